@@ -29,7 +29,7 @@ import { readSource } from './policy/source.ts'
 import { readWidenings, type Widening } from './policy/widenings.ts'
 
 export { diffPolicies, undeclared } from './policy/decision-diff.ts'
-export { renderDiffJson, renderDiffMarkdown, renderDiffText } from './policy/diff-formats.ts'
+export { renderDiffJson, renderDiffMarkdown, renderDiffText } from './policy/result-formats.ts'
 export { PolicyError } from './policy/diagnostic.ts'
 export { explain } from './policy/explain.ts'
 export { findEnd, PolicyInvariantError }

@@ -29,7 +29,6 @@ const ORDER = [
   'demo',
   'surfaces.ts',
   'app.ts',
-  'setting-values.ts',
   'settings.ts',
   'config.ts',
   'client',

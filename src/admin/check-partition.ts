@@ -1,16 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { createHash } from 'node:crypto'
 import type { FileRecord } from '../model/file.ts'
 import type { PendingRemovals } from '../model/pending-removal.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 import { checkIndexes, rebuildIndexes, type IndexDamage } from '../store/index-check.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
-import { NO_EXPECTATION, type Stored, type Store, type Value } from '../store/port.ts'
+import { NO_EXPECTATION, type Stored, type Store, type Value, StorageUnavailable } from '../store/port.ts'
 import { listAll, transact } from '../store/transact.ts'
-import { damageOfBytes } from './check-bytes.ts'
 import { isMet, referencesOf, type RecordReference } from './check-references.ts'
 import type { AdminDeps } from './deps.ts'
 import { readRecord } from './records.ts'
+import type { Blobs } from '../store/blobs.ts'
 
 /** What {@link checkPartition} finds. */
 export interface PartitionFinding {
@@ -230,4 +231,23 @@ async function checkFiles(
       await report({ kind: 'bytes_damaged', subject: key, message: `the bytes ${file.blob_id} of "${file.name}" ${damage}` })
   }
   return counts
+}
+
+/**
+ * Checks the bytes of a file.
+ * @param quick only whether they are there with their size; otherwise all of them are read and hashed
+ * @returns what is wrong with them, or undefined
+ * @throws {StorageUnavailable} when they cannot be read at present
+ */
+async function damageOfBytes(blobs: Blobs, { blob_id, size, sha256 }: FileRecord, quick: boolean): Promise<string | undefined> {
+  if (size === 0) return undefined
+  if (!(await blobs.exists(blob_id))) return 'are missing'
+  const hash = createHash('sha256')
+  try {
+    for await (const part of blobs.read(blob_id, quick ? size - 1 : 0, size)) hash.update(part)
+  } catch (error) {
+    if (error instanceof StorageUnavailable) throw error
+    return 'are incomplete'
+  }
+  return quick || hash.digest('hex') === sha256 ? undefined : 'do not have the SHA-256 that the file states'
 }

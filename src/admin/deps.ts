@@ -1,6 +1,6 @@
 import type { Notice } from '../model/second-factor.ts'
 import type { Blobs } from '../store/blobs.ts'
-import type { Deps } from '../store/deps.ts'
+import type { Deps } from '../store/transact.ts'
 
 /**
  * What the administration commands run with. They have direct access to the storage and are not subject to the

@@ -1,7 +1,6 @@
-import type { Deps } from '../store/deps.ts'
+import { type Deps, transact } from '../store/transact.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
-import { transact } from '../store/transact.ts'
 import { AdminError, type AdminDeps } from './deps.ts'
 import { keysIn, StagedWrite, sweep } from './staged-write.ts'
 

@@ -3,8 +3,7 @@ import type { Socket } from 'node:net'
 import { connectTo } from '../store/fs/socket-address.ts'
 import { StorageUnavailable } from '../store/port.ts'
 import { AdminError, type CommandIo } from './deps.ts'
-import { readLines, sendMessage } from './rpc-framing.ts'
-import type { ServerMessage } from './rpc-server.ts'
+import { readLines, sendMessage, type ServerMessage } from './rpc-server.ts'
 
 /** How long to wait for the server's greeting, in milliseconds. */
 const GREETING_TIMEOUT = 5000

@@ -1,17 +1,19 @@
-import { recordOperation } from '../audit/operators.ts'
+import { randomUUID } from 'node:crypto'
 import { addNotice } from '../auth/accounts/notices.ts'
 import { endToken, findToken, IssueRefused, issueToken } from '../auth/tokens/issue.ts'
 import { stateOf, type TokenState } from '../auth/tokens/lifecycle.ts'
-import { isId } from '../model/ids.ts'
+import { isId, newId } from '../model/ids.ts'
 import { limits } from '../model/limits.ts'
-import { DAY } from '../model/time.ts'
+import { DAY, timestamp } from '../model/time.ts'
 import type { TokenRecord, TokenRules } from '../model/token.ts'
-import type { Deps } from '../store/deps.ts'
+import { type Deps, listAll, transact } from '../store/transact.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
-import { listAll, transact } from '../store/transact.ts'
 import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
 import { listMembers } from './memberships.ts'
+import type { AuditBatch } from '../model/audit.ts'
+import type { Transaction } from '../store/transaction.ts'
+import { auditTombstone } from '../audit/recorder.ts'
 
 /** A token as the operator sees it: without its hash. Times are RFC 3339. */
 export interface TokenEntry {
@@ -113,4 +115,25 @@ async function notifyOf({ store, clock, random, mailNotice }: AdminDeps, { user_
 function toEntry(token: TokenRecord, now: number): TokenEntry {
   const { id, user_id, name, scopes, issued_at, expires_at } = token
   return { id, user_id, name, scopes, state: stateOf(token, now), issued_at, expires_at }
+}
+
+/** What an operator has done. */
+interface Operation {
+  /** begins with `operator.` */
+  readonly operation: string
+  readonly ids: readonly string[]
+  /** whom it concerns */
+  readonly subject: string
+}
+
+/** Adds what an operator does to the audit trail of the transaction's partition, in the commit that does it. */
+async function recordOperation(tx: Transaction, { clock, random }: Deps, { operation, ids, subject }: Operation): Promise<void> {
+  const at = timestamp(clock)
+  const who = { user_id: null, token_id: null, token_name: null, address: null, agent: null, subject_id: subject }
+  const entry = { at, ...who, operation, ids, rows: [], outcome: 'done', status: 200, code: null, request_id: randomUUID() } as const
+  const batch: AuditBatch = { id: newId('audit', random), at, users: [subject], entries: [entry] }
+  const tombstone = auditTombstone(clock())
+  const [scheduled] = await tx.read([keys.tombstone(tombstone.id)])
+  tx.create(keys.audit(batch.id), batch)
+  if (scheduled === undefined) tx.put(keys.tombstone(tombstone.id), tombstone)
 }

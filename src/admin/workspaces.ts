@@ -1,10 +1,9 @@
 import { isId, newId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
 import { workspaceName, type Workspace } from '../model/workspace.ts'
-import type { Deps } from '../store/deps.ts'
+import { type Deps, listAll, transact } from '../store/transact.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
-import { listAll, transact } from '../store/transact.ts'
 import { AdminError } from './deps.ts'
 
 /**

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino'
 import { shortAgent, type AuditBatch, type AuditEntry } from '../model/audit.ts'
 import { newId } from '../model/ids.ts'
-import { timestamp } from '../model/time.ts'
-import type { Deps } from '../store/deps.ts'
+import { timestamp, DAY } from '../model/time.ts'
+import { type Deps, transact } from '../store/transact.ts'
 import { keys } from '../store/keys.ts'
-import { transact } from '../store/transact.ts'
-import { auditTombstone } from './retention.ts'
+import { durations } from '../model/durations.ts'
+import type { Tombstone } from '../model/tombstone.ts'
 
 /** An entry to add. The rest of it is unknown unless it is stated. */
 export type NewEntry = Pick<AuditEntry, 'operation' | 'outcome' | 'status' | 'request_id'> & Partial<AuditEntry>
@@ -174,4 +174,18 @@ function isRepeated({ entries, denials }: Queue, entry: AuditEntry): boolean {
   }
   entries[place!] = { ...known, count: (known.count ?? 1) + 1 }
   return true
+}
+
+/**
+ * The tombstone of the entries that a partition gets on one day. It has the id that the day gives, so that every process writes the
+ * same one. It is due after the day, and again when all entries of the day are too old.
+ */
+export function auditTombstone(now: number): Tombstone {
+  const day = Math.floor(now / DAY)
+  return {
+    id: `tmb_0000000000000a0${String(day).padStart(5, '0')}`,
+    kind: 'audit',
+    target: 'self',
+    not_before: timestamp(() => (day + 1) * DAY + durations.clockSkew),
+  }
 }

@@ -1,7 +1,6 @@
 import type { AuditBatch, AuditEntry } from '../model/audit.ts'
-import type { Deps } from '../store/deps.ts'
+import { type Deps, transact } from '../store/transact.ts'
 import { indexes, type Index } from '../store/indexes.ts'
-import { transact } from '../store/transact.ts'
 
 /** A part of the audit trail: that of a workspace, or what belongs to no workspace. */
 export interface TrailSource {

@@ -1,6 +1,12 @@
 import type { Command } from 'commander'
 import { readOrigin } from '../config.ts'
-import { addAdminCommand, addSetting, runAndPrint } from './command.ts'
+import { addAdminCommand, addSetting, runAndPrint, noIo, runOnStorage, type CommonOptions } from './command.ts'
+import type { createToken } from '../admin/tokens.ts'
+import type { TrailEntry } from '../audit/trail.ts'
+import { describe, cell } from './text.ts'
+import type { CheckSummary, Finding } from '../admin/check.ts'
+import { DamageFound } from './exit.ts'
+import { runWithOutput } from './streams.ts'
 
 // The administration commands that print their result and nothing else.
 
@@ -94,4 +100,102 @@ export function addMigrateCommand(program: Command): void {
     'migrate',
     'bring the records of a Redis to the version that this version of Lanekeeper needs; those of a folder are migrated at start',
   ).action(runAndPrint('migrate', () => ({})))
+}
+
+interface CreateOptions extends CommonOptions {
+  readonly scope: string
+  readonly name: string
+  readonly days?: string
+}
+
+/** Adds `lanekeeper token`. */
+export function addTokenCommands(program: Command): void {
+  const token = program.command('token').description('create, list and revoke personal access tokens')
+
+  addAdminCommand(token, 'create <workspace> <user>', 'create a token for a machine without a browser, and print it once on stdout')
+    .requiredOption('--scope <scope>', 'read or write; a token with kanban:admin is created by its person in the web app')
+    .requiredOption('--name <name>', 'what the token is for, so that its person recognizes it in the list')
+    .option('--days <number>', 'the lifetime, up to 90 days (default: 30, or less if the workspace says so)')
+    .action(create)
+
+  addAdminCommand(token, 'list <workspace>', 'list the tokens of the members of a workspace')
+    .option('--user <user>', 'only the tokens of this user')
+    .action(runAndPrint('token.list', (workspace: string, { user }: { user?: string }) => ({ workspace, user })))
+
+  addAdminCommand(token, 'revoke <workspace> <token>', 'revoke a token by its id, with immediate effect').action(
+    runAndPrint('token.revoke', (workspace: string, id: string) => ({ workspace, token: id })),
+  )
+}
+
+/** Stdout has nothing but the token, so that a script can store it. */
+async function create(workspace: string, user: string, { scope, name, days, ...options }: CreateOptions): Promise<void> {
+  const io = { ...noIo, progress: (text: string) => console.error(text) }
+  const result = await runOnStorage(options, 'token.create', { workspace, user, scope, name, days }, io)
+  const created = result as Awaited<ReturnType<typeof createToken>>
+  if (options.json === true) return console.log(JSON.stringify(created))
+  const { id, scopes, expires_at } = created
+  console.error(`created ${id} with ${scopes.join(' ')} for ${user}, until ${expires_at}; the token is shown only now:`)
+  console.log(created.token)
+}
+
+interface AuditOptions extends CommonOptions {
+  readonly user?: string
+  readonly token?: string
+  readonly since?: string
+  readonly denials?: boolean
+  readonly limit: string
+}
+
+/** Adds `lanekeeper audit`. */
+export function addAuditCommand(program: Command): void {
+  addAdminCommand(program, 'audit [workspace]', 'print the audit trail of a workspace, newest first; without one, sign-ins and accounts')
+    .option('--user <user>', 'only what concerns this user')
+    .option('--token <token>', 'only what was done with this token, or to it')
+    .option('--since <time>', 'a date, a time, or how long ago: 2026-11-20, 2026-11-20T12:00Z, -7d, -12h, -30m')
+    .option('--denials', 'only what was denied')
+    .option('--limit <number>', 'the number of entries', '100')
+    .action(async (workspace: string | undefined, { user, token, since, denials = false, limit, ...options }: AuditOptions) => {
+      const input = { workspace, user, token, since, denials, limit: Number(limit) }
+      const entries = (await runOnStorage(options, 'audit', input, noIo)) as TrailEntry[]
+      console.log(options.json === true ? JSON.stringify(entries) : describe(entries.map(rowOf)))
+    })
+}
+
+function rowOf({ at, user_id, token_id, operation, ids, rows, outcome, status, code, count = 1, address, agent }: TrailEntry): object {
+  return {
+    time: at,
+    user: user_id ?? (operation.startsWith('operator.') ? 'operator' : null),
+    token: token_id ?? (operation.startsWith('web.') ? 'web app' : null),
+    operation: count === 1 ? operation : `${operation} (${count} times)`,
+    ids,
+    rows,
+    outcome,
+    status: code === null ? status : `${status} ${code}`,
+    address,
+    agent,
+  }
+}
+
+type CheckFlags = CommonOptions & { readonly reindex?: boolean; readonly quick?: boolean }
+
+/** Adds `lanekeeper check`. */
+export function addCheckCommand(program: Command): void {
+  addAdminCommand(program, 'check', 'check all records, the references between them, indexes and the bytes of files')
+    .option('--quick', 'do not hash the bytes of files, only check that they are there with their size')
+    .option('--reindex', 'repair indexes and lists of records; without this option, nothing is changed')
+    .action(check)
+}
+
+/** Prints each finding as one line, and then the summary. */
+async function check({ reindex = false, quick = false, ...options }: CheckFlags): Promise<void> {
+  const summary = await runWithOutput(undefined, ({ write, ...io }) => {
+    const writeFinding = (line: string) => write(options.json === true ? line : findingText(JSON.parse(line) as Finding))
+    return runOnStorage(options, 'check', { reindex, quick }, { ...io, write: writeFinding }) as Promise<CheckSummary>
+  })
+  console.log(options.json === true ? JSON.stringify(summary) : describe(summary))
+  if (summary.damage > 0) throw new DamageFound(summary.damage)
+}
+
+function findingText({ partition, kind, subject, message, repaired }: Finding): string {
+  return [repaired ? `repaired ${kind}` : kind, partition, `${cell(subject)}:`, cell(message)].join(' ')
 }

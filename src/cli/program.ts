@@ -1,11 +1,17 @@
 import type { Command } from 'commander'
-import { addBoardCommands, addMemberCommands, addMigrateCommand, addUserCommands, addWorkspaceCommands } from './administration.ts'
+import {
+  addBoardCommands,
+  addMemberCommands,
+  addMigrateCommand,
+  addUserCommands,
+  addWorkspaceCommands,
+  addAuditCommand,
+  addCheckCommand,
+  addTokenCommands,
+} from './administration.ts'
 import { environmentHelp } from './command.ts'
-import { addAuditCommand } from './audit.ts'
-import { addCheckCommand } from './check.ts'
 import { addInitCommand } from './init.ts'
 import { addMcpCommand } from './mcp.ts'
-import { addTokenCommands } from './token.ts'
 import { addPolicyCommands } from './policy/commands.ts'
 import { createServiceProgram, EXIT_CODES } from './service-program.ts'
 import { table } from './text.ts'

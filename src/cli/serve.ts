@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino, type Logger } from 'pino'
 import type { AdminDeps } from '../admin/deps.ts'
-import { GarbageCollector } from '../admin/garbage-collector.ts'
+import { GarbageCollector } from '../admin/garbage-collection.ts'
 import { requireNoRestore } from '../admin/restore-run.ts'
 import { RpcServer } from '../admin/rpc-server.ts'
 import { createApp, type App } from '../app.ts'
@@ -186,10 +186,10 @@ function announce(config: Config, url: string, storage: StorageHandle['kind'], a
 
 /** Creates the demo data if it is wanted and does not exist. Returns what the storage contains. */
 async function populate(config: Config, deps: AdminDeps, app: App): Promise<Contents> {
-  const demo = config.demo ? await (await import('../demo/marker.ts')).beginDemo(deps) : 'none'
+  const demo = config.demo ? await (await import('../demo/seed.ts')).beginDemo(deps) : 'none'
   if (demo === 'begun') {
     const [{ finishDemo }, { seedDemo }, { readWorld }] = await Promise.all([
-      import('../demo/marker.ts'),
+      import('../demo/seed.ts'),
       import('../demo/seed.ts'),
       import('../demo/world.ts'),
     ])

@@ -4,7 +4,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { link, open, rm, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AdminError, type CommandIo } from '../admin/deps.ts'
-import { readLines } from '../admin/rpc-framing.ts'
+import { readLines } from '../admin/rpc-server.ts'
 import { ConfigError } from '../config.ts'
 import { noLines } from './command.ts'
 

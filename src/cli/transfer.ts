@@ -3,9 +3,84 @@ import type { BackupSummary } from '../admin/backup.ts'
 import type { LostFile, TransferSummary } from '../admin/transfer-summary.ts'
 import { addAdminCommand, runOnStorage, type CommonOptions } from './command.ts'
 import { DataLost } from './exit.ts'
-import { addImportCommand } from './import.ts'
 import { runWithInput, runWithOutput } from './streams.ts'
-import { describe } from './text.ts'
+import { describe, cell, table } from './text.ts'
+import { AdminError, type CommandIo } from '../admin/deps.ts'
+import { ConfigError } from '../config.ts'
+import type { ImportResult } from '../importers/import.ts'
+import { visibilities } from '../model/board.ts'
+import { systemClock, timestamp } from '../model/time.ts'
+
+/** The longest file of another program, in characters: it is parsed as a whole. */
+const MAX_CHARACTERS = 256 * 1024 * 1024
+
+interface ForeignOptions {
+  readonly from?: string
+  readonly workspace?: string
+  readonly as?: string
+  readonly member: readonly string[]
+  readonly visibility?: string
+  readonly dryRun?: true
+}
+
+/**
+ * Adds `lanekeeper import`.
+ * @param importExport imports a workspace that Lanekeeper has exported
+ */
+function addImportCommand(program: Command, importExport: (file: string | undefined, options: CommonOptions) => Promise<void>): void {
+  const collect = (pair: string, pairs: readonly string[]) => [...pairs, pair]
+  addAdminCommand(program, 'import [file]', 'read an exported workspace, or a board of another program, from a file or from stdin')
+    .option('--from <program>', 'trello or planka: the file is a board of that program, as JSON')
+    .option('--workspace <workspace>', 'with --from: the id of the workspace that gets the board')
+    .option('--as <user>', 'with --from: the id of the user who imports the board, and becomes its creator')
+    .option('--member <theirs=ours>', 'with --from: a member of the board and their user in the workspace; can be repeated', collect, [])
+    .option('--visibility <visibility>', 'with --from: workspace or private; default: as in the other program')
+    .option('--dry-run', 'with --from: only report what would be imported, and what would not')
+    .action(async (file: string | undefined, options: CommonOptions & ForeignOptions) => {
+      if (options.from !== undefined) return importFrom(options.from, file, options)
+      const foreign = (['workspace', 'as', 'visibility', 'dryRun'] as const).some((name) => options[name] !== undefined)
+      if (foreign || options.member.length > 0) throw new ConfigError('--workspace, --as, --member, --visibility and --dry-run need --from')
+      return importExport(file, options)
+    })
+}
+
+async function importFrom(from: string, file: string | undefined, options: CommonOptions & ForeignOptions): Promise<void> {
+  const { workspace, as: user, visibility, dryRun = false } = options
+  if (workspace === undefined || user === undefined) throw new ConfigError('--from needs --workspace and --as')
+  const known = visibilities.find((name) => name === visibility)
+  if (visibility !== undefined && known === undefined) throw new ConfigError(`--visibility: must be one of ${visibilities.join(', ')}`)
+  const { importForeignBoard } = await import('../importers/import.ts')
+  const result = await runWithInput(file, async (io) => {
+    const run = (name: string, input: object, { lines }: Pick<CommandIo, 'lines'>) => runOnStorage(options, name, input, { ...io, lines })
+    const text = await readText(io.lines)
+    const settings = { from, workspace, user, members: options.member, visibility: known, dryRun }
+    return importForeignBoard(text, settings, run, timestamp(systemClock))
+  })
+  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
+  console.log(options.json === true ? JSON.stringify(result) : describeImport(result))
+}
+
+/** Reads everything. @throws {AdminError} `invalid` if it is too long */
+async function readText(lines: AsyncIterable<string>): Promise<string> {
+  const parts: string[] = []
+  let size = 0
+  for await (const line of lines) {
+    size += line.length + 1
+    if (size > MAX_CHARACTERS) throw new AdminError('invalid', `the file has more than ${MAX_CHARACTERS / 1024 / 1024} MiB`)
+    parts.push(line)
+  }
+  return parts.join('\n')
+}
+
+function describeImport({ not_carried, ...result }: ImportResult): string {
+  const rows = Object.entries(result).map(([name, value]) => [name, cell(value)])
+  const losses = not_carried.flatMap(({ count, description, examples }) => [
+    `${count} ${description}`,
+    ...examples.map((example) => `    ${cell(example)}`),
+    ...(count > examples.length ? ['    …'] : []),
+  ])
+  return [...table(rows), '', ...(losses.length === 0 ? ['Everything was carried.'] : ['Not carried as it is:', ...losses])].join('\n')
+}
 
 type OutputOptions = CommonOptions & { readonly out?: string }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { Chain, type EncodedLines } from './chain.ts'
+import { Chain, type EncodedLines } from './line.ts'
 import { LeftOut } from './left-out.ts'
 import type { LogCounts, LogOptions } from './options.ts'
 import type { Sink } from './sink.ts'

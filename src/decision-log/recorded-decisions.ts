@@ -1,24 +1,26 @@
+import type { Decision, ScopeDecision } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
 
-/** A decision of a record: what was asked, of which facts, and how often. */
+type RecordedScope = ScopeDecision & { readonly permission: string; readonly facts: Facts }
+type RecordedPermission = Omit<Decision, 'fields' | 'reason'> & { readonly fields: readonly string[] | null }
+interface RecordedHidden {
+  readonly definition: string
+  readonly facts: Facts
+}
+
+/** A decision of a record, as it was answered. */
 export type RecordedDecision =
-  | { readonly stage: 'scope'; readonly permission: string; readonly facts: Facts; readonly count: number }
-  | { readonly stage: 'definition'; readonly definition: string; readonly facts: Facts; readonly count: number }
-  | {
-      readonly stage: 'permission'
-      readonly permission: string
-      readonly fields: readonly string[] | null
-      readonly facts: Facts
-      readonly count: number
-    }
+  | ({ readonly stage: 'scope' } & RecordedScope)
+  /** with the permission that the request needed */
+  | ({ readonly stage: 'definition'; readonly needed: string | undefined } & RecordedHidden)
+  | ({ readonly stage: 'permission' } & RecordedPermission)
 
-type Asked = Omit<Extract<RecordedDecision, { stage: 'permission' }>, 'stage' | 'count'>
-
-/** The members of a record that have decisions. */
+/** The members of a line that have decisions. */
 interface Recorded {
-  readonly scope?: { readonly permission: string; readonly facts: Facts }
-  readonly hidden?: { readonly definition: string; readonly facts: Facts }
-  readonly permission?: Asked
+  readonly request_id?: string
+  readonly scope?: RecordedScope
+  readonly hidden?: RecordedHidden
+  readonly permission?: RecordedPermission
   readonly further?: readonly Counted[]
   readonly list?: { readonly decisions: readonly Counted[] }
   readonly evaluations?: readonly RecordedItem[]
@@ -32,36 +34,28 @@ interface RecordedItem extends Recorded {
 }
 interface Counted {
   readonly count: number
-  readonly permission: Asked
+  readonly permission: RecordedPermission
 }
 
-/** What has the decisions of an item: the item, or the earlier one that was decided in the same way. */
-export function withDecisions<Item extends { readonly as?: number }>(item: Item, items: readonly Item[]): Item {
-  return item.as === undefined ? item : (items[item.as] ?? item)
-}
-
-/** All decisions in a line of a decision log. @returns undefined if the text is no JSON object */
-export function readDecisionsOf(text: string): RecordedDecision[] | undefined {
+/** Reads a line of a decision log. @returns undefined if the text is no JSON object */
+export function readRecord(text: string): Recorded | undefined {
   try {
     const recorded: unknown = JSON.parse(text)
-    return recorded !== null && typeof recorded === 'object' ? [...decisionsOf(recorded as Recorded)] : undefined
+    return recorded !== null && typeof recorded === 'object' ? (recorded as Recorded) : undefined
   } catch {
     return undefined
   }
 }
 
-/** @param times how often they were made */
-function* decisionsOf(
-  { scope, hidden, permission, further = [], list, evaluations = [], batch = [] }: Recorded,
-  times = 1,
-): Generator<RecordedDecision> {
-  if (scope !== undefined) yield { stage: 'scope', permission: scope.permission, facts: scope.facts, count: times }
-  if (hidden !== undefined) yield { stage: 'definition', ...hidden, count: times }
-  if (permission !== undefined) yield asked(permission, times)
-  for (const one of [...further, ...(list?.decisions ?? [])]) yield asked(one.permission, one.count * times)
-  for (const items of [evaluations, batch]) for (const item of items) yield* decisionsOf(withDecisions(item, items), item.count)
-}
-
-function asked({ permission, fields, facts }: Asked, count: number): RecordedDecision {
-  return { stage: 'permission', permission, fields, facts, count }
+/** All decisions of a record. @param times how often they were made */
+export function* decisionsOf(recorded: Recorded, times = 1): Generator<{ readonly decision: RecordedDecision; readonly count: number }> {
+  const { scope, hidden, permission, further = [], list, evaluations = [], batch = [] } = recorded
+  if (scope !== undefined) yield { decision: { stage: 'scope', ...scope }, count: times }
+  if (hidden !== undefined) yield { decision: { stage: 'definition', ...hidden, needed: scope?.permission }, count: times }
+  if (permission !== undefined) yield { decision: { stage: 'permission', ...permission }, count: times }
+  for (const one of [...further, ...(list?.decisions ?? [])])
+    yield { decision: { stage: 'permission', ...one.permission }, count: one.count * times }
+  for (const items of [evaluations, batch])
+    // The decisions of an item are its own, or those of an earlier one that was decided in the same way.
+    for (const item of items) yield* decisionsOf(item.as === undefined ? item : (items[item.as] ?? item), item.count)
 }

@@ -1,37 +1,8 @@
-import type { Decision, Engine, ScopeDecision } from '../policy/engine.ts'
+import type { Decision, Engine } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
-import { withDecisions } from './recorded-decisions.ts'
+import { decisionsOf, readRecord, type RecordedDecision } from './recorded-decisions.ts'
 
-/** The members of a line that are decided again. */
-interface Recorded {
-  readonly kind?: string
-  readonly request_id?: string
-  readonly operation?: string | null
-  readonly scope?: RecordedScope
-  readonly hidden?: RecordedHidden
-  readonly permission?: RecordedDecision
-  readonly further?: readonly Counted[]
-  readonly list?: { readonly decisions: readonly Counted[] }
-  readonly evaluations?: readonly RecordedItem[]
-  readonly batch?: readonly RecordedItem[]
-}
-interface RecordedItem extends Recorded {
-  /** the number of an earlier item that has the decisions */
-  readonly as?: number
-  /** how often they were made; default: once */
-  readonly count?: number
-}
-
-type RecordedScope = ScopeDecision & { readonly permission: string; readonly facts: Facts }
-type RecordedDecision = Omit<Decision, 'fields' | 'reason'> & { readonly fields: readonly string[] | null }
-interface RecordedHidden {
-  readonly definition: string
-  readonly facts: Facts
-}
-interface Counted {
-  readonly count: number
-  readonly permission: RecordedDecision
-}
+type OfStage<Stage> = Extract<RecordedDecision, { stage: Stage }>
 
 /** Decisions that are not as they were, and are so in the same way. */
 export interface Difference {
@@ -71,15 +42,12 @@ export class Replay {
 
   /** @returns false if the text is no JSON object */
   add(text: string, place: Place): boolean {
-    let recorded: Recorded
-    try {
-      recorded = JSON.parse(text) as Recorded
-    } catch {
-      return false
-    }
+    const recorded = readRecord(text)
+    if (recorded === undefined) return false
     if (recorded.scope === undefined && recorded.permission === undefined) return true
     this.#records++
-    this.#decideStages(recorded, { ...place, request_id: recorded.request_id ?? null })
+    const from = { ...place, request_id: recorded.request_id ?? null }
+    for (const { decision, count } of decisionsOf(recorded)) this.#count(from, count, decision)
     return true
   }
 
@@ -99,23 +67,10 @@ export class Replay {
     return this.#records
   }
 
-  #decideStages(recorded: Recorded, place: Place & { readonly request_id: string | null }, times = 1): void {
-    const { scope, hidden, permission, further = [], list, evaluations = [], batch = [] } = recorded
-    if (scope !== undefined) this.#count(place, times, scope, () => this.#scope(scope))
-    if (hidden !== undefined) {
-      const needed = { ...hidden, permission: scope?.permission }
-      this.#count(place, times, needed, () => this.#definition(needed))
-    }
-    if (permission !== undefined) this.#count(place, times, permission, () => this.#permission(permission))
-    for (const one of [...further, ...(list?.decisions ?? [])])
-      this.#count(place, one.count * times, one.permission, () => this.#permission(one.permission))
-    for (const items of [evaluations, batch]) for (const item of items) this.#decideStages(withDecisions(item, items), place, item.count)
-  }
-
-  #count(place: Place & { readonly request_id: string | null }, count: number, recorded: object, decide: () => Change | undefined): void {
+  #count(place: Omit<Difference['example'], 'facts'>, count: number, recorded: RecordedDecision): void {
     this.#decisions += count
     const key = JSON.stringify(recorded)
-    if (!this.#known.has(key)) this.#known.set(key, decide())
+    if (!this.#known.has(key)) this.#known.set(key, this.#decide(recorded))
     const change = this.#known.get(key)
     if (change === undefined) return
     const { facts, ...group } = change
@@ -125,7 +80,12 @@ export class Replay {
     else known.count += count
   }
 
-  #scope({ permission, facts, allowed, required, row }: RecordedScope): Change | undefined {
+  #decide(recorded: RecordedDecision): Change | undefined {
+    if (recorded.stage === 'scope') return this.#scope(recorded)
+    return recorded.stage === 'definition' ? this.#definition(recorded) : this.#permission(recorded)
+  }
+
+  #scope({ permission, facts, allowed, required, row }: OfStage<'scope'>): Change | undefined {
     const about = { stage: 'scope', about: permission, facts } as const
     return attempt(about, allowed ? 'allowed' : 'insufficient_scope', () => {
       const now = this.#engine.checkScope(permission, facts)
@@ -137,8 +97,7 @@ export class Replay {
     })
   }
 
-  /** @param hidden with the permission that the request needed */
-  #definition({ definition, facts, permission }: RecordedHidden & { readonly permission: string | undefined }): Change | undefined {
+  #definition({ definition, facts, needed: permission }: OfStage<'definition'>): Change | undefined {
     const about = { stage: 'definition', about: definition, facts } as const
     return attempt(about, 'does not hold', () => {
       const { permissions } = this.#engine.vocabulary
@@ -150,7 +109,7 @@ export class Replay {
     })
   }
 
-  #permission(recorded: RecordedDecision): Change | undefined {
+  #permission(recorded: OfStage<'permission'>): Change | undefined {
     const { permission, facts, fields, outcome } = recorded
     const about = { stage: 'permission', about: permission, facts } as const
     return attempt(about, outcome, () => {

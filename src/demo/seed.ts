@@ -4,14 +4,13 @@ import { randomText } from '../model/ids.ts'
 import { scopes } from '../model/token.ts'
 import type { Role, User } from '../model/workspace.ts'
 import { addMember, endMembership } from '../admin/memberships.ts'
-import type { Deps } from '../store/deps.ts'
+import { type Deps, transact } from '../store/transact.ts'
 import { addUser } from '../admin/users.ts'
 import { createWorkspace } from '../admin/workspaces.ts'
-import { GLOBAL } from '../store/keys.ts'
-import { transact } from '../store/transact.ts'
+import { GLOBAL, keys } from '../store/keys.ts'
 import { issueToken } from '../auth/tokens/issue.ts'
-import { seedBoard, type Send } from './boards.ts'
-import type { World } from './world.ts'
+import type { World, WorldBoard, WorldCard } from './world.ts'
+import { DAY, timestamp } from '../model/time.ts'
 
 /** The demo data, with the credentials to use it. The plaintext tokens and passwords are not stored. */
 export interface Demo {
@@ -144,4 +143,90 @@ async function sendRequest(fetch: Fetch, token: string, method: string, path: st
   const response = await fetch(new Request(`http://demo/v1${path}`, init))
   if (!response.ok) throw new Error(`creating the demo data failed: ${method} ${path} answered ${response.status} ${await response.text()}`)
   return ((await response.json()) as { data: { id: string } }).data
+}
+
+/** Sends a request as one of the users and returns the `data` of the response. */
+export type Send = (person: string, method: string, path: string, body?: unknown) => Promise<{ id: string }>
+
+/**
+ * Creates a board with its content. Each part is created by the user that the fixture names.
+ * @param now milliseconds since 1970; due dates are relative to it
+ */
+async function seedBoard(send: Send, idOf: (person: string) => string, board: WorldBoard, now: number): Promise<string> {
+  const { creator, name, description, cover_color, visibility } = board
+  const { id } = await send(creator, 'POST', '/boards', { name, description, cover_color })
+  for (const person of board.members) await send(creator, 'PUT', `/boards/${id}/members/${idOf(person)}`)
+  if (visibility === 'private') await send(creator, 'PUT', `/boards/${id}/visibility`, { visibility })
+  const columns = new Map<string, string>()
+  for (const column of [...board.columns, ...board.archived_columns])
+    columns.set(column, (await send(creator, 'POST', `/boards/${id}/columns`, { name: column })).id)
+  const labels = new Map<string, string>()
+  for (const [label, color] of Object.entries(board.labels))
+    labels.set(label, (await send(creator, 'POST', `/boards/${id}/labels`, { name: label, color })).id)
+  for (const card of board.cards) await seedCard(send, idOf, { creator, boardId: id, columns, labels }, card, now)
+  for (const column of board.archived_columns) await send(creator, 'POST', `/columns/${columns.get(column)}/archive`)
+  return id
+}
+
+/** The board of a card. */
+interface SeededBoard {
+  readonly creator: string
+  readonly boardId: string
+  /** name → id */
+  readonly columns: ReadonlyMap<string, string>
+  /** name → id */
+  readonly labels: ReadonlyMap<string, string>
+}
+
+async function seedCard(
+  send: Send,
+  idOf: (person: string) => string,
+  { creator, boardId, columns, labels }: SeededBoard,
+  card: WorldCard,
+  now: number,
+): Promise<void> {
+  const due_at = card.due === undefined ? null : new Date(now + card.due * DAY).toISOString()
+  const { title, description } = card
+  const { id } = await send(creator, 'POST', `/boards/${boardId}/cards`, {
+    column_id: columns.get(card.in),
+    title,
+    ...(description && { description }),
+    due_at,
+  })
+  for (const label of card.labels) await send(creator, 'PUT', `/cards/${id}/labels/${labels.get(label)}`)
+  for (const person of card.assignees) await send(creator, 'PUT', `/cards/${id}/assignees/${idOf(person)}`)
+  for (const { title: subtask, done } of card.subtasks)
+    await send(creator, 'POST', `/cards/${id}/subtasks`, { title: subtask, completed: done })
+  for (const { by, body } of card.comments) await send(by, 'POST', `/cards/${id}/comments`, { body })
+  for (const { by, name, type, text, visibility } of card.attachments) {
+    const form = new FormData()
+    form.set('visibility', visibility)
+    form.set('file', new File([text], name, { type }))
+    const attachment = await send(by, 'POST', `/cards/${id}/attachments`, form)
+    if (card.cover === name) await send(by, 'PUT', `/cards/${id}/cover`, { attachment_id: attachment.id })
+  }
+  if (card.done) await send(creator, 'PUT', `/cards/${id}/completion`, { completed: true })
+  if (card.archived) await send(creator, 'POST', `/cards/${id}/archive`)
+}
+
+/**
+ * Begins the creation of the demo data, which happens once per storage. The marker is written before the data, so
+ * data that was created in part is not created a second time.
+ * @returns `begun` if this process should create the data; otherwise the state of the data that exists
+ */
+export async function beginDemo({ store, clock, random }: Deps): Promise<'begun' | 'there' | 'unfinished'> {
+  return transact(store, GLOBAL, random, async (tx) => {
+    const marker = await tx.get(keys.demo())
+    if (marker !== undefined) return marker.finished_at === null ? 'unfinished' : 'there'
+    tx.put(keys.demo(), { begun_at: timestamp(clock), finished_at: null })
+    return 'begun'
+  })
+}
+
+/** Records that the demo data is complete. */
+export async function finishDemo({ store, clock, random }: Deps): Promise<void> {
+  await transact(store, GLOBAL, random, async (tx) => {
+    const marker = (await tx.get(keys.demo()))!
+    tx.put(keys.demo(), { ...marker, finished_at: timestamp(clock) })
+  })
 }

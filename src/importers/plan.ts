@@ -3,11 +3,10 @@ import { AdminError } from '../admin/deps.ts'
 import type { Board } from '../model/board.ts'
 import { limits } from '../model/limits.ts'
 import { hasAtMost } from '../model/text.ts'
-import type { ForeignBoard, ForeignCard, ForeignComment, ForeignPerson } from './foreign-board.ts'
+import { type ForeignBoard, type ForeignCard, type ForeignComment, type ForeignPerson, TextFitter } from './foreign-board.ts'
 import { groupBy } from './input.ts'
 import { nameOf, type MemberMatcher } from './members.ts'
 import type { ImportReport, Loss } from './report.ts'
-import { TextFitter } from './text.ts'
 
 /** The part of a description that links of attachments may take. */
 const MAX_LINKS = 10_000

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { AdminError } from '../admin/deps.ts'
 import { GRAY, plankaColor } from './colors.ts'
-import type { ForeignBoard, ForeignCard, ForeignPerson } from './foreign-board.ts'
+import { type ForeignBoard, type ForeignCard, type ForeignPerson, titleOfSubtask } from './foreign-board.ts'
 import { byId, foreignId, foreignTime, groupBy, inOrder, optionalText, past, place, readFileOf } from './input.ts'
 import type { ImportReport } from './report.ts'
-import { titleOfSubtask } from './subtasks.ts'
 
 const list = z.object({
   id: foreignId,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { isIP } from 'node:net'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { ServerRequest } from 'srvx'
 import { CompressibleResponse, HttpResponse } from '../http/compression.ts'
@@ -10,11 +11,11 @@ import { ApiError } from '../model/errors.ts'
 import { programVersion } from '../model/package-files.ts'
 import type { Operation } from '../resources/operation.ts'
 import { Exchange, type ApiAnswer } from './exchange.ts'
-import { HostCheck } from './host.ts'
 import { createServer, type ServerContext } from './server.ts'
 import { selectOperation, type CallArguments } from './tool-request.ts'
 import { describeError } from './tool-result.ts'
 import { ToolList } from './tool-list.ts'
+import { originOf } from '../http/request-target.ts'
 
 /** What the endpoint is made from. */
 export interface McpOptions {
@@ -158,4 +159,42 @@ function headersOf({ requestId, shared }: Exchange, own: Iterable<[string, strin
   const headers = new Headers({ ...API_HEADERS, 'x-request-id': requestId })
   for (const [name, value] of [...shared, ...own]) if (name !== 'cache-control') headers.set(name, value)
   return headers
+}
+
+const FOREIGN_HOST =
+  'The Host header names another host. Set LANEKEEPER_URL to the URL of the service; a proxy before it must pass the Host header.'
+const FOREIGN_ORIGIN = 'The request comes from a page of another origin.'
+
+/**
+ * Refuses requests that a page of another site makes in a browser (MCP, Streamable HTTP, "Security & Endpoint"). With DNS rebinding,
+ * such a page has the origin of its own host name, which leads to this service. An IP address in the Host header comes from no name.
+ */
+export class HostCheck {
+  readonly #origin: string | undefined
+  readonly #names: ReadonlySet<string>
+
+  /**
+   * @param origin the public origin of the service
+   * @param listensOn the host name or address that it listens on
+   */
+  constructor(origin: string | undefined, listensOn: string | undefined) {
+    this.#origin = origin
+    const named = [origin === undefined ? undefined : new URL(origin).hostname, listensOn?.toLowerCase()]
+    this.#names = new Set(['localhost', ...named.filter((name) => name !== undefined)])
+  }
+
+  /** @throws {ApiError} `forbidden` */
+  requireOwn(request: ServerRequest): void {
+    const host = request.headers.get('host') ?? new URL(request.url).host
+    if (!this.#isOwn(host)) throw new ApiError('forbidden', { message: FOREIGN_HOST })
+    const origin = request.headers.get('origin')
+    if (origin !== null && origin !== originOf(request, this.#origin)) throw new ApiError('forbidden', { message: FOREIGN_ORIGIN })
+  }
+
+  #isOwn(host: string): boolean {
+    const url = `http://${host}`
+    if (!URL.canParse(url)) return false
+    const { hostname } = new URL(url)
+    return this.#names.has(hostname) || isIP(hostname.replace(/^\[(.*)\]$/, '$1')) !== 0
+  }
 }

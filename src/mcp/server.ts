@@ -1,14 +1,14 @@
 import { ProtocolError, ProtocolErrorCode, Server, type CallToolResult } from '@modelcontextprotocol/server'
 import type { Logger } from 'pino'
 import { ApiError } from '../model/errors.ts'
-import { invalidMember } from '../http/error-mapping.ts'
-import { requireArguments, suggestion } from './argument-check.ts'
+import { invalidMember, validationFailed, type ValidationIssue } from '../http/error-mapping.ts'
 import { boardTemplate, listBoards, readBoard, ResourceRefused } from './boards.ts'
-import { withCurrentState } from './current-state.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, ApiAnswer, ApiRequest } from './exchange.ts'
 import { selectOperation, toRequest, type CallArguments } from './tool-request.ts'
 import { describeError, refusedResult, toResult } from './tool-result.ts'
-import { OPERATION, type CallableTool, type ToolList } from './tool-list.ts'
+import { OPERATION, type CallableTool, type ToolList, argumentNames, type Callable } from './tool-list.ts'
+import { limits } from '../model/limits.ts'
+import { didYouMean } from '../policy/diagnostic.ts'
 
 const INSTRUCTIONS = `Lanekeeper is a kanban service. A workspace has boards; a board has columns, labels and cards; a card has subtasks, comments and attachments.
 Begin with read_account_and_members (account.read) and read_boards (boards.list). Ids come from such answers: do not guess them. Your own cards: find_cards (cards.search, assignee_id "me").
@@ -110,4 +110,82 @@ function toProtocolError(log: Logger, { requestId }: Exchange, error: unknown): 
   return new ProtocolError(ProtocolErrorCode.InternalError, 'Something went wrong on our side. The error is logged under the request_id.', {
     request_id: requestId,
   })
+}
+
+/** The resource that a path begins with: an ETag is that of this one. */
+const RESOURCE = /^\/\w+\/[^/]+/
+
+/**
+ * Adds to the refusal of a write with `if_match` what is there now. The ETag alone would help a client to overwrite a change that it has
+ * not seen, and not to see it. It is one more request of the same token, which the pipeline decides.
+ * @returns the answer with `current` and its `current_etag`; the answer itself if it is no such refusal, or if there is nothing to read
+ */
+async function withCurrentState(exchange: Exchange, { path }: ApiRequest, answer: ApiAnswer): Promise<ApiAnswer> {
+  if (answer.status !== 412) return answer
+  const { error } = answer.body
+  // Of a part of a batch, `current_etag` is not that of the path.
+  if (error?.['current_etag'] === undefined || error['index'] !== undefined) return answer
+  const [resource = path] = RESOURCE.exec(path) ?? []
+  const { status, headers, body } = await exchange.send({ method: 'GET', path: resource, search: '', headers: {}, body: undefined })
+  if (status !== 200) return answer
+  const { content } = answer
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    content,
+    body: { error: { ...error, current_etag: headers.get('etag'), current: body.data } },
+  }
+}
+
+/**
+ * Checks that a call has the arguments of its operation, and no others. Their values are checked by the pipeline.
+ * @throws {ApiError} `validation_failed`, with `known_arguments`
+ */
+function requireArguments(list: ToolList, tool: CallableTool, selected: Callable, args: CallArguments): void {
+  const known = argumentNames(selected)
+  const missing = selected.arguments.required.filter((name) => args[name] === undefined)
+  const unknown = Object.keys(args).filter((name) => name !== OPERATION && !known.includes(name))
+  if (missing.length + unknown.length === 0) return
+  const issues = [
+    ...missing.map((path): ValidationIssue => ({ in: 'body', path, message: `is missing: ${meaningOf(selected, path)}` })),
+    ...unknown
+      .slice(0, limits.issues)
+      .map((path): ValidationIssue => ({ in: 'body', path, message: notAnArgument(list, tool, selected, path, args) })),
+  ]
+  const { code, message, details } = validationFailed(issues, missing.length + unknown.length)
+  throw new ApiError(code, { ...details, message, members: { ...details.members, known_arguments: known } })
+}
+
+function meaningOf({ arguments: { query, body } }: Callable, name: string): string {
+  const { description } = query[name] ?? body[name] ?? {}
+  return typeof description === 'string' ? description.replace(/\.$/, '') : `the id of the ${name.replace(/_id$/, '')}`
+}
+
+function notAnArgument(list: ToolList, tool: CallableTool, selected: Callable, name: string, args: CallArguments): string {
+  const takers = takersOf(list, tool, selected, name, args)
+  const hint = takers.length > 0 ? `${takers.join(', ')} takes it` : suggestion(name, argumentNames(selected))
+  return `is not an argument of ${selected.operation.id}${hint === undefined ? '' : ` (${hint})`}`
+}
+
+/** The operations on the same resource that take an argument: the client has chosen the wrong one. */
+function takersOf(list: ToolList, tool: CallableTool, { operation }: Callable, name: string, args: CallArguments): string[] {
+  const [resource] = operation.id.split('.')
+  const isLike = (other: Callable) =>
+    other.operation.id.startsWith(`${resource}.`) &&
+    other.operation.isRead === operation.isRead &&
+    other.arguments.path.every((parameter) => args[parameter] !== undefined) &&
+    argumentNames(other).includes(name)
+  return list.all.flatMap((one) =>
+    one.callables.filter(isLike).map((other) => `${other.operation.id}${one === tool ? '' : ` of ${one.name}`}`),
+  )
+}
+
+/** No name is longer. To compare a much longer one would take long. */
+const LONGEST = 100
+
+/** Which of these names a client may have meant; undefined if none is near. */
+function suggestion(name: string, known: readonly string[]): string | undefined {
+  if (name.length > LONGEST) return undefined
+  const longer = known.find((one) => one.startsWith(`${name}_`))
+  return longer === undefined ? didYouMean(name, known) : `did you mean "${longer}"?`
 }

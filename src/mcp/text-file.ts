@@ -5,7 +5,7 @@ import { ApiError } from '../model/errors.ts'
 import { documented } from '../model/fields.ts'
 import { limits } from '../model/limits.ts'
 import { line } from '../model/text.ts'
-import { uploadForm } from '../resources/attachments/schema.ts'
+import { uploadForm } from '../resources/attachments/attachment.ts'
 
 const contentTypes = ['text/plain', 'text/markdown', 'text/csv', 'application/json'] as const
 

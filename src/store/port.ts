@@ -112,7 +112,7 @@ export interface Change {
 
 /**
  * Records that a commit adds to the end of an index. The driver numbers them: one more than the last entry, or 1 in an empty
- * index (see `appends.ts`). So the order of the entries is that of the commits, whatever the clocks say. Such an index has no
+ * index (see `change-log.ts`). So the order of the entries is that of the commits, whatever the clocks say. Such an index has no
  * other entries, and must keep its last one: otherwise numbers would be used again.
  */
 export interface Appended {
@@ -233,4 +233,28 @@ export interface Store {
   metrics(): Promise<StoreMetrics>
   /** Releases all resources. The store cannot be used afterwards. */
   close(): Promise<void>
+}
+
+/** Delegates every method of a store, except those that are overridden. The name of the driver stays the same. */
+export function decorateStore(store: Store, overrides: Partial<Store>): Store {
+  return {
+    driver: store.driver,
+    isRemote: store.isRemote,
+    read: (partition, request) => store.read(partition, request),
+    commit: (partition, change) => store.commit(partition, change),
+    takeLease: (partition) => store.takeLease(partition),
+    dump: (partition) => store.dump(partition),
+    partitions: () => store.partitions(),
+    scan: (partition) => store.scan(partition),
+    indexNames: (partition) => store.indexNames(partition),
+    findDamage: () => store.findDamage(),
+    hold: (partition, work) => store.hold(partition, work),
+    mayHaveTombstoneBefore: (partition, entry) => store.mayHaveTombstoneBefore(partition, entry),
+    watch: (partition, index, listener) => store.watch(partition, index, listener),
+    ready: () => store.ready(),
+    metrics: () => store.metrics(),
+    damaged: () => store.damaged(),
+    close: () => store.close(),
+    ...overrides,
+  }
 }

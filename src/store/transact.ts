@@ -1,11 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Awaitable } from '../model/awaitable.ts'
 import type { RandomSource } from '../model/ids.ts'
-import type { Deps } from './deps.ts'
 import type { Index } from './indexes.ts'
 import { Contention, type Store } from './port.ts'
 import { TransactionConflict, Transaction } from './transaction.ts'
 import type { CommitLease } from './commit-leases.ts'
+import type { Clock } from '../model/time.ts'
+
+/** The store, the clock and the source of randomness that a unit of work runs with. */
+export interface Deps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly random: RandomSource
+  /** the number of records that one commit of a cascade may change; the tests use small ones */
+  readonly batch?: number | undefined
+}
 
 const MAX_ATTEMPTS = 50
 /** After this many conflicts, each further attempt has a lease (see {@link Store.takeLease}). */

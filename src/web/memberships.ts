@@ -4,10 +4,9 @@ import { durations } from '../model/durations.ts'
 import { isId } from '../model/ids.ts'
 import type { TokenRecord, TokenUse } from '../model/token.ts'
 import { isActive } from '../model/workspace.ts'
-import type { Deps } from '../store/deps.ts'
+import { type Deps, listAll, transact } from '../store/transact.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
-import { listAll, transact } from '../store/transact.ts'
 import type { SignedInContext } from './page-context.ts'
 
 /** A workspace that a person is an active member of. */

@@ -12,7 +12,7 @@ import type { Session } from '../model/account.ts'
 import type { AuditOutcome } from '../model/audit.ts'
 import type { Notice } from '../model/second-factor.ts'
 import type { SharedCounters } from '../store/counters.ts'
-import type { Deps } from '../store/deps.ts'
+import type { Deps } from '../store/transact.ts'
 import type { Layout } from './document.ts'
 
 /** The services that the web app uses. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { collectGarbage } from '../../src/admin/garbage-collection.ts'
-import { decorateStore } from '../../src/store/decorate.ts'
+import { decorateStore } from '../../src/store/port.ts'
 import { indexes } from '../../src/store/indexes.ts'
 import { setUpBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'

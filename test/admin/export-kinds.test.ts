@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { exportWorkspace } from '../../src/admin/export.ts'
+import { exportWorkspace } from '../../src/admin/workspace-export.ts'
 import { importWorkspace } from '../../src/admin/import.ts'
 import { keys } from '../../src/store/keys.ts'
 import { createIo } from '../support/command-io.ts'

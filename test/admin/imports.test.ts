@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { CommandIo, AdminDeps } from '../../src/admin/deps.ts'
-import { exportWorkspace } from '../../src/admin/export.ts'
+import { exportWorkspace } from '../../src/admin/workspace-export.ts'
 import { importWorkspace } from '../../src/admin/import.ts'
 import { listUsers } from '../../src/admin/users.ts'
 import { listWorkspaces } from '../../src/admin/workspaces.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AdminDeps } from '../../src/admin/deps.ts'
-import { exportWorkspace } from '../../src/admin/export.ts'
+import { exportWorkspace } from '../../src/admin/workspace-export.ts'
 import { importWorkspace } from '../../src/admin/import.ts'
 import type { TransferSummary } from '../../src/admin/transfer-summary.ts'
 import { listWorkspaces } from '../../src/admin/workspaces.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { AdminDeps } from '../../src/admin/deps.ts'
-import { exportWorkspace } from '../../src/admin/export.ts'
+import { exportWorkspace } from '../../src/admin/workspace-export.ts'
 import { importWorkspace } from '../../src/admin/import.ts'
 import type { LostFile } from '../../src/admin/transfer-summary.ts'
 import { createApp } from '../../src/app.ts'

@@ -4,7 +4,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readLines, sendMessage } from '../../src/admin/rpc-framing.ts'
+import { readLines, sendMessage } from '../../src/admin/rpc-server.ts'
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { DecisionLog } from '../../src/decision-log/log.ts'
-import { readDecisionsOf } from '../../src/decision-log/recorded-decisions.ts'
+import { decisionsOf, readRecord } from '../../src/decision-log/recorded-decisions.ts'
 import { Replay } from '../../src/decision-log/replay.ts'
 import { toLine } from '../../src/http/decision-record.ts'
 import { filteredPage } from '../../src/http/filtered-page.ts'
@@ -283,7 +283,7 @@ describe('a request', () => {
       const text = JSON.stringify(written)
       const replay = new Replay(engine)
       replay.add(text, { file: 'x', line: 1 })
-      const recorded = readDecisionsOf(text)!.reduce((sum, one) => sum + one.count, 0)
+      const recorded = [...decisionsOf(readRecord(text)!)].reduce((sum, one) => sum + one.count, 0)
       expect([replay.decisions, recorded, replay.differences]).toEqual([decided, decided, []])
     }
   })
@@ -318,7 +318,7 @@ describe('a request', () => {
     expect(further.slice(0, 49)).toMatchObject(repeated.map(() => same))
     expect(further.slice(50)).toMatchObject(repeated.map(() => ({ ...hiddenFrom, as: 50 })))
     expect(Buffer.byteLength(JSON.stringify(record))).toBeLessThan(20_000)
-    const decided = readDecisionsOf(JSON.stringify(record))!
+    const decided = [...decisionsOf(readRecord(JSON.stringify(record))!)]
     expect(decided.reduce((sum, { count }) => sum + count, 0)).toBe(2 + 50 * (2 + labels.length + assignee_ids.length) + 50 * 2)
     const replay = new Replay(engine)
     replay.add(JSON.stringify(record), { file: 'x', line: 1 })

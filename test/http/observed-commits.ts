@@ -1,6 +1,5 @@
 import { afterAll, beforeAll } from 'vitest'
-import { decorateStore } from '../../src/store/decorate.ts'
-import type { Change } from '../../src/store/port.ts'
+import { decorateStore, type Change } from '../../src/store/port.ts'
 import { recordUses } from '../support/board.ts'
 import type { Driver } from '../support/drivers.ts'
 import { buildWorld, type World } from '../support/scenario.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { PolicyInvariantError } from '../../src/policy/folder.ts'
-import { decorateStore } from '../../src/store/decorate.ts'
+import { decorateStore } from '../../src/store/port.ts'
 import { TestBoard } from '../support/board.ts'
 import { memory } from '../support/memory.ts'
 import { otherFiles } from '../support/other-policy.ts'

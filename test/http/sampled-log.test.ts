@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sampleLog } from '../../src/http/sampled-log.ts'
-import { decorateStore } from '../../src/store/decorate.ts'
-import { StorageUnavailable } from '../../src/store/port.ts'
+import { decorateStore, StorageUnavailable } from '../../src/store/port.ts'
 import { keys } from '../../src/store/keys.ts'
 import { sha256Hex } from '../../src/auth/secrets.ts'
 import type { Driver } from '../support/drivers.ts'

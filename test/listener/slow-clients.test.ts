@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dropSlowClients } from '../../src/listener/slow-clients.ts'
+import { dropSlowClients } from '../../src/listener/listener.ts'
 
 const TIMEOUT = 30_000
 /** in which Node reports a connection without progress */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { rankedPage } from '../../src/listing/ranked-pages.ts'
+import { rankedPage } from '../../src/listing/pages.ts'
 import type { RankedList } from '../../src/listing/ranks.ts'
 import type { Card } from '../../src/model/card.ts'
 import { systemRandom } from '../../src/model/ids.ts'

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, describe, expect, test, vi } from 'vitest'
-import { Bridge } from '../../src/cli/mcp-bridge.ts'
+import { Bridge } from '../../src/cli/mcp.ts'
 import { revisions, setUpMcp } from '../support/mcp.ts'
 import { CommandHost, main, requireBuild } from '../support/process.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ServerRequest } from 'srvx'
-import { HostCheck } from '../../src/mcp/host.ts'
+import { HostCheck } from '../../src/mcp/endpoint.ts'
 
 const answer = (check: HostCheck, host: string, origin?: string) => {
   const headers = new Headers({ host, ...(origin === undefined ? {} : { origin }) })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Coverage } from '../../src/policy/coverage.ts'
 import { cells } from '../../src/policy/enumerate.ts'
-import { renderLcov } from '../../src/policy/lcov.ts'
+import { renderLcov } from '../../src/policy/result-formats.ts'
 import { DefinitionEvaluator, unmetConditions } from '../../src/policy/matching.ts'
 import { handWrittenCells, handWrittenOperations, handWrittenWebActions, type HandWrittenCell } from '../support/hand-written-decisions.ts'
 import { decideCell, load, shipped, shippedFiles } from '../support/policy.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { describeSet } from '../../src/policy/conjunctions.ts'
 import { diffPolicies, undeclared, type PolicyDiff } from '../../src/policy/decision-diff.ts'
-import { renderDiffText } from '../../src/policy/diff-formats.ts'
+import { renderDiffText } from '../../src/policy/result-formats.ts'
 import type { Engine } from '../../src/policy/engine.ts'
 import { readSource } from '../../src/policy/source.ts'
 import { readWidenings } from '../../src/policy/widenings.ts'

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { specificationRows } from '../../src/authz/specification.ts'
-import { rowsAre } from '../../src/authz/shipped-rows.ts'
+import { specificationRows, rowsAre } from '../../src/authz/shipped-rows.ts'
 import { PolicyError } from '../../src/policy/diagnostic.ts'
 import { loadEngine, type PolicyFiles } from '../../src/policy/engine.ts'
 import type { Row } from '../../src/policy/specification.ts'

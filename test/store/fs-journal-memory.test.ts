@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import type { Disk } from '../../src/store/fs/disk.ts'
 import { Partitions } from '../../src/store/fs/partitions.ts'
-import { InternedTexts } from '../../src/store/fs/interned-texts.ts'
+import { InternedTexts } from '../../src/store/fs/checkpoint.ts'
 
 const BOARD = 'brd_00000000000000000001'
 /** Another text that is equal, as JSON.parse makes one. */

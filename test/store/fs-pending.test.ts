@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { PendingChanges } from '../../src/store/fs/pending.ts'
+import { PendingChanges } from '../../src/store/fs/loaded-partitions.ts'
 import { change } from '../support/changes.ts'
 
 describe('the pending changes of a partition', () => {

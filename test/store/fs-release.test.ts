@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openFsStoreForReading } from '../../src/store/fs/read-only.ts'
-import type { FsStore } from '../../src/store/fs/store.ts'
+import { openFsStoreForReading, type FsStore } from '../../src/store/fs/store.ts'
 import { change, readRequest } from '../support/changes.ts'
 import { quiet } from '../support/log.ts'
 import { keysOf, PATH, putOne, StoreFolder } from '../support/store-folder.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { confirmGuess, ParentKeyCache } from '../../src/store/redis/parent-key-cache.ts'
+import { confirmGuess, ParentKeyCache } from '../../src/store/redis/store.ts'
 
 const record = (key: string | null, value?: Record<string, unknown>) => ({
   key,

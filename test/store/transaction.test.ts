@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { systemRandom } from '../../src/model/ids.ts'
-import { decorateStore } from '../../src/store/decorate.ts'
+import { decorateStore, type Store } from '../../src/store/port.ts'
 import { indexes } from '../../src/store/indexes.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
-import type { Store } from '../../src/store/port.ts'
 import { transact } from '../../src/store/transact.ts'
 import { TransactionConflict, Transaction } from '../../src/store/transaction.ts'
 

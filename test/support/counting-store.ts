@@ -1,5 +1,4 @@
-import { decorateStore } from '../../src/store/decorate.ts'
-import type { Change, ReadRequest, Snapshot, Store } from '../../src/store/port.ts'
+import { decorateStore, type Change, type ReadRequest, type Snapshot, type Store } from '../../src/store/port.ts'
 
 /** A store that records its reads, and that tests can interrupt. */
 export class CountingStore implements Store {

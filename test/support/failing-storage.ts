@@ -1,6 +1,5 @@
 import type { AdminDeps } from '../../src/admin/deps.ts'
-import { decorateStore } from '../../src/store/decorate.ts'
-import { StorageUnavailable } from '../../src/store/port.ts'
+import { decorateStore, StorageUnavailable } from '../../src/store/port.ts'
 
 /** Fails every storage operation from the nth one on, as if the process had ended. */
 export function failFrom(deps: AdminDeps, at: number): { deps: AdminDeps; reached: () => boolean } {

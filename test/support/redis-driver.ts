@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { inject } from 'vitest'
 import { createBlobs } from '../../src/store/blobs.ts'
-import { decorateStore } from '../../src/store/decorate.ts'
+import { decorateStore } from '../../src/store/port.ts'
 import { createRedisDriver } from '../../src/store/redis/client.ts'
 import { openRedisStore } from '../../src/store/redis/store.ts'
 import { quiet } from './log.ts'

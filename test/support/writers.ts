@@ -3,8 +3,7 @@ import { addUser } from '../../src/admin/users.ts'
 import { createWorkspace } from '../../src/admin/workspaces.ts'
 import { issueToken } from '../../src/auth/tokens/issue.ts'
 import { createClient, type Client, type Result } from '../../src/client/client.ts'
-import type { Deps } from '../../src/store/deps.ts'
-import { transact } from '../../src/store/transact.ts'
+import { type Deps, transact } from '../../src/store/transact.ts'
 import { poll } from './in-time.ts'
 
 /** Creates a user in a new workspace. @returns their token */

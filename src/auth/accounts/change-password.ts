@@ -1,8 +1,7 @@
 import type { Session } from '../../model/account.ts'
 import { timestamp } from '../../model/time.ts'
-import type { Deps } from '../../store/deps.ts'
+import { type Deps, transact } from '../../store/transact.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
-import { transact } from '../../store/transact.ts'
 import { newSecret, sha256Hex } from '../secrets.ts'
 import { endOtherSessions, renewSession, type NewSession } from './sessions.ts'
 

@@ -1,6 +1,6 @@
 import type { Account, Session } from '../../model/account.ts'
 import type { Notice } from '../../model/second-factor.ts'
-import type { Deps } from '../../store/deps.ts'
+import type { Deps } from '../../store/transact.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { newSecret, sha256Hex } from '../secrets.ts'

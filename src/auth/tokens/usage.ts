@@ -1,9 +1,8 @@
 import { shortAgent } from '../../model/audit.ts'
 import { DAY, MINUTE, timestamp } from '../../model/time.ts'
 import type { TokenUse } from '../../model/token.ts'
-import type { Deps } from '../../store/deps.ts'
+import { type Deps, transact } from '../../store/transact.ts'
 import { keys } from '../../store/keys.ts'
-import { transact } from '../../store/transact.ts'
 
 /** Minimum time between two writes for the same token, in milliseconds. */
 const WRITE_INTERVAL = 10 * MINUTE

@@ -1,14 +1,25 @@
+import { createWriteStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ReadableStream } from 'node:stream/web'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { createClient, type Client, type NotModified, type Page, type Result } from '../../client/client.ts'
+import {
+  createClient,
+  type Client,
+  type NotModified,
+  type Page,
+  type Result,
+  ApiError,
+  InvalidInput,
+  NoResponse,
+} from '../../client/client.ts'
 import { ConfigError, readOrigin } from '../../config.ts'
 import { didYouMean } from '../../policy/diagnostic.ts'
 import { writesToCard, type Operation } from '../../resources/operation.ts'
 import { operations } from '../../resources/table.ts'
-import { table } from '../text.ts'
-import { toFailure } from './errors.ts'
-import { toInput } from './input.ts'
-import { printAll, printResult, writeBytes } from './output.ts'
-import { parametersOf, returnedMembers, type Parameter } from './parameters.ts'
+import { table, cell, describe } from '../text.ts'
+import { toInput, parametersOf, returnedMembers, type Parameter } from './parameters.ts'
+import { CallFailed, exitCodes } from '../exit.ts'
 
 const DEFAULT_URL = 'http://127.0.0.1:3000'
 
@@ -135,4 +146,98 @@ function connect({ url }: FurtherOptions): Client {
   // The error of fetch would have the token in its message.
   if (!/^[\x21-\x7e]+$/.test(token)) throw new ConfigError('LANEKEEPER_TOKEN: it has characters that no token has')
   return createClient({ url: readOrigin({ url }, process.env) ?? DEFAULT_URL, token })
+}
+
+/** What is wrong with the request itself. */
+const INVALID = new Set([400, 413, 415, 416, 422, 431])
+/** The service, its storage or a proxy cannot do it now. */
+const UNAVAILABLE = new Set([408, 429, 502, 503, 504])
+
+/** The failure of a call with its text and its exit code; any other error as it is. */
+function toFailure(error: unknown, json: boolean): unknown {
+  if (error instanceof InvalidInput) return new ConfigError(error.message)
+  if (error instanceof NoResponse) return new CallFailed(describeFailure(json, 'no_response', error), exitCodes.storage)
+  if (!(error instanceof ApiError)) return error
+  const { code, status, requestId, members } = error
+  return new CallFailed(describeFailure(json, code, error, { status, request_id: requestId, ...members }), exitCodeOf(status))
+}
+
+function exitCodeOf(status: number): number {
+  if (INVALID.has(status)) return exitCodes.usage
+  if (UNAVAILABLE.has(status)) return exitCodes.storage
+  return status >= 500 ? exitCodes.internal : exitCodes.refused
+}
+
+/** One line of JSON, or a sentence with a line for each further member. A write names its key, with which it can be repeated. */
+function describeFailure(
+  json: boolean,
+  code: string,
+  { message, idempotencyKey }: ApiError | NoResponse,
+  further: Readonly<Record<string, unknown>> = {},
+): string {
+  const members = { ...further, ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }) }
+  if (json) return JSON.stringify({ error: { code, message, ...members } })
+  const lines = Object.entries(members).map(([name, value]) => `  ${name}: ${cell(isNested(value) ? JSON.stringify(value) : value)}`)
+  return [`${code}: ${cell(message)}`, ...lines].join('\n')
+}
+
+/** How results are printed. */
+interface Format {
+  readonly json: boolean
+  /** the only member that is printed */
+  readonly member: string | undefined
+}
+
+/** Prints what the service has answered. @param further the options with which the next page can be had */
+function printResult(result: Result<unknown> | Page<unknown> | NotModified, { json, member }: Format, further: string): void {
+  const { data, etag, requestId } = result
+  const next = 'nextCursor' in result ? result.nextCursor : undefined
+  if (member !== undefined) return printMembers(Array.isArray(data) ? data : [data], member)
+  if (json) {
+    const page = next === undefined ? {} : { page: { next_cursor: next } }
+    return console.log(JSON.stringify({ data, ...page, etag, request_id: requestId }))
+  }
+  if (result.status === 304) return console.log('not modified')
+  console.log(describeData(data))
+  if (etag !== undefined && next === undefined) console.error(`etag: ${etag}`)
+  if (typeof next === 'string') console.error(`there are more: add ${further} ${next}`)
+}
+
+/** Prints items one by one: as a table, or as a line of JSON each. */
+async function printAll(items: AsyncIterable<unknown>, { json, member }: Format): Promise<void> {
+  const found: unknown[] = []
+  for await (const item of items)
+    if (member !== undefined) printMembers([item], member)
+    else if (json) console.log(JSON.stringify(item))
+    else found.push(item)
+  if (!json && member === undefined) console.log(describeData(found))
+}
+
+function printMembers(items: readonly unknown[], member: string): void {
+  for (const item of items) {
+    const value = (item as Record<string, unknown> | undefined)?.[member]
+    console.log(typeof value === 'object' && value !== null ? JSON.stringify(value) : cell(value))
+  }
+}
+
+/** Writes the bytes of a download to a file, or to stdout. */
+async function writeBytes({ data }: Result<Response>, file: string | undefined): Promise<void> {
+  const body = Readable.fromWeb((data.body ?? new Blob([]).stream()) as ReadableStream)
+  if (file !== undefined) return pipeline(body, createWriteStream(file))
+  await pipeline(body, process.stdout, { end: false })
+}
+
+/** Members that contain objects, such as the counts of a card, are shown as JSON. */
+function describeData(data: unknown): string {
+  if (Array.isArray(data)) return describe(data.map(flatten))
+  return typeof data === 'object' && data !== null ? describe(flatten(data)) : cell(data)
+}
+
+function flatten(item: unknown): object {
+  return Object.fromEntries(Object.entries(item as object).map(([name, value]) => [name, isNested(value) ? JSON.stringify(value) : value]))
+}
+
+function isNested(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some((item) => typeof item === 'object')
+  return typeof value === 'object' && value !== null
 }

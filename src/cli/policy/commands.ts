@@ -2,13 +2,10 @@ import type { Command } from 'commander'
 import { addCoverageCommand } from './coverage.ts'
 import { addDiffCommand } from './diff.ts'
 import { addExplainCommand } from './explain.ts'
-import { addMatrixCommand } from './matrix.ts'
-import { addReplayCommand } from './replay.ts'
-import { addReportCommand } from './report.ts'
+import { addMatrixCommand, addReportCommand } from './documents.ts'
+import { addReplayCommand, addVerifyLogCommand } from './decision-log.ts'
 import { addTestCommand } from './test.ts'
-import { addVerifyLogCommand } from './verify-log.ts'
-import { addWhatCanCommand } from './what-can.ts'
-import { addWhoCanCommand } from './who-can.ts'
+import { addWhatCanCommand, addWhoCanCommand } from './stored-questions.ts'
 
 /** Adds `lanekeeper policy`. */
 export function addPolicyCommands(program: Command): void {

@@ -5,8 +5,7 @@ import { ConfigError } from '../../config.ts'
 import type { Coverage, CoverageKind, CoverageShare } from '../../policy/coverage.ts'
 import type { RecordedDecision } from '../../decision-log/recorded-decisions.ts'
 import { POLICY_NAMES } from '../command.ts'
-import { cell } from '../text.ts'
-import { painter } from './colour.ts'
+import { cell, painter } from '../text.ts'
 import { readLog, writeResult } from './files.ts'
 
 interface CoverageFlags {
@@ -47,7 +46,7 @@ async function printCoverage(name: string | undefined, { log, lcov, json = false
     import('../../authz/shipped-policy.ts'),
     import('../../policy/coverage.ts'),
     import('../../policy/folder.ts'),
-    import('../../policy/lcov.ts'),
+    import('../../policy/result-formats.ts'),
     import('./read-policy.ts'),
   ])
   const folder = name === undefined || name === SHIPPED ? undefined : name
@@ -73,24 +72,25 @@ function addHandWritten(coverage: Coverage): Counted {
 
 /** @throws {ConfigError} if a line is no JSON object */
 async function addLog(coverage: Coverage, files: readonly string[]): Promise<Counted> {
-  const { readDecisionsOf } = await import('../../decision-log/recorded-decisions.ts')
+  const { decisionsOf, readRecord } = await import('../../decision-log/recorded-decisions.ts')
   let decisions = 0
   let unknown = 0
   await readLog(files, (text) => {
-    const found = readDecisionsOf(text)
-    for (const one of found ?? []) {
-      decisions += one.count
-      if (!add(coverage, one)) unknown += one.count
+    const record = readRecord(text)
+    if (record === undefined) return false
+    for (const { decision, count } of decisionsOf(record)) {
+      decisions += count
+      if (!add(coverage, decision, count)) unknown += count
     }
-    return found !== undefined
+    return true
   })
   return { source: 'log', decisions, unknown }
 }
 
-function add(coverage: Coverage, one: RecordedDecision): boolean {
-  if (one.stage === 'scope') return coverage.addScopeDecision(one.permission, one.facts, one.count)
-  if (one.stage === 'definition') return coverage.addDefinition(one.definition, one.facts, one.count)
-  return coverage.addDecision(one.permission, one.facts, one.fields ?? undefined, one.count)
+function add(coverage: Coverage, one: RecordedDecision, count: number): boolean {
+  if (one.stage === 'scope') return coverage.addScopeDecision(one.permission, one.facts, count)
+  if (one.stage === 'definition') return coverage.addDefinition(one.definition, one.facts, count)
+  return coverage.addDecision(one.permission, one.facts, one.fields ?? undefined, count)
 }
 
 function renderText({ source, decisions = 0, unknown = 0 }: Counted, shares: Readonly<Record<CoverageKind, CoverageShare>>): string {

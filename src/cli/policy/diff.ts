@@ -1,7 +1,6 @@
 import { Option, type Command } from 'commander'
 import { UndeclaredWidening } from '../exit.ts'
-import { annotate } from './annotation.ts'
-import { painter } from './colour.ts'
+import { annotate, painter } from '../text.ts'
 
 const formats = ['text', 'markdown', 'json', 'junit'] as const
 interface DiffFlags {
@@ -33,15 +32,9 @@ export function addDiffCommand(policy: Command): void {
 async function diff(oldName: string, newName: string, { format, json = false }: DiffFlags): Promise<void> {
   const [
     { diffPolicies, undeclared },
-    { describeUndeclared, renderDiffJson, renderDiffMarkdown, renderDiffText },
-    { renderJunit },
+    { describeUndeclared, renderDiffJson, renderDiffMarkdown, renderDiffText, renderJunit },
     { readPolicy },
-  ] = await Promise.all([
-    import('../../policy/decision-diff.ts'),
-    import('../../policy/diff-formats.ts'),
-    import('../../policy/check-formats.ts'),
-    import('./read-policy.ts'),
-  ])
+  ] = await Promise.all([import('../../policy/decision-diff.ts'), import('../../policy/result-formats.ts'), import('./read-policy.ts')])
   const [before, after] = [readPolicy(oldName), readPolicy(newName)]
   const difference = diffPolicies(before.engine, after.engine, after.widenings, before.widenings)
   const widened = undeclared(difference).map(describeUndeclared)

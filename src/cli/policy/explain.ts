@@ -6,7 +6,7 @@ import type { Operation } from '../../resources/operation.ts'
 import type { WebAction } from '../../resources/web-actions.ts'
 import { addSetting, noIo, runOnStorage, type CommonOptions } from '../command.ts'
 import { Denied } from '../exit.ts'
-import { painter } from './colour.ts'
+import { painter } from '../text.ts'
 import { describeResponse, renderDependence, renderExplanation } from './explanation-text.ts'
 import { readFacts, readOperation, readPairs, readScope, readWebAction, requireAny, splitList } from './fact-options.ts'
 

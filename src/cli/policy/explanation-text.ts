@@ -2,8 +2,7 @@ import type { Change, ChangeSet } from '../../policy/changes.ts'
 import type { Dependence } from '../../policy/dependence.ts'
 import type { ExplainedRule, Explanation } from '../../policy/explain.ts'
 import type { ExpectedResponse, FurtherExplanation, OperationDependence, OperationExplanation } from '../../resources/explanation.ts'
-import { cell } from '../text.ts'
-import type { painter } from './colour.ts'
+import { cell, type painter } from '../text.ts'
 
 /** Functions that colour text. */
 export type Paint = ReturnType<typeof painter>

@@ -1,13 +1,11 @@
 import { Option, type Command } from 'commander'
-import { renderJunit, renderTap } from '../../policy/check-formats.ts'
+import { renderJunit, renderTap } from '../../policy/result-formats.ts'
 import { PolicyError } from '../../policy/diagnostic.ts'
 import type { Check } from '../../policy/decided-space.ts'
 import type { Engine } from '../../policy/engine.ts'
 import { PolicyFailed } from '../exit.ts'
 import { POLICY_NAMES } from '../command.ts'
-import { counted } from '../text.ts'
-import { annotate } from './annotation.ts'
-import { painter } from './colour.ts'
+import { counted, annotate, painter } from '../text.ts'
 
 const formats = ['text', 'json', 'tap', 'junit'] as const
 interface TestFlags {

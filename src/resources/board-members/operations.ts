@@ -12,8 +12,7 @@ import { directoryEntry } from '../members/schema.ts'
 import { deleted, operation } from '../operation.ts'
 import { boardTarget, idOf, relatedUser } from '../targets.ts'
 import { capacityMessage, deletedResult, requireCapacity } from '../writes.ts'
-import { peopleOfBoard, peopleOfWorkspace, type PeoplePage } from './people.ts'
-import { boardMemberEntry, type BoardMemberEntry } from './schema.ts'
+import { peopleOfBoard, peopleOfWorkspace, type PeoplePage, boardMemberEntry, type BoardMemberEntry } from './people.ts'
 
 const CREATOR_STAYS = 'The creator of a board cannot be removed from it.'
 

@@ -6,7 +6,7 @@ import { documented } from '../../model/fields.ts'
 import { label } from '../../model/label.ts'
 import { limits } from '../../model/limits.ts'
 import { nameLine, prose } from '../../model/text.ts'
-import { boardMemberEntry } from '../board-members/schema.ts'
+import { boardMemberEntry } from '../board-members/people.ts'
 import { cardWithClaim } from '../cards/schema.ts'
 import { countsShape } from '../counts.ts'
 

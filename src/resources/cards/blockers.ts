@@ -8,7 +8,7 @@ import { operation, type OperationRequest } from '../operation.ts'
 import { shownCard } from '../pending-removals.ts'
 import { cardTarget, idOf } from '../targets.ts'
 import { capacityMessage, requireCapacity, requireCapacityOf, saveResource } from '../writes.ts'
-import { removeId } from './relations.ts'
+import { removalOfId, removeId } from './relations.ts'
 
 const ITSELF = 'A card cannot be a blocker of itself.'
 const CYCLE = 'The blocker waits for this card, directly or through others: the cards would wait for each other.'
@@ -60,11 +60,7 @@ export const blockerOperations = [
     data: card,
     entity,
     target: cardTarget,
-    async related({ params }, loaded) {
-      if (!loaded.card.blocker_ids.includes(params['blocker_id']!)) throw notFound('blocker_id')
-      return {}
-    },
-    run: (request, loaded) => removeId(request, loaded.card, 'blocker_ids', request.params['blocker_id']!),
+    ...removalOfId('blocker_ids', 'blocker_id'),
   }),
 ]
 

@@ -1,4 +1,4 @@
-import { staleCursor } from '../../listing/ranked-pages.ts'
+import { staleCursor } from '../../listing/pages.ts'
 import { currentEntry } from '../../listing/ranks.ts'
 import type { Card } from '../../model/card.ts'
 import type { Column } from '../../model/column.ts'

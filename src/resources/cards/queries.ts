@@ -1,5 +1,5 @@
-import { cutPage, type PageQuery } from '../../listing/pages.ts'
-import { staleCursor } from '../../listing/ranked-pages.ts'
+import { LRUCache } from 'lru-cache'
+import { cutPage, type PageQuery, staleCursor } from '../../listing/pages.ts'
 import type { Card } from '../../model/card.ts'
 import type { Column } from '../../model/column.ts'
 import { limits } from '../../model/limits.ts'
@@ -14,7 +14,6 @@ import type { Scan } from '../scheduler.ts'
 import { Examination } from './examination.ts'
 import { assigneeOf, matcher, needsScan, type CardFilter } from './filter.ts'
 import { ReadyCards } from './ready.ts'
-import { rememberColumns, rememberedColumns } from './remembered-columns.ts'
 import { findStart, readPosition, writePosition, type Segment, type Start } from './positions.ts'
 
 /** Cards in the order of their list. */
@@ -234,4 +233,22 @@ function remaining(segments: readonly Segment[], start: Start | undefined, rever
   const isCurrent = ({ column, state }: Segment) => column.id === start.columnId && !follows(start.state, state)
   const isLater = ({ column }: Segment) => column.id !== start.columnId && follows(positionEntry(column), start.columnEntry)
   return [...segments.filter(isCurrent), ...segments.filter(isLater)]
+}
+
+/** How many columns one process remembers, of all boards together. */
+const REMEMBERED = 20_000
+
+/**
+ * The columns of boards whose cards this process has listed. They may have changed since, so they only decide which cards are
+ * read together with the columns. A wrong guess costs another read.
+ */
+const columns = new LRUCache<string, readonly Column[]>({ maxSize: REMEMBERED, sizeCalculation: ({ length }) => length + 1 })
+
+function rememberColumns(boardId: string, found: readonly Column[]): void {
+  columns.set(boardId, found)
+}
+
+/** The columns of a board when its cards were last listed; none if they were not. */
+function rememberedColumns(boardId: string): readonly Column[] {
+  return columns.get(boardId) ?? []
 }

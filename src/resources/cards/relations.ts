@@ -29,6 +29,18 @@ export function removeId(request: Write, loaded: Card, list: Removable, id: stri
   return saveResource(request, keys.card, loaded, { [list]: loaded[list].filter((other) => other !== id) })
 }
 
+/** What the removal of a label or a blocker of the card examines and does. @param name the member of the path that has the id */
+export function removalOfId(list: 'label_ids' | 'blocker_ids', name: 'label_id' | 'blocker_id') {
+  return {
+    async related({ params }: Pick<OperationRequest, 'params'>, { card: loaded }: { readonly card: Card }) {
+      if (!loaded[list].includes(params[name]!)) throw notFound(name)
+      return {}
+    },
+    run: (request: Write & Pick<OperationRequest, 'params'>, { card: loaded }: { readonly card: Card }) =>
+      removeId(request, loaded, list, request.params[name]!),
+  }
+}
+
 /** An attachment, and what decides who has access to its file. @param at the index of the attachment in the read */
 function attachmentReads(id: string, at: number, userId: string) {
   return [keys.attachment(id), ...fileReads(keys.file(`{${at}.file_id}`), at + 1, userId)] as const
@@ -127,11 +139,7 @@ export const cardRelationOperations = [
     data: card,
     entity,
     target: cardTarget,
-    async related({ params }, loaded) {
-      if (!loaded.card.label_ids.includes(params['label_id']!)) throw notFound('label_id')
-      return {}
-    },
-    run: (request, loaded) => removeId(request, loaded.card, 'label_ids', request.params['label_id']!),
+    ...removalOfId('label_ids', 'label_id'),
   }),
 
   operation({

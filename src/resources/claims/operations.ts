@@ -1,17 +1,48 @@
-import { idOf } from '../targets.ts'
+import { z } from 'zod'
+import { idOf, cardTarget, parentBoard, parentCard, target } from '../targets.ts'
 import { conflict } from '../../model/errors.ts'
 import type { Column } from '../../model/column.ts'
-import type { Card } from '../../model/card.ts'
+import { type Card, card } from '../../model/card.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { requireNamed } from '../cards/named.ts'
 import { deleted, operation } from '../operation.ts'
-import { cardTarget, parentBoard, parentCard, target } from '../targets.ts'
 import { capacityMessage, deletedResult } from '../writes.ts'
 import { endClaim, grantClaim, requireClaimCapacity } from './changes.ts'
 import { claimReads, isHeldBy, readClaim } from './present.ts'
 import { findReadyCard } from './ready.ts'
-import { cardClaim, claimNext, claimTake, nextCard } from './schema.ts'
+import { claim, claimSeconds } from '../../model/claim.ts'
+import { documented, givenIdField } from '../../model/fields.ts'
+import { limits } from '../../model/limits.ts'
+
+const { min, max } = claimSeconds
+const ttl = documented(z.int().min(min).max(max).default(claimSeconds.default), {
+  format: 'int32',
+  description: 'The seconds after which the claim runs out, unless it is renewed.',
+})
+
+const claimTake = z.strictObject({ ttl })
+const claimNext = z.strictObject({
+  column_id: givenIdField('column', 'Only a card of this column.').optional(),
+  label_id: givenIdField('label', 'Only a card with this label.').optional(),
+  ttl,
+  wait: documented(z.int().min(0).max(limits.longPoll).default(0), {
+    format: 'int32',
+    description: 'The number of seconds to wait for a card if none is ready. The response comes as soon as there is one.',
+  }),
+})
+
+/** The claim of a card, or null. */
+const cardClaim = documented(claim.nullable(), { id: 'CardClaim', description: 'The claim of a card; null if nobody holds it.' })
+
+/** A card with its claim. */
+export const claimedCard = documented(card.extend({ claim }), { id: 'ClaimedCard', description: 'A card that is claimed.' })
+
+/** A card that was taken. */
+const nextCard = documented(claimedCard.nullable(), {
+  id: 'NextCard',
+  description: 'The card that was taken, with its claim; null if none is ready.',
+})
 
 const HELD = 'Another token holds the card.'
 const CLOSED = 'The card is completed or archived, or its column is archived.'

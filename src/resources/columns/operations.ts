@@ -1,8 +1,7 @@
-import { endClaimsOfColumn } from '../claims/changes.ts'
 import { z } from 'zod'
-import { pageQuery } from '../../listing/pages.ts'
-import { AT_END, notNextToItself, resolvePlacement, type Placement } from '../../listing/placement.ts'
-import { rankedPage } from '../../listing/ranked-pages.ts'
+import { endClaimsOfColumn } from '../claims/changes.ts'
+import { pageQuery, rankedPage, booleanParameter } from '../../listing/pages.ts'
+import { AT_END, notNextToItself, resolvePlacement, type Placement, onePlacement, place } from '../../listing/placement.ts'
 import { positionAt, type RankedList } from '../../listing/ranks.ts'
 import type { BoardAccess } from '../../authz/context.ts'
 import { column, type Column } from '../../model/column.ts'
@@ -14,7 +13,23 @@ import { includeParameter, listed } from '../included.ts'
 import { atLeastOne, operation } from '../operation.ts'
 import { columnTarget, parentBoard } from '../targets.ts'
 import { capacityMessage, createResource, requireCapacity, saveResource, setArchived } from '../writes.ts'
-import { archivedColumns, columnCreate, columnMove, columnRename } from './schema.ts'
+import { limits } from '../../model/limits.ts'
+import { documented } from '../../model/fields.ts'
+import { nameLine } from '../../model/text.ts'
+
+const name = nameLine(limits.columnName, 'The name of the column.')
+
+/** The query member of the list. */
+const archivedColumns = booleanParameter.describe('Whether to list the archived columns instead of the active ones.').default(false)
+
+const wip_limit = documented(z.int().min(1).max(limits.wipLimit).nullable(), {
+  format: 'int32',
+  description: 'How many active cards it may have, completed ones included; null: any number.',
+})
+
+const columnCreate = onePlacement(z.strictObject({ name, wip_limit: wip_limit.default(null), ...place }))
+const columnRename = z.strictObject({ name, wip_limit }).partial()
+const columnMove = onePlacement(z.strictObject(place), 'required')
 
 const entity = (params: Readonly<Record<string, string>>) => keys.column(params['column_id']!)
 const columnsOf = (boardId: string): RankedList<Column> => ({ id: boardId, indexes: [indexes.columns(boardId)], keyOf: keys.column })

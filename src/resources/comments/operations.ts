@@ -7,7 +7,17 @@ import { includeParameter, listed } from '../included.ts'
 import { deleted, operation } from '../operation.ts'
 import { commentTarget, parentCard } from '../targets.ts'
 import { capacityMessage, createResource, removeResource, requireCapacity, saveResource } from '../writes.ts'
-import { commentBody } from './schema.ts'
+import { documented } from '../../model/fields.ts'
+import { limits } from '../../model/limits.ts'
+import { prose } from '../../model/text.ts'
+
+/** The body of a create and of an update. */
+const commentBody = z.strictObject({
+  body: documented(
+    prose(limits.commentBody, 'The text of the comment.').refine((text) => text.trim() !== '', 'must not be blank'),
+    { minLength: 1 },
+  ),
+})
 
 const entity = (params: Readonly<Record<string, string>>) => keys.comment(params['comment_id']!)
 

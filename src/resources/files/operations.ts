@@ -1,11 +1,19 @@
-import { file, type FileRecord } from '../../model/file.ts'
+import { z } from 'zod'
+import { file, type FileRecord, fileVisibilities } from '../../model/file.ts'
 import { keys } from '../../store/keys.ts'
 import type { AuthorizationContext } from '../../authz/context.ts'
 import { operation, type OperationRequest } from '../operation.ts'
 import { beginRemoval } from '../pending-removals.ts'
 import { fileTarget } from '../targets.ts'
 import { saveResource } from '../writes.ts'
-import { fileUpdate } from './schema.ts'
+import { documented } from '../../model/fields.ts'
+
+const fileUpdate = z.strictObject({
+  visibility: documented(z.enum(fileVisibilities), {
+    description:
+      'Who has access to the file besides you. `workspace`: every member of the workspace. `board`: everyone with access to the board that it was uploaded to; only you, if that is deleted. `private`: only you.',
+  }),
+})
 
 const entity = (params: Readonly<Record<string, string>>) => keys.file(params['file_id']!)
 

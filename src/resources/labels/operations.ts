@@ -8,7 +8,15 @@ import { includeParameter, listed } from '../included.ts'
 import { atLeastOne, deleted, operation } from '../operation.ts'
 import { labelTarget, parentBoard } from '../targets.ts'
 import { capacityMessage, createResource, removeResource, requireCapacity, saveResource } from '../writes.ts'
-import { labelCreate, labelUpdate } from './schema.ts'
+import { color } from '../../model/board.ts'
+import { limits } from '../../model/limits.ts'
+import { nameLine } from '../../model/text.ts'
+
+const labelCreate = z.strictObject({
+  name: nameLine(limits.labelName, 'The name of the label.'),
+  color: color.describe('The color of the label, as `#rrggbb`.'),
+})
+const labelUpdate = labelCreate.partial()
 
 const entity = (params: Readonly<Record<string, string>>) => keys.label(params['label_id']!)
 

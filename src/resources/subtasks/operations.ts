@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { pageQuery } from '../../listing/pages.ts'
-import { AT_END, notNextToItself, resolvePlacement, type Placement } from '../../listing/placement.ts'
-import { rankedPage } from '../../listing/ranked-pages.ts'
+import { pageQuery, rankedPage } from '../../listing/pages.ts'
+import { AT_END, notNextToItself, resolvePlacement, type Placement, onePlacement, place } from '../../listing/placement.ts'
 import { positionAt, type RankedList } from '../../listing/ranks.ts'
 import type { Card } from '../../model/card.ts'
 import { subtask, type Subtask } from '../../model/subtask.ts'
@@ -13,7 +12,23 @@ import { includeParameter, listed } from '../included.ts'
 import { deleted, operation } from '../operation.ts'
 import { parentCard, subtaskTarget } from '../targets.ts'
 import { capacityMessage, createResource, removeResource, requireCapacity, saveResource } from '../writes.ts'
-import { subtaskCreate, subtaskUpdate } from './schema.ts'
+import { documented } from '../../model/fields.ts'
+import { limits } from '../../model/limits.ts'
+import { line } from '../../model/text.ts'
+
+const title = line(limits.subtaskTitle, 'The title of the subtask.')
+const completed = documented(z.boolean(), { description: 'Whether the subtask is completed.' })
+
+const created = { title, completed: completed.default(false) }
+/** A subtask that is created with its card: its title, or an object. */
+export const subtaskOfNewCard = z.union([title.transform((text) => ({ title: text, completed: false })), z.strictObject(created)], {
+  error: `must be a title of 1 to ${limits.subtaskTitle} characters, or an object with title and completed`,
+})
+const subtaskCreate = onePlacement(z.strictObject({ ...created, ...place }))
+const subtaskUpdate = onePlacement(z.strictObject({ title: title.optional(), completed: completed.optional(), ...place })).refine(
+  (body) => Object.keys(body).length > 0,
+  'must have at least one of title, completed, before, after, to',
+)
 
 const entity = (params: Readonly<Record<string, string>>) => keys.subtask(params['subtask_id']!)
 const subtasksOf = (cardId: string): RankedList<Subtask> => ({ id: cardId, indexes: [indexes.subtasks(cardId)], keyOf: keys.subtask })

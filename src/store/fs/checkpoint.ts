@@ -1,9 +1,8 @@
 import { crc32 } from 'node:zlib'
-import type { Stored } from '../port.ts'
+import type { Stored, Value } from '../port.ts'
 import { freeze, Partition } from '../partition.ts'
 import { replaceFile, type Disk } from './disk.ts'
 import { StorageDamaged } from './journal.ts'
-import { InternedTexts } from './interned-texts.ts'
 
 /**
  * A checkpoint: one partition in one file, as of a frame of the journal. It consists of lines of JSON: a header,
@@ -191,4 +190,37 @@ async function* chunksOf({ records, indexes }: MapPartition, header: Header, rea
   lines.push(JSON.stringify({ end: reached() } satisfies Line))
   yield flush()
   yield Buffer.from(checksumLine(checksum))
+}
+
+/** The length of ids and times. */
+const LENGTH = 24
+/** How many texts are remembered at a time: about 100 bytes each. */
+const REMEMBERED = 20_000
+
+/**
+ * Makes records share equal texts while they are read: the ids of their board and its creator, and their times. JSON.parse makes a new text
+ * for each occurrence, which takes a quarter of the memory of a card.
+ */
+export class InternedTexts {
+  readonly #texts = new Map<string, string>()
+
+  /** @returns an equal text that others share */
+  intern(text: string): string {
+    const known = this.#texts.get(text)
+    if (known !== undefined) return known
+    if (this.#texts.size >= REMEMBERED) this.#texts.clear()
+    this.#texts.set(text, text)
+    return text
+  }
+
+  /** Replaces ids and times of a record, which is not frozen yet, by texts that others share. */
+  internIn(value: Value): Value {
+    const members = value as Record<string, unknown>
+    for (const name in members) {
+      const text = members[name]
+      // No other record has the same id.
+      if (typeof text === 'string' && text.length === LENGTH && name !== 'id') members[name] = this.intern(text)
+    }
+    return value
+  }
 }

@@ -1,12 +1,51 @@
 import type { Logger } from 'pino'
 import { writeCheckpoint } from './checkpoint.ts'
 import { assertSynced, SyncFailed, type Disk } from './disk.ts'
-import type { FolderMetrics } from './folder-metrics.ts'
 import { firstFrameOf } from './journal.ts'
 import type { LoadedPartition } from './loaded-partitions.ts'
 import { writeManifest } from './manifest.ts'
 import { UnreadablePartition, type Partitions } from './partitions.ts'
 import type { JournalWriter } from './writer.ts'
+import type { StoreMetrics } from '../port.ts'
+
+/** What the metrics say about a folder: its journal, its checkpoints and the space of its disk. */
+export class FolderMetrics {
+  readonly #disk: Disk
+  readonly #path: string
+  readonly #now: () => number
+  #checkpointAt: number
+  #failures = 0
+
+  /** @param now a monotonic clock, in milliseconds */
+  constructor(disk: Disk, path: string, now = (): number => performance.now()) {
+    this.#disk = disk
+    this.#path = path
+    this.#now = now
+    this.#checkpointAt = now()
+  }
+
+  /** The journal was replaced by checkpoints. */
+  succeeded(): void {
+    this.#checkpointAt = this.#now()
+  }
+
+  /** The journal could not be replaced by checkpoints. */
+  failed(): void {
+    this.#failures++
+  }
+
+  async read(): Promise<StoreMetrics> {
+    const folder = `${this.#path}/journal`
+    const names = await this.#disk.list(folder)
+    const sizes = await Promise.all(names.map((name) => this.#disk.sizeOf(`${folder}/${name}`)))
+    return {
+      journalBytes: sizes.reduce((sum, size) => sum + size, 0),
+      checkpointAgeSeconds: (this.#now() - this.#checkpointAt) / 1000,
+      checkpointFailures: this.#failures,
+      freeBytes: await this.#disk.freeBytes(this.#path),
+    }
+  }
+}
 
 /** After a large compaction the next one may be triggered later: at most at this multiple of `compactAt`. */
 const MAX_FACTOR = 16

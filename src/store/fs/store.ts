@@ -1,14 +1,23 @@
 import type { Logger } from 'pino'
-import { numberAppended } from '../appends.ts'
+import { numberAppended } from '../change-log.ts'
 import { Partition } from '../partition.ts'
-import type { Change, DriverDamage, ReadRequest, Snapshot, Store, Stored, StoreMetrics, Value } from '../port.ts'
+import {
+  type Change,
+  type DriverDamage,
+  type ReadRequest,
+  type Snapshot,
+  type Store,
+  type Stored,
+  type StoreMetrics,
+  type Value,
+  StorageUnavailable,
+} from '../port.ts'
 import { damagedCheckpoints } from './checkpoint.ts'
-import { Compaction } from './compaction.ts'
+import { Compaction, FolderMetrics } from './compaction.ts'
 import { realDisk, type Disk } from './disk.ts'
 import { CommitLeases, type CommitLease } from '../commit-leases.ts'
 import { Watchers } from '../watchers.ts'
-import { FolderMetrics } from './folder-metrics.ts'
-import { checkFolder, createFolder } from './folder.ts'
+import { checkFolder, createFolder, UnusableFolder } from './folder.ts'
 import { readJournal, repairJournal, type Journal } from './journal.ts'
 import { defaultCacheBytes } from './loaded-partitions.ts'
 import { beginUse, readManifest, type Manifest } from './manifest.ts'
@@ -208,5 +217,51 @@ export class FsStore implements Store {
   /** Writes checkpoints of changed partitions and removes the journal files that they replace (see {@link Compaction.run}). */
   compact(): Promise<void> {
     return this.#compaction.run()
+  }
+}
+
+/** Codes of errors of a file system that cannot be written to, or not by this user. */
+const CODES = new Set<string | undefined>(['EROFS', 'EACCES', 'EPERM'])
+
+/** Whether an error means that a folder cannot be written to. */
+export function isReadOnlyError(error: unknown): boolean {
+  return CODES.has((error as NodeJS.ErrnoException).code)
+}
+
+type ReadOnlyOptions = Pick<FsStoreOptions, 'log' | 'disk' | 'cacheBytes'>
+
+/**
+ * Opens a store in a folder for reading only: nothing in the folder is changed. Its content is the same as that of
+ * `openFsStore`, and so are the checks. Every commit fails.
+ * @throws {UnusableFolder} {@link StorageDamaged}
+ */
+export async function openFsStoreForReading(path: string, options: ReadOnlyOptions): Promise<Store> {
+  const { log, disk = realDisk, cacheBytes = defaultCacheBytes() } = options
+  if (!(await checkFolder(path, disk))) throw new UnusableFolder(`${path} contains no Lanekeeper data`)
+  const journal = await readJournal(disk, `${path}/journal`)
+  const { manifest } = await readManifest(disk, path, journal)
+  const journalEnd = () => journal.sequence
+  const partitions = new Partitions({ disk, folder: `${path}/records`, log, journal, manifest, journalEnd, cacheBytes })
+  const refuse = async (): Promise<never> => {
+    throw new StorageUnavailable(`${path} cannot be written to; it is opened for reading only`)
+  }
+  return {
+    driver: 'fs',
+    isRemote: false,
+    read: (partition, request) => partitions.use(partition, (loaded) => (loaded?.state ?? new Partition(new Map())).read(request)),
+    commit: refuse,
+    takeLease: refuse,
+    dump: (partition) => partitions.read(partition, (state) => state.dump()),
+    partitions: async () => partitions.names,
+    scan: (partition) => partitions.read(partition, (state) => state.scan()),
+    indexNames: (partition) => partitions.read(partition, (state) => state.indexNames()),
+    hold: (partition, work) => partitions.hold(partition, work),
+    mayHaveTombstoneBefore: (partition, entry) => partitions.mayHaveTombstoneBefore(partition, entry),
+    findDamage: () => damagedCheckpoints(disk, `${path}/records`, [...manifest.checkpoints.keys()]),
+    metrics: async () => partitions.metrics(),
+    watch: () => () => undefined,
+    ready: refuse,
+    damaged: () => partitions.damaged,
+    close: async () => undefined,
   }
 }

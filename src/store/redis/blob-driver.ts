@@ -2,9 +2,8 @@ import { Cluster } from 'ioredis'
 import type { Logger } from 'pino'
 import type { Driver } from 'unstorage'
 import { StorageUnavailable } from '../port.ts'
-import { createRedisDriver, replicationOf, type Connection } from './client.ts'
+import { createRedisDriver, replicationOf, type Connection, sendAndWait } from './client.ts'
 import { CommandFailed, connect, dropIfUnresponsive, Pool, throwUnavailable } from './pool.ts'
-import { sendAndWait } from './replication.ts'
 
 /** The prefix of all keys. */
 const BASE = 'lk:bytes'

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { MAX_TOKEN_DAYS, tokenDays } from '../../model/account.ts'
 import type { TokenRules } from '../../model/token.ts'
-import type { Deps } from '../../store/deps.ts'
+import { type Deps, transact } from '../../store/transact.ts'
 import { keys } from '../../store/keys.ts'
-import { transact } from '../../store/transact.ts'
 
 /** What holds for the new tokens of a workspace. */
 export type RulesInForce = Pick<TokenRules, 'max_days' | 'admin'>

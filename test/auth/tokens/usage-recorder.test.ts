@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { UsageRecorder } from '../../../src/auth/tokens/usage.ts'
 import { systemRandom } from '../../../src/model/ids.ts'
-import { decorateStore } from '../../../src/store/decorate.ts'
-import type { Store } from '../../../src/store/port.ts'
+import { decorateStore, type Store } from '../../../src/store/port.ts'
 import { createMemoryStore } from '../../../src/store/memory.ts'
 
 /** A recorder at a fixed time, with a count of its commits. */

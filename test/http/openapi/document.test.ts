@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { recordExamples } from '../../../src/cli/openapi-examples.ts'
+import { recordExamples } from '../../generate/openapi-examples.ts'
 import { recordedExamples, type RecordedExamples } from '../../../src/http/openapi/source.ts'
 import { notes } from '../../../src/http/openapi/notes.ts'
 import { tagDescriptions } from '../../../src/http/openapi/overview.ts'

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decorateStore } from '../../../src/store/decorate.ts'
-import type { Snapshot, Store } from '../../../src/store/port.ts'
+import { decorateStore, type Snapshot, type Store } from '../../../src/store/port.ts'
 import { TestBoard } from '../../support/board.ts'
 import { drivers, type Driver } from '../../support/drivers.ts'
 import { runs } from '../../support/effort.ts'

@@ -1,6 +1,6 @@
-import type { Engine } from '../policy/engine.ts'
-import { markdownTable } from '../policy/matrix.ts'
-import type { Operation } from '../resources/operation.ts'
+import type { Engine } from '../../src/policy/engine.ts'
+import { markdownTable } from '../../src/policy/matrix.ts'
+import type { Operation } from '../../src/resources/operation.ts'
 
 const START = '<!-- operations:start -->'
 const END = '<!-- operations:end -->'

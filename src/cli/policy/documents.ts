@@ -1,6 +1,8 @@
 import { Option, type Command } from 'commander'
 import { POLICY_NAMES } from '../command.ts'
 import { cell, table } from '../text.ts'
+import { ConfigError } from '../../config.ts'
+import { writeResult } from './files.ts'
 
 const formats = ['table', 'markdown', 'csv', 'html', 'json'] as const
 interface MatrixFlags {
@@ -28,8 +30,10 @@ export function addMatrixCommand(policy: Command): void {
 
 async function printMatrix(name: string | undefined, { json = false, cells = false, ...flags }: MatrixFlags): Promise<void> {
   const format = json ? 'json' : flags.format
-  const [{ listOperations, readPolicy, SHIPPED }, { matrixHead, matrixRows, markdownTable, renderMatrix }, { listCells }] =
-    await Promise.all([import('./read-policy.ts'), import('../../policy/matrix.ts'), import('../../policy/cell-list.ts')])
+  const [{ listOperations, readPolicy, SHIPPED }, { listCells, matrixHead, matrixRows, markdownTable, renderMatrix }] = await Promise.all([
+    import('./read-policy.ts'),
+    import('../../policy/matrix.ts'),
+  ])
   const { engine } = readPolicy(name ?? SHIPPED)
   const operations = await listOperations(engine)
   if (format === 'markdown' && !cells) return void process.stdout.write(renderMatrix(engine, operations))
@@ -61,4 +65,35 @@ function renderJson({ head, rows }: Listed, hash: string): string {
 async function renderHtml(listed: Listed, cells: boolean, hash: string): Promise<string> {
   const { renderTablePage } = await import('../../web/policy-report/document.ts')
   return renderTablePage({ title: cells ? 'Every cell of the decision space' : 'Who may do what', ...listed, hash })
+}
+
+interface ReportFlags {
+  readonly out?: string
+  readonly since?: string
+}
+
+/** Adds `lanekeeper policy report`. */
+export function addReportCommand(policy: Command): void {
+  policy
+    .command('report [policy]')
+    .description(
+      `write a policy as one HTML page: both tables, every answer with its reasons, and what the decisions cover; ${POLICY_NAMES}`,
+    )
+    .option('-o, --out <file>', 'the file to write; default: stdout')
+    .option('--since <old>', 'an earlier policy: the page also has what has changed since')
+    .action(writeReport)
+}
+
+async function writeReport(name: string | undefined, { out, since }: ReportFlags): Promise<void> {
+  if (out === undefined && process.stdout.isTTY) throw new ConfigError('out: name a file for the page, or redirect stdout')
+  const [{ diffPolicies }, { renderReport }, { listOperations, readPolicy, SHIPPED }] = await Promise.all([
+    import('../../policy/decision-diff.ts'),
+    import('../../web/policy-report/page.ts'),
+    import('./read-policy.ts'),
+  ])
+  const { engine, widenings } = readPolicy(name ?? SHIPPED)
+  const changes = since && diffPolicies(readPolicy(since).engine, engine, widenings)
+  const page = renderReport(engine, await listOperations(engine), changes || undefined)
+  if (out === undefined) process.stdout.write(page)
+  else writeResult('out', out, page)
 }

@@ -1,8 +1,10 @@
-import type { Attachment, AttachmentRecord, FileRecord } from '../../model/file.ts'
+import { z } from 'zod'
+import { type Attachment, type AttachmentRecord, type FileRecord, fileVisibilities } from '../../model/file.ts'
 import type { PendingRemovals } from '../../model/pending-removal.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { shownFile } from '../pending-removals.ts'
+import { documented, givenIdField } from '../../model/fields.ts'
 
 /**
  * An attachment as the API returns it: with what is read from its file.
@@ -19,3 +21,17 @@ export async function withFiles(tx: Transaction, attachments: readonly Attachmen
   const [removals, ...files] = records as unknown as [PendingRemovals | undefined, ...FileRecord[]]
   return attachments.map((attachment, i) => toAttachment(attachment, shownFile(files[i]!, removals)))
 }
+
+/** Attaches a file of the workspace by its id. A new file is uploaded as multipart/form-data instead. */
+export const attachById = z.strictObject({
+  file_id: givenIdField('file', 'A file that you have access to. It must not be attached to this card already.'),
+})
+
+/** The form with which a new file is uploaded. The pipeline streams it, and `http/upload.ts` checks it. */
+export const uploadForm = z.strictObject({
+  file: documented(z.file(), { description: 'The file, with its name and its media type.' }),
+  visibility: documented(z.enum(fileVisibilities), {
+    description:
+      'Who has access to the file besides you. `workspace`: every member of the workspace. `board`: everyone with access to this board. `private`: only you.',
+  }).default('board'),
+})

@@ -1,5 +1,5 @@
-import { errorName, pascalCase } from '../http/openapi/error-schemas.ts'
-import { tagOf } from '../http/openapi/operations.ts'
+import { errorName, pascalCase } from '../../src/http/openapi/error-schemas.ts'
+import { tagOf } from '../../src/http/openapi/operations.ts'
 import {
   resolve,
   type JsonSchema,
@@ -9,10 +9,9 @@ import {
   type ParameterObject,
   type Reference,
   type ResponseObject,
-} from '../http/openapi/types.ts'
-import { errors, type ErrorCode } from '../model/errors.ts'
-import type { Operation } from '../resources/operation.ts'
-import { blockOf, docComment, membersOf, typeOf, type Member } from './schema-types.ts'
+} from '../../src/http/openapi/types.ts'
+import { errors, type ErrorCode } from '../../src/model/errors.ts'
+import type { Operation } from '../../src/resources/operation.ts'
 
 const HEAD = `// Written by "npm run matrix" from the operations table and its schemas. Do not edit it.
 import type { BytesMethod, ListMethod, OperationRow, PageMethod, ReadMethod, WriteMethod } from './methods.ts'
@@ -158,4 +157,104 @@ function errorTypes({ components: { schemas } }: OpenApiDocument): string {
     return [...docComment(errors[code].message, '  '), `  ${code}: ${members.length === 0 ? '{}' : blockOf(members, '  ')}`].join('\n')
   })
   return ['/** The further members of errors, by code. */', 'export interface ErrorMembers {', ...entries, '}', ''].join('\n')
+}
+
+/** A member of an object type. */
+export interface Member {
+  readonly name: string
+  readonly schema: JsonSchema
+  readonly required: boolean
+}
+
+const REFERENCE = '#/components/schemas/'
+
+/** The TypeScript type of a JSON Schema, on several lines if it has members with descriptions. */
+function typeOf(schema: JsonSchema, indent = ''): string {
+  const { $ref, type, enum: values, const: value, allOf, anyOf, oneOf, items, contentMediaType } = schema as Keywords
+  if ($ref !== undefined) return $ref.slice(REFERENCE.length)
+  if (contentMediaType !== undefined) return 'Blob'
+  if (value !== undefined) return literal(value)
+  if (values !== undefined) return values.map(literal).join(' | ')
+  if (allOf !== undefined) return allOf.map((part) => operand(part, indent)).join(' & ')
+  const alternatives = anyOf ?? oneOf
+  if (alternatives !== undefined) return [...new Set(alternatives.map((part) => typeOf(part, indent)))].join(' | ')
+  if (Array.isArray(type)) return type.map((one) => typeOf({ ...schema, type: one }, indent)).join(' | ')
+  switch (type) {
+    case 'string':
+    case 'boolean':
+    case 'null':
+      return type
+    case 'integer':
+    case 'number':
+      return 'number'
+    case 'array':
+      return `${operand(items ?? {}, indent)}[]`
+    case 'object':
+      return objectType(schema, indent)
+    default:
+      return 'unknown'
+  }
+}
+
+/** The members of an object schema. */
+function membersOf(schema: JsonSchema): Member[] {
+  const { properties = {}, required = [] } = schema as Keywords
+  return Object.entries(properties).map(([name, member]) => ({ name, schema: member, required: required.includes(name) }))
+}
+
+/** An object type with the descriptions of its members. */
+function blockOf(members: readonly Member[], indent = ''): string {
+  const inner = `${indent}  `
+  const lines = members.map(({ name, schema, required }) => {
+    const member = `${inner}${name}${required ? '' : '?'}: ${typeOf(schema, inner)}`
+    return [...docComment(textOf(schema), inner), member].join('\n')
+  })
+  return ['{', ...lines, `${indent}}`].join('\n')
+}
+
+/** A comment, or nothing without a text. */
+function docComment(text: string | undefined, indent = ''): string[] {
+  return text === undefined ? [] : [`${indent}/** ${text.replaceAll('*/', '*\\/').replaceAll('\n', ' ')} */`]
+}
+
+function objectType(schema: JsonSchema, indent: string): string {
+  const members = membersOf(schema)
+  if (members.length > 0) return blockOf(members, indent)
+  const { additionalProperties } = schema as Keywords
+  if (additionalProperties === false) return '{}'
+  return `Record<string, ${typeof additionalProperties === 'object' ? typeOf(additionalProperties, indent) : 'unknown'}>`
+}
+
+function textOf({ description, default: value }: Keywords): string | undefined {
+  if (value === undefined || description === undefined) return description
+  return `${description} Default: ${JSON.stringify(value)}.`
+}
+
+function literal(value: unknown): string {
+  return typeof value === 'string' ? `'${value}'` : String(value)
+}
+
+/** The type of a schema, in parentheses if it has several parts. */
+function operand(schema: JsonSchema, indent: string): string {
+  const { $ref, type, enum: values, allOf, anyOf, oneOf } = schema as Keywords
+  const hasParts = $ref === undefined && [type, values, allOf, anyOf, oneOf].some((parts) => Array.isArray(parts) && parts.length > 1)
+  return hasParts ? `(${typeOf(schema, indent)})` : typeOf(schema, indent)
+}
+
+/** The keywords that are read here. */
+interface Keywords {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly allOf?: readonly JsonSchema[]
+  readonly anyOf?: readonly JsonSchema[]
+  readonly oneOf?: readonly JsonSchema[]
+  readonly items?: JsonSchema
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: boolean | JsonSchema
+  readonly contentMediaType?: string
+  readonly description?: string
+  readonly default?: unknown
 }
