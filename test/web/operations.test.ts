@@ -1,33 +1,307 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { operations } from '../../src/resources/table.ts'
+import type { AuditRecorder } from '../../src/audit/recorder.ts'
+import { entriesOf, startWithAudit } from '../support/audit-trail.ts'
 import { memory } from '../support/memory.ts'
-import { Service, type Person } from '../support/service.ts'
+import type { Person, Service } from '../support/service.ts'
 import { signedIn, textOf, type Visitor } from '../support/visitor.ts'
 
 let service: Service
+let recorder: AuditRecorder
 let owner: Person
 let visitor: Visitor
 let base: string
 let boardId: string
 let columnId: string
-const api = async (method: string, path: string, body?: unknown) => {
-  const reply = await service.send(owner.admin, method, path, body)
+let otherColumnId: string
+const api = async (method: string, path: string, body?: unknown, token = owner.admin) => {
+  const reply = await service.send(token, method, path, body)
   expect([method, path, reply.status < 300, reply.text]).toEqual([method, path, true, reply.text])
   return reply.body.data
 }
-beforeAll(async () => {
-  service = await Service.start(memory, { proxies: 1 })
+const card = (title = 'Notes') => api('POST', `/boards/${boardId}/cards`, { column_id: columnId, title, description: 'First.' })
+const doing = (operation: string, query: Record<string, string>) => `${base}/do/${operation}?${new URLSearchParams(query)}`
+/** Sends fields as the script of a page does. */
+const send = async (operation: string, fields: Record<string, string>) => {
+  const form_token = /name="form_token" value="([^"]*)"/.exec((await visitor.request('/app')).text)![1]!
+  const reply = await visitor.post(`${base}/do/${operation}`, { ...fields, form_token }, { headers: { accept: 'application/json' } })
+  return { status: reply.status, ...JSON.parse(reply.text) }
+}
+
+beforeAll(async () => void ({ service, recorder } = await startWithAudit(memory)))
+afterAll(() => service.stop())
+beforeEach(async () => {
   owner = await service.person(await service.workspace('Acme'), 'owner', 'Olivia Stone')
   visitor = await signedIn(service, owner)
   base = `/app/${owner.workspaceId}`
   boardId = (await api('POST', '/boards', { name: 'Spring' })).id
   columnId = (await api('POST', `/boards/${boardId}/columns`, { name: 'To do' })).id
+  otherColumnId = (await api('POST', `/boards/${boardId}/columns`, { name: 'Done' })).id
 })
-afterAll(() => service.stop())
 
 describe('the form of an operation', () => {
-  test('creates a card and returns to its board', async () => {
-    await visitor.open(`${base}/do/cards.create?board_id=${boardId}&column_id=${columnId}`)
-    const page = await visitor.submit({ column_id: columnId, title: 'By hand' }, `${base}/do`)
+  test('has the fields of its row, with what there is to choose from, and leads to what was created', async () => {
+    const label = await api('POST', `/boards/${boardId}/labels`, { name: 'urgent', color: '#cf222e' })
+    const form = await visitor.open(doing('cards.create', { board_id: boardId, column_id: columnId }))
+    for (const part of [
+      '>To do</option>',
+      '>Done</option>',
+      '>urgent</option>',
+      '>Olivia Stone</option>',
+      'name="due_at"',
+      'maxlength="500"',
+    ])
+      expect(form.text).toContain(part)
+    const fields = {
+      title: 'By hand',
+      due_at: '2026-12-24T12:30',
+      label_ids: label.id,
+      assignee_ids: owner.id,
+      subtasks: 'One\r\nTwo',
+      description: 'a\r\nb',
+    }
+    const page = await visitor.submit({ column_id: otherColumnId, ...fields }, base)
     expect([page.status, textOf(page.text).includes('By hand')]).toEqual([200, true])
+    const [created] = await api('GET', `/boards/${boardId}/cards?include=counts`)
+    expect(created).toMatchObject({
+      column_id: otherColumnId,
+      title: 'By hand',
+      description: 'a\nb',
+      due_at: '2026-12-24T12:30:00.000Z',
+      label_ids: [label.id],
+      assignee_ids: [owner.id],
+      counts: { subtasks: 2 },
+    })
   })
+
+  test('changes what was changed in it, and nothing else', async () => {
+    const { id } = await card()
+    await api('PATCH', `/cards/${id}`, { due_at: '2026-12-24T12:30:00Z' })
+    await visitor.open(doing('cards.update', { card_id: id }))
+    await visitor.submit({ title: 'Notes, again', description: 'First.', due_at: '2026-12-24T12:30' }, base)
+    expect(await api('GET', `/cards/${id}`)).toMatchObject({
+      title: 'Notes, again',
+      description: 'First.',
+      due_at: '2026-12-24T12:30:00.000Z',
+    })
+    const { updated_at } = await api('GET', `/cards/${id}`)
+    await visitor.open(doing('cards.update', { card_id: id }))
+    await visitor.submit({ title: 'Notes, again', description: 'First.', due_at: '2026-12-24T12:30' }, base)
+    expect((await api('GET', `/cards/${id}`)).updated_at).toBe(updated_at)
+    await visitor.open(doing('cards.update', { card_id: id }))
+    await visitor.submit({ title: 'Notes, again', description: '', due_at: '' }, base)
+    expect(await api('GET', `/cards/${id}`)).toMatchObject({ description: '', due_at: null })
+  })
+
+  test('keeps what was written when somebody else was faster, and shows what it is now', async () => {
+    const { id } = await card()
+    await visitor.open(doing('cards.update', { card_id: id }))
+    await api('PATCH', `/cards/${id}`, { description: 'Theirs.' })
+    const conflict = await visitor.submit({ title: 'Mine', description: 'Mine, too.', due_at: '' }, base)
+    expect(conflict.status).toBe(412)
+    for (const part of ['Somebody else has changed this', 'Theirs.', 'Mine, too.']) expect(textOf(conflict.text)).toContain(part)
+    expect(conflict.text).toContain('value="Mine"')
+    expect(await api('GET', `/cards/${id}`)).toMatchObject({ title: 'Notes', description: 'Theirs.' })
+    await visitor.submit({ title: 'Mine', description: 'Both.', due_at: '' }, base)
+    expect(await api('GET', `/cards/${id}`)).toMatchObject({ title: 'Mine', description: 'Both.' })
+  })
+
+  test('is shown again with what was written, and what is wrong with each field', async () => {
+    await visitor.open(doing('columns.create', { board_id: boardId }))
+    const page = await visitor.submit({ name: 'Review', wip_limit: '-3' }, base)
+    expect([page.status, page.text.includes('value="Review"'), page.text.includes('aria-invalid="true"')]).toEqual([422, true, true])
+    expect(textOf(page.text)).toContain('Please check: wip_limit')
+    const texts = await send('columns.create', { board_id: boardId, name: 'Review', wip_limit: 'many' })
+    expect(texts).toEqual({ status: 422, error: expect.stringContaining('wip_limit') })
+    expect((await api('GET', `/boards/${boardId}/columns`)).length).toBe(2)
+  })
+
+  test('is refused in the words of the table, and is not there for those who may not send it', async () => {
+    await api('PUT', `/boards/${boardId}/visibility`, { visibility: 'workspace' })
+    const member = await service.person(owner.workspaceId, 'member')
+    visitor = await signedIn(service, member)
+    expect((await visitor.request(doing('boards.delete', { board_id: boardId }))).status).toBe(403)
+    const { status, error } = await send('boards.set_visibility', { board_id: boardId, visibility: 'private' })
+    expect([status, error]).toEqual([403, expect.stringMatching(/^You may not do this\. Row P5 of the policy: .*creator/)])
+  })
+
+  test('asks for the name of what is deleted', async () => {
+    const { id } = await card()
+    await visitor.open(doing('cards.delete', { card_id: id }))
+    const wrong = await visitor.submit({ confirmed: 'Note' }, base)
+    expect([wrong.status, textOf(wrong.text).includes('Nothing was deleted')]).toEqual([422, true])
+    const page = await visitor.submit({ confirmed: 'Notes' }, base)
+    expect([page.status, page.text.includes(`data-board="${base}/boards/${boardId}"`)]).toEqual([200, true])
+    expect((await service.send(owner.admin, 'GET', `/cards/${id}`)).status).toBe(404)
+  })
+
+  test('asks before a card is taken away from an agent that has claimed it', async () => {
+    const { id } = await card()
+    await api('PUT', `/cards/${id}/claim`, { ttl: 300 })
+    const asked = await send('cards.move', { card_id: id, column_id: otherColumnId })
+    expect(asked).toEqual({ status: 409, error: expect.stringContaining('An agent has claimed this card until'), over_claim: 1 })
+    expect((await send('cards.move', { card_id: id, column_id: otherColumnId, over_claim: '2' })).status).toBe(409)
+    await visitor.open(doing('cards.complete', { card_id: id, completed: 'true' }))
+    const page = await visitor.submit({ completed: 'true' }, base)
+    expect([page.status, page.text.includes('Complete card anyway')]).toEqual([409, true])
+    await visitor.submit({ completed: 'true' }, base)
+    expect((await api('GET', `/cards/${id}`)).completed_at).not.toBeNull()
+    expect((await send('comments.create', { card_id: id, body: 'Thanks.' })).status).toBe(200)
+  })
+
+  test.each([
+    ['cards.complete', { completed: 'true' }, 'The card is completed.', ({ completed_at }: any) => completed_at === null],
+    ['cards.archive', {}, 'The card is archived.', ({ archived_at }: any) => archived_at === null],
+    ['cards.move', { to: 'last' }, 'The card is moved.', () => true],
+  ])('offers to take %s back', async (operation, fields, text, isBack) => {
+    const [first, second] = [await card('First'), await card('Second')]
+    const back = `${base}/boards/${boardId}`
+    await visitor.open(back)
+    const form_token = /name="form_token" value="([^"]*)"/.exec(visitor.page!.text)![1]!
+    const more = operation === 'cards.move' ? { column_id: otherColumnId } : {}
+    const answer = await visitor.post(`${base}/do/${operation}`, { card_id: first.id, ...fields, ...more, back, form_token })
+    expect(answer.status).toBe(303)
+    const page = await visitor.open(answer.location!)
+    expect(textOf(page.text)).toContain(`${text} Undo`)
+    const undo = /action="([^"]*)"[^>]*data-send[^>]*>/.exec(page.text.slice(page.text.indexOf('id="did"')))![1]!
+    await visitor.submit({}, undo)
+    const cards = await api('GET', `/boards/${boardId}/cards`)
+    expect(cards.map(({ id }: any) => id)).toEqual([first.id, second.id])
+    expect([cards[0].column_id, isBack(cards[0])]).toEqual([columnId, true])
+  })
+
+  test('leads back only to a page of its workspace', async () => {
+    for (const back of [
+      'https://evil.example/',
+      '//evil.example',
+      '/app/other/boards',
+      `${base}/../../settings`,
+      `${base}/boards/x\\y`,
+      'javascript:1',
+    ]) {
+      const { location } = await send('cards.create', { board_id: boardId, column_id: columnId, title: 'A', back })
+      expect([back, location]).toEqual([back, `${base}/boards/${boardId}`])
+    }
+  })
+
+  test('does not exist for what a person cannot use, and for what is not there', async () => {
+    const without = operations.filter(({ id, isRead }) => isRead || /^(?:boards\.batch|claims\.)/.test(id)).map(({ id }) => id)
+    for (const id of [...without, 'absent', '__proto__'])
+      expect([id, (await visitor.request(`${base}/do/${id}`)).status, (await send(id, {}).catch(() => ({ status: 404 }))).status]).toEqual([
+        id,
+        404,
+        404,
+      ])
+    expect((await visitor.request(doing('cards.update', { card_id: 'crd_00000000000000000000' }))).status).toBe(404)
+    expect((await visitor.request(`/app/wsp_00000000000000000000/do/boards.create`)).status).toBe(404)
+  })
+
+  test('exists for each other write, with a title and its fields', async () => {
+    const made = await card()
+    const subtask = await api('POST', `/cards/${made.id}/subtasks`, { title: 'One' })
+    const comment = await api('POST', `/cards/${made.id}/comments`, { body: 'Hello' })
+    const label = await api('POST', `/boards/${boardId}/labels`, { name: 'urgent', color: '#cf222e' })
+    const form = new FormData()
+    form.append('file', new File(['x'], 'a.png', { type: 'image/png' }))
+    const { id: attachment_id, file_id } = (await service.upload(owner.admin, `/cards/${made.id}/attachments`, form)).body.data
+    const ids: Record<string, string> = {
+      board_id: boardId,
+      column_id: columnId,
+      card_id: made.id,
+      subtask_id: subtask.id,
+      comment_id: comment.id,
+      label_id: label.id,
+      attachment_id,
+      file_id,
+    }
+    const shown = operations.filter(({ id, isRead }) => !isRead && !/^(?:boards\.batch|claims\.)/.test(id))
+    expect(shown.length).toBeGreaterThan(30)
+    for (const { id } of shown) {
+      const page = await visitor.request(doing(id, ids))
+      expect([id, page.status, /<h1>[A-Z][a-z ]+<\/h1>/.test(page.text)]).toEqual([
+        id,
+        page.status === 403 ? 403 : 200,
+        page.status !== 403,
+      ])
+    }
+  })
+
+  test('shows hostile texts as text', async () => {
+    const hostile = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
+    const { id } = await card(hostile)
+    await api('PATCH', `/columns/${columnId}`, { name: hostile.slice(0, 50) })
+    await api('POST', `/boards/${boardId}/labels`, { name: hostile, color: '#cf222e' })
+    for (const operation of ['cards.update', 'cards.delete', 'cards.move', 'cards.apply_label', 'blockers.add', 'comments.create']) {
+      const { text } = await visitor.request(doing(operation, { card_id: id, title: hostile, body: hostile }))
+      expect([operation, /<script>|<img/.test(text)]).toEqual([operation, false])
+    }
+  })
+
+  test('is in the audit trail once, with the operation and the web app as its surface', async () => {
+    const entries = await entriesOf(service, recorder, owner.workspaceId, async () => {
+      await send('cards.create', { board_id: boardId, column_id: columnId, title: 'A' })
+      await send('columns.rename', { column_id: 'col_00000000000000000000', name: 'B' })
+    })
+    expect(entries).toMatchObject([
+      { operation: 'cards.create', outcome: 'done', user_id: owner.id, token_id: null, surface: 'web_app', rows: ['P9'] },
+    ])
+  })
+})
+
+describe('a new board', () => {
+  test('has the columns of its template', async () => {
+    await visitor.open(`${base}/new-board`)
+    const page = await visitor.submit({ name: 'Autumn', template: 'columns' }, base)
+    for (const name of ['Autumn', 'To do', 'Doing', 'Review', 'Done']) expect(textOf(page.text)).toContain(name)
+    await visitor.open(`${base}/new-board`)
+    expect(textOf((await visitor.submit({ name: 'Empty one', template: 'empty' }, base)).text)).toContain('This board has no columns yet')
+    await visitor.open(`${base}/new-board`)
+    expect((await visitor.submit({ name: '', template: 'columns' }, base)).status).toBe(422)
+  })
+
+  test('is offered beside the first token in a workspace without boards', async () => {
+    const first = await service.person(await service.workspace('New'), 'owner')
+    const page = textOf((await (await signedIn(service, first)).request('/app')).text)
+    for (const part of ['Create the first board', 'Let an agent work on it', 'curl http://localhost/v1/account'])
+      expect(page).toContain(part)
+  })
+})
+
+describe('the lists of a board', () => {
+  test('have its people, who are added and removed', async () => {
+    const other = await service.person(owner.workspaceId, 'member', 'Mia Other')
+    await visitor.open(`${base}/boards/${boardId}/members`)
+    expect(textOf(visitor.page!.text)).toContain('Olivia Stone created the board')
+    const added = await visitor.submit({ user_id: other.id }, `${base}/do/board_members.add`)
+    expect(textOf(added.text)).toMatch(/Mia Other added just now/)
+    await visitor.submit({}, `${base}/do/board_members.remove`)
+    expect((await api('GET', `/boards/${boardId}/members`)).length).toBe(1)
+  })
+
+  test('have its labels', async () => {
+    await visitor.open(`${base}/boards/${boardId}/labels`)
+    const page = await visitor.submit({ name: 'urgent', color: '#cf222e' }, `${base}/do/labels.create`)
+    expect([page.text.includes('fill="#cf222e"'), textOf(page.text).includes('urgent')]).toEqual([true, true])
+  })
+
+  test('have its archive, from which cards and columns are restored', async () => {
+    const { id } = await card()
+    await api('POST', `/cards/${id}/archive`)
+    await api('POST', `/columns/${otherColumnId}/archive`)
+    await visitor.open(`${base}/boards/${boardId}/archive`)
+    expect(textOf(visitor.page!.text)).toMatch(/Columns Done archived .* Cards Notes archived/)
+    await visitor.submit({}, `${base}/do/cards.restore`)
+    await visitor.submit({}, `${base}/do/columns.restore`)
+    expect(textOf(visitor.page!.text)).toContain('Nothing of this board is archived')
+    expect((await api('GET', `/cards/${id}`)).archived_at).toBeNull()
+  })
+
+  test.each(['members', 'labels', 'archive'])(
+    '%s: are hidden with their board, and offer nothing to those who may change nothing',
+    async (list) => {
+      await api('PUT', `/boards/${boardId}/visibility`, { visibility: 'private' })
+      const stranger = await signedIn(service, await service.person(owner.workspaceId, 'admin'))
+      expect((await stranger.request(`${base}/boards/${boardId}/${list}`)).status).toBe(404)
+    },
+  )
 })

@@ -53,19 +53,23 @@ async function post(action: string, body: URLSearchParams | FormData): Promise<b
   return isDone
 }
 
+/** Sends a form. Until there is an answer, it cannot be sent once more. */
+async function sendForm(form: HTMLFormElement, submitter: HTMLElement | null): Promise<void> {
+  const data = new FormData(form, submitter)
+  const buttons = form.querySelectorAll<HTMLButtonElement>('button')
+  for (const button of buttons) button.disabled = true
+  const fields = () => new URLSearchParams([...data].map(([name, value]) => [name, String(value)]))
+  const isDone = await post(form.action, form.enctype === 'multipart/form-data' ? data : fields())
+  for (const button of buttons) button.disabled = false
+  if (isDone && form.isConnected) form.reset()
+}
+
 /** Sends the forms of the page that say so. */
 export function sendForms(): void {
   document.addEventListener('submit', (event) => {
     const form = event.target as HTMLFormElement
     if (form.dataset['send'] === undefined || event.defaultPrevented) return
     event.preventDefault()
-    const data = new FormData(form, event.submitter)
-    const hasFile = form.enctype === 'multipart/form-data'
-    const buttons = form.querySelectorAll<HTMLButtonElement>('button')
-    for (const button of buttons) button.disabled = true
-    void post(form.action, hasFile ? data : new URLSearchParams([...data].map(([name, value]) => [name, String(value)]))).then((isDone) => {
-      for (const button of buttons) button.disabled = false
-      if (isDone && form.isConnected) form.reset()
-    })
+    void sendForm(form, event.submitter)
   })
 }

@@ -36,6 +36,11 @@ export interface FormParts {
 /** Whether a place among others is chosen by `to` alone, unless the address says more. */
 const PLACES = new Set(['before', 'after'])
 
+/** Whether the fields of an operation are those of what it changes. */
+export function isUpdate({ method }: Operation): boolean {
+  return method === 'PATCH' || method === 'PUT'
+}
+
 /** What an operation is called: `create Card` → `Create card`. */
 export function titleOf({ needs: [action, subject] }: Operation): string {
   const words = action.includes('_')
@@ -51,7 +56,7 @@ function hintOf({ hint }: Field): string {
 
 /** The fields of the form of an operation. */
 export function renderFields({ operation, place, given, choices, issues = new Map(), isConflict = false }: FormParts): VNode {
-  const current = operation.method === 'PATCH' || operation.method === 'PUT' ? (place.target?.record ?? {}) : {}
+  const current = isUpdate(operation) ? (place.target?.record ?? {}) : {}
   const [first] = namesInPath(operation.path)
   const fields = fieldsOf(operation).filter(
     ({ name, isRequired }) => isRequired || given.has(name) || (!PLACES.has(name) && choices.get(name)?.length !== 0),

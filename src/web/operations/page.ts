@@ -2,13 +2,14 @@ import type { Claim } from '../../model/claim.ts'
 import { ApiError } from '../../model/errors.ts'
 import { namesInPath, type Operation } from '../../resources/operation.ts'
 import type { Done } from '../../http/outcome.ts'
+import { entityTag } from '../../http/preconditions.ts'
 import { ifFound, readerOf } from '../boards/reader.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
 import { formPage, type Refusal } from '../form-page.ts'
 import { html, notice } from '../html.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
 import { fieldsOf, readFields } from './fields.ts'
-import { renderFields, titleOf } from './form.ts'
+import { isUpdate, renderFields, titleOf } from './form.ts'
 import { pathOf, readChoices, readPlace, type Place } from './place.ts'
 import { doneQuery, doneText, readUndo } from './undo.ts'
 
@@ -29,7 +30,7 @@ export const operationPage: Page = {
 const FOR_PROGRAMS = /^(?:boards\.batch|claims\.\w+|access\.\w+)$/
 
 /** Whether an operation has a form. */
-export function hasForm({ id, isRead }: Pick<Operation, 'id' | 'isRead'>): boolean {
+function hasForm({ id, isRead }: Pick<Operation, 'id' | 'isRead'>): boolean {
   return !isRead && !FOR_PROGRAMS.test(id)
 }
 
@@ -64,7 +65,7 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
   const title = titleOf(operation)
   const isDeletion = operation.needs[0] === 'delete'
   const back = backOf(context, given) ?? pathOf(base, place)
-  const hidden = { back, etag: place.target?.etag, over_claim: shown.claim?.epoch }
+  const hidden = { back, revision: isUpdate(operation) ? place.target?.revision : undefined, over_claim: shown.claim?.epoch }
   return formPage(
     {
       title,
@@ -138,7 +139,8 @@ async function perform(context: SignedInContext, operation: Operation): Promise<
     if (submitted.body !== undefined && operation.method === 'PATCH' && Object.keys(submitted.body).length === 0)
       return done(context, operation, pathOf(`/app/${params['workspace']}`, place))
     const undo = await readUndo(reader, operation, submitted, place)
-    const ifMatch = form.get('etag') ?? undefined
+    const revision = form.get('revision')
+    const ifMatch = revision === null ? undefined : entityTag(revision)
     const body = upload === undefined ? submitted.body : undefined
     const answer = (await reader.answer(operation.id, { params: submitted.params, body, upload, ifMatch })) as Done
     const query = doneQuery(undo, operation.id)

@@ -7,13 +7,12 @@ import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import { namesInPath, type Operation } from '../../resources/operation.ts'
 import type { ListedCard } from '../boards/board-data.ts'
 import type { Reader } from '../boards/reader.ts'
-import { entityTag } from '../../http/preconditions.ts'
 import type { Field } from './fields.ts'
 
 /** Where an operation acts: what its path names, with the card and the board of it. */
 export interface Place {
   /** undefined: the workspace */
-  readonly target?: { readonly kind: IdKind; readonly record: Readonly<Record<string, unknown>>; readonly etag: string | undefined }
+  readonly target?: { readonly kind: IdKind; readonly record: Readonly<Record<string, unknown>>; readonly revision: string | undefined }
   readonly card?: ListedCard
   readonly board?: BoardSnapshot
 }
@@ -23,23 +22,15 @@ export async function readPlace(reader: Reader, { path }: Operation, params: Rea
   const [name] = namesInPath(path)
   const kind = name === undefined ? undefined : kindOfParameter(name)
   if (name === undefined || kind === undefined) return {}
-  const query = { board: { include: 'columns,labels' }, card: { include: 'claim' } }[kind as string]
-  const { data, revision } = await reader.read(`${kind}s.read`, { [name]: params[name]! }, query)
+  // Without more of it: only then it has an ETag.
+  const { data, revision } = await reader.read(`${kind}s.read`, { [name]: params[name]! })
   const record = data as Readonly<Record<string, unknown>>
-  const target = { kind, record, etag: revision && entityTag(revision) }
-  const cardId = record['card_id'] as string | undefined
-  const card =
-    kind === 'card'
-      ? (data as ListedCard)
-      : cardId === undefined
-        ? undefined
-        : await readOne<ListedCard>(reader, 'cards.read', { card_id: cardId }, { include: 'claim' })
-  if (kind === 'board') return { target, board: data as BoardSnapshot }
-  const boardId = (record['board_id'] ?? card?.board_id) as string | undefined
-  const board =
-    boardId === undefined
-      ? undefined
-      : await readOne<BoardSnapshot>(reader, 'boards.read', { board_id: boardId }, { include: 'columns,labels' })
+  const target = { kind, record, revision }
+  const cardId = (kind === 'card' ? record['id'] : record['card_id']) as string | undefined
+  const card = cardId === undefined ? undefined : await readOne<ListedCard>(reader, 'cards.read', { card_id: cardId }, { include: 'claim' })
+  const boardId = (kind === 'board' ? record['id'] : (record['board_id'] ?? card?.board_id)) as string | undefined
+  const around = { include: 'columns,labels' }
+  const board = boardId === undefined ? undefined : await readOne<BoardSnapshot>(reader, 'boards.read', { board_id: boardId }, around)
   return { target, ...(card !== undefined && { card }), ...(board !== undefined && { board }) }
 }
 
