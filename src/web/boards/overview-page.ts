@@ -3,7 +3,7 @@ import type { Board } from '../../model/board.ts'
 import { html } from '../html.ts'
 import { workspacesOf, type MemberWorkspace } from '../memberships.ts'
 import type { Page } from '../page-context.ts'
-import { renderDay } from '../times.ts'
+import { renderMoment } from '../times.ts'
 import { icon, swatch } from './icons.ts'
 import { BOARD_SCRIPTS, readAll, readerOf } from './reader.ts'
 
@@ -29,11 +29,11 @@ export const boardsPage: Page = {
         return { workspace, boards: items, hasMore: cursor !== undefined }
       }),
     )
-    return { title: 'Boards', body: renderOverview(lists, web.clock()), layout: 'medium', scripts: BOARD_SCRIPTS }
+    return { title: 'Boards', body: renderOverview(lists), scripts: BOARD_SCRIPTS }
   },
 }
 
-function renderOverview(lists: readonly Listed[], now: number): VNode {
+function renderOverview(lists: readonly Listed[]): VNode {
   return html`
     <div class="head">
       <h1>Boards</h1>
@@ -51,36 +51,37 @@ function renderOverview(lists: readonly Listed[], now: number): VNode {
         You are not a member of any workspace yet. Ask your administrator to add you to one: then its boards are here.
       </p>`
     }
-    ${lists.map((list) => renderWorkspace(list, now))}
+    ${lists.map((list) => renderWorkspace(list))}
   `
 }
 
-function renderWorkspace({ workspace, boards, hasMore }: Listed, now: number): VNode {
+function renderWorkspace({ workspace, boards, hasMore }: Listed): VNode {
   const headingId = `workspace-${workspace.id}`
   return html`<section aria-labelledby=${headingId}>
     <h2 id=${headingId}>${workspace.name} <span class="hint">your role: ${workspace.role}</span></h2>
     ${
       boards.length === 0
         ? html`<p class="empty">
-            No boards yet. Boards are created through the API, by a program or an agent with
+            No boards yet. Boards are created through the API, by a program or an agent with${' '}
             <a href="/settings/tokens">a token of yours</a>. The <a href="/docs/boards.create">reference</a> says how.
           </p>`
         : html`<ul class="boards">
-            ${boards.map((board) => renderBoard(workspace, board, now))}
+            ${boards.map((board) => renderBoard(workspace, board))}
           </ul>`
     }
     ${hasMore && html`<p class="hint">These are the ${boards.length} oldest boards. The others are in the API.</p>`}
   </section>`
 }
 
-function renderBoard(workspace: MemberWorkspace, { id, name, cover_color, visibility, updated_at }: Board, now: number): VNode {
+function renderBoard(workspace: MemberWorkspace, { id, name, description, cover_color, visibility, updated_at }: Board): VNode {
   return html`<li>
     <a class="board-link" href="/app/${workspace.id}/boards/${id}">
       ${swatch(cover_color ?? '#8894a5', 'band')}
       <strong>${name}</strong>
+      ${description !== '' && html`<span class="hint excerpt">${description}</span>`}
       <span class="hint"
-        >${visibility === 'private' && html`<span class="fact">${icon('private')}Private</span> · `}changed
-        ${renderDay(updated_at, now)}</span
+        >${visibility === 'private' && html`<span class="fact">${icon('private')}Private</span> · `}Changed${' '}
+        ${renderMoment(updated_at)}</span
       >
     </a>
   </li>`
