@@ -5,7 +5,7 @@ import { addMember } from '../../../src/admin/memberships.ts'
 import { inviteUser, addUser } from '../../../src/admin/users.ts'
 import { DAY } from '../../../src/model/time.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
-import { expectAccessible, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
+import { expectAccessible, expectSpaced, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
 import { memory } from '../../support/memory.ts'
 import { Service, type Person } from '../../support/service.ts'
 import { giveAccount, PASSWORD } from '../../support/visitor.ts'
@@ -140,6 +140,7 @@ describe.each(Object.keys(looks) as (keyof typeof looks)[])('page design: %s', (
       await screenshot(page, `${name}-${look}`)
       // The dark pages have the same elements as the light ones, in other colors.
       if (look !== 'phone') await expectAccessible(page, name, look === 'dark' ? 'color' : 'all')
+      else await expectSpaced(page, name)
       expect([name, await overflow(page)]).toEqual([name, 0])
     }
     expect(window.problems).toEqual([])
