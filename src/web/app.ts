@@ -32,6 +32,7 @@ const assets: Readonly<Record<string, { type: string; text: string } | undefined
     text: readAsset('colors.css') + readAsset('base.css') + readAsset('app.css'),
   },
   '/settings/assets/script.js': { type: 'text/javascript; charset=utf-8', text: readAsset('page.js') },
+  '/settings/assets/theme.js': { type: 'text/javascript; charset=utf-8', text: readAsset('theme.js') },
   '/settings/assets/boards.js': { type: 'text/javascript; charset=utf-8', text: readAsset('boards.js') },
   '/favicon.svg': { type: 'image/svg+xml', text: favicon },
   '/favicon.ico': { type: 'image/svg+xml', text: favicon },

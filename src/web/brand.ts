@@ -12,6 +12,14 @@ export function renderBrand(): VNode {
   return html`<svg viewBox="0 0 32 32" aria-hidden="true" dangerouslySetInnerHTML=${{ __html: SHAPES }}></svg>`
 }
 
+/** A circle that is half dark, for the choice of the theme. */
+export function renderThemeSign(): VNode {
+  return html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+    <circle cx="8" cy="8" r="6" />
+    <path d="M8 2a6 6 0 0 1 0 12Z" fill="currentColor" />
+  </svg>`
+}
+
 /** A circle with the initials of a person. @param name what stands beside it, or is said another way */
 export function renderAvatar(name: string): VNode {
   return html`<span class="avatar" aria-hidden="true">${initialsOf(name)}</span>`

@@ -1,10 +1,10 @@
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
-import { renderAvatar, renderBrand } from './brand.ts'
-import { html } from './html.ts'
+import { renderAvatar, renderBrand, renderThemeSign } from './brand.ts'
+import { html, themeChoice } from './html.ts'
 
-/** How wide the content of a page is: forms and text, lists, the whole window, or what a sidebar leaves of it. */
-export type Layout = 'narrow' | 'medium' | 'wide' | 'reference'
+/** How wide the content of a page is: that of text and lists, the whole window, or what a sidebar leaves of it. */
+export type Layout = 'page' | 'wide' | 'reference'
 
 /** Renders a complete HTML document. @param assets the path of its style and script @param scripts the paths of further scripts */
 export function renderShell({
@@ -13,7 +13,7 @@ export function renderShell({
   header,
   sidebar,
   body,
-  layout = 'narrow',
+  layout = 'page',
   scripts = [],
 }: {
   title: string
@@ -33,6 +33,7 @@ export function renderShell({
         <title>${title}</title>
         <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
         <link rel="stylesheet" href="${assets}/style.css" />
+        <script src="${assets}/theme.js"></script>
         <script src="${assets}/script.js" defer></script>
         ${scripts.map((path) => html`<script src=${path} defer></script>`)}
       </head>
@@ -73,6 +74,7 @@ function renderHeader(path: string, { formToken, email }: NonNullable<DocumentPa
       <summary><span class="unseen">Account menu</span>${renderAvatar(email)}</summary>
       <div>
         <p class="hint"><span class="unseen">Signed in as </span>${email}</p>
+        ${themeChoice()}
         <form method="post" action="/settings/sign-out">
           <input type="hidden" name="form_token" value=${formToken} />
           <button name="where" value="here">Sign out</button>
@@ -83,13 +85,21 @@ function renderHeader(path: string, { formToken, email }: NonNullable<DocumentPa
   `
 }
 
+/** The choice of the theme where there is no account menu. */
+export function themeMenu(): VNode {
+  return html`<details class="menu js" data-menu>
+    <summary><span class="unseen">Theme</span>${renderThemeSign()}</summary>
+    <div>${themeChoice()}</div>
+  </details>`
+}
+
 function renderVisitorHeader(path: string): VNode {
   return html`
     <a class="brand" href="/">${renderBrand()}Lanekeeper</a>
-    <p class="aside">
+    <div class="aside">
       <a href="/docs">API reference</a>
-      ${path !== '/settings/sign-in' && html`<a class="button" href="/settings/sign-in">Sign in</a>`}
-    </p>
+      ${path !== '/settings/sign-in' && html`<a class="button" href="/settings/sign-in">Sign in</a>`} ${themeMenu()}
+    </div>
   `
 }
 

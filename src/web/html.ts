@@ -9,6 +9,26 @@ export function notice(kind: 'error' | 'done' | 'warning', text: string): VNode 
   return html`<p class="notice ${kind}" role=${kind === 'error' ? 'alert' : 'status'}>${text}</p>`
 }
 
+/** Chooses the colors of all pages. The script of the theme shows it. */
+export function themeChoice(): VNode {
+  return html`<label class="theme js"
+    >Theme
+    <select data-theme-choice>
+      <option value="">system</option>
+      <option>light</option>
+      <option>dark</option>
+    </select></label
+  >`
+}
+
+/** What a page says of changes, for a short time: the script fills it, and it is read out. */
+export function toast(): VNode {
+  return html`<div class="toast" id="announcement" data-announcement data-keep>
+    <p role="status"></p>
+    <button type="button" aria-label="Dismiss">✕</button>
+  </div>`
+}
+
 /** A button that copies a text of the page. The script shows it. @param id of the element with the text @param what it is, for people */
 export function copyButton(id: string, what: string): VNode {
   return html`<button type="button" data-copy=${id} hidden>Copy<span class="unseen"> ${what}</span></button>`

@@ -115,7 +115,7 @@ export type PageResponse =
 export interface PageView extends ResponseParts {
   readonly title: string
   readonly body: VNode
-  /** default: narrow */
+  /** default: page */
   readonly layout?: Layout
   /** the paths of scripts that the page has besides that of every page */
   readonly scripts?: readonly string[]

@@ -1,30 +1,13 @@
 import type { VNode } from 'preact'
-import { DAY, HOUR, MINUTE } from '../model/time.ts'
 import { html } from './html.ts'
-
-const UNITS = [
-  [DAY, 'day'],
-  [HOUR, 'hour'],
-  [MINUTE, 'minute'],
-] as const
-
-/** How far a time is from now, in one unit: "in 29 days", "2 hours ago". */
-export function distance(at: number, now: number): string {
-  const milliseconds = Math.abs(at - now)
-  const [length, unit] = UNITS.find(([one]) => milliseconds >= one) ?? []
-  if (length === undefined) return at > now ? 'in less than a minute' : 'just now'
-  // What remains is rounded up: a token that expires in 29.5 days is valid on the 29th.
-  const count = at > now ? Math.ceil(milliseconds / length) : Math.floor(milliseconds / length)
-  const text = `${count} ${unit}${count === 1 ? '' : 's'}`
-  return at > now ? `in ${text}` : `${text} ago`
-}
+import { dayText, distance } from './time-texts.ts'
 
 /**
  * A time as its distance from now. The exact time is in its title: in UTC, or in the zone of the person if the page runs scripts.
  * @param at RFC 3339
  */
 export function renderDistance(at: string, now: number): VNode {
-  return html`<time datetime=${at} title="${at.slice(0, 10)} ${at.slice(11, 16)} UTC" data-distance>${distance(Date.parse(at), now)}</time>`
+  return html`<time datetime=${at} title=${utc(at)} data-distance>${distance(Date.parse(at), now)}</time>`
 }
 
 /**
@@ -32,15 +15,24 @@ export function renderDistance(at: string, now: number): VNode {
  * @param at RFC 3339
  */
 export function renderTime(at: string): VNode {
-  return html`<time datetime=${at} data-exact>${at.slice(0, 10)} ${at.slice(11, 16)} UTC</time>`
+  return html`<time datetime=${at} data-exact>${utc(at)}</time>`
 }
 
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+/**
+ * A time of something that was done. The script of the pages writes it as its distance from now, or as its day if that is long ago.
+ * @param at RFC 3339
+ */
+export function renderMoment(at: string): VNode {
+  return html`<time datetime=${at} data-moment>${utc(at)}</time>`
+}
 
 /** A day in a few letters, in UTC; with its year unless that is this year. @param at RFC 3339 */
 export function renderDay(at: string, now: number): VNode {
-  const [year, month, day] = at.slice(0, 10).split('-').map(Number) as [number, number, number]
-  const isThisYear = year === new Date(now).getUTCFullYear()
-  const text = `${day} ${MONTHS[month - 1]}${isThisYear ? '' : ` ${year}`}`
-  return html`<time datetime=${at} title="${at.slice(0, 10)} ${at.slice(11, 16)} UTC">${text}</time>`
+  const day = new Date(at)
+  const text = dayText(day.getUTCFullYear(), day.getUTCMonth(), day.getUTCDate(), new Date(now).getUTCFullYear())
+  return html`<time datetime=${at} title=${utc(at)} data-day>${text}</time>`
+}
+
+function utc(at: string): string {
+  return `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`
 }

@@ -87,8 +87,9 @@ export async function enterPassword(page: Page, email: string, password = PASSWO
 
 const axe = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Expects that axe finds no accessibility violation on a page. @param rules with `color`, only what depends on colors is checked */
+/** Expects that axe finds no accessibility violation on a page, and that no words are joined. @param rules with `color`, only what depends on colors is checked */
 export async function expectAccessible(page: Page, name: string, rules: 'all' | 'color' = 'all'): Promise<void> {
+  await expectSpaced(page, name)
   await page.evaluate(await axe)
   const runOnly = rules === 'color' ? { runOnly: ['cat.color'] } : {}
   const violations: unknown[] = await page.evaluate(async (options) => {
@@ -100,6 +101,29 @@ export async function expectAccessible(page: Page, name: string, rules: 'all' | 
     }))
   }, runOnly)
   expect([name, violations]).toEqual([name, []])
+}
+
+/** Expects that words of a page that stand in one line of text have a space between them where an element begins or ends. */
+export async function expectSpaced(page: Page, name: string): Promise<void> {
+  const joined: string[] = await page.evaluate(() => {
+    const { document, getComputedStyle } = globalThis as any
+    // The children of a flex container are no text of one line: their display is not inline.
+    const isInline = (node: any) => node?.nodeType === 3 || (node?.nodeType === 1 && getComputedStyle(node).display === 'inline')
+    const found: string[] = []
+    for (const element of document.querySelectorAll('main *, body > header *')) {
+      if (!isInline(element) || element.closest('pre, code, svg') !== null) continue
+      for (const [before, after] of [
+        [element.previousSibling, element],
+        [element, element.nextSibling],
+      ]) {
+        if (!isInline(before) || !isInline(after)) continue
+        const [first, second] = [before.textContent, after.textContent]
+        if (/[\p{L}\p{N}.,:;)”]$/u.test(first) && /^[\p{L}\p{N}(“]/u.test(second)) found.push(`${first.slice(-30)}|${second.slice(0, 30)}`)
+      }
+    }
+    return found
+  })
+  expect([name, joined]).toEqual([name, []])
 }
 
 /** Returns the HTML of a page. It waits for a navigation that is in progress, such as that to the browser's error page. */

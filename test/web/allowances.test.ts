@@ -39,7 +39,7 @@ async function readConfirmationPage(engine: Engine, scope: Scope): Promise<Map<s
   const scopes = new Map<string, { words: string; rows: string[] }>()
   for (const [, term, details] of list.matchAll(/<dt>(.*?)<\/dt>\s*<dd>(.*?)<\/dd>/gs)) {
     const [name = '', ...words] = textOf(term!).split(' ')
-    scopes.set(name, { words: words.join(' '), rows: [...textOf(details!).matchAll(/\(([PX]\d+): /g)].map(([, row]) => row!) })
+    scopes.set(name, { words: words.join(' '), rows: [...details!.matchAll(/href="\/policies#row-([PX]\d+)"/g)].map(([, row]) => row!) })
   }
   return scopes
 }

@@ -70,10 +70,10 @@ describe('web app responses', () => {
       expect([path, header('access-control-allow-origin'), header('server'), header('x-powered-by')]).toEqual([path, null, null, null])
     }
     for (const [path, { text }] of responses.filter(([name]) => !name.includes('/assets/')))
-      expect([path, /<script(?! src="\/settings\/assets\/script\.js" defer)|<style| style=| on\w+=|javascript:/i.exec(text)?.[0]]).toEqual([
+      expect([
         path,
-        undefined,
-      ])
+        /<script(?! src="\/settings\/assets\/(?:theme\.js"|script\.js" defer))|<style| style=| on\w+=|javascript:/i.exec(text)?.[0],
+      ]).toEqual([path, undefined])
   })
 
   test('an unexpected error reveals nothing internal, only the ID of its log entry', async () => {
@@ -188,7 +188,7 @@ describe('escaping', () => {
     received.push(await new Visitor(service, { address: `203.0.113.${payloads.indexOf(text)}` }).signIn(text, text))
     received.push(await visitor.request(`/settings/sign-in?over=${encodeURIComponent(text)}`))
     for (const page of received) {
-      expect(page.text).not.toMatch(/<img|<script(?! src="\/settings\/assets\/script\.js" defer><\/script>)/)
+      expect(page.text).not.toMatch(/<img|<script(?! src="\/settings\/assets\/(?:theme\.js"|script\.js" defer)><\/script>)/)
       for (const [, attributes] of page.text.matchAll(/<\w+((?: [\w-]+(?:="[^"]*")?)*)\s*\/?>/g))
         expect(attributes!.replace(/="[^"]*"/g, '')).not.toMatch(/ on\w+/)
       // After all complete tags are removed, no '<' is left: the payload has not started or ended a tag.

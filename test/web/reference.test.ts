@@ -153,7 +153,7 @@ describe('the reference of the API at /docs', () => {
         'nosniff',
       ])
       if (path.includes('assets')) continue
-      expect(html).not.toMatch(/<script(?! src="\/docs\/assets\/script\.js")|<style|\sstyle=|\son\w+=|https?:\/\/(?!localhost)/)
+      expect(html).not.toMatch(/<script(?! src="\/docs\/assets\/(?:script|theme)\.js")|<style|\sstyle=|\son\w+=|https?:\/\/(?!localhost)/)
       const again = await open(path, { headers: { 'if-none-match': headers.get('etag')! } })
       expect([again.status, again.html]).toEqual([304, ''])
     }

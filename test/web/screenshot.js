@@ -50,7 +50,10 @@ try {
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('heading', { name: board.name }).waitFor()
   // A new browser has a notice on every page.
-  for (const dismiss of await page.getByRole('button', { name: 'Dismiss' }).all()) await dismiss.click()
+  for (const notices of await page.locator('.notices summary').all()) {
+    await notices.click()
+    await page.locator('.notices').getByRole('button', { name: 'Dismiss' }).click()
+  }
   const left = await page.screenshot()
 
   await page.goto('/policies')

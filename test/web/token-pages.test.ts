@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../src/model/time.ts'
 import { issueToken } from '../../src/auth/tokens/issue.ts'
-import { distance } from '../../src/web/times.ts'
+import { distance } from '../../src/web/time-texts.ts'
 import { drivers } from '../support/drivers.ts'
 import { Service, type Person } from '../support/service.ts'
 import { plaintextIn, signedIn, textOf, type Visitor } from '../support/visitor.ts'

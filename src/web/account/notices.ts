@@ -21,52 +21,51 @@ const sentences: Readonly<Record<NoticeKind, (name: string) => string>> = {
   passkey_removed: (name) => `The passkey "${name}" was removed from your account.`,
 }
 
-/** Notices that a page shows; a click opens the earlier ones. */
-const OPEN_NOTICES = 3
-
 /** What a page shows of the notices. */
 interface Shown {
   readonly notices: readonly Notice[]
   readonly mayDismiss: boolean
 }
 
-/** The notices of a person, above each page until they dismiss them. */
+/** The notices of a person, above each page until they dismiss them: one line, which opens. */
 export function renderNotices({ notices, mayDismiss }: Shown, session: Session): VNode | undefined {
   if (notices.length === 0) return undefined
   const newest = notices.toReversed()
-  return html`<section class="card notices" aria-labelledby="notices">
-    <h2 id="notices">What happened in your account</h2>
-    ${renderList(newest.slice(0, OPEN_NOTICES))}
-    ${
-      newest.length > OPEN_NOTICES &&
-      html`<details>
-        <summary>Earlier notices: ${newest.length - OPEN_NOTICES}</summary>
-        ${renderList(newest.slice(OPEN_NOTICES))}
-      </details>`
-    }
-    <p class="hint">
-      If this was not you, <a href="/settings/account/password">change your password</a> and${' '}
-      <a href="/settings/account">end the sessions that you do not know</a>.
-    </p>
-    ${
-      mayDismiss
-        ? html`<form method="post" action="/settings/account/notices">
-            <input type="hidden" name="form_token" value=${session.form_token} />
-            ${notices.map(({ id }) => html`<input type="hidden" name="notice" value=${id} />`)}
-            <button>Dismiss</button>
-          </form>`
-        : html`<p class="hint">
-            This browser is new. Dismiss this in a browser that you have used before, or when you sign in here the next time.
-          </p>`
-    }
+  return html`<section class="card notices" aria-label="What happened in your account">
+    <details>
+      <summary>
+        <span><strong>Your account:</strong> ${sentenceOf(newest[0]!)}</span>
+        ${newest.length > 1 && html`<span class="state">${newest.length}<span class="unseen"> notices</span></span>`}
+      </summary>
+      ${renderList(newest)}
+      <p class="hint">
+        If this was not you, <a href="/settings/account/password">change your password</a> and${' '}
+        <a href="/settings/account">end the sessions that you do not know</a>.
+      </p>
+      ${
+        mayDismiss
+          ? html`<form method="post" action="/settings/account/notices">
+              <input type="hidden" name="form_token" value=${session.form_token} />
+              ${notices.map(({ id }) => html`<input type="hidden" name="notice" value=${id} />`)}
+              <button>Dismiss</button>
+            </form>`
+          : html`<p class="hint">
+              This browser is new. Dismiss this in a browser that you have used before, or when you sign in here the next time.
+            </p>`
+      }
+    </details>
   </section>`
+}
+
+function sentenceOf({ kind, name }: Pick<Notice, 'kind' | 'name'>): string {
+  return sentences[kind](name ?? '')
 }
 
 function renderList(notices: readonly Notice[]): VNode {
   return html`<ul>
     ${notices.map(
-      ({ kind, name, at, agent, address }) =>
-        html`<li>${sentences[kind](name ?? '')} <span class="hint">${renderTime(at)}, ${agent}, ${address}</span></li>`,
+      ({ at, agent, address, ...notice }) =>
+        html`<li>${sentenceOf(notice)} <span class="hint">${renderTime(at)}, ${agent}, ${address}</span></li>`,
     )}
   </ul>`
 }
@@ -107,8 +106,8 @@ interface Mailing {
 
 /** Sends a notice by mail, if the service sends mail. It has no secret, and no link that could be imitated to steal one. */
 export function mailNotice({ web, origin }: Mailing, to: string, notice: Notice): void {
-  const { kind, name, at, agent, address } = notice
-  const sentence = sentences[kind](name ?? '')
+  const { at, agent, address } = notice
+  const sentence = sentenceOf(notice)
   const text = [
     `${sentence}`,
     '',

@@ -63,7 +63,7 @@ function renderAuthenticator({ authenticator, recovery_hashes }: SecondFactor): 
         ? html`<p>With an authenticator app, a stolen password alone lets no one in: each sign-in also asks for a code.</p>
             <p><a class="button" href="/settings/account/authenticator">Set up an authenticator app</a></p>`
         : html`<p>
-              <span class="state active">on</span> since
+              <span class="state active">on</span> since${' '}
               ${renderTime(authenticator.added_at)}.${` ${left === 1 ? '1 recovery code is' : `${left} recovery codes are`} left.`}
             </p>
             <p class="actions">

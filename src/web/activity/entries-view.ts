@@ -62,9 +62,9 @@ function renderEntry(entry: TrailEntry, { user, workspace, path, reader }: Entri
     ${user !== undefined && html`<td>${nameOf(user_id)}${subject_id !== undefined && html`<span class="hint"> about ${nameOf(subject_id)}</span>`}</td>`}
     <td>
       <code>${operation}</code>${count > 1 && html` <strong>${count} times</strong>`}
-      ${workspace?.(partition) !== undefined && html`<span class="hint">in ${workspace(partition)}</span>`}
+      ${workspace?.(partition) !== undefined && html` <span class="hint">in ${workspace(partition)}</span>`}
       ${ids.length > 0 && html`<span class="ids">${ids.slice(0, 4).map((id) => html`<code>${id}</code> `)}${ids.length > 4 && `and ${ids.length - 4} more`}</span>`}
-      ${isOfOther && html`<span class="hint">${isOperator ? 'by the operator' : 'by an owner or admin, or the finder of a token'}</span>`}
+      ${isOfOther && html` <span class="hint">${isOperator ? 'by the operator' : 'by an owner or admin, or the finder of a token'}</span>`}
     </td>
     <td>
       ${token_id === null ? (operation.startsWith('web.') || surface === 'web_app' ? 'web app' : '-') : html`<a href="${path}?token=${token_id}">${token_name}</a> <code class="hint">${token_id}</code>`}
@@ -73,7 +73,7 @@ function renderEntry(entry: TrailEntry, { user, workspace, path, reader }: Entri
       ${isOfOther ? '-' : html`${entry.address ?? '-'} ${entry.agent !== null && html`<span class="agent hint" title=${entry.agent}>${entry.agent}</span>`}`}
     </td>
     <td>
-      <span class="outcome ${outcome}">${outcome}</span>
+      <span class="outcome ${outcome}">${outcome}</span>${' '}
       <span class="hint">${status}${code !== null && ` ${code}`}${rows.length > 0 && `, by ${rows.join(', ')}`}</span>
     </td>
   </tr>`

@@ -41,6 +41,6 @@ export const activityPage: Page = {
       })}
       ${renderOlder(PATH, filters, next)}
     `
-    return { title: 'Activity', body, layout: 'medium' }
+    return { title: 'Activity', body }
   },
 }

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { html, notice } from '../html.ts'
+import { html, notice, toast } from '../html.ts'
 import type { Page, SignedInContext } from '../page-context.ts'
 import { readBoard, type BoardData } from './board-data.ts'
 import { renderFilters, renderLanes } from './board-view.ts'
@@ -77,7 +77,7 @@ function renderBoard(context: SignedInContext, data: BoardData, holders: Holders
     ${isPartial && html`<div id="partial">${notice('warning', 'The board has too many cards to examine all of them for this filter. Choose a label or an assignee too.')}</div>`}
     ${board.columns?.length === 0 && html`<p class="empty" id="empty">This board has no columns yet. They appear here as soon as they are created.</p>`}
     ${renderLanes(lanes, view, path, filters)} ${isPart && html`<p class="hint" id="back"><a href=${path}>Back to the whole board</a></p>`}
-    <p class="toast" id="announcement" role="status" data-announcement data-keep></p>
+    ${toast()}
     <dialog class="keys" id="keys" aria-labelledby="keys-title" data-keys data-keep>
       <h2 id="keys-title">Keys</h2>
       <dl>

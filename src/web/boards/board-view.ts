@@ -81,12 +81,10 @@ export function renderLabels(ids: readonly string[], labels: ReadonlyMap<string,
 
 const DUE_WORDS: Readonly<Record<DueState, string>> = { done: '', overdue: 'overdue since ', soon: 'due soon: ', later: 'due ' }
 
-/** The due time of a card: a colored sign and the day. */
-export function renderDue(card: { due_at: string; completed_at: string | null }, now: number): VNode {
+/** The due time of a card: a colored sign and the time, as a page shows it. */
+export function renderDue(card: { due_at: string; completed_at: string | null }, time: VNode, now: number): VNode {
   const state = dueState(card, now)
-  return html`<span class="fact due ${state}"
-    >${icon('due')}<span class="unseen">${DUE_WORDS[state]}</span>${renderDay(card.due_at, now)}</span
-  >`
+  return html`<span class="fact due ${state}">${icon('due')}<span class="unseen">${DUE_WORDS[state]}</span>${time}</span>`
 }
 
 function renderFacts(card: ListedCard, now: number): VNode | undefined {
@@ -99,7 +97,7 @@ function renderFacts(card: ListedCard, now: number): VNode | undefined {
     >`
   const facts = [
     completed_at !== null && html`<span class="fact done">${icon('done')}Done</span>`,
-    due_at !== null && renderDue({ due_at, completed_at }, now),
+    due_at !== null && renderDue({ due_at, completed_at }, renderDay(due_at, now), now),
     description !== '' && html`<span class="fact">${icon('description')}<span class="unseen">has a description</span></span>`,
     count('subtasks'),
     count('comments'),

@@ -13,7 +13,7 @@ export const cardPage: Page = {
       const data = await readCard(context)
       const body = renderCard(data, `/app/${context.params['workspace']}`, context)
       const title = `${data.card.title} · ${data.board.name}`
-      return { title, body, layout: 'medium', scripts: BOARD_SCRIPTS }
+      return { title, body, scripts: BOARD_SCRIPTS }
     }),
 }
 

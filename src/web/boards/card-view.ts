@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import type { Attachment } from '../../model/file.ts'
-import { html } from '../html.ts'
-import { renderTime } from '../times.ts'
+import { html, toast } from '../html.ts'
+import { renderMoment, renderTime } from '../times.ts'
 import type { SignedInContext } from '../page-context.ts'
 import type { ListedCard } from './board-data.ts'
 import { renderDue, renderLabels } from './board-view.ts'
@@ -55,7 +55,7 @@ export function renderCard(data: CardData, base: string, context: SignedInContex
       </div>
       ${renderMeta(data, column?.name, base, web.clock())}
     </div>
-    <p class="toast" id="announcement" role="status" data-announcement data-keep></p>
+    ${toast()}
   </article>`
 }
 
@@ -73,12 +73,12 @@ function renderMeta(
       <dd>${column ?? 'archived'}</dd>
       <dt>State</dt>
       <dd>
-        ${completed_at === null ? 'Open' : html`<span class="fact done">${icon('done')}Done ${renderTime(completed_at)}${completed_by_id !== null && ` by ${people.nameOf(completed_by_id)}`}</span>`}${archived_at !== null && ', archived'}
+        ${completed_at === null ? 'Open' : html`<span class="fact done">${icon('done')}Done</span> ${renderMoment(completed_at)}${completed_by_id !== null && ` by ${people.nameOf(completed_by_id)}`}`}${archived_at !== null && ', archived'}
       </dd>
       ${
         due_at !== null &&
         html`<dt>Due</dt>
-          <dd>${renderDue({ due_at, completed_at }, now)} ${due_at.slice(11, 16)} UTC</dd>`
+          <dd>${renderDue({ due_at, completed_at }, renderTime(due_at), now)}</dd>`
       }
       ${
         card.claim != null &&
@@ -86,7 +86,7 @@ function renderMeta(
           <dd>
             ${renderNamed(card.claim.holder_id, people)}
             <p>
-              ${holders.get(card.claim.token_id)}${claimedAt !== undefined && html`, since ${renderTime(claimedAt)}`}, until
+              ${holders.get(card.claim.token_id)}${claimedAt !== undefined && html`, since ${renderTime(claimedAt)}`}, until${' '}
               ${renderTime(card.claim.expires_at)}
             </p>
           </dd>`
@@ -108,9 +108,9 @@ function renderMeta(
       }
       ${renderOthers('Blocked by', blockers, base, card.blocker_ids.length)} ${renderOthers('Blocks', blocked, base)}
       <dt>Created</dt>
-      <dd>${renderTime(card.created_at)} by ${people.nameOf(card.creator_id)}</dd>
+      <dd>${renderMoment(card.created_at)} by ${people.nameOf(card.creator_id)}</dd>
       <dt>Changed</dt>
-      <dd>${renderTime(card.updated_at)}</dd>
+      <dd>${renderMoment(card.updated_at)}</dd>
       <dt>ID</dt>
       <dd><code>${card.id}</code></dd>
     </dl>
@@ -191,7 +191,7 @@ function renderComments(
           html`<li id=${id}>
             <p class="comment-head">
               ${renderNamed(author_id, people)}
-              <span class="hint">${renderTime(created_at)}${updated_at !== created_at && ', edited'}</span>
+              <span class="hint">${renderMoment(created_at)}${updated_at !== created_at && ', edited'}</span>
             </p>
             <div class="prose">${prose(body)}</div>
           </li>`,

@@ -3,7 +3,7 @@ import type { Board } from '../../model/board.ts'
 import { html } from '../html.ts'
 import { workspacesOf, type MemberWorkspace } from '../memberships.ts'
 import type { Page, SignedInContext } from '../page-context.ts'
-import { renderDay } from '../times.ts'
+import { renderMoment } from '../times.ts'
 import { icon, swatch } from './icons.ts'
 import { renderFirst } from './new-board.ts'
 import { BOARD_SCRIPTS, readAll, readerOf } from './reader.ts'
@@ -35,7 +35,7 @@ export const boardsPage: Page = {
         return { workspace, boards: items, hasMore: cursor !== undefined, mayCreate }
       }),
     )
-    return { title: 'Boards', body: renderOverview(context, lists), layout: 'medium', scripts: BOARD_SCRIPTS }
+    return { title: 'Boards', body: renderOverview(context, lists), scripts: BOARD_SCRIPTS }
   },
 }
 
@@ -62,7 +62,6 @@ function renderOverview(context: SignedInContext, lists: readonly Listed[]): VNo
 }
 
 function renderWorkspace(context: SignedInContext, { workspace, boards, hasMore, mayCreate }: Listed): VNode {
-  const now = context.web.clock()
   const headingId = `workspace-${workspace.id}`
   return html`<section aria-labelledby=${headingId}>
     <div class="head">
@@ -74,21 +73,22 @@ function renderWorkspace(context: SignedInContext, { workspace, boards, hasMore,
       boards.length === 0
         ? renderFirst(context, workspace.id, mayCreate)
         : html`<ul class="boards">
-            ${boards.map((board) => renderBoard(workspace, board, now))}
+            ${boards.map((board) => renderBoard(workspace, board))}
           </ul>`
     }
     ${hasMore && html`<p class="hint">These are the ${boards.length} oldest boards. The others are in the API.</p>`}
   </section>`
 }
 
-function renderBoard(workspace: MemberWorkspace, { id, name, cover_color, visibility, updated_at }: Board, now: number): VNode {
+function renderBoard(workspace: MemberWorkspace, { id, name, description, cover_color, visibility, updated_at }: Board): VNode {
   return html`<li>
     <a class="board-link" href="/app/${workspace.id}/boards/${id}">
       ${swatch(cover_color ?? '#8894a5', 'band')}
       <strong>${name}</strong>
+      ${description !== '' && html`<span class="hint excerpt">${description}</span>`}
       <span class="hint"
-        >${visibility === 'private' && html`<span class="fact">${icon('private')}Private</span> · `}changed
-        ${renderDay(updated_at, now)}</span
+        >${visibility === 'private' && html`<span class="fact">${icon('private')}Private</span> · `}Changed${' '}
+        ${renderMoment(updated_at)}</span
       >
     </a>
   </li>`

@@ -32,7 +32,7 @@ export const cardsPage: Page = {
       const cards = (data as ListedCard[]).filter(({ board_id }) => boards.has(board_id))
       const found = { cards, boards, people, next: nextCursor ?? undefined, isContinued: cursor !== undefined }
       const body = renderSearch(search, found, workspace?.name ?? '', `/app/${reader.workspaceId}`, web.clock())
-      return { title: cardViews[search.view], body, layout: 'medium', scripts: BOARD_SCRIPTS }
+      return { title: cardViews[search.view], body, scripts: BOARD_SCRIPTS }
     }),
 }
 

@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { limits } from '../../model/limits.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import { html } from '../html.ts'
-import { renderDistance } from '../times.ts'
+import { renderDay, renderDistance } from '../times.ts'
 import type { ListedCard } from './board-data.ts'
 import { renderDue } from './board-view.ts'
 import { icon } from './icons.ts'
@@ -102,7 +102,7 @@ function renderRow(card: ListedCard, { boards, people }: FoundCards, base: strin
     </p>
     <p class="facts">
       ${completed_at !== null && html`<span class="fact done">${icon('done')}Done</span>`}
-      ${due_at !== null && renderDue({ due_at, completed_at }, now)}
+      ${due_at !== null && renderDue({ due_at, completed_at }, renderDay(due_at, now), now)}
       ${assignee_ids.map((userId) => renderPerson(userId, people.nameOf(userId)))}
     </p>
   </li>`

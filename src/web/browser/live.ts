@@ -5,6 +5,9 @@
 import type { ShownChange } from '../boards/shown-change.ts'
 import { focusOn } from './focus.ts'
 import { merge } from './merge.ts'
+import { noteOf, sentenceOf } from './sentences.ts'
+import { showTimes } from './times.ts'
+import { announce } from './toast.ts'
 
 const root = document.querySelector<HTMLElement>('[data-events]')
 
@@ -34,6 +37,9 @@ async function fetchPage(): Promise<void> {
   if (next === null) return location.reload()
   const focused = document.activeElement?.closest('[id]')
   clearHighlights()
+  // Both are written for the same moment: otherwise, each time that was written anew would look like a change.
+  const now = Date.now()
+  for (const version of [root!, next]) showTimes(version, now)
   merge(root!, document.adoptNode(next))
   document.title = page.title
   refreshAtExpiry()
@@ -73,51 +79,34 @@ function showHighlights(): void {
   }
 }
 
-/** Something that the person can do about what is said. */
-interface Offer {
-  readonly name: string
-  act(): void
-}
-
-/** Says something at the edge of the page, also to screen readers. @param text empty: what was said before goes @param offer with its button */
-export function say(text: string, offer?: Offer): void {
-  const place = document.querySelector('[data-announcement]')!
-  place.textContent = text
-  place.toggleAttribute('data-offer', offer !== undefined)
-  if (offer === undefined) return
-  const button = document.createElement('button')
-  button.textContent = offer.name
-  button.addEventListener('click', () => {
-    say('')
-    offer.act()
-  })
-  place.append(' ', button)
-}
-const capitalized = (text: string) => text[0]!.toUpperCase() + text.slice(1)
 const columnOf = (card: string | null) => (card === null ? undefined : document.getElementById(card)?.closest('.lane')?.id)
-const VERBS = { created: 'created', updated: 'changed', deleted: 'deleted', claimed: 'claimed', released: 'released' }
+/** What a card is called on this page. */
+function titleOf(card: string | null): string | undefined {
+  const title =
+    card === root!.dataset['card']
+      ? document.getElementById('card-title')
+      : document.getElementById(card ?? '')?.querySelector('.tile-title')
+  return title?.textContent ?? undefined
+}
 
 async function show(changes: readonly ShownChange[]): Promise<void> {
-  const before = new Map(changes.map(({ card }) => [card, columnOf(card)]))
+  const before = new Map(changes.map(({ card }) => [card, { column: columnOf(card), title: titleOf(card) }]))
   await refresh()
-  const said = changes.map(({ kind, id, card, action, title, by }) => {
-    const from = before.get(card)
+  const said = changes.map((change) => {
+    const { kind, id, card, action } = change
+    const { column: from, title } = before.get(card)!
     const isMoved = kind === 'card' && action === 'updated' && from !== undefined && from !== columnOf(card)
-    const verb = isMoved ? 'moved' : VERBS[action]
-    const noun = kind.replace('_', ' ')
-    const what = kind === 'card' ? verb : `${verb} ${action === 'created' ? 'a' : 'the'} ${noun}`
     const place = document.getElementById(id) !== null && kind !== 'board' ? id : (card ?? '')
-    highlights.set(place, { text: `${capitalized(what)} · ${by}`, until: Date.now() + HIGHLIGHT })
-    return `${capitalized(noun)}${title === null ? '' : ` “${title}”`} ${verb} by ${by}`
+    highlights.set(place, { text: noteOf(change, isMoved), until: Date.now() + HIGHLIGHT })
+    return sentenceOf(change, { cardTitle: titleOf(card) ?? title, isMoved })
   })
   clearHighlights()
   showHighlights()
-  // An offer to take back what the person has just done stays.
-  if (document.querySelector('[data-announcement][data-offer]') === null) say(said.slice(-3).join('. '))
+  announce(said.slice(-3).join('. '))
   setTimeout(() => {
     clearHighlights()
     showHighlights()
-    if (highlights.size === 0 && document.querySelector('[data-announcement][data-offer]') === null) say('')
+    if (highlights.size === 0) announce('')
   }, HIGHLIGHT + 50)
 }
 

@@ -66,19 +66,5 @@ form.addEventListener('input', renderMatrix)
 form.addEventListener('reset', () => setTimeout(renderMatrix))
 form.addEventListener('submit', (event) => event.preventDefault())
 
-const theme = find<HTMLSelectElement>('theme')
-const { dataset } = document.documentElement
-theme.value = dataset['theme'] ?? ''
-theme.addEventListener('change', () => {
-  if (theme.value === '') delete dataset['theme']
-  else dataset['theme'] = theme.value
-  try {
-    if (theme.value === '') localStorage.removeItem('lanekeeper-theme')
-    else localStorage.setItem('lanekeeper-theme', theme.value)
-  } catch {
-    // Without a storage, the theme lasts as long as the page.
-  }
-})
-
 renderMatrix()
 explanation.openLink()

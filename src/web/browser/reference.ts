@@ -1,9 +1,11 @@
 /** The script of the reference. Every page works without it, except for "Try it". */
 import { showCopyButtons } from './copy-buttons.ts'
+import { closeMenus } from './menus.ts'
 import { showSearch } from './reference-search.ts'
 import { showTryForm } from './try-form.ts'
 
 showCopyButtons()
+closeMenus()
 for (const form of document.querySelectorAll<HTMLFormElement>('form.search')) showSearch(form)
 for (const section of document.querySelectorAll<HTMLElement>('[data-try]')) showTryForm(section)
 

@@ -2,7 +2,8 @@
  * Sends the forms of operations in place: the page stays, shows what has changed, and says why something was refused. Without it, each form is
  * sent by the browser, and leads to a page.
  */
-import { refresh, say } from './live.ts'
+import { refresh } from './live.ts'
+import { say } from './toast.ts'
 
 /** A form as it is sent: the id of the operation, and its fields. */
 export interface Sent {

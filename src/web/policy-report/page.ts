@@ -3,7 +3,7 @@ import type { PolicyDiff } from '../../policy/decision-diff.ts'
 import type { Engine } from '../../policy/engine.ts'
 import type { ListedOperation } from '../../policy/listed-operations.ts'
 import { readAsset } from '../assets.ts'
-import { html } from '../html.ts'
+import { html, themeChoice } from '../html.ts'
 import { changesView } from './changes-view.ts'
 import { compareDecisions, coverageView } from './coverage-view.ts'
 import { createReportData } from './data.ts'
@@ -122,13 +122,6 @@ function header({ hash, permissionRules, scopeRules, vocabulary }: Engine, data:
         </li>
       </ul>
     </div>
-    <div class="theme js">
-      <label for="theme">Theme</label>
-      <select id="theme">
-        <option value="">system</option>
-        <option>light</option>
-        <option>dark</option>
-      </select>
-    </div>
+    ${themeChoice()}
   </header>`
 }

@@ -21,6 +21,7 @@ const assets: Readonly<Record<string, PublicText | undefined>> = {
     'text/css; charset=utf-8',
     readAsset('colors.css') + readAsset('base.css') + readAsset('reference.css'),
   ),
+  '/docs/assets/theme.js': publicText('text/javascript; charset=utf-8', readAsset('theme.js')),
   '/docs/assets/script.js': publicText('text/javascript; charset=utf-8', readAsset('reference.js')),
 }
 /** The number of pages that are kept: some have the origin, which clients can vary. */

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import type { OpenApiDocument } from '../../http/openapi/types.ts'
 import { renderBrand } from '../brand.ts'
-import { renderShell } from '../document.ts'
+import { renderShell, themeMenu } from '../document.ts'
 import { html } from '../html.ts'
 import { inline } from '../markdown.ts'
 import { groupTitle, groupsOf } from './operations.ts'
@@ -45,7 +45,7 @@ function header(query: string): VNode {
       <p class="unseen" role="status"></p>
       <div class="hits" hidden></div>
     </form>
-    <p class="aside"><a href="/">Home</a></p>`
+    <div class="aside"><a href="/">Home</a> ${themeMenu()}</div>`
 }
 
 /** The list of all pages. On a phone it is closed at first; a wide screen shows it always. */

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import { effectiveScopes, type Scope } from '../../model/token.ts'
 import type { Engine } from '../../policy/engine.ts'
+import type { Row } from '../../policy/specification.ts'
 import { html } from '../html.ts'
 
 /** What one scope allows in addition to the scopes below it, in the words of the specification's tables. */
@@ -25,25 +26,41 @@ export function allowances(engine: Engine, granted: readonly string[]): readonly
     return {
       scope,
       capability: scopeRow === undefined ? '' : splitRow(vocabulary.rows.get(scopeRow)!.words).where,
-      rows: [...new Set(rules.map((rule) => rule.row))].map((id) => ({ id, ...splitRow(vocabulary.rows.get(id)!.words) })),
+      rows: [...new Set(rules.map((rule) => rule.row))].map((id) => ({ id, ...splitRow(wordsFor(scope, vocabulary.rows.get(id)!)) })),
     }
   })
 }
 
-/** The list of {@link allowances} that is shown before a token is created. */
-export function allowanceList(engine: Engine, granted: readonly string[]): VNode {
+/**
+ * The list of {@link allowances} that is shown before a token is created.
+ * @param hasPolicyPage whether rows can be linked to
+ */
+export function allowanceList(engine: Engine, granted: readonly string[], hasPolicyPage: boolean): VNode {
   return html`<dl class="allowances">
     ${allowances(engine, granted).map(
       ({ scope, capability, rows }) => html`
         <dt><code>${scope}</code> ${capability}</dt>
         <dd>
           <ul>
-            ${rows.map(({ id, what, where }) => html`<li>${what} <span class="hint">(${id}: ${where})</span></li>`)}
+            ${rows.map(
+              ({ id, what, where }) =>
+                html`<li>
+                  ${what}${' '}
+                  <span class="hint">(${where})</span
+                  >${hasPolicyPage && html` <a class="row" href="/policies#row-${id}" aria-label="Row ${id} of the policy">${id}</a>`}
+                </li>`,
+            )}
           </ul>
         </dd>
       `,
     )}
   </dl>`
+}
+
+/** The words of a row about one of its scopes. Those of a row with several scopes have a sentence for each. */
+function wordsFor(scope: string, { words, scopes }: Row): string {
+  const sentences = words.split(/(?<=\.) /)
+  return sentences.length === scopes.length ? sentences[scopes.indexOf(scope)]!.replace(/\.$/, '') : words
 }
 
 /** Splits the text of a row, `what: where`. */

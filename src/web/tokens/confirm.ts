@@ -99,7 +99,7 @@ function renderConfirm(
           <dd>${renderTime(new Date(web.clock() + days * DAY).toISOString())}, after ${days} ${days === 1 ? 'day' : 'days'}</dd>
         </dl>
         <h2>What the token can do on your behalf</h2>
-        ${allowanceList(web.services().engine, scopes)}
+        ${allowanceList(web.services().engine, scopes, web.hasPolicyPage)}
         <p class="hint">It can never do more than you can. The condition in brackets is checked at every request.</p>
         ${passwordField(context, scopes, refusal.error)}`,
       button: 'Create token',

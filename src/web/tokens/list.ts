@@ -34,7 +34,7 @@ export const tokensPage: Page = {
       ${workspaces.length === 0 && renderNoWorkspace(session.user_id)} ${(all > FEW || search !== '') && renderSearch(search, shown, all)}
       ${workspaces.map((workspace, i) => (search === '' || found[i]!.length > 0 ? renderWorkspace(workspace, found[i]!, search, web.clock()) : ''))}
     `
-    return { title: 'API tokens', body, layout: 'medium' }
+    return { title: 'API tokens', body }
   },
 }
 

@@ -22,8 +22,8 @@ export function renderPlaintext(
       <div class="card">
         ${renderSecret('plaintext', html`<h2 id="plaintext-label">${token.name}, in ${workspace.name}</h2>`, 'the token', plaintext)}
         <p>
-          Scope <code>${token.scopes.join(' ')}</code>, expires ${renderTime(new Date(expiryOf(token)).toISOString())}.
-          ${rotated ? ' The old token no longer works.' : ''}
+          Scope <code>${token.scopes.join(' ')}</code>, expires${' '}
+          ${renderTime(new Date(expiryOf(token)).toISOString())}.${rotated ? ' The old token no longer works.' : ''}
         </p>
       </div>
       <section aria-labelledby="examples" class="examples">

@@ -91,8 +91,8 @@ async function renderRotate(
           You get a new token with the same name and scope. The current token, <code>${token.id}</code>, stops working at the same moment.
         </p>
         <h2>What the new token can do in ${workspace.name}, on your behalf</h2>
-        ${allowanceList(web.services().engine, token.scopes)} ${renderLifetime({ days, max, error: daysError, now: web.clock() })}
-        ${passwordField(context, token.scopes, refusal.error)}`,
+        ${allowanceList(web.services().engine, token.scopes, web.hasPolicyPage)}
+        ${renderLifetime({ days, max, error: daysError, now: web.clock() })} ${passwordField(context, token.scopes, refusal.error)}`,
       button: 'Rotate token',
       cancel: '/settings/tokens',
     },

@@ -93,7 +93,7 @@ async function render(context: SignedInContext, { status = 200, error }: { statu
       ${lists.map((list) => renderMember(workspace, list, web.clock()))}
     </section>
   `
-  return { title: `Tokens of ${workspace.name}`, body, status, layout: 'medium' }
+  return { title: `Tokens of ${workspace.name}`, body, status }
 }
 
 function renderRules(

@@ -32,7 +32,7 @@ export const revokeMemberTokenPage: Page = {
       action: `${base}/tokens/${found.token.id}/revoke`,
       token: session.form_token,
       fields: html`<p>
-        Everything that uses <code>${found.token.id}</code> in ${workspace.name} stops working immediately. This cannot be undone.
+        Everything that uses <code>${found.token.id}</code> in ${workspace.name} stops working immediately. This cannot be undone.${' '}
         ${found.holder} sees that you revoked it, and when.
       </p>`,
       button: 'Revoke token',

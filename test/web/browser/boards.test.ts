@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectAccessible, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
+import { expectAccessible, expectSpaced, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
 import { startProcess, type RunningProcess } from '../../support/process.ts'
 import { startRedis, type RedisServer } from '../../support/redis.ts'
 
@@ -83,18 +83,21 @@ const focusedText = (page: Page) => page.evaluate(() => (globalThis as any).docu
 
 describe('what an agent changes through another process', () => {
   test('appears at once, is highlighted, and names the token; focus and search stay', async () => {
-    const window = await openSignedIn(boardPath())
+    const window = await openSignedIn(boardPath(), { storageState: state, timezoneId: 'Asia/Kathmandu' })
     const { page } = window
     await isLive(page)
     await page.getByText('Poster').focus()
+    const isKept = () => tile(page, 'Poster').evaluate((element: any) => element.isKept === true)
+    await tile(page, 'Poster').evaluate((element: any) => (element.isKept = true))
     // What is new is shown for a few seconds only: it is waited for before it is made.
     const shown = Promise.all([
       noteOn(tile(page, 'Made by an agent'), 'Created · your token “demo kanban:admin”'),
-      page.getByRole('status').filter({ hasText: 'Card “Made by an agent” created by your token “demo kanban:admin”' }).waitFor(),
+      page.getByRole('status').filter({ hasText: 'Your token “demo kanban:admin” created “Made by an agent”' }).waitFor(),
     ])
     const card = await agent('POST', `/boards/${boardId}/cards`, { column_id: columns[2]!.id, title: 'Made by an agent' })
     await shown
-    expect(await focusedText(page)).toBe('Poster')
+    // The tile has a time in the zone of the person, and the new version of the page has it in UTC: that is no change.
+    expect([await focusedText(page), await isKept()]).toEqual(['Poster', true])
     await screenshot(page, 'board-live')
 
     const moved = noteOn(tile(page, 'Made by an agent'), 'Moved · your token “demo kanban:admin”')
@@ -112,9 +115,16 @@ describe('what an agent changes through another process', () => {
     const window = await openSignedIn(`${base}/cards/${cards[0].id}`)
     const { page } = window
     await isLive(page)
-    const shown = noteOn(page.locator('.comments li', { hasText: 'I have checked it.' }), 'your token “demo kanban:admin”')
+    const shown = Promise.all([
+      noteOn(page.locator('.comments li', { hasText: 'I have checked it.' }), 'Commented · your token “demo kanban:admin”'),
+      page.getByRole('status').filter({ hasText: 'Your token “demo kanban:admin” commented on “Notes”' }).waitFor(),
+    ])
     await agent('POST', `/cards/${cards[0].id}/comments`, { body: 'I have **checked** it.' })
     await shown
+    // What was written now is shown as its distance from now, like what the page had at first.
+    await page.locator('.comments time', { hasText: /just now|minute/ }).waitFor()
+    await page.getByRole('button', { name: 'Dismiss' }).click()
+    await page.locator('.toast p:empty').waitFor({ state: 'attached' })
     await page.keyboard.press('Escape')
     await page.waitForURL(`**${boardPath()}`)
     expect(window.problems).toEqual([])
@@ -258,6 +268,7 @@ test.each([
     if (name === 'board') await isLive(page)
     await screenshot(page, `${name}-${look}`)
     if (look !== 'phone') await expectAccessible(page, name, look === 'dark' ? 'color' : 'all')
+    else await expectSpaced(page, name)
     const { scrollWidth, clientWidth } = await page.evaluate(() => (globalThis as any).document.documentElement)
     expect([name, scrollWidth]).toEqual([name, clientWidth])
   }

@@ -5,7 +5,7 @@ import { addMember } from '../../../src/admin/memberships.ts'
 import { inviteUser, addUser } from '../../../src/admin/users.ts'
 import { DAY } from '../../../src/model/time.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
-import { expectAccessible, expectFits, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
+import { expectAccessible, expectFits, expectSpaced, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
 import { memory } from '../../support/memory.ts'
 import { Service, type Person } from '../../support/service.ts'
 import { giveAccount, PASSWORD } from '../../support/visitor.ts'
@@ -132,6 +132,7 @@ describe.each(Object.keys(looks) as (keyof typeof looks)[])('page design: %s', (
       await screenshot(page, `${name}-${look}`)
       // The dark pages have the same elements as the light ones, in other colors.
       if (look !== 'phone') await expectAccessible(page, name, look === 'dark' ? 'color' : 'all')
+      else await expectSpaced(page, name)
       await expectFits(page, name)
     }
     expect(window.problems).toEqual([])

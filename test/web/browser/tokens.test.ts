@@ -1,4 +1,4 @@
-import type { Browser, BrowserContextOptions } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startListener, type Listener } from '../../../src/listener/listener.ts'
 import { DAY } from '../../../src/model/time.ts'
@@ -73,7 +73,7 @@ test.each(Object.keys(looks))('the pages of tokens are accessible, and no wider 
 test('times are in the zone of the person, and the exact time of a distance is in its title', async () => {
   const window = await signIn({ timezoneId: 'Asia/Kathmandu' })
   const { page } = window
-  const exact = page.locator('time[data-exact]').first()
+  const exact = page.locator('.token time[data-exact]').first()
   const at = (await exact.getAttribute('datetime'))!
   // Nepal is 5:45 ahead of UTC.
   const local = new Date(Date.parse(at) + 345 * 60_000).toISOString()
@@ -83,6 +83,27 @@ test('times are in the zone of the person, and the exact time of a distance is i
   expect(await distance.innerText()).toMatch(/^in \d+ days?$/)
   expect(await distance.getAttribute('title')).toMatch(/^\d{4}-\d\d-\d\d \d\d:45 GMT\+5:45$/)
   expect(window.problems).toEqual([])
+  await window.close()
+})
+
+test('the theme that a person chooses is that of every page, before it is shown and in other tabs', async () => {
+  const window = await signIn({ colorScheme: 'light' })
+  const { page } = window
+  const ground = (of: Page) => of.evaluate(() => (globalThis as any).getComputedStyle((globalThis as any).document.body).backgroundColor)
+  const light = await ground(page)
+  const other = await page.context().newPage()
+  await other.goto('/docs')
+  await page.locator('[data-menu] summary').click()
+  await page.getByLabel('Theme').selectOption('dark')
+  const dark = await ground(page)
+  expect(dark).not.toBe(light)
+  await expect.poll(() => ground(other)).toBe(dark)
+  for (const path of ['/settings/account', '/docs', '/policies']) {
+    await other.goto(path)
+    expect([path, await ground(other)]).toEqual([path, dark])
+  }
+  await other.getByLabel('Theme').selectOption('system')
+  await expect.poll(() => ground(page)).toBe(light)
   await window.close()
 })
 

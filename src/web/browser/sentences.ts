@@ -1,0 +1,51 @@
+import type { ShownChange } from '../boards/shown-change.ts'
+
+/** What a change did, where that is not said by its action alone. */
+const VERBS: Readonly<Record<string, string>> = {
+  'comment created': 'commented on',
+  'comment updated': 'edited a comment on',
+  'comment deleted': 'deleted a comment on',
+  'subtask created': 'added the subtask',
+  'attachment created': 'attached',
+  'attachment deleted': 'removed the attachment',
+  'board_member created': 'added a member of the board',
+  'board_member updated': 'changed a member of the board',
+  'board_member deleted': 'removed a member of the board',
+}
+const ACTIONS = { created: 'created', updated: 'changed', deleted: 'deleted', claimed: 'claimed', released: 'released' }
+
+const capitalized = (text: string) => text[0]!.toUpperCase() + text.slice(1)
+const quoted = (title: string | null | undefined) => (title == null ? undefined : `“${title}”`)
+
+/** What is known on the page of a change. */
+interface Known {
+  /** what the card is called that the change is on */
+  readonly cardTitle: string | undefined
+  readonly isMoved: boolean
+}
+
+function verbOf({ kind, action }: ShownChange, isMoved: boolean): string {
+  if (kind === 'card') return isMoved ? 'moved' : ACTIONS[action]
+  return VERBS[`${kind} ${action}`] ?? `${ACTIONS[action]} the ${kind}`
+}
+
+/** Without its name, “the label” is “a label”. */
+function indefinite(verb: string): string {
+  return verb.replace(/ the (?!board)([aeiou]?)/, (_all, vowel: string) => (vowel === '' ? ' a ' : ` an ${vowel}`))
+}
+
+/** A change as a sentence: who did what to what. */
+export function sentenceOf(change: ShownChange, { cardTitle, isMoved }: Known): string {
+  const { kind, action, title, by } = change
+  const verb = verbOf(change, isMoved)
+  const start = `${capitalized(by)} ${title === null ? indefinite(verb) : verb}`
+  if (kind === 'card' || kind === 'comment') return `${start} ${quoted(title ?? cardTitle) ?? 'a card'}`
+  const what = title === null ? start : `${start} ${quoted(title)}`
+  const isOnCard = kind === 'subtask' || kind === 'attachment'
+  return isOnCard && cardTitle !== undefined ? `${what} ${action === 'created' ? 'to' : 'of'} ${quoted(cardTitle)}` : what
+}
+
+/** A change as a note on what was changed. */
+export function noteOf(change: ShownChange, isMoved: boolean): string {
+  return `${capitalized(indefinite(verbOf(change, isMoved))).replace(/ on$/, '')} · ${change.by}`
+}
