@@ -14,6 +14,21 @@ export const allowedWebComparisons: readonly AllowedComparison[] = [
     reason: 'Groups permissions by the scope that the policy requires for them, to show them to a person.',
   },
   {
+    path: 'src/web/boards/board-lists.ts',
+    expression: 'known.has(user_id)',
+    reason: 'Who is on the list already is not offered once more. The policy decides who may be added.',
+  },
+  {
+    path: 'src/web/boards/board-lists.ts',
+    expression: "board.visibility === 'private'",
+    reason: 'Says in words what the visibility of a board means. The board was read by an operation.',
+  },
+  {
+    path: 'src/web/operations/place.ts',
+    expression: 'items.filter(([id]) => id !== card?.id)',
+    reason: 'A card is not offered as a blocker of itself, which the operation refuses.',
+  },
+  {
     path: 'src/web/boards/authors.ts',
     expression: 'actor_id === caller.userId',
     reason: 'A person is called “you” on their own page. The feed, which was found readable, names everybody who made a change.',
