@@ -29,7 +29,7 @@ export const operationPage: Page = {
 const FOR_PROGRAMS = /^(?:boards\.batch|claims\.\w+|access\.\w+)$/
 
 /** Whether an operation has a form. */
-export function hasForm({ id, isRead }: Pick<Operation, 'id' | 'isRead'>): boolean {
+function hasForm({ id, isRead }: Pick<Operation, 'id' | 'isRead'>): boolean {
   return !isRead && !FOR_PROGRAMS.test(id)
 }
 
