@@ -124,6 +124,11 @@ export const allowedWebComparisons: readonly AllowedComparison[] = [
     reason: 'It chooses between two wordings for a token whose name is shown.',
   },
   {
+    path: 'src/web/operations/place.ts',
+    expression: 'items.filter(([id]) => id !== card?.id)',
+    reason: 'A card is not offered as its own blocker. The cards were listed for the person through the pipeline.',
+  },
+  {
     path: 'src/web/boards/people.ts',
     expression: 'names.get(userId)',
     reason: 'The display name of a member, which the member directory shows to all members.',

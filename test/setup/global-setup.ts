@@ -38,7 +38,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // A run without tiers, such as that of the coverage, has all drivers.
   const onRedis = TIERS.filter((tier) => names.has(tier) || names.has('')).some((tier) => driversOf('service', tier).includes('redis'))
   const found = findNeeds(suites)
-  const needs = { ...found, 'shared Redis': onRedis ? found['shared Redis'] : [] }
+  // A suite of Redis alone needs it, whatever the drivers are.
+  const onlyRedis = found['shared Redis'].filter((path) => found['redis-server'].includes(path))
+  const needs = { ...found, 'shared Redis': onRedis ? found['shared Redis'] : onlyRedis }
   const { redis, browser } = await installNeeds(needs)
   if (needs.build.length === 0) buildForBrowsers()
   project.provide('buildError', needs.build.length > 0 ? build() : undefined)

@@ -5,19 +5,24 @@ export type Need = 'build' | 'redis-server' | 'shared Redis' | 'chromium'
 /** The test files that need something, by paths relative to the root of the repository. */
 export type Needs = Readonly<Record<Need, readonly string[]>>
 
+/** Suites on several drivers import it. */
+const DRIVERS = 'test/support/drivers.ts'
 /** A suite needs what it imports, directly or through other files of `test`. */
-const FILE_OF: Readonly<Record<Need, string>> = {
-  build: 'test/support/process.ts',
-  'redis-server': 'test/support/redis.ts',
-  'shared Redis': 'test/support/drivers.ts',
-  chromium: 'test/support/chromium.ts',
+const FILES_OF: Readonly<Record<Need, readonly string[]>> = {
+  build: ['test/support/process.ts'],
+  'redis-server': ['test/support/redis.ts'],
+  'shared Redis': [DRIVERS, 'test/support/redis-driver.ts'],
+  chromium: ['test/support/chromium.ts'],
 }
 
 /** Finds what test files need. */
 export function findNeeds(testFiles: readonly string[]): Needs {
   const imported = importedBy(testFiles)
   return Object.fromEntries(
-    Object.entries(FILE_OF).map(([need, path]) => [need, testFiles.filter((file) => imported.get(file)!.has(path))]),
+    Object.entries(FILES_OF).map(([need, paths]) => [
+      need,
+      testFiles.filter((file) => paths.some((path) => imported.get(file)!.has(path))),
+    ]),
   ) as unknown as Needs
 }
 
@@ -30,7 +35,7 @@ export function importedBy(testFiles: readonly string[]): ReadonlyMap<string, Re
   const reachedFrom = (file: string) => {
     const reached = new Set([file])
     for (const path of reached) {
-      if (path === FILE_OF['shared Redis']) continue
+      if (path === DRIVERS) continue
       if (!imports.has(path)) imports.set(path, importedTestFiles(path))
       // A file that is missing is reported by the suite that imports it.
       for (const imported of imports.get(path)!) if (isFile(imported)) reached.add(imported)

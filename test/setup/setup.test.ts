@@ -22,6 +22,7 @@ describe('the needs of the suites', () => {
 
   test.each<[string, Need[]]>([
     ['test/store/contract.test.ts', ['shared Redis']],
+    ['test/store/redis-identity.test.ts', ['redis-server', 'shared Redis']],
     ['test/store/redis-outage.test.ts', ['redis-server']],
     ['test/start/main.test.ts', ['build']],
     ['test/stress/fs-kill.test.ts', ['build']],

@@ -6,7 +6,7 @@ import { refresh } from './live.ts'
 import { say } from './toast.ts'
 
 /** A form as it is sent: the id of the operation, and its fields. */
-export interface Sent {
+interface Sent {
   readonly operation: string
   readonly fields: Readonly<Record<string, string>>
 }
@@ -22,7 +22,7 @@ interface Answer {
 const root = document.querySelector<HTMLElement>('[data-forms]')
 
 /** Performs an operation as a form of this page would. @param fields those of its form @returns whether it was done; if not, the page has said why */
-export function send({ operation, fields }: Sent): Promise<boolean> {
+function send({ operation, fields }: Sent): Promise<boolean> {
   const { forms = '', token = '' } = root?.dataset ?? {}
   return post(`${forms}/${operation}`, new URLSearchParams({ ...fields, form_token: token }))
 }
@@ -73,4 +73,15 @@ export function sendForms(): void {
     event.preventDefault()
     void sendForm(form, event.submitter)
   })
+}
+
+async function sendForm(form: HTMLFormElement, submitter: HTMLElement | null): Promise<void> {
+  const data = new FormData(form, submitter)
+  const hasFile = form.enctype === 'multipart/form-data'
+  const body = hasFile ? data : new URLSearchParams([...data].map(([name, value]) => [name, String(value)]))
+  const buttons = form.querySelectorAll<HTMLButtonElement>('button')
+  for (const button of buttons) button.disabled = true
+  const isDone = await post(form.action, body)
+  for (const button of buttons) button.disabled = false
+  if (isDone && form.isConnected) form.reset()
 }

@@ -207,7 +207,7 @@ function masked(examples: RecordedExamples): unknown {
       return seen.get(id)!
     })
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
-    .replaceAll(/"next_cursor":"[^"]*"/g, '"next_cursor":"<cursor>"')
+    .replaceAll(/"next_(cursor|token)":"[^"]*"/g, '"next_$1":"<cursor>"')
     .replaceAll(/\\"[0-9A-Za-z]{20}\\"/g, '<etag>')
   return JSON.parse(text)
 }
