@@ -81,11 +81,11 @@ export function renderLabels(ids: readonly string[], labels: ReadonlyMap<string,
 
 const DUE_WORDS: Readonly<Record<DueState, string>> = { done: '', overdue: 'overdue since ', soon: 'due soon: ', later: 'due ' }
 
-/** The due time of a card: a colored sign and the day. */
-export function renderDue(card: { due_at: string; completed_at: string | null }, now: number): VNode {
+/** The due time of a card: a colored sign and the day, or what is shown in its place. */
+export function renderDue(card: { due_at: string; completed_at: string | null }, now: number, shown = renderDay(card.due_at, now)): VNode {
   const state = dueState(card, now)
   return html`<span class="fact due ${state}"
-    >${icon('due')}<span class="unseen">${DUE_WORDS[state]}</span>${renderDay(card.due_at, now)}</span
+    >${icon('due')}<span class="unseen">${DUE_WORDS[state]}</span>${shown}</span
   >`
 }
 

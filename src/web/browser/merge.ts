@@ -28,8 +28,14 @@ export function merge(old: Element, next: Element): void {
 }
 
 /** Whether a person is writing something in an element: it stays as it is, with the version that they began with. */
-function isDraft(element: Element): boolean {
+export function isDraft(element: Element): boolean {
   if (!element.hasAttribute('data-draft')) return false
+  const focused = element.contains(document.activeElement) ? document.activeElement : null
+  return focused?.matches('input, textarea, select') === true || hasText(element)
+}
+
+/** Whether something is written in an element, and not sent. */
+export function hasText(element: Element): boolean {
   const texts = element.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('textarea, input:not([type=hidden])')
-  return element.contains(document.activeElement) || Array.from(texts).some((text) => text.value !== text.defaultValue)
+  return Array.from(texts).some((text) => text.value !== text.defaultValue)
 }
