@@ -1,6 +1,5 @@
 import type { VNode } from 'preact'
 import { fileVisibilities, type Attachment } from '../../model/file.ts'
-import { limits } from '../../model/limits.ts'
 import { html } from '../html.ts'
 import { operationForm } from '../operations/form.ts'
 import type { CardData } from './card-data.ts'
@@ -54,12 +53,13 @@ const VISIBILITIES = { board: 'Shared with the board', workspace: 'Shared with t
 
 /** The fields before the file are read first: see `readUploadForm`. */
 function renderUpload(cardId: string, { context }: Controls): VNode {
+  const most = context.web.services().uploadBytes
   const content = html`<select name="visibility" aria-label="Who else can use the file">
       ${fileVisibilities.toSorted().map((one) => html`<option value=${one}>${VISIBILITIES[one]}</option>`)}
     </select>
-    <input type="file" name="file" required aria-label="File to attach" data-most=${limits.uploadBytes} />
+    <input type="file" name="file" required aria-label="File to attach" data-most=${most} />
     <button class="small">Attach<span class="unseen"> file</span></button>
-    <span class="hint">At most ${sizeOf(limits.uploadBytes)}.</span>`
+    <span class="hint">At most ${sizeOf(most)}.</span>`
   return operationForm(context, 'attachments.attach', { card_id: cardId }, content, 'inline add', true)
 }
 

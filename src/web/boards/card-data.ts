@@ -21,7 +21,7 @@ const COMMENT_PAGES = 1
 /** A card with all that is on it. */
 export interface CardData {
   readonly card: ListedCard
-  /** of the version that is shown */
+  /** of the version that is shown, or of one before it: an answer with what is included has none */
   readonly etag: string | undefined
   /** the person */
   readonly userId: string
@@ -55,10 +55,10 @@ export async function readCard(context: SignedInContext): Promise<CardData> {
   const reader = readerOf(context, params['workspace']!)
   const of = { card_id: params['card']! }
   // The board first: what changes after it is in the feed.
-  const { board_id } = (await reader.read('cards.read', of)).data as ListedCard
+  const { data, revision } = await reader.read('cards.read', of)
+  const { board_id } = data as ListedCard
   const board = (await reader.read('boards.read', { board_id }, { include: 'columns,labels' })).data as BoardSnapshot
-  const { data, revision } = await reader.read('cards.read', of, { include: 'counts,claim' })
-  const card = data as ListedCard
+  const card = (await reader.read('cards.read', of, { include: 'counts,claim' })).data as ListedCard
   const [people, blockers, blocked, subtasks, attachments, comments] = await Promise.all([
     readPeople(reader),
     readBlockers(reader, card),

@@ -66,7 +66,7 @@ export function addForm({ context }: Controls, operation: string, fields: Fields
 /** A form behind a word. It stays as it is while a person writes in it. @param about for those who do not see where it stands */
 export function editor(id: string, word: string, about: string, form: unknown): VNode {
   return html`<details class="edit" id=${id} data-draft>
-    <summary class="small">${word}<span class="unseen"> ${about}</span></summary>
+    <summary class="small"><span class="begin">${word}</span><span class="end">Close</span><span class="unseen"> ${about}</span></summary>
     ${form}
   </details>`
 }

@@ -23,8 +23,11 @@ export async function readPlace(reader: Reader, { path }: Operation, params: Rea
   const kind = name === undefined ? undefined : kindOfParameter(name)
   if (name === undefined || kind === undefined) return {}
   const query = { board: { include: 'columns,labels' }, card: { include: 'claim' } }[kind as string]
-  const { data, revision } = await reader.read(`${kind}s.read`, { [name]: params[name]! }, query)
-  const record = data as Readonly<Record<string, unknown>>
+  const of = { [name]: params[name]! }
+  // What is included is no part of the record, so an answer with it has no ETag. The record first: its ETag is never newer than what is shown.
+  const { data: plain, revision } = await reader.read(`${kind}s.read`, of)
+  const data = query === undefined ? plain : (await reader.read(`${kind}s.read`, of, query)).data
+  const record = plain as Readonly<Record<string, unknown>>
   const target = { kind, record, etag: revision && entityTag(revision) }
   const cardId = record['card_id'] as string | undefined
   const card =
