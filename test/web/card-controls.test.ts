@@ -218,10 +218,10 @@ describe('only what is allowed is offered', () => {
   test('to nobody without access to the board, not even by a form that they had before', async () => {
     const from = await signedIn(service, mira)
     const form = formWith((await from.open(cardPath())).text, 'cards.update', 'name="title"')
-    await api('PATCH', `/boards/${boardId}`, { visibility: 'private' })
+    await api('PUT', `/boards/${boardId}/visibility`, { visibility: 'private' })
     const answers = [await from.open(cardPath()), await from.post(form.action, { ...form.hidden, title: 'Taken' })]
     expect([answers.map(({ status }) => status), (await card()).title]).toEqual([[404, 404], 'Sow'])
-    await api('PATCH', `/boards/${boardId}`, { visibility: 'workspace' })
+    await api('PUT', `/boards/${boardId}/visibility`, { visibility: 'workspace' })
   })
 
   test('of a file, to those who have access to it', async () => {
