@@ -24,7 +24,10 @@ const unescaped = (text: string) => text.replaceAll('&lt;', '<').replaceAll('&qu
 /** The form of a page that performs an operation; where there are several, the one with a text in it. */
 function formWith(page: string, operation: string, text: string): { action: string; hidden: Record<string, string> } {
   const action = `${base}/do/${operation}`
-  const forms = page.split('<form').slice(1).map((part) => `<form${part.split('</form>')[0]}</form>`)
+  const forms = page
+    .split('<form')
+    .slice(1)
+    .map((part) => `<form${part.split('</form>')[0]}</form>`)
   const found = forms.find((form) => form.includes(`action="${action}"`) && form.includes(text))
   if (found === undefined) throw new Error(`no form of ${operation} with ${text}`)
   return formOf(found, action)
@@ -141,7 +144,9 @@ describe('a file', () => {
   const upload = async (name: string, type: string, bytes: string, changed: Record<string, string> = {}) => {
     const form = formWith((await visitor.open(cardPath())).text, 'attachments.attach', 'name="file"')
     const fields = { ...form.hidden, visibility: 'private', ...changed }
-    const parts = Object.entries(fields).map(([key, value]) => `--edge\r\ncontent-disposition: form-data; name="${key}"\r\n\r\n${value}\r\n`)
+    const parts = Object.entries(fields).map(
+      ([key, value]) => `--edge\r\ncontent-disposition: form-data; name="${key}"\r\n\r\n${value}\r\n`,
+    )
     const file = `--edge\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\ncontent-type: ${type}\r\n\r\n${bytes}\r\n--edge--\r\n`
     return visitor.post(form.action, {}, { headers: { 'content-type': 'multipart/form-data; boundary=edge' }, body: parts.join('') + file })
   }

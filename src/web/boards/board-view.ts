@@ -84,9 +84,7 @@ const DUE_WORDS: Readonly<Record<DueState, string>> = { done: '', overdue: 'over
 /** The due time of a card: a colored sign and the day, or what is shown in its place. */
 export function renderDue(card: { due_at: string; completed_at: string | null }, now: number, shown = renderDay(card.due_at, now)): VNode {
   const state = dueState(card, now)
-  return html`<span class="fact due ${state}"
-    >${icon('due')}<span class="unseen">${DUE_WORDS[state]}</span>${shown}</span
-  >`
+  return html`<span class="fact due ${state}">${icon('due')}<span class="unseen">${DUE_WORDS[state]}</span>${shown}</span>`
 }
 
 function renderFacts(card: ListedCard, now: number): VNode | undefined {

@@ -44,7 +44,7 @@ export function renderFacts(data: CardData, controls: Controls, now: number): VN
       card.claim != null &&
         html`${renderNamed(card.claim.holder_id, people)}
           <p>
-            ${holders.get(card.claim.token_id)}${claimedAt !== undefined && html`, since ${renderTime(claimedAt)}`}, until
+            ${holders.get(card.claim.token_id)}${claimedAt !== undefined && html`, since ${renderTime(claimedAt)}`},${' until '}
             ${renderTime(card.claim.expires_at)}
           </p>`,
     ],

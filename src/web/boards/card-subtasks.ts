@@ -25,7 +25,14 @@ export function renderSubtasks({ card, subtasks, may }: CardData, controls: Cont
           controls.context,
           'subtasks.create',
           { card_id: card.id },
-          html`<input name="title" aria-label="New subtask" placeholder="Add a subtask" required maxlength=${limits.subtaskTitle} autocomplete="off" />
+          html`<input
+              name="title"
+              aria-label="New subtask"
+              placeholder="Add a subtask"
+              required
+              maxlength=${limits.subtaskTitle}
+              autocomplete="off"
+            />
             <button class="small">Add<span class="unseen"> subtask</span></button>`,
           'inline add',
         )}
@@ -39,7 +46,9 @@ function renderSubtask(subtasks: readonly Subtask[], i: number, may: ReadonlySet
   const isDone = completed_at !== null
   const mayUpdate = may.has('subtasks.update')
   const box = isDone ? icon('subtasks') : html`<span class="box" aria-hidden="true"></span>`
-  const tick = html`<button class="tick" id="${id}-tick" role="checkbox" aria-checked=${String(isDone)} aria-labelledby="${id}-title">${box}</button>`
+  const tick = html`<button class="tick" id="${id}-tick" role="checkbox" aria-checked=${String(isDone)} aria-labelledby="${id}-title">
+    ${box}
+  </button>`
   const [before, after] = [subtasks[i - 1]?.id, subtasks[i + 1]?.id]
   return html`<li id=${id} class=${isDone ? 'done' : ''}>
     ${

@@ -71,8 +71,7 @@ function renderHeld({ card, holders }: CardData, { may }: Controls): VNode | und
   const holder = holders.get(card.claim.token_id) ?? 'A token'
   return html`<p class="notice warning held" id="held">
     ${icon('claim')}<span
-      >${holder[0]!.toUpperCase() + holder.slice(1)} is at work on this card until ${renderTime(card.claim.expires_at)}. What takes it away
-      asks first.</span
+      >${holder[0]!.toUpperCase() + holder.slice(1)} is at work on this card until ${renderTime(card.claim.expires_at)}.</span
     >
   </p>`
 }

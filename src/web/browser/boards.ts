@@ -47,6 +47,14 @@ addEventListener('click', ({ target }) => {
     if (!menu.contains(target as Node)) menu.open = false
 })
 
+/** Who opens an editor writes next. */
+const beginEditing = ({ target }: Event) => {
+  const editor = (target as Element).closest<HTMLDetailsElement>('.edit[open]')
+  if (editor?.querySelector('summary') === document.activeElement)
+    editor?.querySelector<HTMLElement>('textarea, input:not([type=hidden]), select')?.focus()
+}
+document.addEventListener('toggle', beginEditing, true)
+
 addEventListener('keydown', (event) => {
   if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
   const { form } = event.target as HTMLTextAreaElement

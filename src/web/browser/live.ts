@@ -5,7 +5,7 @@
 import type { ShownChange } from '../boards/shown-change.ts'
 import { focusOn } from './focus.ts'
 import { showLocalTimes } from './local-time.ts'
-import { merge } from './merge.ts'
+import { keepOpen, merge } from './merge.ts'
 
 const root = document.querySelector<HTMLElement>('[data-events]')
 
@@ -36,6 +36,7 @@ async function fetchPage(): Promise<void> {
   showLocalTimes(next)
   const focused = idsAround(document.activeElement)
   clearHighlights()
+  keepOpen(root!, next)
   merge(root!, document.adoptNode(next))
   document.title = page.title
   refreshAtExpiry()

@@ -27,6 +27,11 @@ export function merge(old: Element, next: Element): void {
   for (const gone of known.values()) gone.remove()
 }
 
+/** Opens in the next version of an element what is open in it. */
+export function keepOpen(old: Element, next: Element): void {
+  for (const { id } of old.querySelectorAll('details[open][id]')) next.querySelector(`details[id="${id}"]`)?.setAttribute('open', '')
+}
+
 /** Whether a person is writing something in an element: it stays as it is, with the version that they began with. */
 export function isDraft(element: Element): boolean {
   if (!element.hasAttribute('data-draft')) return false

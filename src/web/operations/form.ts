@@ -22,7 +22,10 @@ export function operationForm(
   const all = Object.entries({ back: path, ...hidden })
   const fields = html`${all.map(([name, value]) => value !== undefined && html`<input type="hidden" name=${name} value=${value} />`)}
   ${content}`
-  return postForm({ action: `/app/${params['workspace']}/do/${operation}`, token: session.form_token, fields, isSent: true, hasFile }, className)
+  return postForm(
+    { action: `/app/${params['workspace']}/do/${operation}`, token: session.form_token, fields, isSent: true, hasFile },
+    className,
+  )
 }
 
 /** What the form of an operation is rendered with. */
