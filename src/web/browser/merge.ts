@@ -33,7 +33,7 @@ export function keepOpen(old: Element, next: Element): void {
 }
 
 /** Whether a person is writing something in an element: it stays as it is, with the version that they began with. */
-export function isDraft(element: Element): boolean {
+function isDraft(element: Element): boolean {
   if (!element.hasAttribute('data-draft')) return false
   const focused = element.contains(document.activeElement) ? document.activeElement : null
   return focused?.matches('input, textarea, select') === true || hasText(element)
