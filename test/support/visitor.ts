@@ -125,13 +125,20 @@ export async function signedIn(service: Service, person: Pick<Person, 'id'>, { o
 /** The forms that are on every page of a person who is signed in. */
 const ON_EVERY_PAGE = new Set(['/settings/sign-out', '/settings/account/notices'])
 
+/** Returns the text of an attribute. */
+function unescaped(text: string): string {
+  return text.replaceAll('&lt;', '<').replaceAll('&quot;', '"').replaceAll('&amp;', '&')
+}
+
 /** Returns the action and the hidden fields of a form: the first one whose action begins with `action`. */
 export function formOf(html: string, action = ''): { action: string; hidden: Record<string, string> } {
   const form = [...html.matchAll(/<form[^>]* action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].find(
     ([, target]) => target!.startsWith(action) && (action !== '' || !ON_EVERY_PAGE.has(target!)),
   )
   if (form === undefined) throw new Error(`no form${action && ` to ${action}`} on: ${textOf(html)}`)
-  const hidden = [...form[2]!.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(([, name, value]) => [name!, value!])
+  const hidden = [...form[2]!.matchAll(/<input type="hidden" name="([^"]*)" value(?:="([^"]*)")?/g)].map(
+    ([, name, value = '']) => [name!, unescaped(value)] as const,
+  )
   return { action: form[1]!, hidden: Object.fromEntries(hidden) }
 }
 

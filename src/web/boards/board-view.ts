@@ -69,7 +69,7 @@ function renderTile(card: ListedCard, { labels, people, base, now, holders }: Bo
 }
 
 /** The labels of a card. @param limit how many are named */
-export function renderLabels(ids: readonly string[], labels: ReadonlyMap<string, Label>, limit = Infinity): VNode | undefined {
+function renderLabels(ids: readonly string[], labels: ReadonlyMap<string, Label>, limit = Infinity): VNode | undefined {
   const known = ids.map((id) => labels.get(id)).filter((label) => label !== undefined)
   if (known.length === 0) return undefined
   return html`<p class="labels">

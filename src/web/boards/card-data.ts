@@ -8,6 +8,7 @@ import { transact } from '../../store/transact.ts'
 import type { SignedInContext } from '../page-context.ts'
 import type { ListedCard } from './board-data.ts'
 import { readHistory, type History } from './history.ts'
+import { readPermissions, type CardPermissions } from './card-permissions.ts'
 import { readHolders, type Holders } from './holders.ts'
 import { readPeople, type People } from './people.ts'
 import { readAll, readerOf, type Reader } from './reader.ts'
@@ -20,6 +21,13 @@ const COMMENT_PAGES = 1
 /** A card with all that is on it. */
 export interface CardData {
   readonly card: ListedCard
+  /** of the version that is shown, or of one before it: an answer with what is included has none */
+  readonly revision: string | undefined
+  /** the person */
+  readonly userId: string
+  readonly may: CardPermissions
+  /** the people who can be assigned, if the person may */
+  readonly assignable: readonly Assignable[]
   readonly board: BoardSnapshot
   readonly people: People
   readonly holders: Holders
@@ -38,13 +46,19 @@ export interface CardData {
   readonly history: History | undefined
 }
 
+interface Assignable {
+  readonly user_id: string
+  readonly display_name: string
+}
+
 /** Reads a card and what is on it. */
 export async function readCard(context: SignedInContext): Promise<CardData> {
   const { params, query } = context
   const reader = readerOf(context, params['workspace']!)
   const of = { card_id: params['card']! }
   // The board first: what changes after it is in the feed.
-  const { board_id } = (await reader.read('cards.read', of)).data as ListedCard
+  const { data, revision } = await reader.read('cards.read', of)
+  const { board_id } = data as ListedCard
   const board = (await reader.read('boards.read', { board_id }, { include: 'columns,labels' })).data as BoardSnapshot
   const card = (await reader.read('cards.read', of, { include: 'counts,claim' })).data as ListedCard
   const [people, blockers, blocked, subtasks, attachments, comments] = await Promise.all([
@@ -55,6 +69,9 @@ export async function readCard(context: SignedInContext): Promise<CardData> {
     readAll<Attachment>(reader, ['attachments.list', of], 1),
     readAll<Comment>(reader, ['comments.list', of, { cursor: query.get('comments') ?? undefined }], COMMENT_PAGES),
   ])
+  const on = { subtasks: subtasks.items, attachments: attachments.items, comments: comments.items }
+  const may = await readPermissions(reader, { card, ...on })
+  const assignable = may.card.has('cards.assign') ? await readAll<Assignable>(reader, ['boards.assignable', { board_id }], 2) : undefined
   const holders = await readHolders(context, reader.caller(), people, [card])
   const before = query.get('history')
   const all = {
@@ -63,9 +80,11 @@ export async function readCard(context: SignedInContext): Promise<CardData> {
     claimedAt: card.claim == null ? undefined : await readClaimedAt(context, reader.caller().workspaceId, card),
     blockers,
     blocked: blocked.items,
-    subtasks: subtasks.items,
-    attachments: attachments.items,
-    comments: comments.items,
+    ...on,
+    may,
+    assignable: assignable?.items ?? [],
+    revision,
+    userId: reader.caller().userId,
   }
   return { card, board, people, ...all, commentsCursor: comments.cursor }
 }

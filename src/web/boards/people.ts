@@ -31,3 +31,9 @@ export function renderPerson(userId: string, name: string): VNode {
   for (const letter of userId) sum = (sum * 31 + letter.charCodeAt(0)) % 997
   return html`<span class="avatar tint-${sum % TINTS}" title=${name} role="img" aria-label=${name}>${initialsOf(name)}</span>`
 }
+
+/** A person with their name. */
+export function renderNamed(userId: string, people: People): VNode {
+  const name = people.nameOf(userId)
+  return html`<span class="person"><span aria-hidden="true">${renderPerson(userId, name)}</span>${name}</span>`
+}

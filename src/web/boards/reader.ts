@@ -7,6 +7,7 @@ import { conclude } from '../../http/pipeline.ts'
 import { SessionPrincipal } from '../../http/principal.ts'
 import { ApiError } from '../../model/errors.ts'
 import { isAnyId } from '../../model/ids.ts'
+import { limits } from '../../model/limits.ts'
 import type { FormRest, PageAudit, PageResponse, SignedInContext } from '../page-context.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
 import { workspaceOf } from '../memberships.ts'
@@ -38,8 +39,18 @@ export interface Reader {
   answer(operation: string, asked?: Asked): Promise<Answer>
   /** The operations that the person may perform on a resource, as evaluations decide. @param id of the resource; `me`: the workspace */
   allowed(type: string, id: string): Promise<ReadonlySet<string>>
+  /** Whether the person may do each of several things, as evaluations decide, at once. */
+  allowedOf(questions: readonly Question[]): Promise<readonly boolean[]>
   /** the person in this workspace. Something must have been read before. */
   caller(): Caller
+}
+
+/** An operation on a resource. The properties name what else it takes. */
+export interface Question {
+  readonly operation: string
+  readonly type: string
+  readonly id: string
+  readonly properties?: Readonly<Record<string, string>>
 }
 
 export function readerOf(context: SignedInContext, workspaceId: string): Reader {
@@ -61,6 +72,18 @@ export function readerOf(context: SignedInContext, workspaceId: string): Reader 
       const found = await answer('access.search_action', { body: { resource: { type, id }, page: { limit: 100 } } })
       const { results } = (found as Done).data as { readonly results: readonly { readonly name: string }[] }
       return new Set(results.map(({ name }) => name))
+    },
+    async allowedOf(questions) {
+      const decisions: boolean[] = []
+      for (let at = 0; at < questions.length; at += limits.evaluations) {
+        const evaluations = questions
+          .slice(at, at + limits.evaluations)
+          .map(({ operation, ...resource }) => ({ action: { name: operation }, resource }))
+        const found = await answer('access.evaluate_all', { body: { subject: { type: 'user', id: 'me' }, evaluations } })
+        const { evaluations: results } = (found as Done).data as { readonly evaluations: readonly { readonly decision: boolean }[] }
+        decisions.push(...results.map(({ decision }) => decision))
+      }
+      return decisions
     },
     caller() {
       if (caller === undefined) throw new TypeError('nothing was read yet')

@@ -1,6 +1,7 @@
 /** The script of the pages of boards: live changes, filters that apply at once, and keys. */
 import { step } from './focus.ts'
 import { goLive, refresh } from './live.ts'
+import { hasText } from './merge.ts'
 import { sendForms } from './send.ts'
 
 goLive()
@@ -40,6 +41,26 @@ find?.addEventListener('input', () => {
   for (const item of document.querySelectorAll<HTMLElement>('.boards > li')) item.hidden = !item.textContent.toLowerCase().includes(text)
 })
 
+/** Menus of one thing close like any other menu. */
+addEventListener('click', ({ target }) => {
+  for (const menu of document.querySelectorAll<HTMLDetailsElement>('.more-menu[open]'))
+    if (!menu.contains(target as Node)) menu.open = false
+})
+
+/** Who opens an editor writes next. */
+const beginEditing = ({ target }: Event) => {
+  const editor = (target as Element).closest<HTMLDetailsElement>('.edit[open]')
+  if (editor?.querySelector('summary') === document.activeElement)
+    editor?.querySelector<HTMLElement>('textarea, input:not([type=hidden]), select')?.focus()
+}
+document.addEventListener('toggle', beginEditing, true)
+
+addEventListener('keydown', (event) => {
+  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+  const { form } = event.target as HTMLTextAreaElement
+  if ((event.target as Element).matches('textarea') && form?.dataset['send'] !== undefined) form.requestSubmit()
+})
+
 addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return
   const { key } = event
@@ -48,7 +69,13 @@ addEventListener('keydown', (event) => {
   const keys = document.querySelector<HTMLDialogElement>('[data-keys]')
   if (key === 'Escape') {
     const { card, board } = document.querySelector<HTMLElement>('[data-events]')?.dataset ?? {}
-    if (isTyping) target.blur()
+    const open = target.closest<HTMLDetailsElement>('.more-menu[open], .edit[open]')
+    if (open !== null) {
+      // What was written stays in it.
+      open.open = false
+      open.querySelector('summary')!.focus()
+    } else if (isTyping) target.blur()
+    else if ([...document.querySelectorAll('[data-draft]')].some(hasText)) return
     else if (card !== undefined) location.assign(board!)
   } else if (isTyping || keys?.open === true) return
   else if (key === '/') {

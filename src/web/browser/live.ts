@@ -4,7 +4,8 @@
  */
 import type { ShownChange } from '../boards/shown-change.ts'
 import { focusOn } from './focus.ts'
-import { merge } from './merge.ts'
+import { showLocalTimes } from './local-time.ts'
+import { keepOpen, merge } from './merge.ts'
 import { noteOf, sentenceOf } from './sentences.ts'
 import { showTimes } from './times.ts'
 import { announce } from './toast.ts'
@@ -35,16 +36,25 @@ async function fetchPage(): Promise<void> {
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
   const next = page.querySelector('[data-events]')
   if (next === null) return location.reload()
-  const focused = document.activeElement?.closest('[id]')
+  showLocalTimes(next)
+  const focused = idsAround(document.activeElement)
   clearHighlights()
   // Both are written for the same moment: otherwise, each time that was written anew would look like a change.
   const now = Date.now()
   for (const version of [root!, next]) showTimes(version, now)
+  keepOpen(root!, next)
   merge(root!, document.adoptNode(next))
   document.title = page.title
   refreshAtExpiry()
   showHighlights()
-  if (focused && !focused.contains(document.activeElement)) focusOn(document.getElementById(focused.id))
+  if (document.activeElement === document.body) focused.some((id) => focusOn(document.getElementById(id)))
+}
+
+/** The ids of an element and of what it is in, as far as that is near: where the focus goes when the element is gone. */
+function idsAround(element: Element | null): string[] {
+  const ids: string[] = []
+  for (let at = element; at !== null && ids.length < 3; at = at.parentElement) if (at.id !== '') ids.push(at.id)
+  return ids
 }
 
 let expiry: number | undefined

@@ -27,9 +27,20 @@ export function merge(old: Element, next: Element): void {
   for (const gone of known.values()) gone.remove()
 }
 
+/** Opens in the next version of an element what is open in it. */
+export function keepOpen(old: Element, next: Element): void {
+  for (const { id } of old.querySelectorAll('details[open][id]')) next.querySelector(`details[id="${id}"]`)?.setAttribute('open', '')
+}
+
 /** Whether a person is writing something in an element: it stays as it is, with the version that they began with. */
 function isDraft(element: Element): boolean {
   if (!element.hasAttribute('data-draft')) return false
+  const focused = element.contains(document.activeElement) ? document.activeElement : null
+  return focused?.matches('input, textarea, select') === true || hasText(element)
+}
+
+/** Whether something is written in an element, and not sent. */
+export function hasText(element: Element): boolean {
   const texts = element.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('textarea, input:not([type=hidden])')
-  return element.contains(document.activeElement) || Array.from(texts).some((text) => text.value !== text.defaultValue)
+  return Array.from(texts).some((text) => text.value !== text.defaultValue)
 }

@@ -1,6 +1,7 @@
 /** The script of every page of the web app. Every page works without it, except for passkeys. */
 import { showCopyButtons } from './copy-buttons.ts'
 import { closeMenus } from './menus.ts'
+import { sendTimesInUtc, showLocalTimes } from './local-time.ts'
 import { showPasskeyButtons } from './passkeys.ts'
 import { keepTimes } from './times.ts'
 
@@ -8,9 +9,13 @@ showCopyButtons()
 showPasskeyButtons()
 closeMenus()
 keepTimes()
+showLocalTimes(document)
+sendTimesInUtc()
 
 // A second click on a slow connection would show the response to the second request, which contains no token.
 for (const form of document.forms) {
+  // These are sent in place, again and again.
+  if (form.dataset['send'] !== undefined) continue
   let sent = false
   form.addEventListener('submit', (event) => {
     if (sent) event.preventDefault()

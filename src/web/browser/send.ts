@@ -27,8 +27,8 @@ function send({ operation, fields }: Sent): Promise<boolean> {
   return post(`${forms}/${operation}`, new URLSearchParams({ ...fields, form_token: token }))
 }
 
-/** @param body of a form, with a file or without one */
-async function post(action: string, body: URLSearchParams | FormData): Promise<boolean> {
+/** @param body of a form, with a file or without one @param form that is sent */
+async function post(action: string, body: URLSearchParams | FormData, form?: HTMLFormElement): Promise<boolean> {
   let answer: Answer
   let isDone = false
   try {
@@ -36,6 +36,11 @@ async function post(action: string, body: URLSearchParams | FormData): Promise<b
     if (response.headers.get('content-type') !== 'application/json') throw new TypeError('no JSON')
     isDone = response.ok
     answer = (await response.json()) as Answer
+    if (response.status === 412 && form !== undefined) {
+      // The page of the form shows what somebody else has changed, beside what the person has written.
+      form.submit()
+      return false
+    }
   } catch {
     say('This could not be sent. Check the connection, and try again.')
     await refresh()
@@ -44,9 +49,11 @@ async function post(action: string, body: URLSearchParams | FormData): Promise<b
   const { location: place, text, undo, error, over_claim } = answer
   if (over_claim !== undefined && confirm(`${error} Go on?`)) {
     body.set('over_claim', String(over_claim))
-    return post(action, body)
+    return post(action, body, form)
   }
   const leaves = isDone && place !== undefined && new URL(place, location.href).pathname !== location.pathname
+  // Before the page is fetched again: what is sent is no draft any more.
+  if (isDone && form !== undefined) finish(form, body)
   if (leaves) location.assign(place)
   else await refresh()
   if (error !== undefined && over_claim === undefined) say(error)
@@ -54,16 +61,18 @@ async function post(action: string, body: URLSearchParams | FormData): Promise<b
   return isDone
 }
 
-/** Sends a form. Until there is an answer, it cannot be sent once more. */
-async function sendForm(form: HTMLFormElement, submitter: HTMLElement | null): Promise<void> {
-  const data = new FormData(form, submitter)
-  const buttons = form.querySelectorAll<HTMLButtonElement>('button')
-  for (const button of buttons) button.disabled = true
-  const fields = () => new URLSearchParams([...data].map(([name, value]) => [name, String(value)]))
-  const isDone = await post(form.action, form.enctype === 'multipart/form-data' ? data : fields())
-  for (const button of buttons) button.disabled = false
-  if (isDone && form.isConnected) form.reset()
+/** Empties a form that was sent, unless more was written in the meantime, and closes what it stands in. */
+function finish(form: HTMLFormElement, body: URLSearchParams | FormData): void {
+  const isSame = [...new FormData(form)].every(([name, value]) => value instanceof File || body.get(name) === value)
+  if (isSame) form.reset()
+  const details = form.closest<HTMLDetailsElement>('details')
+  if (details === null || !isSame) return
+  details.open = false
+  if (details.contains(document.activeElement)) details.querySelector('summary')!.focus()
 }
+
+/** Forms that are on their way. Their buttons stay as they are, so that the focus does. */
+const sending = new WeakSet<HTMLFormElement>()
 
 /** Sends the forms of the page that say so. */
 export function sendForms(): void {
@@ -71,17 +80,19 @@ export function sendForms(): void {
     const form = event.target as HTMLFormElement
     if (form.dataset['send'] === undefined || event.defaultPrevented) return
     event.preventDefault()
-    void sendForm(form, event.submitter)
+    if (sending.has(form)) return
+    const tooLarge = [...form.querySelectorAll<HTMLInputElement>('[data-most]')].some(
+      ({ files, dataset }) => (files?.[0]?.size ?? 0) > Number(dataset['most']),
+    )
+    if (tooLarge) return say('This file is too large.')
+    const data = new FormData(form, event.submitter)
+    const body =
+      form.enctype === 'multipart/form-data' ? data : new URLSearchParams([...data].map(([name, value]) => [name, String(value)]))
+    sending.add(form)
+    form.setAttribute('aria-busy', 'true')
+    void post(form.action, body, form).finally(() => {
+      sending.delete(form)
+      form.removeAttribute('aria-busy')
+    })
   })
-}
-
-async function sendForm(form: HTMLFormElement, submitter: HTMLElement | null): Promise<void> {
-  const data = new FormData(form, submitter)
-  const hasFile = form.enctype === 'multipart/form-data'
-  const body = hasFile ? data : new URLSearchParams([...data].map(([name, value]) => [name, String(value)]))
-  const buttons = form.querySelectorAll<HTMLButtonElement>('button')
-  for (const button of buttons) button.disabled = true
-  const isDone = await post(form.action, body)
-  for (const button of buttons) button.disabled = false
-  if (isDone && form.isConnected) form.reset()
 }

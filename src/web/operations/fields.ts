@@ -128,7 +128,7 @@ export function readFields(operation: Operation, form: URLSearchParams): Submitt
       const { name, kind, isNullable, isRequired } = field
       const text = textOf(form.getAll(name).join('\n'), kind)
       const was = form.get(`was.${name}`)
-      if (was !== null && textOf(was, kind) === text) return []
+      if (was !== null && isSame(textOf(was, kind), text, kind)) return []
       if (text !== '') return [[name, valueOf(field, text)]]
       if (isNullable && (was !== null || isRequired)) return [[name, null]]
       return was === null && !isRequired ? [] : [[name, kind === 'ids' || kind === 'lines' ? [] : '']]
@@ -142,6 +142,17 @@ function textOf(given: string, kind: Field['kind']): string {
   if (kind !== 'time' || text === '') return kind === 'prose' ? text : text.trim()
   const at = new Date(/Z$|[+-]\d\d:\d\d$/.test(text) ? text : `${text}Z`)
   return Number.isNaN(at.getTime()) ? text : at.toISOString()
+}
+
+/** Forms have times to the minute: seconds that nobody has entered are no change. */
+function isSame(was: string, text: string, kind: Field['kind']): boolean {
+  return was === text || (kind === 'time' && text !== '' && was.slice(0, 16) === text.slice(0, 16))
+}
+
+/** Whether the fields that a form changes are still what they were when the form was made. */
+export function isAsBefore(form: URLSearchParams, changed: readonly string[], current: Readonly<Record<string, unknown>>): boolean {
+  const text = (value: string) => value.replaceAll('\r\n', '\n')
+  return changed.every((name) => form.has(`was.${name}`) && text(form.get(`was.${name}`)!) === shownValue(current[name]))
 }
 
 function valueOf({ kind, words }: Field, text: string): unknown {

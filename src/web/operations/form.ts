@@ -3,21 +3,29 @@ import { namesInPath, type Operation } from '../../resources/operation.ts'
 import { postForm } from '../form-page.ts'
 import { html } from '../html.ts'
 import type { SignedInContext } from '../page-context.ts'
+import { renderTime } from '../times.ts'
 import { fieldsOf, shownValue, type Field } from './fields.ts'
 import type { Choices, Place } from './place.ts'
 
-/** A form of a page that performs an operation: its own content, and fields that the person does not see. */
+/**
+ * A form of a page that performs an operation: its own content, and fields that the person does not see.
+ * @param hasFile whether it uploads a file. Its content then ends with it.
+ */
 export function operationForm(
   { params, session, path }: SignedInContext,
   operation: string,
   hidden: Readonly<Record<string, string | undefined>>,
   content: unknown,
   className = 'inline',
+  hasFile = false,
 ): VNode {
   const all = Object.entries({ back: path, ...hidden })
   const fields = html`${all.map(([name, value]) => value !== undefined && html`<input type="hidden" name=${name} value=${value} />`)}
   ${content}`
-  return postForm({ action: `/app/${params['workspace']}/do/${operation}`, token: session.form_token, fields, isSent: true }, className)
+  return postForm(
+    { action: `/app/${params['workspace']}/do/${operation}`, token: session.form_token, fields, isSent: true, hasFile },
+    className,
+  )
 }
 
 /** What the form of an operation is rendered with. */
@@ -49,6 +57,16 @@ export function titleOf({ needs: [action, subject] }: Operation): string {
   return words[0]!.toUpperCase() + words.slice(1)
 }
 
+/** The zone of a time that is entered: UTC, or that of the person if the page runs scripts. */
+export function zoneHint(): VNode {
+  return html` <span class="hint" data-zone>(UTC)</span>`
+}
+
+/** The text of a `<textarea>`. The first line break in it is not part of the text. */
+export function textOfArea(text: string): string {
+  return text.startsWith('\n') ? `\n${text}` : text
+}
+
 /** The beginning of what the reference says of a member; the rest is for programs. */
 function hintOf({ hint }: Field): string {
   return `${hint.split(/[.;:] /)[0]!.replace(/\.$/, '')}.`
@@ -66,11 +84,11 @@ export function renderFields({ operation, place, given, choices, issues = new Ma
     const was = Object.hasOwn(current, field.name) ? shownValue(current[field.name]) : undefined
     const value = given.has(field.name) ? given.getAll(field.name).join('\n') : (was ?? '')
     return html`<div class="field">
-      <label for="do-${field.name}">${field.label}</label>
+      <label for="do-${field.name}">${field.label}${field.kind === 'time' && zoneHint()}</label>
       ${field.hint !== '' && html`<p class="hint" id="do-${field.name}-hint">${hintOf(field)}</p>`}
       ${renderControl(field, value, choices.get(field.name), issues.get(field.name))}
       ${was !== undefined && html`<input type="hidden" name="was.${field.name}" value=${was} />`}
-      ${isConflict && was !== undefined && was !== value && html`<p class="theirs"><span class="hint">It is now:</span> <span class="prose">${was === '' ? 'empty' : was}</span></p>`}
+      ${isConflict && was !== undefined && was !== value && html`<p class="theirs"><span class="hint">It is now:</span> <span class="prose">${was === '' ? 'empty' : field.kind === 'time' ? renderTime(was) : was}</span></p>`}
       ${issues.has(field.name) && html`<p class="error" id="do-${field.name}-error">${issues.get(field.name)}</p>`}
     </div>`
   })}` as VNode
@@ -100,7 +118,7 @@ function renderControl(field: Field, value: string, choices: Choices | undefined
       ${offered.map(([id, text]) => html`<option value=${id} selected=${id === value}>${text}</option>`)}
     </select>`
   if (kind === 'prose' || kind === 'lines' || kind === 'ids')
-    return html`<textarea ...${shared} rows=${kind === 'prose' ? 8 : 4}>${value}</textarea>`
+    return html`<textarea ...${shared} rows=${kind === 'prose' ? 8 : 4}>${textOfArea(value)}</textarea>`
   if (kind === 'time') return html`<input type="datetime-local" ...${shared} value=${value.slice(0, 16)} data-time />`
   if (kind === 'number') return html`<input type="number" ...${shared} value=${value} />`
   if (kind === 'color') return html`<input ...${shared} value=${value} placeholder="#1f6feb" pattern="#[0-9A-Fa-f]{6}" />`

@@ -8,7 +8,7 @@ import { errorPage, notFoundPage } from '../error-pages.ts'
 import { formPage, type Refusal } from '../form-page.ts'
 import { html, notice } from '../html.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
-import { fieldsOf, readFields } from './fields.ts'
+import { fieldsOf, isAsBefore, readFields } from './fields.ts'
 import { isUpdate, renderFields, titleOf } from './form.ts'
 import { pathOf, readChoices, readPlace, type Place } from './place.ts'
 import { doneQuery, doneText, readUndo } from './undo.ts'
@@ -139,8 +139,10 @@ async function perform(context: SignedInContext, operation: Operation): Promise<
     if (submitted.body !== undefined && operation.method === 'PATCH' && Object.keys(submitted.body).length === 0)
       return done(context, operation, pathOf(`/app/${params['workspace']}`, place))
     const undo = await readUndo(reader, operation, submitted, place)
-    const revision = form.get('revision')
-    const ifMatch = revision === null ? undefined : entityTag(revision)
+    // What others have changed of it is no conflict, as long as it is something else.
+    const isOther = isAsBefore(form, Object.keys(submitted.body ?? {}), place.target?.record ?? {})
+    const revision = operation.method === 'PATCH' && isOther ? place.target?.revision : form.get('revision')
+    const ifMatch = revision == null ? undefined : entityTag(revision)
     const body = upload === undefined ? submitted.body : undefined
     const answer = (await reader.answer(operation.id, { params: submitted.params, body, upload, ifMatch })) as Done
     const query = doneQuery(undo, operation.id)

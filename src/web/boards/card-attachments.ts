@@ -1,0 +1,69 @@
+import type { VNode } from 'preact'
+import { fileVisibilities, type Attachment } from '../../model/file.ts'
+import { html } from '../html.ts'
+import { operationForm } from '../operations/form.ts'
+import type { CardData } from './card-data.ts'
+import { doButton, doLink, moreMenu, type Controls } from './controls.ts'
+import { icon } from './icons.ts'
+
+/** Images that browsers show, and that cannot contain a program. Others are links. */
+const SHOWN_IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'])
+const isImage = ({ content_type }: Attachment) => SHOWN_IMAGES.has(content_type.toLowerCase())
+
+/** The files of a card, with a form for one more. */
+export function renderAttachments(data: CardData, controls: Controls): VNode | undefined {
+  const { card, attachments, may } = data
+  const mayAttach = may.card.has('attachments.attach')
+  if (attachments.length === 0 && !mayAttach) return undefined
+  return html`<section id="card-attachments" aria-labelledby="attachments-title" data-merge>
+    <h2 id="attachments-title">Attachments${attachments.length > 0 && html` <span class="count">${attachments.length}</span>`}</h2>
+    <ul class="attachments" id="attachment-list" data-merge>
+      ${attachments.map((attachment) => renderAttachment(attachment, data, controls))}
+    </ul>
+    ${mayAttach && html`<div id="attach" data-draft>${renderUpload(card.id, controls)}</div>`}
+  </section>` as VNode
+}
+
+function renderAttachment(attachment: Attachment, { card, may }: CardData, controls: Controls): VNode {
+  const { id, file_id, name, size, visibility } = attachment
+  const path = `${controls.base}/attachments/${id}`
+  const isCover = card.cover_attachment_id === id
+  const allowed = may.attachments.get(id)!
+  return html`<li id=${id}>
+    <a href=${path} download=${name}>
+      ${isImage(attachment) ? html`<img src=${path} alt="" loading="lazy" decoding="async" />` : html`<span class="no-image">${icon('file')}</span>`}
+      <span class="file-name">${name}</span>
+    </a>
+    <div class="file-line">
+      <span class="hint">${sizeOf(size)}${isCover && ' · cover'}${visibility === 'private' && ' · private file'}</span>
+      ${moreMenu(`${id}-more`, `“${name}”`, [
+        isCover && may.card.has('cards.clear_cover') && doButton(controls, 'cards.clear_cover', { card_id: card.id }, 'Remove as cover'),
+        !isCover &&
+          isImage(attachment) &&
+          allowed.has('cards.set_cover') &&
+          doButton(controls, 'cards.set_cover', { card_id: card.id, attachment_id: id }, 'Set as cover'),
+        allowed.has('files.update') && doLink(controls, 'files.update', { file_id }, 'Who can use this file'),
+        allowed.has('attachments.detach') && doLink(controls, 'attachments.detach', { attachment_id: id }, 'Detach'),
+      ])}
+    </div>
+  </li>`
+}
+
+const VISIBILITIES = { board: 'Shared with the board', workspace: 'Shared with the workspace', private: 'Only mine to attach' } as const
+
+/** The fields before the file are read first: see `readUploadForm`. */
+function renderUpload(cardId: string, { context }: Controls): VNode {
+  const most = context.web.services().uploadBytes
+  const content = html`<select name="visibility" aria-label="Who else can use the file">
+      ${fileVisibilities.toSorted().map((one) => html`<option value=${one}>${VISIBILITIES[one]}</option>`)}
+    </select>
+    <input type="file" name="file" required aria-label="File to attach" data-most=${most} />
+    <button class="small">Attach<span class="unseen"> file</span></button>
+    <span class="hint">At most ${sizeOf(most)}.</span>`
+  return operationForm(context, 'attachments.attach', { card_id: cardId }, content, 'inline add', true)
+}
+
+function sizeOf(bytes: number): string {
+  if (bytes < 1024) return `${bytes} bytes`
+  return bytes < 1024 * 1024 ? `${Math.round(bytes / 1024)} KB` : `${(bytes / 1024 / 1024).toFixed(1).replace('.0', '')} MB`
+}

@@ -1,0 +1,231 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expectAccessible, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
+import { startProcess, type RunningProcess } from '../../support/process.ts'
+
+// A person works on a card, and others do so at the same time.
+let browser: Browser
+let service: RunningProcess
+let url: string
+let person: { email: string; password: string }
+let state: Awaited<ReturnType<BrowserContext['storageState']>>
+let token: string
+let base: string
+let boardId: string
+let columns: { id: string }[]
+let cardId: string
+
+const agent = async (method: string, path: string, body?: unknown) => {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const response = await fetch(`${url}/v1${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) })
+  const reply: any = await response.json()
+  expect([method, path, response.ok, reply.error]).toEqual([method, path, true, undefined])
+  return reply.data
+}
+
+beforeAll(async () => {
+  browser = await openBrowser()
+  service = startProcess(['--json', '--demo'])
+  const demo = JSON.parse(await service.until('\n'))
+  url = demo.url
+  person = demo.people.find(({ email }: { email: string }) => email.startsWith('olivia'))
+  token = demo.tokens.find(({ display_name, scopes }: any) => display_name === 'Olivia Stone' && scopes.includes('kanban:admin')).token
+  base = `/app/${(await agent('GET', '/account')).workspace.id}`
+  boardId = (await agent('POST', '/boards', { name: 'Spring release' })).id
+  columns = []
+  for (const name of ['To do', 'Doing']) columns.push(await agent('POST', `/boards/${boardId}/columns`, { name }))
+  for (const name of ['urgent', 'print']) await agent('POST', `/boards/${boardId}/labels`, { name, color: '#cf222e' })
+  const { page, close } = await openWindow(browser, url, {})
+  await page.goto('/app')
+  await page.getByLabel('E-mail address').fill(person.email)
+  await page.getByLabel('Password').fill(person.password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.waitForURL('**/app')
+  state = await page.context().storageState()
+  await close()
+})
+beforeEach(async () => {
+  const created = { column_id: columns[0]!.id, title: 'Poster', description: 'In **A2**.', subtasks: ['Draw', 'Print'] }
+  cardId = (await agent('POST', `/boards/${boardId}/cards`, created)).id
+})
+afterAll(async () => {
+  await browser.close()
+  await service.stop()
+})
+
+async function openCard(options: BrowserContextOptions = {}): Promise<Window> {
+  const window = await openWindow(browser, url, { storageState: state, timezoneId: 'America/New_York', ...options })
+  await window.page.goto(`${base}/cards/${cardId}`)
+  if (options.javaScriptEnabled !== false) await window.page.getByText('Live', { exact: true }).waitFor()
+  return window
+}
+const card = () => agent('GET', `/cards/${cardId}`)
+const description = (page: Page) => page.locator('#edit-description-text')
+const openEditor = (page: Page, name: string) => page.locator(`#${name} > summary`).click()
+const save = (page: Page, name: string) => page.locator(`#${name}`).getByRole('button', { name: 'Save' }).click()
+const focused = (page: Page) => page.evaluate(() => (globalThis as any).document.activeElement.closest('[id], [name]').id)
+
+test('a change appears at once, and in another window; two of the same text become a choice, and nothing is lost', async () => {
+  const [own, other] = [await openCard(), await openCard()]
+  await openEditor(own.page, 'edit-title')
+  await own.page.getByLabel('Title').fill('Large poster')
+  await save(own.page, 'edit-title')
+  for (const { page } of [own, other]) await page.getByRole('heading', { level: 1, name: 'Large poster' }).waitFor()
+  expect(await own.page.locator('#edit-title').getAttribute('open')).toBeNull()
+
+  for (const { page } of [own, other]) await openEditor(page, 'edit-description')
+  await own.page.bringToFront()
+  await description(own.page).fill('My text')
+  await description(other.page).fill('Their text')
+  await save(other.page, 'edit-description')
+  await own.page.locator('#description', { hasText: 'Their text' }).waitFor()
+  expect(await description(own.page).inputValue()).toBe('My text')
+  await save(own.page, 'edit-description')
+  await own.page.getByText('Somebody else has changed this').waitFor()
+  await own.page.locator('.theirs', { hasText: 'Their text' }).waitFor()
+  expect([await own.page.locator('#do-description').inputValue(), (await card()).description]).toEqual(['My text', 'Their text'])
+  await screenshot(own.page, 'card-conflict')
+  await own.page.locator('#do-description').fill('Our text')
+  await own.page.getByRole('button', { name: 'Update card' }).click()
+  await own.page.locator('#description', { hasText: 'Our text' }).waitFor()
+  expect([own.problems, other.problems]).toEqual([[], []])
+  await own.close()
+  await other.close()
+})
+
+test('a half-written comment survives live updates and a refusal, and is sent by Ctrl+Enter', async () => {
+  const window = await openCard()
+  const { page } = window
+  const comment = page.getByLabel('New comment')
+  await comment.fill('Half a sent')
+  await agent('POST', `/cards/${cardId}/comments`, { body: 'Of an agent' })
+  await agent('PATCH', `/cards/${cardId}`, { description: 'Of an agent, too' })
+  await page.locator('.comments li', { hasText: 'Of an agent' }).waitFor()
+  await page.locator('#description', { hasText: 'too' }).waitFor()
+  expect([await comment.inputValue(), await page.evaluate(() => (globalThis as any).document.activeElement.name)]).toEqual([
+    'Half a sent',
+    'body',
+  ])
+  const long = 'x'.repeat(20_001)
+  await comment.fill(long)
+  await page.keyboard.press('Control+Enter')
+  await page.getByRole('status').filter({ hasText: 'Please check: body' }).waitFor()
+  expect(await comment.inputValue()).toBe(long)
+  await comment.fill('A whole sentence')
+  await page.keyboard.press('Control+Enter')
+  await page.locator('.comments li', { hasText: 'A whole sentence' }).waitFor()
+  await page.waitForFunction(() => (globalThis as any).document.querySelector('[name=body]').value === '')
+  expect(window.problems).toEqual([])
+  await window.close()
+})
+
+test('with the keyboard alone: subtasks are ticked and added, the focus stays, and Escape leaves nothing behind', async () => {
+  const window = await openCard()
+  const { page } = window
+  const press = (key: string) => page.keyboard.press(key)
+  const first = page.getByRole('checkbox', { name: 'Draw' })
+  await first.focus()
+  const id = await focused(page)
+  await press('Space')
+  await page.getByText('1 of 2').waitFor()
+  expect([await first.getAttribute('aria-checked'), await focused(page)]).toEqual(['true', id])
+  await page.getByLabel('New subtask').focus()
+  for (const [i, title] of ['Cut', 'Fold'].entries()) {
+    await page.keyboard.type(title)
+    await press('Enter')
+    await page.getByText(`1 of ${3 + i}`).waitFor()
+    await page.waitForFunction(() => (globalThis as any).document.activeElement.value === '')
+  }
+  expect(await page.getByRole('checkbox').count()).toBe(4)
+  await page.locator('.subtasks .more-menu summary').last().focus()
+  await press('Enter')
+  await page.getByRole('button', { name: 'Move up' }).focus()
+  await press('Enter')
+  await page.waitForFunction(() => (globalThis as any).document.querySelectorAll('.subtask-title')[2].textContent === 'Fold')
+  await page.locator('#edit-title > summary').focus()
+  await press('Enter')
+  await page.getByLabel('Title').focus()
+  await page.keyboard.type('Written')
+  await press('Escape')
+  await press('Escape')
+  // Something is written, so Escape does not leave the page.
+  expect([new URL(page.url()).pathname, await focused(page)]).toEqual([`${base}/cards/${cardId}`, 'edit-title'])
+  expect(window.problems).toEqual([])
+  await window.close()
+})
+
+test('people, labels, files and the due time in the zone of the person', async () => {
+  const window = await openCard()
+  const { page } = window
+  await page.getByLabel('Label', { exact: true }).selectOption('urgent')
+  await page.getByRole('button', { name: 'Add label' }).click()
+  await page.getByRole('button', { name: 'Remove the label urgent' }).waitFor()
+  await page.getByLabel('Person', { exact: true }).selectOption('Olivia Stone')
+  await page.getByRole('button', { name: 'Assign person' }).click()
+  await page.getByRole('button', { name: 'Unassign Olivia Stone' }).click()
+  await page.getByRole('button', { name: 'Unassign Olivia Stone' }).waitFor({ state: 'detached' })
+
+  await openEditor(page, 'edit-due')
+  await page.getByLabel('Due (America/New_York)').fill('2027-01-15T12:00')
+  await save(page, 'edit-due')
+  await page.locator('#fact-due .due').waitFor()
+  expect(await card()).toMatchObject({ due_at: '2027-01-15T17:00:00.000Z', assignee_ids: [] })
+  await openEditor(page, 'edit-due')
+  expect(await page.locator('#card-due').inputValue()).toBe('2027-01-15T12:00')
+
+  const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
+  await page.getByLabel('File to attach').setInputFiles({ name: 'Größe “A”.png', mimeType: 'image/png', buffer: png })
+  await page.getByRole('button', { name: 'Attach file' }).click()
+  await page.locator('.attachments .more-menu summary').click()
+  await page.getByRole('button', { name: 'Set as cover' }).click()
+  await page.getByText('· cover').waitFor()
+  const [file] = await agent('GET', `/cards/${cardId}/attachments`)
+  expect([file.name, file.visibility, (await card()).cover_attachment_id]).toEqual(['Größe “A”.png', 'board', file.id])
+  expect(window.problems).toEqual([])
+  await window.close()
+})
+
+test('what takes a claimed card away asks first, and undo takes back what was done', async () => {
+  await agent('PUT', `/cards/${cardId}/claim`, { ttl: 600 })
+  const window = await openCard()
+  const { page } = window
+  await page.getByText('is at work on this card until').waitFor()
+  const asked: string[] = []
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.message())
+    void (asked.length === 1 ? dialog.dismiss() : dialog.accept())
+  })
+  const complete = page.getByRole('button', { name: 'Complete' })
+  await complete.click()
+  await page.waitForFunction(() => (globalThis as any).document.querySelector('[aria-busy]') === null)
+  expect([asked.length, (await card()).completed_at]).toEqual([1, null])
+  await complete.click()
+  await page.getByRole('button', { name: 'Reopen' }).waitFor()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await complete.waitFor()
+  expect([asked.every((text) => text.startsWith('An agent has claimed this card')), (await card()).completed_at]).toEqual([true, null])
+  expect(window.problems).toEqual([])
+  await window.close()
+})
+
+test.each([
+  ['light', { colorScheme: 'light', viewport: { width: 1280, height: 800 } }],
+  ['dark', { colorScheme: 'dark', viewport: { width: 1280, height: 800 } }],
+  ['phone', { colorScheme: 'light', viewport: { width: 390, height: 780 } }],
+] as const)('with all editors open, the page is accessible and fits its window: %s', async (look, options) => {
+  const label = (await agent('GET', `/boards/${boardId}/labels`))[0]
+  await agent('PUT', `/cards/${cardId}/labels/${label.id}`)
+  await agent('POST', `/cards/${cardId}/comments`, { body: 'Good.' })
+  await agent('PUT', `/cards/${cardId}/claim`, { ttl: 600 })
+  const window = await openCard(options)
+  const { page } = window
+  await screenshot(page, `card-controls-${look}`)
+  for (const name of ['edit-title', 'edit-description', 'edit-due', 'move-card']) await openEditor(page, name)
+  await page.locator('.subtasks .more-menu summary').first().click()
+  await screenshot(page, `card-editors-${look}`)
+  await expectAccessible(page, look, look === 'dark' ? 'color' : 'all')
+  const { scrollWidth, clientWidth } = await page.evaluate(() => (globalThis as any).document.documentElement)
+  expect(scrollWidth).toBe(clientWidth)
+  expect(window.problems).toEqual([])
+  await window.close()
+})

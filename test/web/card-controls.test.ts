@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { memory } from '../support/memory.ts'
+import { Service, type Person } from '../support/service.ts'
+import { formOf, signedIn, textOf, type ReceivedPage, type Visitor } from '../support/visitor.ts'
+
+// The controls of the page of a card, without JavaScript: each is a form, or a link to one.
+let service: Service
+let owner: Person
+let mira: Person
+let visitor: Visitor
+let base: string
+let boardId: string
+let columns: string[]
+let cardId: string
+const api = async (method: string, path: string, body?: unknown, person = owner) => {
+  const reply = await service.send(person.admin, method, path, body)
+  expect([method, path, reply.status < 300, reply.text]).toEqual([method, path, true, reply.text])
+  return reply.body.data
+}
+const card = () => api('GET', `/cards/${cardId}`)
+const cardPath = () => `${base}/cards/${cardId}`
+const unescaped = (text: string) => text.replaceAll('&lt;', '<').replaceAll('&quot;', '"').replaceAll('&amp;', '&')
+
+/** The form of a page that performs an operation; where there are several, the one with a text in it. */
+function formWith(page: string, operation: string, text: string): { action: string; hidden: Record<string, string> } {
+  const action = `${base}/do/${operation}`
+  const forms = page
+    .split('<form')
+    .slice(1)
+    .map((part) => `<form${part.split('</form>')[0]}</form>`)
+  const found = forms.find((form) => form.includes(`action="${action}"`) && form.includes(text))
+  if (found === undefined) throw new Error(`no form of ${operation} with ${text}`)
+  return formOf(found, action)
+}
+
+/** Presses the button of a form on the page of the card. @returns the page that follows */
+async function press(operation: string, fields: Record<string, string> = {}, text = '', from = visitor): Promise<ReceivedPage> {
+  const form = formWith((await from.open(cardPath())).text, operation, text)
+  const page = await from.post(form.action, { ...form.hidden, ...fields })
+  return page.location === null ? page : from.open(page.location)
+}
+
+/** The operations that a page offers, as forms and as links to forms. */
+const offeredOn = (page: string) => new Set([...page.matchAll(/\/do\/([a-z_.]+)["?]/g)].map(([, operation]) => operation!))
+
+beforeAll(async () => {
+  service = await Service.start(memory, { proxies: 1 })
+  owner = await service.person(await service.workspace('Acme'), 'owner', 'Olivia Stone')
+  mira = await service.person(owner.workspaceId, 'member', 'Mira Patel')
+  visitor = await signedIn(service, owner)
+  base = `/app/${owner.workspaceId}`
+  boardId = (await api('POST', '/boards', { name: 'Spring' })).id
+  columns = []
+  for (const name of ['To do', 'Doing']) columns.push((await api('POST', `/boards/${boardId}/columns`, { name })).id)
+})
+beforeEach(async () => {
+  const created = { column_id: columns[0], title: 'Sow', description: 'In *rows*.', due_at: '2026-12-24T17:00:30.000Z' }
+  cardId = (await api('POST', `/boards/${boardId}/cards`, created)).id
+})
+afterAll(() => service.stop())
+
+describe('each control works by a form and a redirect', () => {
+  test('title, description and due time', async () => {
+    const page = await press('cards.update', { title: 'Sow <b>beans</b>' }, 'name="title"')
+    expect([page.status, textOf(page.text).includes('Sow <b>beans</b>')]).toEqual([200, true])
+    await press('cards.update', { description: '\r\nFirst\r\nsecond' }, 'name="description"')
+    await press('cards.update', { due_at: '2026-12-25T08:30' }, 'name="due_at"')
+    const [title, description] = ['Sow <b>beans</b>', '\nFirst\nsecond']
+    expect(await card()).toMatchObject({ title, description, due_at: '2026-12-25T08:30:00.000Z' })
+    await press('cards.update', {}, 'Remove')
+    expect((await card()).due_at).toBeNull()
+  })
+
+  test('a form that changes nothing changes nothing, not even the seconds of a due time or an empty first line', async () => {
+    await api('PATCH', `/cards/${cardId}`, { description: '\n\nBelow' })
+    const before = await card()
+    await press('cards.update', { due_at: '2026-12-24T17:00' }, 'name="due_at"')
+    const page = (await visitor.open(cardPath())).text
+    // As browsers read it: the first line break of a textarea is not part of its text.
+    const shown = unescaped(/<textarea id="edit-description-text"[^>]*>(.*?)<\/textarea>/s.exec(page)![1]!).replace(/^\n/, '')
+    expect(shown).toBe('\n\nBelow')
+    await press('cards.update', { description: shown.replaceAll('\n', '\r\n') }, 'name="description"')
+    expect(await card()).toEqual(before)
+  })
+
+  test('state and place', async () => {
+    expect(textOf((await press('cards.complete')).text)).toContain('The card is completed.')
+    expect((await card()).completed_at).not.toBeNull()
+    await press('cards.complete', {}, 'Reopen')
+    expect((await card()).completed_at).toBeNull()
+    await press('cards.move', { column_id: columns[1]!, to: 'first' })
+    expect((await card()).column_id).toBe(columns[1])
+    await press('cards.archive')
+    expect((await card()).archived_at).not.toBeNull()
+    await press('cards.restore', {}, 'Restore')
+    expect((await card()).archived_at).toBeNull()
+    const link = /href="([^"]*\/do\/cards\.delete[^"]*)"/.exec((await visitor.open(cardPath())).text)![1]!
+    await visitor.open(unescaped(link))
+    await visitor.submit({ confirmed: 'Sow' }, `${base}/do/cards.delete`)
+    expect((await service.send(owner.admin, 'GET', `/cards/${cardId}`)).status).toBe(404)
+  })
+
+  test('people, labels and blockers', async () => {
+    const label = await api('POST', `/boards/${boardId}/labels`, { name: 'urgent"><i>', color: '#cf222e' })
+    const other = await api('POST', `/boards/${boardId}/cards`, { column_id: columns[0], title: 'Dig' })
+    await press('cards.assign', { user_id: mira.id })
+    await press('cards.apply_label', { label_id: label.id })
+    await visitor.open(`${base}/do/blockers.add?card_id=${cardId}&back=${cardPath()}`)
+    await visitor.submit({ blocker_id: other.id }, `${base}/do/blockers.add`)
+    expect(await card()).toMatchObject({ assignee_ids: [mira.id], label_ids: [label.id], blocker_ids: [other.id] })
+    const { text } = visitor.page!
+    for (const name of ['Unassign Mira Patel', 'Remove the label urgent', 'Remove the blocker Dig']) expect(textOf(text)).toContain(name)
+    for (const operation of ['cards.unassign', 'cards.remove_label', 'blockers.remove']) await press(operation)
+    expect(await card()).toMatchObject({ assignee_ids: [], label_ids: [], blocker_ids: [] })
+    await api('DELETE', `/labels/${label.id}`)
+  })
+
+  test('subtasks', async () => {
+    await press('subtasks.create', { title: 'Dig' })
+    await press('subtasks.create', { title: 'Water' })
+    await press('subtasks.update', {}, 'role="checkbox"')
+    const page = await press('subtasks.update', {}, 'Move down')
+    const subtasks = await api('GET', `/cards/${cardId}/subtasks`)
+    expect(subtasks.map((one: any) => [one.title, one.completed_at !== null])).toEqual([
+      ['Water', false],
+      ['Dig', true],
+    ])
+    expect(textOf(page.text)).toContain('1 of 2')
+  })
+
+  test('comments', async () => {
+    await press('comments.create', { body: 'One **two**' })
+    const [comment] = await api('GET', `/cards/${cardId}/comments`)
+    service.now += 1000
+    await visitor.open(`${base}/do/comments.update?comment_id=${comment.id}&back=${cardPath()}`)
+    const page = await visitor.submit({ body: 'Three' }, `${base}/do/comments.update`)
+    expect(textOf(page.text)).toMatch(/edited .*Three/)
+    const refused = await press('comments.create', { body: 'x'.repeat(20_001) })
+    expect([refused.status, refused.text.includes('x'.repeat(20_001))]).toEqual([422, true])
+  })
+})
+
+describe('a file', () => {
+  const upload = async (name: string, type: string, bytes: string, changed: Record<string, string> = {}) => {
+    const form = formWith((await visitor.open(cardPath())).text, 'attachments.attach', 'name="file"')
+    const fields = { ...form.hidden, visibility: 'private', ...changed }
+    const parts = Object.entries(fields).map(
+      ([key, value]) => `--edge\r\ncontent-disposition: form-data; name="${key}"\r\n\r\n${value}\r\n`,
+    )
+    const file = `--edge\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\ncontent-type: ${type}\r\n\r\n${bytes}\r\n--edge--\r\n`
+    return visitor.post(form.action, {}, { headers: { 'content-type': 'multipart/form-data; boundary=edge' }, body: parts.join('') + file })
+  }
+  const attachments = () => api('GET', `/cards/${cardId}/attachments`)
+
+  test('is attached, becomes the cover, and is detached', async () => {
+    // Browsers write quotes in the name of a file as %22, and everything else in UTF-8.
+    expect((await upload('Plan %22A%22 für <b>.png', 'image/png', 'no image')).status).toBe(303)
+    const [attachment] = await attachments()
+    expect(attachment).toMatchObject({ content_type: 'image/png', visibility: 'private', size: 8 })
+    expect(attachment.name).toMatch(/^Plan .*A.* für <b>\.png$/)
+    const page = (await visitor.open(cardPath())).text
+    expect([page.includes('für <b>'), textOf(page).includes('für <b>.png')]).toEqual([false, true])
+    await press('cards.set_cover')
+    expect((await card()).cover_attachment_id).toBe(attachment.id)
+    await press('cards.clear_cover')
+    expect((await card()).cover_attachment_id).toBeNull()
+    await visitor.open(`${base}/do/attachments.detach?attachment_id=${attachment.id}&back=${cardPath()}`)
+    await visitor.submit({}, `${base}/do/attachments.detach`)
+    expect(await attachments()).toEqual([])
+  })
+
+  test('that is too large is refused, with the form and what was wrong', async () => {
+    const page = await upload('large.bin', 'application/octet-stream', 'x'.repeat(25 * 1024 * 1024 + 1))
+    expect([page.status, formOf(page.text, `${base}/do`).hidden['card_id']]).toEqual([413, cardId])
+    expect(await attachments()).toEqual([])
+  })
+
+  test('of a form with a wrong token is refused, and nothing is stored', async () => {
+    const blobs = await service.blobKeys()
+    expect((await upload('a.txt', 'text/plain', 'a', { form_token: 'x'.repeat(43) })).status).toBe(403)
+    expect([await attachments(), await service.blobKeys()]).toEqual([[], blobs])
+  })
+})
+
+describe('what somebody else changes at the same time', () => {
+  const submit = async (text: string, other: object, fields: Record<string, string>) => {
+    const form = formWith((await visitor.open(cardPath())).text, 'cards.update', text)
+    await api('PATCH', `/cards/${cardId}`, other, mira)
+    return visitor.post(form.action, { ...form.hidden, ...fields })
+  }
+
+  test('is shown beside what was written, and neither is lost', async () => {
+    const page = await submit('name="description"', { description: 'By <Mira>' }, { description: 'By Olivia' })
+    expect([page.status, (await card()).description]).toEqual([412, 'By <Mira>'])
+    expect(page.text).toMatch(/<textarea[^>]*>By Olivia<\/textarea>/)
+    expect(textOf(page.text)).toContain('It is now: By <Mira>')
+    visitor.page = page
+    await visitor.submit({ description: 'By both' }, `${base}/do/cards.update`)
+    expect((await card()).description).toBe('By both')
+  })
+
+  test('is no conflict if it is something else', async () => {
+    const page = await submit('name="title"', { description: 'By Mira' }, { title: 'By Olivia' })
+    expect([page.status, await card()]).toEqual([303, expect.objectContaining({ title: 'By Olivia', description: 'By Mira' })])
+  })
+})
+
+describe('only what is allowed is offered', () => {
+  const BASIC = ['cards.update', 'cards.move', 'cards.complete', 'cards.archive', 'cards.delete', 'cards.assign']
+  const CONTENT = ['blockers.add', 'subtasks.create', 'comments.create', 'attachments.attach']
+
+  test.each(['owner', 'admin', 'member'] as const)('to a person with the role %s', async (role) => {
+    const from = await signedIn(service, await service.person(owner.workspaceId, role))
+    await api('POST', `/cards/${cardId}/comments`, { body: 'Of the owner' })
+    const before = offeredOn((await from.open(cardPath())).text)
+    expect([...BASIC, ...CONTENT].filter((operation) => !before.has(operation))).toEqual([])
+    expect([before.has('comments.update'), before.has('comments.delete')]).toEqual([false, false])
+    await press('comments.create', { body: 'Own' }, '', from)
+    const { text } = await from.open(cardPath())
+    expect([...text.matchAll(/\/do\/comments\.(?:update|delete)\?/g)]).toHaveLength(2)
+  })
+
+  test('to nobody without access to the board, not even by a form that they had before', async () => {
+    const from = await signedIn(service, mira)
+    const form = formWith((await from.open(cardPath())).text, 'cards.update', 'name="title"')
+    await api('PUT', `/boards/${boardId}/visibility`, { visibility: 'private' })
+    const answers = [await from.open(cardPath()), await from.post(form.action, { ...form.hidden, title: 'Taken' })]
+    expect([answers.map(({ status }) => status), (await card()).title]).toEqual([[404, 404], 'Sow'])
+    await api('PUT', `/boards/${boardId}/visibility`, { visibility: 'workspace' })
+  })
+
+  test('of a file, to those who have access to it', async () => {
+    const form = new FormData()
+    form.set('visibility', 'private')
+    form.set('file', new File(['a'], 'a.png', { type: 'image/png' }))
+    const request = new Request(`http://localhost/v1/cards/${cardId}/attachments`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${owner.admin}` },
+      body: form,
+    })
+    expect((await service.app.fetch(request)).status).toBe(201)
+    const ofFile = ['attachments.detach', 'cards.set_cover', 'files.update']
+    const offeredTo = async (from: Visitor) => {
+      const offered = offeredOn((await from.open(cardPath())).text)
+      return ofFile.filter((operation) => offered.has(operation))
+    }
+    expect([await offeredTo(visitor), await offeredTo(await signedIn(service, mira))]).toEqual([ofFile, []])
+  })
+
+  test('a claimed card says so to those who could change it, and asks before it is taken away', async () => {
+    await api('PUT', `/cards/${cardId}/claim`, { ttl: 600 }, mira)
+    const until = new Date(service.now + 600_000).toISOString().slice(0, 16).replace('T', ' ')
+    const page = textOf((await visitor.open(cardPath())).text)
+    expect(page).toContain(`Mira Patel’s token “test” is at work on this card until ${until} UTC`)
+    const asked = await press('cards.archive')
+    expect([asked.status, textOf(asked.text).includes('has claimed this card'), (await card()).archived_at]).toEqual([409, true, null])
+    visitor.page = asked
+    await visitor.submit({}, `${base}/do/cards.archive`)
+    expect((await card()).archived_at).not.toBeNull()
+  })
+})
+
+test('hostile texts stay texts, in every control', async () => {
+  const hostile = '"></textarea></option></select><script>alert(1)</script><img src=x onerror=alert(1)>'
+  const label = await api('POST', `/boards/${boardId}/labels`, { name: hostile.slice(0, 40), color: '#cf222e' })
+  await service.person(owner.workspaceId, 'member', hostile.slice(0, 60))
+  await api('PATCH', `/cards/${cardId}`, { title: hostile, description: `![x](https://evil.example/x.png) ${hostile}` })
+  await api('PUT', `/cards/${cardId}/labels/${label.id}`)
+  await api('POST', `/cards/${cardId}/subtasks`, { title: hostile })
+  await api('POST', `/cards/${cardId}/comments`, { body: hostile })
+  const blocker = await api('POST', `/boards/${boardId}/cards`, { column_id: columns[0], title: hostile })
+  await api('PUT', `/cards/${cardId}/blockers/${blocker.id}`)
+  const { text } = await visitor.open(cardPath())
+  expect(text).not.toMatch(/<script>|<img src=x|<img[^>]*evil|"><\/textarea>/)
+  expect(text.split('&lt;script>alert(1)').length).toBeGreaterThan(8)
+  expect((await visitor.open(`${base}/do/blockers.add?card_id=${cardId}`)).text).not.toMatch(/<script>|<img src=x/)
+})
