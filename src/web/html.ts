@@ -9,6 +9,14 @@ export function notice(kind: 'error' | 'done' | 'warning', text: string): VNode 
   return html`<p class="notice ${kind}" role=${kind === 'error' ? 'alert' : 'status'}>${text}</p>`
 }
 
+/** What a script says at the edge of the window: see `browser/toast.ts`. */
+export function toast(): VNode {
+  return html`<div class="toast" id="announcement" data-announcement data-keep>
+    <p role="status"></p>
+    <button type="button" aria-label="Dismiss">✕</button>
+  </div>`
+}
+
 /** A button that copies a text of the page. The script shows it. @param id of the element with the text @param what it is, for people */
 export function copyButton(id: string, what: string): VNode {
   return html`<button type="button" data-copy=${id} hidden>Copy<span class="unseen"> ${what}</span></button>`

@@ -83,19 +83,21 @@ async function describe(
     const userIds = [...new Set(changes.map(({ actor_id }) => actor_id))].filter((id) => id !== null)
     const members = await tx.read(userIds.map((id) => keys.membership(id)))
     const names = new Map(userIds.map((id, i) => [id, members[i]?.display_name]))
-    return changes.map(({ actor_id }, i): string => {
-      if (actor_id === null) return 'the operator'
+    return changes.map(({ actor_id }, i): Pick<ShownChange, 'by' | 'isOwn'> => {
+      if (actor_id === null) return { by: 'the operator', isOwn: false }
       const name = names.get(actor_id) ?? 'a former member'
-      return nameOf(tokens.get(records[i]?.token_id ?? ''), name)
+      const tokenId = records[i]?.token_id
+      if (tokenId === null) return { by: name, isOwn: actor_id === caller.userId }
+      return { by: nameOf(tokens.get(tokenId ?? ''), name), isOwn: false }
     })
   })
   return items.map(({ id }, i) => ({ id, data: shownChange(changes[i]!, authors[i]!) as unknown as Change }))
 }
 
-function shownChange({ kind: changed, action, id, data }: Change, by: string): ShownChange {
+function shownChange({ kind: changed, action, id, data }: Change, author: Pick<ShownChange, 'by' | 'isOwn'>): ShownChange {
   // A claim has the id of its card, and is shown on it.
   const kind = changed === 'claim' ? 'card' : changed
   const { card_id, title, name } = (data ?? {}) as Readonly<Record<string, unknown>>
   const text = (value: unknown) => (typeof value === 'string' ? value : null)
-  return { kind, action, id, card: kind === 'card' ? id : text(card_id), title: text(title) ?? text(name), by }
+  return { kind, action, id, card: kind === 'card' ? id : text(card_id), title: text(title) ?? text(name), ...author }
 }

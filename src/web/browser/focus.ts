@@ -1,6 +1,6 @@
 /** Moves the focus to an element, or to its link, and shows it. @returns whether there is one */
 export function focusOn(element: Element | null | undefined): boolean {
-  const target = element?.matches('a, input') === true ? element : element?.querySelector('.tile-title, a')
+  const target = element?.matches('a, input') === true ? element : element?.querySelector('.tile-title, summary, a')
   if (!(target instanceof HTMLElement)) return false
   target.focus()
   target.scrollIntoView({ block: 'nearest', inline: 'nearest' })

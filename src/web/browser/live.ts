@@ -5,11 +5,26 @@
 import type { ShownChange } from '../boards/shown-change.ts'
 import { focusOn } from './focus.ts'
 import { merge } from './merge.ts'
+import { announce } from './toast.ts'
 
 const root = document.querySelector<HTMLElement>('[data-events]')
 
 let running: Promise<void> | undefined
 let again = false
+
+let holds = 0
+const held: (() => void)[] = []
+
+/** Keeps the page as it is while a person moves something on it. @returns what ends that; it can be called twice */
+export function hold(): () => void {
+  let isOver = false
+  holds++
+  return () => {
+    if (isOver) return
+    isOver = true
+    if (--holds === 0) for (const go of held.splice(0)) go()
+  }
+}
 
 /** Fetches the page, and shows what differs. A call during another one leads to one more afterwards. */
 export async function refresh(): Promise<void> {
@@ -27,9 +42,16 @@ export async function refresh(): Promise<void> {
 }
 
 async function fetchPage(): Promise<void> {
-  const response = await fetch(location.href, { headers: { accept: 'text/html' } })
+  let response: Response
+  let text: string
+  // What was fetched before a card was dropped does not have it there.
+  do {
+    if (holds > 0) await new Promise<void>((resolve) => held.push(resolve))
+    response = await fetch(location.href, { headers: { accept: 'text/html' } })
+    text = await response.text()
+  } while (holds > 0)
   if (response.redirected && new URL(response.url).pathname !== location.pathname) return location.assign(response.url)
-  const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+  const page = new DOMParser().parseFromString(text, 'text/html')
   const next = page.querySelector('[data-events]')
   if (next === null) return location.reload()
   const focused = document.activeElement?.closest('[id]')
@@ -73,26 +95,6 @@ function showHighlights(): void {
   }
 }
 
-/** Something that the person can do about what is said. */
-interface Offer {
-  readonly name: string
-  act(): void
-}
-
-/** Says something at the edge of the page, also to screen readers. @param text empty: what was said before goes @param offer with its button */
-export function say(text: string, offer?: Offer): void {
-  const place = document.querySelector('[data-announcement]')!
-  place.textContent = text
-  place.toggleAttribute('data-offer', offer !== undefined)
-  if (offer === undefined) return
-  const button = document.createElement('button')
-  button.textContent = offer.name
-  button.addEventListener('click', () => {
-    say('')
-    offer.act()
-  })
-  place.append(' ', button)
-}
 const capitalized = (text: string) => text[0]!.toUpperCase() + text.slice(1)
 const columnOf = (card: string | null) => (card === null ? undefined : document.getElementById(card)?.closest('.lane')?.id)
 const VERBS = { created: 'created', updated: 'changed', deleted: 'deleted', claimed: 'claimed', released: 'released' }
@@ -100,7 +102,7 @@ const VERBS = { created: 'created', updated: 'changed', deleted: 'deleted', clai
 async function show(changes: readonly ShownChange[]): Promise<void> {
   const before = new Map(changes.map(({ card }) => [card, columnOf(card)]))
   await refresh()
-  const said = changes.map(({ kind, id, card, action, title, by }) => {
+  const said = changes.filter(({ isOwn }) => !isOwn).map(({ kind, id, card, action, title, by }) => {
     const from = before.get(card)
     const isMoved = kind === 'card' && action === 'updated' && from !== undefined && from !== columnOf(card)
     const verb = isMoved ? 'moved' : VERBS[action]
@@ -112,12 +114,11 @@ async function show(changes: readonly ShownChange[]): Promise<void> {
   })
   clearHighlights()
   showHighlights()
-  // An offer to take back what the person has just done stays.
-  if (document.querySelector('[data-announcement][data-offer]') === null) say(said.slice(-3).join('. '))
+  announce(said.slice(-3).join('. '))
   setTimeout(() => {
     clearHighlights()
     showHighlights()
-    if (highlights.size === 0 && document.querySelector('[data-announcement][data-offer]') === null) say('')
+    if (highlights.size === 0) announce('')
   }, HIGHLIGHT + 50)
 }
 

@@ -31,5 +31,6 @@ export function merge(old: Element, next: Element): void {
 function isDraft(element: Element): boolean {
   if (!element.hasAttribute('data-draft')) return false
   const texts = element.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('textarea, input:not([type=hidden])')
-  return element.contains(document.activeElement) || Array.from(texts).some((text) => text.value !== text.defaultValue)
+  const isWriting = element.contains(document.activeElement) && document.activeElement!.matches('input, select, textarea')
+  return isWriting || Array.from(texts).some((text) => text.value !== text.defaultValue)
 }

@@ -7,6 +7,8 @@ showPasskeyButtons()
 
 // A second click on a slow connection would show the response to the second request, which contains no token.
 for (const form of document.forms) {
+  // These are sent in place, any number of times.
+  if (form.dataset['send'] !== undefined) continue
   let sent = false
   form.addEventListener('submit', (event) => {
     if (sent) event.preventDefault()

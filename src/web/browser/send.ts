@@ -2,7 +2,8 @@
  * Sends the forms of operations in place: the page stays, shows what has changed, and says why something was refused. Without it, each form is
  * sent by the browser, and leads to a page.
  */
-import { refresh, say } from './live.ts'
+import { refresh } from './live.ts'
+import { say } from './toast.ts'
 
 /** A form as it is sent: the id of the operation, and its fields. */
 export interface Sent {
@@ -20,14 +21,19 @@ interface Answer {
 
 const root = document.querySelector<HTMLElement>('[data-forms]')
 
-/** Performs an operation as a form of this page would. @param fields those of its form @returns whether it was done; if not, the page has said why */
-export function send({ operation, fields }: Sent): Promise<boolean> {
+/**
+ * Performs an operation as a form of this page would, and shows what has changed.
+ * @param fields those of its form
+ * @param answered called before the page is shown anew
+ * @returns whether it was done; if not, the page has said why
+ */
+export function send({ operation, fields }: Sent, answered?: () => void): Promise<boolean> {
   const { forms = '', token = '' } = root?.dataset ?? {}
-  return post(`${forms}/${operation}`, new URLSearchParams({ ...fields, form_token: token }))
+  return post(`${forms}/${operation}`, new URLSearchParams({ back: location.pathname, ...fields, form_token: token }), answered)
 }
 
 /** @param body of a form, with a file or without one */
-async function post(action: string, body: URLSearchParams | FormData): Promise<boolean> {
+async function post(action: string, body: URLSearchParams | FormData, answered?: (isDone: boolean) => void): Promise<boolean> {
   let answer: Answer
   let isDone = false
   try {
@@ -37,14 +43,16 @@ async function post(action: string, body: URLSearchParams | FormData): Promise<b
     answer = (await response.json()) as Answer
   } catch {
     say('This could not be sent. Check the connection, and try again.')
+    answered?.(false)
     await refresh()
     return false
   }
   const { location: place, text, undo, error, over_claim } = answer
   if (over_claim !== undefined && confirm(`${error} Go on?`)) {
     body.set('over_claim', String(over_claim))
-    return post(action, body)
+    return post(action, body, answered)
   }
+  answered?.(isDone)
   const leaves = isDone && place !== undefined && new URL(place, location.href).pathname !== location.pathname
   if (leaves) location.assign(place)
   else await refresh()
@@ -63,9 +71,13 @@ export function sendForms(): void {
     const hasFile = form.enctype === 'multipart/form-data'
     const buttons = form.querySelectorAll<HTMLButtonElement>('button')
     for (const button of buttons) button.disabled = true
-    void post(form.action, hasFile ? data : new URLSearchParams([...data].map(([name, value]) => [name, String(value)]))).then((isDone) => {
+    const body = hasFile ? data : new URLSearchParams([...data].map(([name, value]) => [name, String(value)]))
+    // What was sent is no draft any more: the page shows what it has become.
+    void post(form.action, body, (isDone) => {
       for (const button of buttons) button.disabled = false
-      if (isDone && form.isConnected) form.reset()
+      if (!isDone) return
+      form.reset()
+      form.closest('details[data-popup]')?.removeAttribute('open')
     })
   })
 }
