@@ -131,19 +131,22 @@ export function formOf(html: string, action = ''): { action: string; hidden: Rec
     ([, target]) => target!.startsWith(action) && (action !== '' || !ON_EVERY_PAGE.has(target!)),
   )
   if (form === undefined) throw new Error(`no form${action && ` to ${action}`} on: ${textOf(html)}`)
-  const hidden = [...form[2]!.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(([, name, value]) => [name!, value!])
+  const hidden = [...form[2]!.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(([, name, value]) => [name!, decoded(value!)])
   return { action: form[1]!, hidden: Object.fromEntries(hidden) }
 }
 
 /** Returns the visible text of a page in one line. */
 export function textOf(html: string): string {
   const text = html.replace(/<head>.*?<\/head>/s, '').replace(/<[^>]*>/g, ' ')
-  const named: Record<string, string> = { lt: '<', gt: '>', quot: '"', amp: '&', '#39': "'" }
-  return text
-    .replace(/&(lt|gt|quot|amp|#39);/g, (_all, name: string) => named[name]!)
+  return decoded(text)
     .replace(/\s+/g, ' ')
     .replace(/ (?=[,.])/g, '')
     .trim()
+}
+
+function decoded(text: string): string {
+  const named: Record<string, string> = { lt: '<', gt: '>', quot: '"', amp: '&', '#39': "'" }
+  return text.replace(/&(lt|gt|quot|amp|#39);/g, (_all, name: string) => named[name]!)
 }
 
 /** Returns the token plaintext on a page. */
