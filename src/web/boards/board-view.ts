@@ -62,7 +62,7 @@ function renderCount(count: number, { wip_limit }: Lane['column'], hasMore: bool
 
 function renderTile(card: ListedCard, { labels, people, base, now, holders, controls }: BoardView): VNode {
   const { id, title, label_ids, assignee_ids, cover_attachment_id, completed_at } = card
-  return html`<li class="tile ${completed_at === null ? '' : 'completed'}" id=${id}>
+  return html`<li class=${completed_at === null ? 'tile' : 'tile completed'} id=${id}>
     ${cover_attachment_id !== null && html`<img class="cover" src="${base}/attachments/${cover_attachment_id}" alt="" loading="lazy" decoding="async" />`}
     ${renderLabels(label_ids, labels, SHOWN.labels)}
     <a class="tile-title" href="${base}/cards/${id}">${title}</a>

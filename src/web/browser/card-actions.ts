@@ -50,7 +50,7 @@ export async function drop(lifted: Lifted): Promise<void> {
   const fields = { card_id: tile.id, column_id: tile.closest('.lane')!.id, ...placeOf(tile) }
   const isDone = await send({ operation: 'cards.move', fields }, release)
   // The page has been fetched again, unless there is no connection: then it is still where it was dropped.
-  if (!isDone && tile.parentElement === to.list && tile.nextElementSibling === to.next) putBack(lifted)
+  if (!isDone && tile.isConnected && tile.parentElement === to.list && tile.nextElementSibling === to.next) putBack(lifted)
 }
 
 function placeOf(tile: Element): Record<string, string> {
@@ -82,8 +82,8 @@ export async function archive(tile: HTMLElement): Promise<void> {
   if (!(await send({ operation: 'cards.archive', fields: { card_id: tile.id } }))) tile.hidden = false
 }
 
-/** Opens the form of a card, which leads back here. */
-export function edit(tile: Element): void {
+/** Opens the form of an operation on a card, which leads back here. */
+export function openForm(tile: Element, operation: string): void {
   const { forms } = document.querySelector<HTMLElement>('[data-forms]')!.dataset
-  location.assign(`${forms}/cards.update?${new URLSearchParams({ card_id: tile.id, back: location.pathname + location.search })}`)
+  location.assign(`${forms}/${operation}?${new URLSearchParams({ card_id: tile.id, back: location.pathname + location.search })}`)
 }

@@ -1,5 +1,5 @@
 /** The keys of a card that has the focus: it is picked up, moved by arrows and dropped, completed, or edited. */
-import { complete, drop, edit, isCard, laneName, lift, may, putBack, titleOf, type Lifted } from './card-actions.ts'
+import { complete, drop, isCard, laneName, lift, may, openForm, putBack, titleOf, type Lifted } from './card-actions.ts'
 import { focusOn } from './focus.ts'
 import { say, takeBack } from './toast.ts'
 
@@ -30,7 +30,8 @@ export function useTileKeys(board: HTMLElement): void {
   }
 
   board.addEventListener('keydown', (event) => {
-    const { key, target } = event
+    const { target } = event
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(target)) return
     const tile = (target as Element).closest<HTMLElement>('.tile')
     const isTitle = (target as Element).matches('.tile-title')
@@ -49,7 +50,7 @@ export function useTileKeys(board: HTMLElement): void {
       lifted = lift(tile)
       say(`“${titleOf(tile)}” is picked up. Arrows move it, Space drops it, Escape puts it back.`)
     } else if (key === 'c' && may('cards.complete')) void complete(tile)
-    else if (key === 'e' && may('cards.update')) edit(tile)
+    else if (key === 'e' && may('cards.update')) openForm(tile, 'cards.update')
   })
   board.addEventListener('focusout', () => !isMoving && cancel())
   addEventListener('keydown', (event) => {

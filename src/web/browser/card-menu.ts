@@ -1,5 +1,5 @@
 /** The menu of a card: one for the whole board, filled when it opens. */
-import { archive, complete, edit, laneName, may, moveToLane } from './card-actions.ts'
+import { archive, complete, laneName, may, moveToLane, openForm } from './card-actions.ts'
 import { focusOn } from './focus.ts'
 
 export function showTileMenus(board: HTMLElement): void {
@@ -29,8 +29,10 @@ export function showTileMenus(board: HTMLElement): void {
     const lanes = Array.from(document.querySelectorAll('.lane')).filter((lane) => lane !== tile.closest('.lane'))
     return [
       ...(may('cards.complete') ? [item(completion, () => void complete(tile))] : []),
-      ...(may('cards.update') ? [item('Edit', () => edit(tile))] : []),
+      ...(may('cards.update') ? [item('Edit', () => openForm(tile, 'cards.update'))] : []),
       ...(may('cards.move') ? lanes.map((lane) => item(`Move to ${laneName(lane)}`, () => moveToLane(tile, lane))) : []),
+      // A page of one column does not know the others.
+      ...(may('cards.move') && lanes.length === 0 ? [item('Move', () => openForm(tile, 'cards.move'))] : []),
       ...(may('cards.archive') ? [item('Archive', () => void archive(tile))] : []),
     ]
   }

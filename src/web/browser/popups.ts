@@ -25,7 +25,8 @@ export function usePopups(board: HTMLElement): void {
     ({ target }) => {
       const one = target as HTMLDetailsElement
       if (!one.open || !one.matches('.pop.add')) return
-      textsOf(one)[0]?.focus()
+      // A new version of it, which is open too, does not take the focus.
+      if (document.activeElement === document.body || one.contains(document.activeElement)) textsOf(one)[0]?.focus()
       one.scrollIntoView({ block: 'nearest', inline: 'nearest' })
     },
     true,
