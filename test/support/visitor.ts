@@ -131,7 +131,10 @@ export function formOf(html: string, action = ''): { action: string; hidden: Rec
     ([, target]) => target!.startsWith(action) && (action !== '' || !ON_EVERY_PAGE.has(target!)),
   )
   if (form === undefined) throw new Error(`no form${action && ` to ${action}`} on: ${textOf(html)}`)
-  const hidden = [...form[2]!.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(([, name, value]) => [name!, decoded(value!)])
+  const hidden = [...form[2]!.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(([, name, value]) => [
+    name!,
+    decoded(value!),
+  ])
   return { action: form[1]!, hidden: Object.fromEntries(hidden) }
 }
 

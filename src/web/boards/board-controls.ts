@@ -44,7 +44,12 @@ export function renderTileButton(controls: BoardControls, title: string): VNode 
   return html`<button type="button" class="tile-menu" aria-haspopup="menu" aria-label="Actions: ${title}">⋯</button>`
 }
 
-function doLink({ context, allowed }: BoardControls, operation: string, id: Readonly<Record<string, string>>, text: string): VNode | undefined {
+function doLink(
+  { context, allowed }: BoardControls,
+  operation: string,
+  id: Readonly<Record<string, string>>,
+  text: string,
+): VNode | undefined {
   if (!allowed.has(operation)) return undefined
   const query = new URLSearchParams({ ...id, back: context.path })
   return html`<a href="/app/${context.params['workspace']}/do/${operation}?${String(query)}">${text}</a>`
@@ -74,7 +79,9 @@ export function renderLaneMenu(controls: BoardControls, { id, name, wip_limit }:
   if (links.length === 0 && !allowed.has('columns.rename')) return undefined
   const was = { column_id: id, 'was.name': name, 'was.wip_limit': String(wip_limit ?? '') }
   const fields = html`<label>Name<input name="name" required maxlength=${limits.columnName} value=${name} autocomplete="off" /></label>
-    <label>Limit of cards<input name="wip_limit" type="number" min="1" max=${limits.wipLimit} value=${wip_limit} placeholder="None" /></label>
+    <label
+      >Limit of cards<input name="wip_limit" type="number" min="1" max=${limits.wipLimit} value=${wip_limit} placeholder="None"
+    /></label>
     <button>Save</button>`
   return html`<details class="pop floating" id="${id}-menu" data-draft data-popup>
     <summary aria-label="Menu of the column ${name}">⋯</summary>

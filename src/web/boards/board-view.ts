@@ -31,7 +31,9 @@ export function renderLanes(lanes: readonly Lane[], view: BoardView, boardPath: 
       const more = searchOf(filters, { column: column.id, ...(cursor === undefined ? {} : { cursor }) })
       return html`<section class="lane" id=${column.id} data-merge aria-labelledby="${column.id}-name">
         <div class="lane-head" id="${column.id}-head" data-merge>
-          <h2 class="lane-name" id="${column.id}-name"><span data-name>${column.name}</span> ${renderCount(cards.length, column, cursor !== undefined)}</h2>
+          <h2 class="lane-name" id="${column.id}-name">
+            <span data-name>${column.name}</span> ${renderCount(cards.length, column, cursor !== undefined)}
+          </h2>
           ${renderLaneMenu(view.controls, column)}
         </div>
         <ol class="tiles" id="${column.id}-cards" data-merge>
@@ -66,8 +68,7 @@ function renderTile(card: ListedCard, { labels, people, base, now, holders, cont
     ${cover_attachment_id !== null && html`<img class="cover" src="${base}/attachments/${cover_attachment_id}" alt="" loading="lazy" decoding="async" />`}
     ${renderLabels(label_ids, labels, SHOWN.labels)}
     <a class="tile-title" href="${base}/cards/${id}">${title}</a>
-    ${renderTileButton(controls, title)}
-    ${renderFacts(card, now)} ${renderHolder(card, holders, now)}
+    ${renderTileButton(controls, title)} ${renderFacts(card, now)} ${renderHolder(card, holders, now)}
     ${
       assignee_ids.length > 0 &&
       html`<p class="people">

@@ -65,7 +65,10 @@ export function showTileMenus(board: HTMLElement): void {
     if (event.key === 'Tab' || event.key === 'Escape') {
       event.preventDefault()
       menu.hidePopover()
-      if (buttonOf(cardId) === null) focusOn(board)
+      // The page may have been shown anew since it opened.
+      const button = buttonOf(cardId)
+      if (button) button.focus()
+      else focusOn(board)
     } else if (to !== undefined) {
       event.preventDefault()
       all[to]!.focus()

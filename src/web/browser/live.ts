@@ -102,16 +102,18 @@ const VERBS = { created: 'created', updated: 'changed', deleted: 'deleted', clai
 async function show(changes: readonly ShownChange[]): Promise<void> {
   const before = new Map(changes.map(({ card }) => [card, columnOf(card)]))
   await refresh()
-  const said = changes.filter(({ isOwn }) => !isOwn).map(({ kind, id, card, action, title, by }) => {
-    const from = before.get(card)
-    const isMoved = kind === 'card' && action === 'updated' && from !== undefined && from !== columnOf(card)
-    const verb = isMoved ? 'moved' : VERBS[action]
-    const noun = kind.replace('_', ' ')
-    const what = kind === 'card' ? verb : `${verb} ${action === 'created' ? 'a' : 'the'} ${noun}`
-    const place = document.getElementById(id) !== null && kind !== 'board' ? id : (card ?? '')
-    highlights.set(place, { text: `${capitalized(what)} · ${by}`, until: Date.now() + HIGHLIGHT })
-    return `${capitalized(noun)}${title === null ? '' : ` “${title}”`} ${verb} by ${by}`
-  })
+  const said = changes
+    .filter(({ isOwn }) => !isOwn)
+    .map(({ kind, id, card, action, title, by }) => {
+      const from = before.get(card)
+      const isMoved = kind === 'card' && action === 'updated' && from !== undefined && from !== columnOf(card)
+      const verb = isMoved ? 'moved' : VERBS[action]
+      const noun = kind.replace('_', ' ')
+      const what = kind === 'card' ? verb : `${verb} ${action === 'created' ? 'a' : 'the'} ${noun}`
+      const place = document.getElementById(id) !== null && kind !== 'board' ? id : (card ?? '')
+      highlights.set(place, { text: `${capitalized(what)} · ${by}`, until: Date.now() + HIGHLIGHT })
+      return `${capitalized(noun)}${title === null ? '' : ` “${title}”`} ${verb} by ${by}`
+    })
   clearHighlights()
   showHighlights()
   announce(said.slice(-3).join('. '))

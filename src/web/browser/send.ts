@@ -77,7 +77,10 @@ export function sendForms(): void {
       for (const button of buttons) button.disabled = false
       if (!isDone) return
       form.reset()
-      form.closest('details[data-popup]')?.removeAttribute('open')
+      const menu = form.closest<HTMLDetailsElement>('details[data-popup]')
+      if (menu === null) return
+      menu.open = false
+      menu.querySelector('summary')!.focus()
     })
   })
 }

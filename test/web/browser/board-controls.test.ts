@@ -46,7 +46,11 @@ beforeEach(async () => {
   const { id } = await agent('POST', '/boards', { name: 'Spring release' })
   const lanes: string[] = []
   for (const name of ['To do', 'Doing', 'Done']) lanes.push((await agent('POST', `/boards/${id}/columns`, { name })).id)
-  for (const [title, at] of [['Notes', 0], ['Poster', 0], ['Press', 1]] as const)
+  for (const [title, at] of [
+    ['Notes', 0],
+    ['Poster', 0],
+    ['Press', 1],
+  ] as const)
     await agent('POST', `/boards/${id}/cards`, { column_id: lanes[at], title })
   board = { id, lanes }
   await open()
@@ -101,7 +105,10 @@ describe('a card that is dragged', () => {
     await drag('Notes', 1)
     await page.mouse.up()
     await said('The card is moved.')
-    expect([await shown(), await stored()]).toEqual([[['Poster'], ['Press', 'Notes'], []], [['Poster'], ['Press', 'Notes'], []]])
+    expect([await shown(), await stored()]).toEqual([
+      [['Poster'], ['Press', 'Notes'], []],
+      [['Poster'], ['Press', 'Notes'], []],
+    ])
     await page.getByRole('button', { name: 'Undo' }).click()
     await expect.poll(stored).toEqual([['Notes', 'Poster'], ['Press'], []])
     await expect.poll(shown).toEqual([['Notes', 'Poster'], ['Press'], []])
@@ -111,7 +118,10 @@ describe('a card that is dragged', () => {
     await drag('Notes', 0)
     await page.mouse.up()
     await said('The card is moved.')
-    expect([await shown(), await stored()]).toEqual([[['Poster', 'Notes'], ['Press'], []], [['Poster', 'Notes'], ['Press'], []]])
+    expect([await shown(), await stored()]).toEqual([
+      [['Poster', 'Notes'], ['Press'], []],
+      [['Poster', 'Notes'], ['Press'], []],
+    ])
     await drag('Poster', 2)
     await page.keyboard.press('Escape')
     await page.mouse.up()
@@ -174,8 +184,14 @@ describe('by keyboard, a card', () => {
     await page.keyboard.press('m')
     await page.keyboard.press('ArrowRight')
     await page.keyboard.press('ArrowRight')
-    // What somebody else does now is shown when the card is dropped.
+    // What somebody else does now is shown when the card is dropped, and in another window at once.
+    const other = await page.context().newPage()
+    await other.goto(page.url())
+    await other.getByText('Live', { exact: true }).waitFor()
     await agent('POST', `/boards/${board.id}/cards`, { column_id: board.lanes[2], title: 'Meanwhile' })
+    await other.getByText('Meanwhile', { exact: true }).waitFor()
+    await other.close()
+    expect(await shown()).toEqual([['Poster'], ['Press'], ['Notes']])
     await page.keyboard.press('Enter')
     await said('The card is moved.')
     const moved = [['Poster'], ['Press'], ['Meanwhile', 'Notes']]
@@ -212,7 +228,10 @@ test('the menu of a card completes, moves and archives it, and closes', async ()
   await said('The card is moved.')
   await choose('Press', 'Archive')
   await said('The card is archived.')
-  expect([await shown(), await stored()]).toEqual([[['Poster'], [], ['Notes']], [['Poster'], [], ['Notes']]])
+  expect([await shown(), await stored()]).toEqual([
+    [['Poster'], [], ['Notes']],
+    [['Poster'], [], ['Notes']],
+  ])
   await page.keyboard.press('Control+z')
   await tile('Press').waitFor()
   const button = tile('Notes').getByRole('button')
@@ -221,7 +240,10 @@ test('the menu of a card completes, moves and archives it, and closes', async ()
   await page.keyboard.press('ArrowUp')
   expect(await focused()).toBe('Archive')
   await page.keyboard.press('Escape')
-  expect([await menu.isVisible(), await button.evaluate((one: any) => one === (globalThis as any).document.activeElement)]).toEqual([false, true])
+  expect([await menu.isVisible(), await button.evaluate((one: any) => one === (globalThis as any).document.activeElement)]).toEqual([
+    false,
+    true,
+  ])
 })
 
 test('cards are added one after another, and what is half-written survives what others change', async () => {
