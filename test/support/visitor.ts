@@ -125,11 +125,6 @@ export async function signedIn(service: Service, person: Pick<Person, 'id'>, { o
 /** The forms that are on every page of a person who is signed in. */
 const ON_EVERY_PAGE = new Set(['/settings/sign-out', '/settings/account/notices'])
 
-/** Returns the text of an attribute. */
-function unescaped(text: string): string {
-  return text.replaceAll('&lt;', '<').replaceAll('&quot;', '"').replaceAll('&amp;', '&')
-}
-
 /** Returns the action and the hidden fields of a form: the first one whose action begins with `action`. */
 export function formOf(html: string, action = ''): { action: string; hidden: Record<string, string> } {
   const form = [...html.matchAll(/<form[^>]* action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].find(
@@ -137,7 +132,7 @@ export function formOf(html: string, action = ''): { action: string; hidden: Rec
   )
   if (form === undefined) throw new Error(`no form${action && ` to ${action}`} on: ${textOf(html)}`)
   const hidden = [...form[2]!.matchAll(/<input type="hidden" name="([^"]*)" value(?:="([^"]*)")?/g)].map(
-    ([, name, value = '']) => [name!, unescaped(value)] as const,
+    ([, name, value = '']) => [name!, decoded(value)] as const,
   )
   return { action: form[1]!, hidden: Object.fromEntries(hidden) }
 }
@@ -145,12 +140,15 @@ export function formOf(html: string, action = ''): { action: string; hidden: Rec
 /** Returns the visible text of a page in one line. */
 export function textOf(html: string): string {
   const text = html.replace(/<head>.*?<\/head>/s, '').replace(/<[^>]*>/g, ' ')
-  const named: Record<string, string> = { lt: '<', gt: '>', quot: '"', amp: '&', '#39': "'" }
-  return text
-    .replace(/&(lt|gt|quot|amp|#39);/g, (_all, name: string) => named[name]!)
+  return decoded(text)
     .replace(/\s+/g, ' ')
     .replace(/ (?=[,.])/g, '')
     .trim()
+}
+
+function decoded(text: string): string {
+  const named: Record<string, string> = { lt: '<', gt: '>', quot: '"', amp: '&', '#39': "'" }
+  return text.replace(/&(lt|gt|quot|amp|#39);/g, (_all, name: string) => named[name]!)
 }
 
 /** Returns the token plaintext on a page. */

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import type { Label } from '../../model/label.ts'
 import { html } from '../html.ts'
+import { renderAddCard, renderAddColumn, renderLaneMenu, renderTileButton, type BoardControls } from './board-controls.ts'
 import type { BoardData, Lane, ListedCard } from './board-data.ts'
 import { renderDay } from '../times.ts'
 import { dueState, searchOf, type BoardFilters, type DueState } from './filters.ts'
@@ -18,6 +19,9 @@ export interface BoardView extends Pick<BoardData, 'people'> {
   readonly base: string
   readonly now: number
   readonly holders: Holders
+  readonly controls: BoardControls
+  /** whether only one of its columns is shown */
+  readonly isPart: boolean
 }
 
 /** The columns of a board. @param boardPath the path of the board, for links to the rest of a column */
@@ -26,38 +30,45 @@ export function renderLanes(lanes: readonly Lane[], view: BoardView, boardPath: 
     ${lanes.map(({ column, cards, cursor }) => {
       const more = searchOf(filters, { column: column.id, ...(cursor === undefined ? {} : { cursor }) })
       return html`<section class="lane" id=${column.id} data-merge aria-labelledby="${column.id}-name">
-        <h2 class="lane-name" id="${column.id}-name">
-          ${column.name}
-          <span class="count"
-            >${cards.length}${cursor !== undefined && '+'}<span class="unseen"> cards</span
-            >${column.wip_limit !== null && html` · limit ${column.wip_limit}`}</span
-          >
-        </h2>
-        ${
-          cards.length === 0
-            ? html`<p class="nothing" id="${column.id}-cards">No cards</p>`
-            : html`<ol class="tiles" id="${column.id}-cards" data-merge>
-                ${cards.map((card) => renderTile(card, view))}
-              </ol>`
-        }
+        <div class="lane-head" id="${column.id}-head" data-merge>
+          <h2 class="lane-name" id="${column.id}-name">
+            <span data-name>${column.name}</span> ${renderCount(cards.length, column, cursor !== undefined)}
+          </h2>
+          ${renderLaneMenu(view.controls, column)}
+        </div>
+        <ol class="tiles" id="${column.id}-cards" data-merge>
+          ${cards.map((card) => renderTile(card, view))}
+        </ol>
         ${
           cursor !== undefined &&
           html`<p class="more" id="${column.id}-more">
             <a href=${boardPath + more}>More cards<span class="unseen"> of ${column.name}</span></a>
           </p>`
         }
+        ${renderAddCard(view.controls, column)}
       </section>`
     })}
+    ${!view.isPart && renderAddColumn(view.controls)}
   </div>`
 }
 
-function renderTile(card: ListedCard, { labels, people, base, now, holders }: BoardView): VNode {
+/** How many cards a column shows, and how many it may have. */
+function renderCount(count: number, { wip_limit }: Lane['column'], hasMore: boolean): VNode {
+  const isOver = wip_limit !== null && count > wip_limit
+  return html`<span class="count ${isOver ? 'over' : ''}"
+    >${count}${hasMore && '+'}<span class="unseen"> cards</span>${wip_limit !== null && html` · limit ${wip_limit}`}${
+      isOver && html`<span class="unseen">, which is exceeded</span>`
+    }</span
+  >`
+}
+
+function renderTile(card: ListedCard, { labels, people, base, now, holders, controls }: BoardView): VNode {
   const { id, title, label_ids, assignee_ids, cover_attachment_id, completed_at } = card
-  return html`<li class="tile ${completed_at === null ? '' : 'completed'}" id=${id}>
+  return html`<li class=${completed_at === null ? 'tile' : 'tile completed'} id=${id}>
     ${cover_attachment_id !== null && html`<img class="cover" src="${base}/attachments/${cover_attachment_id}" alt="" loading="lazy" decoding="async" />`}
     ${renderLabels(label_ids, labels, SHOWN.labels)}
     <a class="tile-title" href="${base}/cards/${id}">${title}</a>
-    ${renderFacts(card, now)} ${renderHolder(card, holders, now)}
+    ${renderTileButton(controls, title)} ${renderFacts(card, now)} ${renderHolder(card, holders, now)}
     ${
       assignee_ids.length > 0 &&
       html`<p class="people">

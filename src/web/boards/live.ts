@@ -67,14 +67,17 @@ async function requireSession({ web, session }: SignedInContext): Promise<void> 
 async function describe(context: SignedInContext, caller: Caller, { items }: StreamedResult): Promise<StreamedResult['items']> {
   if (items.length === 0) return items
   const changes = items.map(({ data }) => data as Change)
-  const authors = await authorsOf(context, caller, changes)
+  const authors = (await authorsOf(context, caller, changes)).map((by, i) => {
+    const { actor_id, token_id } = changes[i]!
+    return { by, isOwn: token_id === null && actor_id === caller.userId }
+  })
   return items.map(({ id }, i) => ({ id, data: shownChange(changes[i]!, authors[i]!) as unknown as Change }))
 }
 
-function shownChange({ kind: changed, action, id, data }: Change, by: string): ShownChange {
+function shownChange({ kind: changed, action, id, data }: Change, author: Pick<ShownChange, 'by' | 'isOwn'>): ShownChange {
   // A claim has the id of its card, and is shown on it.
   const kind = changed === 'claim' ? 'card' : changed
   const { card_id, title, name } = (data ?? {}) as Readonly<Record<string, unknown>>
   const text = (value: unknown) => (typeof value === 'string' ? value : null)
-  return { kind, action, id, card: kind === 'card' ? id : text(card_id), title: text(title) ?? text(name), by }
+  return { kind, action, id, card: kind === 'card' ? id : text(card_id), title: text(title) ?? text(name), ...author }
 }

@@ -8,6 +8,8 @@ export interface ShownChange {
   readonly card: string | null
   /** what it is called now */
   readonly title: string | null
+  /** whether the person who looks has made it, without a token */
+  readonly isOwn: boolean
   /** who made it, in words */
   readonly by: string
 }

@@ -1,11 +1,17 @@
 /** The script of the pages of boards: live changes, filters that apply at once, and keys. */
+import { dragTiles } from './card-drag.ts'
+import { useTileKeys } from './card-keys.ts'
+import { showTileMenus } from './card-menu.ts'
 import { step } from './focus.ts'
 import { goLive, refresh } from './live.ts'
 import { hasText } from './merge.ts'
+import { usePopups } from './popups.ts'
 import { sendForms } from './send.ts'
 
 goLive()
 sendForms()
+const board = document.querySelector<HTMLElement>('[data-may]')
+if (board !== null) for (const use of [dragTiles, useTileKeys, showTileMenus, usePopups]) use(board)
 
 const form = document.querySelector<HTMLFormElement>('[data-filters]')
 if (form !== null) {
@@ -85,7 +91,7 @@ addEventListener('keydown', (event) => {
     search.focus()
     search.select()
   } else if (key === '?') keys?.showModal()
-  else if (key.startsWith('Arrow') && document.querySelector('.tile') !== null && !document.activeElement?.closest('.menu, .about')) {
+  else if (key.startsWith('Arrow') && document.querySelector('.tile') !== null && !document.activeElement?.closest('.menu, .about, .pop')) {
     if (step(key)) event.preventDefault()
   }
 })

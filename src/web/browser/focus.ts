@@ -3,7 +3,9 @@ const FOCUSABLE = 'a, button, input:not([type=hidden]), select, textarea, summar
 /** Moves the focus to an element, or to its link or control, and shows it. @returns whether there is one */
 export function focusOn(element: Element | null | undefined): boolean {
   const target =
-    element?.matches(FOCUSABLE) === true ? element : (element?.querySelector('.tile-title, a') ?? element?.querySelector(FOCUSABLE))
+    element?.matches(FOCUSABLE) === true
+      ? element
+      : (element?.querySelector('.tile-title, summary, a') ?? element?.querySelector(FOCUSABLE))
   if (!(target instanceof HTMLElement)) return false
   target.focus()
   target.scrollIntoView({ block: 'nearest', inline: 'nearest' })

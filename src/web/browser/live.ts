@@ -5,7 +5,7 @@
 import type { ShownChange } from '../boards/shown-change.ts'
 import { focusOn } from './focus.ts'
 import { showLocalTimes } from './local-time.ts'
-import { keepOpen, merge } from './merge.ts'
+import { hasText, keepOpen, merge } from './merge.ts'
 import { noteOf, sentenceOf } from './sentences.ts'
 import { showTimes } from './times.ts'
 import { announce } from './toast.ts'
@@ -14,6 +14,20 @@ const root = document.querySelector<HTMLElement>('[data-events]')
 
 let running: Promise<void> | undefined
 let again = false
+
+let holds = 0
+const held: (() => void)[] = []
+
+/** Keeps the page as it is while a person moves something on it. @returns what ends that; it can be called twice */
+export function hold(): () => void {
+  let isOver = false
+  holds++
+  return () => {
+    if (isOver) return
+    isOver = true
+    if (--holds === 0) for (const go of held.splice(0)) go()
+  }
+}
 
 /** Fetches the page, and shows what differs. A call during another one leads to one more afterwards. */
 export async function refresh(): Promise<void> {
@@ -30,10 +44,26 @@ export async function refresh(): Promise<void> {
   }
 }
 
+/** What a person is told whose session has ended. */
+export const SIGNED_OUT = 'Your session has ended. Sign in again in another tab, and then send this once more: nothing is lost.'
+
+/** Leaves the page, unless somebody is writing on it. */
+function leave(go: () => void): void {
+  if (root !== null && hasText(root)) announce(SIGNED_OUT)
+  else go()
+}
+
 async function fetchPage(): Promise<void> {
-  const response = await fetch(location.href, { headers: { accept: 'text/html' } })
-  if (response.redirected && new URL(response.url).pathname !== location.pathname) return location.assign(response.url)
-  const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+  let response: Response
+  let text: string
+  // What was fetched before a card was dropped does not have it there.
+  do {
+    if (holds > 0) await new Promise<void>((resolve) => held.push(resolve))
+    response = await fetch(location.href, { headers: { accept: 'text/html' } })
+    text = await response.text()
+  } while (holds > 0)
+  if (response.redirected && new URL(response.url).pathname !== location.pathname) return leave(() => location.assign(response.url))
+  const page = new DOMParser().parseFromString(text, 'text/html')
   const next = page.querySelector('[data-events]')
   if (next === null) return location.reload()
   showLocalTimes(next)
@@ -102,14 +132,16 @@ function titleOf(card: string | null): string | undefined {
 async function show(changes: readonly ShownChange[]): Promise<void> {
   const before = new Map(changes.map(({ card }) => [card, { column: columnOf(card), title: titleOf(card) }]))
   await refresh()
-  const said = changes.map((change) => {
-    const { kind, id, card, action } = change
-    const { column: from, title } = before.get(card)!
-    const isMoved = kind === 'card' && action === 'updated' && from !== undefined && from !== columnOf(card)
-    const place = document.getElementById(id) !== null && kind !== 'board' ? id : (card ?? '')
-    highlights.set(place, { text: noteOf(change, isMoved), until: Date.now() + HIGHLIGHT })
-    return sentenceOf(change, { cardTitle: titleOf(card) ?? title, isMoved })
-  })
+  const said = changes
+    .filter(({ isOwn }) => !isOwn)
+    .map((change) => {
+      const { kind, id, card, action } = change
+      const { column: from, title } = before.get(card)!
+      const isMoved = kind === 'card' && action === 'updated' && from !== undefined && from !== columnOf(card)
+      const place = document.getElementById(id) !== null && kind !== 'board' ? id : (card ?? '')
+      highlights.set(place, { text: noteOf(change, isMoved), until: Date.now() + HIGHLIGHT })
+      return sentenceOf(change, { cardTitle: titleOf(card) ?? title, isMoved })
+    })
   clearHighlights()
   showHighlights()
   announce(said.slice(-3).join('. '))
@@ -156,7 +188,7 @@ function connect(): void {
     if (event instanceof MessageEvent) {
       // The service has ended the stream, and says why: the page then says it too.
       disconnect()
-      location.reload()
+      leave(() => location.reload())
     } else {
       setState('waiting')
       if (source?.readyState === EventSource.CLOSED) connectLater()

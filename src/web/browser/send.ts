@@ -2,7 +2,7 @@
  * Sends the forms of operations in place: the page stays, shows what has changed, and says why something was refused. Without it, each form is
  * sent by the browser, and leads to a page.
  */
-import { refresh } from './live.ts'
+import { refresh, SIGNED_OUT } from './live.ts'
 import { say } from './toast.ts'
 
 /** A form as it is sent: the id of the operation, and its fields. */
@@ -21,18 +21,29 @@ interface Answer {
 
 const root = document.querySelector<HTMLElement>('[data-forms]')
 
-/** Performs an operation as a form of this page would. @param fields those of its form @returns whether it was done; if not, the page has said why */
-function send({ operation, fields }: Sent): Promise<boolean> {
+/**
+ * Performs an operation as a form of this page would, and shows what has changed.
+ * @param fields those of its form
+ * @param answered called before the page is shown anew
+ * @returns whether it was done; if not, the page has said why
+ */
+export function send({ operation, fields }: Sent, answered?: () => void): Promise<boolean> {
   const { forms = '', token = '' } = root?.dataset ?? {}
-  return post(`${forms}/${operation}`, new URLSearchParams({ ...fields, form_token: token }))
+  return post(`${forms}/${operation}`, new URLSearchParams({ back: location.pathname, ...fields, form_token: token }), undefined, answered)
 }
 
-/** @param body of a form, with a file or without one @param form that is sent */
-async function post(action: string, body: URLSearchParams | FormData, form?: HTMLFormElement): Promise<boolean> {
+/** @param body of a form, with a file or without one @param form that is sent @param answered called before the page is shown anew */
+async function post(action: string, body: URLSearchParams | FormData, form?: HTMLFormElement, answered?: () => void): Promise<boolean> {
   let answer: Answer
   let isDone = false
   try {
     const response = await fetch(action, { method: 'POST', headers: { accept: 'application/json' }, body })
+    if (response.redirected) {
+      // To the sign-in page. What was written stays here.
+      say(SIGNED_OUT)
+      answered?.()
+      return false
+    }
     if (response.headers.get('content-type') !== 'application/json') throw new TypeError('no JSON')
     isDone = response.ok
     answer = (await response.json()) as Answer
@@ -43,14 +54,16 @@ async function post(action: string, body: URLSearchParams | FormData, form?: HTM
     }
   } catch {
     say('This could not be sent. Check the connection, and try again.')
+    answered?.()
     await refresh()
     return false
   }
   const { location: place, text, undo, error, over_claim } = answer
   if (over_claim !== undefined && confirm(`${error} Go on?`)) {
     body.set('over_claim', String(over_claim))
-    return post(action, body, form)
+    return post(action, body, form, answered)
   }
+  answered?.()
   const leaves = isDone && place !== undefined && new URL(place, location.href).pathname !== location.pathname
   // Before the page is fetched again: what is sent is no draft any more.
   if (isDone && form !== undefined) finish(form, body)

@@ -1,0 +1,89 @@
+/** What a person does with the tile of a card: it is shown at once, and sent. What was refused is put back. */
+import { focusOn } from './focus.ts'
+import { hold } from './live.ts'
+import { send } from './send.ts'
+
+/** A place on the board: a list of tiles, and the tile before which it is. */
+export interface Spot {
+  readonly list: Element
+  readonly next: Element | null
+}
+
+/** A card that is on its way. */
+export interface Lifted {
+  readonly tile: HTMLElement
+  readonly from: Spot
+  /** lets the page show again what has changed meanwhile */
+  readonly release: () => void
+}
+
+/** The operations that the person may perform on the cards of this board. */
+export const may = (operation: string): boolean =>
+  (document.querySelector<HTMLElement>('[data-may]')?.dataset['may'] ?? '').split(' ').includes(operation)
+export const titleOf = (tile: Element): string => tile.querySelector('.tile-title')?.textContent ?? ''
+export const laneName = (lane: Element | null): string => lane?.querySelector('[data-name]')?.textContent ?? ''
+/** Whether a tile is of a card: not of one that is only being made, or that has just been archived. */
+export const isCard = (tile: Element): boolean => !tile.matches('.pending, [hidden]')
+
+function spotOf(tile: Element): Spot {
+  return { list: tile.parentElement!, next: tile.nextElementSibling }
+}
+
+/** Begins to move a card. Until it is dropped, the page does not change below it. */
+export function lift(tile: HTMLElement): Lifted {
+  tile.classList.add('lifted')
+  return { tile, from: spotOf(tile), release: hold() }
+}
+
+export function putBack({ tile, from: { list, next }, release }: Lifted): void {
+  tile.classList.remove('lifted')
+  list.insertBefore(tile, next?.parentElement === list ? next : null)
+  release()
+}
+
+/** Leaves a card where its tile is now. */
+export async function drop(lifted: Lifted): Promise<void> {
+  const { tile, from, release } = lifted
+  tile.classList.remove('lifted')
+  const to = spotOf(tile)
+  if (to.list === from.list && to.next === from.next) return release()
+  const fields = { card_id: tile.id, column_id: tile.closest('.lane')!.id, ...placeOf(tile) }
+  const isDone = await send({ operation: 'cards.move', fields }, release)
+  // The page has been fetched again, unless there is no connection: then it is still where it was dropped.
+  if (!isDone && tile.isConnected && tile.parentElement === to.list && tile.nextElementSibling === to.next) putBack(lifted)
+}
+
+function placeOf(tile: Element): Record<string, string> {
+  const tiles = Array.from(tile.parentElement!.children).filter((one) => one === tile || isCard(one))
+  const at = tiles.indexOf(tile)
+  const [previous, next] = [tiles[at - 1], tiles[at + 1]]
+  return next !== undefined ? { before: next.id } : previous !== undefined ? { after: previous.id } : { to: 'last' }
+}
+
+/** Moves a card to the end of another column. */
+export function moveToLane(tile: HTMLElement, lane: Element): void {
+  const lifted = lift(tile)
+  lane.querySelector('.tiles')!.append(tile)
+  focusOn(tile)
+  void drop(lifted)
+}
+
+/** Completes a card, or opens it again. */
+export async function complete(tile: HTMLElement): Promise<void> {
+  const completed = !tile.classList.contains('completed')
+  tile.classList.toggle('completed', completed)
+  const isDone = await send({ operation: 'cards.complete', fields: { card_id: tile.id, completed: String(completed) } })
+  if (!isDone) tile.classList.toggle('completed', !completed)
+}
+
+export async function archive(tile: HTMLElement): Promise<void> {
+  focusOn(tile.nextElementSibling ?? tile.previousElementSibling)
+  tile.hidden = true
+  if (!(await send({ operation: 'cards.archive', fields: { card_id: tile.id } }))) tile.hidden = false
+}
+
+/** Opens the form of an operation on a card, which leads back here. */
+export function openForm(tile: Element, operation: string): void {
+  const { forms } = document.querySelector<HTMLElement>('[data-forms]')!.dataset
+  location.assign(`${forms}/${operation}?${new URLSearchParams({ card_id: tile.id, back: location.pathname + location.search })}`)
+}

@@ -1,0 +1,86 @@
+/** The menu of a card: one for the whole board, filled when it opens. */
+import { archive, complete, laneName, may, moveToLane, openForm } from './card-actions.ts'
+import { focusOn } from './focus.ts'
+
+export function showTileMenus(board: HTMLElement): void {
+  const menu = document.createElement('div')
+  menu.className = 'tile-actions'
+  menu.popover = 'auto'
+  menu.role = 'menu'
+  menu.ariaLabel = 'Actions'
+  document.querySelector('main')!.append(menu)
+  let cardId: string | undefined
+  const buttonOf = (id: string | undefined) => document.getElementById(id ?? '')?.querySelector<HTMLElement>('.tile-menu')
+
+  const items = (tile: HTMLElement): HTMLElement[] => {
+    const item = (name: string, act: () => void) => {
+      const button = document.createElement('button')
+      button.type = 'button'
+      button.role = 'menuitem'
+      button.tabIndex = -1
+      button.textContent = name
+      button.addEventListener('click', () => {
+        menu.hidePopover()
+        act()
+      })
+      return button
+    }
+    const completion = tile.classList.contains('completed') ? 'Open again' : 'Complete'
+    const lanes = Array.from(document.querySelectorAll('.lane')).filter((lane) => lane !== tile.closest('.lane'))
+    return [
+      ...(may('cards.complete') ? [item(completion, () => void complete(tile))] : []),
+      ...(may('cards.update') ? [item('Edit', () => openForm(tile, 'cards.update'))] : []),
+      ...(may('cards.move') ? lanes.map((lane) => item(`Move to ${laneName(lane)}`, () => moveToLane(tile, lane))) : []),
+      // A page of one column does not know the others.
+      ...(may('cards.move') && lanes.length === 0 ? [item('Move', () => openForm(tile, 'cards.move'))] : []),
+      ...(may('cards.archive') ? [item('Archive', () => void archive(tile))] : []),
+    ]
+  }
+
+  // A click on the button of an open menu closes it: the browser has closed it already when the click arrives.
+  let closedBy: string | undefined
+  board.addEventListener('pointerdown', () => (closedBy = menu.matches(':popover-open') ? cardId : undefined))
+  board.addEventListener('click', ({ target }) => {
+    const button = (target as Element).closest<HTMLElement>('.tile-menu')
+    const tile = button?.closest<HTMLElement>('.tile')
+    if (!button || !tile || tile.id === closedBy) return
+    cardId = tile.id
+    menu.replaceChildren(...items(tile))
+    menu.showPopover()
+    placeBeside(menu, button)
+    button.ariaExpanded = 'true'
+    ;(menu.firstElementChild as HTMLElement).focus()
+  })
+  menu.addEventListener('toggle', ({ newState }) => {
+    if (newState !== 'closed') return
+    const button = buttonOf(cardId)
+    button?.removeAttribute('aria-expanded')
+    if (document.activeElement === document.body) button?.focus()
+  })
+  menu.addEventListener('keydown', (event) => {
+    const all = Array.from(menu.children) as HTMLElement[]
+    const at = all.indexOf(document.activeElement as HTMLElement)
+    const to = { ArrowDown: (at + 1) % all.length, ArrowUp: (at + all.length - 1) % all.length, Home: 0, End: all.length - 1 }[event.key]
+    event.stopPropagation()
+    if (event.key === 'Tab' || event.key === 'Escape') {
+      event.preventDefault()
+      menu.hidePopover()
+      // The page may have been shown anew since it opened.
+      const button = buttonOf(cardId)
+      if (button) button.focus()
+      else focusOn(board)
+    } else if (to !== undefined) {
+      event.preventDefault()
+      all[to]!.focus()
+    }
+  })
+  document.addEventListener('scroll', ({ target }) => target !== menu && menu.hidePopover(), true)
+}
+
+function placeBeside(menu: HTMLElement, button: HTMLElement): void {
+  const { right, bottom, top } = button.getBoundingClientRect()
+  const { width, height } = menu.getBoundingClientRect()
+  const left = Math.max(8, Math.min(right - width, innerWidth - width - 8))
+  const below = bottom + 4 + height <= innerHeight - 8 ? bottom + 4 : Math.max(8, top - 4 - height)
+  Object.assign(menu.style, { left: `${left}px`, top: `${below}px` })
+}

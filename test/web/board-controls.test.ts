@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { PolicyFiles } from '../../src/policy/engine.ts'
+import { memory } from '../support/memory.ts'
+import { load, shippedFiles } from '../support/policy.ts'
+import { Service, type Person } from '../support/service.ts'
+import { formOf, signedIn, textOf, type Visitor } from '../support/visitor.ts'
+
+/** A policy in which only its creator changes a board and what is on it; the others with access read it. */
+function readersOnly(): PolicyFiles {
+  const { permissions, operations } = shippedFiles
+  const rule = /(?<=  - id: (?:P4|P8|P9|P11)\n(?:    .*\n)*?    conditions: \{ board\.access: true)(?= \}\n)/g
+  const decision = /^(.* P(?:4|8|9|11), .*)$/gm
+  return {
+    ...shippedFiles,
+    permissions: { ...permissions, text: permissions.text.replace(rule, ', board.caller: creator') },
+    operations: { ...operations, text: operations.text.replace(decision, (line) => line.replaceAll('access', 'creator')) },
+  }
+}
+
+/** A board of an owner with two columns and a card, and who else looks at it. */
+async function buildBoard(service: Service) {
+  const owner = await service.person(await service.workspace('Acme'), 'owner', 'Olivia Stone')
+  const api = async (method: string, path: string, body?: unknown) => {
+    const reply = await service.send(owner.admin, method, path, body)
+    expect([method, path, reply.status < 300, reply.text]).toEqual([method, path, true, reply.text])
+    return reply.body.data
+  }
+  const board = (await api('POST', '/boards', { name: 'Spring' })).id as string
+  const todo = (await api('POST', `/boards/${board}/columns`, { name: 'To do' })).id as string
+  const done = (await api('POST', `/boards/${board}/columns`, { name: 'Done' })).id as string
+  await api('POST', `/boards/${board}/cards`, { column_id: todo, title: 'Notes' })
+  return { owner, api, board, todo, done, base: `/app/${owner.workspaceId}`, path: `/app/${owner.workspaceId}/boards/${board}` }
+}
+
+/** The controls of a board page, by what their forms and links do. */
+function controlsOn(html: string): string[] {
+  const operations = [...html.matchAll(/\/do\/([\w.]+)/g)].map(([, operation]) => operation!)
+  const tiles = (/ data-may="([^"]*)"/.exec(html)?.[1] ?? '').split(' ').filter(Boolean)
+  const links = ['members', 'labels', 'archive'].filter((page) => new RegExp(`href="[^"]*/boards/\\w+/${page}"`).test(html))
+  return [...new Set([...operations, ...tiles, ...links])].toSorted()
+}
+
+describe('the controls of a board', () => {
+  let service: Service
+  let made: Awaited<ReturnType<typeof buildBoard>>
+  let visitor: Visitor
+  beforeAll(async () => {
+    service = await Service.start(memory, { proxies: 1 })
+    made = await buildBoard(service)
+    visitor = await signedIn(service, made.owner)
+  })
+  afterAll(() => service.stop())
+  const open = async () => textOf((await visitor.open(made.path)).text)
+  /** Submits the form in the element with an id. */
+  const submitIn = async (id: string, fields: Record<string, string>) => {
+    const part = visitor.page!.text.split(`id="${id}"`)[1]!.split('</details>')[0]!
+    const { action, hidden } = formOf(part)
+    const { location } = await visitor.post(action, { ...hidden, ...fields })
+    return textOf((await visitor.open(location!)).text)
+  }
+
+  // The rows P4, P5, P7, P8, P9 and P11 of the specification: visibility is for the creator, deletion for the creator, owners and admins.
+  const EVERYBODY =
+    'archive boards.update cards.archive cards.complete cards.create cards.move cards.update columns.archive columns.create columns.move columns.rename labels members'.split(
+      ' ',
+    )
+  test.each([
+    ['owner', ['boards.delete']],
+    ['admin', ['boards.delete']],
+    ['member', []],
+    ['creator', ['boards.delete', 'boards.set_visibility']],
+  ] as const)('are what the permission table allows: %s', async (role, more) => {
+    const person = role === 'creator' ? made.owner : await service.person(made.owner.workspaceId, role, 'Mira Patel')
+    const page = await (await signedIn(service, person)).open(made.path)
+    expect([page.status, controlsOn(page.text)]).toEqual([200, [...EVERYBODY, ...more].toSorted()])
+  })
+
+  test('add a card, and say when a column has more than its limit', async () => {
+    await open()
+    expect(await submitIn(`${made.todo}-add`, { title: 'Poster <b>' })).toContain('Poster <b>')
+    await made.api('PATCH', `/columns/${made.todo}`, { wip_limit: 1 })
+    expect(await open()).toMatch(/To do 2 cards · limit 1, which is exceeded/)
+    expect(visitor.page!.text).toContain('class="count over"')
+  })
+
+  test('rename a column and change its limit, and leave out what is as it was', async () => {
+    await open()
+    const menu = `${made.done}-menu`
+    expect(await submitIn(menu, { name: 'Finished', wip_limit: '' })).toContain('Finished 0 cards')
+    await made.api('PATCH', `/columns/${made.done}`, { name: 'Ready' })
+    // The form still has the name from before.
+    expect(await submitIn(menu, { name: 'Finished', wip_limit: '7' })).toContain('Ready 0 cards · limit 7')
+    expect(await submitIn(menu, { name: 'Ready', wip_limit: '' })).not.toContain('limit 7')
+  })
+
+  test('add a column, and lead to the forms of the others, which lead back', async () => {
+    await open()
+    expect(await submitIn('add-column', { name: 'Later' })).toContain('Later 0 cards')
+    const [, href] = /href="([^"]*do\/columns\.archive[^"]*)"/.exec(visitor.page!.text)!
+    await visitor.open(href!.replaceAll('&amp;', '&'))
+    const page = await visitor.submit({}, `${made.base}/do`)
+    expect([page.status, textOf(page.text)]).toEqual([200, expect.stringContaining('The column is archived. Undo')])
+  })
+})
+
+describe('with a policy in which others only read a board', () => {
+  let service: Service
+  beforeAll(async () => {
+    service = await Service.start(memory, { proxies: 1, engine: load(readersOnly()) })
+  })
+  afterAll(() => service.stop())
+
+  test('its creator is offered everything, and they nothing that changes it', async () => {
+    const { owner, path } = await buildBoard(service)
+    const reader: Person = await service.person(owner.workspaceId, 'member', 'Ben Carter')
+    const [own, other] = await Promise.all([owner, reader].map(async (person) => (await signedIn(service, person)).open(path)))
+    expect(controlsOn(own!.text)).toContain('cards.create')
+    expect([other!.status, controlsOn(other!.text)]).toEqual([200, ['archive', 'members']])
+    expect(other!.text).not.toMatch(/tile-menu|Add card|Add column|picked up/)
+  })
+})

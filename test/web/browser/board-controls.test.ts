@@ -1,0 +1,337 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { expectAccessible, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
+import { startProcess, type RunningProcess } from '../../support/process.ts'
+
+let browser: Browser
+let state: Awaited<ReturnType<BrowserContext['storageState']>>
+let service: RunningProcess
+let demo: { url: string; people: { email: string; password: string }[]; tokens: any[] }
+let base: string
+let board: { id: string; lanes: readonly string[] }
+let window: Window
+let page: Page
+
+/** What an agent does meanwhile. */
+const agent = async (method: string, path: string, body?: unknown) => {
+  const { token } = demo.tokens.find(({ display_name, scopes }) => display_name === 'Olivia Stone' && scopes.includes('kanban:admin'))
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const response = await fetch(`${demo.url}/v1${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) })
+  const reply: any = await response.json()
+  expect([method, path, response.ok, reply.error]).toEqual([method, path, true, undefined])
+  return reply.data
+}
+
+beforeAll(async () => {
+  service = startProcess(['--json', '--demo'])
+  ;[browser, demo] = await Promise.all([openBrowser(), service.until('\n').then((line) => JSON.parse(line))])
+  base = `/app/${(await agent('GET', '/account')).workspace.id}`
+  const { email, password } = demo.people.find((one) => one.email.startsWith('olivia'))!
+  const signIn = await openWindow(browser, demo.url)
+  await signIn.page.goto('/app')
+  await signIn.page.getByLabel('E-mail address').fill(email)
+  await signIn.page.getByLabel('Password').fill(password)
+  await signIn.page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await signIn.page.waitForURL('**/app')
+  state = await signIn.page.context().storageState()
+  await signIn.close()
+})
+afterAll(async () => {
+  await browser.close()
+  await service.stop()
+})
+
+/** Three columns: two cards, one card, and none. */
+beforeEach(async () => {
+  const { id } = await agent('POST', '/boards', { name: 'Spring release' })
+  const lanes: string[] = []
+  for (const name of ['To do', 'Doing', 'Done']) lanes.push((await agent('POST', `/boards/${id}/columns`, { name })).id)
+  for (const [title, at] of [
+    ['Notes', 0],
+    ['Poster', 0],
+    ['Press', 1],
+  ] as const)
+    await agent('POST', `/boards/${id}/cards`, { column_id: lanes[at], title })
+  board = { id, lanes }
+  await open()
+})
+afterEach(async () => {
+  const { problems } = window
+  await window.close()
+  expect(problems).toEqual([])
+})
+
+async function open(options: BrowserContextOptions = {}): Promise<void> {
+  window = await openWindow(browser, demo.url, { storageState: state, ...options })
+  page = window.page
+  await page.goto(`${base}/boards/${board.id}`)
+  await page.getByText('Live', { exact: true }).waitFor()
+}
+async function reopen(options: BrowserContextOptions): Promise<void> {
+  await window.close()
+  await open(options)
+}
+const tile = (title: string) => page.locator('.tile', { hasText: title })
+/** The titles in each column, as the page shows them now. */
+const shown = () =>
+  page.evaluate(() =>
+    Array.from((globalThis as any).document.querySelectorAll('.lane .tiles'), (list: any) =>
+      Array.from(list.querySelectorAll('.tile:not([hidden]) .tile-title'), (title: any) => title.textContent),
+    ),
+  )
+/** The same, as the API has them. */
+const stored = async () => {
+  const cards: any[] = await agent('GET', `/boards/${board.id}/cards`)
+  return board.lanes.map((id) => cards.filter(({ column_id }) => column_id === id).map(({ title }) => title))
+}
+const said = (text: string) => page.getByRole('status').filter({ hasText: text }).waitFor()
+const focused = () => page.evaluate(() => (globalThis as any).document.activeElement.textContent)
+const cardId = async (title: string) => (await agent('GET', `/boards/${board.id}/cards?q=${title}`))[0].id
+
+/** Takes a card to the end of a column with the mouse, and does not let it go yet. */
+async function drag(title: string, lane: number): Promise<void> {
+  const from = (await tile(title).boundingBox())!
+  const to = (await page.locator('.lane').nth(lane).boundingBox())!
+  await page.mouse.move(from.x + 40, from.y + 15)
+  await page.mouse.down()
+  await page.mouse.move(from.x + 60, from.y + 25)
+  await page.mouse.move(to.x + 60, to.y + to.height - 10, { steps: 5 })
+  const last = () => page.locator('.lane').nth(lane).locator('.tile').last().innerText()
+  await expect.poll(last).toContain(title)
+}
+
+describe('a card that is dragged', () => {
+  test('is where it was dropped, and goes back with Undo', async () => {
+    await drag('Notes', 1)
+    await page.mouse.up()
+    await said('The card is moved.')
+    expect([await shown(), await stored()]).toEqual([
+      [['Poster'], ['Press', 'Notes'], []],
+      [['Poster'], ['Press', 'Notes'], []],
+    ])
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(stored).toEqual([['Notes', 'Poster'], ['Press'], []])
+    await expect.poll(shown).toEqual([['Notes', 'Poster'], ['Press'], []])
+  })
+
+  test('changes places within its column, and stays there with Escape', async () => {
+    await drag('Notes', 0)
+    await page.mouse.up()
+    await said('The card is moved.')
+    expect([await shown(), await stored()]).toEqual([
+      [['Poster', 'Notes'], ['Press'], []],
+      [['Poster', 'Notes'], ['Press'], []],
+    ])
+    await drag('Poster', 2)
+    await page.keyboard.press('Escape')
+    await page.mouse.up()
+    expect([await shown(), page.url().endsWith(board.id)]).toEqual([[['Poster', 'Notes'], ['Press'], []], true])
+  })
+
+  test('is put back when the column is archived meanwhile, and the page says why', async () => {
+    await drag('Notes', 2)
+    await agent('POST', `/columns/${board.lanes[2]}/archive`)
+    await page.mouse.up()
+    await said('The column, or the card named by before or after, is archived.')
+    expect([await shown(), (await stored()).slice(0, 2)]).toEqual([
+      [['Notes', 'Poster'], ['Press']],
+      [['Notes', 'Poster'], ['Press']],
+    ])
+  })
+
+  test('is put back without a connection', async () => {
+    await drag('Notes', 2)
+    await page.context().setOffline(true)
+    await page.mouse.up()
+    await said('This could not be sent.')
+    expect(await shown()).toEqual([['Notes', 'Poster'], ['Press'], []])
+    await page.context().setOffline(false)
+    ;(window.problems as string[]).splice(0)
+  })
+
+  test('is asked about when an agent has claimed it', async () => {
+    await agent('PUT', `/cards/${await cardId('Notes')}/claim`, { ttl: 600 })
+    await tile('Notes').locator('.holder').waitFor()
+    const answers = [false, true]
+    const asked: string[] = []
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.message())
+      void (answers.shift() ? dialog.accept() : dialog.dismiss())
+    })
+    await drag('Notes', 2)
+    await page.mouse.up()
+    await expect.poll(shown).toEqual([['Notes', 'Poster'], ['Press'], []])
+    expect(await stored()).toEqual([['Notes', 'Poster'], ['Press'], []])
+    await drag('Notes', 2)
+    await page.mouse.up()
+    await said('The card is moved.')
+    expect(await stored()).toEqual([['Poster'], ['Press'], ['Notes']])
+    expect(asked).toEqual([1, 2].map(() => expect.stringMatching(/^An agent has claimed this card until .* Go on\?$/)))
+  })
+})
+
+describe('by keyboard, a card', () => {
+  test('is picked up, moved and dropped; U takes it back, and Escape leaves it where it was', async () => {
+    await tile('Notes').locator('a').focus()
+    await page.keyboard.press('Space')
+    await said('“Notes” is picked up.')
+    await page.keyboard.press('ArrowDown')
+    await said('To do, place 2 of 2.')
+    await page.keyboard.press('ArrowRight')
+    await said('Doing, place 2 of 2.')
+    await page.keyboard.press('Escape')
+    expect([await shown(), await focused()]).toEqual([[['Notes', 'Poster'], ['Press'], []], 'Notes'])
+    await page.keyboard.press('m')
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('ArrowRight')
+    // What somebody else does now is shown when the card is dropped, and in another window at once.
+    const other = await page.context().newPage()
+    await other.goto(page.url())
+    await other.getByText('Live', { exact: true }).waitFor()
+    await agent('POST', `/boards/${board.id}/cards`, { column_id: board.lanes[2], title: 'Meanwhile' })
+    await other.getByText('Meanwhile', { exact: true }).waitFor()
+    await other.close()
+    expect(await shown()).toEqual([['Poster'], ['Press'], ['Notes']])
+    await page.keyboard.press('Enter')
+    await said('The card is moved.')
+    const moved = [['Poster'], ['Press'], ['Meanwhile', 'Notes']]
+    await expect.poll(async () => (await shown()).map((titles: any) => titles.toSorted())).toEqual(moved)
+    expect([(await stored()).map((titles) => titles.toSorted()), await focused()]).toEqual([moved, 'Notes'])
+    await page.keyboard.press('u')
+    await expect.poll(async () => (await stored())[0]!.toSorted()).toEqual(['Notes', 'Poster'])
+  })
+
+  test('is completed and edited', async () => {
+    await tile('Press').locator('a').focus()
+    await page.keyboard.press('c')
+    await said('The card is completed.')
+    expect((await agent('GET', `/cards/${await cardId('Press')}`)).completed_at).not.toBeNull()
+    await page.keyboard.press('Control+z')
+    await said('The card is open again.')
+    await page.keyboard.press('e')
+    await page.getByLabel('Title').fill('Press kit')
+    await page.getByRole('button', { name: 'Update card' }).click()
+    await tile('Press kit').waitFor()
+  })
+})
+
+test('the menu of a card completes, moves and archives it, and closes', async () => {
+  const menu = page.getByRole('menu')
+  const choose = async (title: string, name: string) => {
+    await tile(title).hover()
+    await tile(title).getByRole('button').click()
+    await menu.getByRole('menuitem', { name, exact: true }).click()
+  }
+  await choose('Notes', 'Complete')
+  await said('The card is completed.')
+  await choose('Notes', 'Move to Done')
+  await said('The card is moved.')
+  await choose('Press', 'Archive')
+  await said('The card is archived.')
+  expect([await shown(), await stored()]).toEqual([
+    [['Poster'], [], ['Notes']],
+    [['Poster'], [], ['Notes']],
+  ])
+  await page.keyboard.press('Control+z')
+  await tile('Press').waitFor()
+  const button = tile('Notes').getByRole('button')
+  await button.focus()
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('ArrowUp')
+  expect(await focused()).toBe('Archive')
+  await page.keyboard.press('Escape')
+  expect([await menu.isVisible(), await button.evaluate((one: any) => one === (globalThis as any).document.activeElement)]).toEqual([
+    false,
+    true,
+  ])
+})
+
+test('cards are added one after another, and what is half-written survives what others change', async () => {
+  const lane = page.locator('.lane').first()
+  await lane.getByText('Add card').click()
+  for (const title of ['First', 'Second', 'Half']) {
+    await page.keyboard.type(title)
+    if (title !== 'Half') await page.keyboard.press('Enter')
+  }
+  await expect.poll(stored).toEqual([['Notes', 'Poster', 'First', 'Second'], ['Press'], []])
+  await agent('POST', `/boards/${board.id}/cards`, { column_id: board.lanes[0], title: 'By an agent' })
+  await tile('By an agent').waitFor()
+  await page.keyboard.type(' written')
+  expect(await lane.getByLabel('Title of a new card').inputValue()).toBe('Half written')
+  // Without the focus, too.
+  await page.locator('h1').click()
+  await agent('POST', `/boards/${board.id}/cards`, { column_id: board.lanes[0], title: 'By the same' })
+  await tile('By the same').waitFor()
+  expect(await lane.getByLabel('Title of a new card').inputValue()).toBe('Half written')
+  expect((await shown())[0]).toEqual(['Notes', 'Poster', 'First', 'Second', 'By an agent', 'By the same'])
+  // What is open and empty takes no focus away.
+  await page.locator('.lane').nth(1).getByText('Add card').click()
+  await page.getByPlaceholder('Search cards').focus()
+  await agent('POST', `/boards/${board.id}/cards`, { column_id: board.lanes[1], title: 'By another' })
+  await tile('By another').waitFor()
+  expect(await page.evaluate(() => (globalThis as any).document.activeElement.placeholder)).toBe('Search cards')
+})
+
+test('a column is renamed in its menu, a refusal keeps what was written, and columns are added', async () => {
+  const menu = page.locator('.lane').first().locator('[data-popup]')
+  await menu.locator('summary').click()
+  await menu.getByLabel('Name').fill('Ideas')
+  await menu.getByLabel('Name').press('Enter')
+  await page.getByRole('heading', { name: 'Ideas' }).waitFor()
+  expect(await menu.getByLabel('Name').isVisible()).toBe(false)
+  await menu.locator('summary').click()
+  await menu.getByLabel('Name').fill('To do')
+  await menu.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('heading', { name: 'To do' }).waitFor()
+  await page.getByText('Add column').click()
+  await page.keyboard.type('   ')
+  await page.keyboard.press('Enter')
+  await said('Please check')
+  await page.locator('.add-column').getByLabel('Name').fill('Later')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Later' }).waitFor()
+  await page.locator('#board-menu summary').click()
+  await page.locator('h1').click()
+  expect(await page.getByText('Delete board').isVisible()).toBe(false)
+})
+
+test.each([
+  ['light', { colorScheme: 'light', viewport: { width: 1280, height: 800 } }],
+  ['dark', { colorScheme: 'dark', viewport: { width: 1280, height: 800 } }],
+  ['phone', { colorScheme: 'light', viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true }],
+] as const)('what opens on a board is accessible and fits the window: %s', async (look, options) => {
+  await reopen(options)
+  const opened = {
+    add: () => page.locator('.lane').first().getByText('Add card').click(),
+    lane: () => page.locator('.lane').first().locator('[data-popup] summary').click(),
+    board: () => page.locator('#board-menu summary').click(),
+    menu: async () => {
+      await tile('Poster').hover()
+      await tile('Poster').getByRole('button').click()
+    },
+  }
+  for (const [name, act] of Object.entries(opened)) {
+    await act()
+    await screenshot(page, `controls-${name}-${look}`)
+    await expectAccessible(page, name, look === 'dark' ? 'color' : 'all')
+    const { scrollWidth, clientWidth } = await page.evaluate(() => (globalThis as any).document.documentElement)
+    expect([name, scrollWidth]).toEqual([name, clientWidth])
+    await page.keyboard.press('Escape')
+  }
+})
+
+test('a finger that rests on a card moves it', async () => {
+  await reopen({ viewport: { width: 780, height: 780 }, hasTouch: true, isMobile: true })
+  const touch = await page.context().newCDPSession(page)
+  const from = (await tile('Notes').boundingBox())!
+  const to = (await page.locator('.lane').nth(1).boundingBox())!
+  const send = (type: 'touchStart' | 'touchMove' | 'touchEnd', x = 0, y = 0) =>
+    touch.send('Input.dispatchTouchEvent', { type, touchPoints: type === 'touchEnd' ? [] : [{ x, y }] })
+  await send('touchStart', from.x + 40, from.y + 15)
+  await page.locator('.tile.ghost').waitFor()
+  for (const part of [0.2, 0.5, 1]) await send('touchMove', from.x + 40 + part * (to.x + 20 - from.x), from.y + 20 + part * 60)
+  await expect.poll(async () => (await shown())[1]).toContain('Notes')
+  await send('touchEnd')
+  await said('The card is moved.')
+  await expect.poll(async () => (await stored())[1]).toContain('Notes')
+})
