@@ -133,4 +133,34 @@ export const allowedWebComparisons: readonly AllowedComparison[] = [
     expression: 'names.get(userId)',
     reason: 'The display name of a member, which the member directory shows to all members.',
   },
+  {
+    path: 'src/web/boards/card-attachments.ts',
+    expression: "visibility === 'private'",
+    reason: 'The attachment was found readable. It chooses a word that the page shows.',
+  },
+  {
+    path: 'src/web/boards/card-attachments.ts',
+    expression: 'VISIBILITIES[one]',
+    reason: 'The words of a choice in the form of an upload.',
+  },
+  {
+    path: 'src/web/boards/card-comments.ts',
+    expression: 'author_id === userId',
+    reason: 'It chooses which answer of the policy is about this comment: that on the own ones, or that on those of others.',
+  },
+  {
+    path: 'src/web/boards/card-permissions.ts',
+    expression: 'author_id === userId',
+    reason: 'It chooses a comment of each kind that the policy tells apart, and asks the policy about it.',
+  },
+  {
+    path: 'src/web/boards/card-permissions.ts',
+    expression: 'author_id !== userId',
+    reason: 'It chooses a comment of each kind that the policy tells apart, and asks the policy about it.',
+  },
+  {
+    path: 'src/web/boards/card-facts.ts',
+    expression: 'assignee_ids.includes(user_id)',
+    reason: 'Who is assigned already is not offered again. The assignment is decided by the permission table.',
+  },
 ]

@@ -1,6 +1,15 @@
+import type { Comment } from '../../model/comment.ts'
 import type { Attachment } from '../../model/file.ts'
-import type { CardData } from './card-data.ts'
+import type { Subtask } from '../../model/subtask.ts'
 import type { Reader } from './reader.ts'
+
+/** A card and what is on it. */
+interface Asked {
+  readonly card: { readonly id: string }
+  readonly subtasks: readonly Subtask[]
+  readonly comments: readonly Comment[]
+  readonly attachments: readonly Attachment[]
+}
 
 /** What the person may do on a card, as the policy decides: nothing else is offered. */
 export interface CardPermissions {
@@ -15,10 +24,7 @@ export interface CardPermissions {
 }
 
 /** Asks what the person may do on a card. */
-export async function readPermissions(
-  reader: Reader,
-  { card, subtasks, comments, attachments }: Pick<CardData, 'card' | 'subtasks' | 'comments' | 'attachments'>,
-): Promise<CardPermissions> {
+export async function readPermissions(reader: Reader, { card, subtasks, comments, attachments }: Asked): Promise<CardPermissions> {
   const { userId } = reader.caller()
   const ofOne = async (type: string, one: { readonly id: string } | undefined) =>
     one === undefined ? new Set<string>() : reader.allowed(type, one.id)
