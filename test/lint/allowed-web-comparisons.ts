@@ -29,6 +29,11 @@ export const allowedWebComparisons: readonly AllowedComparison[] = [
     reason: 'A card is not offered as a blocker of itself, which the operation refuses.',
   },
   {
+    path: 'src/web/boards/live.ts',
+    expression: 'actor_id === caller.userId',
+    reason: 'What the person has done on their own page is not announced to them.',
+  },
+  {
     path: 'src/web/boards/authors.ts',
     expression: 'actor_id === caller.userId',
     reason: 'A person is called “you” on their own page. The feed, which was found readable, names everybody who made a change.',
