@@ -94,6 +94,11 @@ export const allowedWebComparisons: readonly AllowedComparison[] = [
     reason: 'It chooses between two wordings for a token whose name is shown.',
   },
   {
+    path: 'src/web/boards/live.ts',
+    expression: 'actor_id === caller.userId',
+    reason: 'The change is shown in both cases. It chooses whether the page also says who made it.',
+  },
+  {
     path: 'src/web/boards/people.ts',
     expression: 'names.get(userId)',
     reason: 'The display name of a member, which the member directory shows to all members.',

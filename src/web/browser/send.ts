@@ -80,7 +80,8 @@ export function sendForms(): void {
       const menu = form.closest<HTMLDetailsElement>('details[data-popup]')
       if (menu === null) return
       menu.open = false
-      menu.querySelector('summary')!.focus()
+      // The person may have gone on already.
+      if (document.activeElement === document.body || menu.contains(document.activeElement)) menu.querySelector('summary')!.focus()
     })
   })
 }
