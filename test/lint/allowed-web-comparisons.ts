@@ -24,11 +24,6 @@ export const allowedWebComparisons: readonly AllowedComparison[] = [
     reason: 'Says in words what the visibility of a board means. The board was read by an operation.',
   },
   {
-    path: 'src/web/operations/place.ts',
-    expression: 'items.filter(([id]) => id !== card?.id)',
-    reason: 'A card is not offered as a blocker of itself, which the operation refuses.',
-  },
-  {
     path: 'src/web/boards/live.ts',
     expression: 'actor_id === caller.userId',
     reason: 'What the person has done on their own page is not announced to them.',

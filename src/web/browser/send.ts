@@ -81,7 +81,8 @@ function finish(form: HTMLFormElement, body: URLSearchParams | FormData): void {
   const details = form.closest<HTMLDetailsElement>('details')
   if (details === null || !isSame) return
   details.open = false
-  if (details.contains(document.activeElement)) details.querySelector('summary')!.focus()
+  // The person may have gone on already.
+  if (document.activeElement === document.body || details.contains(document.activeElement)) details.querySelector('summary')!.focus()
 }
 
 /** Forms that are on their way. Their buttons stay as they are, so that the focus does. */

@@ -249,6 +249,7 @@ test('the menu of a card completes, moves and archives it, and closes', async ()
 test('cards are added one after another, and what is half-written survives what others change', async () => {
   const lane = page.locator('.lane').first()
   await lane.getByText('Add card').click()
+  await lane.locator('.add input:focus').waitFor()
   for (const title of ['First', 'Second', 'Half']) {
     await page.keyboard.type(title)
     if (title !== 'Half') await page.keyboard.press('Enter')
@@ -266,6 +267,7 @@ test('cards are added one after another, and what is half-written survives what 
   expect((await shown())[0]).toEqual(['Notes', 'Poster', 'First', 'Second', 'By an agent', 'By the same'])
   // What is open and empty takes no focus away.
   await page.locator('.lane').nth(1).getByText('Add card').click()
+  await page.locator('.lane').nth(1).locator('.add input:focus').waitFor()
   await page.getByPlaceholder('Search cards').focus()
   await agent('POST', `/boards/${board.id}/cards`, { column_id: board.lanes[1], title: 'By another' })
   await tile('By another').waitFor()
@@ -278,12 +280,15 @@ test('a column is renamed in its menu, a refusal keeps what was written, and col
   await menu.getByLabel('Name').fill('Ideas')
   await menu.getByLabel('Name').press('Enter')
   await page.getByRole('heading', { name: 'Ideas' }).waitFor()
-  expect(await menu.getByLabel('Name').isVisible()).toBe(false)
+  // Closed, and what it begins with is the new name.
+  await menu.getByLabel('Name').waitFor({ state: 'hidden' })
+  await menu.locator('[name="was.name"][value=Ideas]').waitFor({ state: 'attached' })
   await menu.locator('summary').click()
   await menu.getByLabel('Name').fill('To do')
   await menu.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { name: 'To do' }).waitFor()
   await page.getByText('Add column').click()
+  await page.locator('.add-column input:focus').waitFor()
   await page.keyboard.type('   ')
   await page.keyboard.press('Enter')
   await said('Please check')
