@@ -103,8 +103,10 @@ export const boardLabelsPage = boardPart('labels', 'labels.list', 'Labels', asyn
         ({ id, name, color }) =>
           html`<li>
             <div><span class="label">${swatch(color, 'dot')}${name}</span></div>
-            ${ofLabel.has('labels.update') && html`<a class="button" href="${path}/labels.update?${query(id)}">Edit<span class="unseen"> ${name}</span></a>`}
-            ${ofLabel.has('labels.delete') && html`<a class="button danger" href="${path}/labels.delete?${query(id)}">Delete<span class="unseen"> ${name}</span></a>`}
+            <p class="actions">
+              ${ofLabel.has('labels.update') && html`<a class="button" href="${path}/labels.update?${query(id)}">Edit<span class="unseen"> ${name}</span></a>`}
+              ${ofLabel.has('labels.delete') && html`<a class="button danger" href="${path}/labels.delete?${query(id)}">Delete<span class="unseen"> ${name}</span></a>`}
+            </p>
           </li>`,
       )}
     </ul>
@@ -161,7 +163,7 @@ export const boardArchivePage = boardPart('archive', 'cards.list', 'Archive', as
         ({ id, title, archived_at }) =>
           html`<li>
             <div>
-              <a href="${base}/cards/${id}">${title}</a>
+              <a href="${base}/cards/${id}">${title}</a>${' '}
               <span class="hint"
                 >${archived_at === null ? 'in an archived column' : html`archived ${renderDistance(archived_at, now)}`}</span
               >

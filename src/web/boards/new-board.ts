@@ -4,7 +4,7 @@ import type { Board } from '../../model/board.ts'
 import { ApiError } from '../../model/errors.ts'
 import { limits } from '../../model/limits.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
-import { field, formPage, postForm, type FormPage, type Refusal } from '../form-page.ts'
+import { field, formPage, type Refusal } from '../form-page.ts'
 import { html } from '../html.ts'
 import { workspaceOf } from '../memberships.ts'
 import type { Page, PageView, SignedInContext } from '../page-context.ts'
@@ -51,54 +51,37 @@ async function mayCreate(context: SignedInContext): Promise<PageView | undefined
   return errorPage(403, 'You may not do this', 'The policy does not allow you to create a board here.')
 }
 
-function showForm(context: SignedInContext, refusal?: Refusal): PageView {
-  const { form, query } = context
-  const [name, template] = ['name', 'template'].map((key) => form.get(key) ?? query.get(key) ?? '') as [string, string]
-  return formPage({ ...boardForm(context, context.params['workspace']!, name, template), title: 'New board', cancel: '/app' }, refusal)
-}
-
-/** The form of a new board. */
-function boardForm(
-  { session }: SignedInContext,
-  workspaceId: string,
-  name = '',
-  template = '',
-): Pick<FormPage, 'action' | 'token' | 'fields' | 'button'> {
-  const fields = html`${field({ name: 'name', label: 'Name', value: name, required: true, maxlength: limits.boardName, autocomplete: 'off' })}
+function showForm({ session, params, form, query }: SignedInContext, refusal?: Refusal): PageView {
+  const given = (key: string) => form.get(key) ?? query.get(key) ?? ''
+  const fields = html`${field({ name: 'name', label: 'Name', value: given('name'), required: true, maxlength: limits.boardName, autocomplete: 'off' })}
     <div class="field">
       <label for="template">Begin with</label>
       <select id="template" name="template">
-        ${Object.entries(templates).map(([value, { name: text }]) => html`<option value=${value} selected=${value === template}>${text}</option>`)}
+        ${Object.entries(templates).map(([value, { name }]) => html`<option value=${value} selected=${value === given('template')}>${name}</option>`)}
       </select>
     </div>`
-  return { action: `/app/${workspaceId}/new-board`, token: session.form_token, fields, button: 'Create board' }
+  const action = `/app/${params['workspace']}/new-board`
+  return formPage({ title: 'New board', action, token: session.form_token, fields, button: 'Create board', cancel: '/app' }, refusal)
 }
 
-/** What a workspace without boards shows: its first board, and the first token of an agent with the command that shows that it works. */
-export function renderFirst(context: SignedInContext, workspaceId: string, mayCreateBoards: boolean): VNode {
-  const { fields, button, ...form } = boardForm(context, workspaceId)
+/** What a workspace without boards shows: the way to its first board, and to the first token, with the command that shows that it works. */
+export function renderFirst({ origin }: SignedInContext, workspaceId: string, mayCreateBoards: boolean): VNode {
   return html`<div class="first">
     ${
       mayCreateBoards &&
-      html`<section class="card" aria-label="The first board">
+      html`<div class="card">
         <h3>Create the first board</h3>
-        ${postForm(
-          {
-            ...form,
-            fields: html`${fields}
-              <p class="actions"><button class="primary">${button}</button></p>`,
-          },
-          '',
-        )}
-      </section>`
+        <p>Empty, or with four columns: To do, Doing, Review and Done.</p>
+        <p><a class="button primary" href="/app/${workspaceId}/new-board">New board</a></p>
+      </div>`
     }
-    <section class="card" aria-label="The first token">
+    <div class="card">
       <h3>Let an agent work on it</h3>
-      <p>A program works with an access token of yours. It gets no more than you may do, and at most what the scope of the token allows.</p>
+      <p>A program works with an access token of yours. It may do no more than you, and at most what the scope of the token allows.</p>
       <p><a class="button" href="/settings/tokens/new?workspace=${workspaceId}">Create a token</a></p>
       <p class="hint">With the token as <code>TOKEN</code>, this shows that it works:</p>
-      <pre class="example"><code>curl ${context.origin}/v1/account -H "Authorization: Bearer $TOKEN"</code></pre>
+      <pre class="example"><code>curl ${origin}/v1/account -H "Authorization: Bearer $TOKEN"</code></pre>
       <p class="hint">What it can do next is in the <a href="/docs">reference</a>, and for models in <a href="/llms.txt">llms.txt</a>.</p>
-    </section>
+    </div>
   </div>`
 }

@@ -51,6 +51,7 @@ export function isUpdate({ method }: Operation): boolean {
 
 /** What an operation is called: `create Card` → `Create card`. */
 export function titleOf({ needs: [action, subject] }: Operation): string {
+  if (action === 'update') return `Edit ${subject.toLowerCase()}`
   const words = action.includes('_')
     ? action.replaceAll('_', ' ')
     : `${action} ${subject.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()}`
@@ -68,8 +69,11 @@ export function textOfArea(text: string): string {
 }
 
 /** The beginning of what the reference says of a member; the rest is for programs. */
-function hintOf({ hint }: Field): string {
-  return `${hint.split(/[.;:] /)[0]!.replace(/\.$/, '')}.`
+function hintOf({ hint, label }: Field): string {
+  const first = hint.split(/[.;:] /)[0]!.replace(/\.$/, '')
+  // “The title of the card” says no more than the label of the field.
+  const isSaid = first.startsWith('The ') && first.toLowerCase().includes(label.toLowerCase())
+  return first === '' || isSaid ? '' : `${first}.`
 }
 
 /** The fields of the form of an operation. */
@@ -85,7 +89,7 @@ export function renderFields({ operation, place, given, choices, issues = new Ma
     const value = given.has(field.name) ? given.getAll(field.name).join('\n') : (was ?? '')
     return html`<div class="field">
       <label for="do-${field.name}">${field.label}${field.kind === 'time' && zoneHint()}</label>
-      ${field.hint !== '' && html`<p class="hint" id="do-${field.name}-hint">${hintOf(field)}</p>`}
+      ${hintOf(field) !== '' && html`<p class="hint" id="do-${field.name}-hint">${hintOf(field)}</p>`}
       ${renderControl(field, value, choices.get(field.name), issues.get(field.name))}
       ${was !== undefined && html`<input type="hidden" name="was.${field.name}" value=${was} />`}
       ${isConflict && was !== undefined && was !== value && html`<p class="theirs"><span class="hint">It is now:</span> <span class="prose">${was === '' ? 'empty' : field.kind === 'time' ? renderTime(was) : was}</span></p>`}
@@ -95,8 +99,8 @@ export function renderFields({ operation, place, given, choices, issues = new Ma
 }
 
 function renderControl(field: Field, value: string, choices: Choices | undefined, issue: string | undefined): VNode {
-  const { name, kind, isRequired, maxLength, words, hint } = field
-  const describedBy = [hint !== '' && `do-${name}-hint`, issue !== undefined && `do-${name}-error`].filter(Boolean).join(' ')
+  const { name, kind, isRequired, maxLength, words } = field
+  const describedBy = [hintOf(field) !== '' && `do-${name}-hint`, issue !== undefined && `do-${name}-error`].filter(Boolean).join(' ')
   const shared = {
     id: `do-${name}`,
     name,

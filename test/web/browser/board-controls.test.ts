@@ -210,7 +210,7 @@ describe('by keyboard, a card', () => {
     await said('The card is open again.')
     await page.keyboard.press('e')
     await page.getByLabel('Title').fill('Press kit')
-    await page.getByRole('button', { name: 'Update card' }).click()
+    await page.getByRole('button', { name: 'Edit card' }).click()
     await tile('Press kit').waitFor()
   })
 })

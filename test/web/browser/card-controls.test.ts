@@ -86,7 +86,7 @@ test('a change appears at once, and in another window; two of the same text beco
   expect([await own.page.locator('#do-description').inputValue(), (await card()).description]).toEqual(['My text', 'Their text'])
   await screenshot(own.page, 'card-conflict')
   await own.page.locator('#do-description').fill('Our text')
-  await own.page.getByRole('button', { name: 'Update card' }).click()
+  await own.page.getByRole('button', { name: 'Edit card' }).click()
   await own.page.locator('#description', { hasText: 'Our text' }).waitFor()
   expect([own.problems, other.problems]).toEqual([[], []])
   await own.close()

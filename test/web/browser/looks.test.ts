@@ -45,6 +45,9 @@ afterAll(async () => {
   await service.stop()
 })
 
+/** The path of the board that a visit creates. */
+let board: string
+
 /** Clicks a link or button and waits until the next page has loaded with its style sheet. */
 async function follow(page: Page, locator: Locator): Promise<void> {
   await Promise.all([page.waitForEvent('load'), locator.click()])
@@ -109,6 +112,28 @@ const steps: Record<string, (page: Page) => Promise<unknown>> = {
     await follow(page, page.getByRole('link', { name: 'Revoke Nightly build' }).first())
   },
   revoked: (page) => follow(page, page.getByRole('button', { name: 'Revoke token' })),
+  first: (page) => page.goto('/app'),
+  'new-board': (page) => page.goto(`/app/${person.workspaceId}/new-board`),
+  'new-board-columns': async (page) => {
+    await page.getByLabel('Name').fill('Spring')
+    await follow(page, page.getByRole('button', { name: 'Create board' }))
+  },
+  'do-labels': async (page) => {
+    board = new URL(page.url()).pathname
+    await page.goto(`${board}/labels`)
+    await page.getByLabel('New label').fill('urgent')
+    await follow(page, page.getByRole('button', { name: 'Create label' }))
+  },
+  'board-people': (page) => page.goto(`${board}/members`),
+  'do-create': (page) => page.goto(`/app/${person.workspaceId}/do/cards.create?board_id=${board.split('/').at(-1)}`),
+  'do-refused': async (page) => {
+    await page.goto(`/app/${person.workspaceId}/do/columns.create?board_id=${board.split('/').at(-1)}`)
+    await page.getByLabel('Name').fill('Later')
+    await page.getByLabel('Limit of cards').fill('-1')
+    await follow(page, page.getByRole('button', { name: 'Create column' }))
+  },
+  'do-delete': (page) => page.goto(`/app/${person.workspaceId}/do/boards.delete?board_id=${board.split('/').at(-1)}`),
+  'board-archive': (page) => page.goto(`${board}/archive`),
   used: (page) => page.goto('/settings/confirm/cnf_00000000000000000000'),
   'not-found': (page) => page.goto('/settings/absent'),
   'signed-out': async (page) => {
