@@ -110,9 +110,9 @@ describe('the form of an operation', () => {
     await visitor.open(doing('columns.create', { board_id: boardId }))
     const page = await visitor.submit({ name: 'Review', wip_limit: '-3' }, base)
     expect([page.status, page.text.includes('value="Review"'), page.text.includes('aria-invalid="true"')]).toEqual([422, true, true])
-    expect(textOf(page.text)).toContain('Please check: wip_limit')
+    expect(textOf(page.text)).toContain('Please check: Limit of cards')
     const texts = await send('columns.create', { board_id: boardId, name: 'Review', wip_limit: 'many' })
-    expect(texts).toEqual({ status: 422, error: expect.stringContaining('wip_limit') })
+    expect(texts).toEqual({ status: 422, error: expect.stringContaining('Limit of cards') })
     expect((await api('GET', `/boards/${boardId}/columns`)).length).toBe(2)
   })
 

@@ -199,13 +199,14 @@ async function refuseWith(context: SignedInContext, operation: Operation, error:
     readonly reason?: string
   }
   const texts = new Map(issues.map(({ path, message: text }) => [path.split('.')[0]!, text]))
+  const labels = new Map(fieldsOf(operation).map(({ name, label }) => [name, label]))
   const isConflict = code === 'precondition_failed'
   const text = isConflict
     ? 'Somebody else has changed this in the meantime. What it is now stands below each field. Nothing of yours is lost: change it, or send it again.'
     : code === 'forbidden'
       ? `You may not do this. Row ${row} of the policy: ${reason}`
       : issues.length > 0
-        ? `Please check: ${[...texts].map(([path, of]) => `${path} ${of}`).join('; ')}.`
+        ? `Please check: ${[...texts].map(([path, of]) => `${labels.get(path) ?? path} ${of}`).join('; ')}.`
         : message
   return refuse(context, operation, { status, error: text, issues: texts, isConflict, headers: { ...error.details.headers } })
 }
