@@ -3,7 +3,7 @@ import { operations } from '../../src/resources/table.ts'
 import type { AuditRecorder } from '../../src/audit/recorder.ts'
 import { entriesOf, startWithAudit } from '../support/audit-trail.ts'
 import { memory } from '../support/memory.ts'
-import type { Person, Service } from '../support/service.ts'
+import { Service, type Person } from '../support/service.ts'
 import { signedIn, textOf, type Visitor } from '../support/visitor.ts'
 
 let service: Service
@@ -245,6 +245,22 @@ describe('the form of an operation', () => {
     expect(entries).toMatchObject([
       { operation: 'cards.create', outcome: 'done', user_id: owner.id, token_id: null, surface: 'web_app', rows: ['P9'] },
     ])
+  })
+
+  test('counts for the limit of the pages of its person, and forms of the settings do not', async () => {
+    const limited = await Service.start(memory, { rateLimits: { quotas: { token: 2, workspace: 1000, address: 1000 } } })
+    try {
+      const person = await limited.person(await limited.workspace(), 'owner')
+      const browser = await signedIn(limited, person)
+      const form_token = /name="form_token" value="([^"]*)"/.exec(browser.page!.text)![1]!
+      const statuses: number[] = []
+      for (let i = 0; i < 12; i++)
+        statuses.push((await browser.post(`/app/${person.workspaceId}/do/boards.create`, { name: `Board ${i}`, form_token })).status)
+      expect([statuses.includes(303), statuses.at(-1)]).toEqual([true, 429])
+      expect((await browser.post('/settings/sign-out', { where: 'here', form_token })).status).toBe(303)
+    } finally {
+      await limited.stop()
+    }
   })
 })
 
