@@ -129,8 +129,12 @@ async function runPage(page: Page, context: PageContext, visit: Visit | undefine
   const { form, upload = undefined } = hasUpload
     ? await readUploadForm(request, (name) => name !== 'file' && name !== 'visibility')
     : { form: await readForm(request, page.callsOperations) }
-  requireOwnForm(request, form, origin, page.anonymous ? cookies.get(cookieName('form', origin)) : visit!.session.form_token)
-  return handler({ ...context, ...visit!, form, upload })
+  try {
+    requireOwnForm(request, form, origin, page.anonymous ? cookies.get(cookieName('form', origin)) : visit!.session.form_token)
+    return await handler({ ...context, ...visit!, form, upload })
+  } finally {
+    await upload?.discard()
+  }
 }
 
 /** @throws {ApiError} `rate_limited` */

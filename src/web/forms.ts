@@ -59,21 +59,26 @@ export async function readUploadForm(
       read = Buffer.concat([read, next.value])
     }
   }
-  for (;;) {
-    const begin = await until(`--${boundary}\r\n`, 0)
-    const head = await until(HEAD_END, begin)
-    const name = /\bname="([^"]*)"/i.exec(read.toString('utf8', begin, head))?.[1] ?? ''
-    if (!isOwn(name)) break
-    const value = head + HEAD_END.length
-    const end = await until(`\r\n--${boundary}`, value)
-    form.append(name, read.toString('utf8', value, end))
-    read = read.subarray(end + '\r\n'.length)
+  try {
+    for (;;) {
+      const begin = await until(`--${boundary}\r\n`, 0)
+      const head = await until(HEAD_END, begin)
+      const name = /\bname="([^"]*)"/i.exec(read.toString('utf8', begin, head))?.[1] ?? ''
+      if (!isOwn(name)) break
+      const value = head + HEAD_END.length
+      const end = await until(`\r\n--${boundary}`, value)
+      form.append(name, read.toString('utf8', value, end))
+      read = read.subarray(end + '\r\n'.length)
+    }
+  } catch (error) {
+    await parts.return(undefined)
+    throw error
   }
   async function* rest(): AsyncGenerator<Uint8Array> {
     yield read
     yield* parts
   }
-  return { form, upload: { type, body: streamOf(rest()) } }
+  return { form, upload: { type, body: streamOf(rest()), discard: () => parts.return(undefined) } }
 }
 
 /**

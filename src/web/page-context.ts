@@ -55,6 +55,8 @@ export interface FormRest {
   /** with its boundary */
   readonly type: string
   readonly body: ReadableStream
+  /** Reads and discards what was not read, so that the connection can be used for the answer. */
+  discard(): Promise<unknown>
 }
 
 /** A request for a page. */

@@ -125,6 +125,30 @@ describe('the form of an operation', () => {
     expect([status, error]).toEqual([403, expect.stringMatching(/^You may not do this\. Row P5 of the policy: .*creator/)])
   })
 
+  test.each(['', 'absent', 'a"\r\nX-Evil: 1', 'ü€', '*', 'x'.repeat(1000)])('with the revision %j conflicts', async (revision) => {
+    const { id } = await card()
+    expect((await send('cards.update', { card_id: id, title: 'Mine', revision })).status).toBe(412)
+    expect((await api('GET', `/cards/${id}`)).title).toBe('Notes')
+  })
+
+  test.each([
+    ['cards.update', ['form_token', 'card_id'], 415],
+    ['attachments.attach', ['card_id'], 403],
+    ['attachments.attach', ['form_token', 'card_id'], 303],
+  ])('%s with a file after the fields %j is answered %i, and only an upload of this site stores it', async (operation, names, status) => {
+    const { id } = await card()
+    const form_token = /name="form_token" value="([^"]*)"/.exec((await visitor.request('/app')).text)![1]!
+    const values: Record<string, string> = { form_token, card_id: id }
+    const part = (head: string, value: string) => `--XX\r\ncontent-disposition: form-data; ${head}\r\n\r\n${value}\r\n`
+    const fields = names.map((name) => part(`name="${name}"`, values[name]!)).join('')
+    // What comes after the file does not count.
+    const body = `${fields}${part('name="file"; filename="a.txt"', 'text')}${part('name="form_token"', form_token)}--XX--\r\n`
+    const whole = status === 303 ? body.replace(part('name="form_token"', form_token) + '--XX--', '--XX--') : body
+    const headers = { 'content-type': 'multipart/form-data; boundary=XX', origin: 'http://localhost', 'sec-fetch-site': 'same-origin' }
+    const page = await visitor.request(`${base}/do/${operation}`, { method: 'POST', headers, body: whole })
+    expect([page.status, (await api('GET', `/cards/${id}/attachments`)).length]).toEqual([status, status === 303 ? 1 : 0])
+  })
+
   test('asks for the name of what is deleted', async () => {
     const { id } = await card()
     await visitor.open(doing('cards.delete', { card_id: id }))

@@ -130,6 +130,7 @@ async function perform(context: SignedInContext, operation: Operation): Promise<
   const reader = readerOf(context, params['workspace']!)
   const submitted = readFields(operation, form)
   try {
+    if (upload !== undefined && !operation.takesUpload) throw new ApiError('unsupported_media_type', { message: 'This form has no file.' })
     const place = await readPlace(reader, operation, submitted.params)
     const name = nameToType(operation, place)
     if (name !== undefined && form.get('confirmed')?.trim() !== name.trim())
@@ -142,7 +143,8 @@ async function perform(context: SignedInContext, operation: Operation): Promise<
     // What others have changed of it is no conflict, as long as it is something else.
     const isOther = isAsBefore(form, Object.keys(submitted.body ?? {}), place.target?.record ?? {})
     const revision = operation.method === 'PATCH' && isOther ? place.target?.revision : form.get('revision')
-    const ifMatch = revision == null ? undefined : entityTag(revision)
+    // What is no revision matches nothing.
+    const ifMatch = revision == null ? undefined : entityTag(/^\w{1,100}$/.test(revision) ? revision : '-')
     const body = upload === undefined ? submitted.body : undefined
     const answer = (await reader.answer(operation.id, { params: submitted.params, body, upload, ifMatch })) as Done
     const query = doneQuery(undo, operation.id)
