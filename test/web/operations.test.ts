@@ -194,6 +194,19 @@ describe('the form of an operation', () => {
     expect([cards[0].column_id, isBack(cards[0])]).toEqual([columnId, true])
   })
 
+  test.each([
+    ['did=constructor&undo=cards.move', false],
+    ['did=cards.move&undo=__proto__', false],
+    ['did=cards.delete&undo=cards.delete', false],
+    ['did=cards.move&undo=cards.move&card_id=x&to=last&over_claim=7&back=//evil&form_token=y', true],
+  ])('offers to take back only what can be taken back, whatever the address names: %s', async (query, isOffered) => {
+    const { text } = await visitor.request(`${base}/boards/${boardId}?${query}`)
+    expect([text.includes('id="did"'), /over_claim|evil/.test(text.replace(/<form[^>]*data-filters.*?<\/form>/s, ''))]).toEqual([
+      isOffered,
+      false,
+    ])
+  })
+
   test('leads back only to a page of its workspace', async () => {
     for (const back of [
       'https://evil.example/',

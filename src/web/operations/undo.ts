@@ -25,6 +25,9 @@ const DONE: Readonly<Record<string, string>> = {
 }
 const REOPENED = 'The card is open again.'
 
+/** What an undo says: never that it takes a claimed card away. */
+const UNDO_FIELDS = ['card_id', 'column_id', 'completed', 'before', 'to']
+
 /** Cards of a column among which the place of one is looked for. */
 const EXAMINED = '100'
 
@@ -59,9 +62,10 @@ export function doneQuery(undo: Undo | undefined, id: string): string {
 export function renderDone(context: SignedInContext): VNode | undefined {
   const { query } = context
   const [did, undo] = [query.get('did') ?? '', query.get('undo') ?? '']
-  const { did: _did, undo: _undo, ...fields } = Object.fromEntries(query)
+  // The address can name anything.
+  if (!Object.hasOwn(DONE, did) || !Object.hasOwn(DONE, undo)) return undefined
+  const fields = Object.fromEntries(UNDO_FIELDS.flatMap((name) => (query.has(name) ? [[name, query.get(name)!]] : [])))
   const text = fields['completed'] === 'true' ? REOPENED : DONE[did]
-  if (text === undefined || DONE[undo] === undefined) return undefined
   const form = operationForm(context, undo, fields, html`<button class="quiet">Undo</button>`)
   return html`<div class="notice did" id="did" role="status">${text} ${form}</div>`
 }
