@@ -153,3 +153,15 @@ export async function expectNotFound(page: Page, secret: string): Promise<void> 
   await cdp.detach()
   expect(JSON.stringify(await page.context().cookies())).not.toContain(secret)
 }
+
+/** Requests of an agent, which must succeed. @param url with the token, as they are now */
+export function agentOf(at: () => { readonly url: string; readonly token: string }) {
+  return async (method: string, path: string, body?: unknown): Promise<any> => {
+    const { url, token } = at()
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const response = await fetch(`${url}/v1${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) })
+    const reply: any = await response.json()
+    expect([method, path, response.ok, reply.error]).toEqual([method, path, true, undefined])
+    return reply.data
+  }
+}

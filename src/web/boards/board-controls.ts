@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import type { Column } from '../../model/column.ts'
 import { limits } from '../../model/limits.ts'
 import { html } from '../html.ts'
-import { operationForm } from '../operations/form.ts'
+import { formAddress, operationForm } from '../operations/form.ts'
 import type { SignedInContext } from '../page-context.ts'
 import type { BoardData } from './board-data.ts'
 import type { Reader } from './reader.ts'
@@ -51,8 +51,7 @@ function doLink(
   text: string,
 ): VNode | undefined {
   if (!allowed.has(operation)) return undefined
-  const query = new URLSearchParams({ ...id, back: context.path })
-  return html`<a href="/app/${context.params['workspace']}/do/${operation}?${String(query)}">${text}</a>`
+  return html`<a href=${formAddress(context, operation, id)}>${text}</a>`
 }
 
 /** The line at the end of a column with which cards are created. */

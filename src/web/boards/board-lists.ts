@@ -6,7 +6,7 @@ import type { Label } from '../../model/label.ts'
 import { limits } from '../../model/limits.ts'
 import type { BoardMemberEntry } from '../../resources/board-members/people.ts'
 import { html } from '../html.ts'
-import { operationForm } from '../operations/form.ts'
+import { formAddress, operationForm } from '../operations/form.ts'
 import { renderDone } from '../operations/undo.ts'
 import type { Page, SignedInContext } from '../page-context.ts'
 import { renderDistance } from '../times.ts'
@@ -94,8 +94,6 @@ export const boardLabelsPage = boardPart('labels', 'labels.list', 'Labels', asyn
   const { items } = await readAll<Label>(reader, ['labels.list', of], 5)
   const [first] = items
   const ofLabel = first === undefined ? new Set<string>() : await reader.allowed('label', first.id)
-  const path = `/app/${context.params['workspace']}/do`
-  const query = (id: string) => new URLSearchParams({ label_id: id, back: context.path })
   return html`
     ${items.length === 0 && html`<p class="empty">This board has no labels yet.</p>`}
     <ul class="entries">
@@ -104,8 +102,8 @@ export const boardLabelsPage = boardPart('labels', 'labels.list', 'Labels', asyn
           html`<li>
             <div><span class="label">${swatch(color, 'dot')}${name}</span></div>
             <p class="actions">
-              ${ofLabel.has('labels.update') && html`<a class="button" href="${path}/labels.update?${query(id)}">Edit<span class="unseen"> ${name}</span></a>`}
-              ${ofLabel.has('labels.delete') && html`<a class="button danger" href="${path}/labels.delete?${query(id)}">Delete<span class="unseen"> ${name}</span></a>`}
+              ${ofLabel.has('labels.update') && html`<a class="button" href=${formAddress(context, 'labels.update', { label_id: id })}>Edit<span class="unseen"> ${name}</span></a>`}
+              ${ofLabel.has('labels.delete') && html`<a class="button danger" href=${formAddress(context, 'labels.delete', { label_id: id })}>Delete<span class="unseen"> ${name}</span></a>`}
             </p>
           </li>`,
       )}

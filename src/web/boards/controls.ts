@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { html } from '../html.ts'
-import { operationForm } from '../operations/form.ts'
+import { formAddress, operationForm } from '../operations/form.ts'
 import type { SignedInContext } from '../page-context.ts'
 
 /** What the controls of a page are made with. */
@@ -35,9 +35,8 @@ export function removeButton({ context }: Controls, operation: string, fields: F
 }
 
 /** A link to the form of an operation. */
-export function doLink({ context, base }: Controls, operation: string, fields: Fields, text: string, about = ''): VNode {
-  const given = Object.entries({ ...fields, back: context.path }).filter((one): one is [string, string] => one[1] !== undefined)
-  return html`<a class="small" href="${base}/do/${operation}?${new URLSearchParams(given)}"
+export function doLink({ context }: Controls, operation: string, fields: Fields, text: string, about = ''): VNode {
+  return html`<a class="small" href=${formAddress(context, operation, fields)}
     >${text}${about !== '' && html`<span class="unseen"> ${about}</span>`}</a
   >`
 }

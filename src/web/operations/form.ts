@@ -7,6 +7,16 @@ import { renderTime } from '../times.ts'
 import { fieldsOf, shownValue, type Field } from './fields.ts'
 import type { Choices, Place } from './place.ts'
 
+/** The address of the form of an operation. @param fields those that are filled in; the person returns to the present page */
+export function formAddress(
+  { params, path }: SignedInContext,
+  operation: string,
+  fields: Readonly<Record<string, string | undefined>>,
+): string {
+  const given = Object.entries({ ...fields, back: path }).filter((one): one is [string, string] => one[1] !== undefined)
+  return `/app/${params['workspace']}/do/${operation}?${new URLSearchParams(given)}`
+}
+
 /**
  * A form of a page that performs an operation: its own content, and fields that the person does not see.
  * @param hasFile whether it uploads a file. Its content then ends with it.

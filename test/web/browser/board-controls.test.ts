@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { expectAccessible, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
+import { agentOf, expectAccessible, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
 import { startProcess, type RunningProcess } from '../../support/process.ts'
 
 let browser: Browser
@@ -13,14 +13,10 @@ let window: Window
 let page: Page
 
 /** What an agent does meanwhile. */
-const agent = async (method: string, path: string, body?: unknown) => {
+const agent = agentOf(() => {
   const { token } = demo.tokens.find(({ display_name, scopes }) => display_name === 'Olivia Stone' && scopes.includes('kanban:admin'))
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const response = await fetch(`${demo.url}/v1${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) })
-  const reply: any = await response.json()
-  expect([method, path, response.ok, reply.error]).toEqual([method, path, true, undefined])
-  return reply.data
-}
+  return { url: demo.url, token }
+})
 
 beforeAll(async () => {
   service = startProcess(['--json', '--demo'])

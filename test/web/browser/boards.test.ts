@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectAccessible, expectSpaced, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
+import { agentOf, expectAccessible, expectSpaced, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
 import { startProcess, type RunningProcess } from '../../support/process.ts'
 import { startRedis, type RedisServer } from '../../support/redis.ts'
 
@@ -17,13 +17,7 @@ let base: string
 let boardId: string
 let columns: { id: string; name: string }[]
 
-const agent = async (method: string, path: string, body?: unknown) => {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const response = await fetch(`${otherUrl}/v1${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) })
-  const reply: any = await response.json()
-  expect([method, path, response.ok, reply.error]).toEqual([method, path, true, undefined])
-  return reply.data
-}
+const agent = agentOf(() => ({ url: otherUrl, token }))
 
 beforeAll(async () => {
   const start = async (args: readonly string[]) => {

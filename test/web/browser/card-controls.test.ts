@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { expectAccessible, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
+import { agentOf, expectAccessible, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
 import { startProcess, type RunningProcess } from '../../support/process.ts'
 
 // A person works on a card, and others do so at the same time.
@@ -15,13 +15,7 @@ let boardId: string
 let columns: { id: string }[]
 let cardId: string
 
-const agent = async (method: string, path: string, body?: unknown) => {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const response = await fetch(`${url}/v1${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) })
-  const reply: any = await response.json()
-  expect([method, path, response.ok, reply.error]).toEqual([method, path, true, undefined])
-  return reply.data
-}
+const agent = agentOf(() => ({ url, token }))
 
 beforeAll(async () => {
   browser = await openBrowser()
