@@ -68,6 +68,9 @@ function send(
   const [method, path] = target.split(' ') as [string, string]
   const content = body === undefined ? undefined : fill(typeof body === 'string' ? body : JSON.stringify(body))
   const all = {
+    // Neither is of importance to any response: none allows another origin, or sets a cookie.
+    origin: 'https://elsewhere.example',
+    cookie: 'session=1',
     ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     ...(content === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(content)) }),
     ...headers,

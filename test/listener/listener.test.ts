@@ -69,6 +69,13 @@ describe('the listener', () => {
 
   // A proxy that filters by prefix must see the same path as the service.
   test.each([
+    ['/v1', 404],
+    ['/v1/', 404],
+    ['/v1/nowhere', 404],
+    ['/v1/Account', 404],
+    ['/v1/account;x', 404],
+    ['/v1/boards//members', 404],
+    ['/v1/%ZZ', 404],
     ['/v1/./account', 404],
     ['/v1//account', 404],
     ['/v1/boards/%2e%2e/account', 404],

@@ -20,6 +20,9 @@ const ELSEWHERE = new Set<ErrorCode>(['forbidden', 'conflict'])
 /** These come before an operation is known. */
 const BEFORE = new Set<ErrorCode>(['request_timeout', 'headers_too_large'])
 
+/** What errors of the inside say, and no response. */
+const SECRET = 'secret of the inside'
+
 /** The cursor of a change that no board has. */
 const LOST = encodeCursor('boards.changes', `${'9'.repeat(16)} 00000000000000000000`)
 
@@ -69,13 +72,17 @@ describe('the errors that the document lists for an operation', () => {
     const target = fill((name) => params[name]!)
     const absent = fill((name) => params[name]!.replace(/_.*/, '_00000000000000000000'))
     const body = exampleBody(id, scenario)
+    // All refused writes have one Idempotency-Key. None of them uses it up: the next one with it is the first one.
+    const key: Record<string, string> = isRead ? {} : { 'idempotency-key': id }
     const send = (headers: Record<string, string>, to = target, content: unknown = body) =>
-      service.send(caller.admin, method, to, content, headers)
+      service.send(caller.admin, method, to, content, { ...key, ...headers })
     const failing = async (error: Error) => {
       service.store.beforeRead = async () => {
         throw error
       }
-      return send({}).finally(() => (service.store.beforeRead = undefined))
+      const reply = await send({}).finally(() => (service.store.beforeRead = undefined))
+      expect(reply.text).not.toContain(SECRET)
+      return reply
     }
     const repeatAfterDeletion = async () => {
       const { data } = (await send({ 'idempotency-key': 'deleted' })).body
@@ -99,18 +106,19 @@ describe('the errors that the document lists for an operation', () => {
       ...(path.endsWith('/content') && { range_not_satisfiable: () => send({ range: 'bytes=999-' }) }),
       validation_failed: () => send({}, `${target}?unknown=1`),
       rate_limited: () => limited.send(limitedToken, method, target, body),
-      internal_error: () => failing(new Error('unexpected')),
+      internal_error: () => failing(new Error(SECRET)),
       contention: () => failing(new Contention()),
-      unavailable: () => failing(new StorageUnavailable('gone')),
+      unavailable: () => failing(new StorageUnavailable(SECRET)),
       // Last, because a DELETE is done then.
       ...(!isRead && {
         idempotency_key_in_use: async () => {
           let reply: Reply | undefined
-          service.store.beforeCommit = async () => void (reply = await send({ 'idempotency-key': id }))
-          await send({ 'idempotency-key': id })
+          service.store.beforeCommit = async () => void (reply = await send({}))
+          const first = await send({})
+          expect([first.status < 300, first.headers.get('idempotent-replayed')]).toEqual([true, null])
           return reply!
         },
-        idempotency_key_reused: () => send({ 'idempotency-key': id, 'if-match': '"0000"' }),
+        idempotency_key_reused: () => send({ 'if-match': '"0000"' }),
       }),
     }
   }
