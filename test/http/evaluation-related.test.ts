@@ -7,7 +7,7 @@ import { TestBoard } from '../support/board.ts'
 import { questionOf } from '../support/evaluations.ts'
 import { expectEqual } from '../support/expect-equal.ts'
 import { memory } from '../support/memory.ts'
-import { Service, type Person, type Reply } from '../support/service.ts'
+import { bytes, Service, type Person, type Reply } from '../support/service.ts'
 
 // What a request names besides the resource of its path is decided in the same way by the operation, by an evaluation of it and by a
 // batch. The operations are dry runs: they decide everything, and change nothing.
@@ -118,6 +118,14 @@ const related: Readonly<Record<Kind, () => Readonly<Record<string, string>>>> = 
   attachment: () => ({ image: own.image, text: own.text, secret: own.secretImage, 'of another card': own.imageOfNeighbor }),
   file: () => ({ attached: own.files.image, 'of another card': own.files.imageOfNeighbor, secret: own.files.secretOfNeighbor }),
   user: () => ({ creator: ann.id, member: bob.id, 'without access': dan.id, left: eve.id, 'of another workspace': stranger.id }),
+}
+/** Texts that are not the id of any resource. */
+const strange = {
+  'in upper case': 'BRD_00000000000000000000',
+  'a null byte': 'brd_\0',
+  'very long': 'x'.repeat(100),
+  'a key template of the store': '{0.user_id}',
+  'a property of the prototype': '__proto__',
 }
 /** The same kind elsewhere, or not at all. */
 function elsewhere(kind: Kind): Readonly<Record<string, string>> {
@@ -251,8 +259,9 @@ describe('what a request names besides its target', () => {
       const others = { member: bob.admin, 'member with the scope of writes': bob.write, 'without access': dan.admin }
       for (const [caller, token] of Object.entries({ ...callers, ...others })) {
         const all: object[] = []
+        const notFound = new Set<string>()
         const decisions: Decided[] = []
-        for (const [relation, id] of Object.entries(relations)) {
+        for (const [relation, id] of Object.entries({ ...relations, ...(caller === 'creator' && strange) })) {
           const asked = askedOf(name, id)
           const reply = await operate(name, token, asked)
           const operated = decidedBy(reply)
@@ -260,6 +269,7 @@ describe('what a request names besides its target', () => {
             const outcome = expected[title]![relation] ?? 404
             expectEqual([relation, reply.status < 300 ? 'ok' : reply.status], [relation, outcome])
             if (outcome === 404) expectEqual([relation, reply.body.error.parameter], [relation, parameterOf(name)])
+            if (outcome === 404) notFound.add(bytes(reply))
           }
           // The second form of a question is read before anything is decided, so one caller is enough.
           for (const question of questionsOf(name, asked).slice(0, caller === 'creator' ? 2 : 1)) {
@@ -273,6 +283,8 @@ describe('what a request names besides its target', () => {
           if (isBatchable(name.row) && token !== ann.none && token !== ann.read && token !== dan.admin)
             await compareWithBatch(name, token, asked, reply)
         }
+        // Whatever is wrong with an id, the response is the same.
+        expectEqual(notFound.size, caller === 'creator' ? 1 : 0)
         if (caller === 'creator with another scope') continue
         // Together they are answered as alone: what one of them names does not become that of another.
         const { body } = await service.send(token, 'POST', '/access/evaluations', { evaluations: all })

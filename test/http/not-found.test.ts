@@ -12,33 +12,6 @@ const CALLER = { 'caller.role': 'owner', 'caller.membership': 'active' }
 const PRIVATE = { ...CALLER, 'board.visibility': 'private', 'board.caller': 'creator', 'file.owner': 'caller', 'comment.author': 'caller' }
 const HIDDEN = { ...CALLER, 'board.visibility': 'private', 'board.caller': 'none', 'file.owner': 'other', 'file.visibility': 'private' }
 
-const NEW_CARD = { title: 'x', column_id: 'the column of the scenario' }
-/**
- * Members of bodies that name a resource, with the parameter whose id they take, and the other members of the body. A list of ids is
- * named by that parameter in the response, too.
- */
-const references: [operation: string, member: string, parameter: string, rest: object][] = [
-  ['columns.create', 'before', 'column_id', { name: 'x' }],
-  ['columns.create', 'after', 'column_id', { name: 'x' }],
-  ['columns.move', 'before', 'column_id', {}],
-  ['columns.move', 'after', 'column_id', {}],
-  ['cards.create', 'column_id', 'column_id', { title: 'x' }],
-  ['cards.create', 'before', 'card_id', NEW_CARD],
-  ['cards.create', 'after', 'card_id', NEW_CARD],
-  ['cards.create', 'label_ids', 'label_id', NEW_CARD],
-  ['cards.create', 'assignee_ids', 'user_id', NEW_CARD],
-  ['cards.create', 'blocker_ids', 'blocker_id', NEW_CARD],
-  ['cards.move', 'column_id', 'column_id', {}],
-  ['cards.move', 'before', 'card_id', {}],
-  ['cards.move', 'after', 'card_id', {}],
-  ['subtasks.create', 'before', 'subtask_id', { title: 'x' }],
-  ['subtasks.create', 'after', 'subtask_id', { title: 'x' }],
-  ['subtasks.update', 'before', 'subtask_id', {}],
-  ['subtasks.update', 'after', 'subtask_id', {}],
-  ['attachments.attach', 'file_id', 'file_id', {}],
-  ['cards.set_cover', 'attachment_id', 'attachment_id', {}],
-]
-
 /** Texts that are not the id of any resource. */
 const malformed: [reason: string, change: (id: string) => string][] = [
   ['malformed', () => 'nonsense'],
@@ -135,23 +108,6 @@ describe.each(drivers)('404, on $name', (driver) => {
     service.forgetTokens()
     expect(await roundTrips(hidden.params)).toBe(2)
     expect(await roundTrips(hidden.params)).toBe(1)
-  })
-
-  test.each(references)('%s has one 404 response, whatever is wrong with the id in "%s"', async (id, member, parameter, rest) => {
-    const { method, path } = operations.find((row) => row.id === id)!
-    const isList = member.endsWith('_ids')
-    const facts = { 'board.visibility': 'workspace', 'board.caller': 'none', 'file.owner': 'other', 'file.visibility': 'private' }
-    const otherBoard = (await createScenario(world, { ...CALLER, ...facts }))!
-    const responses = new Map<string, string>()
-    for (const [reason, ids] of [...wrongIds, ['of another visible board', otherBoard.params] as const]) {
-      const body = {
-        ...rest,
-        ...('column_id' in rest ? { column_id: visible.params['column_id'] } : {}),
-        [member]: isList ? [ids[parameter]] : ids[parameter],
-      }
-      responses.set(reason, bytes(await service.send(visible.caller.admin, method, fill(path, visible.params), body)))
-    }
-    expectOneResponse(responses, { parameter: isList ? parameter : member })
   })
 
   /** Filters that name something, by the list and the parameter whose id they take. */
