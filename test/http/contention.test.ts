@@ -1,9 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { setRole } from '../../src/admin/memberships.ts'
 import { TestBoard } from '../support/board.ts'
 import { drivers, type Driver } from '../support/drivers.ts'
-import { memory } from '../support/memory.ts'
 import { Service, type Person, type Reply } from '../support/service.ts'
 
 /** Connections that write all the time. */
@@ -82,38 +80,4 @@ describe.each(drivers)('while other requests keep changing a board, on $name', (
     const { body } = await service.send(board.creator.read, 'GET', `/cards/${card}`)
     expect(body.data.label_ids.toSorted()).toEqual(label.toSorted())
   })
-})
-
-test('a turn ends before the service waits for the file of its client', async () => {
-  const { service, board, bob, card } = await setUp(memory)
-  // So the token and the card are read in two steps.
-  service.forgetTokens({ always: true })
-  const events: string[] = []
-  service.store.takeLease = async () => (events.push('turn'), { id: 'turn', end: () => void events.push('end') })
-  // Before the second read of the first three attempts, a record changes that the first one read.
-  let reads = 0
-  service.store.beforeRead = async () => {
-    if (++reads > 6 || reads % 2 === 1) return
-    service.store.beforeRead = undefined
-    await setRole(service.deps, bob.workspaceId, bob.id, reads === 2 ? 'admin' : reads === 4 ? 'owner' : 'member')
-    service.store.beforeRead = before
-  }
-  const before = service.store.beforeRead
-  const part = '--x\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\ncontent-type: text/plain\r\n\r\nhello\r\n--x--\r\n'
-  const body = new ReadableStream(
-    {
-      pull(controller) {
-        events.push('body')
-        controller.enqueue(new TextEncoder().encode(part))
-        controller.close()
-      },
-    },
-    { highWaterMark: 0 },
-  )
-  const headers = { authorization: `Bearer ${bob.write}`, 'content-type': 'multipart/form-data; boundary=x' }
-  const url = `http://localhost/v1/cards/${card}/attachments`
-  const response = await service.app.fetch(new Request(url, { method: 'POST', headers, body, duplex: 'half' } as RequestInit))
-  expect([response.status, events.slice(0, 3)]).toEqual([201, ['turn', 'end', 'body']])
-  expect(await board.all(`/cards/${card}/attachments`)).toHaveLength(1)
-  await service.stop()
 })

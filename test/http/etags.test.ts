@@ -105,13 +105,6 @@ describe.each(drivers)('ETags, on $name', (driver) => {
     }
   })
 
-  test('a stale If-Match is answered with 412 only if neither 404 nor 403 applies', async () => {
-    const scenario = await scenarioFor('comments.update')
-    const update = (token: string, path: string) => service.send(token, 'PATCH', path, { body: 'x' }, { 'if-match': '"0"' })
-    expect((await update(world.other.write, fill('/comments/{comment_id}', scenario))).body.error.code).toBe('forbidden')
-    expect((await update(scenario.caller.write, '/comments/cmt_00000000000000000000')).status).toBe(404)
-  })
-
   test('of several concurrent writers with the same ETag exactly one succeeds', async () => {
     const scenario = await scenarioFor('boards.update')
     const path = fill('/boards/{board_id}', scenario)

@@ -146,7 +146,10 @@ describe('the issues of a request that is not valid name their members exactly',
     ['nested beyond the limit', `{"name":${'['.repeat(limits.jsonDepth)}${']'.repeat(limits.jsonDepth)}}`],
     ['that is empty', ''],
   ])('a body %s is refused', async (_body, body) => {
-    expect(await service.send(person.admin, 'POST', '/boards', body)).toMatchObject({ status: 400, body: { error: { code: 'bad_request' } } })
+    expect(await service.send(person.admin, 'POST', '/boards', body)).toMatchObject({
+      status: 400,
+      body: { error: { code: 'bad_request' } },
+    })
   })
 
   test.each([

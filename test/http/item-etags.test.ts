@@ -5,15 +5,15 @@ import { buildWorld, createAllowed, pathOf, type Scenario, type World } from '..
 import { Service } from '../support/service.ts'
 
 /** Lists whose items can be read one by one, with the path of an item. Written by hand. */
-const LISTS: readonly [id: string, item: string, change: [method: string, body: object]][] = [
-  ['boards.list', '/boards/', ['PATCH', { name: 'New' }]],
-  ['columns.list', '/columns/', ['PATCH', { name: 'New' }]],
-  ['cards.list', '/cards/', ['PATCH', { title: 'New' }]],
-  ['cards.search', '/cards/', ['PATCH', { title: 'New' }]],
-  ['labels.list', '/labels/', ['PATCH', { name: 'New' }]],
-  ['subtasks.list', '/subtasks/', ['PATCH', { title: 'New' }]],
-  ['comments.list', '/comments/', ['PATCH', { body: 'New' }]],
-  ['attachments.list', '/attachments/', ['DELETE', {}]],
+const LISTS: readonly [id: string, item: string][] = [
+  ['boards.list', '/boards/'],
+  ['columns.list', '/columns/'],
+  ['cards.list', '/cards/'],
+  ['cards.search', '/cards/'],
+  ['labels.list', '/labels/'],
+  ['subtasks.list', '/subtasks/'],
+  ['comments.list', '/comments/'],
+  ['attachments.list', '/attachments/'],
 ]
 /** Lists of people and of changes: their items cannot be read one by one. */
 const WITHOUT = ['members.list', 'board_members.list', 'boards.assignable', 'boards.changes']

@@ -3,9 +3,10 @@ import type { OpenApiDocument } from '../../../src/http/openapi/types.ts'
 import { memory } from '../../support/memory.ts'
 import { defaultDocument, DocumentCheck } from '../../support/document-check.ts'
 import { TestBoard } from '../../support/board.ts'
+import { checkResponse } from '../../support/response-check.ts'
 import { Service, type Person, type Reply } from '../../support/service.ts'
 
-// Every response of the suites is compared with the OpenAPI document. These tests show that each difference is found.
+// Every response of the suites is compared with the OpenAPI document, and its failures with the rows. These tests show that each difference is found.
 
 /** The document after a change. */
 function changed(change: (document: any) => void): DocumentCheck {
@@ -121,5 +122,22 @@ describe('the comparison of a response with the OpenAPI document', () => {
     ],
   ])('finds %s', (_what, change, send, message) => {
     expect(send(changed(change))).toThrow(message)
+  })
+
+  const error = { code: 'conflict', message: 'There are too many boards.', request_id: '4a2f0c1e-8f0b-4a57-9f0e-2f6d4f3b1c55' }
+  test.each<[what: string, path: string, body: object, message: RegExp]>([
+    ['a 409 with a message that the row does not state', '/boards', { error }, /boards\.create: the conflicts that its row states/],
+    ['a failure with another envelope', '/nowhere', { error, data: {} }, /the members of a failure/],
+    ['a failure without the id of its request', '/nowhere', { error: { ...error, request_id: undefined } }, /request_id/],
+  ])('finds %s', (_what, path, sent, message) => {
+    expect(() => checkResponse('POST', path, 409, sent)).toThrow(message)
+  })
+
+  test('is made by the test client of each response of a service', async () => {
+    const other = await Service.start(memory)
+    const wrong = new Response('{"data":{"nonsense":true}}', { headers: { 'content-type': 'application/json' } })
+    Object.assign(other.app, { fetch: async () => wrong })
+    await expect(other.send(person.read, 'GET', '/account')).rejects.toThrow(/GET \/account 200: the header /)
+    await other.stop()
   })
 })
