@@ -141,8 +141,6 @@ describe('the operations on a resource', () => {
     }
   })
 
-  // A dry run answers as the operation does, and leaves the scenario as it is. A stream has no end.
-
   test('that is absent, hidden, foreign or malformed are none, byte for byte, and cost the same', async () => {
     const hidden = { 'caller.role': 'owner', 'caller.membership': 'active', 'board.visibility': 'private', 'board.caller': 'none' }
     const scenario = (await createScenario(world, hidden))!
@@ -320,26 +318,12 @@ describe('a search', () => {
       'names nothing in an operation on this resource',
       () => ({ resource: { type: 'board', id: board.id, properties: { planet: 'x' } } }),
     ],
-    [
-      'action',
-      'resource.properties.user_id',
-      'must be text',
-      () => ({ resource: { type: 'board', id: board.id, properties: { user_id: 7 } } }),
-    ],
-    [
-      'action',
-      'resource.properties.column_id',
-      'has not the type that the operation takes',
-      () => ({ resource: { type: 'board', id: board.id, properties: { column_id: [] } } }),
-    ],
     ['action', 'resource.id', 'is missing', () => ({ resource: { type: 'board' } })],
     ['action', 'action', 'is not a known member', () => onBoard({ action: { name: 'boards.read' } })],
     ['action', 'page.token', NO_TOKEN, () => onBoard({ page: { token: 'x' } })],
     ['action', 'page.limit', expect.any(String), () => onBoard({ page: { limit: 0 } })],
-    ['action', 'page.limit', expect.any(String), () => onBoard({ page: { limit: 101 } })],
     ['resource', 'subject.id', NO_SUBJECT, () => boardsFor('boards.read', { subject: { type: 'token', id: bob.id } })],
     ['resource', 'action.name', 'is not the id of an operation', () => boardsFor('boards.paint')],
-    ['resource', 'action.name', 'is not the id of an operation', () => boardsFor('__proto__')],
     ['resource', 'action.name', 'is no operation on a board, but on a card', () => boardsFor('cards.read')],
     ['resource', 'action.name', 'is no operation on a board, but on a workspace', () => boardsFor('boards.list')],
     [
@@ -347,12 +331,6 @@ describe('a search', () => {
       'resource.type',
       'must be board: list other resources, and ask /access/evaluations about them',
       () => ({ action: { name: 'boards.read' }, resource: { type: 'card' } }),
-    ],
-    [
-      'resource',
-      'resource.properties.planet',
-      'names nothing in this operation',
-      () => ({ action: { name: 'boards.read' }, resource: { type: 'board', properties: { planet: 'x' } } }),
     ],
     [
       'resource',

@@ -116,6 +116,10 @@ describe('the issues of a request', () => {
       'The request does not match what this operation accepts: "m0" is not a known member. There are 8900 more issues than are listed.',
     ])
     expect(reply.body.error.issues[99].path).toBe('m99')
+    const { error } = (
+      await setup.board.send('POST', '/boards', { name: 'x', ...Object.fromEntries(Object.entries(members).slice(0, 100)) })
+    ).body
+    expect([error.issues.length, error.message.endsWith('"m0" is not a known member.')]).toEqual([100, true])
   })
 
   test('a body with more than 10,000 members is refused before it is parsed', async () => {
@@ -125,12 +129,6 @@ describe('the issues of a request', () => {
     const tooMany = [{ in: 'body', path: '', message: 'must have at most 10000 members, nested ones included' }]
     expect(await issuesOf({ name: 'x', ...members(10_000) })).toEqual(tooMany)
     expect(await issuesOf({ name: 'x', a: members(5000), b: [members(5000)] })).toEqual(tooMany)
-  })
-
-  test('a response with exactly 100 issues lists all of them', async () => {
-    const members = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`m${i}`, 1]))
-    const { error } = (await setup.board.send('POST', '/boards', { name: 'x', ...members })).body
-    expect([error.issues.length, error.message.endsWith('"m0" is not a known member.')]).toEqual([100, true])
   })
 })
 

@@ -153,7 +153,7 @@ describe.each(drivers)('credentials, on $name', (driver) => {
     async (_id, { method, path, scope: required }) => {
       await recordUses(service, person)
       for (const scope of SCOPES.slice(0, SCOPES.indexOf(required))) {
-        service.store.touched.length = 0
+        service.store.touched.length = service.store.trips = 0
         const body = method === 'GET' || method === 'DELETE' ? undefined : '{ this is not JSON'
         const reply = await service.send(person[scope], method, fill(path), body, { 'content-type': 'text/plain' })
         expect([reply.status, reply.body.error.code]).toEqual([403, 'insufficient_scope'])
@@ -163,24 +163,10 @@ describe.each(drivers)('credentials, on $name', (driver) => {
         })
         expect(reply.headers.get('www-authenticate')).toBe(`Bearer error="insufficient_scope", scope="kanban:${required}"`)
         expect(service.store.touched).toEqual([`token:${sha256Hex(person[scope])}`, `membership:${person.id}`])
+        expect(service.store.trips).toBe(1)
       }
     },
   )
-
-  test('a request that lacks the scope takes one round trip, even with a token that was never used', async () => {
-    for (const { id, method, path } of operations.filter((row) => row.method !== 'GET')) {
-      const { none } = await service.person(person.workspaceId)
-      service.store.touched.length = 0
-      service.store.trips = 0
-      expect([id, (await service.send(none, method, path.replaceAll(/\{\w+\}/g, 'brd_00000000000000000000'), {})).status]).toEqual([
-        id,
-        403,
-      ])
-      await service.app.services.usage.settled()
-      expect([...new Set(service.store.touched.map((key) => key.split(':')[0]))]).toEqual(['token', 'membership'])
-      expect(service.store.trips).toBe(1)
-    }
-  })
 })
 
 describe.each(drivers)('tokens with a legacy prefix, on $name', (driver) => {

@@ -224,14 +224,14 @@ interface Decided {
 function decidedBy({ status, body }: Reply): Decided {
   // An evaluation says nothing of conflicts.
   if (status < 300 || status === 409) return { decision: true }
-  const { code, parameter, row, required_scope, granted_scopes } = body.error
-  return { decision: false, code, parameter, row, ...(granted_scopes && { required_scope, granted_scopes }) }
+  const { code, message, reason = message, parameter, row, required_scope, granted_scopes } = body.error
+  return { decision: false, code, reason, parameter, row, ...(granted_scopes && { required_scope, granted_scopes }) }
 }
 
 function evaluated({ decision, context }: any): Decided {
   if (decision === true) return { decision }
-  const { code, parameter, row, required_scope, granted_scopes } = context
-  return { decision, code, parameter, row, ...(granted_scopes && { required_scope, granted_scopes }) }
+  const { code, reason, parameter, row, required_scope, granted_scopes } = context
+  return { decision, code, reason, parameter, row, ...(granted_scopes && { required_scope, granted_scopes }) }
 }
 
 function operate({ row }: Name, token: string, { params, body }: Asked): Promise<Reply> {

@@ -55,55 +55,6 @@ describe('the answer to a question', () => {
       },
     ],
     [
-      'a missing scope has the scopes',
-      () => bob.write,
-      () => about('boards.delete'),
-      {
-        decision: false,
-        context: {
-          code: 'insufficient_scope',
-          reason: 'The token lacks the scope that this operation requires.',
-          required_scope: 'kanban:admin',
-          granted_scopes: ['kanban:read', 'kanban:write'],
-          row: 'S3',
-        },
-      },
-    ],
-    [
-      'a missing permission has the rule that is not met',
-      () => bob.admin,
-      () => about('boards.set_visibility'),
-      {
-        decision: false,
-        context: {
-          code: 'forbidden',
-          reason: 'P5: Only the creator decides who can see a board.',
-          required_scope: 'kanban:admin',
-          row: 'P5',
-        },
-      },
-    ],
-    [
-      'an absent resource has no row',
-      () => bob.admin,
-      () => about('boards.read', 'board', ABSENT),
-      { decision: false, context: { code: 'not_found', reason: 'There is no such resource.', required_scope: 'kanban:read' } },
-    ],
-    [
-      'an absent further resource has its parameter',
-      () => bob.admin,
-      () => about('cards.assign', 'card', card, { user_id: 'usr_00000000000000000000' }),
-      {
-        decision: false,
-        context: {
-          code: 'not_found',
-          reason: '"user_id" names no resource that can be used here.',
-          required_scope: 'kanban:write',
-          parameter: 'user_id',
-        },
-      },
-    ],
-    [
       'a member that no body of the operation has is invalid',
       () => ann.admin,
       () => about('boards.update', 'board', board.id, undefined, { name: 'x', visibility: 'private' }),
@@ -112,19 +63,6 @@ describe('the answer to a question', () => {
         context: {
           code: 'validation_failed',
           reason: 'The request does not match what this operation accepts: "visibility" is not a known member.',
-          required_scope: 'kanban:write',
-        },
-      },
-    ],
-    [
-      'a body that names the item of the path is invalid',
-      () => bob.admin,
-      () => about('cards.move', 'card', card, { before: card }),
-      {
-        decision: false,
-        context: {
-          code: 'validation_failed',
-          reason: 'The request does not match what this operation accepts: "before" must name another item than the one that is moved.',
           required_scope: 'kanban:write',
         },
       },
@@ -150,16 +88,6 @@ describe('the answer to a question', () => {
 
   test.each<[title: string, question: () => object, expected: boolean | string]>([
     ['an upload, whose file does not exist yet', () => about('attachments.attach', 'card', card), true],
-    [
-      'a new card without further ids',
-      () => about('cards.create', 'board', board.id, { column_id: 'col_00000000000000000000' }),
-      'column_id',
-    ],
-    [
-      'names in the body',
-      () => about('cards.create', 'board', board.id, undefined, { column_id: 'col_00000000000000000000', title: 'x' }),
-      'column_id',
-    ],
     ['the own workspace by its id', () => about('boards.create', 'workspace', ann.workspaceId), true],
     ['another workspace', () => about('boards.create', 'workspace', stranger.workspaceId), ''],
     ['the own token', () => ({ ...about('boards.read'), subject: { type: 'token', id: 'me' } }), true],
@@ -185,15 +113,9 @@ describe('a question that is not valid', () => {
     [
       'subject.id',
       'must be me, or your own id: what others may do is not answered',
-      () => ({ ...about('boards.read'), subject: { type: 'user', id: 'usr_00000000000000000000' } }),
-    ],
-    [
-      'subject.id',
-      'must be me, or your own id: what others may do is not answered',
       () => ({ ...about('boards.read'), subject: { type: 'token', id: ann.id } }),
     ],
     ['action.name', 'is not the id of an operation', () => about('boards.paint')],
-    ['action.name', 'is not the id of an operation', () => about('__proto__')],
     ['resource.type', 'must be card for cards.read', () => about('cards.read')],
     ['resource.type', 'must be workspace for boards.list', () => about('boards.list')],
     ['resource.properties.user_id', 'is missing', () => about('cards.assign', 'card', card)],

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { separateTexts } from '../../src/http/response-texts.ts'
 import { limits } from '../../src/model/limits.ts'
 import { keys } from '../../src/store/keys.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
@@ -120,15 +119,4 @@ test('what is stored for an Idempotency-Key is serialized by the storage only', 
   const records = stringify.mock.calls.filter(([value]) => typeof value === 'object' && value !== null && 'key_hash' in value)
   stringify.mockRestore()
   expect(records).toEqual([])
-})
-
-test.each<[string, unknown]>([
-  ['a card', { id: 'crd_00000000000000000000', title: 'A card', description: textOf(1), assignee_ids: [], due_at: null, position: 'a0' }],
-  ['many short texts of two bytes a character', { results: Array.from({ length: 50 }, () => ({ data: { body: 'é'.repeat(400) } })) }],
-  ['ids', { label_ids: Array.from({ length: 30 }, (_, i) => `lbl_${i}`.padEnd(24, '0')), deleted: true }],
-])('the size of %s is nearly that of its JSON', (_name, data) => {
-  const { size, data: rest, places } = separateTexts(data)
-  const exact = Buffer.byteLength(JSON.stringify({ data: rest, texts: places }))
-  expect(size / exact).toBeGreaterThan(0.8)
-  expect(size / exact).toBeLessThan(1.2)
 })

@@ -108,18 +108,4 @@ describe.each(drivers)('the order of cards, on $name', (driver) => {
     await board.card(column, 'last')
     expect((await board.titles()).at(-1)).toBe('last')
   })
-
-  test('a card can be placed between two cards with the same position', async () => {
-    const { service, workspaceId } = setup
-    const board = await createBoard()
-    const column = await board.column()
-    const [one, two] = [await board.card(column, 'one'), await board.card(column, 'two')]
-    await service.write(workspaceId, async (tx) => {
-      const [first, second] = await tx.read([keys.card(one), keys.card(two)])
-      tx.put(keys.card(two), { ...second!, position: first!.position })
-    })
-    const [upper, lower] = await board.titles()
-    await board.card(column, 'between', { after: upper === 'one' ? one : two })
-    expect(await board.titles()).toEqual([upper, 'between', lower])
-  })
 })

@@ -1,37 +1,5 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { restoreTexts, separateTexts } from '../../src/http/response-texts.ts'
-import { defaultRates, limits } from '../../src/model/limits.ts'
-import { TestBoard } from '../support/board.ts'
-import { memory } from '../support/memory.ts'
-import { Service } from '../support/service.ts'
-import { storedFor } from '../support/stored-responses.ts'
-
-/** 200 KB */
-const FAT = '🌵'.repeat(limits.cardDescription)
-
-describe('one token, at the default limits', () => {
-  let service: Service
-  afterEach(() => service.stop())
-
-  test('with 1,413 requests of 20 bytes to a card of 200 KB, a new key each, makes the service store 3 MB at most', async () => {
-    service = await Service.start(memory, { rateLimits: { quotas: defaultRates } })
-    const workspaceId = await service.workspace()
-    const board = await TestBoard.create(service, await service.person(workspaceId))
-    const card = await board.card(await board.column(), 'Card', { description: FAT })
-    const statuses = new Map<number, number>()
-    for (let i = 0; i < 1413; i++) {
-      const body = { completed: i % 2 === 0 }
-      const { status } = await board.send('PUT', `/cards/${card}/completion`, body, { 'idempotency-key': `key-${i}` })
-      statuses.set(status, (statuses.get(status) ?? 0) + 1)
-      // A second window.
-      if (status === 429) service.now += 60_000
-    }
-    const { responses, bytes } = await storedFor(service, workspaceId)
-    expect([...statuses.keys()]).toEqual([200, 429])
-    expect(responses).toBe(statuses.get(200))
-    expect(bytes).toBeLessThan(3_000_000)
-  })
-})
 
 describe('the long texts of a response', () => {
   const long = 'x'.repeat(1001)
@@ -57,4 +25,18 @@ describe('the long texts of a response', () => {
     expect(() => restoreTexts(stored, [{ path, sha256: 'x' }], [text])).toThrow('a stored response lacks the text')
     expect(stored).toEqual({ id: '1', body: '' })
   })
+})
+
+test.each<[string, unknown]>([
+  [
+    'a card',
+    { id: 'crd_00000000000000000000', title: 'A card', description: 'x'.repeat(8192), assignee_ids: [], due_at: null, position: 'a0' },
+  ],
+  ['many short texts of two bytes a character', { results: Array.from({ length: 50 }, () => ({ data: { body: 'é'.repeat(400) } })) }],
+  ['ids', { label_ids: Array.from({ length: 30 }, (_, i) => `lbl_${i}`.padEnd(24, '0')), deleted: true }],
+])('the size of %s is nearly that of its JSON', (_name, data) => {
+  const { size, data: rest, places } = separateTexts(data)
+  const exact = Buffer.byteLength(JSON.stringify({ data: rest, texts: places }))
+  expect(size / exact).toBeGreaterThan(0.8)
+  expect(size / exact).toBeLessThan(1.2)
 })

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startListener, type Listener } from '../../../src/listener/listener.ts'
-import { operations } from '../../../src/resources/table.ts'
 import { defaultDocument } from '../../support/document-check.ts'
 import { memory } from '../../support/memory.ts'
-import { load, shippedFiles } from '../../support/policy.ts'
 import { Service } from '../../support/service.ts'
 
 describe('what is served outside of /v1 for the developers of clients', () => {
@@ -38,15 +36,6 @@ describe('what is served outside of /v1 for the developers of clients', () => {
     expect(document.servers).toMatchObject([{ url: 'https://kanban.example/v1' }])
     expect(document.info.description).toContain('7 requests of a token and 70 in a workspace in a minute, and 77 failed credentials')
     expect(document.components.schemas.AttachmentsAttachForm.properties.file.maxLength).toBe(12_345)
-  })
-
-  test('a service with its own operations documents these', async () => {
-    const rows = operations.map((row) => (row.id === 'account.read' ? { ...row, path: '/me' } : row))
-    const decisions = { ...shippedFiles.operations, text: shippedFiles.operations.text.replace('/account,', '/me,') }
-    const other = await Service.start(memory, { operations: rows, engine: load({ ...shippedFiles, operations: decisions }) })
-    const document = (await (await other.app.fetch(new Request('http://localhost/openapi.json'))).json()) as any
-    await other.stop()
-    expect([document.paths['/me'].get.operationId, document.paths['/account']]).toEqual(['account.read', undefined])
   })
 
   test.each(['/openapi.json', '/llms.txt', '/.well-known/authzen-configuration'])(
@@ -118,11 +107,6 @@ describe('what is served outside of /v1 for the developers of clients', () => {
       await own.stop()
     },
   )
-
-  test('/llms.txt names the origin of the request', async () => {
-    const text = await (await send('/llms.txt')).text()
-    expect(text).toContain(`Base URL: ${listener.url}/v1\n`)
-  })
 
   test('/llms.txt names the public origin if the operator has set it', async () => {
     const other = await Service.start(memory, { origin: 'https://kanban.example' })
