@@ -10,8 +10,19 @@ import { decorateStore, type Store, type StoreMetrics } from './store/port.ts'
 import type { DecisionRecord } from './http/decision-record.ts'
 import { CannotListen } from './listener/listener.ts'
 
-/** The metrics of a store that are one number each. */
-const STORE_METRICS = [
+/** A metric of something whose state is read, by the member of that state. */
+type StateMetric<Member extends string> = readonly [
+  member: Member,
+  Kind: typeof Counter | typeof Gauge,
+  name: string,
+  help: string,
+  /** what the metrics of several workers become; default: their sum */
+  aggregator?: 'min',
+]
+/** Numbers, or several with a name each. What does not apply has no value. */
+type State<Member extends string> = { readonly [Name in Member]?: number | Readonly<Record<string, number>> | undefined }
+
+const STORE_METRICS: readonly StateMetric<keyof StoreMetrics>[] = [
   ['journalBytes', Gauge, 'lanekeeper_journal_bytes', 'Size of the journal of the folder'],
   [
     'checkpointAgeSeconds',
@@ -25,22 +36,28 @@ const STORE_METRICS = [
   ['loadedBytes', Gauge, 'lanekeeper_loaded_bytes', 'Memory that they take, roughly'],
   ['partitionLoads', Counter, 'lanekeeper_workspace_loads_total', 'How often a workspace was loaded from the folder'],
   ['partitionReleases', Counter, 'lanekeeper_workspace_releases_total', 'How often a workspace was released from memory'],
-] as const
+  ['connections', Gauge, 'lanekeeper_redis_connections', 'Connections to Redis by their state'],
+]
 
-/** The metrics of the decision log. */
-const LOG_METRICS = [
-  ['written', 'lanekeeper_decision_log_records_total', 'Records that the decision log has taken'],
-  ['dropped', 'lanekeeper_decision_log_dropped_total', 'Records that the decision log could not take, and that were left out'],
-  ['refused', 'lanekeeper_decision_log_refused_total', 'Requests that were refused because the decision log could not take their records'],
-] as const
+const LOG_METRICS: readonly StateMetric<keyof LogCounts>[] = [
+  ['written', Counter, 'lanekeeper_decision_log_records_total', 'Records that the decision log has taken'],
+  ['dropped', Counter, 'lanekeeper_decision_log_dropped_total', 'Records that the decision log could not take, and that were left out'],
+  [
+    'refused',
+    Counter,
+    'lanekeeper_decision_log_refused_total',
+    'Requests that were refused because the decision log could not take their records',
+  ],
+]
 
-const LOG_SPACE = 'Space that is left on the disk of the decision log'
+const SPACE_METRICS: readonly StateMetric<'free'>[] = [
+  ['free', Gauge, 'lanekeeper_decision_log_free_bytes', 'Space that is left on the disk of the decision log', 'min'],
+]
 
-/** The metrics of the audit trail. */
-const AUDIT_METRICS = [
-  ['written', 'lanekeeper_audit_entries_total', 'Entries that the audit trail has taken'],
-  ['dropped', 'lanekeeper_audit_dropped_total', 'Entries that it could not take, and that are lost'],
-] as const
+const AUDIT_METRICS: readonly StateMetric<keyof AuditCounts>[] = [
+  ['written', Counter, 'lanekeeper_audit_entries_total', 'Entries that the audit trail has taken'],
+  ['dropped', Counter, 'lanekeeper_audit_dropped_total', 'Entries that it could not take, and that are lost'],
+]
 
 /** The metrics of one process, as values. */
 export type MetricValues = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
@@ -48,12 +65,7 @@ export type MetricValues = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 /** Metrics for Prometheus: requests, policy decisions, storage and the process. */
 export class Metrics {
   readonly registry = new Registry()
-  readonly #requests = new Counter({
-    name: 'lanekeeper_requests_total',
-    help: 'Requests below /v1 by operation and status',
-    labelNames: ['operation', 'status'],
-    registers: [this.registry],
-  })
+  readonly #requests = this.#counter('lanekeeper_requests_total', 'Requests below /v1 by operation and status', 'operation', 'status')
   readonly #durations = new Histogram({
     name: 'lanekeeper_request_seconds',
     help: 'Duration of requests below /v1 by operation and status, from their arrival to their response',
@@ -61,52 +73,38 @@ export class Metrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [this.registry],
   })
-  readonly #decisions = new Counter({
-    name: 'lanekeeper_decisions_total',
-    help: 'Policy decisions by stage, row and outcome',
-    labelNames: ['stage', 'row', 'outcome'],
-    registers: [this.registry],
-  })
-  readonly #conflicts = new Counter({
-    name: 'lanekeeper_commit_conflicts_total',
-    help: 'Commits that failed because a concurrent commit changed what they read',
-    registers: [this.registry],
-  })
-  readonly #retries = new Counter({
-    name: 'lanekeeper_request_retries_total',
-    help: 'Attempts after the first, caused by concurrent writes',
-    labelNames: ['operation'],
-    registers: [this.registry],
-  })
-  readonly #leases = new Counter({
-    name: 'lanekeeper_commit_leases_total',
-    help: 'CommitLeases in a workspace that were taken after several conflicts',
-    registers: [this.registry],
-  })
-  readonly #refusals = new Counter({
-    name: 'lanekeeper_rate_limited_total',
-    help: 'Requests below /v1 that were refused, by the rate limit that they exceeded',
-    labelNames: ['limit'],
-    registers: [this.registry],
-  })
-  readonly #claims = new Counter({
-    name: 'lanekeeper_claims_total',
-    help: 'Claims of cards: taken, renewed, run out (found when the card was taken again), and lost (writes that were refused by If-Claim)',
-    labelNames: ['event'],
-    registers: [this.registry],
-  })
+  readonly #decisions = this.#counter('lanekeeper_decisions_total', 'Policy decisions by stage, row and outcome', 'stage', 'row', 'outcome')
+  readonly #conflicts = this.#counter(
+    'lanekeeper_commit_conflicts_total',
+    'Commits that failed because a concurrent commit changed what they read',
+  )
+  readonly #retries = this.#counter(
+    'lanekeeper_request_retries_total',
+    'Attempts after the first, caused by concurrent writes',
+    'operation',
+  )
+  readonly #leases = this.#counter('lanekeeper_commit_leases_total', 'CommitLeases in a workspace that were taken after several conflicts')
+  readonly #refusals = this.#counter(
+    'lanekeeper_rate_limited_total',
+    'Requests below /v1 that were refused, by the rate limit that they exceeded',
+    'limit',
+  )
+  readonly #claims = this.#counter(
+    'lanekeeper_claims_total',
+    'Claims of cards: taken, renewed, run out (found when the card was taken again), and lost (writes that were refused by If-Claim)',
+    'event',
+  )
   readonly #policy = new Gauge({
     name: 'lanekeeper_policy_info',
     help: 'Always 1, with the hash of the policy in use',
     labelNames: ['policy'],
     registers: [this.registry],
   })
-  readonly #reloads = new Counter({
-    name: 'lanekeeper_policy_reloads_total',
-    help: 'Times that the policy was to be loaded again, by outcome: replaced or refused',
-    labelNames: ['outcome'],
-    registers: [this.registry],
-  })
+  readonly #reloads = this.#counter(
+    'lanekeeper_policy_reloads_total',
+    'Times that the policy was to be loaded again, by outcome: replaced or refused',
+    'outcome',
+  )
   readonly #storage = new Histogram({
     name: 'lanekeeper_storage_seconds',
     help: 'Duration of storage calls, by step and outcome',
@@ -115,14 +113,16 @@ export class Metrics {
     registers: [this.registry],
   })
 
-  #store: Store | undefined
-  #logCounts: (() => LogCounts) | undefined
-  #logSpace: (() => Promise<DiskSpace | undefined>) | undefined
-  #auditCounts: (() => AuditCounts) | undefined
+  /** read the states of which there are metrics */
+  readonly #states: (() => Promise<void>)[] = []
 
   constructor() {
     // Processor time, memory, V8's garbage collection, file descriptors and the lag of the event loop.
     collectDefaultMetrics({ register: this.registry })
+  }
+
+  #counter(name: string, help: string, ...labelNames: string[]): Counter {
+    return new Counter({ name, help, labelNames, registers: [this.registry] })
   }
 
   /** States the policy in use. @param hash its hash */
@@ -165,7 +165,8 @@ export class Metrics {
 
   /** Returns a store whose calls are measured. Its state is read whenever the metrics are. */
   measure(store: Store): Store {
-    this.#store = store
+    // A disk that cannot be examined must not hide the other metrics.
+    this.#watch(STORE_METRICS, () => store.metrics().catch(() => ({})))
     const timed = <T>(step: string, outcomeOf: (result: T) => string, work: () => Awaitable<T>): Awaitable<T> => {
       const stop = this.#storage.startTimer({ step })
       const count = (result: T): T => (stop({ outcome: outcomeOf(result) }), result)
@@ -206,60 +207,41 @@ export class Metrics {
 
   /** Adds what a decision log has counted. @param space of its disk, if it has one */
   watchLog(counts: () => LogCounts, space?: () => Promise<DiskSpace | undefined>): void {
-    this.#logCounts = counts
-    this.#logSpace = space
+    this.#watch(LOG_METRICS, counts)
+    if (space !== undefined) this.#watch(SPACE_METRICS, async () => ({ free: (await space())?.free }))
   }
 
   /** Adds what the audit trail has counted. */
   watchAudit(counts: () => AuditCounts): void {
-    this.#auditCounts = counts
+    this.#watch(AUDIT_METRICS, counts)
   }
 
   /** All metrics in the format of Prometheus. */
   async read(): Promise<string> {
-    await this.#readState()
+    for (const read of this.#states) await read()
     return this.registry.metrics()
   }
 
   /** All metrics as values, to be added to those of other processes. */
   async readValues(): Promise<MetricValues> {
-    await this.#readState()
+    for (const read of this.#states) await read()
     return this.registry.getMetricsAsJSON()
   }
 
-  async #readState(): Promise<void> {
-    // A disk that cannot be examined must not hide the other metrics.
-    const state = await this.#store?.metrics().catch(() => undefined)
-    if (state !== undefined) this.#setState(state)
-    const counts = this.#logCounts?.()
-    if (counts !== undefined) for (const [member, name, help] of LOG_METRICS) this.#set(Counter, name, help, counts[member])
-    const space = await this.#logSpace?.()
-    if (space !== undefined) this.#set(Gauge, 'lanekeeper_decision_log_free_bytes', LOG_SPACE, space.free, 'min')
-    const ofAudit = this.#auditCounts?.()
-    if (ofAudit !== undefined) for (const [member, name, help] of AUDIT_METRICS) this.#set(Counter, name, help, ofAudit[member])
-  }
-
-  /** @param aggregator what the metrics of several workers become */
-  #set(Kind: typeof Counter | typeof Gauge, name: string, help: string, value: number, aggregator: 'sum' | 'min' = 'sum'): void {
-    const metric = this.registry.getSingleMetric(name) ?? new Kind({ name, help, registers: [this.registry], aggregator })
-    metric.reset()
-    ;(metric as Counter).inc(value)
-  }
-
-  #setState({ connections, ...state }: StoreMetrics): void {
-    // A driver without a value has no such metric.
-    for (const [member, Kind, name, help] of STORE_METRICS) {
-      const value = state[member]
-      if (value !== undefined) this.#set(Kind, name, help, value)
-    }
-    if (connections === undefined) return
-    for (const [name, count] of Object.entries(connections)) this.#connections().set({ state: name }, count)
-  }
-
-  #connections(): Gauge {
-    const name = 'lanekeeper_redis_connections'
-    const present = this.registry.getSingleMetric(name) as Gauge | undefined
-    return present ?? new Gauge({ name, help: 'Connections to Redis by their state', labelNames: ['state'], registers: [this.registry] })
+  /** Adds the metrics of a state. It is read whenever they are. */
+  #watch<Member extends string>(table: readonly StateMetric<Member>[], read: () => Awaitable<State<Member>>): void {
+    this.#states.push(async () => {
+      const state: State<Member> = await read()
+      for (const [member, Kind, name, help, aggregator = 'sum'] of table) {
+        const value = state[member]
+        if (value === undefined) continue
+        const labelNames = typeof value === 'number' ? [] : ['state']
+        const metric = this.registry.getSingleMetric(name) ?? new Kind({ name, help, labelNames, registers: [this.registry], aggregator })
+        metric.reset()
+        if (typeof value === 'number') (metric as Counter).inc(value)
+        else for (const [label, count] of Object.entries<number>(value)) (metric as Counter).inc({ state: label }, count)
+      }
+    })
   }
 }
 

@@ -5,10 +5,13 @@ import { decorateStore, type Store, type StoreMetrics } from '../src/store/port.
 import { FolderMetrics } from '../src/store/fs/compaction.ts'
 import { openFsStore } from '../src/store/fs/store.ts'
 import { createMemoryStore } from '../src/store/memory.ts'
+import { TestBoard } from './support/board.ts'
 import { change } from './support/changes.ts'
 import { drivers } from './support/drivers.ts'
 import { FaultyDisk } from './support/faulty-disk.ts'
 import { quiet } from './support/log.ts'
+import { memory } from './support/memory.ts'
+import { Service } from './support/service.ts'
 
 /** What `/metrics` exposes for a store, and the names of the metrics. */
 async function scrape(store: Store): Promise<{ text: string; names: string[] }> {
@@ -90,12 +93,51 @@ describe('the metrics', () => {
     expect(names).toContain('lanekeeper_requests_total')
   })
 
-  test('turns are counted', async () => {
+  test('what happens in a store is counted', async () => {
     const metrics = new Metrics()
     const store = metrics.measure(createMemoryStore())
-    const turn = await store.takeLease('p')
-    turn.end()
-    expect(await metrics.read()).toMatch(/^lanekeeper_commit_leases_total 1$/m)
+    const lease = await store.takeLease('p')
+    lease.end()
+    const expected = { records: new Map([['user:a', 'another revision']]), indexes: new Map(), capacity: new Map() }
+    expect(await store.commit('global', { ...change({}), expect: expected })).toBe('conflict')
+    const text = await metrics.read()
+    for (const line of ['commit_leases_total 1', 'commit_conflicts_total 1', 'storage_seconds_count{step="commit",outcome="conflict"} 1'])
+      expect(text).toContain(`\nlanekeeper_${line}\n`)
+  })
+
+  test('requests are counted by operation and status, decisions by stage, row and outcome, refusals by limit', async () => {
+    const rateLimits = { quotas: { token: 3, workspace: 100, address: 2 } }
+    const service = await Service.start(memory, { rateLimits })
+    const workspaceId = await service.workspace()
+    const [ann, bob] = [await service.person(workspaceId), await service.person(workspaceId)]
+    const hidden = await TestBoard.create(service, ann, 'private')
+    service.records.length = 0
+    await service.send(bob.read, 'GET', `/boards/${hidden.id}`)
+    await service.send(bob.read, 'DELETE', `/boards/${hidden.id}`)
+    for (const path of ['/boards', '/nonsense']) await service.send(bob.read, 'GET', path)
+    for (let i = 0; i < 3; i++) await service.send(null, 'GET', '/account')
+    const metrics = new Metrics()
+    for (const record of service.records) metrics.observe(record)
+    const lines = (await metrics.read()).split('\n').filter((line) => /^lanekeeper_(requests|decisions|rate_limited)_total\{/.test(line))
+    expect(lines.toSorted()).toEqual(
+      [
+        'requests_total{operation="boards.read",status="404"} 1',
+        'requests_total{operation="boards.delete",status="403"} 1',
+        'requests_total{operation="boards.list",status="200"} 1',
+        'requests_total{operation="none",status="429"} 2',
+        'requests_total{operation="none",status="401"} 2',
+        'decisions_total{stage="scope",row="S1",outcome="allowed"} 2',
+        'decisions_total{stage="scope",row="S3",outcome="insufficient_scope"} 1',
+        'decisions_total{stage="permission",row="board.access",outcome="not_found"} 1',
+        'decisions_total{stage="list",row="read Board",outcome="allowed"} 0',
+        'decisions_total{stage="list",row="read Board",outcome="not_found"} 0',
+        'rate_limited_total{limit="token"} 1',
+        'rate_limited_total{limit="address"} 1',
+      ]
+        .map((line) => `lanekeeper_${line}`)
+        .toSorted(),
+    )
+    await service.stop()
   })
 })
 

@@ -324,6 +324,7 @@ describe('a search', () => {
     ['action', 'page.limit', expect.any(String), () => onBoard({ page: { limit: 0 } })],
     ['resource', 'subject.id', NO_SUBJECT, () => boardsFor('boards.read', { subject: { type: 'token', id: bob.id } })],
     ['resource', 'action.name', 'is not the id of an operation', () => boardsFor('boards.paint')],
+    ['resource', 'action.name', 'is not the id of an operation', () => boardsFor('__proto__')],
     ['resource', 'action.name', 'is no operation on a board, but on a card', () => boardsFor('cards.read')],
     ['resource', 'action.name', 'is no operation on a board, but on a workspace', () => boardsFor('boards.list')],
     [

@@ -157,28 +157,6 @@ describe('over HTTP', () => {
       }
       expect((await send('GET', '/v1/cards/{card}', { 'if-none-match': plain })).headers['etag']).toBe(plain)
     })
-
-    test.each(CODINGS)('of %s is the condition of a write, and no longer after a change', async (coding) => {
-      const write = (condition: string) =>
-        send('PATCH', '/v1/cards/{card}', { 'if-match': condition }, { title: randomBytes(5).toString('hex') })
-      expect((await write(coded(coding))).status).toBe(200)
-      const stale = await write(coded(coding))
-      const { error } = JSON.parse(stale.body.toString())
-      expect([stale.status, error.current_etag, error.current_etag === plain]).toEqual([412, stale.headers['etag'], false])
-    })
-
-    test.each(['W/{br}', '{zstd}', '{deflate}', '"-br"', '{br}-br"'])(
-      'a tag like %s is not the condition of a write that succeeds',
-      async (form) => {
-        const tag = form.replace(/\{(\w+)\}/, (_all, coding: string) => coded(coding))
-        expect((await send('PATCH', '/v1/cards/{card}', { 'if-match': tag }, { title: 'No' })).status).toBe(412)
-      },
-    )
-
-    test('a write with If-None-Match is refused by the tag of each coding', async () => {
-      for (const tag of [plain, ...CODINGS.map(coded)])
-        expect((await send('PATCH', '/v1/cards/{card}', { 'if-none-match': tag }, { title: 'No' })).status).toBe(412)
-    })
   })
 
   test('a text outside of /v1 is answered 304 with the ETag that the client has', async () => {

@@ -1,7 +1,6 @@
 import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { RateLimits, type RateLimitOptions } from '../../src/http/rate-limits.ts'
-import { Metrics } from '../../src/metrics.ts'
 import { startListener, type Listener } from '../../src/listener/listener.ts'
 import type { SharedCounters } from '../../src/store/counters.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
@@ -314,16 +313,4 @@ describe('processes that share counters', () => {
       ]),
     )
   })
-})
-
-test('refusals are in the metrics, by the limit that was exceeded', async () => {
-  const metrics = new Metrics()
-  for (let i = 0; i < 4; i++) await statusOf(ann.read)
-  for (let i = 0; i < 3; i++) await statusOf(null)
-  for (const record of service.records) metrics.observe(record)
-  const text = await metrics.registry.metrics()
-  expect(text.split('\n').filter((line) => line.startsWith('lanekeeper_rate_limited_total{'))).toEqual([
-    'lanekeeper_rate_limited_total{limit="token"} 1',
-    'lanekeeper_rate_limited_total{limit="address"} 1',
-  ])
 })

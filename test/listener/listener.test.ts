@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startListener, type Listener } from '../../src/listener/listener.ts'
 import { operations } from '../../src/resources/table.ts'
 import type { Operation } from '../../src/resources/operation.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
 import { TestBoard } from '../support/board.ts'
 import { memory } from '../support/memory.ts'
 import { Service, type Person } from '../support/service.ts'
@@ -56,6 +57,11 @@ describe('the listener', () => {
     ['a known method that no path has', head('PROPFIND /v1/account HTTP/1.1', 'host: x'), 401, 'unauthorized'],
     ['CONNECT', head('CONNECT example.com:443 HTTP/1.1', 'host: x'), 400, 'bad_request'],
     ['an unknown expectation', head('GET /v1/account HTTP/1.1', 'host: x', 'expect: unknown'), 401, 'unauthorized'],
+    ['a target with a scheme in upper case', head('GET HTTPS://proxy/v1 HTTP/1.1', 'host: x'), 401, 'unauthorized'],
+    ['a target without a path', head('GET http://proxy HTTP/1.1', 'host: x'), 404, 'not_found'],
+    ['a target without a path, with a query', head('GET http://proxy?/v1 HTTP/1.1', 'host: x'), 404, 'not_found'],
+    ['a path that looks like a target', head('GET /http://proxy/v1 HTTP/1.1', 'host: x'), 404, 'not_found'],
+    ['a query that looks like a target', head('GET /x?to=http://proxy/v1 HTTP/1.1', 'host: x'), 404, 'not_found'],
     ['a path without a leading slash', head('GET v1/account HTTP/1.1', 'host: x'), 400, 'bad_request'],
     ['an upgrade', head('GET /v1/account HTTP/1.1', 'host: x', 'upgrade: websocket', 'connection: upgrade'), 401, 'unauthorized'],
     ['a broken escape, without a token', head('GET /v1/%ZZ HTTP/1.1', 'host: x'), 401, 'unauthorized'],
@@ -91,18 +97,28 @@ describe('the listener', () => {
     ['/v1/boards/%2e/members?limit=1', 404],
     ['/v1/boards/%2e%2e', 404],
     ['/v1/account?x=1', 422],
+    ['/v1/account?', 200],
+    ['/v1/boards?limit=1?x', 422],
     ['/v1/account', 200],
   ])('the path %s is not normalised, and requires a token first', async (target, status) => {
     expect((await send(head(`GET ${target} HTTP/1.1`, 'host: x'))).status).toBe(401)
     expect((await send(head(`GET ${target} HTTP/1.1`, 'host: x', auth()))).status).toBe(status)
     expect((await send(head(`GET http://x${target} HTTP/1.1`, 'host: x', auth()))).status).toBe(status)
   })
-  test.each(['/x/../v1/account', '/%761/account', '/v1\\account', '/./v1/account', '/x/../healthz', '/./settings', '/V1/account'])(
-    'the path %s outside of /v1 is answered 404',
-    async (target) => {
-      for (const headers of [[], [auth()]]) expect((await send(head(`GET ${target} HTTP/1.1`, 'host: x', ...headers))).status).toBe(404)
-    },
-  )
+  test.each([
+    '/x/../v1/account',
+    '/%761/account',
+    '/v1\\account',
+    '/./v1/account',
+    '/x/../healthz',
+    '/./settings',
+    '/V1/account',
+    '/v10',
+    '/v',
+    '/x/v1/account',
+  ])('the path %s outside of /v1 is answered 404', async (target) => {
+    for (const headers of [[], [auth()]]) expect((await send(head(`GET ${target} HTTP/1.1`, 'host: x', ...headers))).status).toBe(404)
+  })
 
   test.each([
     ['without a token', [], '/v1/boards', 401],
@@ -231,6 +247,37 @@ describe('the listener', () => {
     })
     expect((await send(head('GET /v1/account HTTP/1.1', 'host: x', auth()))).status).toBe(200)
   })
+})
+
+test('a connection can be used again after a request that was refused in the middle of its body', async () => {
+  const open = async () => {
+    const opened = await memory.open()
+    const write = async (_id: string, bytes: AsyncIterable<Uint8Array>) => {
+      for await (const chunk of bytes) if (chunk.byteLength > 0) break
+      throw new StorageUnavailable('gone')
+    }
+    return { ...opened, blobs: { ...opened.blobs, write } }
+  }
+  const service = await Service.start({ name: 'memory', open })
+  const person = await service.person(await service.workspace())
+  const board = await TestBoard.create(service, person)
+  const card = await board.card(await board.column())
+  const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+  const request = (...lines: string[]) => [...lines, 'host: x', `authorization: Bearer ${person.admin}`, '', ''].join(CRLF)
+  const file = ['--x', 'content-disposition: form-data; name="file"; filename="a"', '', 'y'.repeat(5_000_000), '--x--', ''].join(CRLF)
+  const received = await exchange(
+    listener.port,
+    request(
+      `POST /v1/cards/${card}/attachments HTTP/1.1`,
+      'content-type: multipart/form-data; boundary=x',
+      `content-length: ${file.length}`,
+    ),
+    file,
+    request('GET /v1/account HTTP/1.1', 'connection: close'),
+  )
+  expect([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['503', '200'])
+  await listener.close()
+  await service.stop()
 })
 
 test('closing the listener refuses new connections and finishes requests in flight', async () => {
