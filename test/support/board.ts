@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import type { Driver } from './drivers.ts'
+import type { Key } from '../../src/store/keys.ts'
 import { Service, type Person, type Reply, type ServiceOptions } from './service.ts'
 
 /** A board and its creator, who sends the requests. */
@@ -157,6 +158,34 @@ export function setUpBoard(driver: Driver, options: ServiceOptions = {}): BoardS
     setup.cardId = await setup.board.card(setup.columnId)
   })
   return setup
+}
+
+let copies = 0
+
+/**
+ * Stores copies of a record directly, each with an id of its own, and behind it in its list: a limit is reached quickly, and a list is long.
+ * @param key of the record, such as `card:crd_…`
+ * @param change members of a copy, by its number
+ * @returns the ids of the copies
+ */
+export async function storeCopies(
+  { service, creator }: TestBoard,
+  key: string,
+  count: number,
+  change: (i: number) => object = () => ({}),
+): Promise<string[]> {
+  const [kind, id] = key.split(':') as [string, string]
+  const ids = Array.from({ length: count }, () => `${id.slice(0, 4)}${String(++copies).padStart(20, '0')}`)
+  await service.write(creator.workspaceId, async (tx) => {
+    const record = (await tx.get(key as Key<object>)) as { readonly position?: string }
+    const { position } = record
+    await tx.read(ids.map((copy) => `${kind}:${copy}` as Key<object>))
+    for (const [i, copy] of ids.entries()) {
+      const own = position === undefined ? {} : { position: `${position}${String(i).padStart(5, '0')}1` }
+      tx.put(`${kind}:${copy}` as Key<object>, { ...record, id: copy, ...own, ...change(i) })
+    }
+  })
+  return ids
 }
 
 /**
