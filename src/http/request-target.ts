@@ -16,14 +16,10 @@ export interface RequestTarget {
  */
 export function targetOf(event: Pick<H3Event, 'req' | 'url'>): RequestTarget {
   const sent = ((event.req as ServerRequest).runtime?.node?.req as IncomingMessage | undefined)?.url
-  const target = sent === undefined ? event.url.pathname + event.url.search : originForm(sent)
+  // Without the origin of the absolute form, which proxies send (RFC 9112 §3.2.2).
+  const target = sent === undefined ? event.url.pathname + event.url.search : sent.replace(/^[a-z]+:\/\/[^/?#]*/i, '')
   const question = target.indexOf('?')
   return question === -1 ? { path: target, search: '' } : { path: target.slice(0, question), search: target.slice(question) }
-}
-
-/** Removes the origin from the absolute form, which proxies send (RFC 9112 §3.2.2). */
-function originForm(target: string): string {
-  return target.startsWith('/') ? target : target.replace(/^[a-z]+:\/\/[^/?#]*/i, '')
 }
 
 /** Whether a path is a prefix or below it. */

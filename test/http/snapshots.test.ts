@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { keys, type Key } from '../../src/store/keys.ts'
-import { recordUses, TestBoard } from '../support/board.ts'
+import type { Key } from '../../src/store/keys.ts'
+import { recordUses, storeCopies, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
-import { card as cardRecord } from '../support/records.ts'
 import { Service, type Person } from '../support/service.ts'
 
 /**
@@ -20,10 +19,6 @@ interface List {
   readonly accesses: number
 }
 
-const AT = '2026-11-01T00:00:00.000Z'
-const times = { created_at: AT, updated_at: AT }
-const numbered = (kind: string, i: number) => `${kind}_${String(i).padStart(20, '0')}`
-
 describe.each(drivers)('a page of a list that is assembled from several reads, on $name', (driver) => {
   let service: Service
   let ann: Person
@@ -40,104 +35,58 @@ describe.each(drivers)('a page of a list that is assembled from several reads, o
   })
   afterAll(() => service.stop())
 
-  const create = (records: readonly (readonly [key: string, value: object])[]) =>
-    service.write(ann.workspaceId, async (tx) => {
-      await tx.read(records.map(([key]) => key as Key<object>))
-      for (const [key, value] of records) tx.put(key as Key<object>, value)
-    })
   /** Renames an item, as at the same moment of the clock: no entry of an index changes. */
   const renaming = (key: string, member: string) => (name: string) =>
     service.write(ann.workspaceId, async (tx) => tx.put(key as Key<object>, { ...(await tx.get(key as Key<object>)), [member]: name }))
 
-  const card = (boardId: string, column_id: string, i: number, description = '') =>
-    cardRecord({
-      id: `crd_${boardId.slice(4, 14)}${String(i).padStart(10, '0')}`,
-      board_id: boardId,
-      column_id,
-      title: 'old',
-      description,
-      position: `a${String(i).padStart(4, '0')}1`,
-      creator_id: ann.id,
-      ...times,
-    })
-  const titles = (cards: readonly { id: string }[]) =>
-    [renaming(keys.card(cards[0]!.id), 'title'), renaming(keys.card(cards.at(-1)!.id), 'title')] as const
+  /** The first and the last item of a list, which are renamed. */
+  const ends = (kind: string, [first, last]: readonly string[], member: string) =>
+    [renaming(`${kind}:${first}`, member), renaming(`${kind}:${last}`, member)] as const
 
   /** Creates a column with cards. A search finds only the first and the last one. */
   async function search(query: string, accesses: number): Promise<List> {
     const other = await TestBoard.create(service, ann)
-    const column = await other.column()
-    const cards = Array.from({ length: 121 }, (_, i) => card(other.id, column, i, i % 120 === 0 ? 'found' : ''))
-    await create(cards.map((one) => [keys.card(one.id), one]))
-    return { path: `/boards/${other.id}/cards?q=found${query}`, rename: titles(cards), member: 'title', accesses }
-  }
-
-  /** The same among the cards of all boards: the text is on no other board. */
-  async function searchEverywhere(query: string, accesses: number): Promise<List> {
-    const { path, ...list } = await search('', accesses)
-    const [, boardId] = /boards\/(\w+)/.exec(path)!
-    await service.write(ann.workspaceId, async (tx) => {
-      const id = (i: number) => `crd_${boardId!.slice(4, 14)}${String(i).padStart(10, '0')}`
-      const found = await tx.read([keys.card(id(0)), keys.card(id(120))])
-      for (const one of found) tx.put(keys.card(one!.id), { ...one!, description: boardId! })
-    })
-    return { ...list, path: `/cards?q=${boardId}&${query}` }
+    const first = await other.card(await other.column(), 'old', { description: other.id })
+    const copies = await storeCopies(other, `card:${first}`, 120, (i) => ({ description: i === 119 ? other.id : '' }))
+    const path = query === '' ? `/boards/${other.id}/cards?q=${other.id}` : `/cards?q=${other.id}&${query}`
+    return { path, rename: ends('card', [first, copies.at(-1)!], 'title'), member: 'title', accesses }
   }
 
   /** Creates more columns than are read at once, with a card in the first and in the last one. */
   async function cardsOfColumns(): Promise<List> {
     const other = await TestBoard.create(service, ann)
-    const ids: string[] = []
-    for (let i = 0; i < 10; i++) ids.push(await other.column())
-    const cards = [card(other.id, ids[0]!, 0), card(other.id, ids[9]!, 1)]
-    await create(cards.map((one) => [keys.card(one.id), one]))
-    return { path: `/boards/${other.id}/cards`, rename: titles(cards), member: 'title', accesses: 3 }
+    const columns = [await other.column()]
+    columns.push(...(await storeCopies(other, `column:${columns[0]}`, 9)))
+    const cards = [await other.card(columns[0]!), await other.card(columns[9]!)]
+    return { path: `/boards/${other.id}/cards`, rename: ends('card', cards, 'title'), member: 'title', accesses: 3 }
   }
 
   /** Creates columns, of which only the first and the last one are active. */
   async function columns(): Promise<List> {
-    const { id: boardId } = await TestBoard.create(service, ann)
-    const id = (i: number) => numbered('col', i)
-    await create(
-      Array.from({ length: 12 }, (_, i) => {
-        const archived_at = i === 0 || i === 11 ? null : AT
-        return [
-          keys.column(id(i)),
-          {
-            id: id(i),
-            board_id: boardId,
-            name: 'old',
-            position: `a${String(i).padStart(4, '0')}1`,
-            wip_limit: null,
-            archived_at,
-            ...times,
-          },
-        ]
-      }),
-    )
-    const rename = [renaming(keys.column(id(0)), 'name'), renaming(keys.column(id(11)), 'name')] as const
-    return { path: `/boards/${boardId}/columns?limit=2`, rename, member: 'name', accesses: 4 }
+    const other = await TestBoard.create(service, ann)
+    const first = await other.column()
+    const copies = await storeCopies(other, `column:${first}`, 11, (i) => ({ archived_at: i === 10 ? null : other.now }))
+    const rename = ends('column', [first, copies.at(-1)!], 'name')
+    return { path: `/boards/${other.id}/columns?limit=2`, rename, member: 'name', accesses: 4 }
   }
 
   /** Creates two boards that are older than all others. */
   async function boards(): Promise<List> {
-    const members = { name: 'old', description: '', cover_color: null, visibility: 'workspace', creator_id: bob.id, ...times }
-    await create([0, 1].map((i) => [keys.board(numbered('brd', i)), { id: numbered('brd', i), ...members }]))
-    const rename = [renaming(keys.board(numbered('brd', 0)), 'name'), renaming(keys.board(numbered('brd', 1)), 'name')] as const
-    return { path: '/boards?limit=2', rename, member: 'name', accesses: 3 }
+    const old = { created_at: '2026-11-01T00:00:00.000Z', creator_id: bob.id }
+    const copies = await storeCopies(board, `board:${board.id}`, 2, () => old)
+    return { path: '/boards?limit=2', rename: ends('board', copies, 'name'), member: 'name', accesses: 3 }
   }
 
   async function boardMembers(): Promise<List> {
-    for (const { id } of [ann, bob]) await renaming(keys.membership(id), 'display_name')('old')
-    const rename = [renaming(keys.membership(ann.id), 'display_name'), renaming(keys.membership(bob.id), 'display_name')] as const
+    const rename = ends('membership', [ann.id, bob.id], 'display_name')
     return { path: `/boards/${board.id}/members`, rename, member: 'display_name', accesses: 3 }
   }
 
   test.each<[name: string, create: () => Promise<List>]>([
     ['cards of many columns', cardsOfColumns],
     ['cards that a search finds', () => search('', 5)],
-    ['cards of all boards, by their creation', () => searchEverywhere('sort=created_at', 6)],
-    ['cards of all boards, by position', () => searchEverywhere('sort=position', 6)],
+    ['cards of all boards, by their creation', () => search('sort=created_at', 6)],
+    ['cards of all boards, by position', () => search('sort=position', 6)],
     ['columns', columns],
     ['boards', boards],
     ['members of a board', boardMembers],
