@@ -97,9 +97,15 @@ const ALLOWED_BY_OPERATION: Readonly<Record<string, Facts>> = {
   'cards.clear_cover': { 'cover.state': 'set' },
 }
 
-/** Creates a scenario in which the owner may perform an operation with its example, and each write changes something. */
-export async function createAllowed(world: World, row: Pick<Operation, 'id' | 'method'>): Promise<Scenario> {
-  return (await createScenario(world, { ...ALLOWED, ...ALLOWED_BY_OPERATION[row.id] }, scenarioOptions(row)))!
+/** Creates a scenario in which the owner may perform an operation with its example, and each write changes something. @param facts instead of those */
+export async function createAllowed(
+  world: World,
+  row: Pick<Operation, 'id' | 'method'>,
+  { facts, related }: { readonly facts?: Facts | undefined; readonly related?: boolean | undefined } = {},
+): Promise<Scenario> {
+  const options = scenarioOptions(row)
+  const all = { ...ALLOWED, ...ALLOWED_BY_OPERATION[row.id], ...facts }
+  return (await createScenario(world, all, { ...options, related: related ?? options.related }))!
 }
 
 /** The path of an operation with the ids of a scenario. */
