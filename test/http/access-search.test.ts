@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
-import { questionOf } from '../support/evaluations.ts'
 import { handWrittenCells, handWrittenOperations, type HandWrittenOperation } from '../support/hand-written-decisions.ts'
 import { memory } from '../support/memory.ts'
 import { edit } from '../support/other-policy.ts'
@@ -85,6 +84,7 @@ const searchActions = (service: Service, token: string, body: object): Promise<R
 const searchResources = (service: Service, token: string, body: object): Promise<Reply> =>
   service.send(token, 'POST', '/access/search/resource', body)
 
+// That an evaluation answers the same is tested for every cell of the matrix, in matrix.test.ts.
 describe('the operations on a resource', () => {
   let service: Service
   let world: World
@@ -108,13 +108,12 @@ describe('the operations on a resource', () => {
   const resourceOf = (type: string, { params }: Scenario) =>
     type === 'workspace' ? { type, id: 'me' } : { type, id: params[`${type}_id`]! }
 
-  test.each(combinations)('for %s are those that the hand-written decisions allow, and each evaluation', async (_title, _role, facts) => {
+  test.each(combinations)('for %s are those that the hand-written decisions allow', async (_title, _role, facts) => {
     const i = combinations.findIndex(([, , one]) => one === facts)
     for (const type of types) {
       const known = factsOf(type, facts, i)
       const scenario = (await createScenario(world, known))!
       const resource = resourceOf(type, scenario)
-      const decided = operationsOn(type).filter(({ id }) => REQUIRED[id] === undefined)
       for (const scope of SCOPES) {
         const token = scenario.caller[scope]
         if (scope === 'none') {
@@ -129,14 +128,6 @@ describe('the operations on a resource', () => {
         const found = await find(token, resource)
         const byName = (a: Found, b: Found) => (a.name < b.name ? -1 : 1)
         expect([type, scope, found.toSorted(byName)]).toEqual([type, scope, expected.toSorted(byName)])
-        const evaluations = decided.map((operation) => questionOf(operation, { ...scenario.params }))
-        const { body } = await service.send(token, 'POST', '/access/evaluations', { evaluations })
-        const allowed = decided.filter((_, n) => body.data.evaluations[n].decision).map(({ id }) => id)
-        expect([type, scope, found.flatMap(({ name, properties }) => (properties === undefined ? [name] : [])).toSorted()]).toEqual([
-          type,
-          scope,
-          allowed.toSorted(),
-        ])
       }
     }
   })

@@ -30,26 +30,52 @@ const comparable = ({ status, headers, text }: Reply) => {
 }
 const isReplayed = ({ headers }: Reply) => headers.get('idempotent-replayed')
 
+const ZEROS = /^[a-z]{3}_0{20}$/
+
+/** The results of a batch, without what is new of each. */
+function withoutIds(body: object): unknown {
+  const text = JSON.stringify(body).replaceAll(/"etag":("[^,]*"|null)/g, '"etag":null')
+  return JSON.parse(text.replaceAll(/"([a-z]{3})_[0-9a-z]{20}"/g, '"$1"'))
+}
+
 describe.each(drivers)('every write with an Idempotency-Key, on $name', (driver) => {
   const setup = setUpObservedWorld(driver)
 
-  test.each(writes)('%s is made once, and its repetition gets the first response', async (id, row) => {
-    const { service, world, changes } = setup
-    const scenario = await createAllowed(world, row)
-    const path = pathOf(row.path, scenario)
-    const send = (body = exampleBody(id, scenario), headers = {}) =>
-      service.send(scenario.caller.admin, row.method, path, body, withKey(testKey, headers))
-    const first = await send()
-    expect([first.status < 300, isReplayed(first)]).toEqual([true, null])
-    const commits = changes.length
-    service.now += 1000
-    const again = await send()
-    expect([comparable(again), isReplayed(again)]).toEqual([comparable(first), 'true'])
-    const other = await send(undefined, { 'if-match': '"another"' })
-    expect([other.status, other.body.error.code]).toEqual([422, 'idempotency_key_reused'])
-    expect(changes.length).toBe(commits)
-    expect(service.records.at(-2)!.replayed).toBe(true)
-  })
+  test.each(writes)(
+    '%s is made once, its dry run changes nothing and answers alike, and its repetition gets the first response',
+    async (id, row) => {
+      const { service, world, changes } = setup
+      const scenario = await createAllowed(world, row)
+      const send = (dryRun: boolean, headers = {}) => {
+        const path = `${pathOf(row.path, scenario)}?dry_run=${dryRun}`
+        return service.send(scenario.caller.admin, row.method, path, exampleBody(id, scenario), withKey(testKey, headers))
+      }
+      const before = changes.length
+      const dry = await send(true)
+      expect([changes.length, ...['dry-run', 'location', 'etag'].map((name) => dry.headers.get(name))]).toEqual([
+        before,
+        'true',
+        null,
+        null,
+      ])
+      const first = await send(false)
+      expect([first.status < 300, isReplayed(first), first.headers.get('dry-run')]).toEqual([true, null, null])
+      expect(dry.status).toBe(first.status)
+      // The next card is one that exists.
+      const created = row.status === 201 && id !== 'claims.take_next' ? { id: expect.stringMatching(ZEROS) } : {}
+      if (id === 'boards.batch') expect(withoutIds(dry.body)).toEqual(withoutIds(first.body))
+      else expect(dry.body).toEqual({ data: { ...first.body.data, ...created } })
+      const commits = changes.length
+      expect(commits).toBeGreaterThan(before)
+      service.now += 1000
+      const again = await send(false)
+      expect([comparable(again), isReplayed(again)]).toEqual([comparable(first), 'true'])
+      const other = await send(false, { 'if-match': '"another"' })
+      expect([other.status, other.body.error.code]).toEqual([422, 'idempotency_key_reused'])
+      expect(changes.length).toBe(commits)
+      expect(service.records.at(-2)!.replayed).toBe(true)
+    },
+  )
 })
 
 /** Ends the access of everyone to a board or a file, as far as records decide about it, or removes it. */
@@ -271,5 +297,47 @@ describe('a request with an Idempotency-Key', () => {
     expect([again.status, isReplayed(again)]).toEqual([201, 'true'])
     expect(await board.all(`/boards/${board.id}/labels`)).toHaveLength(2)
     await service.stop()
+  })
+})
+
+describe('a dry run', () => {
+  const setup = setUpBoard(memory)
+
+  test('is refused as the write is refused', async () => {
+    const { service, ann, bob, board, cardId } = setup
+    const refused = [
+      [bob.read, 'PATCH', `/cards/${cardId}`, { title: 'x' }, 403],
+      [bob.admin, 'PUT', `/boards/${board.id}/visibility`, { visibility: 'private' }, 403],
+      [ann.write, 'PATCH', `/cards/${cardId}`, {}, 422],
+      [ann.write, 'POST', `/boards/${board.id}/cards`, { title: 'x', column_id: 'x' }, 404],
+      [ann.admin, 'DELETE', `/boards/${board.id}/members/${ann.id}`, undefined, 409],
+    ] as const
+    for (const [token, method, path, body, status] of refused) {
+      const [dry, made] = [await service.send(token, method, `${path}?dry_run=true`, body), await service.send(token, method, path, body)]
+      expect([dry.status, dry.body.error.code, dry.body.error.message]).toEqual([status, made.body.error.code, made.body.error.message])
+    }
+    const { status } = await board.send('PATCH', `/cards/${cardId}?dry_run=true`, { title: 'x' }, { 'if-match': '"0"' })
+    expect(status).toBe(412)
+  })
+
+  test('keeps no bytes of an upload', async () => {
+    const { service, workspaceId, ann, board, cardId } = setup
+    const form = new FormData()
+    form.set('file', new File(['text'], 'a.txt'))
+    const dry = await service.upload(ann.write, `/cards/${cardId}/attachments?dry_run=true`, form)
+    expect([dry.status, dry.body.data]).toMatchObject([201, { name: 'a.txt', size: 4, file_id: expect.stringMatching(ZEROS) }])
+    expect(await service.blobKeys()).toEqual(await service.blobKeysInUse(workspaceId))
+    expect(await board.all(`/cards/${cardId}/attachments`)).toEqual([])
+  })
+
+  test.each(['', '1', 'TRUE', 'yes'])('is not asked for with the value %j', async (value) => {
+    const { board } = setup
+    const { status, body } = await board.send('PATCH', `/boards/${board.id}?dry_run=${value}`, { name: 'x' })
+    expect([status, body.error.issues[0].path]).toEqual([422, 'dry_run'])
+  })
+
+  test('is no parameter of a read', async () => {
+    const { board } = setup
+    expect((await board.send('GET', `/boards/${board.id}?dry_run=true`)).status).toBe(422)
   })
 })

@@ -124,19 +124,12 @@ describe('the OpenAPI document', () => {
         title: { type: 'string', minLength: 1, maxLength: 500 },
         description: { type: 'string', default: '', maxLength: 50_000 },
         due_at: { type: ['string', 'null'], format: 'date-time', default: null },
-        label_ids: { type: 'array', uniqueItems: true, maxItems: 30, default: [], items: { pattern: expect.stringMatching(/^\^lbl_/) } },
         assignee_ids: {
           type: 'array',
           uniqueItems: true,
           maxItems: 20,
           default: [],
           items: { pattern: expect.stringMatching(/^\^\(\?:me\|usr_/) },
-        },
-        subtasks: {
-          type: 'array',
-          maxItems: 200,
-          default: [],
-          items: { anyOf: [{ type: 'string' }, { type: 'object', required: ['title'] }] },
         },
         to: { enum: ['first', 'last'] },
       },
@@ -152,24 +145,13 @@ describe('the OpenAPI document', () => {
         }),
       }),
     )
-    expect(parametersOf(operationOf('cards.list').operation).filter(({ in: place }) => place === 'query')).toMatchObject([
-      { name: 'limit', schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 } },
-      { name: 'cursor', schema: { type: 'string' } },
-      { name: 'column_id', schema: { type: 'string' } },
-      { name: 'assignee_id', schema: { type: 'string' } },
-      { name: 'label_id', schema: { type: 'string' } },
-      { name: 'completed', schema: { type: 'boolean' } },
-      { name: 'ready', schema: { type: 'boolean' } },
-      { name: 'archived', schema: { type: 'boolean', default: false } },
-      { name: 'q', schema: { type: 'string', minLength: 1, maxLength: 200 } },
-      { name: 'include', style: 'form', explode: true, schema: { type: 'array', items: { enum: ['counts', 'claim', 'etag'] } } },
-      {
-        name: 'fields',
-        style: 'form',
-        explode: true,
-        schema: { type: 'array', items: { enum: expect.arrayContaining(['id', 'title', 'counts']) } },
-      },
-    ])
+    const ofList = parametersOf(operationOf('cards.list').operation).map(({ name, schema }) => [name, schema] as const)
+    expect(Object.fromEntries(ofList)).toMatchObject({
+      limit: { type: 'integer', minimum: 1, maximum: 100, default: 50 },
+      archived: { type: 'boolean', default: false },
+      q: { type: 'string', minLength: 1, maxLength: 200 },
+      fields: { type: 'array', items: { enum: expect.arrayContaining(['id', 'title', 'counts']) } },
+    })
   })
 
   test('repeats no schema, and has no component that is not used', () => {
