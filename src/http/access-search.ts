@@ -89,13 +89,14 @@ export async function findResources(
   question: ResourceQuestion,
   { limit, after }: SearchPage,
 ): Promise<Found<FoundResource>> {
-  const { request, beginQuestions, stint } = search
+  const { request, step, beginQuestions, stint } = search
   const one = readResourceQuestion(services, request, question)
-  const counted = new CountedRecords(search.step)
+  const counted = new Map<string, ItemRecord>()
   const decide = async (asked: readonly Evaluated[]) => {
     const records: ItemRecord[] = []
     const results = await decideAll(services, request, asked, records, stint)
-    for (const record of records) counted.add(record)
+    for (const record of records) countRecord(counted, record)
+    step.evaluations = [...counted.values()]
     return results
   }
   // If the scope of the token is not enough, no board is read.
@@ -150,21 +151,10 @@ function toFound<Item>(found: readonly Place<Item>[], limit: number): Found<Item
   return { items: page.map(({ item }) => item), next: found.length > limit ? page.at(-1)!.position : undefined }
 }
 
-/** The records of a search for resources: those that differ in the resource alone are one, with their number. So few facts make few lines. */
-class CountedRecords {
-  readonly #all = new Map<string, ItemRecord>()
-  readonly #records: ItemRecord[] = []
-
-  constructor(step: DecisionRecord) {
-    step.evaluations = this.#records
-  }
-
-  add({ resource: _one, ...record }: ItemRecord): void {
-    const key = JSON.stringify(record)
-    const known = this.#all.get(key)
-    if (known !== undefined) return void known.count!++
-    const first: ItemRecord = { ...record, count: 1 }
-    this.#all.set(key, first)
-    this.#records.push(first)
-  }
+/** Adds the record of a search for resources: those that differ in the resource alone are one, with their number. So few facts make few lines. */
+function countRecord(known: Map<string, ItemRecord>, { resource: _one, ...record }: ItemRecord): void {
+  const key = JSON.stringify(record)
+  const same = known.get(key)
+  if (same === undefined) known.set(key, { ...record, count: 1 })
+  else same.count!++
 }

@@ -2,20 +2,14 @@ import type { z } from 'zod'
 import type { Operation } from '../resources/operation.ts'
 import { membersOf as parametersOf, wordsOf } from './body-members.ts'
 
-const known = new WeakMap<z.ZodType, ReadonlySet<string>>()
-
 /**
  * The names that `?fields=` can select: the top-level members of what a GET returns, or of the items of its list. Empty for what
  * returns no such members.
  */
 export function selectableFields({ method, data }: Pick<Operation, 'method' | 'data'>): ReadonlySet<string> {
-  if (method !== 'GET') return NONE
-  let names = known.get(data)
-  if (names === undefined) known.set(data, (names = new Set(membersOf(data))))
-  return names
+  return new Set(method === 'GET' ? membersOf(data) : [])
 }
 
-const NONE: ReadonlySet<string> = new Set()
 /** characters of a name that an error repeats */
 const LONGEST = 50
 

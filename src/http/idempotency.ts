@@ -13,9 +13,6 @@ import { restoreTexts, separateTexts } from './response-texts.ts'
 const KEY = /^(?:"([ !#-[\]-~]{1,255})"|([!#-+\--[\]-~]{1,255}))$/
 const INVALID_KEY = 'Idempotency-Key must be one text of 1 to 255 visible ASCII characters, best in double quotes.'
 
-/** What the record of a response has besides its data, nearly: hashes and times. */
-const RECORD_BYTES = 450
-
 /** What a request with an Idempotency-Key asks for, besides its body. */
 interface Asked {
   readonly method: string
@@ -81,7 +78,7 @@ export class IdempotentWrite {
    * Adds the response to the commit of the change. A long text of it is stored once for all responses of an hour: most requests, such as
    * the completion of a card, are much smaller than the response, which repeats what was there before.
    * @param upload the file of the request
-   * @returns the bytes that are stored for it, nearly
+   * @returns the bytes that are stored for it
    */
   async remember(
     tx: Transaction,
@@ -96,11 +93,11 @@ export class IdempotentWrite {
       const not_before = timestamp(() => now + HOUR + durations.firstResponse)
       tx.put(keys.tombstone(id), { id, kind: 'responses', target: hour, not_before })
     }
-    const { data, places, texts, size } = separateTexts(response.data)
+    const { data, places, texts } = separateTexts(response.data)
     const memory = { ...this.#hashes, request_hash: hashOf(this.#asked, upload), hour, ...response, data }
     const record: FirstResponse = places.length === 0 ? memory : { ...memory, texts: places }
     tx.put(this.#key, record)
-    return RECORD_BYTES + size + (await storeTexts(tx, hour, texts))
+    return Buffer.byteLength(JSON.stringify(record)) + (await storeTexts(tx, hour, texts))
   }
 
   /** Ends the request. */

@@ -72,30 +72,17 @@ function validInput(
   return { query, fields, body: validBody, upload }
 }
 
-/** The valid query of a request that has none, by schema. Most requests have none, and the result is always the same. */
-const emptyQueries = new WeakMap<z.ZodType, object>()
-
 function validateQuery(operation: Operation, userId: string, search: string, issues: Issues): Pick<Input, 'query' | 'fields'> {
-  if (search === '') return { query: emptyQuery(operation.query, issues), fields: undefined }
   const all = withOwnMembers(operation.query, readParameters(operation, search, issues), userId) as Record<string, string>
-  const selectable = selectableFields(operation)
-  if (all[FIELDS] === undefined || selectable.size === 0)
+  const selectable = all[FIELDS] === undefined ? undefined : selectableFields(operation)
+  if (selectable === undefined || selectable.size === 0)
     return { query: validate(operation.query, all, 'query', issues), fields: undefined }
   const { [FIELDS]: names, ...query } = all
-  const fields = readFields(names, selectable)
+  const fields = readFields(names!, selectable)
   const valid = validate(operation.query, query, 'query', issues) as { readonly include?: ReadonlySet<string> } | undefined
   const wrong = typeof fields === 'string' ? fields : valid && withoutInclude(operation, fields, valid.include)
   if (wrong !== undefined) issues.refuse(FIELDS, wrong, 'query')
   return { query: valid, fields: typeof fields === 'string' ? undefined : fields }
-}
-
-function emptyQuery(schema: z.ZodType, issues: Issues): unknown {
-  const known = emptyQueries.get(schema)
-  if (known !== undefined) return known
-  const query = validate(schema, {}, 'query', issues) as object | undefined
-  // Requests share it.
-  if (query !== undefined) emptyQueries.set(schema, Object.freeze(query))
-  return query
 }
 
 /** Returns the valid value; undefined if there are issues, which are added to the list. */

@@ -4,9 +4,6 @@ import type { ResponseTextPlace } from '../model/idempotency.ts'
 /** The length from which a text is stored beside the response, in UTF-16 units. Names and titles are shorter. */
 const LONG = 1000
 
-/** Bytes around a name or a text in JSON, those of a number, `true` or `null`, and those of a place. */
-const [MARKS, SHORT, PLACE] = [3, 5, 120]
-
 /** What a response consists of when its long texts are stored beside it. */
 export interface SeparatedTexts {
   /** with an empty text in place of each long one */
@@ -14,36 +11,24 @@ export interface SeparatedTexts {
   readonly places: readonly ResponseTextPlace[]
   /** SHA-256 in hex → a long text */
   readonly texts: ReadonlyMap<string, string>
-  /** what the data and the places have as JSON, nearly, in bytes */
-  readonly size: number
 }
 
 /** Takes the long texts out of the data of a response. The data stays as it is. */
 export function separateTexts(data: unknown): SeparatedTexts {
   const places: ResponseTextPlace[] = []
   const texts = new Map<string, string>()
-  let size = 0
   const shorten = (value: unknown, path: readonly (string | number)[]): unknown => {
     if (typeof value === 'string' && value.length > LONG) {
       const sha256 = createHash('sha256').update(value).digest('hex')
       places.push({ path, sha256 })
       texts.set(sha256, value)
-      size += PLACE
       return ''
     }
     if (Array.isArray(value)) return value.map((item, i) => shorten(item, [...path, i]))
-    if (typeof value !== 'object' || value === null) {
-      size += typeof value === 'string' ? Buffer.byteLength(value) + MARKS : SHORT
-      return value
-    }
-    return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => {
-        size += name.length + MARKS
-        return [name, shorten(member, [...path, name])]
-      }),
-    )
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shorten(member, [...path, name])]))
   }
-  return { data: shorten(data, []), places, texts, size }
+  return { data: shorten(data, []), places, texts }
 }
 
 /**

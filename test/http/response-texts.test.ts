@@ -26,17 +26,3 @@ describe('the long texts of a response', () => {
     expect(stored).toEqual({ id: '1', body: '' })
   })
 })
-
-test.each<[string, unknown]>([
-  [
-    'a card',
-    { id: 'crd_00000000000000000000', title: 'A card', description: 'x'.repeat(8192), assignee_ids: [], due_at: null, position: 'a0' },
-  ],
-  ['many short texts of two bytes a character', { results: Array.from({ length: 50 }, () => ({ data: { body: 'é'.repeat(400) } })) }],
-  ['ids', { label_ids: Array.from({ length: 30 }, (_, i) => `lbl_${i}`.padEnd(24, '0')), deleted: true }],
-])('the size of %s is nearly that of its JSON', (_name, data) => {
-  const { size, data: rest, places } = separateTexts(data)
-  const exact = Buffer.byteLength(JSON.stringify({ data: rest, texts: places }))
-  expect(size / exact).toBeGreaterThan(0.8)
-  expect(size / exact).toBeLessThan(1.2)
-})

@@ -2,6 +2,14 @@ import type { HeaderObject, ParameterObject, Reference } from './types.ts'
 
 const text = (maxLength: number, further: object = {}) => ({ type: 'string', maxLength, ...further })
 const ETAG = { type: 'string', pattern: '^("[0-9A-Za-z.]+(-br|-gzip)?"|W/"[0-9a-f]{40}")$', maxLength: 100 }
+/** A header that always has the same value. */
+const constant = (value: string, description: string, further: { readonly required?: true } = {}): HeaderObject => ({
+  description,
+  ...further,
+  schema: { type: 'string', const: value },
+  example: value,
+})
+const ALWAYS = { required: true } as const
 const EXAMPLE_ETAG = '"0x1vq5k3m8zr7t2c9wgd"'
 
 /** The headers of responses. */
@@ -30,11 +38,7 @@ export const headers = {
     schema: { type: 'string', enum: ['br', 'gzip'] },
     example: 'br',
   },
-  'X-Content-Type-Options': {
-    description: 'Browsers must not guess another media type.',
-    schema: { type: 'string', const: 'nosniff' },
-    example: 'nosniff',
-  },
+  'X-Content-Type-Options': constant('nosniff', 'Browsers must not guess another media type.'),
   RateLimit: {
     description:
       'What remains of each limit until its window ends (IETF draft RateLimit header fields): `r` requests, `t` seconds. Absent if the operator has turned the limits off.',
@@ -62,16 +66,11 @@ export const headers = {
     schema: text(100, { pattern: '^/v1/[a-z]+/[a-z]{3}_[0-9a-z]{20}$', format: 'uri-reference' }),
     example: '/v1/boards/brd_0123456789abcdefghjk',
   },
-  'Dry-Run': {
-    description: 'Nothing was changed: the request has `dry_run=true`.',
-    schema: { type: 'string', const: 'true' },
-    example: 'true',
-  },
-  'Idempotent-Replayed': {
-    description: 'The response is that of an earlier request with the same Idempotency-Key. This request changed nothing.',
-    schema: { type: 'string', const: 'true' },
-    example: 'true',
-  },
+  'Dry-Run': constant('true', 'Nothing was changed: the request has `dry_run=true`.'),
+  'Idempotent-Replayed': constant(
+    'true',
+    'The response is that of an earlier request with the same Idempotency-Key. This request changed nothing.',
+  ),
   'WWW-Authenticate': {
     description:
       'Of a 401: `Bearer`. Of a 403 with `insufficient_scope`: with the scope that is required (RFC 6750 §3). Of `forbidden`: absent.',
@@ -85,47 +84,23 @@ export const headers = {
   },
   'Accept-Post': { description: 'The media types that a POST accepts.', schema: text(100), example: 'application/json' },
   'Accept-Patch': { description: 'The media types that a PATCH accepts.', schema: text(100), example: 'application/json' },
-  'Accept-Encoding': {
-    description: 'The content codings that are accepted.',
-    schema: { type: 'string', const: 'identity' },
-    example: 'identity',
-  },
-  'Accept-Ranges': {
-    description: 'Parts of the file can be requested with Range.',
-    required: true,
-    schema: { type: 'string', const: 'bytes' },
-    example: 'bytes',
-  },
+  'Accept-Encoding': constant('identity', 'The content codings that are accepted.'),
+  'Accept-Ranges': constant('bytes', 'Parts of the file can be requested with Range.', ALWAYS),
   'Content-Range': {
     description: 'Which bytes of the file the response has, or only how many it has in all.',
     required: true,
     schema: text(100, { pattern: '^bytes (\\d+-\\d+|\\*)/\\d+$' }),
     example: 'bytes 7-11/12',
   },
-  'X-Accel-Buffering': {
-    description: 'A proxy must send each event as soon as it gets it.',
-    required: true,
-    schema: { type: 'string', const: 'no' },
-    example: 'no',
-  },
+  'X-Accel-Buffering': constant('no', 'A proxy must send each event as soon as it gets it.', ALWAYS),
   'Content-Disposition': {
     description: 'The name of the file.',
     required: true,
     schema: text(4000, { pattern: '^attachment; filename=' }),
     example: `attachment; filename="notes.txt"; filename*=UTF-8''notes.txt`,
   },
-  'Content-Security-Policy': {
-    description: 'Keeps a browser from running the file.',
-    required: true,
-    schema: { type: 'string', const: "sandbox; default-src 'none'" },
-    example: "sandbox; default-src 'none'",
-  },
-  'Cross-Origin-Resource-Policy': {
-    description: 'Other origins cannot embed the file.',
-    required: true,
-    schema: { type: 'string', const: 'same-origin' },
-    example: 'same-origin',
-  },
+  'Content-Security-Policy': constant("sandbox; default-src 'none'", 'Keeps a browser from running the file.', ALWAYS),
+  'Cross-Origin-Resource-Policy': constant('same-origin', 'Other origins cannot embed the file.', ALWAYS),
 } as const satisfies Record<string, HeaderObject>
 
 export type HeaderName = keyof typeof headers
