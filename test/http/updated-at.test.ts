@@ -26,6 +26,7 @@ interface Write {
 }
 
 const PRIVATE = { visibility: 'private' }
+const ARCHIVED = [['POST', '/cards/{card_id}/archive']] as const
 
 /** Every write of the operations table. Written by hand. */
 const writes: Readonly<Record<string, Write>> = {
@@ -104,6 +105,9 @@ const variants: readonly (readonly [operation: string, write: Write])[] = [
   ['boards.update', { body: { description: 'New' }, changed: ['board'] }],
   ['boards.update', { body: { cover_color: '#123456' }, changed: ['board'] }],
   ['boards.set_visibility', { body: { visibility: 'workspace' }, facts: { 'board.visibility': 'private' }, changed: ['board'] }],
+  // An archived card changes, too.
+  ['boards.set_visibility', { body: PRIVATE, related: true, first: ARCHIVED, changed: ['board', 'card'] }],
+  ['labels.delete', { first: ARCHIVED, changed: ['card'], removed: ['label'] }],
   ['cards.update', { body: { due_at: '2027-01-01T00:00:00Z' }, changed: ['card'] }],
   ['cards.move', { body: { before: '{blocker_id}' }, changed: ['card'] }],
   ['columns.create', { body: { name: 'New', before: '{column_id}' }, created: ['column'] }],

@@ -22,12 +22,12 @@ const accounts = (first: string) => folder('auth/accounts', first)
 const DECISIONS = suites('http/refusal-members http/pipeline http/not-found http/credentials http/matrix')
 const FILES = suites('resources/files resources/attachments http/limits listener/listener')
 const LISTS = suites('resources/columns resources/cards http/paging http/order resources/cards-list')
-const TRANSACTIONS = suites('store/transaction store/contract http/races admin/garbage-collection')
+const TRANSACTIONS = suites('store/transaction store/contract http/round-trips admin/garbage-collection')
 const FOLDER = suites('store/fs-journal store/fs-manifest store/contract store/contract-dump stress/fs-crash')
 const REDIS = suites('store/contract store/contract-dump store/redis-commit-leases store/redis-commit store/redis-network store/open')
 
 const PIPELINE = suites(
-  'http/pipeline http/round-trips http/refusal-members http/etags http/revocation resources/attachments http/paging http/races http/not-found http/credentials http/observability auth/tokens/usage http/rate-limits http/headers http/changed-facts http/matrix',
+  'http/pipeline http/round-trips http/refusal-members http/etags http/revocation resources/attachments http/paging http/not-found http/credentials http/observability auth/tokens/usage http/rate-limits http/headers http/changed-facts http/matrix',
 )
 
 /** Which suites must notice a mistake in which file. Without `drivers`, they run on memory. */
@@ -36,14 +36,14 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
     suites: [...tokens('rotation'), ...suites('http/refusal-members http/pipeline http/revocation http/credentials')],
   },
   'src/http/prefetch.ts': {
-    suites: suites('http/prefetch http/round-trips http/input http/not-found http/refusal-members http/changed-facts'),
+    suites: suites('http/round-trips http/input http/not-found http/credentials http/changed-facts'),
   },
   'src/http/permission.ts': { suites: [...DECISIONS, ...suites('http/changed-facts')] },
   'src/http/pipeline.ts': { suites: PIPELINE },
   'src/http/render.ts': { suites: [...PIPELINE, ...suites('http/list-etags http/fields http/headers')] },
-  'src/http/preconditions.ts': { suites: suites('http/preconditions http/etags resources/files http/races') },
-  'src/http/request-target.ts': { suites: suites('http/request-target http/input listener/listener') },
-  'src/http/body.ts': { suites: suites('http/body http/input http/early-refusals listener/listener resources/attachments') },
+  'src/http/preconditions.ts': { suites: suites('http/preconditions http/etags resources/files http/round-trips') },
+  'src/http/request-target.ts': { suites: suites('listener/listener') },
+  'src/http/body.ts': { suites: suites('http/body http/input listener/listener resources/attachments') },
   'src/http/json.ts': { suites: suites('http/json http/input http/limits') },
   'src/http/upload.ts': { suites: [...suites('http/upload'), ...FILES] },
   'src/http/download.ts': { suites: [...suites('http/download'), ...FILES, ...suites('http/headers')] },
@@ -59,7 +59,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/http/idempotency.ts': { suites: suites('http/idempotency http/stored-responses resources/attachments') },
   'src/http/response-texts.ts': { suites: suites('http/response-texts http/stored-responses') },
   'src/http/compression.ts': { suites: suites('http/compression mcp/compression') },
-  'src/http/fields.ts': { suites: suites('http/fields http/issues') },
+  'src/http/fields.ts': { suites: suites('http/fields http/input') },
 
   'src/auth/tokens/format.ts': { suites: [...tokens('format'), ...suites('http/credentials')] },
   'src/auth/tokens/issue.ts': { suites: tokens('rotation') },
@@ -88,7 +88,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   },
   'src/store/references.ts': { suites: suites('store/references store/contract store/transaction-parts') },
   'src/store/transact.ts': { suites: [...suites('store/transact'), ...TRANSACTIONS] },
-  'src/store/commit-leases.ts': { suites: suites('store/commit-leases store/contract http/races') },
+  'src/store/commit-leases.ts': { suites: suites('store/commit-leases store/contract http/contention') },
   'src/store/writes.ts': { suites: suites('store/only-removes store/transaction-own-writes store/transaction') },
   'src/store/index-check.ts': { suites: suites('admin/check admin/check-concurrency store/migrations') },
   'src/store/migrations/run.ts': { suites: suites('store/migrations') },
@@ -182,7 +182,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   },
   'src/resources/cards/schema.ts': { suites: suites('resources/filters') },
   'src/listing/pages.ts': { suites: [...suites('listing/pages http/snapshots listing/ranked-pages'), ...LISTS] },
-  'src/listing/placement.ts': { suites: [...suites('listing/placement listing/ranks'), ...LISTS, ...suites('http/issues')] },
+  'src/listing/placement.ts': { suites: [...suites('listing/placement listing/ranks'), ...LISTS, ...suites('http/input')] },
   'src/listing/ranks.ts': { suites: [...suites('listing/ranks'), ...LISTS] },
 
   'src/web/forms.ts': { suites: suites('web/form-verification web/forms web/sign-in web/token-lifecycle') },

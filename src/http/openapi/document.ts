@@ -42,7 +42,7 @@ export function createDocument(source: DocumentSource): OpenApiDocument {
       title: 'Lanekeeper',
       version: programVersion,
       summary: 'A workspace-scoped kanban API for agents, command-line tools and native applications.',
-      description: overview({ engine, operations, uploadBytes, quotas }),
+      description: overview({ uploadBytes, quotas }),
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: `${origin ?? ''}/v1`, description: 'This service.' }],

@@ -117,9 +117,9 @@ export const SHARED: readonly HeaderName[] = [
   'Lanekeeper-Token-Expires',
 ]
 
-/** References to the headers with these names. */
-export function headerReferences(names: readonly HeaderName[]): Record<string, Reference> {
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+/** References to the headers of a response. @param further those that not every response has */
+export function headersOf(...further: readonly HeaderName[]): Record<string, Reference> {
+  return Object.fromEntries([...SHARED, ...further].map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
 const CONDITION = text(1000, { pattern: '^(\\*|\\s*(W/)?"[^"]*"(\\s*,\\s*(W/)?"[^"]*")*\\s*)$' })

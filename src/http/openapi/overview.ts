@@ -2,7 +2,7 @@ import { limits } from '../../model/limits.ts'
 import type { DocumentSource } from './source.ts'
 
 /** What the document says of the whole service, in Markdown. */
-export function overview({ uploadBytes, quotas }: Omit<DocumentSource, 'origin'>): string {
+export function overview({ uploadBytes, quotas }: Pick<DocumentSource, 'uploadBytes' | 'quotas'>): string {
   return [
     'A workspace has boards; a board has columns, cards and labels; a card has assignees, labels, subtasks, comments and attachments.',
     '## Authentication',

@@ -3,10 +3,9 @@ import type { Operation } from '../../resources/operation.ts'
 import { byStatus, isDownload } from './error-codes.ts'
 import { errorName, FAILURE, pascalCase } from './error-schemas.ts'
 import type { RecordedExample, RecordedExamples } from './source.ts'
-import { headerReferences, SHARED, type HeaderName } from './headers.ts'
+import { headersOf, type HeaderName } from './headers.ts'
 import type { JsonSchema, Reference, ResponseObject } from './types.ts'
 
-const STREAM_HEADERS: readonly HeaderName[] = ['X-Accel-Buffering']
 const DOWNLOAD_HEADERS: readonly HeaderName[] = [
   'ETag',
   'Accept-Ranges',
@@ -48,7 +47,9 @@ export function successResponses(
   if (operation.isStream) {
     const schema = { type: 'string', maxLength: Number.MAX_SAFE_INTEGER }
     const content = { 'text/event-stream': { schema, ...eventExample(examples.operations['boards.changes']) } }
-    return { 200: { description: 'A stream of events, each with a change of the board.', headers: headersOf(...STREAM_HEADERS), content } }
+    return {
+      200: { description: 'A stream of events, each with a change of the board.', headers: headersOf('X-Accel-Buffering'), content },
+    }
   }
   const { status, method, entity } = operation
   const isList = operation.data.def.type === 'array'
@@ -152,8 +153,4 @@ function errorEnvelope(codes: readonly ErrorCode[]): JsonSchema {
   const discriminator = { propertyName: 'code', mapping }
   const error = references.length === 1 ? references[0]! : { description: 'What has failed, and why.', oneOf: references, discriminator }
   return { type: 'object', required: ['error'], properties: { error } }
-}
-
-function headersOf(...further: readonly HeaderName[]): Record<string, Reference> {
-  return headerReferences([...SHARED, ...further])
 }
