@@ -20,6 +20,24 @@ const ELSEWHERE = new Set<ErrorCode>(['forbidden', 'conflict'])
 /** These come before an operation is known. */
 const BEFORE = new Set<ErrorCode>(['request_timeout', 'headers_too_large'])
 
+/** The headers of every error. */
+const SHARED = ['cache-control', 'content-length', 'content-type', 'vary', 'x-content-type-options', 'x-request-id']
+/** What errors have besides these. Written by hand. That of the scope is in credentials.test.ts, the ETags are in etags.test.ts. */
+const FURTHER: Partial<Record<ErrorCode, (operation: Operation) => Record<string, unknown>>> = {
+  unauthorized: () => ({ 'www-authenticate': 'Bearer' }),
+  insufficient_scope: () => ({ 'www-authenticate': expect.stringMatching(/^Bearer error="insufficient_scope", scope="kanban:\w+"$/) }),
+  payload_too_large: () => ({ connection: 'close' }),
+  unsupported_media_type: ({ method, takesUpload }) => {
+    const types = takesUpload ? 'application/json, multipart/form-data' : 'application/json'
+    return method === 'POST' ? { 'accept-post': types } : method === 'PATCH' ? { 'accept-patch': types } : {}
+  },
+  range_not_satisfiable: () => ({ 'content-range': 'bytes */0' }),
+  rate_limited: () => ({ 'retry-after': '60', ratelimit: expect.any(String), 'ratelimit-policy': expect.any(String) }),
+  idempotency_key_in_use: () => ({ 'retry-after': '1' }),
+  contention: () => ({ 'retry-after': '1' }),
+  unavailable: () => ({ 'retry-after': '1' }),
+}
+
 /** What errors of the inside say, and no response. */
 const SECRET = 'secret of the inside'
 
@@ -125,7 +143,13 @@ describe('the errors that the document lists for an operation', () => {
 
   test.each(operations.map((operation) => [operation.id, operation] as const))('all happen to %s', async (_id, operation) => {
     const provoked = provocations(operation, await newScenario(operation))
-    for (const [code, send] of Object.entries(provoked)) expect((await send()).body.error?.code).toBe(code)
+    for (const [code, send] of Object.entries(provoked)) {
+      const { body, headers } = await send()
+      expect([body.error?.code, body.error?.request_id]).toEqual([code, headers.get('x-request-id')])
+      const further = [...headers].filter(([name]) => !SHARED.includes(name) && name !== 'etag')
+      expect([code, Object.fromEntries(further)]).toEqual([code, FURTHER[code as ErrorCode]?.(operation) ?? {}])
+      expect(headers.get('cache-control')).toBe('private, no-store')
+    }
     const isProvoked = (code: string) => !ELSEWHERE.has(code as ErrorCode) && !BEFORE.has(code as ErrorCode)
     // A GET or a DELETE whose head is no valid HTTP; the next test provokes it.
     const inTheHead = 'bad_request' in provoked ? [] : ['bad_request']
