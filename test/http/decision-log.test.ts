@@ -14,6 +14,16 @@ import { createAllowed, exampleBody, pathOf } from '../support/scenario.ts'
 import { engine, Service, type Person, type Reply } from '../support/service.ts'
 import { setUpObservedWorld } from './observed-commits.ts'
 
+/** The number of decisions in a record. They are those that the engine makes from the recorded facts. */
+function decisionsIn(record: object): number {
+  const text = JSON.stringify(record)
+  const replay = new Replay(engine)
+  replay.add(text, { file: 'x', line: 1 })
+  const recorded = [...decisionsOf(readRecord(text)!)].reduce((sum, one) => sum + one.count, 0)
+  expect([replay.decisions, replay.differences]).toEqual([recorded, []])
+  return recorded
+}
+
 /** Makes the requests of a suite be recorded. @returns the records of what a function sends */
 function setUpLog(serviceOf: () => Service) {
   let log: DecisionLog
@@ -276,16 +286,7 @@ describe('a request', () => {
     const [line] = await send(bob.admin, 'POST', '/access/search/action', { resource: { type: 'board', id: board.id } })
     const onBoard = handWrittenOperations.filter(({ path }) => path.startsWith('/boards/{')).length
     expect(line.evaluations.map((one: any) => one.resource_id)).toEqual(Array.from({ length: onBoard }, () => board.id))
-    for (const [written, decided] of [
-      [record, 2 + 2 * count],
-      [line, 2 + 2 * onBoard],
-    ]) {
-      const text = JSON.stringify(written)
-      const replay = new Replay(engine)
-      replay.add(text, { file: 'x', line: 1 })
-      const recorded = [...decisionsOf(readRecord(text)!)].reduce((sum, one) => sum + one.count, 0)
-      expect([replay.decisions, recorded, replay.differences]).toEqual([decided, decided, []])
-    }
+    expect([decisionsIn(record), decisionsIn(line)]).toEqual([2 + 2 * count, 2 + 2 * onBoard])
   })
 
   test('has at most 4 KB for each question, whatever it names, and the same decision once', async () => {
@@ -318,11 +319,7 @@ describe('a request', () => {
     expect(further.slice(0, 49)).toMatchObject(repeated.map(() => same))
     expect(further.slice(50)).toMatchObject(repeated.map(() => ({ ...hiddenFrom, as: 50 })))
     expect(Buffer.byteLength(JSON.stringify(record))).toBeLessThan(20_000)
-    const decided = [...decisionsOf(readRecord(JSON.stringify(record))!)]
-    expect(decided.reduce((sum, { count }) => sum + count, 0)).toBe(2 + 50 * (2 + labels.length + assignee_ids.length) + 50 * 2)
-    const replay = new Replay(engine)
-    replay.add(JSON.stringify(record), { file: 'x', line: 1 })
-    expect([replay.decisions, replay.differences]).toEqual([decided.reduce((sum, { count }) => sum + count, 0), []])
+    expect(decisionsIn(record)).toBe(2 + 50 * (2 + labels.length + assignee_ids.length) + 50 * 2)
   })
 
   test('that repeats an earlier one with its key is recorded as a repetition', async () => {

@@ -21,7 +21,7 @@ const ELSEWHERE = new Set<ErrorCode>(['forbidden', 'conflict'])
 const BEFORE = new Set<ErrorCode>(['request_timeout', 'headers_too_large'])
 
 /** The headers of every error. */
-const SHARED = ['cache-control', 'content-length', 'content-type', 'vary', 'x-content-type-options', 'x-request-id']
+const SHARED = new Set(['cache-control', 'content-length', 'content-type', 'vary', 'x-content-type-options', 'x-request-id'])
 /** What errors have besides these. Written by hand. That of the scope is in credentials.test.ts, the ETags are in etags.test.ts. */
 const FURTHER: Partial<Record<ErrorCode, (operation: Operation) => Record<string, unknown>>> = {
   unauthorized: () => ({ 'www-authenticate': 'Bearer' }),
@@ -94,9 +94,9 @@ describe('the errors that the document lists for an operation', () => {
     const key: Record<string, string> = isRead ? {} : { 'idempotency-key': id }
     const send = (headers: Record<string, string>, to = target, content: unknown = body) =>
       service.send(caller.admin, method, to, content, { ...key, ...headers })
-    const failing = async (error: Error) => {
+    const failing = async (thrown: Error) => {
       service.store.beforeRead = async () => {
-        throw error
+        throw thrown
       }
       const reply = await send({}).finally(() => (service.store.beforeRead = undefined))
       expect(reply.text).not.toContain(SECRET)
@@ -146,7 +146,7 @@ describe('the errors that the document lists for an operation', () => {
     for (const [code, send] of Object.entries(provoked)) {
       const { body, headers } = await send()
       expect([body.error?.code, body.error?.request_id]).toEqual([code, headers.get('x-request-id')])
-      const further = [...headers].filter(([name]) => !SHARED.includes(name) && name !== 'etag')
+      const further = [...headers].filter(([name]) => !SHARED.has(name) && name !== 'etag')
       expect([code, Object.fromEntries(further)]).toEqual([code, FURTHER[code as ErrorCode]?.(operation) ?? {}])
       expect(headers.get('cache-control')).toBe('private, no-store')
     }
