@@ -14,7 +14,7 @@ export interface RequestTarget {
  * filters by path prefix and this service must see the same path.
  * @param event its normalized URL is used for requests without a connection
  */
-export function targetOf(event: Pick<H3Event, 'req' | 'url'>): RequestTarget {
+function targetOf(event: Pick<H3Event, 'req' | 'url'>): RequestTarget {
   const sent = ((event.req as ServerRequest).runtime?.node?.req as IncomingMessage | undefined)?.url
   // Without the origin of the absolute form, which proxies send (RFC 9112 §3.2.2).
   const target = sent === undefined ? event.url.pathname + event.url.search : sent.replace(/^[a-z]+:\/\/[^/?#]*/i, '')
@@ -23,7 +23,7 @@ export function targetOf(event: Pick<H3Event, 'req' | 'url'>): RequestTarget {
 }
 
 /** Whether a path is a prefix or below it. */
-export function isBelow(prefix: string, path: string): boolean {
+function isBelow(prefix: string, path: string): boolean {
   return path === prefix || path.startsWith(`${prefix}/`)
 }
 
