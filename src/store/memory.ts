@@ -1,6 +1,7 @@
 import type { Driver } from 'unstorage'
 import memoryDriver from 'unstorage/drivers/memory'
 import { andThen, type Awaitable } from '../model/awaitable.ts'
+import { numberAppended } from './change-log.ts'
 import { Partition, type Records } from './partition.ts'
 import type { Change, ReadRequest, Snapshot, Store, Stored, StoreMetrics, Value } from './port.ts'
 import { CommitLeases, type CommitLease } from './commit-leases.ts'
@@ -42,7 +43,7 @@ export class MemoryStore implements Store {
   #apply(partition: string, change: Change): 'done' | 'conflict' {
     if (!(this.#partitions.get(partition) ?? EMPTY).meets(change.expect)) return 'conflict'
     const state = this.#partitions.get(partition) ?? this.#open(partition)
-    state.apply(change)
+    state.apply(numberAppended(change, (index) => state.indexes.get(index)?.last))
     this.#watchers.notify(partition, change)
     return 'done'
   }
@@ -115,9 +116,12 @@ const EMPTY = new Partition(new Map())
  * asynchronous. With a driver for each partition, keys need no prefix, whose concatenation takes longer than the lookup.
  */
 function recordsOf(driver: Driver): Records {
+  const keys = () => driver.getKeys('', {}) as string[]
+  const get = (key: string) => (driver.getItem(key) as Stored | null) ?? undefined
   return {
-    keys: () => driver.getKeys('', {}) as string[],
-    get: (key) => (driver.getItem(key) as Stored | null) ?? undefined,
+    keys,
+    get,
+    values: () => keys().map((key) => get(key)!),
     set: (key, stored) => driver.setItem!(key, stored as never, {}),
     delete: (key) => driver.removeItem!(key, {}),
   }
