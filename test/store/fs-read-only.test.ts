@@ -44,12 +44,12 @@ describe('a folder that is opened for reading only', () => {
     async (closed) => {
       await createFolder({ closed })
       const { store, disk } = await open()
-      expect([await keysOf(store as never), await keysOf(store as never, 'p2'), await keysOf(store as never, 'p3')]).toEqual([
+      expect([await keysOf(store), await keysOf(store, 'p2'), await keysOf(store, 'p3')]).toEqual([
         ['a:2', 'a:3'],
         ['b:1'],
         [],
       ])
-      expect(await entriesOf(store as never)).toEqual(['a:2', 'a:3'])
+      expect(await entriesOf(store)).toEqual(['a:2', 'a:3'])
       expect([...(await store.partitions())].toSorted()).toEqual(['p1', 'p2'])
       await store.close()
       expect(disk.operations.filter((operation) => !READS.test(operation))).toEqual([])
@@ -72,10 +72,10 @@ describe('a folder that is opened for reading only', () => {
   test('every write to a folder for reading is refused, and nothing is written', async () => {
     await createFolder()
     const { store, disk } = await open()
-    for (const attempt of [() => store.commit('p1', putOne('c:1')), () => store.takeLease('p1'), () => store.ready()])
+    for (const attempt of [() => store.commit('p1', putOne('c:1')), () => store.ready()])
       await expect(attempt()).rejects.toThrow(StorageUnavailable)
     await expect(async () => store.commit('p1', putOne('c:1'))).rejects.toThrow('opened for reading only')
-    expect(await keysOf(store as never)).toEqual(['a:2', 'a:3'])
+    expect(await keysOf(store)).toEqual(['a:2', 'a:3'])
     expect(disk.operations.filter((operation) => !READS.test(operation))).toEqual([])
   })
 
@@ -87,7 +87,7 @@ describe('a folder that is opened for reading only', () => {
     await file.close()
     const before = await folder.journalSize()
     const { store } = await open()
-    expect(await keysOf(store as never)).toEqual(['a:2', 'a:3'])
+    expect(await keysOf(store)).toEqual(['a:2', 'a:3'])
     expect(await folder.journalSize()).toBe(before)
   })
 
@@ -101,8 +101,8 @@ describe('a folder that is opened for reading only', () => {
     await createFolder()
     await folder.disk.remove(`${PATH}/records/p1`)
     const { store } = await open()
-    await expect(keysOf(store as never)).rejects.toThrow(StorageUnavailable)
-    expect([store.damaged!(), await keysOf(store as never, 'p2')]).toEqual([['p1'], ['b:1']])
+    await expect(keysOf(store)).rejects.toThrow(StorageUnavailable)
+    expect([store.damaged(), await keysOf(store, 'p2')]).toEqual([['p1'], ['b:1']])
   })
 
   test('a folder without data is refused for reading', async () => {
