@@ -44,11 +44,7 @@ describe('a folder that is opened for reading only', () => {
     async (closed) => {
       await createFolder({ closed })
       const { store, disk } = await open()
-      expect([await keysOf(store), await keysOf(store, 'p2'), await keysOf(store, 'p3')]).toEqual([
-        ['a:2', 'a:3'],
-        ['b:1'],
-        [],
-      ])
+      expect([await keysOf(store), await keysOf(store, 'p2'), await keysOf(store, 'p3')]).toEqual([['a:2', 'a:3'], ['b:1'], []])
       expect(await entriesOf(store)).toEqual(['a:2', 'a:3'])
       expect([...(await store.partitions())].toSorted()).toEqual(['p1', 'p2'])
       await store.close()
