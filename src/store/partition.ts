@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Change, Expectation, ExpectedRecord, IndexRange, ReadRequest, Snapshot, Stored, Value } from './port.ts'
+import type { PendingChanges } from './pending-changes.ts'
 import { resolveReferences } from './references.ts'
 import { SortedIndex } from './sorted-index.ts'
 
@@ -47,16 +48,6 @@ export interface Records {
   delete(key: string): unknown
 }
 
-/** The effects of accepted commits that are not applied yet. Later commits are checked against them; reads do not see them. */
-export interface Pending {
-  /** the pending state of a record: null when it will be removed, undefined when nothing is pending */
-  record(key: string): Stored | null | undefined
-  /** the pending revision of an index */
-  index(name: string): string | undefined
-  /** how many entries an index may gain */
-  gain(name: string): number
-}
-
 /** One partition in memory: its records and indexes. Every method except {@link Partition.dump} is one synchronous step. */
 export class Partition {
   readonly records: Records
@@ -67,7 +58,7 @@ export class Partition {
   }
 
   /** Whether the whole expectation is met, given the pending commits. */
-  meets({ records, indexes, capacity }: Expectation, pending?: Pending): boolean {
+  meets({ records, indexes, capacity }: Expectation, pending?: PendingChanges): boolean {
     for (const [key, expected] of records) if (!isAsExpected(pending?.record(key) ?? this.#stored(key, pending), expected)) return false
     for (const [name, revision] of indexes)
       if ((pending?.index(name) ?? this.indexes.get(name)?.revision ?? null) !== revision) return false
@@ -120,7 +111,7 @@ export class Partition {
     yield* inBatches(this.indexes.keys())
   }
 
-  #stored(key: string, pending: Pending | undefined): Stored | undefined {
+  #stored(key: string, pending: PendingChanges | undefined): Stored | undefined {
     return pending?.record(key) === null ? undefined : this.records.get(key)
   }
 

@@ -107,8 +107,9 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/fs/journal.ts': { drivers: 'fs', suites: [...suites('store/fs-journal-files'), ...FOLDER] },
   'src/store/fs/loaded-partitions.ts': {
     drivers: 'fs',
-    suites: [...suites('store/fs-release store/fs-memory metrics stress/fs-crash-release store/fs-pending'), ...FOLDER],
+    suites: [...suites('store/fs-release store/fs-memory metrics stress/fs-crash-release'), ...FOLDER],
   },
+  'src/store/pending-changes.ts': { drivers: 'fs', suites: [...suites('store/pending-changes'), ...FOLDER] },
   'src/store/fs/lock.ts': {
     drivers: 'fs',
     suites: suites('store/fs-lock-sockets store/fs-lock store/fs-socket-address store/fs-owner store/fs-read-only'),
