@@ -1,12 +1,11 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFile, writeFile } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { FsStore } from '../../src/store/fs/store.ts'
 import { readRequest } from '../support/changes.ts'
 import { errorOf } from '../support/error-of.ts'
 import { runCommandLine, startProcess } from '../support/process.ts'
+import { eachInFolder } from '../support/temporary-folder.ts'
 import { keysOf, PATH, putOne, StoreFolder } from '../support/store-folder.ts'
 
 describe('a damaged partition', () => {
@@ -114,10 +113,7 @@ describe('a damaged partition', () => {
 
 describe('the service with a damaged workspace', () => {
   let path: string
-  beforeEach(async () => {
-    path = await mkdtemp(join(tmpdir(), 'lanekeeper-damaged-'))
-  })
-  afterEach(() => rm(path, { recursive: true, force: true }))
+  eachInFolder((created) => (path = created))
 
   test('it starts, and from the first use of the workspace on, /readyz and the log name it', async () => {
     const storage = ['--storage', `fs:${path}`]

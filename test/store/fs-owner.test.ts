@@ -1,7 +1,5 @@
-import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { realDisk } from '../../src/store/fs/disk.ts'
 import { takeKernelLock, type KernelLock, lockFolder, type FolderInUse } from '../../src/store/fs/lock.ts'
 import { openFsStore, type FsStore } from '../../src/store/fs/store.ts'
@@ -13,16 +11,14 @@ import { quiet } from '../support/log.ts'
 import { runCommandLine } from '../support/process.ts'
 import { seededRandom } from '../support/random.ts'
 import { keysOf, PATH, putOne, StoreFolder } from '../support/store-folder.ts'
+import { eachInFolder } from '../support/temporary-folder.ts'
 import { StoreProcess } from '../support/store-process.ts'
 
 const LOST = 'the journal was removed or replaced; nothing is written until a restart'
 
 describe('the owner of a folder', () => {
   let path: string
-  beforeEach(async () => {
-    path = await mkdtemp(join(tmpdir(), 'lanekeeper-owner-'))
-  })
-  afterEach(() => rm(path, { recursive: true, force: true }))
+  eachInFolder((created) => (path = created))
   const removeSockets = async () => {
     for (const name of await readdir(`${path}/run`)) await rm(`${path}/run/${name}`)
   }

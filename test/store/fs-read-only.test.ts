@@ -1,13 +1,12 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readdir, rm } from 'node:fs/promises'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { takeKernelLock, lockFolder, lockFolderForReading } from '../../src/store/fs/lock.ts'
 import { isReadOnlyError, openFsStoreForReading } from '../../src/store/fs/store.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { change } from '../support/changes.ts'
 import { quiet } from '../support/log.ts'
 import { recordDisk, diskError } from '../support/recording-disk.ts'
+import { eachInFolder } from '../support/temporary-folder.ts'
 import { entriesOf, keysOf, PATH, putOne, StoreFolder } from '../support/store-folder.ts'
 
 /** Operations that change nothing. */
@@ -119,10 +118,7 @@ describe('a folder that is opened for reading only', () => {
 
 describe('the lock of a folder for reading', () => {
   let path: string
-  beforeEach(async () => {
-    path = await mkdtemp(join(tmpdir(), 'lanekeeper-'))
-  })
-  afterEach(() => rm(path, { recursive: true }))
+  eachInFolder((created) => (path = created))
 
   test('a lock for reading creates no file', async () => {
     const lock = await lockFolderForReading(path)
