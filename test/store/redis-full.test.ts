@@ -1,38 +1,27 @@
-import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openStorage } from '../../src/store/open.ts'
-import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
+import type { RedisStore } from '../../src/store/redis/store.ts'
 import { change, readRequest } from '../support/changes.ts'
 import { quiet } from '../support/log.ts'
-import { startRedis, type RedisServer } from '../support/redis.ts'
+import { RedisPlace } from '../support/redis-place.ts'
 import { Service, type Person } from '../support/service.ts'
 import { signedIn } from '../support/visitor.ts'
 
 const REFUSED = { name: 'StorageUnavailable', outcomeKnown: true, message: expect.stringMatching(/^Redis refused: OOM/) }
 const MINUTE = 60_000
 
-let server: RedisServer
-let operator: Redis
-beforeEach(async () => {
-  server = await startRedis()
-  operator = new Redis(server.port, '127.0.0.1')
-})
-afterEach(async () => {
-  operator.disconnect()
-  await server.stop()
-})
+const redis = RedisPlace.forEach()
 
 /** Gives Redis less memory than it uses. Some kilobytes more would let it accept single writes. */
-const fill = () => operator.config('SET', 'maxmemory', '1')
+const fill = () => redis.operator.config('SET', 'maxmemory', '1')
 
 describe('a store on a Redis that is out of memory', () => {
   let store: RedisStore
   beforeEach(async () => {
-    store = await openRedisStore(server.url, { log: quiet })
+    store = await redis.open()
     await store.commit('w1', change({ put: { 'a:1': { n: 1 }, 'a:2': { n: 2 } }, index: { i: { add: ['x 1', 'y 2'] } } }))
     await fill()
   })
-  afterEach(() => store.close())
 
   const put = (key: string) => change({ put: { [key]: { n: 3 } } })
   const state = async () => {
@@ -62,12 +51,12 @@ describe('a store on a Redis that is out of memory', () => {
     const removal = change({ remove: ['a:1'] })
     expect(await store.commit('w1', { ...removal, lease: lease.id, onlyRemoves: true })).toBe('done')
     lease.end()
-    expect(await operator.exists('lk:{w1}:t')).toBe(0)
+    expect(await redis.operator.exists('lk:{w1}:t')).toBe(0)
   })
 
   test('is not ready', async () => {
     await expect(store.ready()).rejects.toMatchObject(REFUSED)
-    await operator.config('SET', 'maxmemory', '0')
+    await redis.operator.config('SET', 'maxmemory', '0')
     await store.ready()
   })
 })
@@ -76,13 +65,13 @@ describe('the service on a Redis that is out of memory', () => {
   let service: Service
   let member: Person
   beforeEach(async () => {
-    const storage = await openStorage(server.url, { log: quiet })
+    const storage = await openStorage(redis.server.url, { log: quiet })
     const unused = () => Promise.reject(new Error('not supported by this test'))
     service = await Service.start({ name: 'redis', open: async () => ({ ...storage, recordKeys: unused, blobKeys: unused }) })
     member = await service.person(await service.workspace())
   })
   afterEach(async () => {
-    await operator.config('SET', 'maxmemory', '0')
+    await redis.operator.config('SET', 'maxmemory', '0')
     await service.stop()
   })
 
