@@ -1,14 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openStorage } from '../../src/store/open.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { RedisStore } from '../../src/store/redis/store.ts'
 import { change, readRequest } from '../support/changes.ts'
-import { quiet } from '../support/log.ts'
 import { RedisPlace } from '../support/redis-place.ts'
-import { Service, type Person } from '../support/service.ts'
-import { signedIn } from '../support/visitor.ts'
 
 const REFUSED = { name: 'StorageUnavailable', outcomeKnown: true, message: expect.stringMatching(/^Redis refused: OOM/) }
-const MINUTE = 60_000
 
 const redis = RedisPlace.forEach()
 
@@ -58,35 +53,5 @@ describe('a store on a Redis that is out of memory', () => {
     await expect(store.ready()).rejects.toMatchObject(REFUSED)
     await redis.operator.config('SET', 'maxmemory', '0')
     await store.ready()
-  })
-})
-
-describe('the service on a Redis that is out of memory', () => {
-  let service: Service
-  let member: Person
-  beforeEach(async () => {
-    const storage = await openStorage(redis.server.url, { log: quiet })
-    const unused = () => Promise.reject(new Error('not supported by this test'))
-    service = await Service.start({ name: 'redis', open: async () => ({ ...storage, recordKeys: unused, blobKeys: unused }) })
-    member = await service.person(await service.workspace())
-  })
-  afterEach(async () => {
-    await redis.operator.config('SET', 'maxmemory', '0')
-    await service.stop()
-  })
-
-  // What else only revokes or removes: only-removes.test.ts.
-  test('revokes a token on the page of its user, who signed in before', async () => {
-    const visitor = await signedIn(service, member)
-    const token = await visitor.create(member.workspaceId)
-    await visitor.open('/settings/tokens')
-    const revoke = /\/settings\/tokens\/[^"]+\/revoke(?=">Revoke<span class="unseen"> CI)/.exec(visitor.page!.text)![0]
-    await fill()
-    // From a minute on, a request stores that its session is used.
-    service.now += 2 * MINUTE
-    expect((await visitor.open(revoke)).status).toBe(200)
-    const revoked = await visitor.submit({}, revoke)
-    expect([revoked.status, revoked.text.includes('The token is revoked')]).toEqual([200, true])
-    expect((await service.send(token, 'GET', '/account')).status).toBe(401)
   })
 })
