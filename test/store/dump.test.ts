@@ -55,20 +55,6 @@ test('a dump is the state of its beginning, whatever is changed during its steps
   expect(changes).toBeGreaterThan(50)
 })
 
-test('two dumps that overlap have the states of their beginnings', async () => {
-  const { partition, content } = createPartition()
-  const first = partition.dump()
-  const begun = [...((await first.next()).value as [string, Value][])]
-  partition.apply(change({ put: { 'k:5': { n: -1 }, 'k:9999': { n: -1 } }, remove: ['k:77'] }))
-  const later = new Map([...content, ['k:5', { n: -1 }], ['k:9999', { n: -1 }]] as [string, Value][])
-  later.delete('k:77')
-  const second = partition.dump()
-  const secondBegun = [...((await second.next()).value as [string, Value][])]
-  partition.apply(change({ remove: ['k:9999', 'k:5'] }))
-  expect([...begun, ...(await collect(first))]).toEqual(sorted(content))
-  expect([...secondBegun, ...(await collect(second))]).toEqual(sorted(later))
-})
-
 test('other work runs between the steps of a dump', async () => {
   const { partition } = createPartition()
   let turns = 0
