@@ -2,11 +2,11 @@ import { Redis, ReplyError } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Value } from '../../src/store/port.ts'
 import { dumpPartition } from '../../src/store/redis/dump.ts'
-import { CommandFailed, type Pool } from '../../src/store/redis/pool.ts'
+import { CommandFailed } from '../../src/store/redis/pool.ts'
 import type { RedisStore } from '../../src/store/redis/store.ts'
 import { change } from '../support/changes.ts'
 import { TcpProxy } from '../support/proxy.ts'
-import { LONG, LOST } from '../support/redis-clients.ts'
+import { answeringPool, LONG, LOST } from '../support/redis-clients.ts'
 import { RedisPlace } from '../support/redis-place.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 
@@ -123,21 +123,7 @@ describe('a dump of a Redis with faults', () => {
 
 describe('a dump whose reader is slow', () => {
   /** @param replies to what a dump sends: entries of a batch, or an error */
-  const poolWith = (replies: Record<string, unknown[]>) => {
-    const commands: unknown[][] = []
-    const command =
-      (name: string) =>
-      async (...values: unknown[]) => {
-        commands.push([name, ...values])
-        const reply = replies[name]?.shift()
-        if (reply instanceof Error) throw reply
-        return reply
-      }
-    const names = ['lkBeginDump', 'lkDump', 'lkEndDump', 'pexpire']
-    const client = Object.fromEntries(names.map((name) => [name, command(name)]))
-    const run = async (one: (on: unknown) => Promise<unknown>) => one(client)
-    return { pool: { run, runRead: run } as unknown as Pool, commands }
-  }
+  const poolWith = (replies: Record<string, unknown[]>) => answeringPool((name) => replies[name]?.shift())
   const batch = (key: string, done: 0 | 1) => ['r1', key, done, [key, 'r1 {}']]
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
   afterEach(() => void vi.useRealTimers())

@@ -1,30 +1,19 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { ReadRequest } from '../../src/store/port.ts'
-import { CommandFailed, type Pool } from '../../src/store/redis/pool.ts'
+import { CommandFailed } from '../../src/store/redis/pool.ts'
 import { RedisStore } from '../../src/store/redis/store.ts'
 import { expectation, readRequest } from '../support/changes.ts'
-import { LOST } from '../support/redis-clients.ts'
+import { answeringPool, LOST } from '../support/redis-clients.ts'
 
 // Which commands the store sends. What they return is tested by the contract, on a real Redis.
 
-let commands: unknown[][]
-let store: RedisStore
 /** The replies to commands, by their names. */
 let replies: Record<string, unknown[]>
+const { pool, commands } = answeringPool((name) => replies[name]!.shift())
+let store: RedisStore
 beforeEach(() => {
-  commands = []
-  replies = {}
-  const command =
-    (name: string) =>
-    async (...values: unknown[]) => {
-      commands.push([name, ...values])
-      const reply = replies[name]!.shift()
-      if (reply instanceof Error) throw reply
-      return reply
-    }
-  const client = { mget: command('mget'), lkRead: command('lkRead') }
-  const pool = { runRead: async (run: (on: unknown) => Promise<unknown>) => run(client) }
-  store = new RedisStore(pool as unknown as Pool, 'lk')
+  commands.length = 0
+  store = new RedisStore(pool, 'lk')
 })
 
 const read = (part: Partial<ReadRequest>) => store.read('w1', readRequest(part))
