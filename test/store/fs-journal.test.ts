@@ -51,7 +51,6 @@ describe('the journal of the fs driver', () => {
     await store.compact()
     expect(commits.attempts.length).toBeLessThan(100)
     await load.stop()
-    await store.close()
   })
 
   test('a conflict is reported under constant load', async () => {
@@ -61,7 +60,6 @@ describe('the journal of the fs driver', () => {
     expect(await store.commit('p1', changeExpecting('another revision'))).toBe('conflict')
     expect(commits.attempts.length).toBeLessThan(100)
     await load.stop()
-    await store.close()
   })
 
   test('after a conflict the conflicting change is visible, also during a rotation of the journal', async () => {
@@ -176,6 +174,5 @@ describe('compaction of the journal after failures', () => {
     await store.close()
     const next = await open(disk)
     expect([await compare(next, commits), await journalSize(disk)]).toEqual([[], 0])
-    await next.close()
   })
 })

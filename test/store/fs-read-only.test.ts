@@ -7,7 +7,7 @@ import { change } from '../support/changes.ts'
 import { quiet } from '../support/log.ts'
 import { recordDisk, diskError } from '../support/recording-disk.ts'
 import { eachInFolder } from '../support/temporary-folder.ts'
-import { entriesOf, keysOf, PATH, putOne, StoreFolder } from '../support/store-folder.ts'
+import { entriesOf, keysOf, PATH, put, StoreFolder } from '../support/store-folder.ts'
 
 /** Operations that change nothing. */
 const READS = /^(read|readParts|list) /
@@ -31,10 +31,10 @@ describe('a folder that is opened for reading only', () => {
   /** A folder with a checkpoint, and with changes after it in the journal. */
   const createFolder = async ({ closed = true } = {}): Promise<void> => {
     const store = await folder.open()
-    for (const key of ['a:1', 'a:2', 'a:3']) await store.commit('p1', putOne(key))
+    for (const key of ['a:1', 'a:2', 'a:3']) await put(store, key)
     await store.compact()
     await store.commit('p1', change({ put: { 'a:2': { text: 'changed' } }, remove: ['a:1'], index: { i: { remove: ['a:1'] } } }))
-    await store.commit('p2', putOne('b:1'))
+    await put(store, 'b:1', 'p2')
     if (closed) await store.close()
   }
 
@@ -67,9 +67,8 @@ describe('a folder that is opened for reading only', () => {
   test('every write to a folder for reading is refused, and nothing is written', async () => {
     await createFolder()
     const { store, disk } = await open()
-    for (const attempt of [() => store.commit('p1', putOne('c:1')), () => store.ready()])
-      await expect(attempt()).rejects.toThrow(StorageUnavailable)
-    await expect(async () => store.commit('p1', putOne('c:1'))).rejects.toThrow('opened for reading only')
+    for (const attempt of [() => put(store, 'c:1'), () => store.ready()]) await expect(attempt()).rejects.toThrow(StorageUnavailable)
+    await expect(async () => put(store, 'c:1')).rejects.toThrow('opened for reading only')
     expect(await keysOf(store)).toEqual(['a:2', 'a:3'])
     expect(disk.operations.filter((operation) => !READS.test(operation))).toEqual([])
   })
