@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { openFsStore, type FsStore } from '../../src/store/fs/store.ts'
 import { StorageUnavailable, type Change } from '../../src/store/port.ts'
+import { readRequest } from '../support/changes.ts'
 import { Commits, compare } from '../support/commits.ts'
 import { FaultyDisk } from '../support/faulty-disk.ts'
 import { quiet } from '../support/log.ts'
@@ -70,6 +71,8 @@ describe('the journal of the fs driver', () => {
       const compacted = store.compact()
       const first = commits.commit(store, 'p1')
       expect(await store.commit('p1', changeExpecting(commits.attempts[0]!.change.revision))).toBe('conflict')
+      const { records } = (await store.read('p1', readRequest({ records: ['latest:1'] })))!
+      expect(records[0]!.stored!.revision).toBe(commits.attempts[1]!.change.revision)
       expect(await store.commit('p1', changeExpecting(commits.attempts[1]!.change.revision))).toBe('done')
       await Promise.all([compacted, first])
       await store.close()
