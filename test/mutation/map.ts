@@ -166,7 +166,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
     drivers: 'redis',
     suites: [
       ...suites('store/redis-store store/redis-store-reads store/redis-identity store/redis-connections store/redis-credentials'),
-      ...suites('store/redis-parent-key-cache store/contract store/transaction-parts http/round-trips'),
+      ...suites('store/contract store/transaction-parts http/round-trips'),
       ...REDIS,
     ],
   },

@@ -58,37 +58,36 @@ describe('a read from Redis', () => {
     await expect(outcome).rejects.toMatchObject({ name: 'StorageUnavailable', message: 'Redis did not answer' })
   })
 
-  const templates = ['a:1', 'b:{0.b}']
-  const script = (b: string | null) => [
-    [['a:1', `r1 {"b":${JSON.stringify(b)}}`], b === null ? [null, null] : [`b:${b}`, 'r1 {}']],
-    [],
-    [],
-    [],
-  ]
+  const templates = ['a:1', 'b:{0.b}', 'c:{0.c}']
+  const keysWith = (b: string) => ['a:1', `b:${b}`, 'c:9']
+  /** The records of the templates. */
+  const textsWith = (b: string) => [`r1 {"b":"${b}","c":"9"}`, 'r1 {}', 'r1 {}']
+  const script = (b: string) => [textsWith(b).map((text, i) => [keysWith(b)[i], text]), [], [], []]
   const keysOf = async () => (await read({ records: templates }))!.records.map(({ key }) => key)
 
-  test('with a template that was resolved before is one MGET', async () => {
-    replies = { lkRead: [script('2')], mget: [['r1 {"b":"2"}', 'r1 {}']] }
-    expect([await keysOf(), await keysOf()]).toEqual([templates.with(1, 'b:2'), templates.with(1, 'b:2')])
+  test('with templates that were resolved before is one MGET', async () => {
+    replies = { lkRead: [script('2')], mget: [textsWith('2')] }
+    expect([await keysOf(), await keysOf()]).toEqual([keysWith('2'), keysWith('2')])
     expect(namesOfCommands()).toEqual(['lkRead', 'mget'])
   })
 
   test('with a template that leads to another record by now is repeated as a script, and the next one is an MGET again', async () => {
-    replies = {
-      lkRead: [script('2'), script('3')],
-      mget: [
-        ['r2 {"b":"3"}', 'r1 {}'],
-        ['r2 {"b":"3"}', 'r1 {}'],
-      ],
-    }
-    expect([await keysOf(), await keysOf(), await keysOf()]).toEqual(['b:2', 'b:3', 'b:3'].map((key) => ['a:1', key]))
+    replies = { lkRead: [script('2'), script('3')], mget: [textsWith('3'), textsWith('3')] }
+    expect([await keysOf(), await keysOf(), await keysOf()]).toEqual(['2', '3', '3'].map(keysWith))
     expect(namesOfCommands()).toEqual(['lkRead', 'mget', 'lkRead', 'mget'])
+  })
+
+  test('with a template does not use what another partition has', async () => {
+    replies = { lkRead: [script('2'), script('3')] }
+    expect(await keysOf()).toEqual(keysWith('2'))
+    await store.read('w2', readRequest({ records: templates }))
+    expect(namesOfCommands()).toEqual(['lkRead', 'lkRead'])
   })
 
   test('with a template learns nothing from an expectation that was not met', async () => {
     replies = { lkRead: [null, script('2'), null] }
     const request = { records: templates, expect: expectation({ records: new Map([['a:1', 'r1']]) }) }
-    expect([await read(request), (await read(request))?.records.length, await read(request)]).toEqual([null, 2, null])
+    expect([await read(request), (await read(request))?.records.length, await read(request)]).toEqual([null, 3, null])
     expect(namesOfCommands()).toEqual(['lkRead', 'lkRead', 'lkRead'])
   })
 })
