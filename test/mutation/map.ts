@@ -86,7 +86,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/read-set.ts': {
     suites: suites('store/transaction-parts store/transaction-reads store/transaction http/round-trips http/changed-facts'),
   },
-  'src/store/references.ts': { suites: suites('store/references store/contract store/transaction-parts') },
+  'src/store/references.ts': { suites: suites('store/contract store/transaction-parts store/redis-store-reads') },
   'src/store/transact.ts': { suites: [...suites('store/transact'), ...TRANSACTIONS] },
   'src/store/commit-leases.ts': { suites: suites('store/commit-leases store/contract http/races') },
   'src/store/writes.ts': { suites: suites('store/only-removes store/transaction-own-writes store/transaction') },

@@ -58,8 +58,8 @@ describe('a read from Redis', () => {
     await expect(outcome).rejects.toMatchObject({ name: 'StorageUnavailable', message: 'Redis did not answer' })
   })
 
-  const templates = ['a:1', 'b:{0.b}', 'c:{0.c}']
-  const keysWith = (b: string) => ['a:1', `b:${b}`, 'c:9']
+  const templates = ['a:1', 'b:{0.b}', 'c:{0.b}:{0.c}']
+  const keysWith = (b: string) => ['a:1', `b:${b}`, `c:${b}:9`]
   /** The records of the templates. */
   const textsWith = (b: string) => [`r1 {"b":"${b}","c":"9"}`, 'r1 {}', 'r1 {}']
   const script = (b: string) => [textsWith(b).map((text, i) => [keysWith(b)[i], text]), [], [], []]
@@ -78,10 +78,11 @@ describe('a read from Redis', () => {
   })
 
   test('with a template does not use what another partition has', async () => {
-    replies = { lkRead: [script('2'), script('3')] }
+    replies = { lkRead: [script('2'), script('3')], mget: [textsWith('2')] }
     expect(await keysOf()).toEqual(keysWith('2'))
     await store.read('w2', readRequest({ records: templates }))
-    expect(namesOfCommands()).toEqual(['lkRead', 'lkRead'])
+    expect(await keysOf()).toEqual(keysWith('2'))
+    expect(namesOfCommands()).toEqual(['lkRead', 'lkRead', 'mget'])
   })
 
   test('with a template learns nothing from an expectation that was not met', async () => {
