@@ -9,7 +9,7 @@ import { AdminError, type AdminDeps, type CommandIo, type PolicyAnswers } from '
 import { exportWorkspace } from './workspace-export.ts'
 import { initialize } from './init.ts'
 import { importWorkspace } from './import.ts'
-import { migrate } from './migrate.ts'
+import { migrateStore } from '../store/migrations/run.ts'
 import { addMember, endMembership, listMembers, setRole } from './memberships.ts'
 import { restore } from './restore.ts'
 import { requireNoRestore } from './restore-run.ts'
@@ -162,7 +162,7 @@ const commands: Readonly<Record<string, Command>> = {
 
   backup: command(z.strictObject({}), (deps, _input, io) => backUp(deps, io)),
   check: command(z.strictObject({ reindex: z.boolean(), quick: z.boolean() }), (deps, options, io) => checkStorage(deps, options, io)),
-  migrate: command(z.strictObject({}), (deps, _input, io) => migrate(deps, io)),
+  migrate: command(z.strictObject({}), (deps, _input, io) => migrateStore({ ...deps, progress: io.progress })),
   restore: command(z.strictObject({}), (deps, _input, io) => restore(deps, io)),
 }
 

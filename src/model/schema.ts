@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { at, size } from './fields.ts'
+import { size } from './fields.ts'
 
 /**
  * The version of the records: the number of the last migration that was applied to them. The record of the partition `global`
@@ -9,7 +9,5 @@ export const schema = z.strictObject({
   version: size,
   /** partitions that could not be read when the others were migrated, with their versions */
   pending: z.record(z.string(), size).optional(),
-  /** the process that migrates the storage at present */
-  lease: z.strictObject({ id: z.string(), until: at }).optional(),
 })
 export type SchemaRecord = Readonly<z.infer<typeof schema>>

@@ -152,14 +152,6 @@ export function appendedEntry(number: number): string {
 }
 
 /**
- * The next entries of an index to which records are appended.
- * @param last its last entry; undefined: it is empty
- */
-export function appendedEntries(last: string | undefined, count: number): string[] {
-  return Array.from({ length: count }, (_, i) => appendedEntry(Number(last ?? 0) + 1 + i))
-}
-
-/**
  * Numbers the records that a change appends: the change then has them among those that it puts. The caller applies changes in the
  * order in which it numbers them.
  * @param lastOf the last entry of an index, with all changes that were numbered before
@@ -169,7 +161,8 @@ export function numberAppended(change: Change, lastOf: (index: string) => string
   const put = new Map<string, Value>(change.put)
   const indexes = new Map(change.indexes)
   for (const [index, { fetch, values }] of change.append) {
-    const add = appendedEntries(lastOf(index), values.length)
+    const last = Number(lastOf(index) ?? 0)
+    const add = values.map((_value, i) => appendedEntry(last + 1 + i))
     for (const [i, entry] of add.entries()) put.set(fetch + entry, values[i]!)
     indexes.set(index, { add, remove: [] })
   }

@@ -1,182 +1,129 @@
-import type { WorkspaceLink, Session } from '../model/account.ts'
-import type { AuditBatch } from '../model/audit.ts'
-import type { Board, BoardMember } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
-import type { ChangeRecord } from '../model/change.ts'
 import type { ClaimRecord } from '../model/claim.ts'
-import type { Column } from '../model/column.ts'
-import type { Comment } from '../model/comment.ts'
-import type { AttachmentRecord, FileRecord } from '../model/file.ts'
-import type { FirstResponse, ResponseText } from '../model/idempotency.ts'
-import type { Label } from '../model/label.ts'
-import type { Challenge } from '../model/second-factor.ts'
-import type { Subtask } from '../model/subtask.ts'
-import type { TokenRecord } from '../model/token.ts'
-import type { Tombstone } from '../model/tombstone.ts'
-import type { Membership, User } from '../model/workspace.ts'
+import type { FirstResponse } from '../model/idempotency.ts'
+import { keys, type Key } from './keys.ts'
 
 /** The name of an index, with the type of the records that its entries refer to. */
 export interface Index<T> {
   readonly name: string
   /** key prefix: this text and the last word of an entry form the key of the record */
-  readonly fetch: string & { readonly '~record'?: T }
+  readonly fetch: Key<T>
 }
 
 /** Whether a card is active or archived. Each state has separate indexes. */
-export type CardState = 'active' | 'archived'
+const cardStates = ['active', 'archived'] as const
+export type CardState = (typeof cardStates)[number]
 
 /** The times by which cards are sorted. */
 export const timedSorts = ['due_at', 'updated_at', 'created_at', 'completed_at'] as const
 export type TimedSort = (typeof timedSorts)[number]
 
+function index<T>(name: string, fetch: Key<T>): Index<T> {
+  return { name, fetch }
+}
+
 /** All indexes. An entry consists of words separated by spaces. The last word identifies the record. */
 export const indexes = {
   /** all workspaces, by id (global) */
-  workspaces: (): Index<{ id: string }> => ({ name: 'workspaces', fetch: 'workspace_entry:' }),
+  workspaces: () => index('workspaces', keys.workspaceEntry('')),
   /** all users, by creation time (global) */
-  users: (): Index<User> => ({ name: 'users', fetch: 'user:' }),
+  users: () => index('users', keys.user('')),
 
   /** a user's web sessions, by start time (global) */
-  sessionsOf: (userId: string): Index<Session> => ({ name: `sessions_of:${userId}`, fetch: 'session:' }),
+  sessionsOf: (userId: string) => index(`sessions_of:${userId}`, keys.session('')),
   /** challenges, by the time at which they expire (global) */
-  challenges: (): Index<Challenge> => ({ name: 'challenges', fetch: 'challenge:' }),
+  challenges: () => index('challenges', keys.challenge('')),
   /** the workspaces that a user may be a member of (global) */
-  workspacesOf: (userId: string): Index<WorkspaceLink> => ({ name: `workspaces_of:${userId}`, fetch: `workspace_link:${userId}:` }),
+  workspacesOf: (userId: string) => index(`workspaces_of:${userId}`, keys.workspaceLink(userId, '')),
 
   /** active members, by the time they joined */
-  members: (): Index<Membership> => ({ name: 'members', fetch: 'membership:' }),
+  members: () => index('members', keys.membership('')),
   /** a user's tokens, by issue time */
-  tokensOf: (userId: string): Index<TokenRecord> => ({ name: `tokens_of:${userId}`, fetch: 'token:' }),
+  tokensOf: (userId: string) => index(`tokens_of:${userId}`, keys.token('')),
 
   /** boards that are visible to every member, by creation time */
-  workspaceBoards: (): Index<Board> => ({ name: 'workspace_boards', fetch: 'board:' }),
+  workspaceBoards: () => index('workspace_boards', keys.board('')),
   /** boards that a user created or is an explicit member of, by creation time */
-  boardsOf: (userId: string): Index<Board> => ({ name: `boards_of:${userId}`, fetch: 'board:' }),
+  boardsOf: (userId: string) => index(`boards_of:${userId}`, keys.board('')),
   /** explicit members of a board, by the time they were added */
-  boardMembers: (boardId: string): Index<BoardMember> => ({ name: `board_members:${boardId}`, fetch: `board_member:${boardId}:` }),
+  boardMembers: (boardId: string) => index(`board_members:${boardId}`, keys.boardMember(boardId, '')),
   /** columns of a board, including archived ones, by position */
-  columns: (boardId: string): Index<Column> => ({ name: `columns:${boardId}`, fetch: 'column:' }),
+  columns: (boardId: string) => index(`columns:${boardId}`, keys.column('')),
   /** active columns of a board, to count them */
-  activeColumns: (boardId: string): Index<Column> => ({ name: `active_columns:${boardId}`, fetch: 'column:' }),
+  activeColumns: (boardId: string) => index(`active_columns:${boardId}`, keys.column('')),
   /** labels of a board, by creation time */
-  labels: (boardId: string): Index<Label> => ({ name: `labels:${boardId}`, fetch: 'label:' }),
+  labels: (boardId: string) => index(`labels:${boardId}`, keys.label('')),
 
   /** cards of a column, by position */
-  cards: (state: CardState, columnId: string): Index<Card> => ({ name: `${state}_cards:${columnId}`, fetch: 'card:' }),
+  cards: (state: CardState, columnId: string) => index(`${state}_cards:${columnId}`, keys.card('')),
   /** cards of a column that a user is assigned to, by position */
-  cardsOf: (state: CardState, columnId: string, userId: string): Index<Card> => ({
-    name: `${state}_cards_of:${columnId}:${userId}`,
-    fetch: 'card:',
-  }),
+  cardsOf: (state: CardState, columnId: string, userId: string) => index(`${state}_cards_of:${columnId}:${userId}`, keys.card('')),
   /** cards of a column that have a label, by position */
-  cardsWith: (state: CardState, columnId: string, labelId: string): Index<Card> => ({
-    name: `${state}_cards_with:${columnId}:${labelId}`,
-    fetch: 'card:',
-  }),
+  cardsWith: (state: CardState, columnId: string, labelId: string) => index(`${state}_cards_with:${columnId}:${labelId}`, keys.card('')),
   /** cards of a column that are completed or not completed, by position */
-  cardsDone: (state: CardState, columnId: string, done: boolean): Index<Card> => ({
-    name: `${state}_cards_${done ? 'done' : 'open'}:${columnId}`,
-    fetch: 'card:',
-  }),
+  cardsDone: (state: CardState, columnId: string, done: boolean) =>
+    index(`${state}_cards_${done ? 'done' : 'open'}:${columnId}`, keys.card('')),
   /**
    * cards of a column that are active, not completed, and have no blocker that is, by position. Whether the column is active is not known
    * here, and what a claim would change is judged when they are read
    */
-  readyCards: (columnId: string): Index<Card> => ({ name: `ready_cards:${columnId}`, fetch: 'card:' }),
+  readyCards: (columnId: string) => index(`ready_cards:${columnId}`, keys.card('')),
   /** cards that have a card as a blocker */
-  blockedCards: (blockerId: string): Index<Card> => ({ name: `blocked_cards:${blockerId}`, fetch: 'card:' }),
+  blockedCards: (blockerId: string) => index(`blocked_cards:${blockerId}`, keys.card('')),
   /** cards of a board, or those that a user is assigned to in the workspace, by one of their times: see {@link sortedEntry}. By `completed_at`, only those that are completed */
-  sortedCards: (sort: TimedSort, listId: string): Index<Card> => ({ name: `cards_by_${sort}:${listId}`, fetch: 'card:' }),
+  sortedCards: (sort: TimedSort, listId: string) => index(`cards_by_${sort}:${listId}`, keys.card('')),
   /** cards of a board that a user has completed, by the time of that: see {@link sortedEntry} */
-  cardsCompletedBy: (boardId: string, userId: string): Index<Card> => ({ name: `cards_completed_by:${boardId}:${userId}`, fetch: 'card:' }),
+  cardsCompletedBy: (boardId: string, userId: string) => index(`cards_completed_by:${boardId}:${userId}`, keys.card('')),
   /** all cards of a board */
-  boardCards: (boardId: string): Index<Card> => ({ name: `board_cards:${boardId}`, fetch: 'card:' }),
+  boardCards: (boardId: string) => index(`board_cards:${boardId}`, keys.card('')),
   /** cards of a board that are not archived, to count them: those of archived columns are among them */
-  boardActiveCards: (boardId: string): Index<Card> => ({ name: `board_active_cards:${boardId}`, fetch: 'card:' }),
+  boardActiveCards: (boardId: string) => index(`board_active_cards:${boardId}`, keys.card('')),
   /** assignments on a board: user, card */
-  boardAssignments: (boardId: string): Index<Card> => ({ name: `board_assignments:${boardId}`, fetch: 'card:' }),
+  boardAssignments: (boardId: string) => index(`board_assignments:${boardId}`, keys.card('')),
   /** assignments of a user in the workspace: board, card */
-  assignmentsOf: (userId: string): Index<Card> => ({ name: `assignments_of:${userId}`, fetch: 'card:' }),
+  assignmentsOf: (userId: string) => index(`assignments_of:${userId}`, keys.card('')),
   /** cards that have a label */
-  labelCards: (labelId: string): Index<Card> => ({ name: `label_cards:${labelId}`, fetch: 'card:' }),
+  labelCards: (labelId: string) => index(`label_cards:${labelId}`, keys.card('')),
 
   /** claims of a board that have not been ended, by the time at which they run out: see {@link claimEntry}. An entry refers to the token that holds it. */
-  claims: (boardId: string): Index<TokenRecord> => ({ name: `claims:${boardId}`, fetch: 'token:' }),
+  claims: (boardId: string) => index(`claims:${boardId}`, keys.token('')),
 
   /** subtasks of a card, by position */
-  subtasks: (cardId: string): Index<Subtask> => ({ name: `subtasks:${cardId}`, fetch: 'subtask:' }),
+  subtasks: (cardId: string) => index(`subtasks:${cardId}`, keys.subtask('')),
   /** comments on a card, by creation time */
-  comments: (cardId: string): Index<Comment> => ({ name: `comments:${cardId}`, fetch: 'comment:' }),
+  comments: (cardId: string) => index(`comments:${cardId}`, keys.comment('')),
   /** attachments of a card, by the time they were attached */
-  attachments: (cardId: string): Index<AttachmentRecord> => ({ name: `attachments:${cardId}`, fetch: 'attachment:' }),
+  attachments: (cardId: string) => index(`attachments:${cardId}`, keys.attachment('')),
   /** attachments of a file: card, attachment */
-  fileAttachments: (fileId: string): Index<AttachmentRecord> => ({ name: `file_attachments:${fileId}`, fetch: 'attachment:' }),
+  fileAttachments: (fileId: string) => index(`file_attachments:${fileId}`, keys.attachment('')),
 
   /** the private files of a user, by creation time */
-  privateFilesOf: (userId: string): Index<FileRecord> => ({ name: `private_files_of:${userId}`, fetch: 'file:' }),
+  privateFilesOf: (userId: string) => index(`private_files_of:${userId}`, keys.file('')),
 
   /** changes of a board, in the order of their commits */
-  changes: (boardId: string): Index<ChangeRecord> => ({ name: `changes:${boardId}`, fetch: `change:${boardId}:` }),
+  changes: (boardId: string) => index(`changes:${boardId}`, keys.change(boardId, '')),
 
   /** the audit trail, by the times of its batches (in a workspace, and global) */
-  audit: (): Index<AuditBatch> => ({ name: 'audit', fetch: 'audit:' }),
+  audit: () => index('audit', keys.audit('')),
   /** the batches of the audit trail that concern a user */
-  auditOf: (userId: string): Index<AuditBatch> => ({ name: `audit_of:${userId}`, fetch: 'audit:' }),
+  auditOf: (userId: string) => index(`audit_of:${userId}`, keys.audit('')),
 
   /** first responses to writes with an Idempotency-Key, by their hour */
-  firstResponses: (hour: string): Index<FirstResponse> => ({ name: `first_responses:${hour}`, fetch: 'first_response:' }),
+  firstResponses: (hour: string) => index<FirstResponse>(`first_responses:${hour}`, 'first_response:'),
 
   /** the long texts of the first responses of an hour */
-  responseTexts: (hour: string): Index<ResponseText> => ({ name: `response_texts:${hour}`, fetch: `response_text:${hour}:` }),
+  responseTexts: (hour: string) => index(`response_texts:${hour}`, keys.responseText(hour, '')),
 
   /** tombstones, by the earliest time at which garbage collection may process them */
-  tombstones: (): Index<Tombstone> => ({ name: 'tombstones', fetch: 'tombstone:' }),
+  tombstones: () => index('tombstones', keys.tombstone('')),
 }
 
+/** The parameters on which the first word of a name can depend: the states and the times of cards, and whether they are done. */
+const parameters = [...cardStates, ...timedSorts, '*'].flatMap((first) => [true, false].map((isDone) => [first, '*', isDone] as const))
 /** One index of each kind, with "*" in place of the ids. */
-const kinds: readonly Index<unknown>[] = [
-  indexes.workspaces(),
-  indexes.users(),
-  indexes.sessionsOf('*'),
-  indexes.challenges(),
-  indexes.workspacesOf('*'),
-  indexes.members(),
-  indexes.tokensOf('*'),
-  indexes.workspaceBoards(),
-  indexes.boardsOf('*'),
-  indexes.boardMembers('*'),
-  indexes.columns('*'),
-  indexes.activeColumns('*'),
-  indexes.labels('*'),
-  ...(['active', 'archived'] as const).flatMap((state) => [
-    indexes.cards(state, '*'),
-    indexes.cardsOf(state, '*', '*'),
-    indexes.cardsWith(state, '*', '*'),
-    indexes.cardsDone(state, '*', true),
-    indexes.cardsDone(state, '*', false),
-  ]),
-  indexes.readyCards('*'),
-  indexes.blockedCards('*'),
-  ...timedSorts.map((sort) => indexes.sortedCards(sort, '*')),
-  indexes.cardsCompletedBy('*', '*'),
-  indexes.boardCards('*'),
-  indexes.boardActiveCards('*'),
-  indexes.boardAssignments('*'),
-  indexes.assignmentsOf('*'),
-  indexes.labelCards('*'),
-  indexes.claims('*'),
-  indexes.subtasks('*'),
-  indexes.comments('*'),
-  indexes.attachments('*'),
-  indexes.fileAttachments('*'),
-  indexes.privateFilesOf('*'),
-  indexes.changes('*'),
-  indexes.audit(),
-  indexes.auditOf('*'),
-  indexes.firstResponses('*'),
-  indexes.responseTexts('*'),
-  indexes.tombstones(),
-]
+const kinds = Object.values<(...parameters: never) => Index<unknown>>(indexes).flatMap((of) =>
+  parameters.map((some) => of(...(some as never))),
+)
 const fetchByKind = new Map(kinds.map(({ name, fetch }) => [name.split(':')[0]!, fetch]))
 
 /**

@@ -1,81 +1,81 @@
-import type { WorkspaceLink, Session } from '../model/account.ts'
-import type { AuditBatch } from '../model/audit.ts'
-import type { Board, BoardMember } from '../model/board.ts'
 import { blockersOf, isOpen, type Card } from '../model/card.ts'
-import type { ClaimRecord } from '../model/claim.ts'
-import type { Column } from '../model/column.ts'
-import type { Comment } from '../model/comment.ts'
-import type { AttachmentRecord, FileRecord } from '../model/file.ts'
-import type { FirstResponse, ResponseText } from '../model/idempotency.ts'
-import type { Label } from '../model/label.ts'
-import type { Challenge } from '../model/second-factor.ts'
-import type { Readiness } from '../model/readiness.ts'
-import type { Subtask } from '../model/subtask.ts'
-import type { TokenRecord } from '../model/token.ts'
-import type { Tombstone } from '../model/tombstone.ts'
-import { isActive, type Membership, type User } from '../model/workspace.ts'
+import { isActive } from '../model/workspace.ts'
 import { claimEntry, indexes, positionEntry, sortedEntry, timedSorts } from './indexes.ts'
+import { keys, type Key } from './keys.ts'
 import type { Change, Stored, Value } from './port.ts'
 
 /** An entry of an index. */
 export type IndexEntry = readonly [index: string, entry: string]
-type Entry = IndexEntry
-type Indexing = { readonly [kind: string]: ((value: never, key: string) => readonly Entry[]) | undefined }
+type Keys = typeof keys
+type Indexing = {
+  readonly [Name in keyof Keys]?: (value: ReturnType<Keys[Name]> extends Key<infer T> ? T : never, key: string) => readonly IndexEntry[]
+}
 
 /**
- * The index entries of a record, by the first word of its key. They depend on the record and its key alone, so a writer cannot
+ * The index entries of a record, by the name of its key. They depend on the record and its key alone, so a writer cannot
  * forget one.
  */
 const indexing: Indexing = {
-  user: (user: User) => [[indexes.users().name, `${user.created_at} ${user.id}`]],
-  workspace_entry: ({ id }: { id: string }) => [[indexes.workspaces().name, id]],
-  session: (session: Session) => [[indexes.sessionsOf(session.user_id).name, `${session.begun_at} ${session.hash}`]],
-  challenge: (challenge: Challenge) => [[indexes.challenges().name, `${challenge.expires_at} ${challenge.hash}`]],
-  workspace_link: ({ user_id, workspace_id }: WorkspaceLink) => [[indexes.workspacesOf(user_id).name, workspace_id]],
-  membership: (member: Membership) => (isActive(member) ? [[indexes.members().name, `${member.joined_at} ${member.user_id}`]] : []),
-  token: (token: TokenRecord) => [[indexes.tokensOf(token.user_id).name, `${token.issued_at} ${token.hash}`]],
-  board: (board: Board) => {
+  user: (user) => [[indexes.users().name, `${user.created_at} ${user.id}`]],
+  workspaceEntry: ({ id }) => [[indexes.workspaces().name, id]],
+  session: (session) => [[indexes.sessionsOf(session.user_id).name, `${session.begun_at} ${session.hash}`]],
+  challenge: (challenge) => [[indexes.challenges().name, `${challenge.expires_at} ${challenge.hash}`]],
+  workspaceLink: ({ user_id, workspace_id }) => [[indexes.workspacesOf(user_id).name, workspace_id]],
+  membership: (member) => (isActive(member) ? [[indexes.members().name, `${member.joined_at} ${member.user_id}`]] : []),
+  token: (token) => [[indexes.tokensOf(token.user_id).name, `${token.issued_at} ${token.hash}`]],
+  board: (board) => {
     const entry = `${board.created_at} ${board.id}`
-    const creatorEntry: Entry = [indexes.boardsOf(board.creator_id).name, entry]
+    const creatorEntry: IndexEntry = [indexes.boardsOf(board.creator_id).name, entry]
     return board.visibility === 'workspace' ? [creatorEntry, [indexes.workspaceBoards().name, entry]] : [creatorEntry]
   },
-  board_member: (member: BoardMember) => [
+  boardMember: (member) => [
     [indexes.boardMembers(member.board_id).name, `${member.added_at} ${member.user_id}`],
     [indexes.boardsOf(member.user_id).name, `${member.board_created_at} ${member.board_id}`],
   ],
-  column: (column: Column) => [
+  column: (column) => [
     [indexes.columns(column.board_id).name, positionEntry(column)],
     ...(column.archived_at === null ? [[indexes.activeColumns(column.board_id).name, column.id] as const] : []),
   ],
-  label: (label: Label) => [[indexes.labels(label.board_id).name, `${label.created_at} ${label.id}`]],
+  label: (label) => [[indexes.labels(label.board_id).name, `${label.created_at} ${label.id}`]],
   card: cardEntries,
-  readiness: ({ card_id, column_id, position, is_open, open_blocker_ids }: Readiness) =>
+  readiness: ({ card_id, column_id, position, is_open, open_blocker_ids }) =>
     is_open && open_blocker_ids.length === 0 ? [[indexes.readyCards(column_id).name, positionEntry({ position, id: card_id })]] : [],
-  claim: (claim: ClaimRecord) => (claim.expires_at === null ? [] : [[indexes.claims(claim.board_id).name, claimEntry(claim)]]),
-  subtask: (subtask: Subtask) => [[indexes.subtasks(subtask.card_id).name, positionEntry(subtask)]],
-  comment: (comment: Comment) => [[indexes.comments(comment.card_id).name, `${comment.created_at} ${comment.id}`]],
-  attachment: (attachment: AttachmentRecord) => [
+  claim: (claim) => (claim.expires_at === null ? [] : [[indexes.claims(claim.board_id).name, claimEntry(claim)]]),
+  subtask: (subtask) => [[indexes.subtasks(subtask.card_id).name, positionEntry(subtask)]],
+  comment: (comment) => [[indexes.comments(comment.card_id).name, `${comment.created_at} ${comment.id}`]],
+  attachment: (attachment) => [
     [indexes.attachments(attachment.card_id).name, `${attachment.created_at} ${attachment.id}`],
     [indexes.fileAttachments(attachment.file_id).name, `${attachment.card_id} ${attachment.id}`],
   ],
-  file: (file: FileRecord) =>
-    file.visibility === 'private' ? [[indexes.privateFilesOf(file.owner_id).name, `${file.created_at} ${file.id}`]] : [],
-  change: (_change: unknown, key) => {
+  file: (file) => (file.visibility === 'private' ? [[indexes.privateFilesOf(file.owner_id).name, `${file.created_at} ${file.id}`]] : []),
+  change: (_change, key) => {
     const [, boardId = '', entry = ''] = key.split(':')
     return [[indexes.changes(boardId).name, entry]]
   },
-  audit: ({ id, at, users }: AuditBatch) => {
+  audit: ({ id, at, users }) => {
     const entry = `${at} ${id}`
-    return [[indexes.audit().name, entry], ...users.map((userId): Entry => [indexes.auditOf(userId).name, entry])]
+    return [[indexes.audit().name, entry], ...users.map((userId): IndexEntry => [indexes.auditOf(userId).name, entry])]
   },
-  first_response: ({ hour, token_hash, key_hash }: FirstResponse) => [[indexes.firstResponses(hour).name, `${token_hash}:${key_hash}`]],
-  response_text: ({ hour, sha256 }: ResponseText) => [[indexes.responseTexts(hour).name, sha256]],
-  tombstone: ({ id, not_before }: Tombstone) => [[indexes.tombstones().name, `${not_before} ${id}`]],
+  firstResponse: ({ hour, token_hash, key_hash }) => [[indexes.firstResponses(hour).name, `${token_hash}:${key_hash}`]],
+  responseText: ({ hour, sha256 }) => [[indexes.responseTexts(hour).name, sha256]],
+  tombstone: ({ id, not_before }) => [[indexes.tombstones().name, `${not_before} ${id}`]],
+}
+
+/** The same by the first word of the key. */
+const byKind = new Map(
+  Object.entries<((value: never, key: string) => readonly IndexEntry[]) | undefined>(indexing).map(([name, entries]) => [
+    kindOf(keys[name as keyof Keys]('', '')),
+    entries!,
+  ]),
+)
+
+function kindOf(key: string): string {
+  return key.slice(0, key.indexOf(':'))
 }
 
 /** The index entries of a record. */
-export function entriesOf(key: string, value: unknown): readonly Entry[] {
-  return indexing[key.slice(0, key.indexOf(':'))]?.(value as never, key) ?? []
+export function entriesOf(key: string, value: unknown): readonly IndexEntry[] {
+  return byKind.get(kindOf(key))?.(value as never, key) ?? []
 }
 
 /** The index changes that follow from writing and removing records. `before` holds the records as they were read. */
@@ -95,13 +95,13 @@ export function indexChanges(
   return changes
 }
 
-function entriesIn(key: string, value: unknown): readonly Entry[] {
+function entriesIn(key: string, value: unknown): readonly IndexEntry[] {
   return value === undefined ? [] : entriesOf(key, value)
 }
 
 /** The entries that are not among others. Most changes leave most entries, and their places, as they are. */
-function others(entries: readonly Entry[], known: readonly Entry[]): Entry[] {
-  const found: Entry[] = []
+function others(entries: readonly IndexEntry[], known: readonly IndexEntry[]): IndexEntry[] {
+  const found: IndexEntry[] = []
   for (let i = 0; i < entries.length; i++) {
     const entry = entries[i]!
     if (!isSame(entry, known[i]) && !known.some((one) => isSame(entry, one))) found.push(entry)
@@ -109,16 +109,16 @@ function others(entries: readonly Entry[], known: readonly Entry[]): Entry[] {
   return found
 }
 
-function isSame([index, entry]: Entry, other: Entry | undefined): boolean {
+function isSame([index, entry]: IndexEntry, other: IndexEntry | undefined): boolean {
   return other !== undefined && other[1] === entry && other[0] === index
 }
 
 // Without lists that are concatenated: each change of a card asks for its entries twice.
-function cardEntries(card: Card): Entry[] {
+function cardEntries(card: Card): IndexEntry[] {
   const { id, board_id, column_id, assignee_ids, label_ids } = card
   const state = card.archived_at === null ? 'active' : 'archived'
   const entry = positionEntry(card)
-  const entries: Entry[] = [
+  const entries: IndexEntry[] = [
     [indexes.cards(state, column_id).name, entry],
     [indexes.cardsDone(state, column_id, card.completed_at !== null).name, entry],
     [indexes.boardCards(board_id).name, id],

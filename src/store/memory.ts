@@ -1,35 +1,27 @@
 import type { Driver } from 'unstorage'
 import memoryDriver from 'unstorage/drivers/memory'
 import { andThen, type Awaitable } from '../model/awaitable.ts'
+import { numberAppended } from './change-log.ts'
 import { Partition, type Records } from './partition.ts'
 import type { Change, ReadRequest, Snapshot, Store, Stored, StoreMetrics, Value } from './port.ts'
 import { CommitLeases, type CommitLease } from './commit-leases.ts'
 import { Watchers } from './watchers.ts'
 
-/**
- * Opens a store in memory: records in unstorage's memory driver, indexes beside it. Each read and each commit is one
- * synchronous step, so it is atomic. Nothing survives the process. One process per store.
- */
-export function createMemoryStore(openDriver: OpenDriver = () => memoryDriver()): MemoryStore {
-  return new MemoryStore(openDriver)
+/** Opens a store in memory. One process per store. */
+export function createMemoryStore(): Store {
+  return new MemoryStore()
 }
 
-/** Opens the empty driver of a partition. */
-type OpenDriver = (partition: string) => Driver
-
-/** A store in memory. */
-export class MemoryStore implements Store {
+/**
+ * A store in memory: records in unstorage's memory driver, indexes beside it. Each read and each commit is one synchronous step, so it is
+ * atomic. Nothing survives the process.
+ */
+class MemoryStore implements Store {
   readonly driver = 'memory'
   readonly isRemote = false
-  readonly #openDriver: OpenDriver
-  readonly #drivers: Driver[] = []
   readonly #partitions = new Map<string, Partition>()
   readonly #leases = new CommitLeases()
   readonly #watchers = new Watchers()
-
-  constructor(openDriver: OpenDriver) {
-    this.#openDriver = openDriver
-  }
 
   read(partition: string, request: ReadRequest): Snapshot | null {
     return (this.#partitions.get(partition) ?? EMPTY).read(request)
@@ -41,8 +33,9 @@ export class MemoryStore implements Store {
 
   #apply(partition: string, change: Change): 'done' | 'conflict' {
     if (!(this.#partitions.get(partition) ?? EMPTY).meets(change.expect)) return 'conflict'
-    const state = this.#partitions.get(partition) ?? this.#open(partition)
-    state.apply(change)
+    const state = this.#partitions.get(partition) ?? new Partition(openRecords())
+    this.#partitions.set(partition, state)
+    state.apply(numberAppended(change, (index) => state.indexes.get(index)?.last))
     this.#watchers.notify(partition, change)
     return 'done'
   }
@@ -95,15 +88,6 @@ export class MemoryStore implements Store {
 
   async close(): Promise<void> {
     this.#partitions.clear()
-    for (const driver of this.#drivers) await driver.dispose?.()
-  }
-
-  #open(partition: string): Partition {
-    const driver = this.#openDriver(partition)
-    const state = new Partition(recordsOf(driver))
-    this.#drivers.push(driver)
-    this.#partitions.set(partition, state)
-    return state
   }
 }
 
@@ -114,10 +98,14 @@ const EMPTY = new Partition(new Map())
  * The records of a partition. It calls the driver directly: an unstorage `Storage` would serialise every record and be
  * asynchronous. With a driver for each partition, keys need no prefix, whose concatenation takes longer than the lookup.
  */
-function recordsOf(driver: Driver): Records {
+function openRecords(): Records {
+  const driver = memoryDriver() as Driver
+  const keys = () => driver.getKeys('', {}) as string[]
+  const get = (key: string) => (driver.getItem(key) as Stored | null) ?? undefined
   return {
-    keys: () => driver.getKeys('', {}) as string[],
-    get: (key) => (driver.getItem(key) as Stored | null) ?? undefined,
+    keys,
+    get,
+    values: () => keys().map((key) => get(key)!),
     set: (key, stored) => driver.setItem!(key, stored as never, {}),
     delete: (key) => driver.removeItem!(key, {}),
   }

@@ -88,9 +88,9 @@ export class SortedIndex {
   }
 }
 
-/** The position of the first text of a sorted list, from a position on, for which `isBefore` is false. */
-export function partitionPoint(sorted: readonly string[], isBefore: (text: string) => boolean, from = 0): number {
-  let [low, high] = [from, sorted.length]
+/** The position of the first text of a sorted list for which `isBefore` is false. */
+function partitionPoint(sorted: readonly string[], isBefore: (text: string) => boolean): number {
+  let [low, high] = [0, sorted.length]
   while (low < high) {
     const middle = (low + high) >> 1
     if (isBefore(sorted[middle]!)) low = middle + 1

@@ -86,13 +86,12 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/read-set.ts': {
     suites: suites('store/transaction-parts store/transaction-reads store/transaction http/round-trips http/changed-facts'),
   },
-  'src/store/references.ts': { suites: suites('store/references store/contract store/transaction-parts') },
+  'src/store/references.ts': { suites: suites('store/contract store/transaction-parts store/redis-store-reads') },
   'src/store/transact.ts': { suites: [...suites('store/transact'), ...TRANSACTIONS] },
   'src/store/commit-leases.ts': { suites: suites('store/commit-leases store/contract http/contention') },
   'src/store/writes.ts': { suites: suites('store/only-removes store/transaction-own-writes store/transaction') },
   'src/store/index-check.ts': { suites: suites('admin/check admin/check-concurrency store/migrations') },
   'src/store/migrations/run.ts': { suites: suites('store/migrations') },
-  'src/admin/migrate.ts': { suites: suites('store/migrations') },
   'src/store/migrations/list.ts': { suites: suites('store/migrations admin/transfer') },
   'src/store/fs/blob-driver.ts': { drivers: 'fs', suites: suites('store/fs-blob-driver store/fs-blobs resources/attachments') },
   'src/store/fs/checkpoint.ts': {
@@ -108,8 +107,9 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/fs/journal.ts': { drivers: 'fs', suites: [...suites('store/fs-journal-files'), ...FOLDER] },
   'src/store/fs/loaded-partitions.ts': {
     drivers: 'fs',
-    suites: [...suites('store/fs-release store/fs-memory metrics stress/fs-crash-release store/fs-pending'), ...FOLDER],
+    suites: [...suites('store/fs-release store/fs-memory metrics stress/fs-crash-release'), ...FOLDER],
   },
+  'src/store/pending-changes.ts': { drivers: 'fs', suites: [...suites('store/pending-changes'), ...FOLDER] },
   'src/store/fs/lock.ts': {
     drivers: 'fs',
     suites: suites('store/fs-lock-sockets store/fs-lock store/fs-socket-address store/fs-owner store/fs-read-only'),
@@ -166,7 +166,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
     drivers: 'redis',
     suites: [
       ...suites('store/redis-store store/redis-store-reads store/redis-identity store/redis-connections store/redis-credentials'),
-      ...suites('store/redis-parent-key-cache store/contract store/transaction-parts http/round-trips'),
+      ...suites('store/contract store/transaction-parts http/round-trips'),
       ...REDIS,
     ],
   },

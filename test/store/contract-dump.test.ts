@@ -64,17 +64,6 @@ describe.each(driversOfContract)('dump and ready of the storage port on $name', 
     }
   })
 
-  test('a dump does not contain commits that are made while it is read', async () => {
-    await store.commit('w1', change({ put: Object.fromEntries(Array.from({ length: 2500 }, (_, i) => [`k:${i}`, { n: 1 }])) }))
-    const batches = store.dump('w1')[Symbol.asyncIterator]()
-    const records = [...((await batches.next()).value as [string, object][])]
-    await store.commit('w1', change({ put: { 'k:0': { n: 2 }, 'k:2499': { n: 2 }, 'zz:1': { n: 2 } }, remove: ['k:999'] }))
-    for (let next = await batches.next(); next.done !== true; next = await batches.next())
-      records.push(...(next.value as [string, object][]))
-    expect(records).toHaveLength(2500)
-    expect(records.filter(([, value]) => (value as { n: number }).n !== 1)).toEqual([])
-  })
-
   test('ready() resolves and leaves no records behind', async () => {
     await store.ready()
     await store.commit('w1', change({ put: { 'a:1': { n: 1 } } }))

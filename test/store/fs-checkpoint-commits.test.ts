@@ -88,7 +88,5 @@ describe.each([
     await store.compact()
     const later = await new StoreFolder(folder.disk.after('nothing kept')).open()
     expect(await contentOf(later)).toEqual(expected(changes))
-    await later.close()
-    await store.close()
   })
 })

@@ -1,6 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { writeFile } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { readCheckpoint, writeCheckpoint, type MapPartition } from '../../src/store/fs/checkpoint.ts'
@@ -9,6 +7,7 @@ import { StorageDamaged } from '../../src/store/fs/journal.ts'
 import { Partition } from '../../src/store/partition.ts'
 import type { Stored } from '../../src/store/port.ts'
 import { FaultyDisk } from '../support/faulty-disk.ts'
+import { eachInFolder } from '../support/temporary-folder.ts'
 import { diskError, recordDisk } from '../support/recording-disk.ts'
 
 const diskWithFolder = async () => {
@@ -107,6 +106,8 @@ describe('a checkpoint', () => {
   })
 
   describe('of any size', () => {
+    let path: string
+    eachInFolder((created) => (path = created))
     test.each([1, 7, 18, 19, 20, 1000])('it is written, verified and read in parts of %i bytes', async (partSize) => {
       const disk = await diskWithFolder()
       disk.partSize = partSize
@@ -119,7 +120,6 @@ describe('a checkpoint', () => {
     })
 
     test('the real disk reads a file in parts of 1 MiB', async () => {
-      const path = await mkdtemp(join(tmpdir(), 'lanekeeper-checkpoint-'))
       const text = 'é'.repeat(1_300_000)
       await writeFile(`${path}/a`, text)
       const parts: Buffer[] = []
@@ -129,7 +129,6 @@ describe('a checkpoint', () => {
         true,
       ])
       await expect(realDisk.readParts(`${path}/absent`)[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'ENOENT' })
-      await rm(path, { recursive: true })
     })
   })
 

@@ -1,13 +1,12 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFile, writeFile } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { FsStore } from '../../src/store/fs/store.ts'
 import { readRequest } from '../support/changes.ts'
 import { errorOf } from '../support/error-of.ts'
 import { runCommandLine, startProcess } from '../support/process.ts'
-import { keysOf, PATH, putOne, StoreFolder } from '../support/store-folder.ts'
+import { eachInFolder } from '../support/temporary-folder.ts'
+import { keysOf, PATH, put, StoreFolder } from '../support/store-folder.ts'
 
 describe('a damaged partition', () => {
   let folder: StoreFolder
@@ -23,10 +22,10 @@ describe('a damaged partition', () => {
   beforeEach(async () => {
     folder = new StoreFolder()
     store = await folder.open()
-    for (const name of ['p1', 'p2']) await store.commit(name, putOne('a:1'))
+    for (const name of ['p1', 'p2']) await put(store, 'a:1', name)
     await store.compact()
     // The last change of the damaged partition is in the journal only.
-    for (const name of ['p1', 'p2']) await store.commit(name, putOne('a:2'))
+    for (const name of ['p1', 'p2']) await put(store, 'a:2', name)
     await store.close()
     intact = (await folder.disk.read(checkpoint))!
     await write(flipBit(60)(intact))
@@ -43,7 +42,7 @@ describe('a damaged partition', () => {
         outcomeKnown: true,
         cause: { name: 'StorageDamaged', message: `${checkpoint} is damaged: its checksum does not match` },
       })
-      expect(await errorOf(store.commit('p1', putOne('a:3')))).toMatchObject({ name: 'StorageUnavailable', outcomeKnown: true })
+      expect(await errorOf(put(store, 'a:3'))).toMatchObject({ name: 'StorageUnavailable', outcomeKnown: true })
       expect(await errorOf(keysOf(store))).toMatchObject({ name: 'StorageUnavailable' })
     }
     expect(folder.log.lines).toEqual([
@@ -51,7 +50,7 @@ describe('a damaged partition', () => {
     ])
     expect(store.damaged()).toEqual(['p1'])
     await store.ready()
-    expect([await store.commit('p2', putOne('a:3')), await keysOf(store, 'p2')]).toEqual(['done', ['a:1', 'a:2', 'a:3']])
+    expect([await put(store, 'a:3', 'p2'), await keysOf(store, 'p2')]).toEqual(['done', ['a:1', 'a:2', 'a:3']])
   })
 
   /** An intact checkpoint of another format, as a later version may write it. */
@@ -71,11 +70,11 @@ describe('a damaged partition', () => {
     await write(transform(intact))
     store = await folder.open()
     const cause = { name: 'StorageDamaged', message: expect.stringContaining(`${checkpoint} `) }
-    for (const attempt of [() => keysOf(store), () => store.commit('p1', putOne('a:3'))])
+    for (const attempt of [() => keysOf(store), () => put(store, 'a:3')])
       expect(await errorOf(attempt())).toMatchObject({ name: 'StorageUnavailable', outcomeKnown: true, cause })
     await store.compact()
     expect(await folder.disk.read(checkpoint)).toEqual(transform(intact))
-    expect(await store.commit('p2', putOne('a:3'))).toBe('done')
+    expect(await put(store, 'a:3', 'p2')).toBe('done')
   })
 
   test('its file is not read again at each use', async () => {
@@ -89,7 +88,7 @@ describe('a damaged partition', () => {
   ])('the journal is compacted for the others while one is %s, and keeps the changes of that one', async (_what, fail) => {
     fail()
     for (let i = 3; i < 6; i++) {
-      await store.commit('p2', putOne(`a:${i}`))
+      await put(store, `a:${i}`, 'p2')
       await store.compact()
     }
     folder.repair()
@@ -114,10 +113,7 @@ describe('a damaged partition', () => {
 
 describe('the service with a damaged workspace', () => {
   let path: string
-  beforeEach(async () => {
-    path = await mkdtemp(join(tmpdir(), 'lanekeeper-damaged-'))
-  })
-  afterEach(() => rm(path, { recursive: true, force: true }))
+  eachInFolder((created) => (path = created))
 
   test('it starts, and from the first use of the workspace on, /readyz and the log name it', async () => {
     const storage = ['--storage', `fs:${path}`]

@@ -1,23 +1,17 @@
-import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile, type FileHandle } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { mkdir, open, readdir, readFile, stat, writeFile, type FileHandle } from 'node:fs/promises'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { assertSynced, realDisk, replaceFile, SyncFailed } from '../../src/store/fs/disk.ts'
 import { errorOf } from '../support/error-of.ts'
 import { FaultyDisk } from '../support/faulty-disk.ts'
+import { eachInFolder } from '../support/temporary-folder.ts'
 import { diskError, recordDisk } from '../support/recording-disk.ts'
 
 const text = (content: string) => Buffer.from(content)
 
 describe('the real disk', () => {
   let path: string
-  beforeEach(async () => {
-    path = await mkdtemp(join(tmpdir(), 'lanekeeper-disk-'))
-  })
-  afterEach(async () => {
-    vi.restoreAllMocks()
-    await rm(path, { recursive: true, force: true })
-  })
+  eachInFolder((created) => (path = created))
+  afterEach(() => void vi.restoreAllMocks())
   /** The methods that all open files share, to observe how they are used. */
   const fileMethods = async (): Promise<FileHandle> => {
     const handle = await open(path)

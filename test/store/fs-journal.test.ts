@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { openFsStore, type FsStore } from '../../src/store/fs/store.ts'
 import { StorageUnavailable, type Change } from '../../src/store/port.ts'
+import { readRequest } from '../support/changes.ts'
 import { Commits, compare } from '../support/commits.ts'
 import { FaultyDisk } from '../support/faulty-disk.ts'
 import { quiet } from '../support/log.ts'
@@ -51,7 +52,6 @@ describe('the journal of the fs driver', () => {
     await store.compact()
     expect(commits.attempts.length).toBeLessThan(100)
     await load.stop()
-    await store.close()
   })
 
   test('a conflict is reported under constant load', async () => {
@@ -61,7 +61,6 @@ describe('the journal of the fs driver', () => {
     expect(await store.commit('p1', changeExpecting('another revision'))).toBe('conflict')
     expect(commits.attempts.length).toBeLessThan(100)
     await load.stop()
-    await store.close()
   })
 
   test('after a conflict the conflicting change is visible, also during a rotation of the journal', async () => {
@@ -72,6 +71,8 @@ describe('the journal of the fs driver', () => {
       const compacted = store.compact()
       const first = commits.commit(store, 'p1')
       expect(await store.commit('p1', changeExpecting(commits.attempts[0]!.change.revision))).toBe('conflict')
+      const { records } = (await store.read('p1', readRequest({ records: ['latest:1'] })))!
+      expect(records[0]!.stored!.revision).toBe(commits.attempts[1]!.change.revision)
       expect(await store.commit('p1', changeExpecting(commits.attempts[1]!.change.revision))).toBe('done')
       await Promise.all([compacted, first])
       await store.close()
@@ -176,6 +177,5 @@ describe('compaction of the journal after failures', () => {
     await store.close()
     const next = await open(disk)
     expect([await compare(next, commits), await journalSize(disk)]).toEqual([[], 0])
-    await next.close()
   })
 })

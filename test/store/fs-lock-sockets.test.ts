@@ -1,13 +1,12 @@
 import crypto from 'node:crypto'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import fs, { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import fs, { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { connect, createServer, Server, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { FolderInUse, lockFolder } from '../../src/store/fs/lock.ts'
+import { eachInFolder } from '../support/temporary-folder.ts'
 import { replaceBuiltin, replaceDelays } from '../support/builtins.ts'
 
 const SOCKET = /^\d{8}\.sock$/
@@ -17,8 +16,8 @@ describe('the sockets of the lock of a folder', () => {
   let run: string
   /** What is closed after each test. */
   const closers: (() => unknown)[] = []
+  eachInFolder((created) => (path = created))
   beforeEach(async () => {
-    path = await mkdtemp(join(tmpdir(), 'lk-'))
     run = `${path}/run`
     await mkdir(run)
   })
@@ -26,7 +25,6 @@ describe('the sockets of the lock of a folder', () => {
     vi.useRealTimers()
     vi.restoreAllMocks()
     for (const close of closers.splice(0).toReversed()) await close()
-    await rm(path, { recursive: true, force: true })
   })
   const take = async (serve: (socket: Socket) => void = () => undefined) => {
     const lock = await lockFolder(path, serve)

@@ -1,12 +1,11 @@
-import { mkdir, mkdtemp, readdir, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, stat, symlink, unlink, writeFile } from 'node:fs/promises'
 import { Server } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { FolderInUse, lockFolder } from '../../src/store/fs/lock.ts'
 import { openStorage } from '../../src/store/open.ts'
 import { effort } from '../support/effort.ts'
 import { quiet } from '../support/log.ts'
+import { eachInFolder } from '../support/temporary-folder.ts'
 import { StoreProcess } from '../support/store-process.ts'
 
 let path: string
@@ -18,13 +17,8 @@ const lockError = async (): Promise<FolderInUse> =>
   )
 const sockets = async () => (await readdir(`${path}/run`)).filter((name) => name.endsWith('.sock'))
 
-beforeEach(async () => {
-  path = await mkdtemp(join(tmpdir(), 'lanekeeper-lock-'))
-})
-afterEach(async () => {
-  vi.restoreAllMocks()
-  await rm(path, { recursive: true, force: true })
-})
+eachInFolder((created) => (path = created))
+afterEach(() => void vi.restoreAllMocks())
 
 describe('the lock of a folder', () => {
   test('a killed process loses the lock, and the next holder removes its socket', async () => {

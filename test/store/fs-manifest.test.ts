@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { encodeFrame, StorageDamaged } from '../../src/store/fs/journal.ts'
-import { entriesOf, keysOf, PATH, putOne, StoreFolder } from '../support/store-folder.ts'
+import { entriesOf, keysOf, PATH, put, putOne, StoreFolder } from '../support/store-folder.ts'
 
 const ADVICE = '; restore the last backup, see "Damaged folders" in src/admin/README.md'
 const JOURNAL = `${PATH}/journal/0000000003.log`
@@ -15,7 +15,7 @@ describe('the manifest of a folder', () => {
   beforeEach(() => {
     folder = new StoreFolder()
   })
-  const put = async (path: string, content: string | Buffer) => (await folder.disk.create(path)).write(Buffer.from(content))
+  const write = async (path: string, content: string | Buffer) => (await folder.disk.create(path)).write(Buffer.from(content))
   const read = async (path: string) => (await folder.disk.read(path))!
   const remove = (path: string) => folder.disk.remove(path)
   /** All files of the folder with their contents. */
@@ -27,9 +27,9 @@ describe('the manifest of a folder', () => {
   /** Fills two partitions, with checkpoints of frame 2 and a journal of the frames 3 to 6. Returns an open store. */
   const fill = async () => {
     const store = await folder.open()
-    for (const name of ['p1', 'p2']) await store.commit(name, putOne('a:1'))
+    for (const name of ['p1', 'p2']) await put(store, 'a:1', name)
     await store.compact()
-    for (const key of ['a:2', 'a:3']) for (const name of ['p1', 'p2']) await store.commit(name, putOne(key))
+    for (const key of ['a:2', 'a:3']) for (const name of ['p1', 'p2']) await put(store, key, name)
     return store
   }
   const fillAndClose = async () => (await fill()).close()
@@ -70,7 +70,7 @@ describe('the manifest of a folder', () => {
     test('a journal that is cut anywhere is refused', async () => {
       const intact = await read(JOURNAL)
       for (let size = 0; size < intact.byteLength; size += 3) {
-        await put(JOURNAL, intact.subarray(0, size))
+        await write(JOURNAL, intact.subarray(0, size))
         expect(await refusal()).toMatch(/journal ends at frame [2-5], but had reached frame 6: its end is cut off or damaged; restore/)
       }
     })
@@ -78,10 +78,10 @@ describe('the manifest of a folder', () => {
     test('a journal with zeros from anywhere to its end is refused', async () => {
       const intact = await read(JOURNAL)
       for (let size = 0; size < intact.byteLength; size += 3) {
-        await put(JOURNAL, Buffer.concat([intact.subarray(0, size), Buffer.alloc(intact.byteLength - size)]))
+        await write(JOURNAL, Buffer.concat([intact.subarray(0, size), Buffer.alloc(intact.byteLength - size)]))
         await refusal()
       }
-      await put(JOURNAL, Buffer.concat([intact, Buffer.alloc(50)]))
+      await write(JOURNAL, Buffer.concat([intact, Buffer.alloc(50)]))
       expect(await refusal()).toBe(`${PATH}/journal has 50 bytes after frame 6, with which it was closed${ADVICE}`)
     })
 
@@ -90,13 +90,13 @@ describe('the manifest of a folder', () => {
       for (let bit = 0; bit < intact.byteLength * 8; bit += 5) {
         const damaged = Buffer.from(intact)
         damaged[bit >> 3]! ^= 1 << (bit & 7)
-        await put(JOURNAL, damaged)
+        await write(JOURNAL, damaged)
         await refusal()
       }
     })
 
     test('a journal that continues is refused', async () => {
-      await put(JOURNAL, Buffer.concat([await read(JOURNAL), frame(7)]))
+      await write(JOURNAL, Buffer.concat([await read(JOURNAL), frame(7)]))
       expect(await refusal()).toBe(`${PATH}/journal continues after frame 6, with which it was closed${ADVICE}`)
     })
 
@@ -104,7 +104,7 @@ describe('the manifest of a folder', () => {
       const intact = await read(JOURNAL)
       await remove(JOURNAL)
       expect(await refusal()).toContain('journal ends at frame 0, but had reached frame 6')
-      await put(`${PATH}/journal/0000000005.log`, intact.subarray(intact.indexOf('lk1 5 ')))
+      await write(`${PATH}/journal/0000000005.log`, intact.subarray(intact.indexOf('lk1 5 ')))
       expect(await refusal()).toBe(`${PATH}/journal begins at frame 5: frame 3 is missing${ADVICE}`)
     })
 
@@ -115,10 +115,10 @@ describe('the manifest of a folder', () => {
       for (let bit = 0; bit < manifest.byteLength * 8; bit++) {
         const damaged = Buffer.from(manifest)
         damaged[bit >> 3]! ^= 1 << (bit & 7)
-        await put(`${PATH}/manifest.json`, damaged)
+        await write(`${PATH}/manifest.json`, damaged)
         expect(await refusal()).toBe(`${PATH}/manifest.json is damaged${ADVICE}`)
       }
-      await put(`${PATH}/manifest.json`, withChecksum('{"start":1,"sequence":0,"checkpoints":[],"tombstones":[]}\n'))
+      await write(`${PATH}/manifest.json`, withChecksum('{"start":1,"sequence":0,"checkpoints":[],"tombstones":[]}\n'))
       expect(await refusal()).toBe(`${PATH}/journal begins at frame 3: frame 1 is missing${ADVICE}`)
     })
 
@@ -130,12 +130,11 @@ describe('the manifest of a folder', () => {
         ['a:1', 'a:2', 'a:3'],
       ])
       // Commits that succeed nonetheless are kept, although the folder was not closed after them.
-      await store.commit('p1', putOne('a:4'))
+      await put(store, 'a:4')
       await store.close()
       folder.repair()
       const next = await folder.open()
       expect(await keysOf(next)).toEqual(['a:1', 'a:2', 'a:3', 'a:4'])
-      await next.close()
     })
 
     test('a folder that is opened again and crashes is opened once more', async () => {
@@ -151,7 +150,7 @@ describe('the manifest of a folder', () => {
     test('an incomplete entry at the end of the journal is moved to a file, which is logged', async () => {
       const intact = await read(JOURNAL)
       const torn = frame(7).subarray(0, 30)
-      await put(JOURNAL, Buffer.concat([intact, torn]))
+      await write(JOURNAL, Buffer.concat([intact, torn]))
       const store = await folder.open()
       const file = `${JOURNAL}.${intact.byteLength}.torn`
       expect([await read(file), await read(JOURNAL)]).toEqual([torn, intact])
@@ -163,7 +162,7 @@ describe('the manifest of a folder', () => {
     })
 
     test('a journal that ends before what it had reached is refused', async () => {
-      await put(JOURNAL, '')
+      await write(JOURNAL, '')
       await (await folder.open()).close()
       await remove(JOURNAL)
       expect(await refusal()).toContain('journal ends at frame 0, but had reached frame 2')
@@ -178,7 +177,7 @@ describe('the manifest of a folder', () => {
         [changed('{"end":2}', '{"end":7}'), 'the journal ends at frame 6, before the checkpoint of p1 at frame 7'],
       ] as const) {
         if (damage === undefined) await remove(`${PATH}/records/p1`)
-        else await put(`${PATH}/records/p1`, damage)
+        else await write(`${PATH}/records/p1`, damage)
         const store = await folder.open()
         expect(await outcomeOf('p1', store)).toEqual(['StorageUnavailable', message])
         expect(await outcomeOf('p2', store)).toEqual(['a:1', 'a:2', 'a:3'])
@@ -189,7 +188,7 @@ describe('the manifest of a folder', () => {
   test('the shutdown is not recorded after a failed sync, and a failure to record it is logged', async () => {
     const store = await fill()
     folder.fail(`sync ${PATH}/journal`, 'EIO')
-    await expect(async () => store.commit('p1', putOne('a:9'))).rejects.toThrow('sync')
+    await expect(async () => put(store, 'a:9')).rejects.toThrow('sync')
     folder.repair()
     await store.close()
     expect((await read(`${PATH}/manifest.json`)).toString()).toBe(OPEN)

@@ -52,7 +52,6 @@ describe('the memory of a folder', () => {
     }
     expect(most).toBe(10 * RECORDS)
     expect((await store.metrics()).partitionLoads).toBeGreaterThan(100)
-    await store.close()
   })
 
   test('partitions that were not used for the longest time are released first', async () => {
@@ -67,7 +66,6 @@ describe('the memory of a folder', () => {
     // That took the place of p0003.
     for (const name of ['p0004', 'p0000']) await use(name)
     expect(folder.read()).toEqual(['p0001'])
-    await store.close()
   })
 
   test('one that is larger than all the memory stays as long as it is the last one that was used', async () => {
@@ -79,7 +77,6 @@ describe('the memory of a folder', () => {
     await use('p0001')
     await use('p0000')
     expect(await store.metrics()).toMatchObject({ loadedPartitions: 1, partitionLoads: 3, partitionReleases: 2 })
-    await store.close()
   })
 
   test('a partition that grows counts with its new size', async () => {
@@ -94,7 +91,6 @@ describe('the memory of a folder', () => {
     await store.commit('p0002', change({ remove: Object.keys(put) }))
     for (const name of names(3)) await use(name)
     expect((await store.metrics()).loadedPartitions).toBe(3)
-    await store.close()
   })
 
   test('at most four partitions are loaded at the same time', async () => {
@@ -106,7 +102,6 @@ describe('the memory of a folder', () => {
     }
     await Promise.all(names(20).map(use))
     expect([most, (await store.metrics()).partitionLoads]).toEqual([4, 20])
-    await store.close()
   })
 
   test('a dump, a scan and a compaction keep nothing that was not in memory before', async () => {
@@ -126,7 +121,6 @@ describe('the memory of a folder', () => {
     await store.compact()
     expect((await store.metrics()).loadedPartitions).toBe(1)
     expect(await folder.journal()).toHaveLength(1)
-    await store.close()
   })
 
   test('maintenance that changes a partition makes it the first one that is released', async () => {
@@ -139,7 +133,6 @@ describe('the memory of a folder', () => {
     folder.recording.operations.length = 0
     for (const name of ['p0000', 'p0001', 'p0003']) await use(name)
     expect(folder.read()).toEqual([])
-    await store.close()
   })
 
   describe('after a start with 1000 partitions', () => {

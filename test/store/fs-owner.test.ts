@@ -1,7 +1,5 @@
-import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { realDisk } from '../../src/store/fs/disk.ts'
 import { takeKernelLock, type KernelLock, lockFolder, type FolderInUse } from '../../src/store/fs/lock.ts'
 import { openFsStore, type FsStore } from '../../src/store/fs/store.ts'
@@ -12,17 +10,15 @@ import { FaultyDisk } from '../support/faulty-disk.ts'
 import { quiet } from '../support/log.ts'
 import { runCommandLine } from '../support/process.ts'
 import { seededRandom } from '../support/random.ts'
-import { keysOf, PATH, putOne, StoreFolder } from '../support/store-folder.ts'
+import { keysOf, PATH, put, StoreFolder } from '../support/store-folder.ts'
+import { eachInFolder } from '../support/temporary-folder.ts'
 import { StoreProcess } from '../support/store-process.ts'
 
 const LOST = 'the journal was removed or replaced; nothing is written until a restart'
 
 describe('the owner of a folder', () => {
   let path: string
-  beforeEach(async () => {
-    path = await mkdtemp(join(tmpdir(), 'lanekeeper-owner-'))
-  })
-  afterEach(() => rm(path, { recursive: true, force: true }))
+  eachInFolder((created) => (path = created))
   const removeSockets = async () => {
     for (const name of await readdir(`${path}/run`)) await rm(`${path}/run/${name}`)
   }
@@ -104,7 +100,7 @@ describe('a journal that does not belong to the process any more', () => {
     folder = new StoreFolder()
     isLocked = true
     store = await openFsStore(PATH, { log: folder.log.log, disk: folder.recording, compactAt: Infinity, isLocked: async () => isLocked })
-    await store.commit('p1', putOne('a:1'))
+    await put(store, 'a:1')
     folder.recording.operations.length = 0
   })
   const journal = async () => `${PATH}/journal/${(await folder.journal())[0]!}`
@@ -121,11 +117,11 @@ describe('a journal that does not belong to the process any more', () => {
 
   test.each(Object.entries(lose))('nothing is written and acknowledged any more if %s', async (_what, change) => {
     await change()
-    const error = (await errorOf(store.commit('p1', putOne('a:2')))) as StorageUnavailable
+    const error = (await errorOf(put(store, 'a:2'))) as StorageUnavailable
     expect([error.name, error.outcomeKnown, error.message]).toEqual(['StorageUnavailable', true, LOST])
     folder.repair()
     expect(await errorOf(store.ready())).toBe(error)
-    expect(await errorOf(store.commit('p1', putOne('a:3')))).toBe(error)
+    expect(await errorOf(put(store, 'a:3'))).toBe(error)
     expect(await keysOf(store)).toEqual(['a:1'])
     await store.compact()
     await store.close()
@@ -134,15 +130,15 @@ describe('a journal that does not belong to the process any more', () => {
 
   test.each(Object.entries(lose))('the outcome is unknown if %s while a change is written', async (_what, change) => {
     folder.before = (operation) => (operation.startsWith('sync') ? change() : undefined)
-    const error = (await errorOf(store.commit('p1', putOne('a:2')))) as StorageUnavailable
+    const error = (await errorOf(put(store, 'a:2'))) as StorageUnavailable
     expect([error.name, error.outcomeKnown, error.message]).toEqual(['StorageUnavailable', false, LOST])
     folder.repair()
-    expect(await errorOf(store.commit('p1', putOne('a:3')))).toMatchObject({ outcomeKnown: true, message: LOST })
+    expect(await errorOf(put(store, 'a:3'))).toMatchObject({ outcomeKnown: true, message: LOST })
     expect(await keysOf(store)).toEqual(['a:1'])
   })
 
   test('a compaction in progress replaces and removes nothing of another owner', async () => {
-    await store.commit('p2', putOne('a:1'))
+    await put(store, 'a:1', 'p2')
     folder.before = (operation) => {
       if (operation.startsWith(`rename ${PATH}/records/.p1`)) isLocked = false
     }

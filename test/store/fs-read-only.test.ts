@@ -1,14 +1,13 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readdir, rm } from 'node:fs/promises'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { takeKernelLock, lockFolder, lockFolderForReading } from '../../src/store/fs/lock.ts'
 import { isReadOnlyError, openFsStoreForReading } from '../../src/store/fs/store.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { change } from '../support/changes.ts'
 import { quiet } from '../support/log.ts'
 import { recordDisk, diskError } from '../support/recording-disk.ts'
-import { entriesOf, keysOf, PATH, putOne, StoreFolder } from '../support/store-folder.ts'
+import { eachInFolder } from '../support/temporary-folder.ts'
+import { entriesOf, keysOf, PATH, put, StoreFolder } from '../support/store-folder.ts'
 
 /** Operations that change nothing. */
 const READS = /^(read|readParts|list) /
@@ -32,10 +31,10 @@ describe('a folder that is opened for reading only', () => {
   /** A folder with a checkpoint, and with changes after it in the journal. */
   const createFolder = async ({ closed = true } = {}): Promise<void> => {
     const store = await folder.open()
-    for (const key of ['a:1', 'a:2', 'a:3']) await store.commit('p1', putOne(key))
+    for (const key of ['a:1', 'a:2', 'a:3']) await put(store, key)
     await store.compact()
     await store.commit('p1', change({ put: { 'a:2': { text: 'changed' } }, remove: ['a:1'], index: { i: { remove: ['a:1'] } } }))
-    await store.commit('p2', putOne('b:1'))
+    await put(store, 'b:1', 'p2')
     if (closed) await store.close()
   }
 
@@ -44,12 +43,8 @@ describe('a folder that is opened for reading only', () => {
     async (closed) => {
       await createFolder({ closed })
       const { store, disk } = await open()
-      expect([await keysOf(store as never), await keysOf(store as never, 'p2'), await keysOf(store as never, 'p3')]).toEqual([
-        ['a:2', 'a:3'],
-        ['b:1'],
-        [],
-      ])
-      expect(await entriesOf(store as never)).toEqual(['a:2', 'a:3'])
+      expect([await keysOf(store), await keysOf(store, 'p2'), await keysOf(store, 'p3')]).toEqual([['a:2', 'a:3'], ['b:1'], []])
+      expect(await entriesOf(store)).toEqual(['a:2', 'a:3'])
       expect([...(await store.partitions())].toSorted()).toEqual(['p1', 'p2'])
       await store.close()
       expect(disk.operations.filter((operation) => !READS.test(operation))).toEqual([])
@@ -72,10 +67,9 @@ describe('a folder that is opened for reading only', () => {
   test('every write to a folder for reading is refused, and nothing is written', async () => {
     await createFolder()
     const { store, disk } = await open()
-    for (const attempt of [() => store.commit('p1', putOne('c:1')), () => store.takeLease('p1'), () => store.ready()])
-      await expect(attempt()).rejects.toThrow(StorageUnavailable)
-    await expect(async () => store.commit('p1', putOne('c:1'))).rejects.toThrow('opened for reading only')
-    expect(await keysOf(store as never)).toEqual(['a:2', 'a:3'])
+    for (const attempt of [() => put(store, 'c:1'), () => store.ready()]) await expect(attempt()).rejects.toThrow(StorageUnavailable)
+    await expect(async () => put(store, 'c:1')).rejects.toThrow('opened for reading only')
+    expect(await keysOf(store)).toEqual(['a:2', 'a:3'])
     expect(disk.operations.filter((operation) => !READS.test(operation))).toEqual([])
   })
 
@@ -87,7 +81,7 @@ describe('a folder that is opened for reading only', () => {
     await file.close()
     const before = await folder.journalSize()
     const { store } = await open()
-    expect(await keysOf(store as never)).toEqual(['a:2', 'a:3'])
+    expect(await keysOf(store)).toEqual(['a:2', 'a:3'])
     expect(await folder.journalSize()).toBe(before)
   })
 
@@ -101,8 +95,8 @@ describe('a folder that is opened for reading only', () => {
     await createFolder()
     await folder.disk.remove(`${PATH}/records/p1`)
     const { store } = await open()
-    await expect(keysOf(store as never)).rejects.toThrow(StorageUnavailable)
-    expect([store.damaged!(), await keysOf(store as never, 'p2')]).toEqual([['p1'], ['b:1']])
+    await expect(keysOf(store)).rejects.toThrow(StorageUnavailable)
+    expect([store.damaged(), await keysOf(store, 'p2')]).toEqual([['p1'], ['b:1']])
   })
 
   test('a folder without data is refused for reading', async () => {
@@ -123,10 +117,7 @@ describe('a folder that is opened for reading only', () => {
 
 describe('the lock of a folder for reading', () => {
   let path: string
-  beforeEach(async () => {
-    path = await mkdtemp(join(tmpdir(), 'lanekeeper-'))
-  })
-  afterEach(() => rm(path, { recursive: true }))
+  eachInFolder((created) => (path = created))
 
   test('a lock for reading creates no file', async () => {
     const lock = await lockFolderForReading(path)

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openFsStoreForReading, type FsStore } from '../../src/store/fs/store.ts'
 import { change, readRequest } from '../support/changes.ts'
 import { quiet } from '../support/log.ts'
-import { keysOf, PATH, putOne, StoreFolder } from '../support/store-folder.ts'
+import { keysOf, PATH, put, putOne, StoreFolder } from '../support/store-folder.ts'
 
 /** Turns of the event loop after which everything that can be released is. */
 const TURNS = 200
@@ -55,14 +55,14 @@ describe('a partition of a folder that is not in use', () => {
   })
 
   test('one that has not changed is released without a write, and one that has gets a checkpoint before', async () => {
-    await store.commit('p1', putOne('a:1'))
+    await put(store, 'a:1')
     await rest()
     forget()
     await revisionOf('a:1')
     await rest()
     expect([folder.recording.operations.filter((one) => !one.startsWith('readParts')), await loaded()]).toEqual([[], 0])
     forget()
-    await store.commit('p1', putOne('a:2'))
+    await put(store, 'a:2')
     await rest()
     expect([await loaded(), folder.recording.operations.filter((one) => one.startsWith('rename'))]).toEqual([
       0,
@@ -73,7 +73,7 @@ describe('a partition of a folder that is not in use', () => {
   test('changes of an earlier process are in the journal, so it is released without a write', async () => {
     await store.close()
     store = await folder.open()
-    await store.commit('p1', putOne('a:1'))
+    await put(store, 'a:1')
     await store.close()
     store = await folder.open(Infinity, 0)
     forget()
@@ -83,7 +83,7 @@ describe('a partition of a folder that is not in use', () => {
     }
     expect(folder.recording.operations.filter((one) => /^(create|rename)/.test(one))).toEqual([])
     // A commit and a compaction find them too.
-    await store.commit('p1', putOne('a:2'))
+    await put(store, 'a:2')
     await rest()
     await store.compact()
     await rest()
@@ -116,7 +116,7 @@ describe('a partition of a folder that is not in use', () => {
   })
 
   test('it stays while a lease is held in it', async () => {
-    await store.commit('p1', putOne('a:1'))
+    await put(store, 'a:1')
     await rest()
     const lease = await store.takeLease('p1')
     await revisionOf('a:1')
@@ -126,14 +126,14 @@ describe('a partition of a folder that is not in use', () => {
   })
 
   test('a commit waits for a lease that begins while its partition is loaded', async () => {
-    await store.commit('p1', putOne('a:1'))
+    await put(store, 'a:1')
     await rest()
     let end: (() => void) | undefined
     folder.before = async (operation) => {
       if (end === undefined && operation.startsWith('readParts')) ({ end } = await store.takeLease('p1'))
     }
     const order: string[] = []
-    const committed = store.commit('p1', putOne('a:2')).then(() => order.push('commit'))
+    const committed = put(store, 'a:2').then(() => order.push('commit'))
     await rest()
     order.push('end of the lease')
     end!()
@@ -142,7 +142,7 @@ describe('a partition of a folder that is not in use', () => {
   })
 
   test('it stays while it is held for maintenance', async () => {
-    await store.commit('p1', putOne('a:1'))
+    await put(store, 'a:1')
     await rest()
     await store.hold('p1', async () => {
       await revisionOf('a:1')
@@ -152,7 +152,7 @@ describe('a partition of a folder that is not in use', () => {
   })
 
   test('it stays while a commit is written', async () => {
-    await store.commit('p1', putOne('a:1'))
+    await put(store, 'a:1')
     await rest()
     let during: number | undefined
     folder.before = async (operation) => {
@@ -160,13 +160,13 @@ describe('a partition of a folder that is not in use', () => {
       folder.repair()
       during = await loadedAfterOther()
     }
-    await store.commit('p1', putOne('a:2'))
+    await put(store, 'a:2')
     expect(during).toBe(1)
     expect(await keysOf(store)).toEqual(['a:1', 'a:2'])
   })
 
   test('one that is released, loaded and changed while the checkpoint of another one is written keeps its change', async () => {
-    for (const name of ['p1', 'p2']) await store.commit(name, putOne('a:1'))
+    for (const name of ['p1', 'p2']) await put(store, 'a:1', name)
     await rest()
     let end!: () => void
     const held = store.hold('p2', () => new Promise<void>((resolve) => (end = resolve)))
@@ -177,9 +177,9 @@ describe('a partition of a folder that is not in use', () => {
       folder.repair()
       end()
       await held
-      await store.commit('p2', putOne('a:2'))
+      await put(store, 'a:2', 'p2')
     }
-    await store.commit('p1', putOne('a:2'))
+    await put(store, 'a:2')
     await rest()
     expect([await loaded(), await keysOf(store), await keysOf(store, 'p2')]).toEqual([0, ['a:1', 'a:2'], ['a:1', 'a:2']])
   })
@@ -188,7 +188,7 @@ describe('a partition of a folder that is not in use', () => {
     folder.before = (operation) => {
       if (operation.startsWith(`${step} ${PATH}/records`)) throw Object.assign(new Error('injected'), { code: 'ENOSPC' })
     }
-    await store.commit('p1', putOne('a:1'))
+    await put(store, 'a:1')
     await rest()
     const isFatal = step === 'sync'
     expect(await loadedAfterOther()).toBe(1)
@@ -197,16 +197,16 @@ describe('a partition of a folder that is not in use', () => {
     expect(await keysOf(store)).toEqual(['a:1'])
     folder.repair()
     // After a failed sync nothing is written any more. Otherwise the next commit tries again.
-    const outcome = await store.commit('p1', putOne('a:2')).catch((error: Error) => error.name)
+    const outcome = await put(store, 'a:2').catch((error: Error) => error.name)
     await rest()
     expect([outcome, await loaded()]).toEqual(isFatal ? ['StorageUnavailable', 1] : ['done', 0])
     expect(await keysOf(store)).toEqual(isFatal ? ['a:1'] : ['a:1', 'a:2'])
   })
 
   test('a compaction does not write what was released before, and loads nothing for it', async () => {
-    await store.commit('p1', putOne('a:1'))
+    await put(store, 'a:1')
     await rest()
-    await store.commit('p2', putOne('a:1'))
+    await put(store, 'a:1', 'p2')
     forget()
     await Promise.all([store.compact(), rest()])
     expect(folder.recording.operations.filter((one) => one.startsWith('rename'))).toEqual([
@@ -220,7 +220,7 @@ describe('a partition of a folder that is not in use', () => {
   test('a compaction after one that failed midway does not load what the first one has written and released', async () => {
     await store.close()
     store = await folder.open()
-    for (const name of ['p1', 'p2']) await store.commit(name, putOne('a:1'))
+    for (const name of ['p1', 'p2']) await put(store, 'a:1', name)
     await store.close()
     store = await folder.open(Infinity, 0)
     folder.fail(`create ${PATH}/records/.p2`, 'ENOSPC')
@@ -233,7 +233,7 @@ describe('a partition of a folder that is not in use', () => {
   })
 
   test('a shutdown ends the release', async () => {
-    for (const name of ['p1', 'p2', 'p3']) await store.commit(name, putOne('a:1'))
+    for (const name of ['p1', 'p2', 'p3']) await put(store, 'a:1', name)
     await store.close()
     const { length } = folder.recording.operations
     await rest()
@@ -243,11 +243,11 @@ describe('a partition of a folder that is not in use', () => {
   })
 
   test('a folder for reading only releases it too, and reads it again with what the journal has', async () => {
-    await store.commit('p1', putOne('a:1'))
+    await put(store, 'a:1')
     await rest()
     await store.close()
     store = await folder.open()
-    await store.commit('p1', putOne('a:2'))
+    await put(store, 'a:2')
     const reading = await openFsStoreForReading(PATH, { log: quiet, disk: folder.recording, cacheBytes: 0 })
     for (let i = 0; i < 2; i++) {
       forget()

@@ -1,23 +1,17 @@
-import { access, mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, readdir, readlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { callRpcServer } from '../../src/admin/rpc-client.ts'
 import { FolderInUse, lockFolder, lockFolderForReading } from '../../src/store/fs/lock.ts'
 import { connectTo, requireUsable } from '../../src/store/fs/socket-address.ts'
 import { openStorage } from '../../src/store/open.ts'
 import { quiet } from '../support/log.ts'
+import { eachInFolder } from '../support/temporary-folder.ts'
 import { StoreProcess } from '../support/store-process.ts'
 
 let parent: string
-beforeEach(async () => {
-  parent = await mkdtemp(join(tmpdir(), 'lanekeeper-address-'))
-})
-afterEach(async () => {
-  vi.restoreAllMocks()
-  await rm(parent, { recursive: true, force: true })
-})
+eachInFolder((created) => (parent = created))
 
 /** A folder whose path has a length in bytes. */
 async function folderOf(bytes: number): Promise<string> {

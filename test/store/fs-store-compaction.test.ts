@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { encodeFrame } from '../../src/store/fs/journal.ts'
 import { openFsStore } from '../../src/store/fs/store.ts'
 import { type Change } from '../../src/store/port.ts'
-import { PATH, putOne, StoreFolder } from '../support/store-folder.ts'
+import { PATH, put, putOne, StoreFolder } from '../support/store-folder.ts'
 
 describe('when the journal of a folder is compacted', () => {
   let folder: StoreFolder
@@ -12,27 +12,25 @@ describe('when the journal of a folder is compacted', () => {
 
   test('it writes the partitions that changed since the last one', async () => {
     const store = await folder.open()
-    await store.commit('p1', putOne('a:1'))
-    await store.commit('p2', putOne('a:1'))
+    await put(store, 'a:1')
+    await put(store, 'a:1', 'p2')
     await store.compact()
     folder.recording.operations.length = 0
-    await store.commit('p2', putOne('a:2'))
+    await put(store, 'a:2', 'p2')
     await store.compact()
     expect(folder.recording.operations.filter((one) => one.startsWith('rename'))).toEqual([
       `rename ${PATH}/records/.p2.tmp ${PATH}/records/p2`,
       `rename ${PATH}/.manifest.json.tmp ${PATH}/manifest.json`,
     ])
-    await store.close()
   })
 
   test('a second call while it runs waits for the same compaction; a later one begins another', async () => {
     const store = await folder.open()
-    await store.commit('p1', putOne('a:1'))
+    await put(store, 'a:1')
     const first = store.compact()
     expect(store.compact()).toBe(first)
     await first
     expect(store.compact()).not.toBe(first)
-    await store.close()
   })
 
   test('the journal of an earlier process counts too', async () => {
@@ -82,19 +80,17 @@ describe('when the journal of a folder is compacted', () => {
   test('another file in the folder of the journal is kept', async () => {
     const store = await folder.open()
     await folder.disk.create(`${PATH}/journal/notes.txt`)
-    await store.commit('p1', putOne('a:1'))
+    await put(store, 'a:1')
     await store.compact()
     expect(await folder.journal()).toEqual(['0000000002.log', 'notes.txt'])
-    await store.close()
   })
 
   test('a second one without a change in between keeps the current file', async () => {
     const store = await folder.open()
-    await store.commit('p1', putOne('a:1'))
+    await put(store, 'a:1')
     await store.compact()
     await store.compact()
     expect(await folder.journal()).toEqual(['0000000002.log'])
-    await store.close()
   })
 
   test('a journal of exactly the limit does not trigger it', async () => {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { change, readRequest } from '../support/changes.ts'
 import { errorOf } from '../support/error-of.ts'
-import { entriesOf, keysOf, PATH, putOne, StoreFolder } from '../support/store-folder.ts'
+import { entriesOf, keysOf, PATH, put, putOne, StoreFolder } from '../support/store-folder.ts'
 
 describe('the store in a folder', () => {
   let folder: StoreFolder
@@ -13,7 +13,6 @@ describe('the store in a folder', () => {
   test('it is named "fs"', async () => {
     const store = await folder.open()
     expect(store.driver).toBe('fs')
-    await store.close()
   })
 
   test('a folder that was used is not created again', async () => {
@@ -29,12 +28,11 @@ describe('the store in a folder', () => {
     folder.recording.operations.length = 0
     for (let use = 0; use < 2; use++) expect([await keysOf(store), await entriesOf(store)]).toEqual([[], []])
     expect(folder.recording.operations).toEqual(Array(4).fill(`readParts ${PATH}/records/p1`))
-    await store.close()
   })
 
   test('a folder is read correctly if a crash left the files of the journal that a checkpoint replaces', async () => {
     let store = await folder.open()
-    await store.commit('p1', putOne('a:1'))
+    await put(store, 'a:1')
     await store.commit('p1', change({ remove: ['a:1'], index: { i: { remove: ['a:1'] } } }))
     // The files of the journal remain, as after a crash before their removal.
     folder.fail('remove', 'EIO')
@@ -43,17 +41,16 @@ describe('the store in a folder', () => {
     folder.repair()
     expect(await folder.journal()).toEqual(['0000000001.log', '0000000003.log'])
     store = await folder.open()
-    await store.commit('p1', putOne('a:2'))
+    await put(store, 'a:2')
     expect([await keysOf(store), await entriesOf(store)]).toEqual([['a:2'], ['a:2']])
-    await store.close()
   })
 
   describe('after a sync has failed', () => {
     test('every commit is refused, also one that would conflict, and ready() says why', async () => {
       const store = await folder.open()
-      await store.commit('p1', putOne('a:1'))
+      await put(store, 'a:1')
       folder.fail(`sync ${PATH}/journal`, 'EIO')
-      const error = await errorOf(store.commit('p1', putOne('a:2')))
+      const error = await errorOf(put(store, 'a:2'))
       expect([error instanceof StorageUnavailable, error.outcomeKnown]).toEqual([true, false])
       folder.repair()
       const conflicting = change({ put: { 'a:1': {} }, expect: { records: new Map([['a:1', null]]) } })
@@ -61,12 +58,11 @@ describe('the store in a folder', () => {
       expect([refusal.outcomeKnown, refusal.message]).toEqual([true, error.message])
       expect(await errorOf(store.ready())).toBe(refusal)
       expect(await keysOf(store)).toEqual(['a:1'])
-      await store.close()
     })
 
     test('a compaction changes nothing, and logs nothing more', async () => {
       const store = await folder.open()
-      await store.commit('p1', putOne('a:1'))
+      await put(store, 'a:1')
       folder.fail(`syncFolder ${PATH}/records`, 'EIO')
       await store.compact()
       expect(folder.log.lines).toEqual([
@@ -77,7 +73,6 @@ describe('the store in a folder', () => {
       const names = await folder.journal()
       await store.compact()
       expect([await folder.journal(), folder.log.lines.length]).toEqual([names, 1])
-      await store.close()
     })
   })
 
@@ -95,22 +90,20 @@ describe('the store in a folder', () => {
     expect((await errorOf(store.commit('p1', update(first.revision)))).outcomeKnown).toBe(true)
     folder.repair()
     expect(await store.commit('p1', update(first.revision))).toBe('done')
-    await store.close()
   })
 
   test('a conflict does not wait for the changes of other partitions', async () => {
     const store = await folder.open()
-    await store.commit('p1', putOne('a:1'))
+    await put(store, 'a:1')
     let write!: () => void
     const written = new Promise<void>((resolve) => (write = resolve))
     folder.before = (operation) => (operation.startsWith('write') ? written : undefined)
-    const other = store.commit('p2', putOne('a:1'))
+    const other = put(store, 'a:1', 'p2')
     await expect.poll(() => folder.recording.operations.at(-1)).toMatch(/^write/)
     const conflicting = change({ put: { 'a:1': {} }, expect: { records: new Map([['a:1', null]]) } })
     expect(await store.commit('p1', conflicting)).toBe('conflict')
     write()
     expect(await other).toBe('done')
-    await store.close()
   })
 
   test('a commit waits for the lease of another in its partition, and for no other lease', async () => {
@@ -120,9 +113,9 @@ describe('the store in a folder', () => {
       const store = await folder.open()
       const lease = await store.takeLease('p1')
       const order: string[] = []
-      const other = store.commit('p1', putOne('a:1')).then(() => order.push('another'))
+      const other = put(store, 'a:1').then(() => order.push('another'))
       await store.commit('p1', { ...putOne('a:2'), lease: lease.id }).then(() => order.push('its own'))
-      await store.commit('p2', putOne('a:1')).then(() => order.push('another partition'))
+      await put(store, 'a:1', 'p2').then(() => order.push('another partition'))
       lease.end()
       await other
       expect(order).toEqual(['its own', 'another partition', 'another'])
@@ -134,21 +127,20 @@ describe('the store in a folder', () => {
 
   test('concurrent first uses of a partition load it once', async () => {
     let store = await folder.open()
-    await store.commit('p1', putOne('a:1'))
+    await put(store, 'a:1')
     await store.compact()
     await store.close()
     store = await folder.open()
     folder.recording.operations.length = 0
-    await Promise.all([entriesOf(store), store.commit('p1', putOne('a:2')), store.commit('p1', putOne('a:3'))])
+    await Promise.all([entriesOf(store), put(store, 'a:2'), put(store, 'a:3')])
     await Promise.all([entriesOf(store), keysOf(store)])
     expect(folder.recording.operations.filter((one) => one === `readParts ${PATH}/records/p1`)).toHaveLength(4)
     expect(await keysOf(store)).toEqual(['a:1', 'a:2', 'a:3'])
-    await store.close()
   })
 
   test('a partition that cannot be read is unavailable, which is logged, and is read again at its next use', async () => {
     let store = await folder.open()
-    await store.commit('p1', putOne('a:1'))
+    await put(store, 'a:1')
     await store.close()
     store = await folder.open()
     folder.fail(`readParts ${PATH}/records/p1`, 'EIO')
@@ -157,6 +149,5 @@ describe('the store in a folder', () => {
     expect(folder.log.lines).toEqual([expect.objectContaining({ level: 50, partition: 'p1', msg: 'records could not be read' })])
     folder.repair()
     expect(await keysOf(store)).toEqual(['a:1'])
-    await store.close()
   })
 })

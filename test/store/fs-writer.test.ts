@@ -7,7 +7,6 @@ import { FaultyDisk } from '../support/faulty-disk.ts'
 import { diskError, recordDisk, type RecordingDisk } from '../support/recording-disk.ts'
 
 const FIRST = '0000000001.log'
-const START = { last: undefined, sequence: 0, written: 0 }
 const CLOSED = 'the store is closed'
 const entry = (number: number): Entry => ({
   partition: 'p1',
@@ -35,7 +34,7 @@ describe('the writer of the journal', () => {
       if (index !== -1) throw diskError(faults.splice(index, 1)[0]![1])
     })
   })
-  const open = (end: { last: string | undefined; sequence: number; written: number } = START) => JournalWriter.open(recording, '/j', end)
+  const open = () => JournalWriter.open(recording, '/j', { last: undefined, sequence: 0, written: 0 })
   const append = (writer: JournalWriter, number: number) => writer.append(entry(number), () => undefined)
   /** The revisions of the frames on the disk. */
   const revisions = async () => (await readJournal(disk, '/j')).frames.map(({ entries }) => entries.map(({ revision }) => revision).join())
@@ -94,15 +93,6 @@ describe('the writer of the journal', () => {
     expect(writer.fail(new Error('second'))).toBe(first)
     await writer.close()
     expect(writer.broken).toBe(first)
-  })
-
-  describe('rotate()', () => {
-    test('an empty file is not replaced, and what was written before no longer counts', async () => {
-      const writer = await open({ last: undefined, sequence: 3, written: 1000 })
-      operations()
-      expect(await writer.rotate()).toBe(3)
-      expect([writer.current, writer.written, operations()]).toEqual(['0000000004.log', 0, []])
-    })
   })
 
   test('close() waits for what is queued, refuses the rest, and closes the file last', async () => {

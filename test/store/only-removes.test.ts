@@ -7,6 +7,7 @@ import { onlyRemoves } from '../../src/store/writes.ts'
 import { TestBoard } from '../support/board.ts'
 import { memory } from '../support/memory.ts'
 import { Service, type Person } from '../support/service.ts'
+import { signedIn } from '../support/visitor.ts'
 
 describe('a change that only revokes or removes', () => {
   const before = {
@@ -97,6 +98,20 @@ describe('when storage accepts only changes that revoke or remove', () => {
     for (const { id } of await listTokens(service.deps, member.workspaceId, member.id))
       await revokeToken(service.deps, member.workspaceId, id)
     expect((await service.send(member.write, 'GET', '/account')).status).toBe(401)
+  })
+
+  test('a token can be revoked on the page of its user, who signed in before', async () => {
+    const visitor = await signedIn(service, member)
+    const token = await visitor.create(member.workspaceId)
+    await visitor.open('/settings/tokens')
+    const revoke = /\/settings\/tokens\/[^"]+\/revoke(?=">Revoke<span class="unseen"> CI)/.exec(visitor.page!.text)![0]
+    isFull = true
+    // From a minute on, a request stores that its session is used.
+    service.now += 120_000
+    expect((await visitor.open(revoke)).status).toBe(200)
+    const revoked = await visitor.submit({}, revoke)
+    expect([revoked.status, revoked.text.includes('The token is revoked')]).toEqual([200, true])
+    expect((await service.send(token, 'GET', '/account')).status).toBe(401)
   })
 
   test('a membership can be ended, and a label deleted, if that takes several commits', async () => {

@@ -1,8 +1,6 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdir, writeFile } from 'node:fs/promises'
 import { Redis } from 'ioredis'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { systemRandom } from '../../src/model/ids.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
 import { SCHEMA_VERSION } from '../../src/store/migrations/list.ts'
@@ -10,13 +8,11 @@ import { BadAddress, kindOf, openStorage } from '../../src/store/open.ts'
 import { transact } from '../../src/store/transact.ts'
 import { sharedRedis } from '../support/redis-driver.ts'
 import { quiet } from '../support/log.ts'
+import { eachInFolder } from '../support/temporary-folder.ts'
 import { freePort, startRedis } from '../support/redis.ts'
 
 let folder: string
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'lanekeeper-open-'))
-})
-afterEach(() => rm(folder, { recursive: true }))
+eachInFolder((created) => (folder = created))
 
 async function* stream(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text)

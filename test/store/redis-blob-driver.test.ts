@@ -1,40 +1,19 @@
-import { Redis } from 'ioredis'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import type { Driver } from 'unstorage'
 import { openRedisBlobDriver } from '../../src/store/redis/blob-driver.ts'
+import { errorOf } from '../support/error-of.ts'
 import { captureLog, quiet } from '../support/log.ts'
-import { TcpProxy } from '../support/proxy.ts'
-import { startRedis, type RedisServer } from '../support/redis.ts'
+import { RedisPlace } from '../support/redis-place.ts'
 
-let server: RedisServer
-let proxy: TcpProxy
-let operator: Redis
+const redis = RedisPlace.forEach()
 let driver: Driver | undefined
 
-beforeEach(async () => {
-  server = await startRedis()
-  proxy = await TcpProxy.open(server.port)
-  operator = new Redis(server.url)
-})
-afterEach(async () => {
+afterEach(() => {
   driver?.dispose?.()
   driver = undefined
-  operator.disconnect()
-  await proxy.close()
-  await server.stop()
 })
 
 const open = async (url: string, log = quiet): Promise<Driver> => (driver = await openRedisBlobDriver(url, log))
-const errorOf = async (promise: Promise<unknown>) => (await promise.then(() => 'no error').catch((error: unknown) => error)) as Error
-/** Polls until the operator has the only connection. */
-async function untilDisconnected(): Promise<void> {
-  while (
-    String(await operator.client('LIST'))
-      .trim()
-      .includes('\n')
-  )
-    await operator.ping()
-}
 
 const methods: readonly [name: string, call: (of: Driver) => Promise<unknown>][] = [
   ['hasItem', async (of) => of.hasItem('a', {})],
@@ -46,7 +25,7 @@ const methods: readonly [name: string, call: (of: Driver) => Promise<unknown>][]
 
 describe('bytes in Redis', () => {
   test('are written, found, read and removed, under keys that begin with lk:bytes', async () => {
-    const bytes = await open(server.url)
+    const bytes = await open(redis.server.url)
     expect(bytes.name).toBe('redis')
     expect([await bytes.hasItem('a', {}), await bytes.getItem('a')]).toEqual([false, null])
     await bytes.setItem!('a', 'one', {})
@@ -54,32 +33,32 @@ describe('bytes in Redis', () => {
     expect([await bytes.hasItem('a', {}), await bytes.getItem('a')]).toEqual([true, 'one'])
     expect((await bytes.getKeys('', {})).toSorted()).toEqual(['a', 'b'])
     await bytes.removeItem!('a', {})
-    expect(await operator.keys('*')).toEqual(['lk:bytes:b'])
+    expect(await redis.operator.keys('*')).toEqual(['lk:bytes:b'])
   })
 
   test('are in the database that the address names', async () => {
     await (
-      await open(`${server.url}/3`)
+      await open(`${redis.server.url}/3`)
     ).setItem!('a', 'one', {})
-    expect(await operator.keys('*')).toEqual([])
-    await operator.select(3)
-    expect(await operator.keys('*')).toEqual(['lk:bytes:a'])
+    expect(await redis.operator.keys('*')).toEqual([])
+    await redis.operator.select(3)
+    expect(await redis.operator.keys('*')).toEqual(['lk:bytes:a'])
   })
 })
 
 describe('the bytes of a Redis that cannot be opened', () => {
   test('a database that does not exist is refused, and the connection is closed', async () => {
-    const error = await errorOf(open(`${server.url}/99`))
+    const error = await errorOf(open(`${redis.server.url}/99`))
     expect(error).toMatchObject({ name: 'StorageUnavailable', message: expect.stringMatching(/^Redis refused: .*out of range/) })
     expect(error.cause).toMatchObject({ name: 'CommandFailed' })
-    await untilDisconnected()
+    await redis.untilDisconnected()
   })
 
   test('the error of a server that refuses connections names the reason', async () => {
-    operator.disconnect()
-    await server.kill()
+    redis.operator.disconnect()
+    await redis.server.kill()
     const { log, text } = captureLog()
-    const error = await errorOf(open(server.url, log))
+    const error = await errorOf(open(redis.server.url, log))
     expect(error).toMatchObject({ name: 'StorageUnavailable', message: expect.stringMatching(/^Redis cannot be reached: .*ECONNREFUSED/) })
     expect(error.cause).toMatchObject({ name: 'CommandFailed' })
     expect(text()).toMatch(/ECONNREFUSED.*redis connection/)
@@ -88,37 +67,37 @@ describe('the bytes of a Redis that cannot be opened', () => {
 
 describe('bytes in Redis whose connection fails', () => {
   test.each(methods)('%s throws that the storage is unavailable when the connection is lost', async (_name, call) => {
-    const bytes = await open(proxy.url)
+    const bytes = await open(redis.proxy.url)
     await call(bytes)
-    proxy.refuses = true
-    proxy.hold('from')
+    redis.proxy.refuses = true
+    redis.proxy.hold('from')
     const calling = errorOf(call(bytes))
-    proxy.cut()
+    redis.proxy.cut()
     const error = await calling
     expect(error).toMatchObject({ name: 'StorageUnavailable', message: 'Redis did not answer', outcomeKnown: true })
     expect(error.cause).toMatchObject({ name: 'CommandFailed' })
   })
 
   test('a refusal of Redis is thrown with its reason', async () => {
-    const bytes = await open(server.url)
-    await operator.config('SET', 'maxmemory', '1')
+    const bytes = await open(redis.server.url)
+    await redis.operator.config('SET', 'maxmemory', '1')
     expect(await errorOf(bytes.setItem!('a', 'x', {}) as Promise<void>)).toMatchObject({
       message: expect.stringMatching(/^Redis refused: OOM/),
     })
   })
 
   test('a connection that no longer answers is replaced', async () => {
-    const bytes = await open(proxy.url)
+    const bytes = await open(redis.proxy.url)
     await bytes.setItem!('a', 'one', {})
-    proxy.hold('from')
+    redis.proxy.hold('from')
     expect(await errorOf(bytes.getItem('a') as Promise<unknown>)).toMatchObject({ message: 'Redis did not answer' })
     // The proxy still holds back the replies over the first connection, and has to do so until the second one is used.
     let value: unknown
     while (value === undefined) {
-      await operator.ping()
+      await redis.operator.ping()
       value = await Promise.resolve(bytes.getItem('a')).catch(() => undefined)
     }
     expect(value).toBe('one')
-    await proxy.release()
+    await redis.proxy.release()
   })
 })

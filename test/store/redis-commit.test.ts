@@ -1,15 +1,13 @@
-import { Redis } from 'ioredis'
 import { pino } from 'pino'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { decorateStore, NO_EXPECTATION, StorageUnavailable, type Change, type Store } from '../../src/store/port.ts'
 import { Pool } from '../../src/store/redis/pool.ts'
-import { openRedisStore, RedisStore } from '../../src/store/redis/store.ts'
+import { RedisStore } from '../../src/store/redis/store.ts'
 import { expectation, readRequest } from '../support/changes.ts'
 import { CountingStore } from '../support/counting-store.ts'
 import { quiet } from '../support/log.ts'
 import { OperationLog } from '../support/operation-log.ts'
-import { TcpProxy } from '../support/proxy.ts'
-import { startRedis, type RedisServer } from '../support/redis.ts'
+import { RedisPlace } from '../support/redis-place.ts'
 
 const put = (revision: string, key: string, value: object, expected?: string | null): Change => ({
   revision,
@@ -19,23 +17,15 @@ const put = (revision: string, key: string, value: object, expected?: string | n
   indexes: new Map(),
 })
 
-let server: RedisServer
-let proxy: TcpProxy
+const redis = RedisPlace.forEach()
 /** connects through the proxy */
 let proxied: Store
 /** connects directly */
 let direct: Store
 
 beforeEach(async () => {
-  server = await startRedis()
-  proxy = await TcpProxy.open(server.port)
-  proxied = await openRedisStore(proxy.url, { log: quiet })
-  direct = await openRedisStore(server.url, { log: quiet })
-})
-afterEach(async () => {
-  await Promise.all([proxied.close(), direct.close()])
-  await proxy.close()
-  await server.stop()
+  proxied = await redis.open(redis.proxy.url)
+  direct = await redis.open()
 })
 
 async function read(key: string): Promise<unknown> {
@@ -47,42 +37,40 @@ describe('a commit whose reply is missing', () => {
     const operations = new OperationLog(proxied)
     await operations.increment('before')
     const interrupted = new CountingStore(proxied)
-    interrupted.beforeCommit = async () => proxy.hold(direction)
+    interrupted.beforeCommit = async () => redis.proxy.hold(direction)
     const interruptedOperations = new OperationLog(interrupted)
     expect(await interruptedOperations.increment('interrupted')).toBe('done')
-    await proxy.release()
+    await redis.proxy.release()
     for (const [id, outcome] of interruptedOperations.outcomes) operations.outcomes.set(id, outcome)
     expect(await operations.findViolations(direct)).toEqual([])
   })
 
   test('a resent commit that was answered with a conflict is not applied later', async () => {
-    proxy.hold('to')
+    redis.proxy.hold('to')
     const late = proxied.commit('w', put('r1', 'a', { by: 'proxied' }, null))
     await direct.commit('w', put('r2', 'a', { by: 'direct' }))
     expect(await late).toBe('conflict')
     // Its expectation is met again, and then its first attempt arrives.
     await direct.commit('w', { ...put('r3', 'b', {}), remove: new Set(['a']) })
-    await proxy.release()
+    await redis.proxy.release()
     expect(await read('a')).toBeUndefined()
   })
 
   test('the outcome is unknown when Redis does not answer, and "not done" when the commit was not sent', async () => {
     const interrupted = new CountingStore(proxied)
     interrupted.beforeCommit = async () => {
-      proxy.hold('from')
-      proxy.refuses = true
+      redis.proxy.hold('from')
+      redis.proxy.refuses = true
     }
     expect(await new OperationLog(interrupted).increment('sent')).toBe('unknown')
-    proxy.cut()
+    redis.proxy.cut()
     await expect(proxied.commit('w', put('r9', 'a', {}))).rejects.toMatchObject({ name: 'StorageUnavailable', outcomeKnown: true })
   })
 })
 
 test('an error of Redis is logged with its reason and without the stored data', async () => {
   const lines: string[] = []
-  const client = new Redis(server.port, '127.0.0.1')
-  await client.config('SET', 'maxmemory', '1')
-  client.disconnect()
+  await redis.operator.config('SET', 'maxmemory', '1')
   const refused = Promise.resolve(proxied.commit('w', put('r1', 'a', { title: 'secret plans' })))
   const error = (await refused.catch((thrown: unknown) => thrown)) as StorageUnavailable
   expect([error.name, error.outcomeKnown, /OOM/.test(error.message)]).toEqual(['StorageUnavailable', true, true])
@@ -127,7 +115,7 @@ describe('seeded bugs that the operation log finds', () => {
   })
 
   test('the operation log finds a store that resends a commit with another revision', async () => {
-    const pool = await Pool.open(proxy.url, 2, quiet)
+    const pool = await Pool.open(redis.proxy.url, 2, quiet)
     let sent = 0
     const forgetfulPool = {
       runRead: (command: Parameters<Pool['runRead']>[0]) => pool.runRead(command),
@@ -143,7 +131,7 @@ describe('seeded bugs that the operation log finds', () => {
         ),
     } as Pool
     const interrupted = new CountingStore(new RedisStore(forgetfulPool, 'lk'))
-    interrupted.beforeCommit = async () => proxy.hold('from')
+    interrupted.beforeCommit = async () => redis.proxy.hold('from')
     expect(await violationsOf(interrupted, (operations) => operations.increment('once'))).toMatch('lost or done twice')
     pool.close()
   })

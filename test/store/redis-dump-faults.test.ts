@@ -2,12 +2,12 @@ import { Redis, ReplyError } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Value } from '../../src/store/port.ts'
 import { dumpPartition } from '../../src/store/redis/dump.ts'
-import { CommandFailed, type Pool } from '../../src/store/redis/pool.ts'
-import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
+import { CommandFailed } from '../../src/store/redis/pool.ts'
+import type { RedisStore } from '../../src/store/redis/store.ts'
 import { change } from '../support/changes.ts'
-import { quiet } from '../support/log.ts'
 import { TcpProxy } from '../support/proxy.ts'
-import { LONG, LOST } from '../support/redis-clients.ts'
+import { answeringPool, LONG, LOST } from '../support/redis-clients.ts'
+import { RedisPlace } from '../support/redis-place.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 
 type Batch = (readonly [string, Value])[]
@@ -17,24 +17,12 @@ const numbered = (n: number) => Object.fromEntries(Array.from({ length: MANY }, 
 const FORGOTTEN = { name: 'StorageUnavailable', message: expect.stringContaining('forgotten the dump') }
 
 describe('a dump of a Redis with faults', () => {
-  let server: RedisServer
-  let operator: Redis
-  let proxy: TcpProxy
+  const redis = RedisPlace.forEach('--repl-diskless-sync-delay', '0')
   /** connects through the proxy, and repeats reads for as long as it takes */
   let store: RedisStore
   beforeEach(async () => {
-    server = await startRedis(['--repl-diskless-sync-delay', '0'])
-    operator = new Redis(server.port, '127.0.0.1')
-    operator.on('error', () => undefined)
-    proxy = await TcpProxy.open(server.port)
-    store = await openRedisStore(proxy.url, { log: quiet, repeatReadsFor: LONG })
+    store = await redis.open(redis.proxy.url, { repeatReadsFor: LONG })
     await store.commit('w1', change({ put: numbered(1) }))
-  })
-  afterEach(async () => {
-    await store.close()
-    operator.disconnect()
-    await proxy.close()
-    await server.stop()
   })
 
   const commit = (part: Parameters<typeof change>[0], onlyRemoves = false) => store.commit('w1', { ...change(part), onlyRemoves })
@@ -52,7 +40,7 @@ describe('a dump of a Redis with faults', () => {
     expect([...first, ...(await rest(dump))]).toEqual(Object.entries(numbered(1)))
 
   test('is a snapshot although Redis is out of memory, and records are removed', async () => {
-    await operator.config('SET', 'maxmemory', '1')
+    await redis.operator.config('SET', 'maxmemory', '1')
     const dump = await begun()
     await commit({ remove: ['k:00000', 'k:00700', 'k:01199'] }, true)
     await expectSnapshot(dump)
@@ -62,15 +50,15 @@ describe('a dump of a Redis with faults', () => {
   test('is a snapshot although Redis runs out of memory in the middle', async () => {
     const dump = await begun()
     await commit({ put: numbered(2) })
-    await operator.config('SET', 'maxmemory', '1')
+    await redis.operator.config('SET', 'maxmemory', '1')
     await expectSnapshot(dump)
   })
 
   test('succeeds while Redis refuses writes, as long as no record changes', async () => {
-    await operator.config('SET', 'min-replicas-to-write', '1')
+    await redis.operator.config('SET', 'min-replicas-to-write', '1')
     await expectSnapshot(await begun())
     const dump = await begun()
-    await operator.config('SET', 'min-replicas-to-write', '0')
+    await redis.operator.config('SET', 'min-replicas-to-write', '0')
     await commit({ put: { 'k:00000': { n: 2 } } })
     await expect(rest(dump.dump)).rejects.toMatchObject({ name: 'StorageUnavailable', message: expect.stringContaining('refuses writes') })
   })
@@ -78,13 +66,13 @@ describe('a dump of a Redis with faults', () => {
   test('is a snapshot although connections are lost again and again', async () => {
     // Every second connection ends in the middle of a batch.
     let connections = 0
-    proxy.bytes = () => (connections++ % 2 === 0 ? 15_000 : Infinity)
-    proxy.cut()
+    redis.proxy.bytes = () => (connections++ % 2 === 0 ? 15_000 : Infinity)
+    redis.proxy.cut()
     const dump = await begun()
     await commit({ put: numbered(2) })
-    proxy.cut()
+    redis.proxy.cut()
     await expectSnapshot(dump)
-    expect(proxy.cuts).toBeGreaterThan(0)
+    expect(redis.proxy.cuts).toBeGreaterThan(0)
   })
 
   describe('that fails over to a replica', () => {
@@ -92,7 +80,7 @@ describe('a dump of a Redis with faults', () => {
     let replica: RedisServer
     let replicaOperator: Redis
     beforeEach(async () => {
-      link = await TcpProxy.open(server.port)
+      link = await TcpProxy.open(redis.server.port)
       replica = await startRedis(['--replicaof', '127.0.0.1', String(link.port)])
       replicaOperator = new Redis(replica.port, '127.0.0.1')
       await replicated()
@@ -104,14 +92,14 @@ describe('a dump of a Redis with faults', () => {
     })
     /** Waits until the replica has everything. */
     const replicated = async () => {
-      await operator.set('x', '1')
-      while ((await operator.wait(1, 1000)) === 0);
+      await redis.operator.set('x', '1')
+      while ((await redis.operator.wait(1, 1000)) === 0);
     }
     const promote = async () => {
-      await server.kill()
+      await redis.server.kill()
       await replicaOperator.replicaof('NO', 'ONE')
-      proxy.target = replica.port
-      proxy.cut()
+      redis.proxy.target = replica.port
+      redis.proxy.cut()
     }
 
     test('is a snapshot when the replica has its mark', async () => {
@@ -135,21 +123,7 @@ describe('a dump of a Redis with faults', () => {
 
 describe('a dump whose reader is slow', () => {
   /** @param replies to what a dump sends: entries of a batch, or an error */
-  const poolWith = (replies: Record<string, unknown[]>) => {
-    const commands: unknown[][] = []
-    const command =
-      (name: string) =>
-      async (...values: unknown[]) => {
-        commands.push([name, ...values])
-        const reply = replies[name]?.shift()
-        if (reply instanceof Error) throw reply
-        return reply
-      }
-    const names = ['lkBeginDump', 'lkDump', 'lkEndDump', 'pexpire']
-    const client = Object.fromEntries(names.map((name) => [name, command(name)]))
-    const run = async (one: (on: unknown) => Promise<unknown>) => one(client)
-    return { pool: { run, runRead: run } as unknown as Pool, commands }
-  }
+  const poolWith = (replies: Record<string, unknown[]>) => answeringPool((name) => replies[name]?.shift())
   const batch = (key: string, done: 0 | 1) => ['r1', key, done, [key, 'r1 {}']]
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
   afterEach(() => void vi.useRealTimers())

@@ -1,38 +1,22 @@
-import { Redis } from 'ioredis'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openStorage } from '../../src/store/open.ts'
-import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { RedisStore } from '../../src/store/redis/store.ts'
 import { change, readRequest } from '../support/changes.ts'
-import { quiet } from '../support/log.ts'
-import { startRedis, type RedisServer } from '../support/redis.ts'
-import { Service, type Person } from '../support/service.ts'
-import { signedIn } from '../support/visitor.ts'
+import { RedisPlace } from '../support/redis-place.ts'
 
 const REFUSED = { name: 'StorageUnavailable', outcomeKnown: true, message: expect.stringMatching(/^Redis refused: OOM/) }
-const MINUTE = 60_000
 
-let server: RedisServer
-let operator: Redis
-beforeEach(async () => {
-  server = await startRedis()
-  operator = new Redis(server.port, '127.0.0.1')
-})
-afterEach(async () => {
-  operator.disconnect()
-  await server.stop()
-})
+const redis = RedisPlace.forEach()
 
 /** Gives Redis less memory than it uses. Some kilobytes more would let it accept single writes. */
-const fill = () => operator.config('SET', 'maxmemory', '1')
+const fill = () => redis.operator.config('SET', 'maxmemory', '1')
 
 describe('a store on a Redis that is out of memory', () => {
   let store: RedisStore
   beforeEach(async () => {
-    store = await openRedisStore(server.url, { log: quiet })
+    store = await redis.open()
     await store.commit('w1', change({ put: { 'a:1': { n: 1 }, 'a:2': { n: 2 } }, index: { i: { add: ['x 1', 'y 2'] } } }))
     await fill()
   })
-  afterEach(() => store.close())
 
   const put = (key: string) => change({ put: { [key]: { n: 3 } } })
   const state = async () => {
@@ -62,42 +46,12 @@ describe('a store on a Redis that is out of memory', () => {
     const removal = change({ remove: ['a:1'] })
     expect(await store.commit('w1', { ...removal, lease: lease.id, onlyRemoves: true })).toBe('done')
     lease.end()
-    expect(await operator.exists('lk:{w1}:t')).toBe(0)
+    expect(await redis.operator.exists('lk:{w1}:t')).toBe(0)
   })
 
   test('is not ready', async () => {
     await expect(store.ready()).rejects.toMatchObject(REFUSED)
-    await operator.config('SET', 'maxmemory', '0')
+    await redis.operator.config('SET', 'maxmemory', '0')
     await store.ready()
-  })
-})
-
-describe('the service on a Redis that is out of memory', () => {
-  let service: Service
-  let member: Person
-  beforeEach(async () => {
-    const storage = await openStorage(server.url, { log: quiet })
-    const unused = () => Promise.reject(new Error('not supported by this test'))
-    service = await Service.start({ name: 'redis', open: async () => ({ ...storage, recordKeys: unused, blobKeys: unused }) })
-    member = await service.person(await service.workspace())
-  })
-  afterEach(async () => {
-    await operator.config('SET', 'maxmemory', '0')
-    await service.stop()
-  })
-
-  // What else only revokes or removes: only-removes.test.ts.
-  test('revokes a token on the page of its user, who signed in before', async () => {
-    const visitor = await signedIn(service, member)
-    const token = await visitor.create(member.workspaceId)
-    await visitor.open('/settings/tokens')
-    const revoke = /\/settings\/tokens\/[^"]+\/revoke(?=">Revoke<span class="unseen"> CI)/.exec(visitor.page!.text)![0]
-    await fill()
-    // From a minute on, a request stores that its session is used.
-    service.now += 2 * MINUTE
-    expect((await visitor.open(revoke)).status).toBe(200)
-    const revoked = await visitor.submit({}, revoke)
-    expect([revoked.status, revoked.text.includes('The token is revoked')]).toEqual([200, true])
-    expect((await service.send(token, 'GET', '/account')).status).toBe(401)
   })
 })

@@ -1,39 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
+import { describe, expect, test } from 'vitest'
 import { effort } from '../support/effort.ts'
-import { quiet } from '../support/log.ts'
 import { OperationLog } from '../support/operation-log.ts'
-import { TcpProxy } from '../support/proxy.ts'
-import { startRedis, type RedisServer } from '../support/redis.ts'
+import { RedisPlace } from '../support/redis-place.ts'
 
-let server: RedisServer
-let proxy: TcpProxy
-let store: RedisStore
-let operations: OperationLog
-
-beforeEach(async () => {
-  server = await startRedis()
-  proxy = await TcpProxy.open(server.port)
-  store = await openRedisStore(proxy.url, { log: quiet, connections: 6 })
-  operations = new OperationLog(store)
-})
-afterEach(async ({ task }) => {
-  console.log(`${task.name}: ${JSON.stringify(operations.summary())}, ${proxy.cuts} connections cut`)
-  await store.close()
-  await proxy.close()
-  await server.stop()
-})
-
-/** Stops the work and compares its outcomes with the content of the server. */
-async function verify(serverUrl = server.url): Promise<void> {
-  await operations.stop()
-  const direct = await openRedisStore(serverUrl, { log: quiet })
-  expect(await operations.findViolations(direct)).toEqual([])
-  await direct.close()
-}
+const redis = RedisPlace.forEach()
 
 describe('a network to Redis that fails while clients write', () => {
   test('no outcome is wrong when connections are cut after a random number of bytes', async () => {
+    const { proxy } = redis
+    const operations = new OperationLog(await redis.open(proxy.url, { connections: 6 }))
     operations.start()
     await operations.more(20, 'done')
     let remainingCuts = effort(100)
@@ -45,6 +20,8 @@ describe('a network to Redis that fails while clients write', () => {
     })
     proxy.bytes = () => Infinity
     await operations.more(50, 'done')
-    await verify()
+    await operations.stop()
+    console.log(`${JSON.stringify(operations.summary())}, ${proxy.cuts} connections cut`)
+    expect(await operations.findViolations(await redis.open())).toEqual([])
   })
 })

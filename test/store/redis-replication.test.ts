@@ -1,6 +1,5 @@
 import { Redis, ReplyError } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openStorage, type StorageHandle } from '../../src/store/open.ts'
 import { openRedisBlobDriver } from '../../src/store/redis/blob-driver.ts'
 import { type Connection, sendAndWait } from '../../src/store/redis/client.ts'
 import { Pool } from '../../src/store/redis/pool.ts'
@@ -11,7 +10,6 @@ import { TcpProxy } from '../support/proxy.ts'
 import { LOST } from '../support/redis-clients.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 import { untilAcknowledged } from '../support/replication.ts'
-import { Service, type Person } from '../support/service.ts'
 
 const TOO_FEW = { name: 'StorageUnavailable', outcomeKnown: false, message: '0 of 1 replicas answered in time' }
 
@@ -137,32 +135,6 @@ test('bytes are written when the replica has them, and not acknowledged otherwis
   await expect(Promise.resolve(bytes.setItem!('b', 'x', {}))).rejects.toMatchObject({ ...TOO_FEW, outcomeKnown: true })
   await bytes.dispose!()
   while ((await countClients()) > 1);
-})
-
-describe('the service on a Redis with a replica', () => {
-  let service: Service
-  let owner: Person
-  const start = async (query: string): Promise<Service> => {
-    const storage: StorageHandle = await openStorage(master.url + query, { log: quiet })
-    const unused = () => Promise.reject(new Error('not supported by this test'))
-    return Service.start({ name: 'redis', open: async () => ({ ...storage, recordKeys: unused, blobKeys: unused }) })
-  }
-  beforeEach(async () => {
-    // Without waiting for the replica, which may be slow on a busy machine.
-    const before = await start('')
-    owner = await before.person(await before.workspace(), 'owner')
-    await before.stop()
-    service = await start('?wait=1&wait_timeout=300')
-  })
-  afterEach(() => service.stop())
-
-  test('answers a write that no replica has with 503 and an unknown outcome, and reads with 200', async () => {
-    isolate()
-    const { status, body } = await service.send(owner.admin, 'POST', '/boards', { name: 'B' })
-    expect([status, body.error.outcome]).toEqual([503, 'unknown'])
-    const boards = await service.send(owner.admin, 'GET', '/boards')
-    expect(boards.body.data.map(({ name }: { name: string }) => name)).toEqual(['B'])
-  })
 })
 
 describe('a command that waits for replicas', () => {

@@ -1,30 +1,19 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { ReadRequest } from '../../src/store/port.ts'
-import { CommandFailed, type Pool } from '../../src/store/redis/pool.ts'
+import { CommandFailed } from '../../src/store/redis/pool.ts'
 import { RedisStore } from '../../src/store/redis/store.ts'
 import { expectation, readRequest } from '../support/changes.ts'
-import { LOST } from '../support/redis-clients.ts'
+import { answeringPool, LOST } from '../support/redis-clients.ts'
 
 // Which commands the store sends. What they return is tested by the contract, on a real Redis.
 
-let commands: unknown[][]
-let store: RedisStore
 /** The replies to commands, by their names. */
 let replies: Record<string, unknown[]>
+const { pool, commands } = answeringPool((name) => replies[name]!.shift())
+let store: RedisStore
 beforeEach(() => {
-  commands = []
-  replies = {}
-  const command =
-    (name: string) =>
-    async (...values: unknown[]) => {
-      commands.push([name, ...values])
-      const reply = replies[name]!.shift()
-      if (reply instanceof Error) throw reply
-      return reply
-    }
-  const client = { mget: command('mget'), lkRead: command('lkRead') }
-  const pool = { runRead: async (run: (on: unknown) => Promise<unknown>) => run(client) }
-  store = new RedisStore(pool as unknown as Pool, 'lk')
+  commands.length = 0
+  store = new RedisStore(pool, 'lk')
 })
 
 const read = (part: Partial<ReadRequest>) => store.read('w1', readRequest(part))
@@ -69,37 +58,37 @@ describe('a read from Redis', () => {
     await expect(outcome).rejects.toMatchObject({ name: 'StorageUnavailable', message: 'Redis did not answer' })
   })
 
-  const templates = ['a:1', 'b:{0.b}']
-  const script = (b: string | null) => [
-    [['a:1', `r1 {"b":${JSON.stringify(b)}}`], b === null ? [null, null] : [`b:${b}`, 'r1 {}']],
-    [],
-    [],
-    [],
-  ]
+  const templates = ['a:1', 'b:{0.b}', 'c:{0.b}:{0.c}']
+  const keysWith = (b: string) => ['a:1', `b:${b}`, `c:${b}:9`]
+  /** The records of the templates. */
+  const textsWith = (b: string) => [`r1 {"b":"${b}","c":"9"}`, 'r1 {}', 'r1 {}']
+  const script = (b: string) => [textsWith(b).map((text, i) => [keysWith(b)[i], text]), [], [], []]
   const keysOf = async () => (await read({ records: templates }))!.records.map(({ key }) => key)
 
-  test('with a template that was resolved before is one MGET', async () => {
-    replies = { lkRead: [script('2')], mget: [['r1 {"b":"2"}', 'r1 {}']] }
-    expect([await keysOf(), await keysOf()]).toEqual([templates.with(1, 'b:2'), templates.with(1, 'b:2')])
+  test('with templates that were resolved before is one MGET', async () => {
+    replies = { lkRead: [script('2')], mget: [textsWith('2')] }
+    expect([await keysOf(), await keysOf()]).toEqual([keysWith('2'), keysWith('2')])
     expect(namesOfCommands()).toEqual(['lkRead', 'mget'])
   })
 
   test('with a template that leads to another record by now is repeated as a script, and the next one is an MGET again', async () => {
-    replies = {
-      lkRead: [script('2'), script('3')],
-      mget: [
-        ['r2 {"b":"3"}', 'r1 {}'],
-        ['r2 {"b":"3"}', 'r1 {}'],
-      ],
-    }
-    expect([await keysOf(), await keysOf(), await keysOf()]).toEqual(['b:2', 'b:3', 'b:3'].map((key) => ['a:1', key]))
+    replies = { lkRead: [script('2'), script('3')], mget: [textsWith('3'), textsWith('3')] }
+    expect([await keysOf(), await keysOf(), await keysOf()]).toEqual(['2', '3', '3'].map(keysWith))
     expect(namesOfCommands()).toEqual(['lkRead', 'mget', 'lkRead', 'mget'])
+  })
+
+  test('with a template does not use what another partition has', async () => {
+    replies = { lkRead: [script('2'), script('3')], mget: [textsWith('2')] }
+    expect(await keysOf()).toEqual(keysWith('2'))
+    await store.read('w2', readRequest({ records: templates }))
+    expect(await keysOf()).toEqual(keysWith('2'))
+    expect(namesOfCommands()).toEqual(['lkRead', 'lkRead', 'mget'])
   })
 
   test('with a template learns nothing from an expectation that was not met', async () => {
     replies = { lkRead: [null, script('2'), null] }
     const request = { records: templates, expect: expectation({ records: new Map([['a:1', 'r1']]) }) }
-    expect([await read(request), (await read(request))?.records.length, await read(request)]).toEqual([null, 2, null])
+    expect([await read(request), (await read(request))?.records.length, await read(request)]).toEqual([null, 3, null])
     expect(namesOfCommands()).toEqual(['lkRead', 'lkRead', 'lkRead'])
   })
 })

@@ -5,7 +5,7 @@ import { CommandFailed, type Pool } from '../../src/store/redis/pool.ts'
 import { RedisStore } from '../../src/store/redis/store.ts'
 import { change } from '../support/changes.ts'
 import { recordDelays, type RecordedDelays } from '../support/delays.ts'
-import { LOST } from '../support/redis-clients.ts'
+import { answeringPool, LOST } from '../support/redis-clients.ts'
 
 const lost = new CommandFailed(LOST)
 const unsent = new CommandFailed(new Error("Stream isn't writeable and enableOfflineQueue options is false"))
@@ -33,26 +33,24 @@ afterEach(() => {
  */
 function storeWith(replies: readonly (number | Error)[], duration = 0) {
   const queue = [...replies]
-  const sent: unknown[][] = []
-  const client = {
-    set: async () => 'OK',
-    lkEndLease: async () => 1,
-    lkCommit: async (key: string, _request: string, ttl: number, resent: string, ...records: string[]) => {
-      if (delays.pending > 0) throw new Error('the wait before this command is not over')
-      expect(records).toEqual([expect.stringMatching(/^r\d+ \{\}$/)])
-      sent.push([key, ttl, resent])
-      clock += duration
-      const reply = queue.shift()
-      if (reply instanceof Error) throw reply
-      return reply
-    },
-  }
-  const pool = { run: async (command: (on: unknown) => Promise<unknown>) => command(client) }
-  return { store: new RedisStore(pool as unknown as Pool, 'lk'), /** the time to live of the outcome, and whether it is resent */ sent }
+  const { pool, commands } = answeringPool((name) => {
+    if (name !== 'lkCommit') return 'OK'
+    if (delays.pending > 0) throw new Error('the wait before this command is not over')
+    clock += duration
+    return queue.shift()
+  })
+  return { store: new RedisStore(pool, 'lk'), commands }
 }
 
+/** The commits that were sent: the key, the time to live of the outcome, and whether it is resent. */
+const sent = ({ commands }: ReturnType<typeof storeWith>) =>
+  commands.flatMap(([name, key, _request, ttl, resent, ...records]) => {
+    if (name !== 'lkCommit') return []
+    expect(records).toEqual([expect.stringMatching(/^r\d+ \{\}$/)])
+    return [[key, ttl, resent]]
+  })
 const commit = ({ store }: ReturnType<typeof storeWith>) => store.commit('w1', change({ put: { 'a:1': {} } }))
-const argumentsOf = ({ sent }: ReturnType<typeof storeWith>) => sent.map(([, ...more]) => more)
+const argumentsOf = (redis: ReturnType<typeof storeWith>) => sent(redis).map(([, ...more]) => more)
 
 describe('a commit on Redis', () => {
   test.each([
@@ -61,7 +59,7 @@ describe('a commit on Redis', () => {
   ])('whose reply is %s is sent once', async (reply, outcome) => {
     const redis = storeWith([reply])
     expect(await commit(redis)).toBe(outcome)
-    expect(redis.sent).toEqual([['lk:{w1}:n', ...FIRST]])
+    expect(sent(redis)).toEqual([['lk:{w1}:n', ...FIRST]])
     expect(delays.times).toEqual([])
   })
 
@@ -81,7 +79,7 @@ describe('a commit on Redis', () => {
   test('that Redis refuses has changed nothing, and is not resent', async () => {
     const redis = storeWith([unsent, refused])
     await expect(commit(redis)).rejects.toMatchObject({ message: 'Redis refused: OOM', outcomeKnown: true })
-    expect(redis.sent).toHaveLength(2)
+    expect(sent(redis)).toHaveLength(2)
   })
 
   test('is resent when Redis refuses it after a reply was lost, because the first attempt may still arrive', async () => {
@@ -96,7 +94,7 @@ describe('a commit on Redis', () => {
     // The fifth attempt ends exactly after four seconds.
     const redis = storeWith([...replies, DONE], 800)
     await expect(commit(redis)).rejects.toMatchObject({ message: 'Redis did not answer', outcomeKnown, cause: replies.at(-1) })
-    expect(redis.sent).toHaveLength(6)
+    expect(sent(redis)).toHaveLength(6)
   })
 })
 
@@ -118,13 +116,13 @@ describe('a commit on Redis while another process has a lease', () => {
   test('conflicts after four seconds: the caller then takes a lease too', async () => {
     const redis = storeWith([WAITING, WAITING, WAITING, WAITING, WAITING, WAITING, DONE], 800)
     expect(await commit(redis)).toBe('conflict')
-    expect(redis.sent).toHaveLength(6)
+    expect(sent(redis)).toHaveLength(6)
   })
 
   test('has an unknown outcome after four seconds if a reply was lost', async () => {
     const redis = storeWith([lost, WAITING, WAITING, WAITING, WAITING, WAITING, DONE], 800)
     await expect(commit(redis)).rejects.toMatchObject({ message: 'another process kept its lease', outcomeKnown: false })
-    expect(redis.sent).toHaveLength(6)
+    expect(sent(redis)).toHaveLength(6)
   })
 })
 
@@ -134,23 +132,13 @@ describe('a lease on Redis', () => {
    * @param onLease called for each request
    */
   const storeForLeases = (leases: (string | null | Error)[], onLease = () => {}) => {
-    const commands: unknown[][] = []
-    const client = {
-      set: async (...values: unknown[]) => {
-        if (delays.pending > 0) throw new Error('the wait before this command is not over')
-        commands.push(['set', ...values])
-        onLease()
-        const reply = leases.length === 1 ? leases[0] : leases.shift()
-        if (reply instanceof Error) throw reply
-        return reply
-      },
-      lkEndLease: async (...values: unknown[]) => {
-        commands.push(['lkEndLease', ...values])
-        throw lost
-      },
-    }
-    const pool = { run: async (command: (on: unknown) => Promise<unknown>) => command(client) }
-    return { store: new RedisStore(pool as unknown as Pool, 'lk'), commands }
+    const { pool, commands } = answeringPool((name) => {
+      if (name === 'lkEndLease') return lost
+      if (delays.pending > 0) throw new Error('the wait before this command is not over')
+      onLease()
+      return leases.length === 1 ? leases[0] : leases.shift()
+    })
+    return { store: new RedisStore(pool, 'lk'), commands }
   }
 
   test('waits for the lease of another process, and is over when it ends even if Redis does not answer', async () => {
@@ -186,12 +174,12 @@ describe('a lease on Redis', () => {
     const lease = await redis.store.takeLease('w1')
     const other = commit(redis)
     await nextRound()
-    expect(redis.sent).toEqual([])
+    expect(sent(redis)).toEqual([])
     expect(await redis.store.commit('w1', { ...change({ put: { 'a:1': {} } }), lease: lease.id })).toBe('done')
-    expect(redis.sent).toHaveLength(1)
+    expect(sent(redis)).toHaveLength(1)
     lease.end()
     await nextRound()
-    expect(redis.sent).toHaveLength(2)
+    expect(sent(redis)).toHaveLength(2)
     expect(await other).toBe('done')
   })
 

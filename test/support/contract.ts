@@ -67,6 +67,11 @@ export function contract(open: () => Promise<Store>): void {
           'x:{1.missing}',
           'card:2',
           'board:{5.board_id}',
+          'pair:{0.board_id}:{1.name}',
+          'pair:{0.board_id}:{0.nobody}',
+          'x:1',
+          'card:1',
+          'deep:{10.board_id}',
         ],
       }),
     ))!
@@ -78,6 +83,11 @@ export function contract(open: () => Promise<Store>): void {
       [null, undefined],
       ['card:2', undefined],
       [null, undefined],
+      ['pair:7:B', undefined],
+      [null, undefined],
+      ['x:1', undefined],
+      ['card:1', { board_id: '7', nobody: null }],
+      ['deep:7', undefined],
     ])
   })
 

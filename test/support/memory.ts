@@ -8,7 +8,7 @@ import type { Store } from '../../src/store/port.ts'
 export interface OpenDriver {
   readonly store: Store
   readonly blobs: Blobs
-  /** the keys of all records of a partition, read without the storage port */
+  /** the keys of all records of a partition, read from a folder and from Redis without the storage port */
   recordKeys(partition: string): Promise<string[]>
   /** the keys of all chunks of blobs */
   blobKeys(): Promise<string[]>
@@ -29,17 +29,16 @@ export const keysOf = async (driver: StorageDriver) => (await driver.getKeys('',
 export const memory: Driver = {
   name: 'memory',
   async open() {
-    const records = new Map<string, StorageDriver>()
     const bytes = memoryDriver()
-    const openPartition = (partition: string): StorageDriver => {
-      const driver = memoryDriver()
-      records.set(partition, driver)
-      return driver
-    }
+    const store = createMemoryStore()
     return {
-      store: createMemoryStore(openPartition),
+      store,
       blobs: createBlobs(bytes),
-      recordKeys: async (partition) => (records.has(partition) ? keysOf(records.get(partition)!) : []),
+      async recordKeys(partition) {
+        const found: string[] = []
+        for await (const batch of store.scan(partition)) found.push(...batch.map(([key]) => key))
+        return found
+      },
       blobKeys: () => keysOf(bytes),
     }
   },

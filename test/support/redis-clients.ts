@@ -53,3 +53,25 @@ export function poolOf(clients: readonly object[], repeatReadsFor = LONG): Pool 
 export const failing = (error: Error) => async (): Promise<never> => {
   throw error
 }
+
+/** A pool whose client has a reply to each command, by its name. It records the commands. @param replies an error is thrown */
+export function answeringPool(replies: (name: string) => unknown): { readonly pool: Pool; readonly commands: unknown[][] } {
+  const commands: unknown[][] = []
+  const answer = async (name: string, values: readonly unknown[]): Promise<unknown> => {
+    commands.push([name, ...values])
+    const reply = replies(name)
+    if (reply instanceof Error) throw reply
+    return reply
+  }
+  const client = new Proxy(
+    {},
+    {
+      get:
+        (_client, name: string) =>
+        (...values: unknown[]) =>
+          answer(name, values),
+    },
+  )
+  const run = async (command: (on: unknown) => Promise<unknown>): Promise<unknown> => command(client)
+  return { pool: { run, runRead: run } as unknown as Pool, commands }
+}

@@ -64,6 +64,11 @@ export class StoreFolder {
 export const putOne = (key: string, length = 0): Change =>
   change({ put: { [key]: { text: 'x'.repeat(length) } }, index: { i: { add: [key] } } })
 
+/** Commits {@link putOne}. */
+export function put(store: FsStore, key: string, partition = 'p1'): ReturnType<FsStore['commit']> {
+  return store.commit(partition, putOne(key))
+}
+
 /** The keys of all records of a partition. */
 export async function keysOf(store: FsStore, partition = 'p1'): Promise<string[]> {
   const keys: string[] = []

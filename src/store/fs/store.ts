@@ -60,13 +60,13 @@ export async function openFsStore(path: string, options: FsStoreOptions): Promis
   const file = await repairJournal(disk, `${path}/journal`, journal)
   if (file !== undefined) log.warn({ file }, 'the journal had an incomplete entry at its end, as a crash leaves it; it was moved to a file')
   await beginUse(disk, path, read)
-  const { sequence, size } = journal
   const reserve = reserveSize === 0 ? undefined : new Reserve(disk, path, reserveSize)
   await reserve?.open()
-  const end = { last: journal.last?.name, sequence, written: size }
-  const writer = await JournalWriter.open(disk, `${path}/journal`, end, isLocked, reserve)
+  const writer = await JournalWriter.open(disk, `${path}/journal`, endOf(journal), isLocked, reserve)
   return new FsStore(path, { ...options, disk }, writer, journal, read.manifest)
 }
+
+const endOf = ({ last, sequence, size }: Journal) => ({ last: last?.name, sequence, written: size })
 
 /** A store in a folder. */
 export class FsStore implements Store {
@@ -208,9 +208,10 @@ export class FsStore implements Store {
     await this.#writer.end()
     await this.#compaction.settled()
     await this.#partitions.settled()
-    await this.#compaction
-      .writeManifest({ closed: true })
-      .catch((error: unknown) => this.#log.warn({ err: error }, 'the shutdown could not be recorded; the next start takes it for a crash'))
+    await this.#compaction.writeManifest({ closed: true }).catch((error: unknown) => {
+      if (error !== this.#writer.broken)
+        this.#log.warn({ err: error }, 'the shutdown could not be recorded; the next start takes it for a crash')
+    })
     await this.#writer.close()
   }
 
@@ -228,40 +229,17 @@ export function isReadOnlyError(error: unknown): boolean {
   return CODES.has((error as NodeJS.ErrnoException).code)
 }
 
-type ReadOnlyOptions = Pick<FsStoreOptions, 'log' | 'disk' | 'cacheBytes'>
-
 /**
  * Opens a store in a folder for reading only: nothing in the folder is changed. Its content is the same as that of
  * `openFsStore`, and so are the checks. Every commit fails.
  * @throws {UnusableFolder} {@link StorageDamaged}
  */
-export async function openFsStoreForReading(path: string, options: ReadOnlyOptions): Promise<Store> {
-  const { log, disk = realDisk, cacheBytes = defaultCacheBytes() } = options
+export async function openFsStoreForReading(path: string, options: Pick<FsStoreOptions, 'log' | 'disk' | 'cacheBytes'>): Promise<FsStore> {
+  const { disk = realDisk } = options
   if (!(await checkFolder(path, disk))) throw new UnusableFolder(`${path} contains no Lanekeeper data`)
   const journal = await readJournal(disk, `${path}/journal`)
   const { manifest } = await readManifest(disk, path, journal)
-  const journalEnd = () => journal.sequence
-  const partitions = new Partitions({ disk, folder: `${path}/records`, log, journal, manifest, journalEnd, cacheBytes })
-  const refuse = async (): Promise<never> => {
-    throw new StorageUnavailable(`${path} cannot be written to; it is opened for reading only`)
-  }
-  return {
-    driver: 'fs',
-    isRemote: false,
-    read: (partition, request) => partitions.use(partition, (loaded) => (loaded?.state ?? new Partition(new Map())).read(request)),
-    commit: refuse,
-    takeLease: refuse,
-    dump: (partition) => partitions.read(partition, (state) => state.dump()),
-    partitions: async () => partitions.names,
-    scan: (partition) => partitions.read(partition, (state) => state.scan()),
-    indexNames: (partition) => partitions.read(partition, (state) => state.indexNames()),
-    hold: (partition, work) => partitions.hold(partition, work),
-    mayHaveTombstoneBefore: (partition, entry) => partitions.mayHaveTombstoneBefore(partition, entry),
-    findDamage: () => damagedCheckpoints(disk, `${path}/records`, [...manifest.checkpoints.keys()]),
-    metrics: async () => partitions.metrics(),
-    watch: () => () => undefined,
-    ready: refuse,
-    damaged: () => partitions.damaged,
-    close: async () => undefined,
-  }
+  const reason = new StorageUnavailable(`${path} cannot be written to; it is opened for reading only`)
+  const writer = JournalWriter.refusing(disk, `${path}/journal`, endOf(journal), reason)
+  return new FsStore(path, { ...options, disk }, writer, journal, manifest)
 }

@@ -13,6 +13,13 @@ export interface JournalEnd {
   readonly written: number
 }
 
+/** The file that the writer appends to. */
+interface CurrentFile {
+  readonly file: OpenFile
+  readonly name: string
+  size: number
+}
+
 /** What the writer of the journal has to do: write a change, or only wait or look. */
 interface QueueItem {
   /** absent from a flush and a probe, which write nothing */
@@ -35,8 +42,8 @@ const MAX_CHANGES_PER_FRAME = 1000
 export class JournalWriter {
   readonly #disk: Disk
   readonly #folder: string
-  /** the current file */
-  #open: { readonly file: OpenFile; readonly name: string; size: number }
+  /** the current file; undefined: there is none to write to */
+  #open: CurrentFile | undefined
   #sequence: number
   #queue: QueueItem[] = []
   /** a requested rotation; it runs between two frames, so constant load cannot delay it */
@@ -57,7 +64,7 @@ export class JournalWriter {
   private constructor(
     disk: Disk,
     folder: string,
-    open: { file: OpenFile; name: string; size: number },
+    open: CurrentFile | undefined,
     { sequence, written }: JournalEnd,
     isLocked: () => Promise<boolean>,
     reserve: Reserve | undefined,
@@ -95,14 +102,16 @@ export class JournalWriter {
     }
   }
 
+  /** A writer that refuses everything, for a journal that is only read. */
+  static refusing(disk: Disk, folder: string, end: JournalEnd, reason: StorageUnavailable): JournalWriter {
+    const writer = new JournalWriter(disk, folder, undefined, end, async () => false, undefined)
+    writer.#failure = reason
+    return writer
+  }
+
   /** The reason why nothing can be written any more; undefined while writing is possible. */
   get broken(): StorageUnavailable | undefined {
     return this.#failure ?? this.#ended
-  }
-
-  /** The name of the current file. */
-  get current(): string {
-    return this.#open.name
   }
 
   /**
@@ -150,8 +159,7 @@ export class JournalWriter {
    * @throws {StorageUnavailable} also when writing is refused for another reason
    */
   async requireOwner(): Promise<void> {
-    const { file, name } = this.#open
-    const isOwner = async () => (await this.#isLocked()) && (await file.isAt(`${this.#folder}/${name}`))
+    const isOwner = async () => (await this.#isLocked()) && (await this.#open!.file.isAt(`${this.#folder}/${this.#open!.name}`))
     const message = 'the journal was removed or replaced; nothing is written until a restart'
     if (this.#failure === undefined)
       await isOwner().then(
@@ -170,7 +178,7 @@ export class JournalWriter {
 
   async close(): Promise<void> {
     await this.end()
-    await this.#open.file.close()
+    await this.#open?.file.close()
   }
 
   #refuse(message: string, cause?: unknown): StorageUnavailable {
@@ -243,7 +251,7 @@ export class JournalWriter {
   async #rotate(): Promise<number> {
     if (this.broken !== undefined) throw this.broken
     const name = journalName(this.#sequence + 1)
-    if (name !== this.#open.name) {
+    if (name !== this.#open!.name) {
       const file = await this.#disk.append(`${this.#folder}/${name}`)
       try {
         await assertSynced(this.#disk.syncFolder(this.#folder))
@@ -253,7 +261,7 @@ export class JournalWriter {
         await file.close()
         throw error
       }
-      const previous = this.#open
+      const previous = this.#open!
       this.#open = { file, name, size: 0 }
       await previous.file.close()
     }
@@ -274,12 +282,12 @@ export class JournalWriter {
       return error as StorageUnavailable
     }
     try {
-      await this.#open.file.write(frame)
+      await this.#open!.file.write(frame)
     } catch (cause) {
       return this.#undo(cause)
     }
     try {
-      await assertSynced(this.#open.file.sync())
+      await assertSynced(this.#open!.file.sync())
       // Another process that has taken over since may have read the journal before this frame.
       await this.requireOwner()
     } catch (cause) {
@@ -288,7 +296,7 @@ export class JournalWriter {
     }
     this.#isFull = false
     this.#sequence++
-    this.#open.size += frame.byteLength
+    this.#open!.size += frame.byteLength
     this.written += frame.byteLength
     return undefined
   }
@@ -296,8 +304,8 @@ export class JournalWriter {
   /** Cuts off a partly written frame, for example of a full disk. Nothing was changed then. */
   async #undo(cause: unknown): Promise<StorageUnavailable> {
     try {
-      await this.#open.file.truncate(this.#open.size)
-      await assertSynced(this.#open.file.sync())
+      await this.#open!.file.truncate(this.#open!.size)
+      await assertSynced(this.#open!.file.sync())
       this.#isFull = (cause as NodeJS.ErrnoException).code === 'ENOSPC'
       return new StorageUnavailable('the journal could not be written', { cause })
     } catch (truncateError) {

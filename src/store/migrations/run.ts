@@ -20,8 +20,6 @@ export interface MigrationDeps {
   readonly random: RandomSource
   /** all migrations; another list is for tests only */
   readonly list?: readonly Migration[] | undefined
-  /** called before each commit; when it throws, the migration stops, and can be repeated */
-  readonly beforeCommit?: (() => Promise<void>) | undefined
   readonly progress?: ((text: string) => void) | undefined
 }
 
@@ -58,7 +56,7 @@ export async function readSchema({ store, random, list = migrations }: Migration
 }
 
 /** Whether all records have the present version. */
-export function isCurrent({ version, pending }: SchemaRecord, list: readonly Migration[] = migrations): boolean {
+function isCurrent({ version, pending }: SchemaRecord, list: readonly Migration[] = migrations): boolean {
   return version === versionAfter(list) && pending === undefined
 }
 
@@ -112,16 +110,12 @@ export async function migrateStore(deps: MigrationDeps): Promise<MigrationSummar
       summary.damaged.push(partition)
     }
   }
-  await writeSchema(store, GLOBAL, random, (present) => ({
-    version: to,
-    ...(summary.damaged.length > 0 && { pending }),
-    ...(present?.lease && { lease: present.lease }),
-  }))
+  await writeSchema(store, GLOBAL, random, () => ({ version: to, ...(summary.damaged.length > 0 && { pending }) }))
   return summary
 }
 
 /** Applies the migrations after a version to all records of a partition. @returns how many it has changed */
-async function migratePartition({ store, random, list, beforeCommit }: MigrationDeps, partition: string, from: number): Promise<number> {
+async function migratePartition({ store, random, list }: MigrationDeps, partition: string, from: number): Promise<number> {
   let changed = 0
   for await (const batch of store.scan(partition)) {
     const outdated = batch
@@ -129,7 +123,6 @@ async function migratePartition({ store, random, list, beforeCommit }: Migration
       .map(([key]) => key)
     for (let start = 0; start < outdated.length; start += BATCH) {
       const part = outdated.slice(start, start + BATCH)
-      await beforeCommit?.()
       changed += await transact(store, partition, random, async (tx) => {
         const values = await tx.read(part as readonly string[])
         const changes = part.flatMap((key, i) => {
@@ -146,7 +139,6 @@ async function migratePartition({ store, random, list, beforeCommit }: Migration
     }
   }
   // The entries of records that have changed, of which the present code knows the new ones only.
-  await beforeCommit?.()
   await rebuildIndexes(store, partition, random)
   return changed
 }
@@ -163,7 +155,7 @@ async function readSchemaOf(store: Store, partition: string, random: RandomSourc
 }
 
 /** Writes the version of a partition. */
-export function writeSchema(
+function writeSchema(
   store: Store,
   partition: string,
   random: RandomSource,

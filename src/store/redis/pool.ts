@@ -19,6 +19,9 @@ const REPEAT_READS_FOR = 250
 /** The interval at which it is repeated, in milliseconds. */
 const REPEAT_INTERVAL = 5
 
+/** The commands that each client gets (see {@link Connection}). */
+const SCRIPTS = { lkRead: READ, lkCommit: COMMIT, lkBeginDump: BEGIN_DUMP, lkDump: DUMP, lkEndDump: END_DUMP, lkEndLease: END_TURN }
+
 const NO_REPLICATION: Replication = { replicas: 0, timeout: 0 }
 
 /**
@@ -51,7 +54,6 @@ export class Pool {
   readonly #clients: readonly Connection[]
   readonly #repeatReadsFor: number
   #turn = 0
-  #reconnecting: Promise<void> | undefined
 
   constructor(clients: readonly Connection[], repeatReadsFor: number) {
     this.#clients = clients
@@ -66,14 +68,7 @@ export class Pool {
    */
   static async open(url: string, connections: number, log: Logger, repeatReadsFor = REPEAT_READS_FOR): Promise<Pool> {
     const clients = Array.from({ length: connections }, () => createRedisDriver(url).getInstance() as Connection)
-    for (const client of clients) {
-      client.defineCommand('lkRead', { numberOfKeys: 1, lua: READ })
-      client.defineCommand('lkCommit', { numberOfKeys: 1, lua: COMMIT })
-      client.defineCommand('lkBeginDump', { numberOfKeys: 1, lua: BEGIN_DUMP })
-      client.defineCommand('lkDump', { numberOfKeys: 1, lua: DUMP })
-      client.defineCommand('lkEndDump', { numberOfKeys: 1, lua: END_DUMP })
-      client.defineCommand('lkEndLease', { numberOfKeys: 1, lua: END_TURN })
-    }
+    for (const client of clients) for (const [name, lua] of Object.entries(SCRIPTS)) client.defineCommand(name, { numberOfKeys: 1, lua })
     await connect(clients, url, log)
     return new Pool(clients, repeatReadsFor)
   }
@@ -114,8 +109,8 @@ export class Pool {
         if (refused || timedOut || performance.now() > deadline) throw error
       }
       // The other connections may be lost too, and this process may not know it yet.
-      await delay(REPEAT_INTERVAL)
-      await this.#anyReady()
+      do await delay(REPEAT_INTERVAL)
+      while (this.connections.open === 0 && performance.now() <= deadline)
     }
   }
 
@@ -152,24 +147,6 @@ export class Pool {
 
   close(): void {
     for (const client of this.#clients) client.disconnect()
-  }
-
-  /** Waits until a connection is open, but not for long. All callers share the wait. */
-  #anyReady(): Promise<void> {
-    if (this.#clients.some(({ status }) => status === 'ready')) return Promise.resolve()
-    this.#reconnecting ??= this.#reconnection().finally(() => (this.#reconnecting = undefined))
-    return this.#reconnecting
-  }
-
-  async #reconnection(): Promise<void> {
-    const timer = new AbortController()
-    const clients = this.#clients
-    let listener!: () => void
-    const ready = new Promise<void>((resolve) => (listener = resolve))
-    for (const client of clients) client.once('ready', listener)
-    await Promise.race([ready, delay(this.#repeatReadsFor, undefined, { signal: timer.signal })])
-    timer.abort()
-    for (const client of clients) client.off('ready', listener)
   }
 
   /** The next connection that is open, or any connection when none is. */

@@ -29,9 +29,9 @@ const REMEMBERED = 100_000
  * Guesses the keys of templates, so that Redis needs no script to resolve them: a card never moves to another board, for
  * example. A guess is only used to read. Whether it was right is checked with the records that were read.
  */
-export class ParentKeyCache {
+class ParentKeyCache {
   /** `partition key` → the members that templates have taken from that record */
-  readonly #members = new LRUCache<string, Record<string, string>>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
+  readonly #members = new LRUCache<string, Readonly<Record<string, unknown>>>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
 
   /** @returns the keys of all references; undefined if one of them cannot be guessed */
   guess(partition: string, references: readonly Reference[]): string[] | undefined {
@@ -49,12 +49,8 @@ export class ParentKeyCache {
     for (const reference of references)
       for (const { index, member } of placeholdersOf(reference)) {
         const { key, stored } = records[index]!
-        const text = stored?.value[member]
-        if (typeof text !== 'string') continue
         const name = `${partition} ${key}`
-        const known = this.#members.get(name)
-        if (known === undefined) this.#members.set(name, { [member]: text })
-        else known[member] = text
+        this.#members.set(name, { ...this.#members.get(name), [member]: stored?.value[member] })
       }
   }
 }
@@ -63,11 +59,11 @@ export class ParentKeyCache {
  * Checks guessed keys with the records that were read.
  * @returns the records with the keys that the templates really have; undefined if a guess was wrong
  */
-export function confirmGuess(references: readonly Reference[], read: Snapshot['records']): Snapshot['records'] | undefined {
+function confirmGuess(references: readonly Reference[], read: Snapshot['records']): Snapshot['records'] | undefined {
   let isRight = true
   const records = resolveReferences(references, (key, i) => {
     isRight &&= key === read[i]!.key
-    return isRight ? read[i]!.stored : null
+    return read[i]!.stored
   })
   return isRight ? records : undefined
 }

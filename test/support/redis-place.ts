@@ -1,0 +1,55 @@
+import { Redis } from 'ioredis'
+import { afterEach, beforeEach } from 'vitest'
+import { openRedisStore, type RedisStore, type RedisStoreOptions } from '../../src/store/redis/store.ts'
+import { quiet } from './log.ts'
+import { TcpProxy } from './proxy.ts'
+import { startRedis, type RedisServer } from './redis.ts'
+
+/** A Redis of its own for each test of a suite, with a client of its operator, and a proxy between it and the clients under test. */
+export class RedisPlace {
+  server!: RedisServer
+  operator!: Redis
+  proxy!: TcpProxy
+  /** what was opened, and is closed after the test */
+  readonly #opened: { close(): Promise<void> }[] = []
+
+  /** @param options of the server */
+  static forEach(...options: readonly string[]): RedisPlace {
+    const place = new RedisPlace()
+    beforeEach(() => place.#start(options))
+    afterEach(() => place.#stop())
+    return place
+  }
+
+  async #start(options: readonly string[]): Promise<void> {
+    this.server = await startRedis(options)
+    this.operator = new Redis(this.server.port, '127.0.0.1')
+    this.operator.on('error', () => undefined)
+    this.proxy = await TcpProxy.open(this.server.port)
+  }
+
+  async #stop(): Promise<void> {
+    for (const one of this.#opened.splice(0).toReversed()) await one.close()
+    this.operator.disconnect()
+    await this.proxy.close()
+    await this.server.stop()
+  }
+
+  /** Opens a store, by default directly. */
+  async open(url = this.server.url, options: Partial<RedisStoreOptions> = {}): Promise<RedisStore> {
+    const store = await openRedisStore(url, { log: quiet, ...options })
+    this.#opened.push(store)
+    return store
+  }
+
+  /** How many connections there are besides that of the operator. */
+  async connections(): Promise<number> {
+    const clients = String(await this.operator.call('CLIENT', 'LIST', 'TYPE', 'normal'))
+    return clients.trim().split('\n').length - 1
+  }
+
+  /** Polls until the operator has the only connection. */
+  async untilDisconnected(): Promise<void> {
+    while ((await this.connections()) > 0);
+  }
+}
