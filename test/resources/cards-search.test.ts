@@ -317,7 +317,7 @@ describe.each(drivers)('the cards of all boards, on $name', (driver) => {
     test('a forged cursor tells nothing of it', async () => {
       const { created_at } = (await boards['hidden']!.get(`/boards/${boards['hidden']!.id}`)).body.data
       const pageAfter = (sort: string, place: string) => {
-        const cursor = Buffer.from(`cards.search ${sort} asc\n${place}`).toString('base64url')
+        const cursor = Buffer.from(`cards.search\n${sort} asc ${place}`).toString('base64url')
         return request(`sort=${sort}&order=asc&cursor=${cursor}`)
       }
       const ofHidden = (await boards['hidden']!.all(`/boards/${boards['hidden']!.id}/cards`))[0]
