@@ -42,6 +42,8 @@ describe('the issues of a request that is not valid name their members exactly',
     ['POST /boards', {}, 'is missing'],
     ['POST /boards', { name: 1 }, 'expected string, received number'],
     ['POST /boards/{board}/cards', { column_id: 'x', title: 'x', to: 'top' }, 'expected one of "first"|"last"'],
+    ['POST /columns/{column}/move', {}, 'must have one of before, after, to'],
+    ['POST /columns/{column}/move', { before: 'x', to: 'last' }, 'cannot be combined with "before"'],
     ['POST /boards/{board}/batch', { operations: [] }, 'expected array to have >=1 items'],
     [
       'POST /boards/{board}/batch',

@@ -142,6 +142,7 @@ describe.each(drivers)('404, on $name', (driver) => {
     const isList = member.endsWith('_ids')
     const facts = { 'board.visibility': 'workspace', 'board.caller': 'none', 'file.owner': 'other', 'file.visibility': 'private' }
     const otherBoard = (await createScenario(world, { ...CALLER, ...facts }))!
+    service.store.touched.length = 0
     const responses = new Map<string, string>()
     for (const [reason, ids] of [...wrongIds, ['of another visible board', otherBoard.params] as const]) {
       const body = {
@@ -151,6 +152,7 @@ describe.each(drivers)('404, on $name', (driver) => {
       }
       responses.set(reason, bytes(await service.send(visible.caller.admin, method, fill(path, visible.params), body)))
     }
+    expect(service.store.touched.filter((key) => key.includes('nonsense'))).toEqual([])
     expectOneResponse(responses, { parameter: isList ? parameter : member })
   })
 
