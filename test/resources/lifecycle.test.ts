@@ -159,8 +159,8 @@ describe.each(drivers.flatMap((driver) => Object.entries(kinds).map(([name, kind
       const path = `/${name}/${gone}`
       expect((await send('DELETE', path)).body).toEqual({ data: { id: gone, deleted: true } })
       for (const method of ['DELETE', 'GET']) expect(await send(method, path)).toMatchObject(notFound)
-      const ids = (await list()).map(({ id }) => id)
-      expect([ids.includes(gone), ids.includes(kept)]).toEqual([false, true])
+      const ids = new Set((await list()).map(({ id }) => id))
+      expect([ids.has(gone), ids.has(kept)]).toEqual([false, true])
     })
   },
 )
