@@ -1,4 +1,4 @@
-import { requireCapacity } from '../resources/writes.ts'
+import { requireCapacity } from '../resources/capacity.ts'
 import { isId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
 import { isActive } from '../model/workspace.ts'

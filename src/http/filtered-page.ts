@@ -39,9 +39,8 @@ export async function filteredPage(
     const items = found.map(({ data }) => data)
     if (mayFollow && found.length <= limit && fittingItems(items) === items.length) continue
     const { page, more } = cutPage(found, limit, ({ data }) => data)
-    const list = operation.list?.(request.query) ?? operation.id
     return toPage(
-      list,
+      operation.id,
       page.map(({ data }) => data),
       page.at(-1)?.position,
       more,

@@ -1,7 +1,7 @@
 import { ApiError } from '../model/errors.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
 import { shownRevision } from '../resources/pending-removals.ts'
-import type { Key } from '../store/keys.ts'
+import { keys, type Key } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
 import { plainTag } from './compression.ts'
 import type { AuthorizationContext } from '../authz/context.ts'
@@ -102,11 +102,12 @@ function listOf(header: string): string[] {
  * The items of a page, with their ETags if the query asks for them: `include=etag`. They are those of a read of each item, in the state that
  * the page shows.
  */
-export function withItemTags({ itemEntity }: Operation, { tx, query }: Pick<OperationRequest, 'tx' | 'query'>, data: unknown): unknown {
+export function withItemTags({ id }: Operation, { tx, query }: Pick<OperationRequest, 'tx' | 'query'>, data: unknown): unknown {
   const { include } = query as { readonly include?: ReadonlySet<string> }
-  if (itemEntity === undefined || include?.has('etag') !== true) return data
+  if (include?.has('etag') !== true) return data
+  const keyOf = keys[id.replace(/s\..*/, '') as 'board']
   const items = data as readonly { readonly id: string }[]
-  return items.map((item) => ({ ...item, etag: entityTag(shownRevision(tx, itemEntity(item.id))!) }))
+  return items.map((item) => ({ ...item, etag: entityTag(shownRevision(tx, keyOf(item.id))!) }))
 }
 
 /** A write that only the holder of a card may make (api: Contract 3, number 5). */

@@ -70,33 +70,8 @@ export function pageQuery(list: string) {
   return { limit: pageLimit, cursor: cursorOf(list).optional() }
 }
 
-/**
- * The query of an operation that has several lists, such as one for each sort order.
- * @param lists the names of the lists
- * @param chosen returns the name of the list that a query selects; a cursor of another list is refused
- */
-export function pageQueryOfOne<Shape extends z.ZodRawShape>(
-  lists: readonly string[],
-  shape: Shape,
-  chosen: (query: z.output<z.ZodObject<Shape>>) => string,
-): z.ZodType<z.output<z.ZodObject<Shape>> & PageQuery> {
-  const cursor = documented(
-    z.string().transform((text, context) => {
-      const decoded = lists.map((list) => [list, decodeCursor(list, text)] as const).find(([, position]) => position !== undefined)
-      return decoded ?? refuse(context)
-    }),
-    CURSOR,
-  )
-  const whole = z.strictObject({ limit: pageLimit, cursor: cursor.optional(), ...shape })
-  return whole.transform((read, context) => {
-    const query = read as z.output<z.ZodObject<Shape>> & { cursor?: readonly [list: string, position: string] }
-    if (query.cursor !== undefined && query.cursor[0] !== chosen(query))
-      context.addIssue({ code: 'custom', path: ['cursor'], message: NO_CURSOR })
-    return { ...query, cursor: query.cursor?.[1] }
-  }) as unknown as z.ZodType<z.output<z.ZodObject<Shape>> & PageQuery>
-}
-
-const NO_CURSOR = 'is not a cursor of this list: use page.next_cursor of the previous page, or omit it'
+/** The message of a cursor of another list. */
+export const NO_CURSOR = 'is not a cursor of this list: use page.next_cursor of the previous page, or omit it'
 
 /** The parameter of a cursor. One of another list is refused. */
 export function cursorOf(list: string) {
@@ -124,19 +99,15 @@ export function decodeCursor(list: string, cursor: string): string | undefined {
   return /^[\x20-\x7e]{1,250}$/.test(position) && encodeCursor(list, position) === cursor ? position : undefined
 }
 
-/**
- * Reads one page of an index.
- * @param shape converts a record to an item; default: the record itself
- */
-export async function listPage<T, Item = T>(
+/** Reads one page of an index. */
+export async function listPage<T>(
   tx: Transaction,
   list: string,
   index: Index<T>,
   { limit: size, cursor }: PageQuery,
-  shape: (value: T) => Item = (value) => value as unknown as Item,
-): Promise<ListPage<Item>> {
+): Promise<ListPage<T>> {
   const { entries, values } = await tx.range(index, { after: cursor, limit: size + 1 })
-  const found = values.slice(0, size).flatMap((value, i) => (value === undefined ? [] : [{ item: shape(value), position: entries[i] }]))
+  const found = values.slice(0, size).flatMap((item, i) => (item === undefined ? [] : [{ item, position: entries[i] }]))
   const items = found.map(({ item }) => item)
   const count = fittingItems(items)
   if (count < items.length) return toPage(list, items.slice(0, count), found[count - 1]!.position, true)

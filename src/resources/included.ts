@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { wordsParameter } from '../listing/pages.ts'
+import { pageQuery, wordsParameter } from '../listing/pages.ts'
 import { documented } from '../model/fields.ts'
 
 /** What each word of `?include=` adds, besides what is on a board. */
@@ -27,4 +27,9 @@ export function listed<Item extends z.ZodObject>(item: Item) {
   })
   const { id, description = '' } = z.globalRegistry.get(item) ?? {}
   return documented(item.extend({ etag: etag.optional() }), { id: `${LISTED}${id}`, description: `As an item of a list. ${description}` })
+}
+
+/** The query and the data of a list whose items have ETags. @param filters further parameters */
+export function itemList<Item extends z.ZodObject, Filters extends z.ZodRawShape = {}>(list: string, item: Item, filters = {} as Filters) {
+  return { query: z.strictObject({ ...pageQuery(list), ...filters, ...includeParameter('etag') }), data: z.array(listed(item)) }
 }

@@ -8,7 +8,7 @@ import type { FileVisibility } from '../model/file.ts'
 import type { RandomSource } from '../model/ids.ts'
 import type { Clock } from '../model/time.ts'
 import type { Index } from '../store/indexes.ts'
-import type { Key } from '../store/keys.ts'
+import { keys, type Key } from '../store/keys.ts'
 import type { Read } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { EvaluationResult, Question, Semantic } from './access/schema.ts'
@@ -16,6 +16,7 @@ import type { ActionQuestion, Found, FoundAction, FoundResource, ResourceQuestio
 import type { BatchItem, BatchResult } from './batch/schema.ts'
 import type { OperationResult } from './result.ts'
 import type { Scan } from './scheduler.ts'
+import { capacityMessage, requireCapacity, type Capacity } from './capacity.ts'
 
 /** What an operation is called with: the caller, the input, and the unit of work. */
 export interface OperationRequest<Query = unknown, Body = unknown> {
@@ -161,10 +162,8 @@ interface OperationRow<Query, Body, Data> {
   readonly status: 200 | 201
   /** the fields that a body changes, if the permission is decided by field */
   readonly fields?: (body: Body) => readonly string[]
-  /** the record whose revision is the ETag of the path's target */
-  readonly entity?: (params: Readonly<Record<string, string>>) => Key<unknown>
-  /** of a list whose items have ETags: the record whose revision is that of an item, for `include=etag` */
-  readonly itemEntity?: (id: string) => Key<unknown>
+  /** the record whose revision is the ETag of the path's target; default: {@link entityOf} */
+  readonly entity: ((params: Readonly<Record<string, string>>) => Key<unknown>) | undefined
   /** whether it changes nothing, as each GET: it has no dry run, and ignores an Idempotency-Key */
   readonly isRead: boolean
   /** whether the response is a stream of events */
@@ -190,6 +189,8 @@ interface SingleOperation<Query, Body, Data, Context extends TargetContext, Rela
    * answers 404 if the caller has no access to that board, before `related` reads anything.
    */
   readonly target: Target<Context>
+  /** what it adds to, if that has a limit: an index of what the path names first */
+  readonly capacity?: readonly [limit: Capacity, indexOf: (id: string) => Index<unknown>]
   /** the indexes that `run` counts, if the path names them: they are counted together with the read of the target */
   readonly counts?: (params: OperationRequest['params']) => readonly Index<unknown>[]
   /**
@@ -207,8 +208,6 @@ interface SingleOperation<Query, Body, Data, Context extends TargetContext, Rela
 /** A list whose items are decided one by one: items that the caller cannot see are left out. */
 interface FilteredListOperation<Query, Item> extends OperationRow<Query, any, readonly Item[]> {
   readonly kind: 'filtered_list'
-  /** the name of the list that a query selects, which its cursors contain; default: the id of the operation */
-  readonly list?: (query: Query) => string
   /** Loads what the query names. It is decided before the list is read, in this order. */
   named?(request: OperationRequest<NoInfer<Query>, any>): Promise<readonly NamedByQuery[]>
   /** Reads the next candidates after a position, in the order of the list: at most `limit`. */
@@ -218,7 +217,7 @@ interface FilteredListOperation<Query, Item> extends OperationRow<Query, any, re
 /** A row of the operations table: everything that is known about an operation. */
 export type Operation = SingleOperation<any, any, any, any, any> | FilteredListOperation<any, any>
 
-type Optional = 'also' | 'query' | 'body' | 'status' | 'isRead' | 'isStream' | 'takesUpload' | 'conflicts' | 'codes' | 'example'
+type Optional = 'also' | 'entity' | 'query' | 'body' | 'status' | 'isRead' | 'isStream' | 'takesUpload' | 'conflicts' | 'codes' | 'example'
 type Given<Row extends OperationRow<any, any, any>> = Omit<Row, 'kind' | 'permission' | Optional> & Partial<Pick<Row, Optional>>
 
 const nothing = z.strictObject({})
@@ -239,8 +238,16 @@ export function isDryRun({ query }: Pick<OperationRequest, 'query'>): boolean {
   return (query as { readonly dry_run?: boolean }).dry_run === true
 }
 
+/** What the first parameter of a path names is the resource of each write, and of the read that ends with it. */
+function entityOf({ method, path }: Pick<Operation, 'method' | 'path'>): Operation['entity'] {
+  const [, kind, rest] = /\{(\w+)_id\}(.*)/.exec(path) ?? []
+  if (kind === undefined || (method === 'GET' && rest !== '')) return undefined
+  return (params) => keys[kind as 'board'](params[`${kind}_id`]!)
+}
+
 const defaults = {
   also: [],
+  entity: undefined,
   query: nothing,
   body: undefined,
   status: 200,
@@ -273,7 +280,39 @@ export function operation<
   const permission = row.needs.join(' ')
   const { isRead = row.method === 'GET' } = row
   const query = isRead ? nothing : writeQuery
-  return Object.freeze({ ...defaults, isRead, query, target: workspace, ...row, permission, kind: 'single' }) as unknown as Operation
+  const entity = entityOf(row)
+  const limited = row.capacity === undefined ? {} : withCapacity(row, row.capacity)
+  return Object.freeze({
+    ...defaults,
+    isRead,
+    query,
+    entity,
+    target: workspace,
+    ...row,
+    ...limited,
+    permission,
+    kind: 'single',
+  }) as unknown as Operation
+}
+
+/** Checks before it runs that there is capacity for one more. The index is counted together with the read of the target. */
+function withCapacity(
+  {
+    path,
+    conflicts = [],
+    run,
+  }: Pick<SingleOperation<any, any, any, any, any>, 'path' | 'run'> & { readonly conflicts?: readonly string[] },
+  [limit, indexOf]: readonly [Capacity, (id: string) => Index<unknown>],
+): Partial<SingleOperation<any, any, any, any, any>> {
+  const index = (params: OperationRequest['params']) => indexOf(params[namesInPath(path)[0]!]!)
+  return {
+    conflicts: [capacityMessage(limit), ...conflicts],
+    counts: (params) => [index(params)],
+    async run(request, loaded) {
+      await requireCapacity(request.tx, index(request.params), limit)
+      return run(request, loaded)
+    },
+  }
 }
 
 /** A row that lists what the caller can see, decided item by item. */

@@ -7,7 +7,7 @@ import { isId, type IdKind } from '../model/ids.ts'
 import type { PendingRemovals } from '../model/pending-removal.ts'
 import { isActive } from '../model/workspace.ts'
 import { keys, type Key } from '../store/keys.ts'
-import { partOf, type Read, type ValueOf } from '../store/reads.ts'
+import { partOf, type Part, type Read, type ValueOf } from '../store/reads.ts'
 import { shownCard, shownFile } from './pending-removals.ts'
 import type { CallerTexts, OperationRequest, Target, TargetRequest } from './operation.ts'
 
@@ -50,35 +50,31 @@ export function target<const Reads extends readonly Read[], Context>(
   return { reads, from: from as (records: readonly unknown[]) => Context }
 }
 
+function boardBy<Board>(reading: (id: string) => Key<Board> | Part<Board>) {
+  return target(
+    ({ board_id }, _at, { userId }) => {
+      const id = idOf('board', board_id)
+      return [reading(id), keys.boardMember(id, userId)]
+    },
+    ([board, boardMember]) => toBoard([board as Board | undefined, boardMember]),
+  )
+}
 /** The board of `board_id`, and the caller's explicit membership of it. */
-export const boardTarget = target(
-  ({ board_id }, _at, { userId }) => {
-    const id = idOf('board', board_id)
-    return [keys.board(id), keys.boardMember(id, userId)]
-  },
-  ([board, boardMember]) => ({ board: requireFound(board), boardMember }),
-)
-
+export const boardTarget = boardBy(keys.board)
 /** The board of `board_id` for an operation on what is on the board: a change of its name does not conflict with that. */
-export const parentBoard = target(
-  ({ board_id }, _at, { userId }) => {
-    const id = idOf('board', board_id)
-    return [accessTo(id), keys.boardMember(id, userId)]
-  },
-  ([board, boardMember]) => ({ board: requireFound(board), boardMember }),
-)
+export const parentBoard = boardBy(accessTo)
 
+/** What a parameter names on a board. */
+function onBoard<Kind extends 'column' | 'label', Value>(kind: Kind, keyOf: (id: string) => Key<Value>) {
+  return target(
+    (params, at, { userId }) => [keyOf(idOf(kind, params[`${kind}_id`])), ...boardOf(at, userId)],
+    ([record, ...board]) => ({ ...named(kind, record), ...toBoard(board) }),
+  )
+}
 /** The column of `column_id`. */
-export const columnTarget = target(
-  ({ column_id }, at, { userId }) => [keys.column(idOf('column', column_id)), ...boardOf(at, userId)],
-  ([column, ...board]) => ({ column: requireFound(column), ...toBoard(board) }),
-)
-
+export const columnTarget = onBoard('column', keys.column)
 /** The label of `label_id`. */
-export const labelTarget = target(
-  ({ label_id }, at, { userId }) => [keys.label(idOf('label', label_id)), ...boardOf(at, userId)],
-  ([label, ...board]) => ({ label: requireFound(label), ...toBoard(board) }),
-)
+export const labelTarget = onBoard('label', keys.label)
 
 /** The card of `card_id`. */
 export const cardTarget = target(
@@ -98,17 +94,17 @@ export const parentCard = target(
   ([card, ...board]) => ({ card: requireFound(card), ...toBoard(board) }),
 )
 
+/** What a parameter names on a card. */
+function onCard<Kind extends 'subtask' | 'comment', Value>(kind: Kind, keyOf: (id: string) => Key<Value>) {
+  return target(
+    (params, at, { userId }) => [keyOf(idOf(kind, params[`${kind}_id`])), ...cardOf(at, userId)],
+    ([record, card, ...board]) => ({ ...named(kind, record), card: requireFound(card), ...toBoard(board) }),
+  )
+}
 /** The subtask of `subtask_id`. */
-export const subtaskTarget = target(
-  ({ subtask_id }, at, { userId }) => [keys.subtask(idOf('subtask', subtask_id)), ...cardOf(at, userId)],
-  ([subtask, card, ...board]) => ({ subtask: requireFound(subtask), card: requireFound(card), ...toBoard(board) }),
-)
-
+export const subtaskTarget = onCard('subtask', keys.subtask)
 /** The comment of `comment_id`. */
-export const commentTarget = target(
-  ({ comment_id }, at, { userId }) => [keys.comment(idOf('comment', comment_id)), ...cardOf(at, userId)],
-  ([comment, card, ...board]) => ({ comment: requireFound(comment), card: requireFound(card), ...toBoard(board) }),
-)
+export const commentTarget = onCard('comment', keys.comment)
 
 /** The attachment of `attachment_id`, with its file. */
 export const attachmentTarget = target(
@@ -173,6 +169,11 @@ export function idOf(kind: IdKind, text: string | undefined, parameter?: string)
 export function requireFound<T>(record: T | undefined, parameter?: string): T {
   if (record === undefined) throw notFound(parameter)
   return record
+}
+
+/** The member of a context that has what a parameter names. */
+function named<Kind extends string, Value>(kind: Kind, record: Value | undefined) {
+  return { [kind]: requireFound(record) } as Readonly<Record<Kind, Value>>
 }
 
 /** The references of the board of the record with this index, and of the caller's membership of it. */

@@ -1,9 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { conflict } from '../model/errors.ts'
 import { newId, type IdKind } from '../model/ids.ts'
-import { limits } from '../model/limits.ts'
 import { timestamp } from '../model/time.ts'
-import type { Index } from '../store/indexes.ts'
 import type { Key } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { OperationRequest } from './operation.ts'
@@ -85,40 +82,4 @@ type DeletedResult = { readonly data: { readonly id: string; readonly deleted: t
 /** The result of a DELETE. */
 export function deletedResult(id: string): DeletedResult {
   return { data: { id, deleted: true } }
-}
-
-/** What each limit on stored resources bounds. */
-const capacities = {
-  membersPerBoard: 'A board has at most # explicit members.',
-  columnsPerBoard: 'A board has at most # active columns.',
-  cardsPerBoard: 'A board has at most # active cards.',
-  labelsPerBoard: 'A board has at most # labels.',
-  assigneesPerCard: 'A card has at most # assignees.',
-  labelsPerCard: 'A card has at most # labels.',
-  blockersPerCard: 'A card has at most # blockers.',
-  blockedCards: 'A card is a blocker of at most # cards.',
-  waitingCards: 'A card for which more than # cards wait, directly or through others, gets no further blocker.',
-  subtasksPerCard: 'A card has at most # subtasks.',
-  commentsPerCard: 'A card has at most # comments.',
-  claimsPerBoard: 'At most # cards of a board are claimed at once.',
-  attachmentsPerCard: 'A card has at most # attachments.',
-} as const satisfies Partial<Record<keyof typeof limits, string>>
-type Capacity = keyof typeof capacities
-
-/** The message of the 409 at a limit. */
-export function capacityMessage(capacity: Capacity): string {
-  return capacities[capacity].replace('#', String(limits[capacity]))
-}
-
-/**
- * Checks that an index has capacity for one more entry. The commit checks it again.
- * @throws {ApiError} `conflict`, with `limit`
- */
-export async function requireCapacity(tx: Transaction, index: Index<unknown>, capacity: Capacity): Promise<void> {
-  requireCapacityOf(await tx.count(index, limits[capacity] - 1), capacity)
-}
-
-/** The same for a number that was read before. @throws {ApiError} `conflict`, with `limit` */
-export function requireCapacityOf(count: number, capacity: Capacity): void {
-  if (count >= limits[capacity]) throw conflict(capacityMessage(capacity), { limit: limits[capacity] })
 }

@@ -179,11 +179,6 @@ export const allowedComparisons: readonly AllowedComparison[] = [
     reason: 'Setting the visibility that the board already has changes nothing.',
   },
   {
-    path: 'src/resources/cards/relations.ts',
-    expression: "loaded.card.assignee_ids.includes(params['user_id']!)",
-    reason: 'Answers 404 if the person to unassign is not assigned to the card.',
-  },
-  {
     path: 'src/resources/board-members/people.ts',
     expression: 'isActive(memberships[i])',
     reason: 'Leaves out former members, whose board memberships are about to be removed.',

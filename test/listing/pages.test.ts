@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { booleanParameter, encodeCursor, listPage, pageQuery, pageQueryOfOne, toPage } from '../../src/listing/pages.ts'
+import { booleanParameter, encodeCursor, listPage, pageQuery, toPage } from '../../src/listing/pages.ts'
 import type { Label } from '../../src/model/label.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import { indexes } from '../../src/store/indexes.ts'
@@ -71,34 +71,6 @@ describe('the query of a list', () => {
   })
 })
 
-describe('the query of an operation with several lists', () => {
-  const query = pageQueryOfOne(['by.name', 'by.time'], { sort: z.enum(['name', 'time']).default('name') }, ({ sort }) => `by.${sort}`)
-
-  test('without a cursor it has the defaults', () => {
-    expect(parse(query, {})).toEqual({ limit: 50, sort: 'name', cursor: undefined })
-    expect(parse(query, { limit: '7', sort: 'time' })).toEqual({ limit: 7, sort: 'time', cursor: undefined })
-  })
-
-  test('a cursor of the chosen list is decoded', () => {
-    expect(parse(query, { cursor: encodeCursor('by.name', 'n') })).toEqual({ limit: 50, sort: 'name', cursor: 'n' })
-    expect(parse(query, { sort: 'time', cursor: encodeCursor('by.time', 't') })).toEqual({ limit: 50, sort: 'time', cursor: 't' })
-  })
-
-  test.each([
-    ['name', 'by.time'],
-    ['time', 'by.name'],
-    ['name', 'other'],
-  ])('sorted by %s, a cursor of the list %s is refused', (sort, list) => {
-    const { error } = query.safeParse({ sort, cursor: encodeCursor(list, 'x') })
-    expect(error!.issues).toEqual([{ code: 'custom', path: ['cursor'], message: NO_CURSOR }])
-  })
-
-  test('unknown parameters and wrong limits are refused', () => {
-    expect(parse(query, { page: '2' })).toEqual([['', 'Unrecognized key: "page"']])
-    expect(parse(query, { limit: '0' })).toEqual([['limit', 'must be a whole number from 1 to 100']])
-  })
-})
-
 describe('a page of an index', () => {
   const label = (id: string): Label => ({ id, board_id: 'b1', name: id, color: '#000000', created_at: '2026', updated_at: '2026' })
   const index = indexes.labels('b1')
@@ -135,11 +107,6 @@ describe('a page of an index', () => {
     await store.commit('w1', change({ remove: [keys.label('l2')] }))
     expect(await page({ limit: 2 })).toEqual({ data: [label('l1')], nextCursor: base64url('labels.list\n2026 l2') })
     expect(await ids({ limit: 2, cursor: '2026 l2' })).toEqual(['l3'])
-  })
-
-  test('a shape converts each record', async () => {
-    const shaped = await listPage(begin(), 'labels.list', index, { limit: 2 }, ({ name }) => ({ title: name }))
-    expect(shaped.data).toEqual([{ title: 'l1' }, { title: 'l2' }])
   })
 
   test('a page reads one entry more than its limit, and not the whole list', async () => {

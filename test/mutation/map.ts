@@ -182,7 +182,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   },
   'src/resources/cards/schema.ts': { suites: suites('resources/filters') },
   'src/listing/pages.ts': { suites: [...suites('listing/pages http/snapshots listing/ranked-pages'), ...LISTS] },
-  'src/listing/placement.ts': { suites: [...suites('listing/placement listing/ranks'), ...LISTS, ...suites('http/input')] },
+  'src/listing/placement.ts': { suites: [...suites('listing/ranks'), ...LISTS, ...suites('http/input http/evaluation-related')] },
   'src/listing/ranks.ts': { suites: [...suites('listing/ranks'), ...LISTS] },
 
   'src/web/forms.ts': { suites: suites('web/form-verification web/forms web/sign-in web/token-lifecycle') },

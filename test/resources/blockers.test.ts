@@ -7,7 +7,6 @@ import { keys } from '../../src/store/keys.ts'
 import { setUpBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { card as cardRecord } from '../support/records.ts'
-import { notFoundBy } from './refusals.ts'
 
 describe.each(drivers)('blockers of cards, on $name', (driver) => {
   const setup = setUpBoard(driver)
@@ -15,50 +14,17 @@ describe.each(drivers)('blockers of cards, on $name', (driver) => {
   const ready = () => setup.board.titles('?ready=true')
   const blocked = () => setup.board.titles('?ready=false')
 
-  test('blockers are listed in the order in which they were added, and a repetition changes nothing', async () => {
-    const { board, columnId, cardId } = setup
-    const [a, b] = [await board.card(columnId, 'A'), await board.card(columnId, 'B')]
-    const before = await board.read(cardId)
-    await board.put(pathOf(cardId, b))
-    const later = board.tick()
-    const added = await board.put(pathOf(cardId, a))
-    expect(added.body).toEqual({ data: { ...before, blocker_ids: [b, a], updated_at: later } })
-    expect(await board.read(cardId)).toEqual(added.body.data)
-    board.tick()
-    const again = await board.put(pathOf(cardId, a))
-    expect([again.text, again.headers.get('etag')]).toEqual([added.text, added.headers.get('etag')])
-    expect([await ready(), await blocked()]).toEqual([['A', 'B'], ['Card']])
-  })
-
-  test('a blocker that is removed blocks no more, and a second removal is answered with 404', async () => {
-    const { board, columnId, cardId } = setup
-    const a = await board.card(columnId, 'A')
-    await board.put(pathOf(cardId, a))
-    const { body } = await board.delete(pathOf(cardId, a))
-    expect(body.data.blocker_ids).toEqual([])
-    expect(await board.send('DELETE', pathOf(cardId, a))).toMatchObject(notFoundBy('blocker_id'))
-    expect([await ready(), await blocked()]).toEqual([['Card', 'A'], []])
-  })
-
-  test('completing a blocker, archiving it and undoing that decide whether it blocks, and leave the card as it is', async () => {
+  test('completing a blocker, archiving it and undoing that leave the card as it is', async () => {
     const { board, columnId, cardId } = setup
     const a = await board.card(columnId, 'A')
     const { headers } = await board.put(pathOf(cardId, a))
-    const steps: [string, () => Promise<unknown>, string[]][] = [
-      ['complete', () => board.put(`/cards/${a}/completion`, { completed: true }), ['Card']],
-      ['undo', () => board.put(`/cards/${a}/completion`, { completed: false }), ['A']],
-      ['archive', () => board.post(`/cards/${a}/archive`), ['Card']],
-      ['complete too', () => board.put(`/cards/${a}/completion`, { completed: true }), ['Card']],
-      ['restore', () => board.post(`/cards/${a}/restore`), ['Card']],
-      ['undo again', () => board.put(`/cards/${a}/completion`, { completed: false }), ['A']],
-    ]
-    for (const [name, step, expected] of steps) {
+    for (const completed of [true, false]) {
       board.tick()
-      await step()
-      expect([name, await ready()]).toEqual([name, expected])
+      await board.put(`/cards/${a}/completion`, { completed })
+      await board.post(`/cards/${a}/${completed ? 'archive' : 'restore'}`)
+      const read = await board.get(`/cards/${cardId}`)
+      expect([read.body.data.blocker_ids, read.headers.get('etag')]).toEqual([[a], headers.get('etag')])
     }
-    const read = await board.get(`/cards/${cardId}`)
-    expect([read.body.data.blocker_ids, read.headers.get('etag')]).toEqual([[a], headers.get('etag')])
   })
 
   test('a blocker that is deleted disappears from the cards, which have new ETags and are in the feed', async () => {
@@ -90,26 +56,6 @@ describe.each(drivers)('blockers of cards, on $name', (driver) => {
     await board.post(`/cards/${b}/archive`)
     const found = async (query: string) => (await board.get(`/cards?blocker_id=${cardId}${query}`)).body.data.map(({ id }: any) => id)
     expect([await found(''), await found('&sort=position'), await found('&archived=true')]).toEqual([[a], [a], [b]])
-  })
-
-  test('a batch creates cards that block each other by their numbers, and refuses a cycle as a whole', async () => {
-    const { board, columnId } = setup
-    const create = (title: string, blocker_ids: string[]) => ({
-      operation: 'cards.create',
-      body: { column_id: columnId, title, blocker_ids },
-    })
-    const add = (card_id: string, blocker_id: string) => ({ operation: 'blockers.add', params: { card_id, blocker_id } })
-    const operations = [create('A', []), create('B', ['$0']), create('C', []), add('$2', '$1')]
-    const { body } = await board.post(`/boards/${board.id}/batch`, { operations })
-    const ids = body.data.results.map(({ data }: any) => data.id)
-    expect([body.data.results[1].data.blocker_ids, body.data.results[3].data.blocker_ids]).toEqual([[ids[0]], [ids[1]]])
-    expect([await ready(), await blocked()]).toEqual([
-      ['Card', 'A'],
-      ['B', 'C'],
-    ])
-    const refused = await board.send('POST', `/boards/${board.id}/batch`, { operations: [...operations, add('$0', '$2')] })
-    expect(refused).toMatchObject({ status: 409, body: { error: { code: 'conflict', index: 4 } } })
-    expect((await board.titles()).length).toBe(4)
   })
 
   test('two requests that would close a cycle together: one is refused', async () => {

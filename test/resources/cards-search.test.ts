@@ -202,7 +202,10 @@ describe.each(drivers)('the cards of all boards, on $name', (driver) => {
     { board_id: 'open', assignee_id: 'me' },
     { board_id: 'open', label_id: 'last' },
     { column_id: 'shared 1' },
+    { column_id: 'last 1' },
     { column_id: 'last 1', archived: 'true' },
+    { column_id: 'open 0', assignee_id: 'none', completed: 'true' },
+    { archived: 'true', assignee_id: 'none' },
     { column_id: 'open 0', label_id: 'open', completed: 'true' },
     { column_id: 'open 0', board_id: 'shared' },
     { column_id: 'shared 1', label_id: 'open' },
@@ -233,6 +236,25 @@ describe.each(drivers)('the cards of all boards, on $name', (driver) => {
             const found = await titles(caller, `sort=${sort}&order=${order}${queryOf(filter)}`, limit)
             expect([caller, sort, order, ...found]).toEqual([caller, sort, order, ...wanted])
           }
+    },
+  )
+
+  const onOneBoard = filters.filter((filter) =>
+    ['due_after', 'due_before', 'completed_after', 'completed_by'].every((name) => !(name in filter)),
+  )
+  test.each(onOneBoard.map((filter) => [JSON.stringify(filter), filter] as const))(
+    'those that match %s are listed column by column on each board, on pages of any size',
+    async (_title, { board_id: _id, ...filter }) => {
+      for (const [name, board] of Object.entries(boards)) {
+        if (boardsOf(filter).some((other) => other !== name)) continue
+        const path = `/boards/${board.id}/cards?${queryOf(filter)}`
+        const wanted = expected('bob', { ...filter, board_id: name }, 'position', false)
+        for (const limit of [1, 2, 100])
+          expect([name, ...(await TestBoard.all(service, people['bob']!.read, path, limit)).map(({ title }) => title)]).toEqual([
+            name,
+            ...wanted,
+          ])
+      }
     },
   )
 
@@ -317,7 +339,7 @@ describe.each(drivers)('the cards of all boards, on $name', (driver) => {
     test('a forged cursor tells nothing of it', async () => {
       const { created_at } = (await boards['hidden']!.get(`/boards/${boards['hidden']!.id}`)).body.data
       const pageAfter = (sort: string, place: string) => {
-        const cursor = Buffer.from(`cards.search ${sort} asc\n${place}`).toString('base64url')
+        const cursor = Buffer.from(`cards.search\n${sort} asc ${place}`).toString('base64url')
         return request(`sort=${sort}&order=asc&cursor=${cursor}`)
       }
       const ofHidden = (await boards['hidden']!.all(`/boards/${boards['hidden']!.id}/cards`))[0]

@@ -21,19 +21,6 @@ describe.each(variants)('changes that follow from other changes, on $where', ({ 
     return addMember(setup.service.deps, setup.workspaceId, user, role)
   }
 
-  test('removing a member unassigns them on a private board, and not on a workspace board', async () => {
-    const { service, ann, bob, board, cardId } = setup
-    await board.add(bob)
-    await assign(ann, bob)
-    await board.delete(`/boards/${board.id}/members/${bob.id}`)
-    expect(await assignees()).toEqual(idsOf(ann, bob))
-    await board.add(bob)
-    await board.makePrivate()
-    await board.delete(`/boards/${board.id}/members/${bob.id}`)
-    expect(await assignees()).toEqual(idsOf(ann))
-    expect((await service.send(bob.read, 'GET', `/cards/${cardId}`)).status).toBe(404)
-  })
-
   test('ending a membership ends tokens, board memberships and assignments, and a new membership restores none of them', async () => {
     const { service, workspaceId, ann, board } = setup
     const dan = await service.person(workspaceId, 'admin', 'Dan')

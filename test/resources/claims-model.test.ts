@@ -30,6 +30,8 @@ interface ModelCard {
   epoch: number
   holder: number | undefined
   expires: number
+  /** whether somebody has ended the last claim */
+  ended: boolean
   completed: boolean
   archived: boolean
   comments: number
@@ -42,6 +44,8 @@ interface ModelCard {
 class Model {
   readonly cards: ModelCard[]
   readonly remembered: number[][]
+  /** the changes of claims that the feed must have: the place of the card, what was done, and the epoch */
+  readonly feed: [at: number, action: string, epoch: number][] = []
   columnArchived = false
   now = 0
 
@@ -50,6 +54,7 @@ class Model {
       epoch: 0,
       holder: undefined,
       expires: 0,
+      ended: true,
       completed: false,
       archived: false,
       comments: 0,
@@ -68,13 +73,16 @@ class Model {
   holds(worker: number, at: number): boolean {
     return this.holderOf(at) === worker && this.cards[at]!.epoch === this.remembered[worker]![at]
   }
+  /** Somebody ends a claim, also if its token has ended before: nothing was written about that. */
   end(at: number): void {
-    this.cards[at]!.holder = undefined
+    const { ended, expires, epoch } = this.cards[at]!
+    if (!ended && this.now < expires) this.feed.push([at, 'released', epoch])
+    Object.assign(this.cards[at]!, { holder: undefined, ended: true })
   }
   grant(worker: number, at: number, seconds: number): void {
     const one = this.cards[at]!
-    if (this.holderOf(at) !== worker) one.epoch++
-    Object.assign(one, { holder: worker, expires: this.now + seconds })
+    if (this.holderOf(at) !== worker) this.feed.push([at, 'claimed', ++one.epoch])
+    Object.assign(one, { holder: worker, expires: this.now + seconds, ended: false })
     this.remembered[worker]![at] = one.epoch
   }
   ready(): number | undefined {
@@ -94,9 +102,14 @@ describe.each(drivers)('claims against random histories, on $name', (driver) => 
     await assert(
       asyncProperty(array(step, { minLength: 1, maxLength: 40, size: 'max' }), async (steps) => {
         const model = new Model()
+        const began = service.now
+        const start = (await setup.board.get(`/boards/${setup.board.id}?include=labels`)).body.data.changes_cursor as string
         const column = await setup.board.column()
         const ids: string[] = []
         for (let i = 0; i < CARDS; i++) ids.push(await setup.board.card(column, `Card ${i}`))
+        // Nothing ends the claim of a card in another column.
+        const other = await setup.board.card(await setup.board.column())
+        await send(ann.write, 'PUT', `/cards/${other}/claim`, { ttl: 3600 })
         const issue = () => service.token(workspaceId, bob.id, ['kanban:write'])
         const tokens = [await issue(), await issue(), await issue()]
         const tokenId = async (at: number): Promise<string> => (await send(tokens[at]!, 'GET', '/account')).body.data.token.id
@@ -121,14 +134,17 @@ describe.each(drivers)('claims against random histories, on $name', (driver) => 
               }
               case 'take': {
                 const headers = one.ifClaim ? held(one.worker, one.card) : {}
+                const etag = async () => (await send(ann.read, 'GET', `/cards/${ids[one.card]}`)).headers.get('etag')
+                const before = await etag()
                 const { status, body } = await send(tokens[one.worker]!, 'PUT', `/cards/${ids[one.card]}/claim`, { ttl: one.ttl }, headers)
+                expect(await etag()).toBe(before)
                 const holder = model.holderOf(one.card)
                 const isFenced = one.ifClaim && !model.holds(one.worker, one.card)
                 const isRefused = (holder !== undefined && holder !== one.worker) || !model.isOpen(one.card)
                 expect(status).toBe(isFenced ? 412 : isRefused ? 409 : 200)
                 if (isFenced || isRefused) break
                 model.grant(one.worker, one.card, one.ttl)
-                expect(body.data.epoch).toBe(model.cards[one.card]!.epoch)
+                expect([body.data.epoch, Date.parse(body.data.renewed_at)]).toEqual([model.cards[one.card]!.epoch, service.now])
                 break
               }
               case 'release': {
@@ -174,25 +190,39 @@ describe.each(drivers)('claims against random histories, on $name', (driver) => 
                 const id = await tokenId(one.worker)
                 await service.write(workspaceId, async (tx) => endToken(tx, (await findToken(tx, id))!, 'revoke', clock))
                 tokens[one.worker] = await issue()
-                for (const at of ids.keys()) if (model.holderOf(at) === one.worker) model.end(at)
+                for (const at of ids.keys()) if (model.holderOf(at) === one.worker) model.cards[at]!.holder = undefined
                 break
               }
             }
-            const shown = (await send(ann.read, 'GET', `/boards/${setup.board.id}?include=cards,claim`)).body.data.cards as {
-              id: string
-              claim: any
-            }[]
+            const { id: board } = setup.board
+            const lists = [
+              (await send(ann.read, 'GET', `/boards/${board}?include=cards,claim`)).body.data.cards,
+              (await send(ann.read, 'GET', `/boards/${board}/cards?include=claim&column_id=${column}`)).body.data,
+              (await send(ann.read, 'GET', `/cards?include=claim&column_id=${column}`)).body.data,
+            ] as { id: string; claim: any }[][]
             for (const [at, id] of ids.entries()) {
               const holder = model.holderOf(at)
               const claim = (await send(ann.read, 'GET', `/cards/${id}/claim`)).body.data
-              expect(claim?.token_id).toBe(holder === undefined ? undefined : await tokenId(holder))
-              if (holder !== undefined) expect(claim.epoch).toBe(model.cards[at]!.epoch)
-              const listed = shown.find((one_) => one_.id === id)
-              if (listed !== undefined) expect(listed.claim).toEqual(claim)
+              const card = (await send(ann.read, 'GET', `/cards/${id}?include=claim`)).body.data
+              expect(card.claim).toEqual(claim)
+              for (const listed of lists.flat().filter((one_) => one_.id === id)) expect(listed.claim).toEqual(claim)
+              expect([claim?.token_id, claim?.epoch, claim && Date.parse(claim.expires_at)]).toEqual(
+                holder === undefined
+                  ? [undefined, undefined, null]
+                  : [await tokenId(holder), model.cards[at]!.epoch, began + 1000 * model.cards[at]!.expires],
+              )
             }
           }
-          for (const [at, id] of ids.entries())
+          expect((await send(ann.read, 'GET', `/cards/${other}/claim`)).body.data).toMatchObject({ holder_id: ann.id, epoch: 1 })
+          const feed = (await setup.board.get(`/boards/${setup.board.id}/changes?limit=100&after=${start}`)).body.data as any[]
+          for (const [at, id] of ids.entries()) {
+            const claim = (await send(ann.read, 'GET', `/cards/${id}/claim`)).body.data
+            const changes = feed.filter((change) => change.kind === 'claim' && change.id === id)
+            expect(changes.map(({ action, epoch, data }) => [at, action, epoch, data])).toEqual(
+              model.feed.filter(([of]) => of === at).map((change) => [...change, claim]),
+            )
             expect((await send(ann.read, 'GET', `/cards/${id}/comments?limit=100`)).body.data).toHaveLength(model.cards[at]!.comments)
+          }
         } finally {
           for (const [at] of tokens.entries()) {
             const id = await tokenId(at)

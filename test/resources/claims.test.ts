@@ -30,12 +30,6 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
   const held = (epoch: number) => ({ 'if-claim': String(epoch) })
   const wait = (seconds: number) => void (setup.service.now += seconds * SECOND)
   const tokenOf = async (token: string): Promise<string> => (await send(token, 'GET', '/account')).body.data.token.id
-  const feed = async () => {
-    const { body } = await send(setup.ann.read, 'GET', `/boards/${setup.board.id}/changes?limit=100`)
-    return (body.data as { kind: string; id: string; action: string; epoch?: number; data: unknown }[]).filter(
-      ({ kind }) => kind === 'claim',
-    )
-  }
 
   test('a card is taken for a time, by one token', async () => {
     const { status, body } = await take(bob.write, setup.cardId, 60)
@@ -53,35 +47,6 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       const refused = await take(token)
       expect([refused.status, refused.body.error.code, refused.body.error.claim]).toEqual([409, 'conflict', body.data])
     }
-  })
-
-  test('renewing prolongs it, and changes neither the epoch, the card, its ETag nor the feed', async () => {
-    const first = (await take(bob.write, setup.cardId, 60)).body.data
-    const before = await send(ann.read, 'GET', `/cards/${setup.cardId}`)
-    wait(59)
-    const renewed = (await take(bob.write, setup.cardId, 60)).body.data
-    expect(renewed).toEqual({ ...first, expires_at: new Date(setup.service.now + 60 * SECOND).toISOString(), renewed_at: setup.board.now })
-    const after = await send(ann.read, 'GET', `/cards/${setup.cardId}`)
-    expect([after.body, after.headers.get('etag')]).toEqual([before.body, before.headers.get('etag')])
-    expect(await feed()).toMatchObject([{ id: setup.cardId, action: 'claimed', epoch: 1, data: renewed }])
-  })
-
-  test('one that has run out is none from that moment on, in every answer, and the next one has another epoch', async () => {
-    const { epoch } = (await take(bob.write, setup.cardId, 10)).body.data
-    wait(9.999)
-    expect(await current()).toMatchObject({ epoch })
-    wait(0.001)
-    expect(await current()).toBeNull()
-    const path = `/boards/${setup.board.id}`
-    expect((await send(ann.read, 'GET', `/cards/${setup.cardId}?include=claim`)).body.data.claim).toBeNull()
-    expect((await send(ann.read, 'GET', `${path}/cards?include=claim`)).body.data[0].claim).toBeNull()
-    expect((await send(ann.read, 'GET', `/cards?board_id=${setup.board.id}&include=claim`)).body.data[0].claim).toBeNull()
-    expect((await send(ann.read, 'GET', `${path}?include=cards,claim`)).body.data.cards[0].claim).toBeNull()
-    expect((await feed()).map(({ action, data }) => [action, data])).toEqual([['claimed', null]])
-    expect((await send(bob.write, 'PATCH', `/cards/${setup.cardId}`, { title: 'Late' }, held(epoch))).status).toBe(412)
-    expect((await take(bob.write, setup.cardId, 60, held(epoch))).status).toBe(412)
-    expect((await take(ann.write)).body.data).toMatchObject({ epoch: epoch + 1, holder_id: ann.id })
-    expect((await take(bob.write, setup.cardId, 60)).status).toBe(409)
   })
 
   test('include=claim shows it, without the ETag of the card', async () => {
@@ -137,42 +102,6 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
   })
 
   describe('it ends', () => {
-    const endings: readonly (readonly [string, () => Promise<unknown>])[] = [
-      ['when its holder releases it', () => send(bob.write, 'DELETE', claimPath())],
-      ['when the card is completed', () => setup.board.put(`/cards/${setup.cardId}/completion`, { completed: true })],
-      ['when the card is archived', () => setup.board.post(`/cards/${setup.cardId}/archive`)],
-      ['when its column is archived', () => setup.board.post(`/columns/${setup.columnId}/archive`)],
-    ]
-    const undone = async () => {
-      await setup.board.put(`/cards/${setup.cardId}/completion`, { completed: false })
-      await setup.board.post(`/cards/${setup.cardId}/restore`)
-      await setup.board.post(`/columns/${setup.columnId}/restore`)
-    }
-
-    test.each(endings)('%s, for good, and the feed says so', async (_when, end) => {
-      const { epoch } = (await take(bob.write, setup.cardId, 3600)).body.data
-      const other = await setup.board.card(await setup.board.column())
-      await take(bob.write, other)
-      await end()
-      expect(await current()).toBeNull()
-      expect(await current(other)).not.toBeNull()
-      expect((await feed()).map(({ action, epoch: of, id }) => [id, action, of])).toEqual([
-        [setup.cardId, 'claimed', epoch],
-        [other, 'claimed', 1],
-        [setup.cardId, 'released', epoch],
-      ])
-      await undone()
-      expect(await current()).toBeNull()
-      expect((await take(ann.write)).body.data.epoch).toBe(epoch + 1)
-    })
-
-    test.each(endings)('%s after it has run out, without an entry in the feed', async (_when, end) => {
-      await take(bob.write, setup.cardId, 10)
-      wait(10)
-      await end()
-      expect((await feed()).map(({ action }) => action)).toEqual(['claimed'])
-    })
-
     test('when the membership of its user ends', async () => {
       const person = await setup.service.person(setup.workspaceId)
       await take(person.write)
@@ -400,37 +329,31 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       expect(await next(bob.write, { column_id: absent })).toMatchObject({ status: 404, body: { error: { parameter: 'column_id' } } })
     })
 
-    test.each([
-      ['completed', (id: string) => setup.board.put(`/cards/${id}/completion`, { completed: true })],
-      ['archived', (id: string) => setup.board.post(`/cards/${id}/archive`)],
+    const changes: readonly (readonly [how: string, change: (id: string, label: string) => Promise<unknown>])[] = [
+      ['completed', (id) => setup.board.put(`/cards/${id}/completion`, { completed: true })],
+      ['archived', (id) => setup.board.post(`/cards/${id}/archive`)],
       ['hidden with its column', () => setup.board.post(`/columns/${setup.columnId}/archive`)],
-      ['claimed', (id: string) => take(ann.write, id)],
-      ['blocked', async (id: string) => setup.board.put(`/cards/${id}/blockers/${await blocker()}`)],
-    ])('is none that is %s after it was found', async (_how, change) => {
-      setup.service.store.beforeCommit = async () => void (await change(setup.cardId))
-      expect((await next(bob.write)).body.data).toBeNull()
-    })
-
-    test.each([
-      [
-        'in another column',
-        'column_id',
-        async (id: string) => setup.board.post(`/cards/${id}/move`, { column_id: await setup.board.column() }),
-      ],
-      ['without the label', 'label_id', (id: string, label: string) => setup.board.delete(`/cards/${id}/labels/${label}`)],
-    ] as const)('is none that is %s after it was found', async (_how, filter, change) => {
-      const label = await setup.board.label()
-      await setup.board.put(`/cards/${setup.cardId}/labels/${label}`)
+      ['claimed', (id) => take(ann.write, id)],
+      ['blocked', async (id) => setup.board.put(`/cards/${id}/blockers/${await blocker()}`)],
+      ['in another column', async (id) => setup.board.post(`/cards/${id}/move`, { column_id: await setup.board.column() })],
+      ['without the label', (id, label) => setup.board.delete(`/cards/${id}/labels/${label}`)],
+    ]
+    test.each(changes)('is none that is %s after it was found, before it is read or before the commit', async (_how, change) => {
       const { store } = setup.service
       const { name } = indexes.readyCards(setup.columnId)
-      store.touched.length = 0
-      store.beforeRead = async () => {
-        if (!store.touched.includes(name)) return
-        store.beforeRead = undefined
-        await change(setup.cardId, label)
+      for (const moment of ['beforeRead', 'beforeCommit'] as const) {
+        const [label, id] = [await setup.board.label(), await setup.board.card(setup.columnId)]
+        await setup.board.put(`/cards/${id}/labels/${label}`)
+        store.touched.length = 0
+        store[moment] = async () => {
+          if (!store.touched.includes(name)) return
+          store[moment] = undefined
+          await change(id, label)
+        }
+        const reply = await next(bob.write, { column_id: setup.columnId, label_id: label })
+        expect([moment, store[moment], reply.body.data]).toEqual([moment, undefined, null])
+        await setup.board.post(`/columns/${setup.columnId}/restore`)
       }
-      const reply = await next(bob.write, { [filter]: filter === 'column_id' ? setup.columnId : label })
-      expect([store.beforeRead, reply.body.data]).toEqual([undefined, null])
     })
 
     test('is not taken by a client that has left', async () => {

@@ -30,6 +30,7 @@ const unchanged: readonly (readonly [method: string, path: string, body: object 
   ['PUT', '/cards/{full card}/completion', { completed: true }, '/cards/{full card}'],
   ['PUT', '/cards/{full card}/assignees/me', undefined, '/cards/{full card}'],
   ['PUT', '/cards/{full card}/labels/{label}', undefined, '/cards/{full card}'],
+  ['PUT', '/cards/{full card}/blockers/{card}', undefined, '/cards/{full card}'],
   ['PUT', '/cards/{full card}/cover', { attachment_id: '{image}' }, '/cards/{full card}'],
   ['PATCH', '/files/{file}', { visibility: 'board' }, '/files/{file}'],
 ]
@@ -65,6 +66,7 @@ describe.each(drivers)('writes without effect, on $name', (driver) => {
       ['completion', { completed: true }],
       ['assignees/me', undefined],
       [`labels/${ids['label']}`, undefined],
+      [`blockers/${card}`, undefined],
       ['cover', { attachment_id: image }],
     ] as const)
       await board.put(`/cards/${ids['full card']}/${path}`, body)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { BoardAccess, FileAccess, HomeAccess } from '../../authz/context.ts'
-import { listPage, pageQuery } from '../../listing/pages.ts'
+import { listPage } from '../../listing/pages.ts'
 import { conflict } from '../../model/errors.ts'
 import { attachment, type AttachmentRecord, type FileRecord } from '../../model/file.ts'
 import { newId } from '../../model/ids.ts'
@@ -9,16 +9,14 @@ import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { RangeOptions } from '../../store/reads.ts'
 import { fileTombstone, markFileIfUnattached, unmarkFile } from '../cascades.ts'
-import { includeParameter, listed } from '../included.ts'
+import { itemList } from '../included.ts'
 import { deleted, operation, type OperationRequest } from '../operation.ts'
 import { attachmentTarget, fileReads, idOf, parentCard, requireFound, toFile, type FileRecords } from '../targets.ts'
-import { capacityMessage, createResource, removeResource, requireCapacity, saveResource } from '../writes.ts'
+import { createResource, removeResource, saveResource } from '../writes.ts'
 import { attachById, toAttachment, withFiles } from './attachment.ts'
 
 const ATTACHED = 'The file is attached to this card already.'
 export const UPLOAD_EXPIRED = 'The upload took too long, so its bytes were removed. Send it again.'
-
-const entity = (params: Readonly<Record<string, string>>) => keys.attachment(params['attachment_id']!)
 
 /** Files on cards (spec §5: rows P2, P15). */
 export const attachmentOperations = [
@@ -29,9 +27,7 @@ export const attachmentOperations = [
     summary: 'Lists the attachments of a card, oldest first.',
     needs: ['read', 'Attachment'],
     row: 'P2',
-    query: z.strictObject({ ...pageQuery('attachments.list'), ...includeParameter('etag') }),
-    data: z.array(listed(attachment)),
-    itemEntity: keys.attachment,
+    ...itemList('attachments.list', attachment),
     target: parentCard,
     async run({ tx, query }, { card }) {
       const { data, ...page } = await listPage(tx, 'attachments.list', indexes.attachments(card.id), query)
@@ -47,7 +43,6 @@ export const attachmentOperations = [
     needs: ['read', 'Attachment'],
     row: 'P2',
     data: attachment,
-    entity,
     target: attachmentTarget,
     run: (_request, loaded) => ({ data: toAttachment(loaded.attachment, loaded.file) }),
   }),
@@ -75,11 +70,10 @@ export const attachmentOperations = [
     data: attachment,
     status: 201,
     takesUpload: true,
-    entity: (params) => keys.card(params['card_id']!),
-    conflicts: [capacityMessage('attachmentsPerCard'), ATTACHED, UPLOAD_EXPIRED],
+    capacity: ['attachmentsPerCard', indexes.attachments],
+    conflicts: [ATTACHED, UPLOAD_EXPIRED],
     example: { body: { file_id: '{file_id}' } },
     target: parentCard,
-    counts: ({ card_id }) => [indexes.attachments(card_id!)],
     async related(request, { board, boardMember }): Promise<{ file: FileRecord | FileAccess; home: HomeAccess }> {
       if (request.receive === undefined) return loadFile(request, idOf('file', request.body.file_id, 'file_id'))
       // The uploader owns the file. Its visibility is not known before its bytes are read, so the strictest one counts.
@@ -87,7 +81,6 @@ export const attachmentOperations = [
     },
     async run(request, { board, card, file: named }) {
       const { tx, caller } = request
-      await requireCapacity(tx, indexes.attachments(card.id), 'attachmentsPerCard')
       const file = 'id' in named ? named : await createFile(request, board)
       const { entries } = await tx.range(indexes.fileAttachments(file.id), onCard(card.id))
       if (entries.length > 0) throw conflict(ATTACHED)
@@ -112,7 +105,6 @@ export const attachmentOperations = [
     needs: ['detach', 'Attachment'],
     row: 'P15',
     data: deleted,
-    entity,
     target: attachmentTarget,
     related: async ({ tx }, { card: { id } }) => ({ card: requireFound(await tx.get(keys.card(id))) }),
     async run(request, { attachment: removed, card, file }) {

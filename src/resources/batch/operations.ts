@@ -1,4 +1,3 @@
-import { keys } from '../../store/keys.ts'
 import { operation, type Operation } from '../operation.ts'
 import { parentBoard } from '../targets.ts'
 import { batch, batchResults } from './schema.ts'
@@ -23,7 +22,6 @@ export function batchOperation(rows: readonly Operation[]): Operation {
     data: batchResults,
     codes: ['forbidden'],
     conflicts: [...new Set(rows.filter(isBatchable).flatMap(({ conflicts }) => conflicts))],
-    entity: (params) => keys.board(params['board_id']!),
     example: {
       body: {
         operations: [

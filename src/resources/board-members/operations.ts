@@ -11,12 +11,11 @@ import { toDirectoryEntry } from '../members/operations.ts'
 import { directoryEntry } from '../members/schema.ts'
 import { deleted, operation } from '../operation.ts'
 import { boardTarget, idOf, relatedUser } from '../targets.ts'
-import { capacityMessage, deletedResult, requireCapacity } from '../writes.ts'
+import { capacityMessage, requireCapacity } from '../capacity.ts'
+import { deletedResult } from '../writes.ts'
 import { peopleOfBoard, peopleOfWorkspace, type PeoplePage, boardMemberEntry, type BoardMemberEntry } from './people.ts'
 
 const CREATOR_STAYS = 'The creator of a board cannot be removed from it.'
-
-const entity = (params: Readonly<Record<string, string>>) => keys.board(params['board_id']!)
 
 /** The members of a board: its creator and its explicit members (spec §5: rows P2, P6). */
 export const boardMemberOperations = [
@@ -62,7 +61,6 @@ export const boardMemberOperations = [
     needs: ['add', 'BoardMember'],
     row: 'P6',
     data: boardMemberEntry,
-    entity,
     conflicts: [capacityMessage('membersPerBoard')],
     target: boardTarget,
     related: relatedUser,
@@ -89,7 +87,6 @@ export const boardMemberOperations = [
     needs: ['remove', 'BoardMember'],
     row: 'P6',
     data: deleted,
-    entity,
     conflicts: [CREATOR_STAYS],
     target: boardTarget,
     async related({ tx, params }, { board }) {

@@ -1,17 +1,13 @@
-import { z } from 'zod'
-import { pageQuery } from '../../listing/pages.ts'
 import { board } from '../../model/board.ts'
 import { keys } from '../../store/keys.ts'
 import { createTombstone, unassignWithoutAccess } from '../cascades.ts'
-import { includeParameter, listed } from '../included.ts'
+import { itemList } from '../included.ts'
 import { atLeastOne, deleted, filteredList, operation } from '../operation.ts'
 import { boardTarget } from '../targets.ts'
 import { createResource, removeResource, saveResource } from '../writes.ts'
 import { boardCandidates } from './queries.ts'
 import { boardCreate, boardQuery, boardSnapshot, boardUpdate, boardVisibility } from './schema.ts'
 import { readParts } from './snapshot.ts'
-
-const entity = (params: Readonly<Record<string, string>>) => keys.board(params['board_id']!)
 
 /** Boards (spec §5: rows P2–P5, P7). */
 export const boardOperations = [
@@ -22,9 +18,7 @@ export const boardOperations = [
     summary: 'Lists the boards that you have access to, oldest first.',
     needs: ['read', 'Board'],
     row: 'P2',
-    query: z.strictObject({ ...pageQuery('boards.list'), ...includeParameter('etag') }),
-    data: z.array(listed(board)),
-    itemEntity: keys.board,
+    ...itemList('boards.list', board),
     candidates: boardCandidates,
   }),
 
@@ -54,7 +48,6 @@ export const boardOperations = [
     row: 'P2',
     query: boardQuery,
     data: boardSnapshot,
-    entity,
     target: boardTarget,
     async run(request, loaded) {
       const { include } = request.query
@@ -72,7 +65,6 @@ export const boardOperations = [
     row: 'P4',
     body: atLeastOne(boardUpdate),
     data: board,
-    entity,
     fields: (body) => Object.keys(body),
     example: { body: { name: 'Summer release' } },
     target: boardTarget,
@@ -88,7 +80,6 @@ export const boardOperations = [
     row: 'P5',
     body: boardVisibility,
     data: board,
-    entity,
     example: { body: { visibility: 'private' } },
     target: boardTarget,
     async run(request, { board: current }) {
@@ -108,7 +99,6 @@ export const boardOperations = [
     needs: ['delete', 'Board'],
     row: 'P7',
     data: deleted,
-    entity,
     target: boardTarget,
     async run(request, loaded) {
       await createTombstone(request, 'board', loaded.board.id)

@@ -7,13 +7,12 @@ import type { Transaction } from '../../store/transaction.ts'
 import { operation, type OperationRequest } from '../operation.ts'
 import { shownCard } from '../pending-removals.ts'
 import { cardTarget, idOf } from '../targets.ts'
-import { capacityMessage, requireCapacity, requireCapacityOf, saveResource } from '../writes.ts'
+import { capacityMessage, requireCapacity, requireCapacityOf } from '../capacity.ts'
+import { saveResource } from '../writes.ts'
 import { removalOfId, removeId } from './relations.ts'
 
 const ITSELF = 'A card cannot be a blocker of itself.'
 const CYCLE = 'The blocker waits for this card, directly or through others: the cards would wait for each other.'
-
-const entity = (params: Readonly<Record<string, string>>) => keys.card(params['card_id']!)
 
 /** What blocks a card (api: Contract 3, number 7; row X10). */
 export const blockerOperations = [
@@ -26,7 +25,6 @@ export const blockerOperations = [
     needs: ['add_blocker', 'Card'],
     row: 'X10',
     data: card,
-    entity,
     conflicts: [ITSELF, CYCLE, capacityMessage('blockersPerCard'), capacityMessage('blockedCards'), capacityMessage('waitingCards')],
     target: cardTarget,
     async related({ tx, params }, { card: { id, board_id } }) {
@@ -58,7 +56,6 @@ export const blockerOperations = [
     needs: ['remove_blocker', 'Card'],
     row: 'X10',
     data: card,
-    entity,
     target: cardTarget,
     ...removalOfId('blocker_ids', 'blocker_id'),
   }),

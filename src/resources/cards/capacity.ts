@@ -3,7 +3,7 @@ import { conflict } from '../../model/errors.ts'
 import { limits } from '../../model/limits.ts'
 import { indexes } from '../../store/indexes.ts'
 import type { Transaction } from '../../store/transaction.ts'
-import { requireCapacityOf } from '../writes.ts'
+import { requireCapacityOf } from '../capacity.ts'
 
 /** What is added to the active cards of a board. */
 interface Added {

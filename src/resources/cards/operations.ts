@@ -13,7 +13,8 @@ import { countAll } from '../counts.ts'
 import { includeParameter } from '../included.ts'
 import { atLeastOne, deleted, filteredList, operation, type OperationRequest } from '../operation.ts'
 import { cardAndClaim, cardTarget, parentBoard } from '../targets.ts'
-import { capacityMessage, createResource, removeResource, saveResource, setArchived } from '../writes.ts'
+import { capacityMessage } from '../capacity.ts'
+import { createResource, removeResource, saveResource, setArchived } from '../writes.ts'
 import { additionReads, addToNew, loadAdditions } from './additions.ts'
 import { removeBlockerOfAll } from './blockers.ts'
 import { requireCardCapacity, requireWipCapacity, WIP_LIMIT } from './capacity.ts'
@@ -25,7 +26,6 @@ import {
   cardCompletion,
   cardCreate,
   cardListQuery,
-  cardSearchName,
   cardSearchQuery,
   cardMove,
   cardUpdate,
@@ -34,7 +34,6 @@ import {
   listedCardOfBoard,
 } from './schema.ts'
 
-const entity = (params: Readonly<Record<string, string>>) => keys.card(params['card_id']!)
 /** Whether a card blocks others, which may become ready with its change, or may not be ready any more. */
 const isBlocker = (params: Readonly<Record<string, string>>) => [indexes.blockedCards(params['card_id']!)]
 
@@ -49,7 +48,6 @@ export const cardOperations = [
     row: 'P2',
     query: cardListQuery,
     data: z.array(listedCardOfBoard),
-    itemEntity: keys.card,
     target: parentBoard,
     async related({ tx, query }, { board }) {
       await requireNamed(tx, board, query)
@@ -73,8 +71,6 @@ export const cardOperations = [
     row: 'P2',
     query: cardSearchQuery,
     data: z.array(listedCard),
-    itemEntity: keys.card,
-    list: cardSearchName,
     named: namedInSearch,
     candidates: searchCards,
   }),
@@ -88,7 +84,6 @@ export const cardOperations = [
     row: 'P2',
     query: z.strictObject(includeParameter('counts', 'claim')),
     data: cardWithCounts,
-    entity,
     target: cardTarget,
     async run(request, loaded) {
       if (request.query.include === undefined) return { data: loaded.card }
@@ -108,7 +103,6 @@ export const cardOperations = [
     body: cardCreate,
     data: card,
     status: 201,
-    entity: (params) => keys.board(params['board_id']!),
     conflicts: [capacityMessage('cardsPerBoard'), capacityMessage('blockedCards'), WIP_LIMIT, ...destinationConflicts],
     example: {
       body: { column_id: '{column_id}', title: 'Publish the changelog', label_ids: ['{label_id}'], subtasks: ['Ask for a review'] },
@@ -160,7 +154,6 @@ export const cardOperations = [
     row: 'P9',
     body: atLeastOne(cardUpdate),
     data: card,
-    entity,
     example: { body: { due_at: '2027-01-15T17:00:00Z' } },
     target: cardTarget,
     run: (request, loaded) => saveResource(request, keys.card, loaded.card, request.body),
@@ -175,7 +168,6 @@ export const cardOperations = [
     row: 'P9',
     body: cardMove,
     data: card,
-    entity,
     bodyRule: notNextToItself('card_id'),
     conflicts: [capacityMessage('cardsPerBoard'), WIP_LIMIT, ...destinationConflicts],
     example: { body: { column_id: '{column_id}', to: 'first' } },
@@ -204,7 +196,6 @@ export const cardOperations = [
     row: 'P9',
     body: cardCompletion,
     data: card,
-    entity,
     example: { body: { completed: true } },
     target: cardAndClaim,
     counts: isBlocker,
@@ -225,7 +216,6 @@ export const cardOperations = [
     needs: ['archive', 'Card'],
     row: 'P9',
     data: card,
-    entity,
     target: cardAndClaim,
     counts: isBlocker,
     async run(request, loaded) {
@@ -242,7 +232,6 @@ export const cardOperations = [
     needs: ['restore', 'Card'],
     row: 'P9',
     data: card,
-    entity,
     conflicts: [capacityMessage('cardsPerBoard'), WIP_LIMIT],
     target: cardTarget,
     counts: isBlocker,
@@ -268,7 +257,6 @@ export const cardOperations = [
     needs: ['delete', 'Card'],
     row: 'P10',
     data: deleted,
-    entity,
     target: cardTarget,
     counts: isBlocker,
     async run(request, loaded) {

@@ -6,12 +6,12 @@ import { keys } from '../../store/keys.ts'
 import { operation, type OperationRequest } from '../operation.ts'
 import { keepAssignment } from '../pending-removals.ts'
 import { cardTarget, fileReads, idOf, relatedUser, requireFound, toFile, type FileRecords } from '../targets.ts'
-import { capacityMessage, requireCapacityOf, saveResource } from '../writes.ts'
+import { capacityMessage, requireCapacityOf } from '../capacity.ts'
+import { saveResource } from '../writes.ts'
 import { cardCover } from './schema.ts'
 
 const NO_IMAGE = 'The cover of a card must be an image, and this attachment is not one.'
 
-const entity = (params: Readonly<Record<string, string>>) => keys.card(params['card_id']!)
 type Write = Pick<OperationRequest, 'tx' | 'clock'>
 const capacityOf = { assignee_ids: 'assigneesPerCard', label_ids: 'labelsPerCard' } as const
 type Ids = keyof typeof capacityOf
@@ -29,8 +29,8 @@ export function removeId(request: Write, loaded: Card, list: Removable, id: stri
   return saveResource(request, keys.card, loaded, { [list]: loaded[list].filter((other) => other !== id) })
 }
 
-/** What the removal of a label or a blocker of the card examines and does. @param name the member of the path that has the id */
-export function removalOfId(list: 'label_ids' | 'blocker_ids', name: 'label_id' | 'blocker_id') {
+/** What the removal of an id from a list of the card examines and does. @param name the member of the path that has the id */
+export function removalOfId(list: Removable, name: string) {
   return {
     async related({ params }: Pick<OperationRequest, 'params'>, { card: loaded }: { readonly card: Card }) {
       if (!loaded[list].includes(params[name]!)) throw notFound(name)
@@ -85,7 +85,6 @@ export const cardRelationOperations = [
     needs: ['assign', 'Card'],
     row: 'P12',
     data: card,
-    entity,
     conflicts: [capacityMessage('assigneesPerCard')],
     target: cardTarget,
     related: relatedUser,
@@ -103,13 +102,8 @@ export const cardRelationOperations = [
     needs: ['unassign', 'Card'],
     row: 'P12',
     data: card,
-    entity,
     target: cardTarget,
-    async related({ params }, loaded) {
-      if (!loaded.card.assignee_ids.includes(params['user_id']!)) throw notFound('user_id')
-      return {}
-    },
-    run: (request, loaded) => removeId(request, loaded.card, 'assignee_ids', request.params['user_id']!),
+    ...removalOfId('assignee_ids', 'user_id'),
   }),
 
   operation({
@@ -120,7 +114,6 @@ export const cardRelationOperations = [
     needs: ['apply_label', 'Card'],
     row: 'P12',
     data: card,
-    entity,
     conflicts: [capacityMessage('labelsPerCard')],
     target: cardTarget,
     related: async ({ tx, params }) => ({
@@ -137,7 +130,6 @@ export const cardRelationOperations = [
     needs: ['remove_label', 'Card'],
     row: 'P12',
     data: card,
-    entity,
     target: cardTarget,
     ...removalOfId('label_ids', 'label_id'),
   }),
@@ -151,7 +143,6 @@ export const cardRelationOperations = [
     row: 'P15',
     body: cardCover,
     data: card,
-    entity,
     conflicts: [NO_IMAGE],
     example: { body: { attachment_id: '{attachment_id}' } },
     target: cardTarget,
@@ -187,7 +178,6 @@ export const cardRelationOperations = [
     needs: ['clear_cover', 'Card'],
     row: 'P15',
     data: card,
-    entity,
     target: cardTarget,
     async related({ tx, caller }, { card: current }) {
       const reads = coverReads(current, 0, caller.userId)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { booleanParameter, pageQuery, pageQueryOfOne } from '../../listing/pages.ts'
+import { booleanParameter, NO_CURSOR, pageQuery } from '../../listing/pages.ts'
 import { onePlacement, place } from '../../listing/placement.ts'
 import { card } from '../../model/card.ts'
 import { claim } from '../../model/claim.ts'
@@ -167,15 +167,15 @@ function isAboutCompletion(query: Sorted & CompletionFilters): boolean {
   return query.sort === 'completed_at' || completionFilters.some((name) => query[name] !== undefined)
 }
 
-/** The name of the list that a query of cards.search selects: a cursor belongs to one order. */
-export function cardSearchName(query: Sorted): string {
-  return `cards.search ${query.sort} ${isDescending(query) ? 'desc' : 'asc'}`
+/** What the positions of a query of cards.search begin with: a cursor belongs to one order. */
+export function searchOrder(query: Sorted): string {
+  return `${query.sort} ${isDescending(query) ? 'desc' : 'asc'} `
 }
 
 /** The query of cards.search. All filters that are given must match. */
-export const cardSearchQuery = pageQueryOfOne(
-  cardSorts.flatMap((sort) => (['asc', 'desc'] as const).map((order) => cardSearchName({ sort, order }))),
-  {
+export const cardSearchQuery = z
+  .strictObject({
+    ...pageQuery('cards.search'),
     board_id: idParameter('board', 'Only cards of this board.').optional(),
     ...filters,
     blocker_id: idParameter('card', 'Only cards that have this card as a blocker.').optional(),
@@ -192,10 +192,10 @@ export const cardSearchQuery = pageQueryOfOne(
     order: documented(z.enum(['asc', 'desc'], { error: 'must be asc or desc' }).optional(), {
       description: 'The direction; by default `asc` for `due_at` and `position`, and `desc` for the others.',
     }),
-  },
-  cardSearchName,
-)
+  })
   .check(({ value, issues }) => {
+    if (value.cursor !== undefined && !value.cursor.startsWith(searchOrder(value)))
+      issues.push({ code: 'custom', input: value, path: ['cursor'], message: NO_CURSOR })
     for (const [after, before] of ranges) {
       const [from, to] = [value[after], value[before]]
       if (from === undefined || to === undefined || from < to) continue

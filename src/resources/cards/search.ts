@@ -9,7 +9,7 @@ import { Examination } from './examination.ts'
 import { assigneeOf, matcher, UNASSIGNED } from './filter.ts'
 import { listCards, presentCards } from './queries.ts'
 import { ReadyCards } from './ready.ts'
-import { isDescending, type CardSearchQuery } from './schema.ts'
+import { isDescending, searchOrder, type CardSearchQuery } from './schema.ts'
 import { entriesOfWord, placeOfBoard, SearchedBoards } from './searched-boards.ts'
 import { Selection } from './selection.ts'
 
@@ -21,15 +21,18 @@ const FIRST_ENTRIES_AT_ONCE = 128
 
 /** Cards of the boards that the caller can read, in the order of the query, after a position. */
 export async function searchCards(request: SearchRequest, after: string | undefined, limit: number): Promise<Candidates<Card>> {
-  const found = await findCards(request, after, limit)
-  if (request.query.include?.has('claim') !== true) return found
+  const order = searchOrder(request.query)
+  const found = await findCards(request, after?.slice(order.length), limit)
   const cards = await withClaims(
     request,
     request.query,
     found.candidates.flatMap(({ item }) => (item === undefined ? [] : [item.data])),
   )
   const byId = new Map(cards.map((card) => [card.id, card]))
-  const candidates = found.candidates.map((one) => ({ ...one, item: one.item && { ...one.item, data: byId.get(one.item.data.id)! } }))
+  const candidates = found.candidates.map(({ position, item }) => ({
+    position: order + position,
+    item: item && { ...item, data: byId.get(item.data.id)! },
+  }))
   return { ...found, candidates }
 }
 

@@ -9,7 +9,7 @@ import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import type { OperationRequest } from '../operation.ts'
 import type { ClaimEvent } from '../result.ts'
-import { requireCapacityOf } from '../writes.ts'
+import { requireCapacityOf } from '../capacity.ts'
 import { currentClaims, type CardClaim } from './present.ts'
 
 /** Gives a card to the calling token, or renews its claim. The claim that counts now, if there is one, is the caller's. */

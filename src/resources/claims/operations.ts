@@ -7,7 +7,8 @@ import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { requireNamed } from '../cards/named.ts'
 import { deleted, operation } from '../operation.ts'
-import { capacityMessage, deletedResult } from '../writes.ts'
+import { capacityMessage } from '../capacity.ts'
+import { deletedResult } from '../writes.ts'
 import { endClaim, grantClaim, requireClaimCapacity } from './changes.ts'
 import { claimReads, isHeldBy, readClaim } from './present.ts'
 import { findReadyCard } from './ready.ts'
@@ -66,6 +67,7 @@ export const claimOperations = [
     summary: 'Claims the first ready card of a board, in the order of its columns and of the cards in them.',
     needs: ['take', 'Claim'],
     row: 'X9',
+    entity: undefined,
     body: claimNext,
     data: nextCard,
     status: 201,
@@ -99,6 +101,7 @@ export const claimOperations = [
     summary: 'Claims a card, or renews the claim of the calling token.',
     needs: ['take', 'Claim'],
     row: 'X9',
+    entity: undefined,
     body: claimTake,
     data: cardClaim,
     conflicts: [HELD, CLOSED, capacityMessage('claimsPerBoard')],
@@ -121,6 +124,7 @@ export const claimOperations = [
     summary: 'Ends the claim of the calling token on a card.',
     needs: ['release', 'Claim'],
     row: 'X9',
+    entity: undefined,
     data: deleted,
     target: parentCard,
     async run(request, { card }) {

@@ -7,7 +7,7 @@ import { firstPage } from '../../store/reads.ts'
 import { TransactionConflict, type Transaction } from '../../store/transaction.ts'
 import type { OperationRequest } from '../operation.ts'
 import { shownCard } from '../pending-removals.ts'
-import { requireCapacityOf } from '../writes.ts'
+import { requireCapacityOf } from '../capacity.ts'
 import { claimReads, currentClaims, readClaim, readClaimedCards, type BoardClaims, type CardClaim } from './present.ts'
 
 /** Which cards may be taken. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { endClaimsOfColumn } from '../claims/changes.ts'
-import { pageQuery, rankedPage, booleanParameter } from '../../listing/pages.ts'
+import { rankedPage, booleanParameter } from '../../listing/pages.ts'
 import { AT_END, notNextToItself, resolvePlacement, type Placement, onePlacement, place } from '../../listing/placement.ts'
 import { positionAt, type RankedList } from '../../listing/ranks.ts'
 import type { BoardAccess } from '../../authz/context.ts'
@@ -9,10 +9,11 @@ import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { requireCardCapacity } from '../cards/capacity.ts'
-import { includeParameter, listed } from '../included.ts'
+import { itemList } from '../included.ts'
 import { atLeastOne, operation } from '../operation.ts'
 import { columnTarget, parentBoard } from '../targets.ts'
-import { capacityMessage, createResource, requireCapacity, saveResource, setArchived } from '../writes.ts'
+import { capacityMessage, requireCapacity } from '../capacity.ts'
+import { createResource, saveResource, setArchived } from '../writes.ts'
 import { limits } from '../../model/limits.ts'
 import { documented } from '../../model/fields.ts'
 import { nameLine } from '../../model/text.ts'
@@ -31,7 +32,6 @@ const columnCreate = onePlacement(z.strictObject({ name, wip_limit: wip_limit.de
 const columnRename = z.strictObject({ name, wip_limit }).partial()
 const columnMove = onePlacement(z.strictObject(place), 'required')
 
-const entity = (params: Readonly<Record<string, string>>) => keys.column(params['column_id']!)
 const columnsOf = (boardId: string): RankedList<Column> => ({ id: boardId, indexes: [indexes.columns(boardId)], keyOf: keys.column })
 
 async function placementOnBoard({ tx, body }: { tx: Transaction; body: Placement }, { board }: { board: BoardAccess }) {
@@ -47,9 +47,7 @@ export const columnOperations = [
     summary: 'Lists the active columns of a board in their order, or the archived ones with ?archived=true.',
     needs: ['read', 'Column'],
     row: 'P2',
-    query: z.strictObject({ ...pageQuery('columns.list'), archived: archivedColumns, ...includeParameter('etag') }),
-    data: z.array(listed(column)),
-    itemEntity: keys.column,
+    ...itemList('columns.list', column, { archived: archivedColumns }),
     target: parentBoard,
     run: ({ tx, query }, { board }) =>
       rankedPage(tx, 'columns.list', columnsOf(board.id), query, ({ archived_at }) => (archived_at !== null) === query.archived),
@@ -63,7 +61,6 @@ export const columnOperations = [
     needs: ['read', 'Column'],
     row: 'P2',
     data: column,
-    entity,
     target: columnTarget,
     run: (_request, loaded) => ({ data: loaded.column }),
   }),
@@ -78,14 +75,11 @@ export const columnOperations = [
     body: columnCreate,
     data: column,
     status: 201,
-    entity: (params) => keys.board(params['board_id']!),
-    conflicts: [capacityMessage('columnsPerBoard')],
+    capacity: ['columnsPerBoard', indexes.activeColumns],
     example: { body: { name: 'To do' } },
     target: parentBoard,
-    counts: ({ board_id }) => [indexes.activeColumns(board_id!)],
     related: (request, loaded) => placementOnBoard(request, loaded),
     async run(request, { board, placement = AT_END }) {
-      await requireCapacity(request.tx, indexes.activeColumns(board.id), 'columnsPerBoard')
       const position = await positionAt(request.tx, columnsOf(board.id), placement)
       const { name, wip_limit } = request.body
       return createResource(request, 'column', keys.column, { board_id: board.id, name, wip_limit, position, archived_at: null })
@@ -101,7 +95,6 @@ export const columnOperations = [
     row: 'P8',
     body: atLeastOne(columnRename),
     data: column,
-    entity,
     example: { body: { name: 'Doing', wip_limit: 20 } },
     target: columnTarget,
     run: (request, loaded) => saveResource(request, keys.column, loaded.column, request.body),
@@ -116,7 +109,6 @@ export const columnOperations = [
     row: 'P8',
     body: columnMove,
     data: column,
-    entity,
     bodyRule: notNextToItself('column_id'),
     example: { body: { to: 'first' } },
     target: columnTarget,
@@ -135,7 +127,6 @@ export const columnOperations = [
     needs: ['archive', 'Column'],
     row: 'P8',
     data: column,
-    entity,
     target: columnTarget,
     async run(request, { column: archived }) {
       if (archived.archived_at === null) await endClaimsOfColumn(request, archived)
@@ -151,7 +142,6 @@ export const columnOperations = [
     needs: ['restore', 'Column'],
     row: 'X1',
     data: column,
-    entity,
     conflicts: [capacityMessage('columnsPerBoard'), capacityMessage('cardsPerBoard')],
     target: columnTarget,
     async run(request, { column: restored, board: { id } }) {

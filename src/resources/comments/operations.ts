@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { listPage, pageQuery } from '../../listing/pages.ts'
+import { listPage } from '../../listing/pages.ts'
 import { comment } from '../../model/comment.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
-import { includeParameter, listed } from '../included.ts'
+import { itemList } from '../included.ts'
 import { deleted, operation } from '../operation.ts'
 import { commentTarget, parentCard } from '../targets.ts'
-import { capacityMessage, createResource, removeResource, requireCapacity, saveResource } from '../writes.ts'
+import { createResource, removeResource, saveResource } from '../writes.ts'
 import { documented } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
 import { prose } from '../../model/text.ts'
@@ -19,8 +19,6 @@ const commentBody = z.strictObject({
   ),
 })
 
-const entity = (params: Readonly<Record<string, string>>) => keys.comment(params['comment_id']!)
-
 /** Comments on a card (spec §5: rows P2, P13, P14). */
 export const commentOperations = [
   operation({
@@ -30,9 +28,7 @@ export const commentOperations = [
     summary: 'Lists the comments on a card, oldest first.',
     needs: ['read', 'Comment'],
     row: 'P2',
-    query: z.strictObject({ ...pageQuery('comments.list'), ...includeParameter('etag') }),
-    data: z.array(listed(comment)),
-    itemEntity: keys.comment,
+    ...itemList('comments.list', comment),
     target: parentCard,
     run: ({ tx, query }, { card }) => listPage(tx, 'comments.list', indexes.comments(card.id), query),
   }),
@@ -45,7 +41,6 @@ export const commentOperations = [
     needs: ['read', 'Comment'],
     row: 'P2',
     data: comment,
-    entity,
     target: commentTarget,
     run: (_request, loaded) => ({ data: loaded.comment }),
   }),
@@ -60,16 +55,11 @@ export const commentOperations = [
     body: commentBody,
     data: comment,
     status: 201,
-    entity: (params) => keys.card(params['card_id']!),
-    conflicts: [capacityMessage('commentsPerCard')],
+    capacity: ['commentsPerCard', indexes.comments],
     example: { body: { body: 'The build is green.' } },
     target: parentCard,
-    counts: ({ card_id }) => [indexes.comments(card_id!)],
-    async run(request, { card }) {
-      await requireCapacity(request.tx, indexes.comments(card.id), 'commentsPerCard')
-      const { body } = request.body
-      return createResource(request, 'comment', keys.comment, { card_id: card.id, author_id: request.caller.userId, body })
-    },
+    run: (request, { card }) =>
+      createResource(request, 'comment', keys.comment, { card_id: card.id, author_id: request.caller.userId, ...request.body }),
   }),
 
   operation({
@@ -81,7 +71,6 @@ export const commentOperations = [
     row: 'P14',
     body: commentBody,
     data: comment,
-    entity,
     example: { body: { body: 'The build is green again.' } },
     target: commentTarget,
     run: (request, loaded) => saveResource(request, keys.comment, loaded.comment, request.body),
@@ -95,7 +84,6 @@ export const commentOperations = [
     needs: ['delete', 'Comment'],
     row: 'P14',
     data: deleted,
-    entity,
     target: commentTarget,
     run: ({ tx }, loaded) => removeResource(tx, keys.comment, loaded.comment),
   }),

@@ -15,8 +15,6 @@ const fileUpdate = z.strictObject({
   }),
 })
 
-const entity = (params: Readonly<Record<string, string>>) => keys.file(params['file_id']!)
-
 /** Files of the workspace (our extension: row X2). */
 export const fileOperations = [
   operation({
@@ -27,7 +25,6 @@ export const fileOperations = [
     needs: ['read', 'File'],
     row: 'X2',
     data: file,
-    entity,
     target: fileTarget,
     run: (request, loaded) => ({ data: publicFile(loaded.file, request, loaded) }),
   }),
@@ -41,7 +38,6 @@ export const fileOperations = [
     row: 'X2',
     body: fileUpdate,
     data: file,
-    entity,
     example: { body: { visibility: 'private' } },
     target: fileTarget,
     async run(request, loaded) {

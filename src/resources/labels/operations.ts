@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { listPage, pageQuery } from '../../listing/pages.ts'
+import { listPage } from '../../listing/pages.ts'
 import { label } from '../../model/label.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { removeLabelFromCards } from '../cascades.ts'
-import { includeParameter, listed } from '../included.ts'
+import { itemList } from '../included.ts'
 import { atLeastOne, deleted, operation } from '../operation.ts'
 import { labelTarget, parentBoard } from '../targets.ts'
-import { capacityMessage, createResource, removeResource, requireCapacity, saveResource } from '../writes.ts'
+import { createResource, removeResource, saveResource } from '../writes.ts'
 import { color } from '../../model/board.ts'
 import { limits } from '../../model/limits.ts'
 import { nameLine } from '../../model/text.ts'
@@ -18,8 +18,6 @@ const labelCreate = z.strictObject({
 })
 const labelUpdate = labelCreate.partial()
 
-const entity = (params: Readonly<Record<string, string>>) => keys.label(params['label_id']!)
-
 /** Labels of a board (spec §5: rows P2, P11; our extension: row X4). */
 export const labelOperations = [
   operation({
@@ -29,9 +27,7 @@ export const labelOperations = [
     summary: 'Lists the labels of a board, oldest first.',
     needs: ['read', 'Label'],
     row: 'P2',
-    query: z.strictObject({ ...pageQuery('labels.list'), ...includeParameter('etag') }),
-    data: z.array(listed(label)),
-    itemEntity: keys.label,
+    ...itemList('labels.list', label),
     target: parentBoard,
     run: ({ tx, query }, { board }) => listPage(tx, 'labels.list', indexes.labels(board.id), query),
   }),
@@ -44,7 +40,6 @@ export const labelOperations = [
     needs: ['read', 'Label'],
     row: 'P2',
     data: label,
-    entity,
     target: labelTarget,
     run: (_request, loaded) => ({ data: loaded.label }),
   }),
@@ -59,15 +54,10 @@ export const labelOperations = [
     body: labelCreate,
     data: label,
     status: 201,
-    entity: (params) => keys.board(params['board_id']!),
-    conflicts: [capacityMessage('labelsPerBoard')],
+    capacity: ['labelsPerBoard', indexes.labels],
     example: { body: { name: 'Bug', color: '#d73a4a' } },
     target: parentBoard,
-    counts: ({ board_id }) => [indexes.labels(board_id!)],
-    async run(request, { board }) {
-      await requireCapacity(request.tx, indexes.labels(board.id), 'labelsPerBoard')
-      return createResource(request, 'label', keys.label, { board_id: board.id, ...request.body })
-    },
+    run: (request, { board }) => createResource(request, 'label', keys.label, { board_id: board.id, ...request.body }),
   }),
 
   operation({
@@ -79,7 +69,6 @@ export const labelOperations = [
     row: 'X4',
     body: atLeastOne(labelUpdate),
     data: label,
-    entity,
     example: { body: { name: 'Defect' } },
     target: labelTarget,
     run: (request, loaded) => saveResource(request, keys.label, loaded.label, request.body),
@@ -93,7 +82,6 @@ export const labelOperations = [
     needs: ['delete', 'Label'],
     row: 'P11',
     data: deleted,
-    entity,
     target: labelTarget,
     async run(request, loaded) {
       await removeLabelFromCards(request, loaded.label.id)

@@ -16,7 +16,10 @@ export const memberOperations = [
     row: 'P1',
     query: z.strictObject(pageQuery('members.list')),
     data: z.array(directoryEntry),
-    run: ({ tx, query }) => listPage(tx, 'members.list', indexes.members(), query, toDirectoryEntry),
+    async run({ tx, query }) {
+      const { data, ...page } = await listPage(tx, 'members.list', indexes.members(), query)
+      return { ...page, data: data.map(toDirectoryEntry) }
+    },
   }),
 ]
 

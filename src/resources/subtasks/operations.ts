@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pageQuery, rankedPage } from '../../listing/pages.ts'
+import { rankedPage } from '../../listing/pages.ts'
 import { AT_END, notNextToItself, resolvePlacement, type Placement, onePlacement, place } from '../../listing/placement.ts'
 import { positionAt, type RankedList } from '../../listing/ranks.ts'
 import type { Card } from '../../model/card.ts'
@@ -8,10 +8,10 @@ import { timestamp } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
-import { includeParameter, listed } from '../included.ts'
+import { itemList } from '../included.ts'
 import { deleted, operation } from '../operation.ts'
 import { parentCard, subtaskTarget } from '../targets.ts'
-import { capacityMessage, createResource, removeResource, requireCapacity, saveResource } from '../writes.ts'
+import { createResource, removeResource, saveResource } from '../writes.ts'
 import { documented } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
 import { line } from '../../model/text.ts'
@@ -30,7 +30,6 @@ const subtaskUpdate = onePlacement(z.strictObject({ title: title.optional(), com
   'must have at least one of title, completed, before, after, to',
 )
 
-const entity = (params: Readonly<Record<string, string>>) => keys.subtask(params['subtask_id']!)
 const subtasksOf = (cardId: string): RankedList<Subtask> => ({ id: cardId, indexes: [indexes.subtasks(cardId)], keyOf: keys.subtask })
 
 async function placementOnCard({ tx, body }: { tx: Transaction; body: Placement }, { card }: { card: Pick<Card, 'id'> }) {
@@ -46,9 +45,7 @@ export const subtaskOperations = [
     summary: 'Lists the subtasks of a card in their order.',
     needs: ['read', 'Subtask'],
     row: 'P2',
-    query: z.strictObject({ ...pageQuery('subtasks.list'), ...includeParameter('etag') }),
-    data: z.array(listed(subtask)),
-    itemEntity: keys.subtask,
+    ...itemList('subtasks.list', subtask),
     target: parentCard,
     run: ({ tx, query }, { card }) => rankedPage(tx, 'subtasks.list', subtasksOf(card.id), query),
   }),
@@ -61,7 +58,6 @@ export const subtaskOperations = [
     needs: ['read', 'Subtask'],
     row: 'P2',
     data: subtask,
-    entity,
     target: subtaskTarget,
     run: (_request, loaded) => ({ data: loaded.subtask }),
   }),
@@ -76,14 +72,11 @@ export const subtaskOperations = [
     body: subtaskCreate,
     data: subtask,
     status: 201,
-    entity: (params) => keys.card(params['card_id']!),
-    conflicts: [capacityMessage('subtasksPerCard')],
+    capacity: ['subtasksPerCard', indexes.subtasks],
     example: { body: { title: 'Write the release notes' } },
     target: parentCard,
-    counts: ({ card_id }) => [indexes.subtasks(card_id!)],
     related: (request, loaded) => placementOnCard(request, loaded),
     async run(request, { card, placement = AT_END }) {
-      await requireCapacity(request.tx, indexes.subtasks(card.id), 'subtasksPerCard')
       const position = await positionAt(request.tx, subtasksOf(card.id), placement)
       const { title, completed } = request.body
       const completed_at = completed ? timestamp(request.clock) : null
@@ -100,7 +93,6 @@ export const subtaskOperations = [
     row: 'P12',
     body: subtaskUpdate,
     data: subtask,
-    entity,
     bodyRule: notNextToItself('subtask_id'),
     example: { body: { completed: true } },
     target: subtaskTarget,
@@ -121,7 +113,6 @@ export const subtaskOperations = [
     needs: ['delete', 'Subtask'],
     row: 'P12',
     data: deleted,
-    entity,
     target: subtaskTarget,
     run: ({ tx }, loaded) => removeResource(tx, keys.subtask, loaded.subtask),
   }),
