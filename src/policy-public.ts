@@ -21,7 +21,7 @@ import {
 } from './policy/engine.ts'
 import type { Facts } from './policy/evaluate.ts'
 import { PolicyInvariantError, readPolicyFolder } from './policy/folder.ts'
-import { operationsOf } from './policy/listed-operations.ts'
+import { operationsOf } from './policy/operations.ts'
 import { renderMatrix } from './policy/matrix.ts'
 import { proveInvariants, type Proof } from './policy/prove.ts'
 import { isDefinition, type Rule } from './policy/rules.ts'

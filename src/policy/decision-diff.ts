@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { answersOf, dimensionsOf, pointsOf, type Answer, type Point } from './answers.ts'
 import { describeSet, holds, type Conjunction, type Terms } from './conjunctions.ts'
-import type { HandWrittenOperation } from './hand-written-decisions.ts'
 import type { Engine } from './engine.ts'
+import { operationsOf, type PolicyOperation } from './operations.ts'
 import { diffTexts, type TextChange } from './text-diff.ts'
 import { DEFINE } from './vocabulary.ts'
 import type { Widening } from './widenings.ts'
@@ -31,7 +31,7 @@ export interface PolicyChange {
   /** the number of points of the decision space */
   readonly cells: number
   /** one of them, and an operation that needs the permission */
-  readonly example: { readonly point: Point; readonly operation: Pick<HandWrittenOperation, 'id' | 'method' | 'path'> }
+  readonly example: { readonly point: Point; readonly operation: Pick<PolicyOperation, 'id' | 'method' | 'path'> }
   /** why the new policy widens it, if it declares that */
   readonly declared: string | undefined
 }
@@ -160,7 +160,8 @@ function describeChange(
   { dimensions }: Terms,
 ): PolicyChange {
   const inSet = members.filter((point) => holds(change.when, point))
-  const operation = operationWith(engines[1], change.permission) ?? operationWith(engines[0], change.permission)!
+  const operations = [...operationsOf(engines[1]), ...operationsOf(engines[0])]
+  const { id, method, path } = operations.find((one) => one.permission === change.permission)!
   const point = Object.fromEntries([...dimensions.keys()].map((name) => [name, inSet[0]![name]!]))
   return {
     kind: kindOf(change.before, change.after)!,
@@ -168,16 +169,8 @@ function describeChange(
     ...change,
     isUsualScope: isUsualScope(change, engines),
     cells: inSet.length,
-    example: { point, operation },
+    example: { point, operation: { id, method, path } },
   }
-}
-
-/** An operation that needs a permission, or the action of the web app. */
-function operationWith({ decisions }: Engine, permission: string): PolicyChange['example']['operation'] | undefined {
-  const operation = [...decisions.operations.values()].find((one) => one.permission === permission)
-  if (operation !== undefined) return { id: operation.id, method: operation.method, path: operation.path }
-  const action = [...decisions.webActions.values()].find((one) => one.permission === permission)
-  return action && { id: action.id, method: 'web', path: 'app' }
 }
 
 /** Whether the points have every scope with which the permission is allowed by the policy that allows more, and no other. */

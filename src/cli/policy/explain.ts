@@ -1,14 +1,15 @@
 import type { Command } from 'commander'
+import type { ZodType } from 'zod'
 import { ConfigError } from '../../config.ts'
-import type { Engine } from '../../policy/engine.ts'
+import { isOfWebApp, type PolicyOperation } from '../../policy/operations.ts'
+import type { Permission } from '../../policy/vocabulary.ts'
 import type { AskedOperation, ExpectedResponse, OperationDependence, OperationExplanation } from '../../resources/explanation.ts'
-import type { Operation } from '../../resources/operation.ts'
-import type { WebAction } from '../../resources/web-actions.ts'
+import { webActions } from '../../resources/web-actions.ts'
 import { addSetting, noIo, runOnStorage, type CommonOptions } from '../command.ts'
 import { Denied } from '../exit.ts'
 import { painter } from '../text.ts'
 import { describeResponse, renderDependence, renderExplanation } from './explanation-text.ts'
-import { readFacts, readOperation, readPairs, readScope, readWebAction, requireAny, splitList } from './fact-options.ts'
+import { readFacts, readOperation, readPairs, readScope, requireAny, splitList } from './fact-options.ts'
 
 interface ExplainFlags extends CommonOptions {
   readonly operation: string
@@ -73,79 +74,65 @@ async function printExplanation(flags: ExplainFlags): Promise<void> {
 async function explainStated(flags: ExplainFlags): Promise<OperationExplanation | OperationDependence> {
   for (const name of STORED)
     if (flags[name] !== undefined) throw new ConfigError(`--${name} is about a stored workspace, and needs --as, --workspace and --storage`)
-  const [
-    { readPolicy, SHIPPED },
-    { operations },
-    { dependenceOf, explainOperation, explainWebAction, permissionOf, webDependenceOf },
-    { shapeOf },
-  ] = await Promise.all([
+  const [{ listOperations, readPolicy, SHIPPED }, { dependenceOf, explainOperation }, { membersOf }] = await Promise.all([
     import('./read-policy.ts'),
-    import('../../resources/table.ts'),
     import('../../resources/explanation.ts'),
     import('../../http/body-members.ts'),
   ])
   const { engine } = readPolicy(flags.policies ?? SHIPPED)
-  if (engine.vocabulary.domain !== undefined) return (await import('./explain-in-domain.ts')).explainInDomain(engine, flags)
-  const stated = readPairs('facts', flags.facts)
-  const action = readWebAction(flags.operation)
-  if (action !== undefined) {
-    refuseTokenOptions(action, flags)
-    const permission = permissionOf(action)
-    requirePermission(engine, permission, action.id)
-    const { facts, missing } = readFacts(engine, { permission, also: [] }, undefined, stated, [])
-    if (missing.length === 0) return explainWebAction(engine, action, facts)
-    requireAny(missing, flags.any)
-    return webDependenceOf(engine, action, facts)
-  }
-  const operation = readOperation(operations, flags.operation)
-  const scope = readScope(engine, requireScope(flags.scope))
-  requirePermission(engine, operation.permission, operation.id)
-  const fields = readFields(operation, Object.keys(shapeOf(operation)), splitList(flags.fields))
-  const required = Object.entries(shapeOf(operation)).flatMap(([name, schema]) => (schema.safeParse(undefined).success ? [] : [name]))
-  const { facts, further, missing } = readFacts(engine, operation, scope, stated, required)
+  const { domain, permissions, scopeOrder } = engine.vocabulary
+  const listed: readonly StatedOperation[] = await listOperations(engine)
+  const operations = domain === undefined ? [...listed, ...webActions] : listed
+  const operation = readOperation<StatedOperation>(operations, flags.operation)
+  const isOfTokens = !isOfWebApp(operation)
+  if (!isOfTokens) refuseTokenOptions(flags)
+  const scope = isOfTokens ? readScope(scopeOrder.values, flags.scope) : undefined
+  const permission = permissions.get(operation.permission)
+  if (permission === undefined)
+    throw new ConfigError(`policies: the vocabulary has no permission "${operation.permission}", which ${operation.id} needs`)
+  const members = operation.body && membersOf(operation.body)
+  const fields = readFields(operation.id, permission, members, splitList(flags.fields))
+  const required = Object.entries(members ?? {}).flatMap(([name, schema]) => (schema.safeParse(undefined).success ? [] : [name]))
+  const { facts, further, missing } = readFacts(engine, operation, scope, readPairs('facts', flags.facts), required)
   const asked: AskedOperation = { operation, facts, fields, further }
   if (missing.length === 0) return explainOperation(engine, asked)
   requireAny(missing, flags.any)
   return dependenceOf(engine, asked)
 }
 
-/** @throws {ConfigError} */
-function requirePermission({ vocabulary }: Engine, permission: string, id: string): void {
-  if (!vocabulary.permissions.has(permission))
-    throw new ConfigError(`policies: the vocabulary has no permission "${permission}", which ${id} needs`)
-}
-
-/** @throws {ConfigError} */
-function requireScope(scope: string | undefined): string {
-  if (scope === undefined) throw new ConfigError('scope: state the scope of the token: none, kanban:read, kanban:write or kanban:admin')
-  return scope
-}
+/** What is known of an operation about which facts are stated. Of another domain, nothing knows a body. */
+type StatedOperation = PolicyOperation & { readonly body?: ZodType | undefined }
 
 /** @throws {ConfigError} if there is something that has a meaning for requests only */
-function refuseTokenOptions({ id }: WebAction, flags: ExplainFlags): void {
+function refuseTokenOptions({ operation, ...flags }: ExplainFlags): void {
   for (const name of ['scope', 'fields', 'resource', 'with'] as const)
     if (flags[name] !== undefined)
-      throw new ConfigError(`${name}: ${id} is done in the web app, where there is no token, and is decided for the person alone`)
+      throw new ConfigError(`${name}: ${operation} is done in the web app, where there is no token, and is decided for the person alone`)
 }
 
 /** The fields that are changed; undefined if the permission is not decided field by field. @throws {ConfigError} */
-function readFields(operation: Operation, taken: readonly string[], named: readonly string[]): readonly string[] | undefined {
-  if (operation.fields === undefined) {
-    if (named.length > 0) throw new ConfigError(`fields: ${operation.id} is not decided field by field`)
-    return undefined
-  }
+function readFields(
+  id: string,
+  { fields }: Permission,
+  members: object | undefined,
+  named: readonly string[],
+): readonly string[] | undefined {
+  const taken = fields?.filter((name) => members === undefined || Object.hasOwn(members, name))
   for (const name of named)
-    if (!taken.includes(name)) throw new ConfigError(`fields: ${operation.id} does not take "${name}", but ${taken.join(', ')}`)
-  return operation.fields(Object.fromEntries((named.length > 0 ? named : taken).map((name) => [name, null])))
+    if (taken?.includes(name) !== true)
+      throw new ConfigError(
+        `fields: ${id} ${taken === undefined ? 'is not decided field by field' : `does not take "${name}", but ${taken.join(', ')}`}`,
+      )
+  return taken && named.length > 0 ? named : taken
 }
 
 async function explainStored({ as: user, workspace, operation, resource, ...flags }: ExplainFlags): Promise<StoredResult> {
   for (const name of ['facts', 'any', 'policies'] as const)
     if (flags[name] !== undefined) throw new ConfigError(`--${name} is about stated facts, and has no effect with --as`)
   if (workspace === undefined) throw new ConfigError('--as needs --workspace: the id of the workspace of the user')
-  const action = readWebAction(operation)
-  if (action !== undefined) refuseTokenOptions(action, { operation, ...flags, ...(resource !== undefined && { resource }) })
-  const scope = action === undefined ? await scopeOf(requireScope(flags.scope)) : undefined
+  const isInWebApp = webActions.some(({ id }) => id === operation)
+  if (isInWebApp) refuseTokenOptions({ operation, ...flags, ...(resource !== undefined && { resource }) })
+  const scope = isInWebApp ? undefined : await scopeOf(flags.scope)
   const fields = splitList(flags.fields)
   const named = Object.fromEntries(readPairs('with', flags.with))
   const question = {
@@ -160,9 +147,8 @@ async function explainStored({ as: user, workspace, operation, resource, ...flag
   return (await runOnStorage(flags, 'policy.explain', question, noIo)) as StoredResult
 }
 
-/** Reads a scope of the shipped policy. @throws {ConfigError} */
-export async function scopeOf(text: string): Promise<string> {
+/** Reads a scope of the service. @throws {ConfigError} */
+export async function scopeOf(text: string | undefined): Promise<string> {
   const { scopes } = await import('../../model/token.ts')
-  const vocabulary = { scopeOrder: { values: ['none', ...scopes] } } as unknown as Engine['vocabulary']
-  return readScope({ vocabulary }, text)
+  return readScope(['none', ...scopes], text)
 }

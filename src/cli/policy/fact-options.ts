@@ -3,8 +3,7 @@ import { factsOf } from '../../policy/dependence.ts'
 import { didYouMean } from '../../policy/diagnostic.ts'
 import type { Engine } from '../../policy/engine.ts'
 import type { Facts } from '../../policy/evaluate.ts'
-import type { Operation } from '../../resources/operation.ts'
-import { webActions, type WebAction } from '../../resources/web-actions.ts'
+import type { PolicyOperation } from '../../policy/operations.ts'
 
 /** Reads `name=value,name=value`. @returns the values of each name, in their order @throws {ConfigError} */
 export function readPairs(option: string, text: string | undefined): Map<string, string[]> {
@@ -25,22 +24,17 @@ export function splitList(text: string | undefined): string[] {
     .filter((item) => item !== '')
 }
 
-/** Finds something that only the web app does. */
-export function readWebAction(id: string): WebAction | undefined {
-  return webActions.find((one) => one.id === id)
-}
-
 /** Finds an operation. @throws {ConfigError} */
-export function readOperation(operations: readonly Operation[], id: string): Operation {
+export function readOperation<Operation extends PolicyOperation>(operations: readonly Operation[], id: string): Operation {
   const operation = operations.find((one) => one.id === id)
   if (operation !== undefined) return operation
-  const ids = [...operations, ...webActions].map((one) => one.id)
+  const ids = operations.map((one) => one.id)
   throw new ConfigError(`operation: "${id}" is not one. ${didYouMean(id, ids) ?? 'See "lanekeeper policy matrix".'}`)
 }
 
 /** Reads a scope: `kanban:write`, or `write` for short. @throws {ConfigError} */
-export function readScope({ vocabulary }: Pick<Engine, 'vocabulary'>, text: string): string {
-  const { values } = vocabulary.scopeOrder
+export function readScope(values: readonly string[], text: string | undefined): string {
+  if (text === undefined) throw new ConfigError(`scope: state the scope of the token: ${values.join(', ')}`)
   const found = values.find((value) => value === text || value.split(':').at(-1) === text)
   if (found === undefined) throw new ConfigError(`scope: "${text}" is not one of ${values.join(', ')}`)
   return found
@@ -65,15 +59,15 @@ export interface StatedFacts {
  */
 export function readFacts(
   engine: Engine,
-  operation: Pick<Operation, 'permission' | 'also'>,
+  operation: PolicyOperation,
   scope: string | undefined,
   stated: ReadonlyMap<string, readonly string[]>,
   required: readonly string[],
 ): StatedFacts {
   const { vocabulary } = engine
   const own = factsOf(engine, operation.permission, false)
-  const further = operation.also.map(({ member, needs }) => {
-    const all = factsOf(engine, needs.join(' '), false).map((fact) => ({ ...fact, key: `${member}:${fact.name}` }))
+  const further = operation.also.map(({ member, permission }) => {
+    const all = factsOf(engine, permission, false).map((fact) => ({ ...fact, key: `${member}:${fact.name}` }))
     const isStated = all.some(({ name, key }) => stated.has(key) || (stated.has(name) && !own.some((fact) => fact.name === name)))
     return { member, all, isAsked: isStated || required.includes(member) }
   })

@@ -70,8 +70,8 @@ export function findForbiddable({ vocabulary, decide }: Engine): ForbiddablePerm
 
 function canForbid(forbiddable: ForbiddablePermissions, operation: Operation): boolean {
   if (operation.kind === 'filtered_list') return false
-  const id = operation.needs.join(' ')
-  if (operation.also.some(({ needs }) => forbiddable.has(needs.join(' ')))) return true
+  const id = operation.permission
+  if (operation.also.some(({ permission }) => forbiddable.has(permission))) return true
   // A member that the body does not have is refused before.
   return forbiddable.has(id) || bodyMembers(operation).some((member) => forbiddable.has(`${id} ${member}`))
 }

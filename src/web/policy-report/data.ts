@@ -3,7 +3,7 @@ import type { Engine } from '../../policy/engine.ts'
 import { cells } from '../../policy/enumerate.ts'
 import { DefinitionEvaluator } from '../../policy/matching.ts'
 import type { Facts } from '../../policy/evaluate.ts'
-import type { ListedOperation } from '../../policy/listed-operations.ts'
+import { withWebApp, type PolicyOperation } from '../../policy/operations.ts'
 import { covers, isDefinition, type Rule } from '../../policy/rules.ts'
 import type { Permission } from '../../policy/vocabulary.ts'
 import type { AnswerData, OperationRow, PermissionData, ReportData, Response, RuleData } from './report-data.ts'
@@ -15,7 +15,7 @@ export function acceptedValues(condition: Condition): readonly string[] {
 }
 
 /** Decides every cell, and collects all that the page shows. */
-export function createReportData(engine: Engine, operations: readonly ListedOperation[]): ReportData {
+export function createReportData(engine: Engine, operations: readonly PolicyOperation[]): ReportData {
   const { vocabulary, permissionRules, scopeRules } = engine
   const { scopeOrder } = vocabulary
   const evaluator = new DefinitionEvaluator(engine)
@@ -58,13 +58,13 @@ export function createReportData(engine: Engine, operations: readonly ListedOper
     answers: [...answers.values()].map(({ answer }) => answer),
     rules: Object.fromEntries([...scopeRules, ...permissionRules].map((rule) => [rule.id, ruleData(rule)])),
     rows: Object.fromEntries([...vocabulary.rows].map(([id, { words }]) => [id, words])),
-    operations: [...inGroups(operations).flatMap((operation) => operationRows(operation, vocabulary.permissions)), ...webRows(engine)],
+    operations: withWebApp(engine, inGroups(operations)).flatMap((operation) => operationRows(operation, vocabulary.permissions)),
   }
 }
 
 /** What belongs together is shown together: `x.read` and `x.list`. */
-function inGroups(operations: readonly ListedOperation[]): ListedOperation[] {
-  const groupOf = ({ id }: ListedOperation) => id.split('.')[0]!
+function inGroups(operations: readonly PolicyOperation[]): PolicyOperation[] {
+  const groupOf = ({ id }: PolicyOperation) => id.split('.')[0]!
   const groups = [...new Set(operations.map(groupOf))]
   return groups.flatMap((group) => operations.filter((operation) => groupOf(operation) === group))
 }
@@ -108,27 +108,12 @@ function ruleData({ row, conditions, fields, reason }: Rule): RuleData {
   return { row, conditions: accepted, fields: fields ?? null, reason }
 }
 
-/** What only the web app does. */
-function webRows({ decisions }: Engine): OperationRow[] {
-  return [...decisions.webActions.values()].map(({ id, permission }) => {
-    return { id, request: 'web app', permission, field: null, member: null, isFilteredList: false }
-  })
-}
-
 function operationRows(
-  { id, method, path, needs, kind, also }: ListedOperation,
+  { id, method, path, permission, kind, also }: PolicyOperation,
   permissions: ReadonlyMap<string, Permission>,
 ): OperationRow[] {
-  const permission = needs.join(' ')
-  const request = `${method} ${path}`
-  const shared = { id, request, permission, member: null, isFilteredList: kind === 'filtered_list' }
+  const shared = { id, request: `${method} ${path}`, permission, member: null, isFilteredList: kind === 'filtered_list' }
   const fields = permissions.get(permission)!.fields ?? [null]
-  const further = also.map((one) => ({
-    ...shared,
-    permission: one.needs.join(' '),
-    member: one.member,
-    field: null,
-    isFilteredList: false,
-  }))
+  const further = also.map((one) => ({ ...shared, permission: one.permission, member: one.member, field: null, isFilteredList: false }))
   return [...fields.map((field) => ({ ...shared, field })), ...further]
 }

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import type { PolicyDiff } from '../../policy/decision-diff.ts'
 import type { Engine } from '../../policy/engine.ts'
-import type { ListedOperation } from '../../policy/listed-operations.ts'
+import { isOfWebApp, type PolicyOperation } from '../../policy/operations.ts'
 import { readAsset } from '../assets.ts'
 import { html, themeChoice } from '../html.ts'
 import { changesView } from './changes-view.ts'
@@ -22,11 +22,11 @@ export const reportSecurityPolicy = contentSecurityPolicy(scripts)
  * tables and the matrix need no script.
  * @param changes what has changed since another policy
  */
-export function renderReport(engine: Engine, operations: readonly ListedOperation[], changes?: PolicyDiff): string {
+export function renderReport(engine: Engine, operations: readonly PolicyOperation[], changes?: PolicyDiff): string {
   const data = createReportData(engine, operations)
   const parts = partsOf(engine, data, changes)
   const body = html`
-    ${header(engine, data, operations.length)}
+    ${header(engine, data, operations.filter((one) => !isOfWebApp(one)).length)}
     <nav aria-label="Parts of the policy">
       <ul>
         ${parts.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
