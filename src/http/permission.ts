@@ -9,7 +9,7 @@ import type { Operation, OperationRequest } from '../resources/operation.ts'
 import { loadTarget } from '../resources/targets.ts'
 import type { DecisionRecord, ItemRecord } from './decision-record.ts'
 import type { Services } from './services.ts'
-import { assignments } from '../policy/enumerate.ts'
+import { pointsOf } from '../policy/points.ts'
 
 type Policy = Pick<Services, 'engine'>
 
@@ -214,7 +214,7 @@ export function requirePossible(
   const known = groups.filter((group) => isLoaded(group, target))
   const facts = factsFor(vocabulary, known, caller, target)
   const unknown = groups.filter((group) => !known.includes(group))
-  for (const assumed of assignments(vocabulary, unknown)) {
+  for (const assumed of pointsOf(unknown.flatMap((group) => vocabulary.groups.get(group)!))) {
     record.decision = engine.decide(permission, { ...facts, ...assumed }, operation.fields?.(body))
     if (record.decision.outcome === 'allowed') return
   }

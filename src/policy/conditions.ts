@@ -8,6 +8,16 @@ export type Condition = string | true | { readonly $in: readonly string[] }
 /** fact or definition → what it must be. All must hold. Never empty. */
 export type Conditions = Readonly<Record<string, Condition>>
 
+/** The values with which a condition holds. */
+export function acceptedValues(condition: Condition): readonly string[] {
+  return typeof condition === 'object' ? condition.$in : [String(condition)]
+}
+
+/** The names of the conditions that do not hold. A rule matches if there are none. */
+export function unmetConditions(conditions: Conditions, values: Readonly<Record<string, string | boolean>>): readonly string[] {
+  return Object.keys(conditions).filter((name) => !acceptedValues(conditions[name]!).includes(String(values[name])))
+}
+
 /** The two tables: `scopes` depends on the token only, `permissions` on all other facts. */
 export type Table = 'scopes' | 'permissions'
 

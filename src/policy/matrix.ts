@@ -1,4 +1,4 @@
-import type { Condition } from './conditions.ts'
+import { acceptedValues, type Condition } from './conditions.ts'
 import type { Engine } from './engine.ts'
 import { covers, isDefinition, type Rule } from './rules.ts'
 import { withWebApp, type PolicyOperation } from './operations.ts'
@@ -76,7 +76,7 @@ function describeConditions({ conditions }: Rule): string {
 
 function describeCondition(name: string, condition: Condition): string {
   if (condition === true) return `**${name}**`
-  return typeof condition === 'string' ? `${name} is ${condition}` : `${name} is ${condition.$in.join(' or ')}`
+  return `${name} is ${acceptedValues(condition).join(' or ')}`
 }
 
 /** The lines of a Markdown table. Cells are escaped, except for Markdown markup. */
@@ -96,8 +96,8 @@ export function listCells(engine: Engine): { readonly head: readonly string[]; r
   const { name, values } = vocabulary.scopeOrder
   const facts = [...vocabulary.facts.keys()].filter((fact) => fact !== name)
   const scopes = new Map([...vocabulary.permissions.keys()].map((id) => [id, checkScope(id, { [name]: values[0]! }).required]))
-  const rows = [...cells(vocabulary)].map(({ permission: { id }, facts: present, field }) => {
-    const { outcome, row, rules } = decide(id, present, field === undefined ? undefined : [field])
+  const rows = [...cells(vocabulary)].map(({ permission: { id }, facts: present, field, fields }) => {
+    const { outcome, row, rules } = decide(id, present, fields)
     return [id, field ?? '', ...facts.map((fact) => present[fact] ?? ''), scopes.get(id)!, responses[outcome], row, rules.join(' ')]
   })
   return { head: [...BEFORE, ...facts, ...AFTER], rows }

@@ -1,5 +1,5 @@
 import { isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, type Pair } from 'yaml'
-import type { Answer } from './answers.ts'
+import type { Answer } from './enumerate.ts'
 import type { Conjunction } from './conjunctions.ts'
 import { undeclared, type ChangeKind, type DefinitionChange, type PolicyChange, type PolicyDiff } from './decision-diff.ts'
 import { DEFINE } from './vocabulary.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { didYouMean } from './diagnostic.ts'
-import { FIELD } from './answers.ts'
+import { FIELD } from './enumerate.ts'
 import type { Conjunction } from './conjunctions.ts'
 import { checkValue, readShape, singleLine } from './shape.ts'
 import type { Source } from './source.ts'

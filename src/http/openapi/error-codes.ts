@@ -60,10 +60,10 @@ export type ForbiddablePermissions = ReadonlySet<string>
 /** Examines the whole decision space. A former member gets 401 before. */
 export function findForbiddable({ vocabulary, decide }: Engine): ForbiddablePermissions {
   const found = new Set<string>()
-  for (const { permission, facts, field } of cells(vocabulary)) {
+  for (const { permission, facts, field, fields } of cells(vocabulary)) {
     const name = field === undefined ? permission.id : `${permission.id} ${field}`
     if (facts['caller.membership'] === 'ended' || found.has(name)) continue
-    if (decide(permission.id, facts, field === undefined ? undefined : [field]).outcome === 'forbidden') found.add(name)
+    if (decide(permission.id, facts, fields).outcome === 'forbidden') found.add(name)
   }
   return found
 }

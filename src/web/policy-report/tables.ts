@@ -1,8 +1,8 @@
 import type { VNode } from 'preact'
+import { acceptedValues } from '../../policy/conditions.ts'
 import type { Engine } from '../../policy/engine.ts'
 import type { Rule } from '../../policy/rules.ts'
 import { html } from '../html.ts'
-import { acceptedValues } from './data.ts'
 import type { ReportData } from './report-data.ts'
 
 /** A table whose rows are stacked on a phone. There the roles would be lost with the display of a table. */
