@@ -6,9 +6,15 @@ import { isKnown } from './points.ts'
 import { covers, isDefinition, type Rule } from './rules.ts'
 import type { Permission } from './vocabulary.ts'
 
-/** What coverage is measured of. */
-export const coverageKinds = ['rules', 'conditions', 'cases', 'cells', 'scopes'] as const
-export type CoverageKind = (typeof coverageKinds)[number]
+/** What coverage is measured of, in words. */
+export const coverageKinds = {
+  rules: 'rules that decided',
+  conditions: 'values of conditions that decided',
+  cases: 'cases of the hand-written decisions',
+  cells: 'cells of the permission table',
+  scopes: 'cells of the scope table',
+}
+export type CoverageKind = keyof typeof coverageKinds
 
 /** One rule, value of a condition, case of a hand-written decision, or cell. */
 export interface CoverageItem {
@@ -90,13 +96,13 @@ export class Coverage {
 
   /** The coverage of each kind. */
   shares(): Readonly<Record<CoverageKind, CoverageShare>> {
-    const shareOf = (kind: CoverageKind): CoverageShare => {
+    const shareOf = (kind: string): CoverageShare => {
       const items = [...this.#items.values()].filter((item) => item.kind === kind)
       const open = items.filter(({ count }) => count === 0)
       const missing = open.filter(({ isUnasked }) => !isUnasked).map(({ name }) => name)
       return { total: items.length, covered: items.length - open.length, unasked: open.length - missing.length, missing }
     }
-    return Object.fromEntries(coverageKinds.map((kind) => [kind, shareOf(kind)])) as Record<CoverageKind, CoverageShare>
+    return Object.fromEntries(Object.keys(coverageKinds).map((kind) => [kind, shareOf(kind)])) as Record<CoverageKind, CoverageShare>
   }
 
   /** How often each rule has decided. */

@@ -1,9 +1,32 @@
 import { ConfigError } from '../../config.ts'
+import { scopes } from '../../model/token.ts'
 import { factsOf } from '../../policy/dependence.ts'
 import { didYouMean } from '../../policy/diagnostic.ts'
 import type { Engine } from '../../policy/engine.ts'
 import type { Facts } from '../../policy/evaluate.ts'
 import type { PolicyOperation } from '../../policy/operations.ts'
+import type { CommonOptions } from '../command.ts'
+
+/** The options of `lanekeeper policy explain`. */
+export interface ExplainFlags extends CommonOptions {
+  readonly operation: string
+  readonly scope?: string
+  readonly facts?: string
+  readonly fields?: string
+  readonly any?: boolean
+  readonly policies?: string
+  readonly as?: string
+  readonly workspace?: string
+  readonly resource?: string
+  readonly with?: string
+}
+
+/** @throws {ConfigError} if there is something that has a meaning for requests only */
+export function refuseTokenOptions({ operation, ...flags }: ExplainFlags): void {
+  for (const name of ['scope', 'fields', 'resource', 'with'] as const)
+    if (flags[name] !== undefined)
+      throw new ConfigError(`${name}: ${operation} is done in the web app, where there is no token, and is decided for the person alone`)
+}
 
 /** Reads `name=value,name=value`. @returns the values of each name, in their order @throws {ConfigError} */
 export function readPairs(option: string, text: string | undefined): Map<string, string[]> {
@@ -38,6 +61,11 @@ export function readScope(values: readonly string[], text: string | undefined): 
   const found = values.find((value) => value === text || value.split(':').at(-1) === text)
   if (found === undefined) throw new ConfigError(`scope: "${text}" is not one of ${values.join(', ')}`)
   return found
+}
+
+/** Reads a scope of the service. @throws {ConfigError} */
+export function readServiceScope(text: string | undefined): string {
+  return readScope(['none', ...scopes], text)
 }
 
 /** What was stated about an operation. */

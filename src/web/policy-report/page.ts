@@ -72,13 +72,13 @@ function partsOf(engine: Engine, data: ReportData, changes: PolicyDiff | undefin
       id: 'permissions',
       title: 'Permission table',
       about: 'What a person may do, regardless of the token. Rules only allow: one that matches is enough, and what none allows is denied.',
-      content: sheet(rulesTable(engine, permissionRules, 'allowed')),
+      content: sheet(rulesTable(engine, permissionRules, 'Allowed if')),
     },
     {
       id: 'scopes',
       title: 'Scope table',
       about: 'What a token can be used for, regardless of its holder. It is asked first.',
-      content: sheet(rulesTable(engine, scopeRules, 'sufficient')),
+      content: sheet(rulesTable(engine, scopeRules, 'Sufficient')),
     },
     {
       id: 'rows',
