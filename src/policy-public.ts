@@ -6,7 +6,7 @@ import { DecisionLog } from './decision-log/log.ts'
 import { Replay, type Difference } from './decision-log/replay.ts'
 import { streamSink } from './decision-log/sink.ts'
 import { verifyLog, type Finding, type LogFile, type VerifiedLog } from './decision-log/verify.ts'
-import type { Answer } from './policy/answers.ts'
+import type { Answer } from './policy/enumerate.ts'
 import { recordKey } from './policy/compile.ts'
 import { Coverage, type CoverageKind, type CoverageShare } from './policy/coverage.ts'
 import type { PolicyDiff } from './policy/decision-diff.ts'
@@ -21,7 +21,7 @@ import {
 } from './policy/engine.ts'
 import type { Facts } from './policy/evaluate.ts'
 import { PolicyInvariantError, readPolicyFolder } from './policy/folder.ts'
-import { operationsOf } from './policy/listed-operations.ts'
+import { operationsOf } from './policy/operations.ts'
 import { renderMatrix } from './policy/matrix.ts'
 import { proveInvariants, type Proof } from './policy/prove.ts'
 import { isDefinition, type Rule } from './policy/rules.ts'
@@ -171,9 +171,9 @@ export function caslSubject(engine: Engine, { permission, facts, fields }: Quest
  * @throws {TypeError} if a value is not in the vocabulary
  */
 export function abilityFor(engine: Engine, facts: Facts): MongoAbility {
-  const { permissions, groups, scopeOrder } = engine.vocabulary
+  const { permissions, scopeOrder } = engine.vocabulary
   const rules = [...permissions.values()].flatMap((one): CaslRule[] => {
-    const needed = [...one.groups.flatMap((group) => groups.get(group)!), ...(one.surface === undefined ? [scopeOrder] : [])]
+    const needed = [...one.facts, ...(one.surface === undefined ? [scopeOrder] : [])]
     if (!needed.every(({ name }) => Object.hasOwn(facts, name))) return []
     const asked = { permission: one.id, facts }
     if (one.fields === undefined) return decide(engine, asked).allowed ? [{ action: one.action, subject: one.subject }] : []

@@ -13,31 +13,21 @@ export interface Line {
 const SHAPE = /^\{"prev":(?:null|"([0-9a-f]{64})"),"n":(\d{1,15}),"[^\n]*,"hash":"([0-9a-f]{64})"\}$/
 /** The characters after the part that is hashed: `,"hash":"…"}`. */
 const TAIL = ',"hash":""}'.length + 64
-/** The size of a line without its members, at most. */
-const FRAME = 256
-
-/** The greatest size of a line, in bytes. @param body the members of a record as JSON, without braces */
-function mostBytesOf(body: string): number {
-  return FRAME + body.length * 3
+/** A line of the log with its line break, and its hash. */
+export interface EncodedLine {
+  readonly text: string
+  readonly hash: string
 }
 
 /**
- * Writes a line. It ends with its own hash, and begins with that of the line before: who changes, removes or moves a line breaks the
+ * Makes a line. It ends with its own hash, and begins with that of the line before: who changes, removes or moves a line breaks the
  * chain.
- * @param at where it begins in the bytes, which have room for it
- * @returns where it ends, and its hash
+ * @param body the members of a record as JSON, without braces
  */
-export function encodeLine(
-  bytes: Buffer,
-  at: number,
-  prev: string | null,
-  n: number,
-  body: string,
-): { readonly end: number; readonly hash: string } {
-  let end = at + bytes.write(`{"prev":${prev === null ? 'null' : `"${prev}"`},"n":${n},${body}`, at)
-  const sum = hash('sha256', bytes.subarray(at, end))
-  end += bytes.write(`,"hash":"${sum}"}\n`, end, 'latin1')
-  return { end, hash: sum }
+export function encodeLine(prev: string | null, n: number, body: string): EncodedLine {
+  const text = `{"prev":${prev === null ? 'null' : `"${prev}"`},"n":${n},${body}`
+  const sum = hash('sha256', text)
+  return { text: `${text},"hash":"${sum}"}\n`, hash: sum }
 }
 
 /** Reads the chain members of a line, without its line break. @returns undefined if it has not the shape of a line */
@@ -138,71 +128,4 @@ export function tornOf(lines: readonly Buffer[]): Torn | undefined {
   if (lines.length === 0) return undefined
   const bytes = Buffer.concat(lines.flatMap((line, i) => (i === 0 ? [line] : [Buffer.from('\n'), line])))
   return { bytes: bytes.length, sha256: sha256(bytes) }
-}
-
-/** The most bytes that stay allocated for the next lines. */
-const LARGEST_KEPT = 1024 * 1024
-
-/** Lines that follow the last one of a chain, and what the chain is if they are written. */
-export interface EncodedLines {
-  /** valid until the next lines are made */
-  readonly bytes: Buffer
-  /** the hash of the last one */
-  readonly head: string | null
-  /** the number of the next one */
-  readonly next: number
-}
-
-/** The end of a log: each line has a number, and the hash of the line before. */
-export class Chain {
-  #head: string | null
-  #next: number
-  /** a line break that the file lacks */
-  #lead: string
-  /** is used again: to allocate it for all lines takes longer than to hash them */
-  #buffer = Buffer.allocUnsafeSlow(0)
-
-  constructor({ head, next, isOpen }: LogEnd) {
-    this.#head = head
-    this.#next = next
-    this.#lead = isOpen ? '\n' : ''
-  }
-
-  /** The hash of the last line. */
-  get head(): string | null {
-    return this.#head
-  }
-
-  /** The number of the next line. */
-  get next(): number {
-    return this.#next
-  }
-
-  /** Makes lines that follow the last one. They are no part of the chain until they are written. */
-  encode(bodies: readonly string[]): EncodedLines {
-    const buffer = this.#bufferFor(bodies)
-    let [head, next] = [this.#head, this.#next]
-    let at = buffer.write(this.#lead, 0)
-    for (const body of bodies) {
-      const line = encodeLine(buffer, at, head, next++, body)
-      at = line.end
-      head = line.hash
-    }
-    return { bytes: buffer.subarray(0, at), head, next }
-  }
-
-  #bufferFor(bodies: readonly string[]): Buffer {
-    let size = this.#lead.length
-    for (const body of bodies) size += mostBytesOf(body)
-    if (size > LARGEST_KEPT) return Buffer.allocUnsafeSlow(size)
-    if (this.#buffer.byteLength < size) this.#buffer = Buffer.allocUnsafeSlow(Math.min(LARGEST_KEPT, size * 2))
-    return this.#buffer
-  }
-
-  /** The lines are written, whether or not they are synced. */
-  advance({ head, next }: EncodedLines): void {
-    this.#head = head
-    this.#next = next
-    this.#lead = ''
-  }
 }

@@ -1,9 +1,36 @@
 import { randomBytes } from 'node:crypto'
-import { Chain, type EncodedLines } from './line.ts'
+import { encodeLine } from './line.ts'
 import { LeftOut } from './left-out.ts'
-import type { LogCounts, LogOptions } from './options.ts'
 import type { Sink } from './sink.ts'
-import type { DiskSpace } from './space.ts'
+import type { DiskSpace, LogSpace } from './space.ts'
+
+/** When lines are synced. `always`: before what waits for them goes on; `interval`: every second. */
+export type SyncPolicy = 'always' | 'interval' | 'never'
+/** What happens when a line cannot be written. `fail`: nothing is done without a record; `drop`: the record is left out, and counted. */
+export type FullPolicy = 'fail' | 'drop'
+
+export interface LogOptions {
+  readonly sync: SyncPolicy
+  readonly onFull: FullPolicy
+  /** SHA-256 of the policy at the start */
+  readonly policy: string
+  readonly clock: () => number
+  /** the bytes of lines that may wait; default: 8 MiB */
+  readonly queueBytes?: number
+  /** the space of its disk; default: it has none */
+  readonly space?: LogSpace | undefined
+  /** is called when lines cannot be written, and when they can again */
+  readonly onState?: (failure: Error | undefined) => void
+}
+
+/** What was counted since the start. */
+export interface LogCounts {
+  readonly written: number
+  /** with `drop`: the records that were left out */
+  readonly dropped: number
+  /** with `fail`: the requests that were refused because their records could not be written */
+  readonly refused: number
+}
 
 /** A line cannot be written now. */
 export class LogUnavailable extends Error {
@@ -19,6 +46,13 @@ export interface Entry {
   readonly records?: number
   readonly done?: () => void
   readonly failed?: (error: LogUnavailable) => void
+}
+
+/** Lines that follow the last one of a chain, and what the chain is if they are written. */
+interface EncodedLines {
+  readonly bytes: Buffer
+  readonly head: string | null
+  readonly next: number
 }
 
 const QUEUE = 8 * 1024 * 1024
@@ -40,7 +74,12 @@ export class DecisionLog {
   readonly #name: string
   #queue: Entry[] = []
   #bytes = 0
-  readonly #chain: Chain
+  /** the hash of the last line */
+  #head: string | null
+  /** the number of the next line */
+  #next: number
+  /** a line break that the file lacks */
+  #lead: string
   #isRunning = false
   #work: Promise<void> | undefined
   #immediate: NodeJS.Immediate | undefined
@@ -59,7 +98,10 @@ export class DecisionLog {
     this.#sink = sink
     this.#options = options
     this.#queueBytes = options.queueBytes ?? QUEUE
-    this.#chain = new Chain(sink.end)
+    const { head, next, isOpen } = sink.end
+    this.#head = head
+    this.#next = next
+    this.#lead = isOpen ? '\n' : ''
     const chain = randomBytes(8).toString('hex')
     this.#name = `"chain":"${chain}","pid":${process.pid},"started":"${this.#time()}","policy":"${options.policy}"`
   }
@@ -80,7 +122,7 @@ export class DecisionLog {
 
   /** The hash of the last line. */
   get head(): string | null {
-    return this.#chain.head
+    return this.#head
   }
 
   get counts(): LogCounts {
@@ -221,7 +263,7 @@ export class DecisionLog {
     const { sync } = this.#options
     if (this.#isRunning || this.#failure !== undefined || this.#missing > 0 || sync === 'always') return false
     const entries = this.#queue
-    const lines = this.#chain.encode(entries.map(({ body }) => body))
+    const lines = this.#encode(entries.map(({ body }) => body))
     try {
       if (this.#sink.writeNow?.(lines.bytes) !== true) return false
     } catch (error) {
@@ -234,16 +276,29 @@ export class DecisionLog {
     this.#timer = undefined
     this.#queue = []
     this.#bytes = 0
-    this.#advance(entries, lines, this.#chain.next)
+    this.#advance(entries, lines)
     this.#requestInterval()
     for (const { done } of entries) done?.()
     return true
   }
 
-  /** Lines are a part of the file now. @param first the number of the first entry */
-  #advance(entries: readonly Entry[], lines: EncodedLines, first: number): void {
-    for (const [i, entry] of entries.entries()) entry.n = first + i
-    this.#chain.advance(lines)
+  /** Makes lines that follow the last one. They are no part of the chain until they are written. */
+  #encode(bodies: readonly string[]): EncodedLines {
+    let [text, head, next] = [this.#lead, this.#head, this.#next]
+    for (const body of bodies) {
+      const line = encodeLine(head, next++, body)
+      text += line.text
+      head = line.hash
+    }
+    return { bytes: Buffer.from(text), head, next }
+  }
+
+  /** Lines are a part of the file now, whether or not they are synced. @param entries the last ones of them */
+  #advance(entries: readonly Entry[], { head, next }: EncodedLines): void {
+    for (const [i, entry] of entries.entries()) entry.n = next - entries.length + i
+    this.#head = head
+    this.#next = next
+    this.#lead = ''
     this.#counts.written += entries.length
     void this.#options.space?.read()
   }
@@ -263,9 +318,9 @@ export class DecisionLog {
       before.push(`"time":"${this.#time()}","kind":"${kind}","count":${this.#missing}`)
     }
     const missing = this.#missing
-    const lines = this.#chain.encode([...before, ...entries.map(({ body }) => body)])
-    if (lines.next > this.#chain.next) await this.#sink.write(lines.bytes)
-    this.#advance(entries, lines, this.#chain.next + before.length)
+    const lines = this.#encode([...before, ...entries.map(({ body }) => body)])
+    if (lines.next > this.#next) await this.#sink.write(lines.bytes)
+    this.#advance(entries, lines)
     this.#missing -= missing
     if (this.#options.sync === 'always') await this.#sink.sync()
     else this.#requestInterval()

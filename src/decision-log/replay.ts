@@ -1,8 +1,6 @@
-import type { Decision, Engine } from '../policy/engine.ts'
-import type { Facts } from '../policy/evaluate.ts'
+import type { Decision, Engine, ScopeDecision } from '../policy/engine.ts'
+import { refuse, type Facts } from '../policy/evaluate.ts'
 import { decisionsOf, readRecord, type RecordedDecision } from './recorded-decisions.ts'
-
-type OfStage<Stage> = Extract<RecordedDecision, { stage: Stage }>
 
 /** Decisions that are not as they were, and are so in the same way. */
 export interface Difference {
@@ -80,66 +78,57 @@ export class Replay {
     else known.count += count
   }
 
+  /** A policy without a name or a value of the record refuses the question with a TypeError. */
   #decide(recorded: RecordedDecision): Change | undefined {
-    if (recorded.stage === 'scope') return this.#scope(recorded)
-    return recorded.stage === 'definition' ? this.#definition(recorded) : this.#permission(recorded)
-  }
-
-  #scope({ permission, facts, allowed, required, row }: OfStage<'scope'>): Change | undefined {
-    const about = { stage: 'scope', about: permission, facts } as const
-    return attempt(about, allowed ? 'allowed' : 'insufficient_scope', () => {
-      const now = this.#engine.checkScope(permission, facts)
-      return compare(
-        about,
-        [allowed ? 'allowed' : 'insufficient_scope', `${row}, requires ${required}`],
-        [now.allowed ? 'allowed' : 'insufficient_scope', `${now.row}, requires ${now.required}`],
-      )
-    })
-  }
-
-  #definition({ definition, facts, needed: permission }: OfStage<'definition'>): Change | undefined {
-    const about = { stage: 'definition', about: definition, facts } as const
-    return attempt(about, 'does not hold', () => {
-      const { permissions } = this.#engine.vocabulary
-      const needed = permission === undefined ? undefined : permissions.get(permission)
-      if (permission !== undefined && needed === undefined) throw new TypeError(`"${permission}" is not a permission of the vocabulary`)
-      const isNeeded = needed === undefined || needed.notFoundUnless.includes(definition)
-      if (!isNeeded) return { ...about, kind: 'changed', was: 'does not hold', now: `is not needed for "${permission}"` }
-      return this.#engine.holds(definition, facts) ? { ...about, kind: 'widened', was: 'does not hold', now: 'holds' } : undefined
-    })
-  }
-
-  #permission(recorded: OfStage<'permission'>): Change | undefined {
-    const { permission, facts, fields, outcome } = recorded
-    const about = { stage: 'permission', about: permission, facts } as const
-    return attempt(about, outcome, () => {
-      const now = this.#engine.decide(permission, facts, fields ?? undefined)
-      return compare(about, [outcome, explanationOf(recorded)], [now.outcome, explanationOf(now)])
-    })
+    const { about, was, decide } = questionOf(this.#engine, recorded)
+    const change = (kind: Difference['kind'], [before, now]: readonly [string, string]): Change => {
+      return { stage: recorded.stage, kind, about, was: before, now, facts: recorded.facts }
+    }
+    try {
+      const now = decide()
+      if (was[0] !== now[0]) return change(kindOf(was[0], now[0]), [was[0], now[0]])
+      return was[1] === now[1] ? undefined : change('explained', [was[1], now[1]])
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+      return change('undecidable', [was[0], error.message])
+    }
   }
 }
 
 type Answer = readonly [outcome: string, explanation: string]
 
-function compare(about: Pick<Change, 'stage' | 'about' | 'facts'>, was: Answer, now: Answer): Change | undefined {
-  if (was[0] !== now[0]) {
-    const kind = now[0] === 'allowed' ? 'widened' : was[0] === 'allowed' ? 'narrowed' : 'changed'
-    return { ...about, kind, was: was[0], now: now[0] }
+/** What a decision was about, what it was, and how it is made now. */
+function questionOf({ vocabulary, checkScope, decide, holds }: Engine, recorded: RecordedDecision) {
+  const { stage, facts } = recorded
+  if (stage === 'scope') {
+    const { permission } = recorded
+    return { about: permission, was: scopeAnswer(recorded), decide: () => scopeAnswer(checkScope(permission, facts)) }
   }
-  return was[1] === now[1] ? undefined : { ...about, kind: 'explained', was: was[1], now: now[1] }
+  if (stage === 'permission') {
+    const { permission, fields } = recorded
+    return { about: permission, was: tableAnswer(recorded), decide: () => tableAnswer(decide(permission, facts, fields ?? undefined)) }
+  }
+  const { definition, needed } = recorded
+  const was: Answer = ['does not hold', '']
+  const hides = (): Answer => {
+    const permission = needed === undefined ? undefined : vocabulary.permissions.get(needed)
+    if (needed !== undefined && permission === undefined) refuse(`"${needed}" is not a permission of the vocabulary`)
+    if (permission?.notFoundUnless.includes(definition) === false) return [`is not needed for "${needed}"`, '']
+    return holds(definition, facts) ? ['holds', ''] : was
+  }
+  return { about: definition, was, decide: hides }
 }
 
-/** A policy without a name or a value of the record refuses the question with a TypeError. */
-function attempt(about: Pick<Change, 'stage' | 'about' | 'facts'>, was: string, decide: () => Change | undefined): Change | undefined {
-  try {
-    return decide()
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    return { ...about, kind: 'undecidable', was, now: error.message }
-  }
+function kindOf(was: string, now: string): Difference['kind'] {
+  if (now === 'allowed' || now === 'holds') return 'widened'
+  return was === 'allowed' ? 'narrowed' : 'changed'
 }
 
-function explanationOf({ row, rules, derived }: Pick<Decision, 'row' | 'rules' | 'derived'>): string {
-  const held = Object.entries(derived).map(([name, holds]) => `${name}=${holds}`)
-  return [row, rules.join(' ') || 'no rule', ...held].join(', ')
+function scopeAnswer({ allowed, row, required }: ScopeDecision): Answer {
+  return [allowed ? 'allowed' : 'insufficient_scope', `${row}, requires ${required}`]
+}
+
+function tableAnswer({ outcome, row, rules, derived }: Pick<Decision, 'outcome' | 'row' | 'rules' | 'derived'>): Answer {
+  const held = Object.entries(derived).map(([name, value]) => `${name}=${value}`)
+  return [outcome, [row, rules.join(' ') || 'no rule', ...held].join(', ')]
 }

@@ -34,9 +34,7 @@ export function streamSink(stream: Writable, end: LogEnd = EMPTY): Sink {
   return {
     end,
     prepare: async () => false,
-    // A stream may keep what it was given, and the bytes are used again.
-    write: (bytes) =>
-      new Promise((resolve, reject) => void stream.write(Buffer.from(bytes), (error) => (error == null ? resolve() : reject(error)))),
+    write: (bytes) => new Promise((resolve, reject) => void stream.write(bytes, (error) => (error == null ? resolve() : reject(error)))),
     sync: async () => undefined,
     close: async () => undefined,
   }

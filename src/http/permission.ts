@@ -9,7 +9,7 @@ import type { Operation, OperationRequest } from '../resources/operation.ts'
 import { loadTarget } from '../resources/targets.ts'
 import type { DecisionRecord, ItemRecord } from './decision-record.ts'
 import type { Services } from './services.ts'
-import { assignments } from '../policy/enumerate.ts'
+import { pointsOf } from '../policy/points.ts'
 
 type Policy = Pick<Services, 'engine'>
 
@@ -136,7 +136,7 @@ function loadClaim(
   request: OperationRequest,
   loaded: AuthorizationContext,
 ): Awaitable<AuthorizationContext> {
-  const asked = [permission, ...also.map(({ needs }) => needs.join(' '))]
+  const asked = [permission, ...also.map((further) => further.permission)]
   if (!asked.some((id) => dependsOnClaim(engine.vocabulary, id))) return loaded
   if (loaded.card === undefined) return { ...loaded, claim: null, lastClaim: null }
   return readClaim(request, loaded.card.id).then(({ record, live = null }) => ({ ...loaded, claim: live, lastClaim: record ?? null }))
@@ -165,8 +165,7 @@ function requirePermission(
   const decision = engine.decide(permission, factsOf(permission, loaded), operation.fields?.(request.body))
   record.decision = decision
   requireAllowed(decision, () => namedBy(operation, request, groupsOf(permission)))
-  for (const { needs, parameter, contexts } of also) {
-    const id = needs.join(' ')
+  for (const { permission: id, parameter, contexts } of also) {
     for (const context of contexts(loaded)) {
       // In the order of the body: otherwise the parameter would tell whether an item is absent or hidden.
       if (context === undefined) {
@@ -215,7 +214,7 @@ export function requirePossible(
   const known = groups.filter((group) => isLoaded(group, target))
   const facts = factsFor(vocabulary, known, caller, target)
   const unknown = groups.filter((group) => !known.includes(group))
-  for (const assumed of assignments(vocabulary, unknown)) {
+  for (const assumed of pointsOf(unknown.flatMap((group) => vocabulary.groups.get(group)!))) {
     record.decision = engine.decide(permission, { ...facts, ...assumed }, operation.fields?.(body))
     if (record.decision.outcome === 'allowed') return
   }

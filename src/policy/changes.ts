@@ -1,3 +1,5 @@
+import { describeSet } from './conjunctions.ts'
+import { pointsOf, type Point } from './points.ts'
 import type { Fact } from './vocabulary.ts'
 
 /** A fact that has another value. */
@@ -37,49 +39,14 @@ export function smallestChanges(
     if (distance < least) [least, nearest] = [distance, []]
     if (distance === least) nearest.push(candidate)
   }
-  const bySet = new Map<string, Values[]>()
-  for (const candidate of nearest) {
-    const key = candidate.map((value, i) => (value === present[i] ? '-' : '+')).join('')
-    const ofSet = bySet.get(key)
-    if (ofSet === undefined) bySet.set(key, [candidate])
-    else ofSet.push(candidate)
-  }
+  const texts = new Set(nearest.map((candidate) => candidate.join('|')))
+  const isNearest = (point: Point) => texts.has(facts.map(({ name }, i) => point[name] ?? present[i]).join('|'))
   // In the order of the facts.
-  const sets = [...bySet].toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return sets.flatMap(([key, candidates]) => {
-    const isChanged = (_value: unknown, i: number) => key[i] === '+'
-    const from = present.filter(isChanged)
-    const changed = facts.filter(isChanged)
-    const groups = group(
-      candidates.map((candidate) => candidate.filter(isChanged)),
-      changed,
-    )
-    return groups.map((values) => changed.map(({ name }, i) => ({ fact: name, from: from[i]!, to: values[i]! })))
+  const sets = new Set(nearest.map((candidate) => candidate.map((value, i) => (value === present[i] ? '-' : '+')).join('')))
+  return [...sets].toSorted().flatMap((set) => {
+    const changed = facts.filter((_fact, i) => set[i] === '+')
+    const from = present.filter((_value, i) => set[i] === '+')
+    const found = describeSet([...pointsOf(changed)], isNearest, { dimensions: changed, definitions: [] })
+    return found.map((when) => changed.map(({ name }, i) => ({ fact: name, from: from[i]!, to: when.get(name)! })))
   })
-}
-
-/** Groups combinations that differ in one fact only: "owner or admin". Together the groups have all of them, and no other. */
-function group(combinations: readonly Values[], facts: readonly Fact[]): (readonly Values[])[] {
-  const keyOf = (values: Values) => values.join('|')
-  const all = new Set(combinations.map(keyOf))
-  const grouped = new Set<string>()
-  return combinations.flatMap((combination) => {
-    if (grouped.has(keyOf(combination))) return []
-    let values: Values[] = combination.map((value) => [value])
-    for (const [i, fact] of facts.entries())
-      for (const value of fact.values) {
-        const wider = values.with(
-          i,
-          fact.values.filter((one) => one === value || values[i]!.includes(one)),
-        )
-        if (product(wider).every((one) => all.has(keyOf(one)))) values = wider
-      }
-    for (const one of product(values)) grouped.add(keyOf(one))
-    return [values]
-  })
-}
-
-/** Every combination of one value of each list. */
-function product(lists: readonly Values[]): string[][] {
-  return lists.reduce<string[][]>((combinations, list) => combinations.flatMap((one) => list.map((value) => [...one, value])), [[]])
 }

@@ -1,4 +1,5 @@
 import { didYouMean } from './diagnostic.ts'
+import { checkValue } from './shape.ts'
 import type { Path, Report } from './source.ts'
 import type { Fact, Vocabulary } from './vocabulary.ts'
 
@@ -7,16 +8,23 @@ export type Condition = string | true | { readonly $in: readonly string[] }
 /** fact or definition → what it must be. All must hold. Never empty. */
 export type Conditions = Readonly<Record<string, Condition>>
 
+/** The values with which a condition holds. */
+export function acceptedValues(condition: Condition): readonly string[] {
+  return typeof condition === 'object' ? condition.$in : [String(condition)]
+}
+
+/** The names of the conditions that do not hold. A rule matches if there are none. */
+export function unmetConditions(conditions: Conditions, values: Readonly<Record<string, string | boolean>>): readonly string[] {
+  return Object.keys(conditions).filter((name) => !acceptedValues(conditions[name]!).includes(String(values[name])))
+}
+
 /** The two tables: `scopes` depends on the token only, `permissions` on all other facts. */
 export type Table = 'scopes' | 'permissions'
 
 /** The facts and definitions that the conditions of a rule can use. */
 export interface ConditionTerms {
-  readonly table: Table
   readonly vocabulary: Vocabulary
-  /** the groups whose facts the conditions can use */
-  readonly groups: readonly string[]
-  /** the definitions that the conditions can use */
+  readonly facts: readonly Fact[]
   readonly definitions: readonly string[]
 }
 
@@ -42,7 +50,7 @@ function readCondition(name: string, value: unknown, terms: ConditionTerms, repo
     if (value !== true) report(at, 'a definition can only be required to be true', 'write true')
     return true
   }
-  const fact = availableFacts(terms).get(name)
+  const fact = terms.facts.find((one) => one.name === name)
   if (fact === undefined) {
     report(at, ...describeUnavailable(name, terms), 'key')
     return INVALID
@@ -71,18 +79,8 @@ function readIn(list: unknown, at: Path, fact: Fact, report: Report): Condition 
   return { $in: list as string[] }
 }
 
-function checkValue(value: unknown, { name, values }: Fact, at: Path, report: Report): void {
-  if (typeof value === 'string' && values.includes(value)) return
-  report(at, `"${String(value)}" is not a value of ${name}`, didYouMean(String(value), values) ?? `one of ${values.join(', ')}`)
-}
-
-function availableFacts({ table, vocabulary, groups }: ConditionTerms): ReadonlyMap<string, Fact> {
-  if (table === 'scopes') return new Map([[vocabulary.scopeOrder.name, vocabulary.scopeOrder]])
-  return new Map(groups.flatMap((group) => (vocabulary.groups.get(group) ?? []).map((fact) => [fact.name, fact] as const)))
-}
-
 function describeUnavailable(name: string, terms: ConditionTerms): [message: string, suggestion: string | undefined] {
-  const available = [...availableFacts(terms).keys(), ...(terms.table === 'scopes' ? [] : terms.definitions)]
+  const available = [...terms.facts.map((fact) => fact.name), ...terms.definitions]
   if (name.startsWith('$')) return [`operator "${name}" is refused`, 'CASL silently ignores it here: write two rules instead']
   if (terms.vocabulary.facts.has(name) || terms.vocabulary.definitions.has(name))
     return [

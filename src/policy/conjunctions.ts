@@ -1,18 +1,18 @@
-import type { Point } from './answers.ts'
+import type { Dimension, Point } from './points.ts'
 
 /** What points have in common: name → the values that it has in them. For a definition, `true` or `false`. */
 export type Conjunction = ReadonlyMap<string, readonly string[]>
 
 /** What {@link describeSet} chooses from. */
 export interface Terms {
-  readonly dimensions: ReadonlyMap<string, readonly string[]>
+  readonly dimensions: readonly Dimension[]
   /** the names of definitions, whose values the points have too */
   readonly definitions: readonly string[]
 }
 
 /**
  * Describes a set of points by conjunctions: together they hold in exactly these points. Each is as short as it can be made
- * from its first point by leaving out one term after the other. Facts are left out before definitions, because a definition says more.
+ * from its first point by leaving out one term after the other. Point are left out before definitions, because a definition says more.
  * @param all every point, with the values of its definitions
  */
 export function describeSet(all: readonly Point[], isMember: (point: Point) => boolean, terms: Terms): Conjunction[] {
@@ -42,9 +42,11 @@ function occurring(conjunction: Conjunction, members: ReadonlySet<Point>): Conju
 
 /** The conjunction of all terms of a point, without what it does not need in order to hold in none of the others. */
 function widen(first: Point, others: readonly Point[], { dimensions, definitions }: Terms): Conjunction {
-  const conjunction = new Map<string, readonly string[]>([...dimensions.keys(), ...definitions].map((name) => [name, [first[name]!]]))
+  const conjunction = new Map<string, readonly string[]>(
+    [...dimensions.map(({ name }) => name), ...definitions].map((name) => [name, [first[name]!]]),
+  )
   const isExact = () => !others.some((point) => holds(conjunction, point))
-  for (const [name, values] of dimensions) {
+  for (const { name, values } of dimensions) {
     const needed = conjunction.get(name)!
     conjunction.delete(name)
     if (isExact()) continue

@@ -82,14 +82,16 @@ function decideAllCells(engine: Engine): DecidedSpace {
   const redundancy = new Redundancy(engine)
   const derivedValues = new Map([...vocabulary.definitions.keys()].map((name) => [name, new Set<boolean>()]))
   const violations = new Map([...vocabulary.permissions.keys()].map((id) => [id, new Violations()]))
-  const canRead = createReadDecisions(engine)
+  // A subject without that permission may be read.
+  const canRead = (subject: string, facts: Facts) =>
+    !vocabulary.permissions.has(`read ${subject}`) || engine.decide(`read ${subject}`, facts).outcome === 'allowed'
   let count = 0
   for (const cell of cells(vocabulary)) {
     count++
     const { id, subject, notFoundUnless, forbiddenUnless } = cell.permission
     const found = violations.get(id)!
     found.count++
-    const decision = engine.decide(id, cell.facts, cell.field === undefined ? undefined : [cell.field])
+    const decision = engine.decide(id, cell.facts, cell.fields)
     redundancy.add(cell, decision)
     for (const name in decision.derived) derivedValues.get(name)!.add(decision.derived[name]!)
     const { response, name } = decisions.permissions.get(id)!.lookUp(cell.facts, cell.field)
@@ -136,25 +138,6 @@ function describeDifference(
   const rules = decision.rules.length === 0 ? '' : ` by ${decision.rules.join(', ')}`
   const what = field === undefined ? `"${permission.id}"` : `"${permission.id}" of ${field}`
   return `${what}, row ${row}: the tables answer ${responses[decision.outcome]}${rules}; the decisions say ${response} (decision "${decisionOf(field)}", ${at})`
-}
-
-/**
- * Returns a function that decides whether a subject may be read. A subject without that permission may. Many cells have the same
- * facts about it, so each decision is made once.
- */
-function createReadDecisions({ vocabulary, decide }: Engine): (subject: string, facts: Facts) => boolean {
-  const decided = new Map<string, boolean>()
-  return (subject, facts) => {
-    const permission = vocabulary.permissions.get(`read ${subject}`)
-    if (permission === undefined) return true
-    let key = subject
-    for (const group of permission.groups) for (const { name } of vocabulary.groups.get(group)!) key += `\n${facts[name]}`
-    const known = decided.get(key)
-    if (known !== undefined) return known
-    const allowed = decide(permission.id, facts).outcome === 'allowed'
-    decided.set(key, allowed)
-    return allowed
-  }
 }
 
 /** Violations of an invariant in single cells: one message for each kind, with the first cell as an example. */

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import { answersOf, dimensionsOf, pointsOf, type Answer, type Point } from './answers.ts'
 import { describeSet, holds, type Conjunction, type Terms } from './conjunctions.ts'
-import type { HandWrittenOperation } from './hand-written-decisions.ts'
 import type { Engine } from './engine.ts'
+import { answersOf, dimensionsOf, type Answer } from './enumerate.ts'
+import { operationsOf, type PolicyOperation } from './operations.ts'
+import { isKnown, pointsOf, sizeOf, type Dimension, type Point } from './points.ts'
 import { diffTexts, type TextChange } from './text-diff.ts'
 import { DEFINE } from './vocabulary.ts'
 import type { Widening } from './widenings.ts'
@@ -31,7 +32,7 @@ export interface PolicyChange {
   /** the number of points of the decision space */
   readonly cells: number
   /** one of them, and an operation that needs the permission */
-  readonly example: { readonly point: Point; readonly operation: Pick<HandWrittenOperation, 'id' | 'method' | 'path'> }
+  readonly example: { readonly point: Point; readonly operation: Pick<PolicyOperation, 'id' | 'method' | 'path'> }
   /** why the new policy widens it, if it declares that */
   readonly declared: string | undefined
 }
@@ -63,9 +64,6 @@ export interface PolicyDiff {
   readonly declaredForOthers: readonly string[]
 }
 
-/** The values of each fact on which a permission is decided. */
-type Dimensions = ReadonlyMap<string, readonly string[]>
-
 /** The points of one permission. With more, a comparison would take minutes. */
 const MAX_POINTS = 200_000
 
@@ -94,7 +92,7 @@ export function diffPolicies(
   const used = new Set<Widening>()
   const ids = new Set([...before.vocabulary.permissions.keys(), ...after.vocabulary.permissions.keys()])
   // All sizes are checked first: a comparison of those that are small enough can take long, and would be lost.
-  const dimensions = [...ids].map((id) => [id, joinDimensions(before, after, id)] as const)
+  const dimensions = [...ids].map((id) => [id, dimensionsOfBoth(before, after, id)] as const)
   const changes = dimensions.flatMap(([id, ofId]) => changesOf(before, after, id, ofId, declarations, used))
   const order: readonly ChangeKind[] = ['widening', 'narrowing', 'response']
   return {
@@ -121,7 +119,7 @@ function changesOf(
   before: Engine,
   after: Engine,
   id: string,
-  dimensions: Dimensions,
+  dimensions: readonly Dimension[],
   declarations: readonly Widening[],
   used: Set<Widening>,
 ): PolicyChange[] {
@@ -160,24 +158,17 @@ function describeChange(
   { dimensions }: Terms,
 ): PolicyChange {
   const inSet = members.filter((point) => holds(change.when, point))
-  const operation = operationWith(engines[1], change.permission) ?? operationWith(engines[0], change.permission)!
-  const point = Object.fromEntries([...dimensions.keys()].map((name) => [name, inSet[0]![name]!]))
+  const operations = [...operationsOf(engines[1]), ...operationsOf(engines[0])]
+  const { id, method, path } = operations.find((one) => one.permission === change.permission)!
+  const point = Object.fromEntries(dimensions.map(({ name }) => [name, inSet[0]![name]!]))
   return {
     kind: kindOf(change.before, change.after)!,
     row: engines.map(({ decisions }) => decisions.permissions.get(change.permission)?.row).findLast((row) => row !== undefined)!,
     ...change,
     isUsualScope: isUsualScope(change, engines),
     cells: inSet.length,
-    example: { point, operation },
+    example: { point, operation: { id, method, path } },
   }
-}
-
-/** An operation that needs a permission, or the action of the web app. */
-function operationWith({ decisions }: Engine, permission: string): PolicyChange['example']['operation'] | undefined {
-  const operation = [...decisions.operations.values()].find((one) => one.permission === permission)
-  if (operation !== undefined) return { id: operation.id, method: operation.method, path: operation.path }
-  const action = [...decisions.webActions.values()].find((one) => one.permission === permission)
-  return action && { id: action.id, method: 'web', path: 'app' }
 }
 
 /** Whether the points have every scope with which the permission is allowed by the policy that allows more, and no other. */
@@ -200,11 +191,7 @@ function isUsualScope(
 function definitionChanges(before: Engine, after: Engine, declarations: readonly Widening[], used: Set<Widening>): DefinitionChange[] {
   return [...after.vocabulary.definitions.keys()].flatMap((name) => {
     if (!before.vocabulary.definitions.has(name)) return []
-    const dimensions = new Map<string, readonly string[]>()
-    for (const { vocabulary } of [after, before])
-      for (const group of vocabulary.definitions.get(name)!.groups)
-        for (const fact of vocabulary.groups.get(group)!)
-          dimensions.set(fact.name, [...new Set([...(dimensions.get(fact.name) ?? []), ...fact.values])])
+    const dimensions = joinDimensions([after, before].flatMap(({ vocabulary }) => vocabulary.definitions.get(name)!.facts))
     const points = [...pointsOf(dimensions)]
     return [true, false].flatMap((now) => {
       const hasChanged = (point: Point) => isTrue(after, name, point) === now && isTrue(before, name, point) !== now
@@ -222,8 +209,7 @@ function definitionChanges(before: Engine, after: Engine, declarations: readonly
 
 /** Whether a definition is true. With a value that the policy does not know, it is not. */
 function isTrue({ vocabulary, holds: evaluate }: Engine, name: string, point: Point): boolean {
-  const facts = vocabulary.definitions.get(name)!.groups.flatMap((group) => vocabulary.groups.get(group)!)
-  return facts.every((fact) => fact.values.includes(point[fact.name]!)) && evaluate(name, point)
+  return isKnown(vocabulary.definitions.get(name)!.facts, point) && evaluate(name, point)
 }
 
 function kindOf(before: Answer, after: Answer): ChangeKind | undefined {
@@ -235,11 +221,17 @@ function kindOf(before: Answer, after: Answer): ChangeKind | undefined {
   return before === 'forbidden' && after === 'not_found' ? 'narrowing' : 'response'
 }
 
-function joinDimensions(before: Engine, after: Engine, id: string): Dimensions {
+/** Each of these dimensions once, with all values that it has in any of them. */
+function joinDimensions(all: readonly Dimension[]): Dimension[] {
   const joined = new Map<string, readonly string[]>()
-  for (const { vocabulary } of [after, before])
-    for (const [name, values] of dimensionsOf(vocabulary, id)) joined.set(name, [...new Set([...(joined.get(name) ?? []), ...values])])
-  const size = [...joined.values()].reduce((product, values) => product * values.length, 1)
+  for (const { name, values } of all) joined.set(name, [...new Set([...(joined.get(name) ?? []), ...values])])
+  return [...joined].map(([name, values]) => ({ name, values }))
+}
+
+/** @throws {TooDifferent} */
+function dimensionsOfBoth(before: Engine, after: Engine, id: string): Dimension[] {
+  const joined = joinDimensions([after, before].flatMap(({ vocabulary }) => dimensionsOf(vocabulary, id)))
+  const size = sizeOf(joined)
   if (size > MAX_POINTS) throw new TooDifferent(`the policies cannot be compared: "${id}" has ${size} points with the facts of both`)
   return joined
 }
@@ -269,12 +261,8 @@ function sharedDefinitions(before: Engine, after: Engine, id: string): string[] 
 }
 
 function valuesOf({ vocabulary, holds: isTrue }: Engine, { dimensions, definitions }: Terms, point: Point): Point {
-  const isKnown = (name: string) =>
-    vocabulary.definitions
-      .get(name)!
-      .groups.every((group) => vocabulary.groups.get(group)!.every((fact) => fact.values.includes(point[fact.name]!)))
-  const values = definitions.map((name) => [name, dimensions.size > 0 && isKnown(name) ? String(isTrue(name, point)) : 'unknown'])
-  return Object.fromEntries(values) as Point
+  const textOf = (name: string) => (isKnown(vocabulary.definitions.get(name)!.facts, point) ? String(isTrue(name, point)) : 'unknown')
+  return Object.fromEntries(definitions.map((name) => [name, dimensions.length > 0 ? textOf(name) : 'unknown']))
 }
 
 function declares({ permission, when }: Widening, id: string, point: Point): boolean {

@@ -1,7 +1,8 @@
-import { pointsOf, type Answer } from './answers.ts'
 import { describeSet } from './conjunctions.ts'
 import type { Engine } from './engine.ts'
+import { answerTo, type Answer } from './enumerate.ts'
 import { refuse, type Facts } from './evaluate.ts'
+import { pointsOf } from './points.ts'
 import type { Fact } from './vocabulary.ts'
 
 /** A fact that has one of these values. */
@@ -21,9 +22,8 @@ export interface Dependence {
  * @throws {TypeError} if the permission is not in the vocabulary
  */
 export function factsOf({ vocabulary }: Engine, id: string, withScope: boolean): readonly Fact[] {
-  const { groups } = vocabulary.permissions.get(id) ?? refuse(`"${id}" is not a permission of the vocabulary`)
-  const ofGroups = groups.flatMap((group) => vocabulary.groups.get(group)!)
-  return withScope ? [vocabulary.scopeOrder, ...ofGroups] : ofGroups
+  const { facts } = vocabulary.permissions.get(id) ?? refuse(`"${id}" is not a permission of the vocabulary`)
+  return withScope ? [vocabulary.scopeOrder, ...facts] : facts
 }
 
 const ORDER = ['allowed', 'insufficient_scope', 'forbidden', 'not_found'] as const
@@ -35,16 +35,10 @@ const ORDER = ['allowed', 'insufficient_scope', 'forbidden', 'not_found'] as con
  */
 export function dependence(engine: Engine, id: string, known: Facts, fields?: readonly string[]): Dependence[] {
   const withScope = Object.hasOwn(known, engine.vocabulary.scopeOrder.name)
-  const unknown = factsOf(engine, id, withScope).filter(({ name }) => !Object.hasOwn(known, name))
-  const dimensions = new Map(unknown.map(({ name, values }) => [name, values]))
-  const all = [...pointsOf(dimensions)]
-  const answers = new Map(all.map((point) => [point, answerTo({ ...known, ...point })]))
-  function answerTo(facts: Facts): Dependence['answer'] {
-    if (withScope && !engine.checkScope(id, facts).allowed) return 'insufficient_scope'
-    return engine.decide(id, facts, fields).outcome
-  }
+  const dimensions = factsOf(engine, id, withScope).filter(({ name }) => !Object.hasOwn(known, name))
+  const answers = new Map([...pointsOf(dimensions)].map((point) => [point, answerTo(engine, id, { ...known, ...point }, fields)]))
   return ORDER.filter((answer) => [...answers.values()].includes(answer)).map((answer) => {
-    const conjunctions = describeSet(all, (point) => answers.get(point) === answer, { dimensions, definitions: [] })
+    const conjunctions = describeSet([...answers.keys()], (point) => answers.get(point) === answer, { dimensions, definitions: [] })
     return { answer, cases: conjunctions.map((conjunction) => [...conjunction].map(([fact, values]) => ({ fact, values }))) }
   })
 }

@@ -54,7 +54,7 @@ function preparePermission(
   const rules = permissionRules.filter((rule) => covers(rule, permission))
   return {
     permission,
-    facts: factSlots(permission.groups, vocabulary),
+    facts: permission.facts.map(factSlot),
     definitions: definitionSlots([...permission.notFoundUnless, ...permission.forbiddenUnless], vocabulary, permissionRules),
     requiredScope: scopeOrder.values.find(allows) ?? (permission.surface === undefined ? '(no scope)' : WEB_APP),
     scopeRow: scopeRules.find((rule) => covers(rule, permission))?.row ?? (permission.surface === undefined ? '(no row)' : 'no token'),
@@ -65,11 +65,11 @@ function preparePermission(
 
 /** Prepares a definition that is evaluated without a permission. */
 function prepareDefinition(
-  { name, groups }: Definition,
+  { name, facts }: Definition,
   vocabulary: Vocabulary,
   rules: readonly Rule[],
 ): Pick<PreparedPermission, 'facts' | 'definitions'> {
-  return { facts: factSlots(groups, vocabulary), definitions: definitionSlots([name], vocabulary, rules) }
+  return { facts: facts.map(factSlot), definitions: definitionSlots([name], vocabulary, rules) }
 }
 
 /** A fact with its key in a fact record. */
@@ -77,24 +77,20 @@ function factSlot({ name, values }: Fact): FactSlot {
   return { name, key: recordKey(name), values: new Set(values) }
 }
 
-function factSlots(groups: readonly string[], vocabulary: Vocabulary): FactSlot[] {
-  return groups.flatMap((group) => vocabulary.groups.get(group)!.map(factSlot))
+/** Definitions and all definitions that they depend on, in the order of evaluation. */
+function definitionSlots(names: readonly string[], vocabulary: Vocabulary, rules: readonly Rule[]): DefinitionSlot[] {
+  return withDependencies(names, vocabulary, rules).map((name) => ({ name, key: recordKey(name) }))
 }
 
 /** Definitions and all definitions that they depend on, in the order of evaluation. */
-function definitionSlots(names: readonly string[], vocabulary: Vocabulary, rules: readonly Rule[]): DefinitionSlot[] {
-  const needed = withDependencies(names, vocabulary, rules)
-  return [...vocabulary.definitions.keys()].filter((name) => needed.has(name)).map((name) => ({ name, key: recordKey(name) }))
-}
-
-function withDependencies(names: readonly string[], vocabulary: Vocabulary, rules: readonly Rule[]): Set<string> {
+export function withDependencies(names: readonly string[], vocabulary: Vocabulary, rules: readonly Rule[]): string[] {
   const needed = new Set(names)
   // A Set can grow while it is iterated: added names are visited too.
   for (const name of needed) {
     for (const rule of rules.filter((candidate) => covers(candidate, { action: DEFINE, subject: name })))
       for (const term of Object.keys(rule.conditions)) if (vocabulary.definitions.has(term)) needed.add(term)
   }
-  return needed
+  return [...vocabulary.definitions.keys()].filter((name) => needed.has(name))
 }
 
 /** What the scope table decides about a permission. */

@@ -1,8 +1,10 @@
-import { pointsOf, type Answer } from './answers.ts'
 import { smallestChanges, type ChangeSet, type Values } from './changes.ts'
+import { acceptedValues, unmetConditions } from './conditions.ts'
 import { factsOf } from './dependence.ts'
 import type { Decision, Engine } from './engine.ts'
+import { answerTo, type Answer } from './enumerate.ts'
 import { refuse, type Facts } from './evaluate.ts'
+import { pointsOf } from './points.ts'
 import { covers, type Rule } from './rules.ts'
 import { DEFINE, type Fact, type Permission } from './vocabulary.ts'
 
@@ -107,10 +109,8 @@ function allowedCells(engine: Engine, id: string, facts: readonly Fact[], fields
   const key = `${id}|${withScope}|${fields?.toSorted().join()}`
   let cells = ofEngine.get(key)
   if (cells === undefined) {
-    const all = [...pointsOf(new Map(facts.map(({ name, values }) => [name, values])))]
-    const isAllowed = (cell: Facts) =>
-      (!withScope || engine.checkScope(id, cell).allowed) && engine.decide(id, cell, fields).outcome === 'allowed'
-    ofEngine.set(key, (cells = all.filter(isAllowed).map((cell) => facts.map(({ name }) => cell[name]!))))
+    const allowed = [...pointsOf(facts)].filter((cell) => answerTo(engine, id, cell, fields) === 'allowed')
+    ofEngine.set(key, (cells = allowed.map((cell) => facts.map(({ name }) => cell[name]!))))
   }
   return cells
 }
@@ -125,7 +125,7 @@ function explainScope({ vocabulary, scopeRules, checkScope }: Engine, permission
 function explainPermission(engine: Engine, permission: Permission, facts: Facts, fields?: readonly string[]): PermissionStage {
   const { vocabulary, permissionRules } = engine
   const { outcome, row, derived } = engine.decide(permission.id, facts, fields)
-  const terms = { ...facts, ...Object.fromEntries(Object.entries(derived).map(([name, value]) => [name, String(value)])) }
+  const terms = { ...facts, ...derived }
   const explainRules = (about: Pick<Permission, 'action' | 'subject'>, ofFields?: readonly string[]) =>
     permissionRules.filter((rule) => covers(rule, about) && concerns(rule, ofFields)).map((rule) => explainRule(engine, rule, terms))
   return {
@@ -147,15 +147,15 @@ function concerns(rule: Rule, fields: readonly string[] | undefined): boolean {
   return fields === undefined || rule.fields === undefined || rule.fields.some((field) => fields.includes(field))
 }
 
-function explainRule({ vocabulary }: Engine, { id, row, reason, conditions }: Rule, terms: Facts): ExplainedRule {
-  const unmet = Object.entries(conditions).flatMap(([name, condition]): Unmet[] => {
-    const wanted = typeof condition === 'object' ? condition.$in : [String(condition)]
-    const value = terms[name]!
-    return wanted.includes(value) ? [] : [{ name, value, wanted: inOrder(wanted, vocabulary.facts.get(name)) }]
+function explainRule(
+  { vocabulary }: Engine,
+  { id, row, reason, conditions }: Rule,
+  terms: Readonly<Record<string, string | boolean>>,
+): ExplainedRule {
+  const unmet = unmetConditions(conditions, terms).map((name): Unmet => {
+    const accepted = acceptedValues(conditions[name]!)
+    const wanted = vocabulary.facts.get(name)?.values.filter((value) => accepted.includes(value)) ?? accepted
+    return { name, value: String(terms[name]), wanted }
   })
   return { id, row, reason, holds: unmet.length === 0, unmet }
-}
-
-function inOrder(values: readonly string[], fact: Fact | undefined): readonly string[] {
-  return fact === undefined ? values : fact.values.filter((value) => values.includes(value))
 }

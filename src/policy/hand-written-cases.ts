@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { didYouMean, PolicyError, type PolicyDiagnostic } from './diagnostic.ts'
+import { didYouMean } from './diagnostic.ts'
 import type { Facts } from './evaluate.ts'
-import { readShape } from './shape.ts'
+import { checkValue, readShape } from './shape.ts'
 import type { Path, Report, Source } from './source.ts'
 import type { Fact, Vocabulary } from './vocabulary.ts'
 
@@ -34,7 +34,6 @@ const shape = z.strictObject({
     z.union([response, z.record(z.string(), z.unknown())], { error: 'a decision is a response, or has the axis "down"' }),
   ),
 })
-const KEYS = ['version', 'axes', 'always', 'facts', 'response', 'decisions', 'down', 'across']
 type Data = z.output<typeof shape>
 type RawFacts = z.output<typeof facts>
 type RawDecision = Data['decisions'][string]
@@ -52,21 +51,17 @@ interface Axis {
  * @throws {PolicyError} if a name is unknown, a combination of facts belongs to no case or to two, or a response is missing
  */
 export function readCases(source: Source, vocabulary: Vocabulary): ReadonlyMap<string, HandWrittenDecision> {
-  const data = readShape(source, shape, KEYS)
-  const diagnostics: PolicyDiagnostic[] = []
-  const report: Report = (at, message, suggestion, on) => void diagnostics.push(source.diagnostic(at, message, { suggestion, on }))
-  const axes = new Map(Object.entries(data.axes).map(([name, cases]) => [name, readAxis(name, cases, vocabulary, report)]))
-  const always = data.always.map((rule, i) => ({ ...rule, facts: readFacts(rule.facts, ['always', i, 'facts'], vocabulary, report) }))
-  const decisions = new Map(
-    Object.entries(data.decisions).map(([name, raw]) => {
-      const { groups, lookUp } = readDecision(name, raw, axes, report)
-      const before = (present: Facts) => always.find((rule) => rule.facts.every(([fact, values]) => values.includes(present[fact]!)))
-      const find = (present: Facts) => (before(present) === undefined ? lookUp(present) : ALWAYS)
-      return [name, { name, groups, lookUp: find }] as const
-    }),
-  )
-  if (diagnostics.length > 0) throw new PolicyError(diagnostics)
-  return decisions
+  return readShape(source, shape, (data, report) => {
+    const axes = new Map(Object.entries(data.axes).map(([name, cases]) => [name, readAxis(name, cases, vocabulary, report)]))
+    const always = data.always.map((rule, i) => readFacts(rule.facts, ['always', i, 'facts'], vocabulary, report))
+    const isAlways = (present: Facts) => always.some((facts) => facts.every(([fact, values]) => values.includes(present[fact]!)))
+    return new Map(
+      Object.entries(data.decisions).map(([name, raw]) => {
+        const { groups, lookUp } = readDecision(name, raw, axes, report)
+        return [name, { name, groups, lookUp: (present: Facts) => (isAlways(present) ? ALWAYS : lookUp(present)) }]
+      }),
+    )
+  })
 }
 
 const ALWAYS: HandWrittenCase = { response: 401, name: 'always' }
@@ -79,10 +74,7 @@ function readFacts(raw: RawFacts, at: Path, { facts: known }: Vocabulary, report
     const fact = known.get(name)
     const values = [value].flat()
     if (fact === undefined) report([...at, name], `unknown fact "${name}"`, didYouMean(name, known.keys()), 'key')
-    else
-      for (const one of values)
-        if (!fact.values.includes(one))
-          report([...at, name], `"${one}" is not a value of ${name}`, didYouMean(one, fact.values) ?? `one of ${fact.values.join(', ')}`)
+    else for (const one of values) checkValue(one, fact, [...at, name], report)
     return [name, values]
   })
 }

@@ -1,25 +1,11 @@
 import { z } from 'zod'
-import { didYouMean, PolicyError, type PolicyDiagnostic } from './diagnostic.ts'
+import { didYouMean } from './diagnostic.ts'
 import type { Facts } from './evaluate.ts'
 import type { HandWrittenCase, HandWrittenDecision } from './hand-written-cases.ts'
+import { webOperation, type PolicyOperation } from './operations.ts'
 import { readShape } from './shape.ts'
-import type { Path, Report, Source } from './source.ts'
+import type { Path, Source } from './source.ts'
 import { WEB_APP, type Vocabulary } from './vocabulary.ts'
-
-/** An operation, as the hand-written decisions describe it. */
-export interface HandWrittenOperation {
-  readonly id: string
-  readonly method: string
-  readonly path: string
-  /** `action Subject` */
-  readonly permission: string
-  readonly row: string
-  /** the members of its body whose items are decided in addition */
-  readonly also: ReadonlyMap<string, { readonly permission: string; readonly row: string }>
-}
-
-/** What only the web app does, as the hand-written decisions describe it. */
-export type HandWrittenWebAction = Pick<HandWrittenOperation, 'id' | 'permission' | 'row'>
 
 /** What the hand-written decisions say of a permission. */
 export interface HandWrittenPermission {
@@ -34,9 +20,8 @@ export interface HandWrittenPermission {
 
 /** The hand-written decisions of a policy (`decisions/`). They share no code with what decides. */
 export interface HandWrittenDecisions {
-  readonly operations: ReadonlyMap<string, HandWrittenOperation>
-  /** what no token can do */
-  readonly webActions: ReadonlyMap<string, HandWrittenWebAction>
+  /** by id; those of the web app are the last ones */
+  readonly operations: ReadonlyMap<string, PolicyOperation>
   /** by `action Subject`; each permission of the vocabulary has one */
   readonly permissions: ReadonlyMap<string, HandWrittenPermission>
 }
@@ -69,51 +54,47 @@ export function readDecisions(
   byName: ReadonlyMap<string, HandWrittenDecision>,
   vocabulary: Vocabulary,
 ): HandWrittenDecisions {
-  const data = readShape(source, shape, ['version', 'operations', 'web_app'])
-  const diagnostics: PolicyDiagnostic[] = []
-  const report: Report = (at, message, suggestion, on) => void diagnostics.push(source.diagnostic(at, message, { suggestion, on }))
-  const statements = new Map<string, Statement>()
-  const state = (permission: string, statement: Statement, at: Path): void => {
-    checkStatement(permission, statement, byName, vocabulary, (message, suggestion) => report(at, message, suggestion))
-    const other = statements.get(permission)
-    if (other !== undefined && !agree(other, statement)) report(at, `another operation states something else of "${permission}"`)
-    statements.set(permission, { ...statement, scope: statement.scope ?? other?.scope })
-  }
-  const operations = new Map<string, HandWrittenOperation>()
-  for (const [id, [verb, path, scopeName, row, permission, decision, ...rest]] of Object.entries(data.operations)) {
-    const at: Path = ['operations', id]
-    const [additions = {}, ...more] = rest
-    if (more.length > 0) report(at, 'there is something after the last column')
-    const scope = vocabulary.scopeOrder.values.find((value) => value === scopeName || value.endsWith(`:${scopeName}`))
-    if (scope === undefined) report(at, `unknown scope "${scopeName}"`, `one of ${vocabulary.scopeOrder.values.join(', ')}`)
-    state(permission, { scope, row, decision }, at)
-    for (const [ofRow, ofPermission, ofDecision] of Object.values(additions))
-      state(ofPermission, { scope: undefined, row: ofRow, decision: ofDecision }, at)
-    const further = Object.entries(additions).map(
-      ([member, [ofRow, ofPermission]]) => [member, { permission: ofPermission, row: ofRow }] as const,
-    )
-    operations.set(id, { id, method: verb, path, permission, row, also: new Map(further) })
-  }
-  const webActions = Object.entries(data.web_app ?? {}).map(([id, [row, permission, decision]]): [string, HandWrittenWebAction] => {
-    const at: Path = ['web_app', id]
-    state(permission, { scope: undefined, row, decision }, at)
-    if (vocabulary.permissions.get(permission)?.surface !== WEB_APP)
-      report(at, `"${permission}" is not a permission of the web app`, 'an operation of the API belongs to "operations"')
-    return [id, { id, permission, row }]
+  return readShape(source, shape, (data, report) => {
+    const statements = new Map<string, Statement>()
+    const state = (permission: string, statement: Statement, at: Path): void => {
+      checkStatement(permission, statement, byName, vocabulary, (message, suggestion) => report(at, message, suggestion))
+      const other = statements.get(permission)
+      if (other !== undefined && !agree(other, statement)) report(at, `another operation states something else of "${permission}"`)
+      statements.set(permission, { ...statement, scope: statement.scope ?? other?.scope })
+    }
+    const operations = new Map<string, PolicyOperation>()
+    for (const [id, [method, path, scopeName, row, permission, decision, additions = {}, ...more]] of Object.entries(data.operations)) {
+      const at: Path = ['operations', id]
+      if (more.length > 0) report(at, 'there is something after the last column')
+      const scope = vocabulary.scopeOrder.values.find((value) => value === scopeName || value.endsWith(`:${scopeName}`))
+      if (scope === undefined) report(at, `unknown scope "${scopeName}"`, `one of ${vocabulary.scopeOrder.values.join(', ')}`)
+      state(permission, { scope, row, decision }, at)
+      const also = Object.entries(additions).map(([member, [ofRow, ofPermission, ofDecision]]) => {
+        state(ofPermission, { scope: undefined, row: ofRow, decision: ofDecision }, at)
+        return { member, permission: ofPermission, row: ofRow }
+      })
+      operations.set(id, { id, method, path, permission, row, also })
+    }
+    const ofWebApp = new Set<string>()
+    for (const [id, [row, permission, decision]] of Object.entries(data.web_app ?? {})) {
+      const at: Path = ['web_app', id]
+      state(permission, { scope: undefined, row, decision }, at)
+      if (vocabulary.permissions.get(permission)?.surface !== WEB_APP)
+        report(at, `"${permission}" is not a permission of the web app`, 'an operation of the API belongs to "operations"')
+      if (operations.has(id)) report(at, `"${id}" is an operation of the API, too`)
+      ofWebApp.add(permission)
+      operations.set(id, webOperation(id, permission, row))
+    }
+    for (const [id, { surface }] of vocabulary.permissions) {
+      const { scope } = statements.get(id) ?? {}
+      if (surface === undefined && scope === undefined)
+        report(['operations'], `no operation decides "${id}"`, 'add one, or remove the permission', 'key')
+      else if (surface === WEB_APP && (scope !== undefined || !ofWebApp.has(id)))
+        report(['operations'], `"${id}" is a permission of the web app`, 'state it under "web_app", and in no operation', 'key')
+    }
+    const permissions = new Map([...statements].map(([id, statement]) => [id, handWrittenPermission(statement, byName)]))
+    return { operations, permissions }
   })
-  for (const [id, { surface }] of vocabulary.permissions) {
-    const { scope } = statements.get(id) ?? {}
-    if (surface === undefined && scope === undefined)
-      report(['operations'], `no operation decides "${id}"`, 'add one, or remove the permission', 'key')
-    else if (surface === WEB_APP && (scope !== undefined || !webActions.some(([, { permission }]) => permission === id)))
-      report(['operations'], `"${id}" is a permission of the web app`, 'state it under "web_app", and in no operation', 'key')
-  }
-  if (diagnostics.length > 0) throw new PolicyError(diagnostics)
-  return {
-    operations,
-    webActions: new Map(webActions),
-    permissions: new Map([...statements].map(([id, statement]) => [id, handWrittenPermission(statement, byName)])),
-  }
 }
 
 /** Whether two operations state the same of their permission. A further permission states no scope. */

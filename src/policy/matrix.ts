@@ -1,11 +1,11 @@
-import type { Condition } from './conditions.ts'
+import { acceptedValues, type Condition } from './conditions.ts'
 import type { Engine } from './engine.ts'
 import { covers, isDefinition, type Rule } from './rules.ts'
-import type { ListedOperation } from './listed-operations.ts'
+import { withWebApp, type PolicyOperation } from './operations.ts'
 import { cells } from './enumerate.ts'
 
 /** The decisions of both tables about every operation, as Markdown (`policies/matrix.md`). */
-export function renderMatrix(engine: Engine, operations: readonly ListedOperation[]): string {
+export function renderMatrix(engine: Engine, operations: readonly PolicyOperation[]): string {
   const { vocabulary, permissionRules } = engine
   const definitions = permissionRules
     .filter(isDefinition)
@@ -44,34 +44,15 @@ export const matrixHead: readonly string[] = [
 ]
 
 /** A row for each operation, for each further permission of one, and for each action of the web app. The cells have the markup of Markdown. */
-export function matrixRows(engine: Engine, operations: readonly ListedOperation[]): string[][] {
-  return [...operations.flatMap((operation) => [operationRow(engine, operation), ...furtherRows(engine, operation)]), ...webRows(engine)]
-}
-
-function operationRow(engine: Engine, { id, method, path, needs, kind }: ListedOperation): string[] {
-  return [`\`${id}\``, `${method} ${path}`, ...permissionCells(engine, needs, kind)]
-}
-
-/** The further permissions of an operation: each is asked about every item of a member of the body. */
-function furtherRows(engine: Engine, { id, also }: ListedOperation): string[][] {
-  return also.map(({ member, needs }) => [`\`${id}\``, `each of \`${member}\``, ...permissionCells(engine, needs, 'single')])
-}
-
-/** What only the web app does, for a person who is signed in. */
-function webRows(engine: Engine): string[][] {
-  return [...engine.decisions.webActions.values()].map(({ id, permission }) => [
-    `\`${id}\``,
-    'web app',
-    ...permissionCells(engine, [permission], 'single'),
+export function matrixRows(engine: Engine, operations: readonly PolicyOperation[]): string[][] {
+  return withWebApp(engine, operations).flatMap(({ id, method, path, permission, kind, also }) => [
+    [`\`${id}\``, `${method} ${path}`, ...permissionCells(engine, permission, kind)],
+    ...also.map((further) => [`\`${id}\``, `each of \`${further.member}\``, ...permissionCells(engine, further.permission)]),
   ])
 }
 
-function permissionCells(
-  { vocabulary, permissionRules, checkScope }: Engine,
-  needs: readonly string[],
-  kind: ListedOperation['kind'],
-): string[] {
-  const permission = vocabulary.permissions.get(needs.join(' '))!
+function permissionCells({ vocabulary, permissionRules, checkScope }: Engine, id: string, kind?: PolicyOperation['kind']): string[] {
+  const permission = vocabulary.permissions.get(id)!
   const rules = permissionRules.filter((rule) => covers(rule, permission))
   const { required, row: scopeRow } = checkScope(permission.id, { [vocabulary.scopeOrder.name]: vocabulary.scopeOrder.values[0]! })
   return [
@@ -95,7 +76,7 @@ function describeConditions({ conditions }: Rule): string {
 
 function describeCondition(name: string, condition: Condition): string {
   if (condition === true) return `**${name}**`
-  return typeof condition === 'string' ? `${name} is ${condition}` : `${name} is ${condition.$in.join(' or ')}`
+  return `${name} is ${acceptedValues(condition).join(' or ')}`
 }
 
 /** The lines of a Markdown table. Cells are escaped, except for Markdown markup. */
@@ -115,8 +96,8 @@ export function listCells(engine: Engine): { readonly head: readonly string[]; r
   const { name, values } = vocabulary.scopeOrder
   const facts = [...vocabulary.facts.keys()].filter((fact) => fact !== name)
   const scopes = new Map([...vocabulary.permissions.keys()].map((id) => [id, checkScope(id, { [name]: values[0]! }).required]))
-  const rows = [...cells(vocabulary)].map(({ permission: { id }, facts: present, field }) => {
-    const { outcome, row, rules } = decide(id, present, field === undefined ? undefined : [field])
+  const rows = [...cells(vocabulary)].map(({ permission: { id }, facts: present, field, fields }) => {
+    const { outcome, row, rules } = decide(id, present, fields)
     return [id, field ?? '', ...facts.map((fact) => present[fact] ?? ''), scopes.get(id)!, responses[outcome], row, rules.join(' ')]
   })
   return { head: [...BEFORE, ...facts, ...AFTER], rows }

@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks'
-import { proveClaims, type OperationClaim, type WebClaim } from './claims.ts'
+import { proveClaims } from './claims.ts'
 import { decidedSpaceOf, type Check } from './decided-space.ts'
 import type { Engine } from './engine.ts'
+import type { PolicyOperation } from './operations.ts'
 import { covers, isDefinition } from './rules.ts'
 
 /** The result of a proof. */
@@ -28,10 +29,9 @@ export interface Proof {
  * - nothing is allowed if a definition under `not_found_unless` or `forbidden_unless` fails, or if the subject may not be read;
  * - each operation states the row that decides it, and is the one that the decisions describe; each permission is needed by an operation;
  * - a further permission of an operation requires no greater scope than its own, which is checked before the body is read.
- * @param claims without any, the last two invariants are skipped
- * @param webClaims what only the web app does
+ * @param claims the operations of the service, those of the web app included; without any, the last two invariants are skipped
  */
-export function proveInvariants(engine: Engine, claims: readonly OperationClaim[], webClaims: readonly WebClaim[] = []): Proof {
+export function proveInvariants(engine: Engine, claims: readonly PolicyOperation[] = []): Proof {
   const start = performance.now()
   const space = decidedSpaceOf(engine)
   const checks = [
@@ -40,7 +40,10 @@ export function proveInvariants(engine: Engine, claims: readonly OperationClaim[
     { name: 'what hides a subject hides everything that is done with it', failures: proveHidden(engine) },
     ...space.checks,
     { name: 'no rule can be removed', failures: space.redundantRules.map((rule) => `${rule} can be removed: no decision changes`) },
-    { name: 'the operations are those that the decisions describe', failures: proveClaims(engine, claims, webClaims, space.decidingRows) },
+    {
+      name: 'the operations are those that the decisions describe',
+      failures: claims.length === 0 ? [] : proveClaims(engine, claims, space.decidingRows),
+    },
   ]
   const failures = checks.flatMap((check) => check.failures)
   return { permissions: engine.vocabulary.permissions.size, cells: space.count, milliseconds: performance.now() - start, checks, failures }

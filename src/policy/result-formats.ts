@@ -1,12 +1,13 @@
-import { isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, type Pair } from 'yaml'
-import type { Answer } from './answers.ts'
 import type { Conjunction } from './conjunctions.ts'
+import type { Coverage } from './coverage.ts'
+import type { Check } from './decided-space.ts'
 import { undeclared, type ChangeKind, type DefinitionChange, type PolicyChange, type PolicyDiff } from './decision-diff.ts'
+import type { Answer } from './enumerate.ts'
+import { markdownTable } from './matrix.ts'
+import { readSource, type Path, type SourceFile } from './source.ts'
+import type { TextChange } from './text-diff.ts'
 import { DEFINE } from './vocabulary.ts'
 import type { Widening } from './widenings.ts'
-import type { Check } from './decided-space.ts'
-import type { Coverage } from './coverage.ts'
-import type { SourceFile } from './source.ts'
 
 /** How parts of a text are coloured. */
 export type Paint = (text: string) => string
@@ -23,12 +24,12 @@ const signs: Readonly<Record<ChangeKind, string>> = { widening: '+', narrowing: 
 /** The difference as text, like a plan that can be pasted into a review. */
 export function renderDiffText(diff: PolicyDiff, { red, green, dim }: Readonly<Record<'red' | 'green' | 'dim', Paint>>): string {
   const paint: Readonly<Record<ChangeKind, Paint>> = { widening: green, narrowing: red, response: (text) => text }
-  const changes = groupsOf(diff.changes).flatMap((group) => [
-    paint[group[0]!.kind](`${signs[group[0]!.kind]} ${headline(group)}`),
-    ...(group[0]!.declared === undefined ? [] : [`    declared by its author: ${group[0]!.declared}`]),
-    dim(`    ${describeExample(group)}`),
+  const changes = describeChanges(diff.changes).flatMap(({ kind, headline, declared, example }) => [
+    paint[kind](`${signs[kind]} ${headline}`),
+    ...(declared === undefined ? [] : [`    declared by its author: ${declared}`]),
+    dim(`    ${example}`),
   ])
-  const edits = diff.edits.map(({ kind, what, members }) => `  ${what} ${kind}${members.length === 0 ? '' : ` (${members.join(', ')})`}`)
+  const edits = diff.edits.map((edit) => `  ${describeEdit(edit)}`)
   return [
     `policy ${diff.from.slice(0, 12)} → ${diff.to.slice(0, 12)}`,
     ...diff.definitions.map((change) => (change.now ? green : red)(`${change.now ? '+' : '-'} ${describeDefinition(change)}`)),
@@ -45,19 +46,19 @@ export function renderDiffText(diff: PolicyDiff, { red, green, dim }: Readonly<R
 export function renderDiffMarkdown(diff: PolicyDiff): string {
   const titles: Readonly<Record<ChangeKind, string>> = { widening: 'Allows more', narrowing: 'Allows less', response: 'Other responses' }
   const sections = (Object.keys(titles) as ChangeKind[]).flatMap((kind) => {
-    const ofKind = groupsOf(diff.changes.filter((change) => change.kind === kind))
+    const ofKind = describeChanges(diff.changes.filter((change) => change.kind === kind))
     if (ofKind.length === 0) return []
-    const rows = ofKind.map((group) => [
-      group.map(({ permission, row }) => `\`${permission}\` [${row}]`).join(', '),
-      whenOf(group[0]!),
-      `${answers[group[0]!.before]} → ${answers[group[0]!.after]}`,
-      describeExample(group),
-      ...(kind === 'widening' ? [group[0]!.declared ?? '**not declared**'] : []),
+    const rows = ofKind.map(({ permissions, when, before, after, example, declared }) => [
+      permissions.map(({ permission, row }) => `\`${permission}\` [${row}]`).join(', '),
+      when,
+      `${before} → ${after}`,
+      example,
+      ...(kind === 'widening' ? [declared ?? '**not declared**'] : []),
     ])
     const head = ['permission', 'when', 'answer', 'example', ...(kind === 'widening' ? ['declared by its author'] : [])]
-    return ['', `### ${titles[kind]}`, '', ...[head, head.map(() => '---'), ...rows].map(markdownRow)]
+    return ['', `### ${titles[kind]}`, '', ...markdownTable(head, rows)]
   })
-  const edits = diff.edits.map(({ kind, what, members }) => `- ${what} ${kind}${members.length === 0 ? '' : ` (${members.join(', ')})`}`)
+  const edits = diff.edits.map((edit) => `- ${describeEdit(edit)}`)
   return [
     '## Policy changes',
     '',
@@ -77,16 +78,22 @@ export function renderDiffJson(diff: PolicyDiff): string {
 
 /** A widening that the new policy does not declare, as one line. */
 export function describeUndeclared(change: PolicyChange | DefinitionChange): string {
-  return 'name' in change ? describeDefinition(change) : headline([change])
+  return 'name' in change ? describeDefinition(change) : describeChanges([change])[0]!.headline
 }
 
-function markdownRow(cells: readonly string[]): string {
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('<', '&lt;')).join(' | ')} |`
+/** Changes of several permissions that are the same otherwise, in words. */
+export interface DescribedChanges extends Pick<PolicyChange, 'kind' | 'declared'> {
+  readonly permissions: readonly PolicyChange[]
+  readonly when: string
+  readonly before: string
+  readonly after: string
+  readonly headline: string
+  readonly example: string
 }
 
-/** Changes of several permissions that are the same otherwise are shown together. */
-function groupsOf(changes: readonly PolicyChange[]): (readonly PolicyChange[])[] {
-  const groups = new Map<string, PolicyChange[]>()
+/** Describes changes. Those of several permissions that are the same otherwise are shown together. */
+export function describeChanges(changes: readonly PolicyChange[]): DescribedChanges[] {
+  const groups = new Map<string, [PolicyChange, ...PolicyChange[]]>()
   for (const change of changes) {
     const { kind, before, after, declared } = change
     const key = JSON.stringify([kind, before, after, declared, whenOf(change)])
@@ -94,19 +101,32 @@ function groupsOf(changes: readonly PolicyChange[]): (readonly PolicyChange[])[]
     if (group === undefined) groups.set(key, [change])
     else group.push(change)
   }
-  return [...groups.values()]
+  return [...groups.values()].map((permissions) => {
+    const [change] = permissions
+    const { kind, declared } = change
+    const [before, after] = [answers[change.before], answers[change.after]]
+    const when = whenOf(change)
+    return { kind, permissions, when, before, after, declared, headline: headlineOf(permissions, when), example: exampleOf(permissions) }
+  })
 }
 
-function headline(group: readonly PolicyChange[]): string {
-  const change = group[0]!
+function headlineOf(group: readonly [PolicyChange, ...PolicyChange[]], when: string): string {
+  const [{ kind, before, after }] = group
   const verb = {
-    widening: change.after === 'allowed' ? 'ALLOW' : 'REVEAL',
-    narrowing: change.before === 'allowed' ? 'DENY' : 'HIDE',
+    widening: after === 'allowed' ? 'ALLOW' : 'REVEAL',
+    narrowing: before === 'allowed' ? 'DENY' : 'HIDE',
     response: 'RESPONSE',
   }
-  const after = change.after === 'allowed' ? '' : `${answers[change.after]}; `
+  const now = after === 'allowed' ? '' : `${answers[after]}; `
   const permissions = group.map(({ permission, row }) => `${permission} [${row}]`).join(', ')
-  return `${verb[change.kind]} ${permissions} when ${whenOf(change)} (${after}was ${answers[change.before]})`
+  return `${verb[kind]} ${permissions} when ${when} (${now}was ${answers[before]})`
+}
+
+function exampleOf(group: readonly [PolicyChange, ...PolicyChange[]]): string {
+  const { operation, point } = group[0].example
+  const facts = Object.entries(point).map(([name, value]) => `${name} ${value}`)
+  const count = group.reduce((sum, { cells }) => sum + cells, 0)
+  return `${count} ${count === 1 ? 'cell' : 'cells'}, for example ${operation.id}: ${operation.method} ${operation.path} with ${facts.join(', ')}`
 }
 
 /** The conditions of a change in words. The scope is left out if it is the one that the permission requires anyway. */
@@ -115,7 +135,13 @@ function whenOf({ when, isUsualScope, example: { point } }: PolicyChange): strin
   return describeConjunction(new Map([...when].filter(([name]) => name !== scope || !isUsualScope)))
 }
 
-function describeDefinition({ name, now, when, declared }: DefinitionChange): string {
+/** What was edited, in words. */
+export function describeEdit({ kind, what, members }: TextChange): string {
+  return `${what} ${kind}${members.length === 0 ? '' : ` (${members.join(', ')})`}`
+}
+
+/** A definition that has another value, in words. */
+export function describeDefinition({ name, now, when, declared }: DefinitionChange): string {
   const reason = declared === undefined ? '' : ` (declared by its author: ${declared})`
   return `DEFINE ${name} as ${now} when ${describeConjunction(when)}${reason}`
 }
@@ -126,13 +152,6 @@ function describeConjunction(when: Conjunction): string {
     return values[0] === 'true' ? name : `not ${name}`
   })
   return terms.length === 0 ? 'always' : terms.join(' and ')
-}
-
-function describeExample(group: readonly PolicyChange[]): string {
-  const { operation, point } = group[0]!.example
-  const facts = Object.entries(point).map(([name, value]) => `${name} ${value}`)
-  const count = group.reduce((sum, { cells }) => sum + cells, 0)
-  return `${count} ${count === 1 ? 'cell' : 'cells'}, for example ${operation.id}: ${operation.method} ${operation.path} with ${facts.join(', ')}`
 }
 
 function summary(diff: PolicyDiff): string {
@@ -206,70 +225,48 @@ function escapeXml(text: string): string {
   return text.replaceAll(/[&<>"]/g, (character) => entities[character]!)
 }
 
-/** A member of a YAML map, with the lines that it takes. */
-interface Member {
-  readonly key: string
-  readonly value: unknown
-  readonly first: number
-  readonly last: number
-}
-
 /**
- * Coverage in the format of LCOV: the lines of a rule are hit as often as it decided, and each value of a condition is a branch of its line.
+ * Coverage in the format of LCOV: the lines of the members of a rule are hit as often as it decided, and each value of a condition is a branch of
+ * its line.
  * @param tables the files of the two tables
  */
 export function renderLcov(tables: readonly SourceFile[], coverage: Coverage): string {
-  const rules = coverage.ruleCounts()
-  const branches = coverage.conditionCounts()
-  return tables.map((table) => renderTable(table, rules, branches)).join('')
+  const counts = coverage.ruleCounts()
+  const conditions = coverage.conditionCounts()
+  return tables.map((table) => renderTable(table, counts, conditions)).join('')
 }
 
-function renderTable(table: SourceFile, rules: ReadonlyMap<string, number>, conditions: ReturnType<Coverage['conditionCounts']>): string {
-  const functions: string[] = []
-  const branches: string[] = []
-  const lines: string[] = []
-  let hitRules = 0
-  let hitBranches = 0
-  let hitLines = 0
-  for (const members of rulesIn(table.text)) {
-    const id = String(members.find(({ key }) => key === 'id')!.value)
-    const count = rules.get(id) ?? 0
-    functions.push(`FN:${members[0]!.first},${id}`, `FNDA:${count},${id}`)
-    if (count > 0) hitRules++
-    for (const { first, last } of members)
-      for (let line = first; line <= last; line++) {
-        lines.push(`DA:${line},${count}`)
-        if (count > 0) hitLines++
-      }
-    const { value, first } = members.find(({ key }) => key === 'conditions')!
-    const lineOf = value as ReadonlyMap<string, number>
-    for (const [i, branch] of conditions.filter(({ rule }) => rule === id).entries()) {
-      branches.push(`BRDA:${lineOf.get(branch.name) ?? first},0,${i},${count === 0 && branch.count === 0 ? '-' : branch.count}`)
-      if (branch.count > 0) hitBranches++
-    }
-  }
-  const totals = [`FNF:${functions.length / 2}`, `FNH:${hitRules}`]
-  const rest = [`BRF:${branches.length}`, `BRH:${hitBranches}`, ...lines, `LF:${lines.length}`, `LH:${hitLines}`]
-  return [`TN:`, `SF:${table.path}`, ...functions, ...totals, ...branches, ...rest, 'end_of_record', ''].join('\n')
-}
-
-/** The members of each rule with their lines. The value of `conditions` is the line of each condition. */
-function rulesIn(text: string): Member[][] {
-  const counter = new LineCounter()
-  const { contents } = parseDocument(text, { lineCounter: counter })
-  const lineOf = (offset: number) => counter.linePos(offset).line
-  const rules = isMap(contents) ? contents.get('rules') : undefined
-  return (isSeq(rules) ? rules.items : []).flatMap((rule) => (isMap(rule) ? [rule.items.map((pair) => memberOf(pair, lineOf))] : []))
-}
-
-function memberOf(pair: Pair, lineOf: (offset: number) => number): Member {
-  const [start] = (pair.key as { range: [number, number] }).range
-  const value = pair.value as { range: [number, number]; value?: unknown }
-  const keyOf = (one: unknown) => (isPair(one) && isScalar(one.key) ? one.key : undefined)
-  const conditions = isMap(pair.value)
-    ? new Map(pair.value.items.flatMap((one) => [[String(keyOf(one)?.value), lineOf(keyOf(one)?.range?.[0] ?? start)] as const]))
-    : value.value
-  // The end of a value in several lines is after its last line break.
-  const last = lineOf(Math.max(start, value.range[1] - 1))
-  return { key: String(keyOf(pair)?.value), value: conditions, first: lineOf(start), last }
+function renderTable(table: SourceFile, counts: ReadonlyMap<string, number>, conditions: ReturnType<Coverage['conditionCounts']>): string {
+  const source = readSource(table)
+  const lineOf = (...at: Path) => source.diagnostic(at, '', { on: 'key' }).line
+  const { rules } = source.data as { readonly rules: readonly { readonly id: string; readonly conditions: object }[] }
+  const all = rules.map((rule, i) => {
+    const count = counts.get(rule.id) ?? 0
+    const members = Object.keys(rule).map((name) => lineOf('rules', i, name))
+    const terms = Object.keys(rule.conditions).map((name) => lineOf('rules', i, 'conditions', name))
+    const lines = [...new Set([...members, ...terms])].map((line) => `DA:${line},${count}`)
+    const ofRule = conditions.filter(({ rule: id }) => id === rule.id)
+    const branches = ofRule.map((branch, n) => {
+      const hits = count === 0 && branch.count === 0 ? '-' : branch.count
+      return `BRDA:${lineOf('rules', i, 'conditions', branch.name)},0,${n},${hits}`
+    })
+    return { count, functions: [`FN:${members[0]},${rule.id}`, `FNDA:${count},${rule.id}`], lines, branches, ofRule }
+  })
+  const hit = all.filter(({ count }) => count > 0)
+  const [lines, branches] = [all.flatMap((one) => one.lines), all.flatMap((one) => one.branches)]
+  return [
+    'TN:',
+    `SF:${table.path}`,
+    ...all.flatMap(({ functions }) => functions),
+    `FNF:${all.length}`,
+    `FNH:${hit.length}`,
+    ...branches,
+    `BRF:${branches.length}`,
+    `BRH:${all.flatMap(({ ofRule }) => ofRule).filter(({ count }) => count > 0).length}`,
+    ...lines,
+    `LF:${lines.length}`,
+    `LH:${hit.flatMap((one) => one.lines).length}`,
+    'end_of_record',
+    '',
+  ].join('\n')
 }

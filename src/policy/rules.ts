@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readConditions, type Conditions, type ConditionTerms, type Table } from './conditions.ts'
-import { didYouMean, PolicyError, type PolicyDiagnostic } from './diagnostic.ts'
+import { didYouMean } from './diagnostic.ts'
 import { readShape, singleLine } from './shape.ts'
 import type { Report, Source } from './source.ts'
 import { DEFINE, type Permission, type Vocabulary } from './vocabulary.ts'
@@ -45,7 +45,6 @@ const shape = z.strictObject({
     )
     .min(1),
 })
-const KEYS = ['version', 'rules', 'id', 'row', 'action', 'subject', 'fields', 'conditions', 'reason']
 
 /** Whether a rule allows a permission if its conditions hold. */
 export function covers(rule: Rule, { action, subject }: Pick<Permission, 'action' | 'subject'>): boolean {
@@ -62,25 +61,21 @@ export function isDefinition({ row }: Pick<Rule, 'row'>): boolean {
  * @throws {PolicyError} for everything that CASL would interpret differently from what the rule says
  */
 export function readRules(source: Source, table: Table, vocabulary: Vocabulary): readonly Rule[] {
-  const data = readShape(source, shape, KEYS)
-  const diagnostics: PolicyDiagnostic[] = []
   const ids = new Set<string>()
-  const rules = data.rules.map((raw, index): Rule => {
-    const report: Report = (at, message, suggestion, on) =>
-      void diagnostics.push(source.diagnostic(['rules', index, ...at], message, { suggestion, on, rule: raw.id }))
-    if (ids.has(raw.id)) report(['id'], `duplicate id "${raw.id}"`)
-    ids.add(raw.id)
-    checkRow(raw, table, vocabulary, report)
-    const terms = isDefinition(raw) ? checkDefine(raw, vocabulary, report) : checkAllow(raw, table, vocabulary, report)
-    const conditions = readConditions(raw.conditions, { table, vocabulary, ...terms }, report)
-    return { ...raw, conditions }
-  })
-  if (diagnostics.length > 0) throw new PolicyError(diagnostics)
-  return rules
+  return readShape(source, shape, (data, reportAt) =>
+    data.rules.map((raw, index): Rule => {
+      const report: Report = (at, ...message) => reportAt(['rules', index, ...at], ...message)
+      if (ids.has(raw.id)) report(['id'], `duplicate id "${raw.id}"`)
+      ids.add(raw.id)
+      checkRow(raw, table, vocabulary, report)
+      const terms = isDefinition(raw) ? checkDefine(raw, vocabulary, report) : checkAllow(raw, table, vocabulary, report)
+      return { ...raw, conditions: readConditions(raw.conditions, { vocabulary, ...terms }, report) }
+    }),
+  )
 }
 
 type RawRule = z.output<typeof shape>['rules'][number]
-type RuleTerms = Pick<ConditionTerms, 'groups' | 'definitions'>
+type RuleTerms = Omit<ConditionTerms, 'vocabulary'>
 
 function checkRow({ id, row }: RawRule, table: Table, vocabulary: Vocabulary, report: Report): void {
   if (!vocabulary.rows.has(row))
@@ -99,28 +94,30 @@ function checkDefine({ action, subject, fields }: RawRule, vocabulary: Vocabular
   const definition = vocabulary.definitions.get(target!)
   if (subject.length !== 1 || definition === undefined) {
     report(['subject'], `unknown definition "${subject.join(', ')}"`, didYouMean(target!, vocabulary.definitions.keys()))
-    return { groups: [], definitions: [] }
+    return { facts: [], definitions: [] }
   }
   // Only definitions that are evaluated before this one, so that no definition can depend on itself.
   const names = [...vocabulary.definitions.keys()]
   const earlier = names
     .slice(0, names.indexOf(target!))
     .filter((name) => vocabulary.definitions.get(name)!.groups.every((group) => definition.groups.includes(group)))
-  return { groups: definition.groups, definitions: earlier }
+  return { facts: definition.facts, definitions: earlier }
 }
 
 /** Checks an S, P or X rule. Returns what its conditions can use: the terms that all of its permissions have. */
 function checkAllow(rule: RawRule, table: Table, vocabulary: Vocabulary, report: Report): RuleTerms {
   checkNames(rule, vocabulary, report)
   const permissions = readPermissions(rule, vocabulary, report)
-  if (table === 'permissions') checkFields(permissions, rule.fields, report)
-  else if (rule.fields !== undefined) report(['fields'], 'a scope rule has no fields', 'remove "fields"', 'key')
-  const shared = (of: (permission: Permission) => readonly string[]) =>
-    permissions[0] === undefined
-      ? []
-      : of(permissions[0]).filter((word) => permissions.every((permission) => of(permission).includes(word)))
+  if (table === 'scopes') {
+    if (rule.fields !== undefined) report(['fields'], 'a scope rule has no fields', 'remove "fields"', 'key')
+    return { facts: [vocabulary.scopeOrder], definitions: [] }
+  }
+  checkFields(permissions, rule.fields, report)
+  const [first, ...others] = permissions
+  const shared = <Term>(of: (permission: Permission) => readonly Term[]) =>
+    first === undefined ? [] : of(first).filter((term) => others.every((permission) => of(permission).includes(term)))
   const definitions = shared(({ notFoundUnless, forbiddenUnless }) => [...notFoundUnless, ...forbiddenUnless])
-  return { groups: shared(({ groups }) => groups), definitions }
+  return { facts: shared(({ facts }) => facts), definitions }
 }
 
 function checkNames({ action, subject }: RawRule, vocabulary: Vocabulary, report: Report): void {

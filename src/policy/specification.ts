@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { didYouMean, PolicyError, type PolicyDiagnostic } from './diagnostic.ts'
-import { readShape, singleLine } from './shape.ts'
+import { checkValue, readShape, singleLine } from './shape.ts'
 import type { Path, Report, Source } from './source.ts'
 
 /** One row of the specification. */
@@ -32,7 +31,6 @@ const shape = z.strictObject({
     .optional(),
   rows: z.record(z.string(), row),
 })
-const KEYS = ['version', 'domain', 'rows', 'scope', 'surface', 'words']
 
 /** What a specification says. */
 export interface Specification {
@@ -51,27 +49,25 @@ export type SpecificationCheck = (specification: Specification, report: Report) 
  * @throws {PolicyError} if a row has no name of a row, or an unknown scope, or a check has found something
  */
 export function readSpecification(source: Source, scopeOrder: ScopeOrder, check?: SpecificationCheck): Specification {
-  const data = readShape(source, shape, KEYS)
-  const diagnostics: PolicyDiagnostic[] = []
-  const report: Report = (at, message, suggestion, on) => void diagnostics.push(source.diagnostic(at, message, { suggestion, on }))
-  const rows = new Map(
-    Object.entries(data.rows).map(([id, { words, surface, ...stated }]) => [
-      id,
-      { words, scopes: readScopes(id, { ...stated, surface }, scopeOrder, report), ...(surface !== undefined && { surface }) },
-    ]),
-  )
-  const specification = { domain: data.domain, rows }
-  check?.(specification, report)
-  for (const id of rows.keys())
-    if (!/^[A-Z][1-9][0-9]?$/.test(id)) report(['rows', id], 'a row is a capital letter and a number', undefined, 'key')
-  if (diagnostics.length > 0) throw new PolicyError(diagnostics)
-  return specification
+  return readShape(source, shape, (data, report) => {
+    const rows = new Map(
+      Object.entries(data.rows).map(([id, { words, surface, ...stated }]) => [
+        id,
+        { words, scopes: readScopes(id, { ...stated, surface }, scopeOrder, report), ...(surface !== undefined && { surface }) },
+      ]),
+    )
+    const specification = { domain: data.domain, rows }
+    check?.(specification, report)
+    for (const id of rows.keys())
+      if (!/^[A-Z][1-9][0-9]?$/.test(id)) report(['rows', id], 'a row is a capital letter and a number', undefined, 'key')
+    return specification
+  })
 }
 
 function readScopes(
   id: string,
   { scope, surface }: Omit<z.output<typeof row>, 'words'>,
-  { name, values }: ScopeOrder,
+  scopeOrder: ScopeOrder,
   report: Report,
 ): readonly string[] {
   const at: Path = ['rows', id, 'scope']
@@ -87,9 +83,8 @@ function readScopes(
   }
   if (scope === undefined) report(['rows', id], `row ${id} has no scope`, 'state the least scope that its permissions require', 'key')
   const scopes = scope === undefined ? [] : [scope].flat()
-  for (const value of scopes)
-    if (!values.includes(value))
-      report(at, `"${value}" is not a value of ${name}`, didYouMean(value, values) ?? `one of ${values.join(', ')}`)
+  for (const value of scopes) checkValue(value, scopeOrder, at, report)
+  const { values } = scopeOrder
   if (scopes.some((value, i) => i > 0 && values.indexOf(value) <= values.indexOf(scopes[i - 1]!)))
     report(at, 'the scopes are not in their order', 'list each once, from least to greatest')
   return scopes

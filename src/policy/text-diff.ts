@@ -25,8 +25,9 @@ type Item = Readonly<Record<string, unknown>>
 
 function itemsOf({ vocabulary, scopeRules, permissionRules, decisions }: Engine): ReadonlyMap<string, Item> {
   const { facts, definitions, permissions, rows } = vocabulary
+  // Their facts are those of their groups.
   const named = (kind: string, items: Iterable<readonly [string, object]>) =>
-    [...items].map(([name, item]): [string, Item] => [`${kind} ${name}`, { ...item }])
+    [...items].map(([name, item]): [string, Item] => [`${kind} ${name}`, { ...item, facts: undefined }])
   return new Map([
     ...named('row', rows),
     ...named('fact', facts),
@@ -36,11 +37,7 @@ function itemsOf({ vocabulary, scopeRules, permissionRules, decisions }: Engine)
       'rule',
       [...scopeRules, ...permissionRules].map((rule) => [rule.id, rule]),
     ),
-    ...named(
-      'operation',
-      [...decisions.operations].map(([id, { also, ...operation }]) => [id, { ...operation, also: [...also] }]),
-    ),
-    ...named('web action', decisions.webActions),
+    ...named('operation', decisions.operations),
   ])
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { didYouMean, PolicyError, type PolicyDiagnostic } from './diagnostic.ts'
+import { didYouMean } from './diagnostic.ts'
 import { readShape, singleLine } from './shape.ts'
 import type { Path, Report, Source } from './source.ts'
 import { readSpecification, type Row, type SpecificationCheck } from './specification.ts'
@@ -21,6 +21,8 @@ export interface Definition {
   readonly name: string
   /** the groups of facts that its rules can use */
   readonly groups: readonly string[]
+  /** those of its groups */
+  readonly facts: readonly Fact[]
   readonly means: string
 }
 
@@ -32,6 +34,8 @@ export interface Permission {
   readonly subject: string
   /** the groups of facts that its rules can use */
   readonly groups: readonly string[]
+  /** those of its groups */
+  readonly facts: readonly Fact[]
   /** the definitions that must hold, or the outcome is `not_found` */
   readonly notFoundUnless: readonly string[]
   /** further definitions that must hold, or the outcome is `forbidden` */
@@ -83,11 +87,6 @@ const shape = z.strictObject({
     }),
   ),
 })
-const KEYS =
-  'version facts values means fixed scope_order definitions groups subjects fields permissions not_found_unless forbidden_unless by_field surface actions'.split(
-    ' ',
-  )
-
 /** The action of D rules. No permission can use it. */
 export const DEFINE = 'define'
 // In CASL, `manage` means every action and `all` every subject.
@@ -102,27 +101,21 @@ type Groups = Vocabulary['groups']
  * @throws {PolicyError} if a name is unknown, duplicate or reserved
  */
 export function readVocabulary(source: Source, specification: Source, check?: SpecificationCheck): Vocabulary {
-  const data = readShape(source, shape, KEYS)
-  const diagnostics: PolicyDiagnostic[] = []
-  const report: Report = (at, message, suggestion, on) => void diagnostics.push(source.diagnostic(at, message, { suggestion, on }))
+  const terms = readShape(source, shape, readTerms)
+  return { ...terms, ...readSpecification(specification, terms.scopeOrder, check) }
+}
 
+function readTerms(data: Data, report: Report): Omit<Vocabulary, 'rows' | 'domain'> {
   const facts = readFacts(data, report)
   const groups = new Map(Object.keys(data.facts).map((name) => [name, [...facts.values()].filter(({ group }) => group === name)]))
   const definitions = readDefinitions(data, facts, groups, report)
   const permissions = readPermissions(data, groups, definitions, report)
-  const scopeOrder = readScopeOrder(data, facts, report)
-  if (scopeOrder !== undefined) checkScopeGroup(scopeOrder, definitions, permissions, report)
-  if (diagnostics.length > 0) throw new PolicyError(diagnostics)
-  return {
-    facts,
-    groups,
-    scopeOrder: scopeOrder!,
-    definitions,
-    permissions,
-    subjects: new Set(Object.keys(data.subjects)),
-    actions: new Set([...permissions.values()].map(({ action }) => action)),
-    ...readSpecification(specification, scopeOrder!, check),
-  }
+  const scopeOrder = facts.get(data.scope_order)!
+  if (scopeOrder === undefined) report(['scope_order'], `unknown fact "${data.scope_order}"`, didYouMean(data.scope_order, facts.keys()))
+  else checkScopeGroup(scopeOrder, definitions, permissions, report)
+  const subjects = new Set(Object.keys(data.subjects))
+  const actions = new Set([...permissions.values()].map(({ action }) => action))
+  return { facts, groups, scopeOrder, definitions, permissions, subjects, actions }
 }
 
 function readFacts(data: Data, report: Report): Map<string, Fact> {
@@ -140,15 +133,15 @@ function readDefinitions(data: Data, facts: ReadonlyMap<string, Fact>, groups: G
   const definitions = new Map<string, Definition>()
   for (const [name, definition] of Object.entries(data.definitions)) {
     if (facts.has(name)) report(['definitions', name], `"${name}" is already a fact`, undefined, 'key')
-    checkGroups(definition.groups, groups, ['definitions', name], report)
-    definitions.set(name, { name, ...definition })
+    definitions.set(name, { name, ...definition, facts: factsOf(definition.groups, groups, ['definitions', name], report) })
   }
   return definitions
 }
 
-function checkGroups(names: readonly string[], groups: Groups, at: Path, report: Report): void {
+function factsOf(names: readonly string[], groups: Groups, at: Path, report: Report): readonly Fact[] {
   for (const [i, name] of names.entries())
     if (!groups.has(name)) report([...at, 'groups', i], `unknown group "${name}"`, didYouMean(name, groups.keys()))
+  return names.flatMap((name) => groups.get(name) ?? [])
 }
 
 function readPermissions(
@@ -160,13 +153,13 @@ function readPermissions(
   const permissions = new Map<string, Permission>()
   for (const [i, entry] of data.permissions.entries()) {
     const at: Path = ['permissions', i]
-    checkGroups(entry.groups, groups, at, report)
+    const facts = factsOf(entry.groups, groups, at, report)
     for (const member of ['not_found_unless', 'forbidden_unless'] as const) checkUnless(entry, member, definitions, at, report)
     for (const [action, subjects] of Object.entries(entry.actions)) {
       if (RESERVED.has(action)) report([...at, 'actions', action], `action "${action}" is reserved`, 'choose another name', 'key')
       for (const [j, name] of subjects.entries()) {
         const subjectAt = [...at, 'actions', action, j]
-        const permission = readPermission(data, entry, action, name, subjectAt, report)
+        const permission = { ...readPermission(data, entry, action, name, subjectAt, report), facts }
         if (permissions.has(permission.id)) report(subjectAt, `duplicate permission "${permission.id}"`)
         permissions.set(permission.id, permission)
       }
@@ -193,7 +186,14 @@ function checkUnless(
   }
 }
 
-function readPermission(data: Data, entry: PermissionEntry, action: string, name: string, at: Path, report: Report): Permission {
+function readPermission(
+  data: Data,
+  entry: PermissionEntry,
+  action: string,
+  name: string,
+  at: Path,
+  report: Report,
+): Omit<Permission, 'facts'> {
   if (!Object.hasOwn(data.subjects, name)) report(at, `unknown subject "${name}"`, didYouMean(name, Object.keys(data.subjects)))
   const fields = entry.by_field ? data.subjects[name]?.fields : undefined
   if (entry.by_field && fields === undefined) report(at, `"${name}" has no fields`, 'list them under "subjects"')
@@ -207,12 +207,6 @@ function readPermission(data: Data, entry: PermissionEntry, action: string, name
     fields,
     ...(entry.surface !== undefined && { surface: entry.surface }),
   }
-}
-
-function readScopeOrder(data: Data, facts: ReadonlyMap<string, Fact>, report: Report): Fact | undefined {
-  const fact = facts.get(data.scope_order)
-  if (fact === undefined) report(['scope_order'], `unknown fact "${data.scope_order}"`, didYouMean(data.scope_order, facts.keys()))
-  return fact
 }
 
 /** Only the scope table uses the group of the scope order. */

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { didYouMean, PolicyError, type PolicyDiagnostic } from './diagnostic.ts'
-import { FIELD } from './answers.ts'
+import { didYouMean } from './diagnostic.ts'
+import { FIELD } from './enumerate.ts'
 import type { Conjunction } from './conjunctions.ts'
-import { readShape, singleLine } from './shape.ts'
-import type { Report, Source } from './source.ts'
+import { checkValue, readShape, singleLine } from './shape.ts'
+import type { Source } from './source.ts'
 import { DEFINE, type Vocabulary } from './vocabulary.ts'
 
 /** The file of a policy that declares how it allows more than the policy before it. It may be missing. */
@@ -38,29 +38,25 @@ const shape = z.strictObject({
  * @throws {PolicyError} if a name or a value is unknown
  */
 export function readWidenings(source: Source, vocabulary: Vocabulary): readonly Widening[] {
-  const data = readShape(source, shape, ['version', 'widenings', 'from', 'permission', 'when', 'reason'])
-  const diagnostics: PolicyDiagnostic[] = []
-  const report: Report = (at, message, suggestion, on) => void diagnostics.push(source.diagnostic(at, message, { suggestion, on }))
   const { permissions, facts, definitions } = vocabulary
-  const widenings = data.widenings.map(({ when, ...rest }, i) => {
-    const at = ['widenings', i] as const
-    if (!permissions.has(rest.permission) && !definitions.has(rest.permission.replace(`${DEFINE} `, '')))
-      report([...at, 'permission'], `unknown permission "${rest.permission}"`, didYouMean(rest.permission, permissions.keys()))
-    const terms = Object.entries(when).map(([name, value]) => {
-      const accepted = [value].flat().map(String)
-      const known = definitions.has(name)
-        ? ['true', 'false']
-        : name === FIELD
-          ? permissions.get(rest.permission)?.fields
-          : facts.get(name)?.values
-      if (known === undefined)
-        report([...at, 'when', name], `unknown fact "${name}"`, didYouMean(name, [...facts.keys(), ...definitions.keys()]), 'key')
-      for (const one of accepted)
-        if (known?.includes(one) === false) report([...at, 'when', name], `"${one}" is not a value of ${name}`, didYouMean(one, known))
-      return [name, accepted] as const
-    })
-    return { ...rest, when: new Map(terms) }
-  })
-  if (diagnostics.length > 0) throw new PolicyError(diagnostics)
-  return widenings
+  return readShape(source, shape, (data, report) =>
+    data.widenings.map(({ when, ...rest }, i) => {
+      const at = ['widenings', i] as const
+      if (!permissions.has(rest.permission) && !definitions.has(rest.permission.replace(`${DEFINE} `, '')))
+        report([...at, 'permission'], `unknown permission "${rest.permission}"`, didYouMean(rest.permission, permissions.keys()))
+      const valuesOf = (name: string) => {
+        if (definitions.has(name)) return ['true', 'false']
+        return name === FIELD ? permissions.get(rest.permission)?.fields : facts.get(name)?.values
+      }
+      const terms = Object.entries(when).map(([name, value]) => {
+        const accepted = [value].flat().map(String)
+        const known = valuesOf(name)
+        if (known === undefined)
+          report([...at, 'when', name], `unknown fact "${name}"`, didYouMean(name, [...facts.keys(), ...definitions.keys()]), 'key')
+        else for (const one of accepted) checkValue(one, { name, values: known }, [...at, 'when', name], report)
+        return [name, accepted] as const
+      })
+      return { ...rest, when: new Map(terms) }
+    }),
+  )
 }

@@ -4,8 +4,7 @@ import { dependence, type Dependence } from '../policy/dependence.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import { explain, type Explanation } from '../policy/explain.ts'
-import type { Operation } from './operation.ts'
-import type { WebAction } from './web-actions.ts'
+import { isOfWebApp, type PolicyOperation } from '../policy/operations.ts'
 
 /** The response that a request would get, as far as the policy decides it. A conflict or an invalid body is still possible. */
 export interface ExpectedResponse {
@@ -43,8 +42,11 @@ export interface OperationExplanation {
   readonly notes: readonly string[]
 }
 
-/** What an explanation needs of an operation. */
-export type ExplainedOperation = Pick<Operation, 'id' | 'method' | 'path' | 'permission' | 'status' | 'kind' | 'also'>
+/** What an explanation needs of an operation: of one that only the decisions of a policy describe, less is known. */
+export interface ExplainedOperation extends PolicyOperation {
+  readonly status?: number
+  readonly also: readonly (PolicyOperation['also'][number] & { readonly parameter?: string })[]
+}
 
 /** What a decision about an operation depends on. */
 export interface AskedOperation {
@@ -56,57 +58,34 @@ export interface AskedOperation {
 }
 
 /**
- * Explains the decisions about an operation.
+ * Explains the decisions about an operation. If only the web app does it, the person is signed in, and there is no token: the scope table is not
+ * asked.
  * @throws {TypeError} see {@link explain}
  */
 export function explainOperation(engine: Engine, { operation, facts, fields, further = [] }: AskedOperation): OperationExplanation {
   const decision = explain(engine, operation.permission, facts, fields)
-  const explained = operation.also.flatMap(({ member, parameter, needs }) =>
-    further.filter((one) => one.member === member).map((one) => ({ member, parameter, ...explain(engine, needs.join(' '), one.facts) })),
+  const explained = operation.also.flatMap(({ member, parameter = member, permission }) =>
+    further.filter((one) => one.member === member).map((one) => ({ member, parameter, ...explain(engine, permission, one.facts) })),
   )
-  const response = isAuthenticated(facts) ? responseTo(operation, [decision, ...explained]) : errorOf('unauthorized')
+  const isMember = isAuthenticated(facts)
+  const response = isMember ? responseTo(operation, [decision, ...explained]) : errorOf(codeOfStrangers(operation))
   const allowed = response.code === undefined && response.leftOut !== true
-  return { ...describeOperation(operation), allowed, response, decision, further: explained, notes: notesOn(operation) }
+  return { ...describeOperation(operation), allowed, response, decision, further: explained, notes: notesOn(operation, isMember) }
+}
+
+/** What somebody is answered whose membership has ended: to them, a workspace in the web app does not exist. */
+function codeOfStrangers(operation: ExplainedOperation): ErrorCode {
+  return isOfWebApp(operation) ? 'not_found' : 'unauthorized'
 }
 
 /** The id and the request line of an operation. */
-export function describeOperation({ id, method, path }: ExplainedOperation): Pick<OperationExplanation, 'operation' | 'request'> {
+export function describeOperation({ id, method, path }: PolicyOperation): Pick<OperationExplanation, 'operation' | 'request'> {
   return { operation: id, request: `${method} ${path}` }
-}
-
-/**
- * Explains the decision about something that only the web app does. The person is signed in, and there is no token: the scope table is not
- * asked.
- * @param facts those of its permission
- * @throws {TypeError} see {@link explain}
- */
-export function explainWebAction(engine: Engine, action: WebAction, facts: Facts): OperationExplanation {
-  const decision = explain(engine, permissionOf(action), facts)
-  const { answer } = decision
-  const isMember = isAuthenticated(facts)
-  const allowed = isMember && answer === 'allowed'
-  // To someone who is not a member, the workspace does not exist.
-  const response = allowed ? { status: 200 } : errorOf(isMember ? (answer as ErrorCode) : 'not_found')
-  const notes = [
-    'It is done in the web app, by a person who is signed in. No token can do it, whatever its scope.',
-    ...(isMember ? [] : ['The membership has ended: to this person, the workspace does not exist.']),
-  ]
-  return { ...describeWebAction(action), allowed, response, decision, further: [], notes }
-}
-
-/** The permission that something in the web app needs: `action Subject`. */
-export function permissionOf({ needs }: WebAction): string {
-  return needs.join(' ')
-}
-
-/** The id of something that only the web app does. */
-export function describeWebAction({ id }: WebAction): Pick<OperationExplanation, 'operation' | 'request'> {
-  return { operation: id, request: 'web app' }
 }
 
 /** The response to the first decision that denies. */
 function responseTo(
-  { status, kind }: ExplainedOperation,
+  { status = 200, kind }: ExplainedOperation,
   decisions: readonly (Explanation & { readonly parameter?: string })[],
 ): ExpectedResponse {
   const denied = decisions.find(({ answer }) => answer !== 'allowed')
@@ -120,7 +99,13 @@ export function errorOf(code: ErrorCode, parameter?: string): ExpectedResponse {
   return { status: errors[code].status, code, ...(parameter !== undefined && { parameter }) }
 }
 
-function notesOn({ kind, permission }: ExplainedOperation): string[] {
+function notesOn(operation: ExplainedOperation, isMember: boolean): string[] {
+  const { kind, permission } = operation
+  if (isOfWebApp(operation))
+    return [
+      'It is done in the web app, by a person who is signed in. No token can do it, whatever its scope.',
+      ...(isMember ? [] : ['The membership has ended: to this person, the workspace does not exist.']),
+    ]
   if (kind === 'filtered_list')
     return ['The list is answered to everyone with the scope: each item is decided on its own, and is left out if it is denied.']
   return permission === 'batch Board' ? ['Each operation of the batch is decided on its own as well.'] : []
@@ -140,22 +125,13 @@ export interface OperationDependence {
 
 /** Tells how the answer depends on the facts that are not stated. @throws {TypeError} see {@link dependence} */
 export function dependenceOf(engine: Engine, { operation, facts, fields, further = [] }: AskedOperation): OperationDependence {
-  const ofItems = operation.also.flatMap(({ member, needs }) =>
-    further.filter((one) => one.member === member).map((one) => ({ ...one, answers: dependence(engine, needs.join(' '), one.facts) })),
+  const ofItems = operation.also.flatMap(({ member, permission }) =>
+    further.filter((one) => one.member === member).map((one) => ({ ...one, answers: dependence(engine, permission, one.facts) })),
   )
   const answers = dependence(engine, operation.permission, facts, fields)
-  return { ...describeOperation(operation), facts, answers, further: ofItems, notes: membershipNotes(engine, facts, '401 unauthorized') }
-}
-
-/** The same about something that only the web app does. @throws {TypeError} see {@link dependence} */
-export function webDependenceOf(engine: Engine, action: WebAction, facts: Facts): OperationDependence {
-  const answers = dependence(engine, permissionOf(action), facts)
-  return { ...describeWebAction(action), facts, answers, further: [], notes: membershipNotes(engine, facts, '404 not_found') }
-}
-
-/** The tables deny everything to someone whose membership has ended, but what is answered does not depend on them. */
-function membershipNotes({ vocabulary }: Engine, facts: Facts, response: string): string[] {
-  return Object.hasOwn(facts, 'caller.membership') || !vocabulary.facts.has('caller.membership')
-    ? []
-    : [`If the membership has ended, the response is ${response}, before the tables are asked.`]
+  // The tables deny everything to someone whose membership has ended, but what is answered does not depend on them.
+  const isMembershipKnown = Object.hasOwn(facts, 'caller.membership') || !engine.vocabulary.facts.has('caller.membership')
+  const { status, code } = errorOf(codeOfStrangers(operation))
+  const notes = isMembershipKnown ? [] : [`If the membership has ended, the response is ${status} ${code}, before the tables are asked.`]
+  return { ...describeOperation(operation), facts, answers, further: ofItems, notes }
 }

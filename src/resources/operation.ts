@@ -123,8 +123,8 @@ export interface FurtherPermission<Loaded = any> {
   readonly member: string
   /** what names an item in the 404 of the operation that does the same to one item */
   readonly parameter: string
-  /** as those of an operation */
-  readonly needs: readonly [action: string, subject: string]
+  /** as that of an operation: `action Subject` */
+  readonly permission: string
   readonly row: string
   /**
    * What each item adds to the context of the decision, in the order of the body; undefined for one that is absent: that is

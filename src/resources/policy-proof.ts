@@ -1,5 +1,4 @@
 import { compareDefinitions, compareFacts, dependsOnClaim } from '../authz/facts.ts'
-import type { OperationClaim } from '../policy/claims.ts'
 import type { Engine } from '../policy/engine.ts'
 import { PolicyInvariantError } from '../policy/folder.ts'
 import { proveInvariants, type Proof } from '../policy/prove.ts'
@@ -11,8 +10,7 @@ import { webActions } from './web-actions.ts'
  * @returns its failures are empty if the service may use it
  */
 export function provePolicy(engine: Engine, rows: readonly Operation[]): Proof {
-  const webClaims = webActions.map(({ id, needs, row }) => ({ id, permission: needs.join(' '), row }))
-  const proof = proveInvariants(engine, rows.map(claimOf), webClaims)
+  const proof = proveInvariants(engine, [...rows, ...webActions])
   const checks = [
     {
       name: 'the facts are those of the service',
@@ -30,12 +28,6 @@ export function requireProof(engine: Engine, rows: readonly Operation[]): Proof 
   const proof = provePolicy(engine, rows)
   if (proof.failures.length === 0) return proof
   throw new PolicyInvariantError(`The policy does not hold:\n${proof.failures.map((line) => `  - ${line}`).join('\n')}`)
-}
-
-/** What a row of the operations table states about its decisions. */
-export function claimOf({ id, method, path, needs, row, also }: Operation): OperationClaim {
-  const further = also.map((one) => ({ member: one.member, permission: one.needs.join(' '), row: one.row }))
-  return { id, method, path, permission: needs.join(' '), row, also: further }
 }
 
 /** Rows of the operations table that have the same id, or the same method and path. */

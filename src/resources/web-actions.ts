@@ -1,17 +1,14 @@
-/** Something that only the web app does, for a person who is signed in. Its permission has no scope, so no token can do it. */
-export interface WebAction {
-  readonly id: string
-  readonly needs: readonly [action: string, subject: string]
-  /** the row of the permission table that decides it */
-  readonly row: string
-}
+import { webOperation } from '../policy/operations.ts'
 
-/** What owners and admins do in the web app. At start it is compared with the policy, like the operations table. */
+/**
+ * What owners and admins do in the web app. No token can do it: its permissions have no scope. At start it is compared with the policy, like the
+ * operations table.
+ */
 export const webActions = [
-  { id: 'workspace.audit', needs: ['read', 'AuditTrail'], row: 'X6' },
-  { id: 'workspace.tokens', needs: ['read', 'MemberToken'], row: 'X7' },
-  { id: 'workspace.revoke_token', needs: ['revoke', 'MemberToken'], row: 'X7' },
-  { id: 'workspace.token_rules', needs: ['change', 'TokenRules'], row: 'X8' },
-] as const satisfies readonly WebAction[]
+  webOperation('workspace.audit', 'read AuditTrail', 'X6'),
+  webOperation('workspace.tokens', 'read MemberToken', 'X7'),
+  webOperation('workspace.revoke_token', 'revoke MemberToken', 'X7'),
+  webOperation('workspace.token_rules', 'change TokenRules', 'X8'),
+] as const
 
 export type WebActionId = (typeof webActions)[number]['id']

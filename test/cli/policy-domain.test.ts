@@ -72,7 +72,7 @@ describe('the policy of another domain', () => {
   test.each([
     [['--operation', 'key.update'], 'did you mean "keys.update"?'],
     [['--operation', 'keys.update'], 'scope: state the scope of the token: none, repo:read, repo:write, repo:admin'],
-    [['--operation', 'keys.update', '--scope', 'write', '--fields', 'name'], 'fields: "name" is none on which "update Key" is decided'],
+    [['--operation', 'keys.update', '--scope', 'write', '--fields', 'name'], 'fields: keys.update does not take "name", but title, owner'],
     [['--operation', 'keys.update', '--scope', 'write'], 'key.owner=caller|other'],
     [['--operation', 'organization.audit', '--scope', 'read'], 'is done in the web app'],
   ])('explain %j says what is wrong', async (words, message) => {

@@ -64,10 +64,9 @@ function randomLog(count: number): {
       record.decision = decide()
       if (kind === 2) record.further = [decide(), decide()]
     }
-    const bytes = Buffer.alloc(100_000)
-    const line: ReturnType<typeof encodeLine> = encodeLine(bytes, 0, head, texts.length, toLine(record, 0, record.status, 'none'))
+    const line: ReturnType<typeof encodeLine> = encodeLine(head, texts.length, toLine(record, 0, record.status, 'none'))
     head = line.hash
-    texts.push(bytes.toString('utf8', 0, line.end))
+    texts.push(line.text)
   }
   return { text: texts.join(''), decisions, scopes }
 }

@@ -137,7 +137,7 @@ async function sendReadVariants(
 
 test('the operations table and the hand-written decisions have the same operations, methods, paths, permissions and rows', () => {
   const table = operations.map(({ id, method, path, needs, row, also }) => {
-    const further = also.map((one) => [one.member, one.needs.join(' '), one.row])
+    const further = also.map((one) => [one.member, one.permission, one.row])
     return [id, method, path, needs.join(' '), row, further]
   })
   const decided = handWrittenOperations.map(({ id, method, path, permission, row, also }) => {

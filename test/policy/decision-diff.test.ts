@@ -275,7 +275,7 @@ describe('a widening', () => {
   test('it has only values that occur in what has changed', () => {
     const values = ['creator', 'member', 'none']
     const all = values.map((caller) => ({ caller, access: String(caller !== 'none') }))
-    const terms = { dimensions: new Map([['caller', values]]), definitions: ['access'] }
+    const terms = { dimensions: [{ name: 'caller', values }], definitions: ['access'] }
     // "none", for which there is no access, would be as exact, and would read as if it were among them.
     expect(describeSet(all, ({ caller }) => caller === 'member', terms)).toEqual([
       new Map([

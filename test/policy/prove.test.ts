@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { loadPolicy } from '../../src/authz/shipped-policy.ts'
 import { PolicyInvariantError } from '../../src/policy/folder.ts'
-import { claimOf } from '../../src/resources/policy-proof.ts'
 import type { Operation } from '../../src/resources/operation.ts'
 import { operations } from '../../src/resources/table.ts'
+import { webActions } from '../../src/resources/web-actions.ts'
 import type { PolicyFiles } from '../../src/policy/engine.ts'
+import { webOperation } from '../../src/policy/operations.ts'
 import { proveInvariants } from '../../src/policy/prove.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { quiet } from '../support/log.ts'
@@ -19,7 +20,7 @@ function changed(table: keyof PolicyFiles, from: string, to: string) {
 }
 
 test('the proof of the shipped tables succeeds', () => {
-  const proof = proveInvariants(shipped, operations.map(claimOf))
+  const proof = proveInvariants(shipped, [...operations, ...webActions])
   expect(proof.failures).toEqual([])
   expect(proof.cells).toBe(countCells())
 })
@@ -164,8 +165,9 @@ const violations: [what: string, ReturnType<typeof changed>, failure: string][] 
   ],
 ]
 
-const CREATE = { id: 'cards.create', method: 'POST', path: '/boards/{board_id}/cards', permission: 'create Card', row: 'P9' }
-const READ = { id: 'boards.read', method: 'GET', path: '/boards/{board_id}', permission: 'read Board', row: 'P2' }
+const CREATE = { id: 'cards.create', method: 'POST', path: '/boards/{board_id}/cards', permission: 'create Card', row: 'P9', also: [] }
+const READ = { id: 'boards.read', method: 'GET', path: '/boards/{board_id}', permission: 'read Board', row: 'P2', also: [] }
+const AUDIT = webOperation('workspace.audit', 'read AuditTrail', 'X6')
 
 describe('the proof', () => {
   test.each(violations)('the proof fails for %s', (_what, engine, failure) => {
@@ -192,39 +194,25 @@ describe('the proof', () => {
       'operation cards.create (board) needs "update Board", which is decided by field',
     ],
     [{ ...READ, permission: 'read AuditTrail', row: 'X6' }, 'operation boards.read needs "read AuditTrail", which no token can have'],
+    [AUDIT, 'no operation needs "change TokenRules"'],
+    [AUDIT, 'the decisions have an operation workspace.tokens, which does not exist'],
+    [
+      webOperation('workspace.audit', 'read Account', 'P1'),
+      'operation workspace.audit needs "read Account", which is not a permission of the web app',
+    ],
+    [webOperation('workspace.audit', 'read AuditTrail', 'X7'), 'operation workspace.audit states row X7; the deciding row is X6'],
+    [
+      webOperation('workspace.tokens', 'read AuditTrail', 'X6'),
+      'operation workspace.tokens is web app, "read AuditTrail" by X6; the decisions say web app, "read MemberToken" by X7',
+    ],
+    [webOperation('workspace.other', 'read AuditTrail', 'X6'), 'the decisions do not have the operation workspace.other'],
   ])('the proof fails for a wrong claim of an operation: %o', (claim, failure) => {
     expect(proveInvariants(shipped, [claim]).failures).toContain(failure)
   })
 })
 
-test.each([
-  [
-    [{ id: 'workspace.audit', permission: 'read Account', row: 'P1' }],
-    'action workspace.audit needs "read Account", which is not a permission of the web app',
-  ],
-  [
-    [{ id: 'workspace.audit', permission: 'read AuditTrail', row: 'X7' }],
-    'operation workspace.audit states row X7; the deciding row is X6',
-  ],
-  [
-    [{ id: 'workspace.tokens', permission: 'read AuditTrail', row: 'X6' }],
-    'action workspace.tokens is "read AuditTrail" by X6; the decisions say "read MemberToken" by X7',
-  ],
-  [
-    [{ id: 'workspace.other', permission: 'read AuditTrail', row: 'X6' }],
-    'the decisions do not have the action workspace.other of the web app',
-  ],
-  [[{ id: 'workspace.audit', permission: 'read AuditTrail', row: 'X6' }], 'no operation needs "change TokenRules"'],
-  [
-    [{ id: 'workspace.audit', permission: 'read AuditTrail', row: 'X6' }],
-    'the decisions have an action workspace.tokens of the web app, which does not exist',
-  ],
-])('the proof fails for a wrong claim of the web app: %o', (claims, failure) => {
-  expect(proveInvariants(shipped, [], claims).failures).toContain(failure)
-})
-
 test('the proof fails for a permission that no operation needs', () => {
-  const claims = operations.filter(({ id }) => id !== 'files.update').map(claimOf)
+  const claims = [...operations, ...webActions].filter(({ id }) => id !== 'files.update')
   expect(proveInvariants(shipped, claims).failures).toEqual([
     'no operation needs "update File"',
     'the decisions have an operation files.update, which does not exist',

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { FileSink, type FileOptions } from '../../src/decision-log/file.ts'
-import { DecisionLog } from '../../src/decision-log/log.ts'
-import type { LogOptions } from '../../src/decision-log/options.ts'
+import { DecisionLog, type LogOptions } from '../../src/decision-log/log.ts'
 import { verifyLog, type Finding, type VerifiedLog } from '../../src/decision-log/verify.ts'
 import { RequestLog } from '../../src/http/decision-log.ts'
 import type { Disk } from '../../src/store/fs/disk.ts'

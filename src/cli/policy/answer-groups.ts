@@ -3,10 +3,11 @@ import type { Membership } from '../../model/workspace.ts'
 import { dependence, type Dependence } from '../../policy/dependence.ts'
 import type { Engine } from '../../policy/engine.ts'
 import type { Facts } from '../../policy/evaluate.ts'
+import { isOfWebApp, type PolicyOperation } from '../../policy/operations.ts'
 import type { ExpectedResponse, OperationDependence, OperationExplanation } from '../../resources/explanation.ts'
-import { describeOperation, describeWebAction, permissionOf } from '../../resources/explanation.ts'
+import { describeOperation } from '../../resources/explanation.ts'
 import type { Operation } from '../../resources/operation.ts'
-import { webActions, type WebAction } from '../../resources/web-actions.ts'
+import { webActions } from '../../resources/web-actions.ts'
 import { shapeOf } from '../../http/body-members.ts'
 
 /** The answer about a stored resource. About a list: how the answer for each item depends on it. */
@@ -105,28 +106,21 @@ export interface OperationPermission {
  * @param facts the scope, and the facts of the caller; for a board, also those of the board
  */
 export function permissionsOn(engine: Engine, operations: readonly Operation[], facts: Facts, onBoard: boolean): OperationPermission[] {
-  const isOnBoard = ({ permission, kind }: Operation) =>
+  const isOnBoard = ({ permission, kind }: PolicyOperation) =>
     kind === 'single' && engine.vocabulary.permissions.get(permission)!.groups.includes('board')
-  const decided = operations.filter((one) => isOnBoard(one) === onBoard).map((operation) => permissionTo(engine, operation, facts))
-  return onBoard ? decided : [...decided, ...webActions.map((action) => permissionInWebApp(engine, action, facts))]
+  return [...operations, ...webActions].filter((one) => isOnBoard(one) === onBoard).map((one) => permissionTo(engine, one, facts))
 }
 
-/** What a person may do who is signed in: the facts of the caller are all that it depends on. */
-function permissionInWebApp({ decide }: Engine, action: WebAction, facts: Facts): OperationPermission {
-  const { outcome, row, reason } = decide(permissionOf(action), facts)
-  const described = { ...describeWebAction(action), row, required_scope: null, reason, further: [] }
-  return outcome === 'allowed' ? { ...described, answer: 'allowed' } : { ...described, answer: 'denied', code: outcome }
-}
-
-function permissionTo(engine: Engine, operation: Operation, facts: Facts): OperationPermission {
+function permissionTo(engine: Engine, operation: PolicyOperation | Operation, facts: Facts): OperationPermission {
   const { vocabulary } = engine
   const { permission, kind } = operation
-  const scope = engine.checkScope(permission, facts)
+  const scope = isOfWebApp(operation) ? undefined : engine.checkScope(permission, facts)
   const { [vocabulary.scopeOrder.name]: _scope, ...known } = facts
-  const fields = operation.fields?.(Object.fromEntries(Object.keys(shapeOf(operation)).map((name) => [name, null])))
-  const further = operation.also.map(({ member, row, needs }) => ({ member, row, answers: dependence(engine, needs.join(' '), known) }))
-  const described = { ...describeOperation(operation), row: operation.row, required_scope: scope.required, further }
-  const isPossible = scope.allowed ? 'allowed' : 'needs_scope'
+  const fields =
+    'fields' in operation ? operation.fields?.(Object.fromEntries(Object.keys(shapeOf(operation)).map((name) => [name, null]))) : undefined
+  const further = operation.also.map(({ member, row, permission: id }) => ({ member, row, answers: dependence(engine, id, known) }))
+  const described = { ...describeOperation(operation), row: operation.row, required_scope: scope?.required ?? null, further }
+  const isPossible = scope?.allowed === false ? 'needs_scope' : 'allowed'
   if (kind === 'filtered_list') return { ...described, answer: isPossible, reason: 'Each item is decided on its own.', each_item: true }
   const answers = dependence(engine, permission, known, fields)
   const [first] = answers as [Dependence]
@@ -135,13 +129,17 @@ function permissionTo(engine: Engine, operation: Operation, facts: Facts): Opera
   if (answers.length > 1) {
     const denied = answers.every(({ answer }) => answer !== 'allowed')
     if (denied) return { ...described, answer: 'denied', reason: reason(), answers }
-    return { ...described, answer: scope.allowed ? 'depends' : 'needs_scope', reason: 'It depends on what the request names.', answers }
+    return {
+      ...described,
+      answer: isPossible === 'allowed' ? 'depends' : isPossible,
+      reason: 'It depends on what the request names.',
+      answers,
+    }
   }
   if (first.answer === 'allowed') return { ...described, answer: isPossible, reason: reason() }
   return { ...described, answer: 'denied', code: first.answer, reason: reason() }
 }
 
 function anyFacts({ vocabulary }: Engine, permission: string): Facts {
-  const groups = vocabulary.permissions.get(permission)!.groups.flatMap((group) => vocabulary.groups.get(group)!)
-  return Object.fromEntries(groups.map(({ name, values }) => [name, values[0]!]))
+  return Object.fromEntries(vocabulary.permissions.get(permission)!.facts.map(({ name, values }) => [name, values[0]!]))
 }

@@ -1,10 +1,11 @@
-import type { Command } from 'commander'
-import type { Finding } from '../../decision-log/verify.ts'
+import { loadPolicy } from '../../authz/shipped-policy.ts'
 import { ConfigError } from '../../config.ts'
+import { Replay, type Difference } from '../../decision-log/replay.ts'
+import { verifyLog, type Finding } from '../../decision-log/verify.ts'
 import { LogNotIntact, DecidedDifferently } from '../exit.ts'
 import { cell, describe } from '../text.ts'
 import { logFiles, readLog } from './files.ts'
-import type { Difference, Replay } from '../../decision-log/replay.ts'
+import { readPolicy } from './read-policy.ts'
 
 interface VerifyFlags {
   readonly anchor?: readonly string[]
@@ -12,25 +13,13 @@ interface VerifyFlags {
   readonly json?: boolean
 }
 
-/** Adds `lanekeeper policy verify-log`. */
-export function addVerifyLogCommand(policy: Command): void {
-  policy
-    .command('verify-log <file...>')
-    .description('verify that no record of a decision log was altered, removed or moved; name its files from the oldest to the newest')
-    .option('--anchor <hash...>', 'hashes of lines that the log must have, such as the head of an earlier verification')
-    .option('--from <hash>', 'the files begin after the line with this hash; default: they begin with the first line of the log')
-    .option('--json', 'print each finding, and then the summary, as one line of JSON')
-    .action(verify)
-}
-
 /** Prints each finding as one line, and then the summary. */
-async function verify(names: readonly string[], { anchor = [], from, json = false }: VerifyFlags): Promise<void> {
+export async function verify(names: readonly string[], { anchor = [], from, json = false }: VerifyFlags): Promise<void> {
   for (const [option, hash] of [
     ...anchor.map((hash) => ['anchor', hash] as const),
     ...(from === undefined ? [] : [['from', from] as const]),
   ])
     if (!/^[0-9a-f]{64}$/.test(hash)) throw new ConfigError(`${option}: "${hash}" is not a hash of 64 hexadecimal digits`)
-  const { verifyLog } = await import('../../decision-log/verify.ts')
   const summary = await verifyLog(
     logFiles(names),
     anchor,
@@ -50,25 +39,10 @@ interface ReplayFlags {
   readonly json?: boolean
 }
 
-/** Adds `lanekeeper policy replay`. */
-export function addReplayCommand(policy: Command): void {
-  policy
-    .command('replay <file...>')
-    .description('decide the records of a decision log again, and print each difference')
-    .option('--policies <policy>', 'the policy to decide with: a folder or a revision of git; default: the one that is shipped')
-    .option('--json', 'print each difference, and then the summary, as one line of JSON')
-    .action(replay)
-}
-
 /** Prints each kind of difference with its number and an example, and then the summary. */
-async function replay(names: readonly string[], { policies, json = false }: ReplayFlags): Promise<void> {
-  const [{ loadPolicy }, { readPolicy }, { Replay: Replayed }] = await Promise.all([
-    import('../../authz/shipped-policy.ts'),
-    import('./read-policy.ts'),
-    import('../../decision-log/replay.ts'),
-  ])
+export async function replay(names: readonly string[], { policies, json = false }: ReplayFlags): Promise<void> {
   const engine = policies === undefined ? loadPolicy() : readPolicy(policies).engine
-  const replayed = new Replayed(engine)
+  const replayed = new Replay(engine)
   await readLog(names, (text, at) => replayed.add(text, at))
   report(replayed, engine.hash, json)
 }

@@ -1,10 +1,32 @@
 import { ConfigError } from '../../config.ts'
+import { scopes } from '../../model/token.ts'
 import { factsOf } from '../../policy/dependence.ts'
 import { didYouMean } from '../../policy/diagnostic.ts'
 import type { Engine } from '../../policy/engine.ts'
 import type { Facts } from '../../policy/evaluate.ts'
-import type { Operation } from '../../resources/operation.ts'
-import { webActions, type WebAction } from '../../resources/web-actions.ts'
+import type { PolicyOperation } from '../../policy/operations.ts'
+import type { CommonOptions } from '../command.ts'
+
+/** The options of `lanekeeper policy explain`. */
+export interface ExplainFlags extends CommonOptions {
+  readonly operation: string
+  readonly scope?: string
+  readonly facts?: string
+  readonly fields?: string
+  readonly any?: boolean
+  readonly policies?: string
+  readonly as?: string
+  readonly workspace?: string
+  readonly resource?: string
+  readonly with?: string
+}
+
+/** @throws {ConfigError} if there is something that has a meaning for requests only */
+export function refuseTokenOptions({ operation, ...flags }: ExplainFlags): void {
+  for (const name of ['scope', 'fields', 'resource', 'with'] as const)
+    if (flags[name] !== undefined)
+      throw new ConfigError(`${name}: ${operation} is done in the web app, where there is no token, and is decided for the person alone`)
+}
 
 /** Reads `name=value,name=value`. @returns the values of each name, in their order @throws {ConfigError} */
 export function readPairs(option: string, text: string | undefined): Map<string, string[]> {
@@ -25,25 +47,25 @@ export function splitList(text: string | undefined): string[] {
     .filter((item) => item !== '')
 }
 
-/** Finds something that only the web app does. */
-export function readWebAction(id: string): WebAction | undefined {
-  return webActions.find((one) => one.id === id)
-}
-
 /** Finds an operation. @throws {ConfigError} */
-export function readOperation(operations: readonly Operation[], id: string): Operation {
+export function readOperation<Operation extends PolicyOperation>(operations: readonly Operation[], id: string): Operation {
   const operation = operations.find((one) => one.id === id)
   if (operation !== undefined) return operation
-  const ids = [...operations, ...webActions].map((one) => one.id)
+  const ids = operations.map((one) => one.id)
   throw new ConfigError(`operation: "${id}" is not one. ${didYouMean(id, ids) ?? 'See "lanekeeper policy matrix".'}`)
 }
 
 /** Reads a scope: `kanban:write`, or `write` for short. @throws {ConfigError} */
-export function readScope({ vocabulary }: Pick<Engine, 'vocabulary'>, text: string): string {
-  const { values } = vocabulary.scopeOrder
+export function readScope(values: readonly string[], text: string | undefined): string {
+  if (text === undefined) throw new ConfigError(`scope: state the scope of the token: ${values.join(', ')}`)
   const found = values.find((value) => value === text || value.split(':').at(-1) === text)
   if (found === undefined) throw new ConfigError(`scope: "${text}" is not one of ${values.join(', ')}`)
   return found
+}
+
+/** Reads a scope of the service. @throws {ConfigError} */
+export function readServiceScope(text: string | undefined): string {
+  return readScope(['none', ...scopes], text)
 }
 
 /** What was stated about an operation. */
@@ -65,15 +87,15 @@ export interface StatedFacts {
  */
 export function readFacts(
   engine: Engine,
-  operation: Pick<Operation, 'permission' | 'also'>,
+  operation: PolicyOperation,
   scope: string | undefined,
   stated: ReadonlyMap<string, readonly string[]>,
   required: readonly string[],
 ): StatedFacts {
   const { vocabulary } = engine
   const own = factsOf(engine, operation.permission, false)
-  const further = operation.also.map(({ member, needs }) => {
-    const all = factsOf(engine, needs.join(' '), false).map((fact) => ({ ...fact, key: `${member}:${fact.name}` }))
+  const further = operation.also.map(({ member, permission }) => {
+    const all = factsOf(engine, permission, false).map((fact) => ({ ...fact, key: `${member}:${fact.name}` }))
     const isStated = all.some(({ name, key }) => stated.has(key) || (stated.has(name) && !own.some((fact) => fact.name === name)))
     return { member, all, isAsked: isStated || required.includes(member) }
   })

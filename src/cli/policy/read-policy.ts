@@ -6,7 +6,7 @@ import { checkShippedRows } from '../../authz/shipped-rows.ts'
 import { ConfigError } from '../../config.ts'
 import { loadEngine, policyPaths, type Engine, type PolicyFile, type PolicyFiles } from '../../policy/engine.ts'
 import { PolicyInvariantError, readPolicyFolder, readWideningsFile } from '../../policy/folder.ts'
-import { operationsOf, type ListedOperation } from '../../policy/listed-operations.ts'
+import { operationsOf, type PolicyOperation } from '../../policy/operations.ts'
 import { readSource, type SourceFile } from '../../policy/source.ts'
 import type { SpecificationCheck } from '../../policy/specification.ts'
 import { readWidenings, WIDENINGS, type Widening } from '../../policy/widenings.ts'
@@ -76,7 +76,7 @@ const checkRows: SpecificationCheck = (specification, report) => {
 }
 
 /** The operations of a policy: those of the service, or those that the decisions of another domain describe. */
-export async function listOperations(engine: Engine): Promise<readonly ListedOperation[]> {
+export async function listOperations(engine: Engine): Promise<readonly PolicyOperation[]> {
   return engine.vocabulary.domain === undefined ? (await import('../../resources/table.ts')).operations : operationsOf(engine)
 }
 

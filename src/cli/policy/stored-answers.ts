@@ -10,20 +10,13 @@ import type { TokenRecord } from '../../model/token.ts'
 import { isActive, type Membership } from '../../model/workspace.ts'
 import { didYouMean } from '../../policy/diagnostic.ts'
 import type { Engine } from '../../policy/engine.ts'
+import type { PolicyOperation } from '../../policy/operations.ts'
 import type { Evaluation } from '../../resources/access/schema.ts'
-import {
-  dependenceOf,
-  errorOf,
-  explainOperation,
-  explainWebAction,
-  permissionOf,
-  type ExpectedResponse,
-  type FurtherFacts,
-} from '../../resources/explanation.ts'
+import { dependenceOf, errorOf, explainOperation, type ExpectedResponse, type FurtherFacts } from '../../resources/explanation.ts'
 import { namesInPath, type Operation, type OperationRequest } from '../../resources/operation.ts'
 import type { Stint } from '../../resources/scheduler.ts'
 import { loadTarget } from '../../resources/targets.ts'
-import { webActions, type WebAction } from '../../resources/web-actions.ts'
+import { webActions } from '../../resources/web-actions.ts'
 import { type Deps, transact } from '../../store/transact.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
@@ -87,7 +80,7 @@ export function createPolicyAnswers(services: EvaluationServices): PolicyAnswers
 const NO_SCOPE = 'none'
 
 /** What only the web app does: it names no resource of the workspace. @throws {AdminError} `invalid` */
-function webActionOf({ operation, resource, named, fields }: StoredQuestion): WebAction | undefined {
+function webActionOf({ operation, resource, named, fields }: StoredQuestion): PolicyOperation | undefined {
   const action = webActions.find(({ id }) => id === operation)
   if (action !== undefined && (resource !== undefined || fields !== undefined || Object.keys(named).length > 0))
     throw new AdminError('invalid', `${operation} is done in the web app, and is decided for the person alone: it names nothing`)
@@ -95,9 +88,9 @@ function webActionOf({ operation, resource, named, fields }: StoredQuestion): We
 }
 
 /** Explains the decision about a person who is signed in. */
-function explainInWebApp({ engine }: EvaluationServices, action: WebAction, caller: Caller): StoredAnswer {
-  const { groups } = engine.vocabulary.permissions.get(permissionOf(action))!
-  return explainWebAction(engine, action, factsFor(engine.vocabulary, groups, caller, {}))
+function explainInWebApp({ engine }: EvaluationServices, operation: PolicyOperation, caller: Caller): StoredAnswer {
+  const { groups } = engine.vocabulary.permissions.get(operation.permission)!
+  return explainOperation(engine, { operation, facts: factsFor(engine.vocabulary, groups, caller, {}) })
 }
 
 /** The least scope of an operation that is decided as a whole. @throws {AdminError} `invalid` */
@@ -145,10 +138,10 @@ async function explainStored(
   const own = requestOf(one!, request)
   const named = question.resource ?? question.workspace
   const loaded = await orAbsent(() => andThen(loadTarget(operation.target, own), (target) => loadRelated(operation, own, target)), named)
-  const further = operation.also.flatMap(({ member, parameter, needs, contexts }) =>
+  const further = operation.also.flatMap(({ member, parameter, permission, contexts }) =>
     contexts(loaded).map((context): FurtherFacts => {
       if (context === undefined) throw new AdminError('not_found', `"${parameter}" names no resource of this workspace`)
-      return { member, facts: factsOf(needs.join(' '), Object.assign({}, loaded, context)) }
+      return { member, facts: factsOf(permission, Object.assign({}, loaded, context)) }
     }),
   )
   const facts = { ...scope, ...factsOf(operation.permission, loaded) }

@@ -1,29 +1,18 @@
-import type { Command } from 'commander'
 import type { OperationPermission, DeniedGroup, MemberGroup } from './answer-groups.ts'
 import type { Dependence } from '../../policy/dependence.ts'
 import { noIo, runOnStorage, type CommonOptions } from '../command.ts'
 import { table, cell, painter } from '../text.ts'
-import { addStorage, scopeOf } from './explain.ts'
 import { describeTerms, type Paint, describeResponse } from './explanation-text.ts'
-import { readPairs, splitList } from './fact-options.ts'
+import { readPairs, readServiceScope, splitList } from './fact-options.ts'
 
 interface WhatCanFlags extends CommonOptions {
   readonly workspace: string
   readonly scope: string
 }
 
-/** Adds `lanekeeper policy what-can`. */
-export function addWhatCanCommand(policy: Command): void {
-  const command = policy
-    .command('what-can <user> [board]')
-    .description('list what a member of a stored workspace may do in it, or on a board')
-    .requiredOption('--workspace <workspace>', 'the id of the workspace')
-    .option('--scope <scope>', 'the scope of the token: none, kanban:read, kanban:write or kanban:admin', 'kanban:admin')
-  addStorage(command).action(printWhatCan)
-}
-
-async function printWhatCan(user: string, board: string | undefined, flags: WhatCanFlags): Promise<void> {
-  const question = { workspace: flags.workspace, user, board, scope: await scopeOf(flags.scope) }
+/** Prints what a member may do. */
+export async function printWhatCan(user: string, board: string | undefined, flags: WhatCanFlags): Promise<void> {
+  const question = { workspace: flags.workspace, user, board, scope: readServiceScope(flags.scope) }
   const result = (await runOnStorage(flags, 'policy.what-can', question, noIo)) as { readonly operations: readonly OperationPermission[] }
   console.log(flags.json === true ? JSON.stringify(result) : renderOperations(result.operations, painter(process.stdout)))
 }
@@ -72,18 +61,8 @@ interface WhoCan {
   readonly denied: readonly DeniedGroup[]
 }
 
-/** Adds `lanekeeper policy who-can`. */
-export function addWhoCanCommand(policy: Command): void {
-  const command = policy
-    .command('who-can <operation> [resource]')
-    .description('list the members of a stored workspace who may do something, by the rule that decides')
-    .requiredOption('--workspace <workspace>', 'the id of the workspace')
-    .option('--fields <names>', 'the fields to change: name,name; default: all that the operation takes')
-    .option('--with <ids>', 'what the operation names besides: label_id=ID,user_id=ID; a list has one for each item')
-  addStorage(command).action(printWhoCan)
-}
-
-async function printWhoCan(operation: string, resource: string | undefined, flags: WhoCanFlags): Promise<void> {
+/** Prints who may do something. */
+export async function printWhoCan(operation: string, resource: string | undefined, flags: WhoCanFlags): Promise<void> {
   const fields = splitList(flags.fields)
   const named = Object.fromEntries(readPairs('with', flags.with))
   const question = { workspace: flags.workspace, operation, resource, named, ...(fields.length > 0 && { fields }) }

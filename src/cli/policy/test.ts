@@ -1,30 +1,21 @@
-import { Option, type Command } from 'commander'
-import { renderJunit, renderTap } from '../../policy/result-formats.ts'
-import { PolicyError } from '../../policy/diagnostic.ts'
+import { readPolicyFiles } from '../../authz/shipped-policy.ts'
 import type { Check } from '../../policy/decided-space.ts'
+import { PolicyError } from '../../policy/diagnostic.ts'
 import type { Engine } from '../../policy/engine.ts'
+import { PolicyInvariantError } from '../../policy/folder.ts'
+import { proveInvariants } from '../../policy/prove.ts'
+import { renderJunit, renderTap } from '../../policy/result-formats.ts'
 import { PolicyFailed } from '../exit.ts'
-import { POLICY_NAMES } from '../command.ts'
 import { counted, annotate, painter } from '../text.ts'
+import { loadTexts, readPolicy } from './read-policy.ts'
 
-const formats = ['text', 'json', 'tap', 'junit'] as const
 interface TestFlags {
-  readonly format: (typeof formats)[number]
+  readonly format: 'text' | 'json' | 'tap' | 'junit'
   readonly json?: boolean
 }
 
-/** Adds `lanekeeper policy test`. */
-export function addTestCommand(policy: Command): void {
-  policy
-    .command('test [policy]')
-    .description(`load a policy, prove its invariants, and compare every cell with its hand-written decisions; ${POLICY_NAMES}`)
-    .addOption(new Option('--format <format>', 'the format of the result').choices(formats).default('text'))
-    .option('--json', 'the same as --format json')
-    .action(test)
-}
-
 /** Prints each check that fails, or all of them in a format for programs. */
-async function test(name: string | undefined, { format, json = false }: TestFlags): Promise<void> {
+export async function testPolicy(name: string | undefined, { format, json = false }: TestFlags): Promise<void> {
   const checks = await checksOf(name)
   const failed = checks.reduce((sum, { failures }) => sum + failures.length, 0)
   console.log({ text: renderText, json: renderJson, tap: renderTap, junit: renderJunit }[json ? 'json' : format](checks))
@@ -33,12 +24,6 @@ async function test(name: string | undefined, { format, json = false }: TestFlag
 
 /** A policy that cannot be loaded fails in one check. */
 async function checksOf(name: string | undefined): Promise<readonly Check[]> {
-  const [{ readPolicyFiles }, { PolicyInvariantError }, { loadTexts, readPolicy }] = await Promise.all([
-    import('../../authz/shipped-policy.ts'),
-    import('../../policy/folder.ts'),
-    // With the widenings that it declares.
-    import('./read-policy.ts'),
-  ])
   const loading = 'the policy can be loaded'
   try {
     const { engine } = name === undefined ? loadTexts({ files: readPolicyFiles(), declared: undefined }) : readPolicy(name)
@@ -57,7 +42,7 @@ async function checksOf(name: string | undefined): Promise<readonly Check[]> {
 
 /** Of another domain, no service knows facts and operations. */
 async function proofOf(engine: Engine): Promise<readonly Check[]> {
-  if (engine.vocabulary.domain !== undefined) return (await import('../../policy/prove.ts')).proveInvariants(engine, []).checks
+  if (engine.vocabulary.domain !== undefined) return proveInvariants(engine).checks
   const [{ provePolicy }, { operations }] = await Promise.all([
     import('../../resources/policy-proof.ts'),
     import('../../resources/table.ts'),

@@ -60,18 +60,18 @@ export type ForbiddablePermissions = ReadonlySet<string>
 /** Examines the whole decision space. A former member gets 401 before. */
 export function findForbiddable({ vocabulary, decide }: Engine): ForbiddablePermissions {
   const found = new Set<string>()
-  for (const { permission, facts, field } of cells(vocabulary)) {
+  for (const { permission, facts, field, fields } of cells(vocabulary)) {
     const name = field === undefined ? permission.id : `${permission.id} ${field}`
     if (facts['caller.membership'] === 'ended' || found.has(name)) continue
-    if (decide(permission.id, facts, field === undefined ? undefined : [field]).outcome === 'forbidden') found.add(name)
+    if (decide(permission.id, facts, fields).outcome === 'forbidden') found.add(name)
   }
   return found
 }
 
 function canForbid(forbiddable: ForbiddablePermissions, operation: Operation): boolean {
   if (operation.kind === 'filtered_list') return false
-  const id = operation.needs.join(' ')
-  if (operation.also.some(({ needs }) => forbiddable.has(needs.join(' ')))) return true
+  const id = operation.permission
+  if (operation.also.some(({ permission }) => forbiddable.has(permission))) return true
   // A member that the body does not have is refused before.
   return forbiddable.has(id) || bodyMembers(operation).some((member) => forbiddable.has(`${id} ${member}`))
 }

@@ -114,10 +114,10 @@ export const cardOperations = [
       return { ...destination, ...(await loadAdditions(tx, body, board)) }
     },
     also: [
-      { member: 'label_ids', parameter: 'label_id', needs: ['apply_label', 'Card'], row: 'P12', contexts: ({ labels }) => labels },
-      { member: 'assignee_ids', parameter: 'user_id', needs: ['assign', 'Card'], row: 'P12', contexts: ({ assignees }) => assignees },
-      { member: 'blocker_ids', parameter: 'blocker_id', needs: ['add_blocker', 'Card'], row: 'X10', contexts: ({ blockers }) => blockers },
-      { member: 'subtasks', parameter: 'subtasks', needs: ['create', 'Subtask'], row: 'P12', contexts: ({ subtasks }) => subtasks },
+      { member: 'label_ids', parameter: 'label_id', permission: 'apply_label Card', row: 'P12', contexts: ({ labels }) => labels },
+      { member: 'assignee_ids', parameter: 'user_id', permission: 'assign Card', row: 'P12', contexts: ({ assignees }) => assignees },
+      { member: 'blocker_ids', parameter: 'blocker_id', permission: 'add_blocker Card', row: 'X10', contexts: ({ blockers }) => blockers },
+      { member: 'subtasks', parameter: 'subtasks', permission: 'create Subtask', row: 'P12', contexts: ({ subtasks }) => subtasks },
     ],
     async run(request, { board, column, placement = AT_END }) {
       requireOpen({ column, placement })

@@ -159,7 +159,7 @@ export const cardRelationOperations = [
       {
         member: 'attachment_id',
         parameter: 'attachment_id',
-        needs: ['clear_cover', 'Card'],
+        permission: 'clear_cover Card',
         row: 'P15',
         contexts: ({ present }) => [present],
       },

@@ -1,4 +1,5 @@
 import { render, type ComponentChildren, type VNode } from 'preact'
+import { describeSet, holds } from '../../policy/conjunctions.ts'
 import { html } from '../html.ts'
 import { answer as mark } from '../policy-report/matrix.ts'
 import {
@@ -12,7 +13,6 @@ import {
   type PermissionData,
   type ReportData,
 } from '../policy-report/report-data.ts'
-import { decidingFacts, splitCells } from './split-cells.ts'
 
 const VERDICTS = {
   ok: 'Allowed',
@@ -103,18 +103,22 @@ function explanation(data: ReportData, explained: Explained, close: () => void):
 /** If the chosen values leave several responses: when which one is given. */
 function choices(data: ReportData, { row, permission, chosen, selected, select }: Explained): VNode | undefined {
   const cells = relevant(cellsOf(data, row, chosen), {})
-  const deciding = decidingFacts(
-    cells,
-    permission.facts.filter((name) => chosen[name] === undefined),
+  const responses = new Map(cells.map(({ values, answer }) => [values, answer.response]))
+  if (new Set(responses.values()).size === 1) return undefined
+  const points = [...responses.keys()]
+  const open = permission.facts.filter((name) => chosen[name] === undefined)
+  const terms = { dimensions: open.map((name) => ({ name, values: data.facts[name]!.values })), definitions: [] }
+  const cases = [...new Set(responses.values())].flatMap((response) =>
+    describeSet(points, (point) => responses.get(point) === response, terms).map((when) => ({ when, response })),
   )
-  if (deciding.length === 0) return undefined
-  const buttons = splitCells(cells, deciding).map(({ terms, cell, response }) => {
-    const isSelected = terms.every(([name, values]) => values.includes(selected[name]!))
-    const label = terms.map(([name, values]) => `${name} ${values.join(' or ')}`).join(', ')
-    return html`<button type="button" aria-pressed=${String(isSelected)} onClick=${() => select(cell.values)}>
+  const buttons = cases.map(({ when, response }) => {
+    const label = [...when].map(([name, values]) => `${name} ${values.join(' or ')}`).join(', ')
+    const first = points.find((point) => holds(when, point))!
+    return html`<button type="button" aria-pressed=${String(holds(when, selected))} onClick=${() => select(first)}>
       ${mark(response, row.isFilteredList)} ${label}
     </button>`
   })
+  const deciding = open.filter((name) => cases.some(({ when }) => when.has(name)))
   return html`<p class="soft">It depends on ${deciding.join(', ')}:</p>
     <div class="choices">${buttons}</div>`
 }
@@ -140,13 +144,18 @@ function stage(passes: boolean, title: string, ...children: ComponentChildren[])
   </div>`
 }
 
-/** Rules with their conditions, each met or not. */
-function ruleList({ rules }: ReportData, ids: readonly string[], { row, selected, answer: { definitions } }: Explained): VNode {
-  const valueOf = (name: string) => (definitions[name] === undefined ? selected[name]! : String(definitions[name].length > 0))
+/** The conditions of a rule, each met or not; its fields are one, too. */
+function conditionsOf({ rules }: ReportData, id: string, { row, selected, answer: { definitions } }: Explained) {
+  const { conditions, fields } = rules[id]!
+  const valueOf = (name: string) => (name === 'field' ? row.field! : String(definitions[name] ?? selected[name]))
+  const all = fields === null ? conditions : [...conditions, ['field', fields] as const]
+  return all.map(([name, values]) => ({ name, values, isMet: values.includes(valueOf(name)) }))
+}
+
+/** Rules with their conditions. */
+function ruleList(data: ReportData, ids: readonly string[], explained: Explained): VNode {
   const items = ids.map((id) => {
-    const { conditions, fields, reason } = rules[id]!
-    const tags = conditions.map(([name, values]) => ({ name, values, isMet: values.includes(valueOf(name)) }))
-    if (fields !== null) tags.push({ name: 'field', values: fields, isMet: fields.includes(row.field!) })
+    const tags = conditionsOf(data, id, explained)
     const shown = tags.map(
       ({ name, values, isMet }) =>
         html`<span class="tag ${isMet ? 'met' : 'unmet'}"
@@ -158,7 +167,7 @@ function ruleList({ rules }: ReportData, ids: readonly string[], { row, selected
       <div class="tags">
         <a class="id" href="#rule-${id}">${id}</a><span>${tags.every(({ isMet }) => isMet) ? 'matches' : 'does not match'}</span>${shown}
       </div>
-      <span class="why">${reason}</span>
+      <span class="why">${data.rules[id]!.reason}</span>
     </li>`
   })
   return html`<ul>
@@ -177,16 +186,17 @@ function scopeStage(data: ReportData, explained: Explained): VNode {
 function definitionStage(data: ReportData, explained: Explained): VNode | undefined {
   const all = Object.entries(explained.answer.definitions)
   if (all.length === 0) return undefined
-  const isFatal = ([name, matching]: readonly [string, readonly string[]]) =>
-    matching.length === 0 && explained.permission.notFoundUnless.includes(name)
+  const isFatal = ([name, value]: readonly [string, boolean]) => !value && explained.permission.notFoundUnless.includes(name)
   const parts = all.map((one) => {
-    const [name, matching] = one
-    const by = matching.length > 0 ? ` is true, by ${matching.join(', ')}` : ` is false${isFatal(one) ? ': the response is 404' : ''}`
+    const [name, value] = one
+    const rules = data.definitions[name]!
+    const matching = rules.filter((id) => conditionsOf(data, id, explained).every(({ isMet }) => isMet))
+    const by = value ? ` is true, by ${matching.join(', ')}` : ` is false${isFatal(one) ? ': the response is 404' : ''}`
     return html`<p>
         <code><b>${name}</b></code
         >${by}
       </p>
-      ${ruleList(data, data.definitions[name]!, explained)}`
+      ${ruleList(data, rules, explained)}`
   })
   return stage(!all.some(isFatal), '2. Definitions', parts)
 }

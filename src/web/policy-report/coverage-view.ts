@@ -3,29 +3,22 @@ import { Coverage, coverageKinds, type CoverageKind } from '../../policy/coverag
 import type { Engine } from '../../policy/engine.ts'
 import { html } from '../html.ts'
 import type { ReportData } from './report-data.ts'
-import { stackedTable } from './tables.ts'
-
-const titles: Readonly<Record<CoverageKind, string>> = {
-  rules: 'Rules that decide',
-  conditions: 'Values of conditions that decide',
-  cases: 'Cases of the hand-written decisions',
-  cells: 'Cells of the permission table',
-  scopes: 'Cells of the scope table',
-}
+import { rowHead, stackedTable, tableCell, tableRow } from './tables.ts'
 
 /** What the hand-written decisions cover, and whether the tables agree with them. */
 export function coverageView(engine: Engine, data: ReportData): VNode {
   const coverage = new Coverage(engine)
   coverage.addAllCells()
   const shares = coverage.shares()
-  const rows = coverageKinds.map((kind) => {
-    const { covered, total, missing } = shares[kind]
-    return html`<tr role="row">
-      <th scope="row" role="rowheader">${titles[kind]}</th>
-      <td role="cell" class="num">${covered} of ${total}</td>
-      <td role="cell"><meter aria-label=${titles[kind]} min="0" max=${total} low=${total} optimum=${total} value=${covered}></meter></td>
-      <td role="cell">${missing.length === 0 ? 'nothing' : missing.join('; ')}</td>
-    </tr>`
+  const rows = Object.entries(coverageKinds).map(([kind, name]) => {
+    const { covered, total, missing } = shares[kind as CoverageKind]
+    const share = html`<meter aria-label=${name} min="0" max=${total} low=${total} optimum=${total} value=${covered}></meter>`
+    return tableRow([
+      rowHead(name[0]!.toUpperCase() + name.slice(1), ''),
+      tableCell(`${covered} of ${total}`, { class: 'num' }),
+      tableCell(share),
+      tableCell(missing.length === 0 ? 'nothing' : missing.join('; ')),
+    ])
   })
   const { cells, differing } = compareDecisions(data)
   return html`<p>

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import type { PolicyDiff } from '../../policy/decision-diff.ts'
 import type { Engine } from '../../policy/engine.ts'
-import type { ListedOperation } from '../../policy/listed-operations.ts'
+import { isOfWebApp, type PolicyOperation } from '../../policy/operations.ts'
 import { readAsset } from '../assets.ts'
 import { html, themeChoice } from '../html.ts'
 import { changesView } from './changes-view.ts'
@@ -22,11 +22,11 @@ export const reportSecurityPolicy = contentSecurityPolicy(scripts)
  * tables and the matrix need no script.
  * @param changes what has changed since another policy
  */
-export function renderReport(engine: Engine, operations: readonly ListedOperation[], changes?: PolicyDiff): string {
+export function renderReport(engine: Engine, operations: readonly PolicyOperation[], changes?: PolicyDiff): string {
   const data = createReportData(engine, operations)
   const parts = partsOf(engine, data, changes)
   const body = html`
-    ${header(engine, data, operations.length)}
+    ${header(engine, data, operations.filter((one) => !isOfWebApp(one)).length)}
     <nav aria-label="Parts of the policy">
       <ul>
         ${parts.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
@@ -72,13 +72,13 @@ function partsOf(engine: Engine, data: ReportData, changes: PolicyDiff | undefin
       id: 'permissions',
       title: 'Permission table',
       about: 'What a person may do, regardless of the token. Rules only allow: one that matches is enough, and what none allows is denied.',
-      content: sheet(rulesTable(engine, permissionRules, 'allowed')),
+      content: sheet(rulesTable(engine, permissionRules, 'Allowed if')),
     },
     {
       id: 'scopes',
       title: 'Scope table',
       about: 'What a token can be used for, regardless of its holder. It is asked first.',
-      content: sheet(rulesTable(engine, scopeRules, 'sufficient')),
+      content: sheet(rulesTable(engine, scopeRules, 'Sufficient')),
     },
     {
       id: 'rows',

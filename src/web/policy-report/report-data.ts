@@ -1,3 +1,5 @@
+import { pointsOf } from '../../policy/points.ts'
+
 /** What a client gets. `scope`: 403 insufficient_scope. */
 export type Response = 'ok' | 'scope' | '401' | '403' | '404'
 
@@ -46,8 +48,8 @@ export interface AnswerData {
   /** where the decisions say 401, the permission table is not asked */
   readonly response: Response
   readonly rules: readonly string[]
-  /** each definition that was evaluated → its rules that match; it is false if there are none */
-  readonly definitions: Readonly<Record<string, readonly string[]>>
+  /** each definition that was evaluated, and its value */
+  readonly definitions: Readonly<Record<string, boolean>>
   readonly handWritten: 'ok' | 401 | 403 | 404
   /** whether the tables answer what the hand-written decisions say */
   readonly agrees: boolean
@@ -89,17 +91,9 @@ const has = (values: Chosen, chosen: Chosen) =>
 export function cellsOf({ permissions, facts, answers }: ReportData, { permission, field }: OperationRow, chosen: Chosen): Cell[] {
   const { facts: names, fields, cells } = permissions[permission]!
   const width = fields?.length ?? 1
-  return cells.flatMap((answer, index): Cell[] => {
-    if (fields !== null && fields[index % width] !== field) return []
-    let rest = Math.floor(index / width)
-    const values: Record<string, string> = {}
-    for (const name of names) {
-      const all = facts[name]!.values
-      values[name] = all[rest % all.length]!
-      rest = Math.floor(rest / all.length)
-    }
-    return has(values, chosen) ? [{ values, answer: answers[answer]! }] : []
-  })
+  const at = fields?.indexOf(field!) ?? 0
+  const points = [...pointsOf(names.map((name) => ({ name, values: facts[name]!.values })))]
+  return points.flatMap((values, index): Cell[] => (has(values, chosen) ? [{ values, answer: answers[cells[index * width + at]!]! }] : []))
 }
 
 /** Those of some cells that have the chosen values, without what is answered 401 if there is anything else. */
