@@ -47,8 +47,9 @@ describe('reading a form', () => {
 
 describe('the form token of a page without a session', () => {
   const tokenFor = (cookie: string | undefined) => {
-    const cookies = new Map(cookie === undefined ? [] : [['__Host-lk_form', cookie]])
-    return anonymousFormToken({ web: { random: systemRandom }, cookies, origin: ORIGIN } as unknown as PageContext)
+    const [sent, cookies] = [new Map(cookie === undefined ? [] : [['__Host-lk_form', cookie]]), [] as string[]]
+    const context = { web: { random: systemRandom }, cookies: sent, pendingCookies: cookies, origin: ORIGIN }
+    return { token: anonymousFormToken(context as unknown as PageContext), cookies }
   }
 
   test('is that of the cookie', () => {

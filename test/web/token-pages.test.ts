@@ -40,7 +40,7 @@ describe('the pages of tokens', () => {
   })
   const issue = (name: string, days: number) =>
     service.write(workspaceId, (tx) =>
-      issueToken(tx, { userId: person.id, name, scopes: ['kanban:read'], lifetime: days * DAY }, service.deps.clock, service.deps.random),
+      issueToken(tx, { userId: person.id, name, scopes: ['kanban:read'], lifetime: days * DAY }, service.deps),
     )
   const namesIn = (html: string) => [...html.matchAll(/<h3>([^<]*)<\/h3>/g)].map(([, name]) => name)
   const open = async (path = '') => {

@@ -28,7 +28,7 @@ afterEach(() => recorder.flush())
 
 const PATH = '/settings/workspace'
 const tokenOf = (person: Person, scopes = ['kanban:read']) =>
-  service.write(workspaceId, (tx) => issueToken(tx, { userId: person.id, name: 'Robot', scopes }, service.deps.clock, service.deps.random))
+  service.write(workspaceId, (tx) => issueToken(tx, { userId: person.id, name: 'Robot', scopes }, service.deps))
 const entriesAfter = (send: () => Promise<unknown>, partition = workspaceId) => entriesOf(service, recorder, partition, send)
 
 /** Does what each action of the policy is about. @returns the status, and whether something was changed */
@@ -200,9 +200,7 @@ describe('the rules for new tokens', () => {
     await setRules({ max_days: '7' })
     const issue = (request: { scopes?: string[]; lifetime?: number }) =>
       service
-        .write(workspaceId, (tx) =>
-          issueToken(tx, { userId: member.id, name: 'x', scopes: ['kanban:read'], ...request }, service.deps.clock, service.deps.random),
-        )
+        .write(workspaceId, (tx) => issueToken(tx, { userId: member.id, name: 'x', scopes: ['kanban:read'], ...request }, service.deps))
         .then(
           ({ token }) => Date.parse(token.expires_at) - service.now,
           (error: { reason: string }) => error.reason,

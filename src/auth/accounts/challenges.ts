@@ -1,9 +1,9 @@
 import { durations } from '../../model/durations.ts'
-import type { RandomSource } from '../../model/ids.ts'
 import type { Challenge } from '../../model/second-factor.ts'
 import { timestamp, type Clock } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
+import type { Deps } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { equalInConstantTime, newSecret, sha256Hex } from '../secrets.ts'
 
@@ -18,8 +18,7 @@ const REMOVED_AT_ONCE = 20
 export async function createChallenge(
   tx: Transaction,
   { formToken, ...members }: Pick<Challenge, 'purpose' | 'user_id' | 'credential'> & { readonly formToken: string },
-  clock: Clock,
-  random: RandomSource,
+  { clock, random }: Deps,
 ): Promise<string> {
   const { values } = await tx.range(indexes.challenges(), { before: `${timestamp(clock)}~`, limit: REMOVED_AT_ONCE, weak: true })
   const expired = values.filter((challenge) => challenge !== undefined)

@@ -11,7 +11,6 @@ const PATH = '/settings/activity'
 /** What a person's own tokens and sessions did, and what others did with their tokens. */
 export const activityPage: Page = {
   path: PATH,
-  anonymous: false,
   async get({ web, session, query }) {
     const filters = { ...readFilters(query), user: undefined }
     const workspaces = await workspacesOf(web, session.user_id)

@@ -9,7 +9,6 @@ import { ifAllowed } from './permission.ts'
 /** The audit trail of a workspace. */
 export const workspaceAuditPage: Page = {
   path: '/settings/workspace/{workspace}/audit',
-  anonymous: false,
   async get(context) {
     const { web, query } = context
     const decided = await ifAllowed(context, 'workspace.audit', async (tx, workspace) => ({

@@ -7,6 +7,7 @@ import { MINUTE } from '../../../src/model/time.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
 import { memory } from '../../support/memory.ts'
 import { Service } from '../../support/service.ts'
+import { BROWSER } from '../../support/visitor.ts'
 
 let service: Service
 let userId: string
@@ -18,8 +19,7 @@ beforeEach(() => {
   userId = newId('user', service.deps.random)
 })
 
-const begin = () =>
-  service.write(GLOBAL, (tx) => beginSession(tx, { user_id: userId, email: 'a@example.org' }, service.deps.clock, service.deps.random))
+const begin = () => service.write(GLOBAL, (tx) => beginSession(tx, { user_id: userId, email: 'a@example.org', ...BROWSER }, service.deps))
 const resume = (secret: string) => service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.deps.clock))
 
 test('a renewed session keeps its person, its address, the time of sign-in and the tokens that wait for confirmation', async () => {
@@ -28,7 +28,7 @@ test('a renewed session keeps its person, its address, the time of sign-in and t
   service.now += 20 * MINUTE
   const renewed = await service.write(GLOBAL, async (tx) => {
     await tx.get(keys.session(session.hash))
-    return renewSession(tx, { ...session, confirmations }, service.deps.clock, service.deps.random)
+    return renewSession(tx, { ...session, confirmations }, service.deps)
   })
   const at = new Date(service.now).toISOString()
   const { hash, form_token } = renewed.session

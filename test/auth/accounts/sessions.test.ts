@@ -6,6 +6,7 @@ import { HOUR, MINUTE } from '../../../src/model/time.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
 import { drivers } from '../../support/drivers.ts'
 import { Service } from '../../support/service.ts'
+import { BROWSER } from '../../support/visitor.ts'
 
 describe.each(drivers)('sessions, on $name', (driver) => {
   let service: Service
@@ -19,7 +20,7 @@ describe.each(drivers)('sessions, on $name', (driver) => {
   })
 
   const begin = (id = userId) =>
-    service.write(GLOBAL, (tx) => beginSession(tx, { user_id: id, email: 'a@example.org' }, service.deps.clock, service.deps.random))
+    service.write(GLOBAL, (tx) => beginSession(tx, { user_id: id, email: 'a@example.org', ...BROWSER }, service.deps))
   const resume = (secret: string) => service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.deps.clock))
   const sessions = async () => (await service.recordKeys(GLOBAL)).filter((key) => key.startsWith('session:'))
 
@@ -81,7 +82,7 @@ describe.each(drivers)('sessions, on $name', (driver) => {
   const renew = (session: Session) =>
     service.write(GLOBAL, async (tx) => {
       await tx.get(keys.session(session.hash))
-      return renewSession(tx, session, service.deps.clock, service.deps.random)
+      return renewSession(tx, session, service.deps)
     })
 
   test('a renewed session has a new secret and form token, and the old secret is refused', async () => {

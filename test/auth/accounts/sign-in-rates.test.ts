@@ -21,7 +21,15 @@ beforeEach(async () => {
 })
 
 const attempt = (more: Partial<SignInAttempt> = {}) =>
-  signIn.attempt({ email, password: PASSWORD, network: '192.0.2.1', device: undefined, currentSession: undefined, ...more })
+  signIn.attempt({
+    email,
+    password: PASSWORD,
+    agent: 'A browser',
+    network: '192.0.2.1',
+    device: undefined,
+    currentSession: undefined,
+    ...more,
+  })
 const wrong = (more: Partial<SignInAttempt> = {}) => attempt({ password: 'wrong', ...more })
 const signedIn = async (more: Partial<SignInAttempt> = {}) => {
   const result = await attempt(more)

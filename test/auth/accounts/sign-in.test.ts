@@ -38,7 +38,15 @@ describe.each(drivers)('sign-in, on $name', (driver) => {
   })
 
   const attempt = (more: Partial<SignInAttempt> = {}) =>
-    signIn.attempt({ email, password: PASSWORD, network: '192.0.2.1', device: undefined, currentSession: undefined, ...more })
+    signIn.attempt({
+      email,
+      password: PASSWORD,
+      agent: 'A browser',
+      network: '192.0.2.1',
+      device: undefined,
+      currentSession: undefined,
+      ...more,
+    })
   /** Signs in. @throws {Error} if the attempt fails */
   const signedIn = async (more: Partial<SignInAttempt> = {}) => {
     const result = await attempt(more)

@@ -7,6 +7,7 @@ import { DAY } from '../../../src/model/time.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
 import { drivers } from '../../support/drivers.ts'
 import { Service } from '../../support/service.ts'
+import { BROWSER } from '../../support/visitor.ts'
 
 describe.each(drivers)('sign-up, on $name', (driver) => {
   let service: Service
@@ -117,9 +118,7 @@ describe.each(drivers)('sign-up, on $name', (driver) => {
       const account = (await tx.get(keys.account(userId)))!
       tx.put(keys.account(userId), { ...account, devices: ['device'] })
     })
-    const { secret } = await service.write(GLOBAL, (tx) =>
-      beginSession(tx, { user_id: userId, email }, service.deps.clock, service.deps.random),
-    )
+    const { secret } = await service.write(GLOBAL, (tx) => beginSession(tx, { user_id: userId, email, ...BROWSER }, service.deps))
     await use((await invite(service.deps, userId)).code, `new.${email}`, 'new hash')
     expect(await service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.deps.clock))).toBeUndefined()
     expect(await accountOf()).toMatchObject({ email: `new.${email}`, password_hash: 'new hash' })

@@ -15,7 +15,7 @@ afterAll(() => service.stop())
 beforeEach(async () => {
   person = await service.person(await service.workspace())
   const request = { userId: person.id, name: 'CI', scopes: ['kanban:read', 'kanban:write'], lifetime: DAY }
-  issued = await service.write(person.workspaceId, (tx) => issueToken(tx, request, service.deps.clock, service.deps.random))
+  issued = await service.write(person.workspaceId, (tx) => issueToken(tx, request, service.deps))
 })
 
 const now = () => new Date(service.now).toISOString()
@@ -42,7 +42,7 @@ test('a token record contains what its user chose, its lifecycle and a hash', as
 
 test('rotation changes nothing in the record of the old token but the time of its end and its successor', async () => {
   const request = { userId: person.id, tokenId: issued.token.id, lifetime: DAY }
-  const { token } = await service.write(person.workspaceId, (tx) => rotateToken(tx, request, service.deps.clock, service.deps.random))
+  const { token } = await service.write(person.workspaceId, (tx) => rotateToken(tx, request, service.deps))
   expect(await stored()).toEqual({ ...issued.token, revoked_at: now(), replaced_by: token.id })
 })
 

@@ -27,11 +27,11 @@ describe.each(drivers)('rotation, on $name', (driver) => {
   beforeEach(async () => {
     person = await service.person(workspaceId)
     const request = { userId: person.id, name: 'first', scopes: ['kanban:write'] }
-    first = await service.write(workspaceId, (tx) => issueToken(tx, request, service.deps.clock, service.deps.random))
+    first = await service.write(workspaceId, (tx) => issueToken(tx, request, service.deps))
   })
 
   const rotate = (tokenId: string, lifetime = 90 * DAY, by = person) =>
-    service.write(workspaceId, (tx) => rotateToken(tx, { userId: by.id, tokenId, lifetime }, service.deps.clock, service.deps.random))
+    service.write(workspaceId, (tx) => rotateToken(tx, { userId: by.id, tokenId, lifetime }, service.deps))
   const outcomeOf = (rotation: Promise<unknown>) =>
     rotation.then(
       () => 'issued',
@@ -99,12 +99,7 @@ describe.each(drivers)('rotation, on $name', (driver) => {
       })()
       // The reader knows the new plaintext before the commit, so it observes both sides of the switch.
       const rotated = await service.write(workspaceId, async (tx) => {
-        const rotated = await rotateToken(
-          tx,
-          { userId: person.id, tokenId: old.token.id, lifetime: DAY },
-          service.deps.clock,
-          service.deps.random,
-        )
+        const rotated = await rotateToken(tx, { userId: person.id, tokenId: old.token.id, lifetime: DAY }, service.deps)
         fresh = rotated.plaintext
         while (observations.length === 0) await yieldToEventLoop()
         return rotated
@@ -141,12 +136,7 @@ describe.each(drivers)('rotation, on $name', (driver) => {
       }
     })()
     await service.write(workspaceId, async (tx) => {
-      const rotated = await rotateToken(
-        tx,
-        { userId: person.id, tokenId: first.token.id, lifetime: DAY },
-        service.deps.clock,
-        service.deps.random,
-      )
+      const rotated = await rotateToken(tx, { userId: person.id, tokenId: first.token.id, lifetime: DAY }, service.deps)
       fresh = rotated.plaintext
       while (counts.size === 0) await yieldToEventLoop()
       return rotated
@@ -213,11 +203,7 @@ describe.each(drivers)('rotation, on $name', (driver) => {
     const { id: tokenId } = first.token
     const refused = [
       await outcomeOf(rotate(tokenId)),
-      await outcomeOf(
-        service.write(workspaceId, (tx) =>
-          issueToken(tx, { userId: person.id, name: 'x', scopes: [] }, service.deps.clock, service.deps.random),
-        ),
-      ),
+      await outcomeOf(service.write(workspaceId, (tx) => issueToken(tx, { userId: person.id, name: 'x', scopes: [] }, service.deps))),
     ]
     const user = (await service.write(GLOBAL, (tx) => tx.get(keys.user(person.id))))!
     await addMember(service.deps, workspaceId, user, 'owner')
