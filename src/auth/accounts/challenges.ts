@@ -31,10 +31,17 @@ export async function createChallenge(
   return secret
 }
 
+/** A challenge that is answered: itself, what for, and the form token of the page. */
+interface AnsweredChallenge {
+  readonly secret: string
+  readonly purpose: Challenge['purpose']
+  readonly formToken: string
+}
+
 /** Finds a challenge that can still be answered, by the browser that got it. */
 export async function findChallenge(
   tx: Transaction,
-  { secret, purpose, formToken }: { readonly secret: string; readonly purpose: Challenge['purpose']; readonly formToken: string },
+  { secret, purpose, formToken }: AnsweredChallenge,
   clock: Clock,
 ): Promise<Challenge | undefined> {
   const challenge = await tx.get(keys.challenge(sha256Hex(secret)))
@@ -43,12 +50,8 @@ export async function findChallenge(
 }
 
 /** Finds a challenge and removes it, so that it is answered only once, even if the answer is wrong. */
-export async function takeChallenge(
-  tx: Transaction,
-  request: { readonly secret: string; readonly purpose: Challenge['purpose']; readonly formToken: string },
-  clock: Clock,
-): Promise<Challenge | undefined> {
-  const challenge = await findChallenge(tx, request, clock)
+export async function takeChallenge(tx: Transaction, answered: AnsweredChallenge, clock: Clock): Promise<Challenge | undefined> {
+  const challenge = await findChallenge(tx, answered, clock)
   if (challenge !== undefined) tx.remove(keys.challenge(challenge.hash))
   return challenge
 }

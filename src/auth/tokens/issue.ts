@@ -49,20 +49,31 @@ export async function issueToken(tx: Transaction, request: TokenRequest, deps: D
   return issue(tx, request, deps)
 }
 
-/** Tokens that are read at a time to count those that are active. */
-const PAGE = 2 * limits.tokensPerPerson
-
 /** Whether a user may have one more active token. The commit succeeds only if the user has got no other token meanwhile. */
 export async function hasRoomForToken(tx: Transaction, userId: string, clock: Clock): Promise<boolean> {
   let active = 0
-  for (let before: string | undefined; ;) {
-    const page = await tx.range(indexes.tokensOf(userId), { limit: PAGE, reverse: true, before, weak: 'records' })
-    for (const token of page.values) if (token !== undefined && stateOf(token, clock()) === 'active') active++
+  for await (const tokens of newestFirst(tx, userId, { limit: 2 * limits.tokensPerPerson, weak: 'records' }, clock)) {
+    active += tokens.filter((token) => stateOf(token, clock()) === 'active').length
     if (active >= limits.tokensPerPerson) return false
+  }
+  return true
+}
+
+/** The tokens of a user in pages, newest first, with every one that can be active. */
+export async function* newestFirst(
+  tx: Transaction,
+  userId: string,
+  options: { readonly limit: number; readonly weak: true | 'records' },
+  clock: Clock,
+): AsyncGenerator<readonly TokenRecord[]> {
+  for (let before: string | undefined; ;) {
+    const page = await tx.range(indexes.tokensOf(userId), { ...options, reverse: true, before })
+    const tokens = page.values.filter((token) => token !== undefined)
+    yield tokens
     before = page.entries.at(-1)
     // Tokens issued longer ago than the maximum lifetime have ended.
-    const oldest = page.values.at(-1)
-    if (page.entries.length < PAGE || oldest === undefined || Date.parse(oldest.issued_at) + durations.token <= clock()) return true
+    const oldest = tokens.at(-1)
+    if (page.entries.length < options.limit || oldest === undefined || Date.parse(oldest.issued_at) + durations.token <= clock()) return
   }
 }
 

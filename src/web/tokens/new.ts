@@ -19,11 +19,6 @@ import { daysOf, DEFAULT_DAYS, renderLifetime } from './lifetime.ts'
 const MAX_CONFIRMATIONS = 5
 const input = z.object({ name: tokenName, scope: z.enum(scopes, 'choose one of these scopes'), days: tokenDays })
 
-/** What the form had when the session ended. */
-function keptValues(query: URLSearchParams): Record<string, string> {
-  return Object.fromEntries([...query].filter(([name]) => ['name', 'scope', 'days', 'custom_days'].includes(name)))
-}
-
 /** Chooses the name, scope and lifetime of a new token. It is created on the next page, after confirmation. */
 export const newTokenPage: Page = {
   path: '/settings/tokens/new',
@@ -32,19 +27,20 @@ export const newTokenPage: Page = {
     const workspace = await workspaceOf(context.web, context.session.user_id, context.query.get('workspace') ?? '')
     return workspace === undefined
       ? notFoundPage()
-      : renderNewToken(context, workspace, { name: '', scope: 'kanban:read', ...keptValues(context.query) })
+      : renderNewToken(context, workspace, { name: '', scope: 'kanban:read', ...Object.fromEntries(context.query) })
   },
   async post(context) {
     const { web, session, form } = context
     const workspace = await workspaceOf(web, session.user_id, form.get('workspace') ?? '')
     if (workspace === undefined) return notFoundPage()
-    const parsed = input.safeParse({ ...Object.fromEntries(form), days: daysOf(form) })
-    if (!parsed.success) return renderNewToken(context, workspace, Object.fromEntries(form), z.flattenError(parsed.error).fieldErrors)
+    const values = Object.fromEntries(form)
+    const parsed = input.safeParse({ ...values, days: daysOf(form) })
+    if (!parsed.success) return renderNewToken(context, workspace, values, z.flattenError(parsed.error).fieldErrors)
     const { name, scope, days } = parsed.data
     const broken = brokenRules(await rulesOf(web, workspace.id), scope, days)
-    if (Object.keys(broken).length > 0) return renderNewToken(context, workspace, Object.fromEntries(form), broken)
+    if (Object.keys(broken).length > 0) return renderNewToken(context, workspace, values, broken)
     const hasRoom = await transact(web.store, workspace.id, web.random, (tx) => hasRoomForToken(tx, session.user_id, web.clock))
-    if (!hasRoom) return renderNewToken(context, workspace, Object.fromEntries(form), { form: [TOO_MANY] })
+    if (!hasRoom) return renderNewToken(context, workspace, values, { form: [TOO_MANY] })
     const confirmation: Confirmation = { id: newId('confirmation', web.random), workspace_id: workspace.id, name, scopes: [scope], days }
     await transact(web.store, GLOBAL, web.random, async (tx) => {
       const stored = await tx.get(keys.session(session.hash))
