@@ -70,17 +70,7 @@ describe.each(drivers)('tokens in the web app, on $name', (driver) => {
     expect(captured.text()).not.toContain(plaintext)
   })
 
-  test('a confirmation creates one token, even if its form is sent again', async () => {
-    await visitor.choose(workspaceId)
-    const { action, hidden } = formOf(visitor.page!.text)
-    plaintextIn(await visitor.post(action, hidden))
-    const before = (await entries()).length
-    const again = await visitor.post(action, hidden)
-    expect([again.status, (await visitor.request(action)).status, (await entries()).length]).toEqual([410, 410, before])
-    expect(again.text).not.toContain('lk_pat_')
-  })
-
-  test('a confirmation that is sent several times at once creates exactly one token', async () => {
+  test('a confirmation that is sent several times at once, and again, creates exactly one token', async () => {
     for (const scope of ['kanban:read', 'kanban:admin']) {
       service.now += scope === 'kanban:admin' ? 11 * MINUTE : 0
       const before = (await entries()).length
@@ -92,6 +82,9 @@ describe.each(drivers)('tokens in the web app, on $name', (driver) => {
       plaintextIn(successes[0]!)
       for (const page of responses) if (page !== successes[0]) expect([303, 403, 409, 410]).toContain(page.status)
       // The other requests may have been redirected to sign in, but the browser has the session of the successful one.
+      expect(await entries()).toHaveLength(before + 1)
+      const again = await visitor.post(action, { ...hidden, ...formOf(visitor.page!.text, '/settings/sign-out').hidden })
+      expect([again.status, (await visitor.request(action)).status, again.text.includes('lk_pat_')]).toEqual([410, 410, false])
       expect(await entries()).toHaveLength(before + 1)
     }
   })
@@ -202,10 +195,8 @@ describe.each(drivers)('tokens in the web app, on $name', (driver) => {
     }
 
     test.each([
-      ['create', 10 * MINUTE - 1000, false],
       ['create', 10 * MINUTE, false],
       ['create', 10 * MINUTE + 1000, true],
-      ['rotate', 10 * MINUTE - 1000, false],
       ['rotate', 10 * MINUTE, false],
       ['rotate', 10 * MINUTE + 1000, true],
     ] as const)('the form to %s a token, %d ms after the password was entered, requires it: %s', async (action, elapsed, required) => {
