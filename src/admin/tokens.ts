@@ -80,7 +80,7 @@ export async function createToken(
   const { plaintext, token } = await transact(store, workspace, random, async (tx) => {
     const rules = await tx.get(keys.tokenRules())
     const lifetime = (days ?? Math.min(DEFAULT_DAYS, rules?.max_days ?? DEFAULT_DAYS)) * DAY
-    const issued = await issueToken(tx, { userId: user, name, scopes: [scope], lifetime }, clock, random).catch((error: unknown) => {
+    const issued = await issueToken(tx, { userId: user, name, scopes: [scope], lifetime }, deps).catch((error: unknown) => {
       throw error instanceof IssueRefused ? toAdminError(error, workspace, user, rules) : error
     })
     await recordOperation(tx, deps, { operation: 'operator.token.create', ids: [issued.token.id], subject: user })
@@ -103,13 +103,13 @@ function toAdminError({ reason, message }: IssueRefused, workspace: string, user
 }
 
 /** Adds a notice to the account of the token's user, and sends it by mail if this process sends mail. */
-async function notifyOf({ store, clock, random, mailNotice }: AdminDeps, { user_id, name }: TokenRecord): Promise<void> {
+async function notifyOf(deps: AdminDeps, { user_id, name }: TokenRecord): Promise<void> {
   const members = { kind: 'token_created', agent: 'The operator', address: 'on the command line', session_id: null, name } as const
-  const [account, notice] = await transact(store, GLOBAL, random, async (tx) => [
+  const [account, notice] = await transact(deps.store, GLOBAL, deps.random, async (tx) => [
     await tx.get(keys.account(user_id)),
-    await addNotice(tx, user_id, members, clock, random),
+    await addNotice(tx, user_id, members, deps),
   ])
-  if (account !== undefined) await mailNotice?.(account.email, notice)
+  if (account !== undefined) await deps.mailNotice?.(account.email, notice)
 }
 
 function toEntry(token: TokenRecord, now: number): TokenEntry {

@@ -139,7 +139,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     sendAs: requestsOfOperators(() => app.services),
     mailNotice: async (to, notice) => {
       const { mailNotice } = await noticesModule()
-      mailNotice({ web: { mail }, origin: config.origin ?? url ?? '' }, to, notice)
+      mailNotice(mail, config.origin ?? url ?? '', to, notice)
     },
   })
 

@@ -107,17 +107,11 @@ async function createAccount(
 }
 
 /** Issues one token per scope, in ascending scope order. */
-async function issueTokens(
-  { store, clock, random }: Deps,
-  workspaceId: string,
-  user: User,
-  state: DemoToken['state'],
-  role: Role,
-): Promise<DemoToken[]> {
+async function issueTokens(deps: Deps, workspaceId: string, user: User, state: DemoToken['state'], role: Role): Promise<DemoToken[]> {
   const tokens: DemoToken[] = []
   for (const scope of scopes) {
-    const { plaintext } = await transact(store, workspaceId, random, (tx) =>
-      issueToken(tx, { userId: user.id, name: `demo ${scope}`, scopes: [scope] }, clock, random),
+    const { plaintext } = await transact(deps.store, workspaceId, deps.random, (tx) =>
+      issueToken(tx, { userId: user.id, name: `demo ${scope}`, scopes: [scope] }, deps),
     )
     tokens.push({
       user_id: user.id,

@@ -89,12 +89,12 @@ export const session = z.strictObject({
   /** the CSRF token in every form of this session */
   form_token: z.string().regex(/^[\w-]{43}$/, 'must be a secret in base64url'),
   confirmations: z.array(confirmation).readonly(),
-  /** names the session in the list of its person; it stays the same when the cookie is renewed. Older sessions have none. */
-  id: id('session').optional(),
+  /** names the session in the list of its person; it stays the same when the cookie is renewed */
+  id: id('session'),
   /** the browser, in a few words */
-  agent: z.string().optional(),
+  agent: z.string(),
   /** the network that signed in */
-  address: z.string().optional(),
+  address: z.string(),
 })
 export type Session = Readonly<z.infer<typeof session>>
 

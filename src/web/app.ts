@@ -14,7 +14,7 @@ import { cookieName, readCookies } from './cookies.ts'
 import { errorPage, notFoundPage } from './error-pages.ts'
 import { ForeignForm, readForm, readUploadForm, requireOwnForm } from './forms.ts'
 import { renderDocument } from './document.ts'
-import type { PageResponse, Page, PageView, PageContext, WebOptions, WebServices } from './page-context.ts'
+import type { PageResponse, Page, PageView, PageContext, Visit, WebOptions, WebServices } from './page-context.ts'
 import { favicon } from './brand.ts'
 import { html } from './html.ts'
 import { pages } from './pages.ts'
@@ -23,7 +23,7 @@ import { securityHeaders } from './security-headers.ts'
 import { auditPage } from './activity/audit-page.ts'
 import { renderNotices } from './account/notices.ts'
 import { browserName } from './account/browser-name.ts'
-import { findVisit, type Visit } from './current-session.ts'
+import { findVisit } from './current-session.ts'
 
 const READ_METHODS = new Set(['GET', 'HEAD'])
 const assets: Readonly<Record<string, { type: string; text: string } | undefined>> = {
@@ -121,7 +121,7 @@ async function runPage(page: Page, context: PageContext, visit: Visit | undefine
   const method = request.method === 'HEAD' ? 'GET' : request.method
   const handler = { GET: page.get, POST: page.post }[method]
   if (handler === undefined) return methodNotAllowed([page.get && 'GET, HEAD', page.post && 'POST'].filter(Boolean).join(', '))
-  if (!page.anonymous && visit === undefined) return page.isPart ? signedOutPart() : signInFirst(page, context)
+  if (page.anonymous !== true && visit === undefined) return page.isPart ? signedOutPart() : signInFirst(page, context)
   // Forms of the settings are never refused: with a stolen session, a thief must not keep its person from ending it.
   if (visit !== undefined && (method === 'GET' || page.callsOperations === true)) requireRate(context, visit)
   if (method === 'GET') return handler({ ...context, ...visit! })
@@ -185,7 +185,7 @@ function respond(response: PageResponse, { path, origin, requestId, pendingCooki
   }
   headers.set('content-type', 'text/html; charset=utf-8')
   const { title, layout, scripts, status = 200, session = visit?.session } = response
-  const body = html`${session && visit && renderNotices(visit, session)}${response.body}`
+  const body = html`${session && visit && renderNotices({ ...visit, session })}${response.body}`
   const signedIn = session && { formToken: session.form_token, email: session.email }
   return new Response(renderDocument({ title: status < 400 ? title : `Error: ${title}`, path, body, signedIn, layout, scripts }), {
     status,

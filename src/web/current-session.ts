@@ -1,25 +1,10 @@
 import { resumeSession } from '../auth/accounts/sessions.ts'
 import { sha256Hex } from '../auth/secrets.ts'
-import type { Session } from '../model/account.ts'
-import type { Notice } from '../model/second-factor.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { StorageUnavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import { cookieName } from './cookies.ts'
-import type { PageContext, Protection } from './page-context.ts'
-
-/** The session of a request, with what its pages show of the account. */
-export interface Visit {
-  readonly session: Session
-  readonly protection: Protection
-  /** the notices that the person has not dismissed, without those of what this session did itself */
-  readonly notices: readonly Notice[]
-  /**
-   * Whether this session may dismiss them. One that began in an unknown browser may not, until another session has seen that: otherwise
-   * two sessions of a thief could dismiss the notices of each other.
-   */
-  readonly mayDismiss: boolean
-}
+import type { PageContext, Visit } from './page-context.ts'
 
 /** The valid session of a request, if it has one. It is read together with what belongs to it. */
 export async function findVisit({ web, cookies, origin }: PageContext): Promise<Visit | undefined> {
@@ -36,7 +21,7 @@ export async function findVisit({ web, cookies, origin }: PageContext): Promise<
       ])
       const session = await resumeSession(tx, secret, web.clock)
       if (session === undefined) return undefined
-      const protection = { hasAuthenticator: (factor?.authenticator ?? null) !== null, passkeys: factor?.passkeys.length ?? 0 }
+      const protection = { hasAuthenticator: factor?.authenticator != null, passkeys: factor?.passkeys.length ?? 0 }
       const notices = stored?.notices.filter(({ session_id }) => session_id === null || session_id !== session.id) ?? []
       const mayDismiss = !stored?.notices.some(({ kind, session_id }) => kind === 'new_sign_in' && session_id === session.id)
       return (visit = { session, protection, notices, mayDismiss })

@@ -52,12 +52,22 @@ export function tooManyAttempts(retryAfterMs: number): { error: string; headers:
 /** What a person is told who has as many active tokens in a workspace as they can have. */
 export const TOO_MANY = `You have ${limits.tokensPerPerson} active tokens in this workspace, and cannot have more. Revoke one that you do not need.`
 
+/** A token that was to be rotated has ended. */
+export function notActivePage(): PageView {
+  return errorPage(
+    409,
+    'This token is no longer active',
+    'It was rotated or revoked, or it has expired. If you sent the form twice, the list contains a new token that you have not seen: rotate that one. If someone else rotated this token, revoke the new one.',
+  )
+}
+
 /** What the number of the person's tokens, or the rules of the workspace do not allow: both may have changed in the meantime. */
 export function refusedPage({ reason }: IssueRefused): PageView {
   if (reason === 'too_long')
     return errorPage(409, 'No token was created', 'The rules of the workspace allow only a shorter lifetime. Start again from the list.')
   if (reason === 'admin')
     return errorPage(409, 'No token was created', 'The rules of the workspace do not allow new tokens with kanban:admin.')
+  if (reason === 'not_active') return notActivePage()
   if (reason === 'too_many') return errorPage(422, 'No token was created', TOO_MANY)
   return notFoundPage()
 }

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { html, notice } from './html.ts'
-import type { PageView } from './page-context.ts'
+import type { PageContext, PageView } from './page-context.ts'
 
 /** Why a form was refused: what its page says when it is shown again. */
 export interface Refusal {
@@ -11,11 +11,14 @@ export interface Refusal {
   readonly headers?: Record<string, string>
 }
 
+/** What is wrong with fields of a form, by their names. */
+export type FieldErrors = Readonly<Record<string, readonly string[] | undefined>>
+
 /** A form that one of our pages accepts. */
 interface PostForm {
-  /** the path of the page */
+  /** the path of the page; default of a {@link FormPage}: its own */
   readonly action: string
-  /** the form token of the session, or that of {@link anonymousFormToken} */
+  /** default of a {@link FormPage}: the form token of the session. Anonymous pages have that of {@link anonymousFormToken}. */
   readonly token: string
   readonly fields: unknown
   /** whether the script sends it in place, and shows the change at once */
@@ -50,7 +53,7 @@ export function formActions(button: string, { cancel, isDanger = false }: { canc
 }
 
 /** A page that is one form. */
-export interface FormPage extends PostForm {
+export interface FormPage extends Omit<PostForm, 'action' | 'token'>, Partial<Pick<PostForm, 'action' | 'token'>> {
   readonly title: string
   /** default: the title */
   readonly heading?: string
@@ -68,16 +71,14 @@ export interface FormPage extends PostForm {
 }
 
 /** Renders a page that is one form. @param refusal why it is shown again */
-export function formPage(
-  { title, heading = title, above, below, note, fields, button, ...form }: FormPage,
-  refusal: Refusal = {},
-): PageView {
-  const { status = 200, error, headers = {} } = refusal
+export function formPage({ path, session }: PageContext, page: FormPage, { status = 200, error, headers = {} }: Refusal = {}): PageView {
+  const { title, heading = title, above, below, note, fields, button, ...form } = page
   const content = html`${fields} ${button !== undefined && formActions(button, form)}
   ${note !== undefined && html`<p class="hint">${note}</p>`}`
   const body = html`
     <h1>${heading}</h1>
-    ${error !== undefined && notice('error', error)} ${above} ${postForm({ ...form, fields: content })} ${below}
+    ${error !== undefined && notice('error', error)} ${above}
+    ${postForm({ action: path, token: session?.form_token ?? '', ...form, fields: content })} ${below}
   `
   return { title, body, status, headers }
 }
@@ -89,7 +90,7 @@ export function field({
   hint,
   error,
   ...attributes
-}: { name: string; label: string; hint?: string; error?: string | undefined } & Record<string, unknown>): VNode {
+}: { name: string; label: string; hint?: string | undefined; error?: string | undefined } & Record<string, unknown>): VNode {
   const describedBy = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ') || undefined
   return html`<div class="field">
     <label for=${name}>${label}</label>

@@ -98,10 +98,11 @@ export function requireOwnForm(request: ServerRequest, form: URLSearchParams, or
     throw new ForeignForm('form_token')
 }
 
-/** The form token of a page without a session, and the Set-Cookie headers that the page must send with it. */
-export function anonymousFormToken({ web, cookies, origin }: PageContext): { token: string; cookies: string[] } {
+/** The form token of a page without a session. A new one is sent as a cookie with the page. */
+export function anonymousFormToken({ web, cookies, pendingCookies, origin }: PageContext): string {
   const current = cookies.get(cookieName('form', origin))
-  if (current !== undefined && FORM_TOKEN.test(current)) return { token: current, cookies: [] }
+  if (current !== undefined && FORM_TOKEN.test(current)) return current
   const token = newSecret(web.random)
-  return { token, cookies: [setCookie('form', token, origin)] }
+  pendingCookies.push(setCookie('form', token, origin))
+  return token
 }

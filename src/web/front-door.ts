@@ -6,7 +6,7 @@ import type { Page, PageContext } from './page-context.ts'
 export const frontDoor: Page = {
   path: '/',
   anonymous: true,
-  get: async (context) => ({ title: 'Kanban boards for people and their agents', body: renderFrontDoor(context) }),
+  get: (context) => ({ title: 'Kanban boards for people and their agents', body: renderFrontDoor(context) }),
 }
 
 function renderFrontDoor({ web, origin, session }: PageContext): VNode {

@@ -1,12 +1,13 @@
-import { findToken } from '../auth/tokens/issue.ts'
+import { findToken, newestFirst } from '../auth/tokens/issue.ts'
 import { stateOf } from '../auth/tokens/lifecycle.ts'
-import { durations } from '../model/durations.ts'
 import { isId } from '../model/ids.ts'
 import type { TokenRecord, TokenUse } from '../model/token.ts'
 import { isActive } from '../model/workspace.ts'
 import { type Deps, listAll, transact } from '../store/transact.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
+import type { Transaction } from '../store/transaction.ts'
+import type { Clock } from '../model/time.ts'
 import type { SignedInContext } from './page-context.ts'
 
 /** A workspace that a person is an active member of. */
@@ -22,9 +23,11 @@ export interface MemberToken {
   readonly token: TokenRecord
 }
 
-/** A token in the list. */
-export interface ListedToken extends TokenRecord {
-  readonly use: TokenUse | null
+/** A token with its use. */
+export type UsedToken = TokenRecord & { readonly use: TokenUse | null }
+
+/** A token in the list of its person. */
+export interface ListedToken extends UsedToken {
   /** the name of the owner or admin who revoked it */
   readonly revoker: string | undefined
 }
@@ -52,24 +55,22 @@ export async function workspaceOf({ store, random }: Deps, userId: string, id: s
 /** A person's tokens in a workspace, newest first. Every active one is listed, so that its owner can see and end it. */
 export async function tokensOf({ store, clock, random }: Deps, userId: string, workspaceId: string): Promise<ListedToken[]> {
   return transact(store, workspaceId, random, async (tx) => {
-    const all: TokenRecord[] = []
-    for (let before: string | undefined; ;) {
-      const page = await tx.range(indexes.tokensOf(userId), { limit: LISTED_TOKENS, reverse: true, weak: true, before })
-      all.push(...page.values.filter((token) => token !== undefined))
-      before = page.entries.at(-1)
-      // Tokens issued longer ago than the maximum lifetime have ended.
-      const oldest = all.at(-1)
-      if (page.entries.length < LISTED_TOKENS || oldest === undefined || Date.parse(oldest.issued_at) + durations.token <= clock()) break
-    }
-    const listed = all.filter((token, i) => i < LISTED_TOKENS || stateOf(token, clock()) === 'active')
-    const uses = await tx.read(listed.map(({ hash }) => keys.tokenUse(hash)))
+    const listed = await newestTokens(tx, userId, LISTED_TOKENS, clock)
     const revokers = await tx.read(listed.map(({ revoked_by }) => keys.membership(revoked_by ?? userId)))
     return listed.map((token, i) => ({
       ...token,
-      use: uses[i] ?? null,
       revoker: token.revoked_by === undefined ? undefined : (revokers[i]?.display_name ?? token.revoked_by),
     }))
   })
+}
+
+/** The newest tokens of a person, and all older ones that are active. @param most how many of the newest */
+export async function newestTokens(tx: Transaction, userId: string, most: number, clock: Clock): Promise<UsedToken[]> {
+  const all: TokenRecord[] = []
+  for await (const tokens of newestFirst(tx, userId, { limit: most, weak: true }, clock)) all.push(...tokens)
+  const listed = all.filter((token, i) => i < most || stateOf(token, clock()) === 'active')
+  const uses = await tx.read(listed.map(({ hash }) => keys.tokenUse(hash)))
+  return listed.map((token, i) => ({ ...token, use: uses[i] ?? null }))
 }
 
 /** The token in the path of a page, with its workspace; undefined if it is not the person's or they are not an active member. */

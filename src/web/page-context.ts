@@ -10,6 +10,7 @@ import type { Services } from '../http/services.ts'
 import type { SendMail } from '../mail/mailer.ts'
 import type { Session } from '../model/account.ts'
 import type { AuditOutcome } from '../model/audit.ts'
+import type { Awaitable } from '../model/awaitable.ts'
 import type { Notice } from '../model/second-factor.ts'
 import type { SharedCounters } from '../store/counters.ts'
 import type { Deps } from '../store/transact.ts'
@@ -43,11 +44,18 @@ export interface WebOptions extends Deps {
   readonly hasPolicyPage: boolean
 }
 
-/** How a person's account is protected besides the password. */
-export interface Protection {
-  /** whether a code of an authenticator app is asked for */
-  readonly hasAuthenticator: boolean
-  readonly passkeys: number
+/** The session of a request, with what its pages show of the account. */
+export interface Visit {
+  readonly session: Session
+  /** how the account is protected besides the password: whether a code of an authenticator app is asked for, and the number of passkeys */
+  readonly protection: { readonly hasAuthenticator: boolean; readonly passkeys: number }
+  /** the notices that the person has not dismissed, without those of what this session did itself */
+  readonly notices: readonly Notice[]
+  /**
+   * Whether this session may dismiss them. One that began in an unknown browser may not, until another session has seen that: otherwise
+   * two sessions of a thief could dismiss the notices of each other.
+   */
+  readonly mayDismiss: boolean
 }
 
 /** A form with a file, from the file on: it is not read. */
@@ -85,16 +93,10 @@ export interface PageContext {
   /** the browser in a few words */
   readonly agent: string
   readonly session?: Session | undefined
-  /** that of the person who is signed in */
-  readonly protection?: Protection
-  /** what the person who is signed in has not dismissed yet */
-  readonly notices?: readonly Notice[]
-  /** whether this session may dismiss them */
-  readonly mayDismiss?: boolean
 }
 
 /** A request of a person who is signed in. */
-export interface SignedInContext extends PageContext {
+export interface SignedInContext extends PageContext, Visit {
   readonly session: Session
 }
 
@@ -141,11 +143,11 @@ export type Page = {
   /** whether it is a part of a page, such as an image */
   readonly isPart?: true
 } & (
-  | { readonly anonymous: true; get?(context: PageContext): Promise<PageResponse>; post?(context: PageContext): Promise<PageResponse> }
+  | { readonly anonymous: true; get?(context: PageContext): Awaitable<PageResponse>; post?(context: PageContext): Awaitable<PageResponse> }
   | {
-      readonly anonymous: false
-      get?(context: SignedInContext): Promise<PageResponse>
-      post?(context: SignedInContext): Promise<PageResponse>
+      readonly anonymous?: false
+      get?(context: SignedInContext): Awaitable<PageResponse>
+      post?(context: SignedInContext): Awaitable<PageResponse>
     }
 )
 

@@ -1,11 +1,11 @@
-import { authenticatorCodePage, authenticatorPage, removeAuthenticatorPage } from './account/authenticator.ts'
+import { authenticatorCodePage, authenticatorPage, recoveryCodesPage, removeAuthenticatorPage } from './account/authenticator.ts'
+import { passkeyChallengePage, passkeyProofPage, signInChallengePage } from './account/challenges.ts'
 import { noticesPage } from './account/notices.ts'
 import { accountPage } from './account/overview.ts'
-import { newPasskeyPage, passkeyChallengePage, passkeyPage, passkeyProofPage } from './account/passkeys.ts'
+import { newPasskeyPage, passkeyPage } from './account/passkeys.ts'
 import { passwordPage } from './account/password.ts'
-import { recoveryCodesPage } from './account/recovery-codes.ts'
 import { revokeTokensPage } from './account/revoke-tokens.ts'
-import { secondStepPage, signInChallengePage } from './account/second-step.ts'
+import { secondStepPage } from './account/second-step.ts'
 import { sessionsPage } from './account/sessions.ts'
 import { signInPage, signInWithPasskeyPage, signOutPage } from './account/sign-in.ts'
 import { signUpPage } from './account/sign-up.ts'
@@ -29,7 +29,7 @@ import { workspacePage, workspacesPage } from './workspace/page.ts'
 import { revokeMemberTokenPage } from './workspace/revoke.ts'
 import type { Page } from './page-context.ts'
 
-const settingsPage: Page = { path: '/settings', anonymous: true, get: async () => ({ redirect: '/settings/tokens' }) }
+const settingsPage: Page = { path: '/settings', anonymous: true, get: () => ({ redirect: '/settings/tokens' }) }
 
 /** All pages of the web app. */
 export const pages: readonly Page[] = [

@@ -44,7 +44,14 @@ async function backupOf(deps: AdminDeps): Promise<{ lines: string[]; summary: Ba
 
 /** Signs a user in. */
 const signIn = (deps: AdminDeps, email: string, password: string) =>
-  new SignIn(deps, cheapPasswords).attempt({ email, password, network: '192.0.2.1', device: undefined, currentSession: undefined })
+  new SignIn(deps, cheapPasswords).attempt({
+    email,
+    password,
+    agent: '',
+    network: '192.0.2.1',
+    device: undefined,
+    currentSession: undefined,
+  })
 
 /** The lines of a backup without what a restore replaces, and without the last uses of tokens, which are written late. */
 function comparable(lines: readonly string[]): string[] {

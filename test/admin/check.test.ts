@@ -66,6 +66,7 @@ describe.each(drivers)('a check on $name', (driver) => {
       email: 'ann@example.com',
       passwordHash: '$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2g',
       formToken: '',
+      agent: '',
       network: '192.0.2.1',
       device: undefined,
       currentSession: undefined,

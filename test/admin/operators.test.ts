@@ -10,6 +10,7 @@ import { TestBoard } from '../support/board.ts'
 import { memory } from '../support/memory.ts'
 import { giveAuthenticator, SoftwareAuthenticator } from '../support/second-factor.ts'
 import { Service, type Person } from '../support/service.ts'
+import { BROWSER } from '../support/visitor.ts'
 
 let service: Service
 let ann: Person
@@ -75,7 +76,7 @@ test('user reset-second-factor removes the app, the recovery codes and the passk
   for (const { id } of [ann, bob])
     await service.write(GLOBAL, async (tx) => {
       await setAccount(tx, { userId: id, email: `${id}@example.test`, passwordHash: 'x' }, service.deps.clock)
-      await beginSession(tx, { user_id: id, email: `${id}@example.test` }, service.deps.clock, service.deps.random)
+      await beginSession(tx, { user_id: id, email: `${id}@example.test`, ...BROWSER }, service.deps)
     })
   for (const person of [ann, bob]) await giveAuthenticator(service, person)
   await new SoftwareAuthenticator().giveTo(service, ann)
@@ -93,12 +94,12 @@ describe('user disable', () => {
     await setRole(service.deps, ann.workspaceId, ann.id, 'owner')
     await service.write(GLOBAL, async (tx) => {
       await setAccount(tx, { userId: ann.id, email: 'ann@example.test', passwordHash: 'x' }, service.deps.clock)
-      await beginSession(tx, { user_id: ann.id, email: 'ann@example.test' }, service.deps.clock, service.deps.random)
+      await beginSession(tx, { user_id: ann.id, email: 'ann@example.test', ...BROWSER }, service.deps)
     })
     expect((await service.recordKeys(GLOBAL)).filter((key) => key.startsWith('session:'))).toHaveLength(1)
     await giveAuthenticator(service, ann)
     const notice = { kind: 'password_changed', agent: 'Firefox', address: '192.0.2.1', session_id: null, name: null } as const
-    await service.write(GLOBAL, (tx) => addNotice(tx, ann.id, notice, service.deps.clock, service.deps.random))
+    await service.write(GLOBAL, (tx) => addNotice(tx, ann.id, notice, service.deps))
     await run('user.invite', { user: ann.id })
     expect(await run('user.disable', { user: ann.id })).toEqual({
       user_id: ann.id,

@@ -97,7 +97,7 @@ class Recorder {
     const issue = async (scope: string) =>
       (
         await transact(store, workspace_id, random, (tx) =>
-          issueToken(tx, { userId: user_id, name: 'Release agent', scopes: [scope] }, clock, random),
+          issueToken(tx, { userId: user_id, name: 'Release agent', scopes: [scope] }, { store, clock, random }),
         )
       ).plaintext
     const boardId = (name: string) => demo.boards.find((found) => found.name === name)!.id

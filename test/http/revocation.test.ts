@@ -223,7 +223,7 @@ describe.each(drivers)('the end of a token, on $name', (driver) => {
     const old = await newToken('read', 90 * DAY)
     const { id } = (await service.write(person.workspaceId, (tx) => tx.get(keys.token(sha256Hex(old)))))!
     const { plaintext, token } = await service.write(person.workspaceId, (tx) =>
-      rotateToken(tx, { userId: person.id, tokenId: id, lifetime: DAY }, service.deps.clock, service.deps.random),
+      rotateToken(tx, { userId: person.id, tokenId: id, lifetime: DAY }, service.deps),
     )
     const before = captured.text().length
     await service.send(plaintext, 'GET', '/account')

@@ -69,19 +69,9 @@ export const allowedWebComparisons: readonly AllowedComparison[] = [
     reason: 'An entry about what others did is shown without their address.',
   },
   {
-    path: 'src/web/activity/filters.ts',
-    expression: 'entry.user_id === user',
-    reason: 'A filter that the reader of the audit trail has chosen.',
-  },
-  {
     path: 'src/web/error-pages.ts',
     expression: "reason === 'admin'",
     reason: 'It chooses the sentence about a token that was not issued.',
-  },
-  {
-    path: 'src/web/workspace/audit.ts',
-    expression: 'names.get(id)',
-    reason: 'It looks up the name of a person.',
   },
   {
     path: 'src/web/workspace/permission.ts',

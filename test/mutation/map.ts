@@ -186,7 +186,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/listing/ranks.ts': { suites: [...suites('listing/ranks'), ...LISTS] },
 
   'src/web/forms.ts': { suites: suites('web/form-verification web/forms web/sign-in web/token-lifecycle') },
-  'src/web/account/re-authentication.ts': { suites: suites('web/re-authentication web/forms web/token-lifecycle web/sign-in') },
+  'src/web/account/re-authentication.ts': { suites: suites('web/token-lifecycle web/second-step web/account') },
 }
 
 export const subjects: readonly Subject[] = Object.entries(MAP).map(([path, { drivers = 'memory', suites: mapped }]) => ({

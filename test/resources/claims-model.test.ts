@@ -96,7 +96,7 @@ describe.each(drivers)('claims against random histories, on $name', (driver) => 
 
   test('are those of the model', async () => {
     const { service, workspaceId, bob, ann } = setup
-    const { clock, random } = service.deps
+    const { clock } = service.deps
     const send = (token: string, method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
       service.send(token, method, path, body, headers)
     await assert(
@@ -183,7 +183,7 @@ describe.each(drivers)('claims against random histories, on $name', (driver) => 
                 break
               case 'rotate': {
                 const request = { userId: bob.id, tokenId: await tokenId(one.worker), lifetime: DAY }
-                tokens[one.worker] = (await service.write(workspaceId, (tx) => rotateToken(tx, request, clock, random))).plaintext
+                tokens[one.worker] = (await service.write(workspaceId, (tx) => rotateToken(tx, request, service.deps))).plaintext
                 break
               }
               case 'revoke': {

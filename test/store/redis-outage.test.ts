@@ -30,7 +30,7 @@ beforeEach(async () => {
   const user = await addUser(deps, { display_name: 'Ann' })
   await addMember(deps, id, user, 'member')
   const tokenRequest = { userId: user.id, name: 'test', scopes: ['kanban:admin'] }
-  token = (await transact(deps.store, id, deps.random, (tx) => issueToken(tx, tokenRequest, deps.clock, deps.random))).plaintext
+  token = (await transact(deps.store, id, deps.random, (tx) => issueToken(tx, tokenRequest, deps))).plaintext
   board = (await create('/boards', { name: 'Board' })).id
   const column = (await create(`/boards/${board}/columns`, { name: 'Column' })).id
   card = (await create(`/boards/${board}/cards`, { column_id: column, title: 'Card' })).id

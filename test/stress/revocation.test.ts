@@ -100,9 +100,7 @@ describe('revocation with four processes on one Redis', () => {
     const user = await addUser(deps, { display_name: 'A member' })
     await addMember(deps, workspace, user, 'member')
     const tokenRequest = { userId: user.id, name: 'test', scopes: ['kanban:admin'] }
-    const { token, plaintext } = await transact(deps.store, workspace, deps.random, (tx) =>
-      issueToken(tx, tokenRequest, deps.clock, deps.random),
-    )
+    const { token, plaintext } = await transact(deps.store, workspace, deps.random, (tx) => issueToken(tx, tokenRequest, deps))
     return { userId: user.id, tokenId: token.id, token: plaintext }
   }
 

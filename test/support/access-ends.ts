@@ -12,7 +12,7 @@ import { memory } from './memory.ts'
 import { edit } from './other-policy.ts'
 import { load, shippedFiles } from './policy.ts'
 import { Service, type Person } from './service.ts'
-import { PASSWORD, signedIn, Visitor } from './visitor.ts'
+import { BROWSER, PASSWORD, signedIn, Visitor } from './visitor.ts'
 
 /** The policy in which only the creator of a private board has access to it. */
 const creatorsOnly = load(
@@ -138,7 +138,7 @@ export const ways: readonly Way[] = [
     end: ({ service, bob, token }) =>
       service.write(bob.workspaceId, async (tx) => {
         const { id } = (await tx.get(keys.token(sha256Hex(token))))!
-        await rotateToken(tx, { userId: bob.id, tokenId: id, lifetime: HOUR }, service.deps.clock, service.deps.random)
+        await rotateToken(tx, { userId: bob.id, tokenId: id, lifetime: HOUR }, service.deps)
       }),
   },
   {
@@ -214,8 +214,7 @@ export const ways: readonly Way[] = [
     end: ({ service, bob }) =>
       service.write(GLOBAL, async (tx) => {
         service.now++
-        const { clock, random } = service.deps
-        for (let i = 0; i < 20; i++) await beginSession(tx, { user_id: bob.id, email: 'bob@example.org' }, clock, random)
+        for (let i = 0; i < 20; i++) await beginSession(tx, { user_id: bob.id, email: 'bob@example.org', ...BROWSER }, service.deps)
       }),
   },
   { when: 'the operator signs the person out', ends: ofSession, end: ({ service, bob }) => signOutUser(service.deps, bob.id) },

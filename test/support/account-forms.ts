@@ -62,7 +62,7 @@ export function accountForms(running: () => Service, person: () => Person): Reco
       const members = { kind: 'new_sign_in', agent: 'Firefox', address: '192.0.2.1', session_id: null, name: null } as const
       const visitor = await signedIn(running(), person())
       const { deps } = running()
-      await running().write(GLOBAL, (tx) => addNotice(tx, person().id, members, deps.clock, deps.random))
+      await running().write(GLOBAL, (tx) => addNotice(tx, person().id, members, deps))
       await visitor.open('/settings/account')
       return fill(visitor, {}, '/settings/account/notices')
     },

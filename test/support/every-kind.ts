@@ -75,7 +75,14 @@ export async function createWorkspaceWithEveryKind(service: Service): Promise<st
     await tx.create(keys.accountEmail(sha256Hex(email)), { user_id: ann.id })
     await tx.create(keys.signUp(ann.id), { user_id: ann.id, hash: SECRET, expires_at: SECRET })
     const session = { email: SECRET, begun_at: SECRET, seen_at: SECRET, proved_at: SECRET, form_token: SECRET, confirmations: [] }
-    await tx.create(keys.session('5'), { hash: '5', user_id: ann.id, ...session })
+    await tx.create(keys.session('5'), {
+      hash: '5',
+      id: 'ses_00000000000000000000',
+      user_id: ann.id,
+      agent: SECRET,
+      address: SECRET,
+      ...session,
+    })
     const authenticator = { secret: TOTP_SECRET, added_at: AT, last_step: 1 }
     const passkey = { id: 'pky_00000000000000000000', name: SECRET, credential_id: 'x', public_key: 'x', counter: 0, transports: [SECRET] }
     const passkeys = [{ ...passkey, added_at: AT, used_at: null }]

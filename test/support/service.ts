@@ -138,7 +138,7 @@ export class Service {
 
   async token(workspaceId: string, userId: string, scopes: readonly string[], lifetime?: number): Promise<string> {
     const request = { userId, name: 'test', scopes, ...(lifetime === undefined ? {} : { lifetime }) }
-    return (await this.write(workspaceId, (tx) => issueToken(tx, request, this.deps.clock, this.deps.random))).plaintext
+    return (await this.write(workspaceId, (tx) => issueToken(tx, request, this.deps))).plaintext
   }
 
   /** A token with a prefix from before a rename of the service. */

@@ -22,6 +22,8 @@ export interface RequestOptions {
 }
 
 export const PASSWORD = 'correct horse battery'
+/** The browser of a session that a suite begins without a page, and its network. */
+export const BROWSER = { agent: 'A browser', address: '192.0.2.1' } as const
 
 /** A browser without rendering: it keeps cookies, submits forms with their hidden fields, and follows redirects. */
 export class Visitor {

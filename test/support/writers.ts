@@ -12,7 +12,7 @@ export async function createWriter(deps: Deps): Promise<string> {
   const user = await addUser(deps, { display_name: 'Ada' })
   await addMember(deps, workspace.id, user, 'member')
   const request = { userId: user.id, name: 'drill', scopes: ['kanban:write'] }
-  const { plaintext } = await transact(deps.store, workspace.id, deps.random, (tx) => issueToken(tx, request, deps.clock, deps.random))
+  const { plaintext } = await transact(deps.store, workspace.id, deps.random, (tx) => issueToken(tx, request, deps))
   return plaintext
 }
 

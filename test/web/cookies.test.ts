@@ -3,7 +3,6 @@ import type { ServerRequest } from 'srvx'
 import { cookieName, readCookies as readRequest, setCookie } from '../../src/web/cookies.ts'
 
 const HTTPS = 'https://kanban.example'
-const HTTP = 'http://localhost'
 // Headers of a Request would refuse or trim some of these values.
 const readCookies = (header: string | null) => readRequest({ headers: { get: () => header } } as unknown as ServerRequest)
 
@@ -35,15 +34,6 @@ test.each(['__proto__', 'constructor', 'toString'])('a cookie with the name %s i
   expect(readCookies('x=y').get(name)).toBeUndefined()
   expect(readCookies(`${name}=value`).get(name)).toBe('value')
 })
-
-test.each([
-  [HTTPS, undefined, '__Host-lk_session=secret; Path=/; HttpOnly; Secure; SameSite=Lax'],
-  [HTTPS, 60, '__Host-lk_session=secret; Max-Age=60; Path=/; HttpOnly; Secure; SameSite=Lax'],
-  [HTTP, undefined, 'lk_session=secret; Path=/; HttpOnly; SameSite=Lax'],
-  [HTTP, 0, 'lk_session=secret; Max-Age=0; Path=/; HttpOnly; SameSite=Lax'],
-])('the Set-Cookie header at %s with the maximum age %s is %s', (origin, maxAge, line) =>
-  expect(setCookie('session', 'secret', origin, maxAge)).toBe(line),
-)
 
 test('a value with special characters adds no attribute and is read back unchanged', () => {
   const value = 'x; Domain=evil.example,\r\nSet-Cookie: y=z ü%41'

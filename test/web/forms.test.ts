@@ -117,12 +117,8 @@ describe.each(posts)('the form of $path', ({ path, anonymous, callsOperations = 
     expect(await stored()).not.toBe(before)
   })
 
-  test('the form of an old browser is accepted by its form token, and no other method is', async () => {
+  test('the form of an old browser is accepted by its form token', async () => {
     const { visitor, path: target, fields } = await fillIn()
-    for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-      const page = await visitor.post(target, fields, { method })
-      expect([method, page.status, page.headers.get('allow')]).toEqual([method, 405, expect.stringMatching(/^(GET, HEAD, )?POST$/)])
-    }
     expect([200, 303]).toContain((await visitor.post(target, fields, oldBrowser)).status)
   })
 
@@ -183,6 +179,11 @@ describe('forged values', () => {
     '9'.repeat(400),
     '0x',
     '\u0663\u0660',
+    ' 5 ',
+    '+5',
+    '5.0',
+    '0b1',
+    '1_0',
   ]
   test.each(lifetimes)('a lifetime of %j days is refused when a token is created and when it is rotated', async (days) => {
     const visitor = await signedIn(service, person)

@@ -116,6 +116,7 @@ describe.each(Object.entries(flows))('the challenge of %s', (name, flow) => {
     const visitor = await flow.browser()
     const { options, form_token } = await ask(flow, visitor)
     const answer = flow.answer(options, visitor.origin, rpIdOf(options))
+    expect(options.allowCredentials?.length).toBe(name === 'a proof' ? 1 : undefined)
     const before = await stored()
     const copy = new Visitor(service, { address: visitor.address })
     for (const [cookie, value] of visitor.jar) copy.jar.set(cookie, value)

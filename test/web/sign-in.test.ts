@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sha256Hex } from '../../src/auth/secrets.ts'
-import { inviteUser, addUser } from '../../src/admin/users.ts'
+import { inviteUser } from '../../src/admin/users.ts'
 import { MINUTE } from '../../src/model/time.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
 import { drivers } from '../support/drivers.ts'
 import { captureLog } from '../support/log.ts'
+import { giveAuthenticator } from '../support/second-factor.ts'
 import { Service, type Person } from '../support/service.ts'
 import { formOf, giveAccount, PASSWORD, plaintextIn, signedIn, textOf, Visitor } from '../support/visitor.ts'
 
@@ -52,8 +53,11 @@ describe.each(drivers)('signing in, up and out, on $name', (driver) => {
 
   test('an unknown e-mail address and a wrong password get the same page, except for the address itself', async () => {
     const pages = []
+    const withApp = await service.person(workspaceId)
+    await giveAuthenticator(service, withApp)
     for (const [address, password] of [
       [email, 'wrong'],
+      [await giveAccount(service, withApp), 'wrong'],
       ['nobody@example.org', PASSWORD],
       ['not an address', 'x'],
     ] as const) {
@@ -107,7 +111,7 @@ describe.each(drivers)('signing in, up and out, on $name', (driver) => {
     expect(await isSignedIn(visitor)).toBe(true)
   })
 
-  test('no parameter or path redirects to another site', async () => {
+  test('no parameter redirects to another site', async () => {
     for (const extra of [
       '?next=https://evil.example',
       '?redirect=//evil.example',
@@ -119,15 +123,6 @@ describe.each(drivers)('signing in, up and out, on $name', (driver) => {
       const { hidden } = formOf(visitor.page!.text)
       const page = await visitor.post(`/settings/sign-in${extra}`, { ...hidden, email, password: PASSWORD, next: 'https://evil.example' })
       expect([extra, page.location]).toEqual([extra, '/settings/tokens'])
-    }
-    for (const path of [
-      '/settings//evil.example',
-      '/settings/..//evil.example/',
-      '/settings/%2f%2fevil.example',
-      '/settings/\\evil.example',
-    ]) {
-      const { location } = await browser().request(path)
-      expect([path, location?.replace(/^\/settings\//, '') ?? null]).toEqual([path, null])
     }
   })
 
@@ -156,79 +151,6 @@ describe.each(drivers)('signing in, up and out, on $name', (driver) => {
       one.jar.set('lk_session', secret)
       expect([where, await isSignedIn(one), await isSignedIn(two)]).toEqual([where, false, where === 'here'])
     }
-  })
-
-  describe('sign-up', () => {
-    const invite = async (userId: string) => (await inviteUser(service.deps, userId, 'http://localhost')).sign_up_link
-
-    test('a sign-up link leaves the address bar, works once, and signs its person in', async () => {
-      const user = await addUser(service.deps, { display_name: 'Nora <b>Lindqvist</b>' })
-      const link = await invite(user.id)
-      const code = new URL(link).searchParams.get('code')!
-      const visitor = browser()
-      const first = await visitor.request(link)
-      expect([first.status, first.location, first.text]).toEqual([303, '/settings/sign-up', ''])
-      const page = await visitor.open(link)
-      expect([page.status, page.text.includes(code)]).toEqual([200, false])
-      expect(textOf(page.text)).toContain('Nora <b>Lindqvist</b>')
-      const address = `${user.id}@example.org`
-      const late = browser()
-      const form = formOf((await late.open(link)).text)
-      const tokens = await visitor.submit({ email: address, password: PASSWORD, again: PASSWORD })
-      expect([tokens.status, /<h1>([^<]*)/.exec(tokens.text)?.[1], visitor.jar.has('lk_sign_up')]).toEqual([200, 'API tokens', false])
-      expect((await visitor.open(link)).status).toBe(404)
-      expect(
-        (await late.post(form.action, { ...form.hidden, email: address, password: 'another password', again: 'another password' })).status,
-      ).toBe(404)
-      // The browser is known since the sign-up, so strangers who guess cannot lock its person out.
-      for (let i = 0; i < 110; i++) await new Visitor(service, { address: `2001:db8:${i}::1` }).signIn(address, 'a wrong guess')
-      expect((await visitor.signIn(address)).status).toBe(200)
-      expect((await browser().signIn(address)).status).toBe(429)
-      expect(captured.text()).not.toContain(code)
-      expect(captured.text()).not.toContain(PASSWORD)
-    })
-
-    test('the sign-up form is throttled, so that it cannot be used to find out who has an account', async () => {
-      const user = await addUser(service.deps, { display_name: 'Nosy' })
-      const visitor = browser()
-      const page = await visitor.open(await invite(user.id))
-      const form = formOf(page.text)
-      const statuses = []
-      for (let i = 0; i < 22; i++)
-        statuses.push((await visitor.post(form.action, { ...form.hidden, email, password: PASSWORD, again: PASSWORD })).status)
-      expect(statuses).toEqual([...Array.from({ length: 20 }, () => 422), 429, 429])
-    })
-
-    test('a sign-up link that was opened before, such as by a mail scanner, still works', async () => {
-      const link = await invite(person.id)
-      await browser().open(link)
-      const visitor = browser()
-      await visitor.open(link)
-      expect((await visitor.submit({ email, password: 'a new password', again: 'a new password' })).status).toBe(200)
-      expect((await visitor.signIn(email, 'a new password')).status).toBe(200)
-    })
-
-    test('a refused sign-up form shows the error, keeps only the e-mail address, and does not use up the link', async () => {
-      const visitor = browser()
-      const taken = await giveAccount(service, await service.person(workspaceId))
-      await visitor.open(await invite(person.id))
-      for (const [fields, field] of [
-        [{ email: 'not an address', password: PASSWORD, again: PASSWORD }, 'email'],
-        [{ email, password: 'too short', again: 'too short' }, 'password'],
-        [{ email, password: PASSWORD, again: `${PASSWORD}!` }, 'again'],
-        [{ email: taken, password: PASSWORD, again: PASSWORD }, 'email'],
-      ] as const) {
-        const page = await visitor.submit(fields)
-        expect([page.status, page.text.includes(`id="${field}-error"`)]).toEqual([422, true])
-        expect([page.text.includes(PASSWORD), page.text.includes('too short')]).toEqual([false, false])
-      }
-      expect((await visitor.submit({ email, password: PASSWORD, again: PASSWORD })).status).toBe(200)
-    })
-
-    test.each(['', 'x', 'x.y', '../..', '%00', 'a'.repeat(5000)])('the sign-up code %j is refused', async (code) => {
-      const page = await browser().open(`/settings/sign-up?code=${code}`)
-      expect([page.status, textOf(page.text).includes('This sign-up link is not valid')]).toEqual([404, true])
-    })
   })
 })
 
@@ -264,20 +186,19 @@ describe('cookies', () => {
     return { cookies: collected, headers }
   }
 
-  test('cookies over HTTPS are out of reach of scripts, other hosts and plain HTTP', async () => {
-    const { cookies, headers } = await collectCookies('https://kanban.example', 'https://kanban.example')
-    expect([...cookies.keys()].toSorted()).toEqual(['__Host-lk_device', '__Host-lk_form', '__Host-lk_session', '__Host-lk_sign_up'])
-    for (const line of [...cookies.values()].flat()) expect(attributes(line)).toEqual(['Path=/', 'HttpOnly', 'Secure', 'SameSite=Lax'])
-    expect(cookies.get('__Host-lk_session')![0]).not.toContain('Max-Age')
-    expect(headers.get('strict-transport-security')).toBe('max-age=31536000')
-  })
-
-  test('cookies over plain HTTP are out of reach of scripts', async () => {
-    const { cookies, headers } = await collectCookies(undefined, 'http://localhost')
-    expect([...cookies.keys()].toSorted()).toEqual(['lk_device', 'lk_form', 'lk_session', 'lk_sign_up'])
-    for (const line of [...cookies.values()].flat()) expect(attributes(line)).toEqual(['Path=/', 'HttpOnly', 'SameSite=Lax'])
-    expect(headers.get('strict-transport-security')).toBeNull()
-  })
+  test.each([
+    ['https://kanban.example', 'https://kanban.example', '__Host-', ['Secure'], 'max-age=31536000'],
+    [undefined, 'http://localhost', '', [], null],
+  ])(
+    'at the public origin %s are out of reach of scripts, and over HTTPS of other hosts and plain HTTP',
+    async (origin, at, prefix, secure, hsts) => {
+      const { cookies, headers } = await collectCookies(origin, at)
+      expect([...cookies.keys()].toSorted()).toEqual(['device', 'form', 'session', 'sign_up'].map((name) => `${prefix}lk_${name}`))
+      for (const line of [...cookies.values()].flat()) expect(attributes(line)).toEqual(['Path=/', 'HttpOnly', ...secure, 'SameSite=Lax'])
+      expect(cookies.get(`${prefix}lk_session`)![0]).not.toContain('Max-Age')
+      expect(headers.get('strict-transport-security')).toBe(hsts)
+    },
+  )
 
   test('over HTTPS a cookie without the prefix is ignored', async () => {
     const service = await Service.start(drivers[0]!, { origin: 'https://kanban.example', proxies: 1 })

@@ -5,6 +5,7 @@ import { sha256Hex } from '../../src/auth/secrets.ts'
 import type { Mail } from '../../src/mail/mailer.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
 import { entriesOf, startWithAudit } from '../support/audit-trail.ts'
+import { captureLog } from '../support/log.ts'
 import { memory } from '../support/memory.ts'
 import { codeAt, giveAuthenticator, TOTP_SECRET } from '../support/second-factor.ts'
 import type { Person, Service } from '../support/service.ts'
@@ -12,15 +13,19 @@ import { formOf, giveAccount, signedIn, textOf, Visitor } from '../support/visit
 
 const NEW = 'an entirely different one'
 const mails: Mail[] = []
+const captured = captureLog()
 let service: Service
 let recorder: AuditRecorder
 let person: Person
 let email: string
 let addresses = 0
-beforeAll(async () => void ({ service, recorder } = await startWithAudit(memory, { proxies: 1, mail: (one) => void mails.push(one) })))
+beforeAll(
+  async () =>
+    void ({ service, recorder } = await startWithAudit(memory, { log: captured.log, proxies: 1, mail: (one) => void mails.push(one) })),
+)
 afterAll(() => service.stop())
 beforeEach(async () => {
-  person = await service.person(await service.workspace())
+  person = await service.person(await service.workspace(), 'member', 'Nora <b>Lindqvist</b>')
   email = `${person.id}@example.org`
   mails.length = 0
 })
@@ -32,25 +37,68 @@ const noticesIn = (text: string) => textOf(/<section class="card notices".*?<\/s
 
 /** Opens a sign-up link and chooses a password. @returns the response to the form, which is not followed */
 async function signUp(visitor: Visitor, password = NEW, address = email) {
-  const { sign_up_link } = await inviteUser(service.deps, person.id, 'http://localhost')
-  await visitor.open(sign_up_link)
+  await visitor.open(await link())
   const { action, hidden } = formOf(visitor.page!.text, '/settings/sign-up')
   return visitor.post(action, { ...hidden, email: address, password, again: password })
 }
 
+const link = async (userId = person.id) => (await inviteUser(service.deps, userId, 'http://localhost')).sign_up_link
+
 describe('a person without an account', () => {
-  test('is signed in after the sign-up, on the page of their tokens, without a notice', async () => {
-    const visitor = browser()
-    const response = await signUp(visitor)
-    expect([response.status, response.location]).toEqual([303, '/settings/tokens'])
-    const page = await visitor.open(response.location!)
+  test('is signed in by a link that leaves the address bar and works once, on the page of their tokens, without a notice', async () => {
+    const address = await link()
+    const code = new URL(address).searchParams.get('code')!
+    const [visitor, late] = [browser(), browser()]
+    const first = await visitor.request(address)
+    expect([first.status, first.location, first.text]).toEqual([303, '/settings/sign-up', ''])
+    const form = await visitor.open('/settings/sign-up')
+    expect([form.status, form.text.includes(code), textOf(form.text).includes('Nora <b>Lindqvist</b>')]).toEqual([200, false, true])
+    // A mail scanner may open it before.
+    const { action, hidden } = formOf((await late.open(address)).text)
+    const fields = { email, password: NEW, again: NEW }
+    const page = await visitor.submit(fields)
     expect([heading(page.text), noticesIn(page.text), mails]).toEqual(['API tokens', '', []])
-    expect(visitor.session).toMatch(/^[\w-]{43}$/)
-    expect(visitor.jar.has('lk_sign_up')).toBe(false)
+    expect([visitor.session, visitor.jar.has('lk_sign_up')]).toEqual([expect.stringMatching(/^[\w-]{43}$/), false])
     const session = await service.write(GLOBAL, (tx) => tx.get(keys.session(sha256Hex(visitor.session!))))
     expect(session).toMatchObject({ user_id: person.id, email, address: expect.stringMatching(/^203\.0\.113\./) as string })
     // A token can be created at once: the password was chosen a moment ago.
     expect(await visitor.create(person.workspaceId)).toMatch(/^lk_pat_/)
+    expect([(await visitor.open(address)).status, (await late.post(action, { ...hidden, ...fields })).status]).toEqual([404, 404])
+    for (const secret of [code, NEW]) expect(captured.text()).not.toContain(secret)
+  })
+
+  test('is told what is wrong with the form, which keeps only the address, begins no session and does not use up the link', async () => {
+    const visitor = browser()
+    const taken = await giveAccount(service, await service.person(person.workspaceId))
+    await visitor.open(await link())
+    for (const [wrong, field] of [
+      [{ email: 'not an address' }, 'email'],
+      [{ email: taken }, 'email'],
+      [{ password: 'too short', again: 'too short' }, 'password'],
+      [{ password: 'qwerty123456', again: 'qwerty123456' }, 'password'],
+      [{ password: 'Lindqvist2026', again: 'Lindqvist2026' }, 'password'],
+      [{ again: `${NEW}!` }, 'again'],
+    ] as const) {
+      const fields = { email, password: NEW, again: NEW, ...wrong }
+      const page = await visitor.submit(fields)
+      expect([page.status, page.text.includes(`id="${field}-error"`), visitor.session]).toEqual([422, true, undefined])
+      for (const secret of [fields.password, fields.again]) expect(page.text).not.toContain(secret)
+    }
+    expect((await visitor.submit({ email, password: NEW, again: NEW })).status).toBe(200)
+  })
+
+  test('finds the form throttled, so that it cannot be used to find out who has an account', async () => {
+    const visitor = browser()
+    const taken = await giveAccount(service, await service.person(person.workspaceId))
+    const { action, hidden } = formOf((await visitor.open(await link())).text)
+    const statuses = []
+    for (let i = 0; i < 22; i++) statuses.push((await visitor.post(action, { ...hidden, email: taken, password: NEW, again: NEW })).status)
+    expect(statuses).toEqual([...Array.from({ length: 20 }, () => 422), 429, 429])
+  })
+
+  test.each(['', 'x', 'x.y', '../..', '%00', 'a'.repeat(5000)])('has no account from the code %j', async (code) => {
+    const page = await browser().open(`/settings/sign-up?code=${code}`)
+    expect([page.status, textOf(page.text).includes('This sign-up link is not valid')]).toEqual([404, true])
   })
 
   test('has a known browser: the next sign-in there is no notice, and one elsewhere is', async () => {
@@ -79,17 +127,6 @@ test('the session of another person in the same browser ends, and its cookie is 
   expect(visitor.session).not.toBe(before)
   const stored = (secret: string) => service.write(GLOBAL, (tx) => tx.get(keys.session(sha256Hex(secret))))
   expect([await stored(before), (await stored(visitor.session!))?.user_id]).toEqual([undefined, person.id])
-})
-
-test('a refused sign-up begins no session', async () => {
-  const taken = await giveAccount(service, await service.person(person.workspaceId))
-  for (const [password, address] of [
-    ['short', email],
-    [NEW, taken],
-  ] as const) {
-    const visitor = browser()
-    expect([(await signUp(visitor, password, address)).status, visitor.session]).toEqual([422, undefined])
-  }
 })
 
 describe('a person who has lost their password', () => {

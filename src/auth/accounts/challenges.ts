@@ -1,9 +1,9 @@
 import { durations } from '../../model/durations.ts'
-import type { RandomSource } from '../../model/ids.ts'
 import type { Challenge } from '../../model/second-factor.ts'
 import { timestamp, type Clock } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
+import type { Deps } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { equalInConstantTime, newSecret, sha256Hex } from '../secrets.ts'
 
@@ -18,8 +18,7 @@ const REMOVED_AT_ONCE = 20
 export async function createChallenge(
   tx: Transaction,
   { formToken, ...members }: Pick<Challenge, 'purpose' | 'user_id' | 'credential'> & { readonly formToken: string },
-  clock: Clock,
-  random: RandomSource,
+  { clock, random }: Deps,
 ): Promise<string> {
   const { values } = await tx.range(indexes.challenges(), { before: `${timestamp(clock)}~`, limit: REMOVED_AT_ONCE, weak: true })
   const expired = values.filter((challenge) => challenge !== undefined)
@@ -32,10 +31,17 @@ export async function createChallenge(
   return secret
 }
 
+/** A challenge that is answered: itself, what for, and the form token of the page. */
+interface AnsweredChallenge {
+  readonly secret: string
+  readonly purpose: Challenge['purpose']
+  readonly formToken: string
+}
+
 /** Finds a challenge that can still be answered, by the browser that got it. */
 export async function findChallenge(
   tx: Transaction,
-  { secret, purpose, formToken }: { readonly secret: string; readonly purpose: Challenge['purpose']; readonly formToken: string },
+  { secret, purpose, formToken }: AnsweredChallenge,
   clock: Clock,
 ): Promise<Challenge | undefined> {
   const challenge = await tx.get(keys.challenge(sha256Hex(secret)))
@@ -44,12 +50,8 @@ export async function findChallenge(
 }
 
 /** Finds a challenge and removes it, so that it is answered only once, even if the answer is wrong. */
-export async function takeChallenge(
-  tx: Transaction,
-  request: { readonly secret: string; readonly purpose: Challenge['purpose']; readonly formToken: string },
-  clock: Clock,
-): Promise<Challenge | undefined> {
-  const challenge = await findChallenge(tx, request, clock)
+export async function takeChallenge(tx: Transaction, answered: AnsweredChallenge, clock: Clock): Promise<Challenge | undefined> {
+  const challenge = await findChallenge(tx, answered, clock)
   if (challenge !== undefined) tx.remove(keys.challenge(challenge.hash))
   return challenge
 }

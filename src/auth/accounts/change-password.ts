@@ -17,9 +17,10 @@ export interface PasswordChange {
  * @returns the renewed session with a new device cookie; undefined if the session or the account no longer exists
  */
 export async function changePassword(
-  { store, clock, random }: Deps,
+  deps: Deps,
   { session, passwordHash }: PasswordChange,
 ): Promise<(NewSession & { readonly device: string }) | undefined> {
+  const { store, clock, random } = deps
   const device = newSecret(random)
   return transact(store, GLOBAL, random, async (tx) => {
     const userId = session.user_id
@@ -28,6 +29,6 @@ export async function changePassword(
     tx.put(keys.account(userId), { ...account, password_hash: passwordHash, devices: [sha256Hex(device)], updated_at: timestamp(clock) })
     if (link !== undefined) tx.remove(keys.signUp(userId))
     await endOtherSessions(tx, stored)
-    return { ...(await renewSession(tx, stored, clock, random)), device }
+    return { ...(await renewSession(tx, stored, deps)), device }
   })
 }

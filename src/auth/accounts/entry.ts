@@ -14,7 +14,7 @@ export interface Visit {
   /** the network of the client's address: attempts from one network are throttled together */
   readonly network: string
   /** the browser in a few words */
-  readonly agent?: string
+  readonly agent: string
   /** the browser's device cookie, set when a person last signed in with it */
   readonly device: string | undefined
   /** the hash of the browser's current session, which ends when the new one begins */
@@ -35,8 +35,6 @@ export interface Entry {
 /** A person has proved their password. `second_factor`: the challenge must be answered by a code. */
 export type PasswordEntry = Entry | { readonly result: 'second_factor'; readonly userId: string; readonly challenge: string }
 
-/** What a notice calls a browser that does not name itself. */
-export const UNKNOWN_BROWSER = 'Unknown browser'
 /** Maximum number of known browsers per account. When it is exceeded, the one that signed in longest ago is forgotten. */
 const MAX_DEVICES = 10
 
@@ -49,19 +47,19 @@ export function isKnownDevice(account: Pick<Account, 'devices'> | undefined, dev
 export async function enter(
   tx: Transaction,
   account: Account,
-  { network, agent = UNKNOWN_BROWSER, device: cookie, currentSession }: Visit,
-  { clock, random }: Pick<Deps, 'clock' | 'random'>,
+  { network: address, agent, device: cookie, currentSession }: Visit,
+  deps: Deps,
 ): Promise<Entry> {
   const { user_id: userId, email } = account
   const isKnown = isKnownDevice(account, cookie)
-  const device = isKnown ? cookie : newSecret(random)
+  const device = isKnown ? cookie : newSecret(deps.random)
   const deviceHash = sha256Hex(device)
   const devices = [deviceHash, ...account.devices.filter((hash) => hash !== deviceHash)].slice(0, MAX_DEVICES)
   tx.put(keys.account(userId), { ...account, devices })
   if (currentSession !== undefined) await endSession(tx, currentSession)
-  const { secret, session } = await beginSession(tx, { user_id: userId, email, agent, address: network }, clock, random)
-  const members = { kind: 'new_sign_in', agent, address: network, session_id: session.id ?? null, name: null } as const
-  const notice = isKnown || account.devices.length === 0 ? undefined : await addNotice(tx, userId, members, clock, random)
+  const { secret, session } = await beginSession(tx, { user_id: userId, email, agent, address }, deps)
+  const members = { kind: 'new_sign_in', agent, address, session_id: session.id, name: null } as const
+  const notice = isKnown || account.devices.length === 0 ? undefined : await addNotice(tx, userId, members, deps)
   return { result: 'signed_in', userId, secret, session, device, notice }
 }
 
@@ -74,10 +72,10 @@ export async function enterByPassword(
   tx: Transaction,
   account: Account,
   { formToken, ...visit }: Visit & { readonly formToken: string },
-  deps: Pick<Deps, 'clock' | 'random'>,
+  deps: Deps,
 ): Promise<PasswordEntry> {
   const { user_id, password_hash } = account
   if ((await secondFactorOf(tx, user_id)).authenticator === null) return enter(tx, account, visit, deps)
   const members = { purpose: 'second_factor', user_id, credential: sha256Hex(password_hash), formToken } as const
-  return { result: 'second_factor', userId: user_id, challenge: await createChallenge(tx, members, deps.clock, deps.random) }
+  return { result: 'second_factor', userId: user_id, challenge: await createChallenge(tx, members, deps) }
 }

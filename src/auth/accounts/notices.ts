@@ -1,8 +1,9 @@
-import { newId, type RandomSource } from '../../model/ids.ts'
+import { newId } from '../../model/ids.ts'
 import { limits } from '../../model/limits.ts'
 import type { Notice } from '../../model/second-factor.ts'
-import { timestamp, type Clock } from '../../model/time.ts'
+import { timestamp } from '../../model/time.ts'
 import { keys } from '../../store/keys.ts'
+import type { Deps } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
 
 /** Stores that something happened to an account. The oldest notices are dropped if there are too many. */
@@ -10,8 +11,7 @@ export async function addNotice(
   tx: Transaction,
   userId: string,
   members: Omit<Notice, 'id' | 'at'>,
-  clock: Clock,
-  random: RandomSource,
+  { clock, random }: Deps,
 ): Promise<Notice> {
   const notice: Notice = { id: newId('notice', random), at: timestamp(clock), ...members }
   const stored = await tx.get(keys.notices(userId))

@@ -8,12 +8,9 @@ import type { Session } from '../../model/account.ts'
 import { newId } from '../../model/ids.ts'
 import { limits } from '../../model/limits.ts'
 import { timestamp } from '../../model/time.ts'
-
-import { GLOBAL, keys } from '../../store/keys.ts'
-import { type Deps, transact } from '../../store/transact.ts'
-import type { Transaction } from '../../store/transaction.ts'
+import type { Deps } from '../../store/transact.ts'
 import { takeChallenge } from './challenges.ts'
-import { putSecondFactor, secondFactorOf } from './second-factor.ts'
+import { changeSecondFactor } from './second-factor.ts'
 
 const webauthn = lazy(() => import('@simplewebauthn/server'))
 
@@ -29,61 +26,35 @@ export function relyingParty(origin: string): RelyingParty | undefined {
   return isIP(hostname.replace(/^\[(.*)\]$/, '$1')) === 0 ? { origin, id: hostname } : undefined
 }
 
-const base64url = z.string().regex(/^[\w-]{1,8192}$/)
-const answer = { id: base64url, rawId: base64url, type: z.literal('public-key'), clientExtensionResults: z.looseObject({}).default({}) }
-const assertion = z.looseObject({
-  ...answer,
+/** What is read of the JSON of an answer before it is verified. The library refuses what is malformed in the rest. */
+const answer = z.looseObject({
+  id: z.string(),
   response: z.looseObject({
-    clientDataJSON: base64url,
-    authenticatorData: base64url,
-    signature: base64url,
-    userHandle: base64url.nullish(),
-  }),
-})
-const attestation = z.looseObject({
-  ...answer,
-  response: z.looseObject({
-    clientDataJSON: base64url,
-    attestationObject: base64url,
+    clientDataJSON: z.string(),
+    userHandle: z.string().nullish(),
     transports: z.array(z.string().max(20)).max(10).optional(),
   }),
 })
+const clientData = z.object({ challenge: z.string() })
 
-/** What a browser sends when a passkey has answered a challenge. */
-export interface Assertion {
+/** What a browser sends when a passkey has answered a challenge, or when an authenticator has made one. */
+export interface PasskeyAnswer {
   readonly credentialId: string
   /** the person that the passkey belongs to, as it says itself */
   readonly userId: string
   readonly challenge: string
-  readonly json: AuthenticationResponseJSON
+  readonly json: unknown
 }
 
-/** What a browser sends when an authenticator has made a passkey. */
-export interface Attestation {
-  readonly challenge: string
-  readonly json: RegistrationResponseJSON
+/** Reads an answer. Nothing in it is verified yet. @returns undefined if it is malformed */
+export function readAnswer(text: string): PasskeyAnswer | undefined {
+  const { data: json } = answer.safeParse(parseJson(text))
+  const { data } = clientData.safeParse(parseJson(textOf(json?.response.clientDataJSON)))
+  return json && data && { credentialId: json.id, userId: textOf(json.response.userHandle), challenge: data.challenge, json }
 }
 
-/** Reads the answer of a passkey. Nothing in it is verified yet. @returns undefined if it is malformed */
-export function readAssertion(text: string): Assertion | undefined {
-  const parsed = assertion.safeParse(parseJson(text))
-  if (!parsed.success) return undefined
-  const { id, response } = parsed.data
-  const challenge = challengeOf(response.clientDataJSON)
-  const userId = Buffer.from(response.userHandle ?? '', 'base64url').toString()
-  return challenge === undefined ? undefined : { credentialId: id, userId, challenge, json: parsed.data as AuthenticationResponseJSON }
-}
-
-/** Reads a new passkey. Nothing in it is verified yet. @returns undefined if it is malformed */
-export function readAttestation(text: string): Attestation | undefined {
-  const parsed = attestation.safeParse(parseJson(text))
-  const challenge = parsed.success ? challengeOf(parsed.data.response.clientDataJSON) : undefined
-  return challenge === undefined ? undefined : { challenge, json: parsed.data as RegistrationResponseJSON }
-}
-
-function challengeOf(clientData: string): string | undefined {
-  const parsed = z.looseObject({ challenge: base64url }).safeParse(parseJson(Buffer.from(clientData, 'base64url').toString()))
-  return parsed.data?.challenge
+function textOf(base64: string | null | undefined): string {
+  return Buffer.from(base64 ?? '', 'base64url').toString()
 }
 
 function parseJson(text: string): unknown {
@@ -134,10 +105,11 @@ export async function assertionOptions({ id }: RelyingParty, challenge: string, 
 /** Verifies a new passkey. @returns what is stored of it; undefined if it is refused */
 async function verifyAttestation(
   { origin, id }: RelyingParty,
-  { json, challenge }: Attestation,
+  { json, challenge }: PasskeyAnswer,
 ): Promise<Pick<Passkey, 'credential_id' | 'public_key' | 'counter' | 'transports'> | undefined> {
   const { verifyRegistrationResponse } = await webauthn()
-  const request = { response: json, expectedChallenge: challenge, expectedOrigin: origin, expectedRPID: id, requireUserVerification: true }
+  const response = json as RegistrationResponseJSON
+  const request = { response, expectedChallenge: challenge, expectedOrigin: origin, expectedRPID: id, requireUserVerification: true }
   const result = await verifyRegistrationResponse(request).catch(() => undefined)
   if (result?.verified !== true) return undefined
   const { credential } = result.registrationInfo
@@ -145,19 +117,19 @@ async function verifyAttestation(
     credential_id: credential.id,
     public_key: Buffer.from(credential.publicKey).toString('base64url'),
     counter: credential.counter,
-    transports: json.response.transports ?? [],
+    transports: response.response.transports ?? [],
   }
 }
 
 /** Verifies the answer of a passkey. @returns its new counter; undefined if the answer is refused */
 export async function verifyAssertion(
   { origin, id }: RelyingParty,
-  { json, challenge }: Assertion,
+  { json, challenge }: PasskeyAnswer,
   { credential_id, public_key, counter }: Passkey,
 ): Promise<number | undefined> {
   const { verifyAuthenticationResponse } = await webauthn()
   const request = {
-    response: json,
+    response: json as AuthenticationResponseJSON,
     expectedChallenge: challenge,
     expectedOrigin: origin,
     expectedRPID: id,
@@ -173,35 +145,33 @@ export async function verifyAssertion(
  * @returns undefined if the passkey is refused, or if the person has ten
  */
 export async function registerPasskey(
-  { store, clock, random }: Deps,
-  { party, session, attestation, name }: { party: RelyingParty; session: Session; attestation: Attestation; name: string },
+  deps: Deps,
+  { party, session, attestation, name }: { party: RelyingParty; session: Session; attestation: PasskeyAnswer; name: string },
 ): Promise<Passkey | undefined> {
-  const userId = session.user_id
-  return transact(store, GLOBAL, random, async (tx) => {
-    const request = { secret: attestation.challenge, purpose: 'register', formToken: session.form_token } as const
-    const challenge = await takeChallenge(tx, request, clock)
-    const factor = await secondFactorOf(tx, userId)
-    if (challenge?.user_id !== userId || factor.passkeys.length >= limits.passkeysPerPerson) return undefined
+  const { user_id: userId, form_token: formToken } = session
+  const { passkey } = await changeSecondFactor(deps, userId, async (factor, tx) => {
+    const { passkeys } = factor
+    const challenge = await takeChallenge(tx, { secret: attestation.challenge, purpose: 'register', formToken }, deps.clock)
+    if (challenge?.user_id !== userId || passkeys.length >= limits.passkeysPerPerson) return {}
     const verified = await verifyAttestation(party, attestation)
-    if (verified === undefined || factor.passkeys.some(({ credential_id }) => credential_id === verified.credential_id)) return undefined
-    const passkey: Passkey = { id: newId('passkey', random), name, ...verified, added_at: timestamp(clock), used_at: null }
-    tx.put(keys.secondFactor(userId), { ...factor, passkeys: [...factor.passkeys, passkey] })
-    return passkey
+    if (verified === undefined || passkeys.some(({ credential_id }) => credential_id === verified.credential_id)) return {}
+    const added: Passkey = { id: newId('passkey', deps.random), name, ...verified, added_at: timestamp(deps.clock), used_at: null }
+    return { passkey: added, factor: { ...factor, passkeys: [...passkeys, added] } }
   })
-}
-
-/** Renames a passkey of a person. @returns false if they have no such passkey */
-export async function renamePasskey(tx: Transaction, userId: string, passkeyId: string, name: string): Promise<boolean> {
-  const factor = await secondFactorOf(tx, userId)
-  if (!factor.passkeys.some(({ id }) => id === passkeyId)) return false
-  putSecondFactor(tx, { ...factor, passkeys: factor.passkeys.map((one) => (one.id === passkeyId ? { ...one, name } : one)) })
-  return true
-}
-
-/** Removes a passkey of a person. @returns the passkey, if they had it */
-export async function removePasskey(tx: Transaction, userId: string, passkeyId: string): Promise<Passkey | undefined> {
-  const factor = await secondFactorOf(tx, userId)
-  const passkey = factor.passkeys.find(({ id }) => id === passkeyId)
-  if (passkey !== undefined) putSecondFactor(tx, { ...factor, passkeys: factor.passkeys.filter((one) => one !== passkey) })
   return passkey
+}
+
+/** Changes or removes a passkey of a person. @param change without a result it is removed @returns the passkey before, if they had it */
+export async function changePasskey(
+  deps: Deps,
+  userId: string,
+  passkeyId: string,
+  change: (passkey: Passkey) => Passkey | undefined,
+): Promise<Passkey | undefined> {
+  const { before } = await changeSecondFactor(deps, userId, (factor) => {
+    const before = factor.passkeys.find(({ id }) => id === passkeyId)
+    const passkeys = factor.passkeys.map((one) => (one === before ? change(one) : one)).filter((one) => one !== undefined)
+    return { before, ...(before !== undefined && { factor: { ...factor, passkeys } }) }
+  })
+  return before
 }

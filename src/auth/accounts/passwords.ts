@@ -33,20 +33,15 @@ export function createPasswords(
   cost: { memoryCost: number; timeCost: number; parallelism: number } = COST,
   algorithm: Pick<typeof argon2, 'hash' | 'verify'> = loadedWhenUsed,
 ): Passwords {
-  // Computed by the first verification, whether or not its account exists, so that its time tells nothing. A start does without it.
-  let placeholder: Promise<string> | undefined
+  const { memoryCost, timeCost, parallelism } = cost
+  // Of the same cost as a stored hash: how long a verification takes does not tell whether there is an account.
+  const placeholder = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`
   const enqueue = createQueue(CONCURRENCY, MAX_WAITING)
   return {
     hash: (password) => enqueue(() => algorithm.hash(password.normalize('NFC'), cost)),
     verify: (password, storedHash) =>
       enqueue(async () => {
-        placeholder ??= algorithm.hash('placeholder for accounts that do not exist', cost)
-        const placeholderHash = await placeholder.catch((error: unknown) => {
-          // The next verification tries again: otherwise no one could sign in any more.
-          placeholder = undefined
-          throw error
-        })
-        const matches = await algorithm.verify(storedHash ?? placeholderHash, password.normalize('NFC')).catch(() => false)
+        const matches = await algorithm.verify(storedHash ?? placeholder, password.normalize('NFC')).catch(() => false)
         return matches && storedHash !== undefined
       }),
   }

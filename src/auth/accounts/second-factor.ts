@@ -1,9 +1,11 @@
 import type { Session } from '../../model/account.ts'
 import { durations } from '../../model/durations.ts'
+import type { Awaitable } from '../../model/awaitable.ts'
 import { randomText, type RandomSource } from '../../model/ids.ts'
 import type { SecondFactor } from '../../model/second-factor.ts'
 import { timestamp, type Clock } from '../../model/time.ts'
-import { keys } from '../../store/keys.ts'
+import { GLOBAL, keys } from '../../store/keys.ts'
+import { type Deps, transact } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { limits } from '../../model/limits.ts'
 import { equalInConstantTime, sha256Hex } from '../secrets.ts'
@@ -36,74 +38,77 @@ export async function useCode(tx: Transaction, userId: string, code: string, clo
 }
 
 /**
+ * Changes the second factor of a person in one commit. One with nothing in it is removed.
+ * @param change gets the present one. If it returns none, nothing is changed.
+ * @returns what the change returns
+ */
+export async function changeSecondFactor<Result extends { readonly factor?: SecondFactor }>(
+  { store, random }: Deps,
+  userId: string,
+  change: (factor: SecondFactor, tx: Transaction) => Awaitable<Result>,
+): Promise<Result> {
+  return transact(store, GLOBAL, random, async (tx) => {
+    const result = await change(await secondFactorOf(tx, userId), tx)
+    const { factor } = result
+    if (factor !== undefined && factor.authenticator === null && factor.pending === null && factor.passkeys.length === 0)
+      tx.remove(keys.secondFactor(userId))
+    else if (factor !== undefined) tx.put(keys.secondFactor(userId), factor)
+    return result
+  })
+}
+
+/**
  * Makes a secret for an authenticator app. It counts when its first code has been entered.
  * @param session that has just proved its person's identity
  * @returns the secret in base32
  */
-export async function offerAuthenticator(
-  tx: Transaction,
-  { user_id: userId, id: session_id }: Pick<Session, 'user_id' | 'id'>,
-  clock: Clock,
-  random: RandomSource,
-): Promise<string> {
-  const factor = await secondFactorOf(tx, userId)
-  const secret = await newTotpSecret(random)
-  const expires_at = timestamp(() => clock() + durations.challenge)
-  tx.put(keys.secondFactor(userId), { ...factor, pending: { secret, session_id: session_id ?? null, expires_at } })
+export async function offerAuthenticator(deps: Deps, { user_id, id: session_id }: SessionName): Promise<string> {
+  const secret = await newTotpSecret(deps.random)
+  const expires_at = timestamp(() => deps.clock() + durations.challenge)
+  await changeSecondFactor(deps, user_id, (factor) => ({ factor: { ...factor, pending: { secret, session_id, expires_at } } }))
   return secret
 }
 
-/** The secret that waits for its first code; undefined if there is none of this session, or if it has expired. */
-export function pendingSecret({ pending }: SecondFactor, { id }: Pick<Session, 'id'>, clock: Clock): string | undefined {
-  const isOwn = pending !== null && id !== undefined && pending.session_id === id
-  return isOwn && clock() < Date.parse(pending.expires_at) ? pending.secret : undefined
-}
+/** What names a session, and its person. */
+type SessionName = Pick<Session, 'user_id' | 'id'>
 
 /**
  * Adds the authenticator app that waits for its first code. It replaces an earlier one, and its recovery codes.
- * @returns the recovery codes, which are not stored; `refused` if the code is wrong; undefined if no app waits for it
+ * @returns the recovery codes, which are not stored; without them the code is wrong, and without the secret no app of this session waits
  */
-export async function addAuthenticator(
-  tx: Transaction,
-  session: Pick<Session, 'user_id' | 'id'>,
+export function addAuthenticator(
+  deps: Deps,
+  { user_id, id }: SessionName,
   code: string,
-  clock: Clock,
-  random: RandomSource,
-): Promise<string[] | 'refused' | undefined> {
-  const { user_id: userId } = session
-  const factor = await secondFactorOf(tx, userId)
-  const secret = pendingSecret(factor, session, clock)
-  if (secret === undefined) return undefined
-  const last_step = await stepOfCode(secret, code, clock(), 0)
-  if (last_step === undefined) return 'refused'
-  const codes = newRecoveryCodes(random)
-  const authenticator = { secret, added_at: timestamp(clock), last_step }
-  tx.put(keys.secondFactor(userId), { ...factor, authenticator, pending: null, recovery_hashes: codes.map(hashRecoveryCode) })
-  return codes
+): Promise<{ readonly secret?: string; readonly codes?: readonly string[] }> {
+  const { clock, random } = deps
+  return changeSecondFactor(deps, user_id, async (factor) => {
+    const { pending } = factor
+    if (pending?.session_id !== id || clock() >= Date.parse(pending.expires_at)) return {}
+    const { secret } = pending
+    const last_step = await stepOfCode(secret, code, clock(), 0)
+    if (last_step === undefined) return { secret }
+    const codes = newRecoveryCodes(random)
+    const authenticator = { secret, added_at: timestamp(clock), last_step }
+    return { secret, codes, factor: { ...factor, authenticator, pending: null, recovery_hashes: codes.map(hashRecoveryCode) } }
+  })
 }
 
 /** Removes a person's authenticator app and recovery codes. @returns whether there was one */
-export async function removeAuthenticator(tx: Transaction, userId: string): Promise<boolean> {
-  const factor = await secondFactorOf(tx, userId)
-  if (factor.authenticator === null) return false
-  putSecondFactor(tx, { ...factor, authenticator: null, pending: null, recovery_hashes: [] })
-  return true
+export async function removeAuthenticator(deps: Deps, userId: string): Promise<boolean> {
+  const { factor } = await changeSecondFactor(deps, userId, (before) =>
+    before.authenticator === null ? {} : { factor: { ...before, authenticator: null, pending: null, recovery_hashes: [] } },
+  )
+  return factor !== undefined
 }
 
 /** Replaces a person's recovery codes. @returns the new ones, which are not stored; undefined if they have no authenticator app */
-export async function renewRecoveryCodes(tx: Transaction, userId: string, random: RandomSource): Promise<string[] | undefined> {
-  const factor = await secondFactorOf(tx, userId)
-  if (factor.authenticator === null) return undefined
-  const codes = newRecoveryCodes(random)
-  tx.put(keys.secondFactor(userId), { ...factor, recovery_hashes: codes.map(hashRecoveryCode) })
-  return codes
-}
-
-/** Writes a second factor that was read in this transaction. One with nothing in it is removed. */
-export function putSecondFactor(tx: Transaction, factor: SecondFactor): void {
-  const key = keys.secondFactor(factor.user_id)
-  if (factor.authenticator === null && factor.pending === null && factor.passkeys.length === 0) tx.remove(key)
-  else tx.put(key, factor)
+export async function renewRecoveryCodes(deps: Deps, userId: string): Promise<readonly string[] | undefined> {
+  const codes = newRecoveryCodes(deps.random)
+  const { factor } = await changeSecondFactor(deps, userId, (before) =>
+    before.authenticator === null ? {} : { factor: { ...before, recovery_hashes: codes.map(hashRecoveryCode) } },
+  )
+  return factor && codes
 }
 
 /** Removes a person's authenticator app, recovery codes and passkeys. @returns whether there was one of them */

@@ -9,7 +9,7 @@ import type { Transaction } from '../../store/transaction.ts'
 import { sha256Hex } from '../secrets.ts'
 import { createChallenge, findChallenge, takeChallenge } from './challenges.ts'
 import { enter, isKnownDevice, type Entry, type Visit } from './entry.ts'
-import { verifyAssertion, type Assertion, type RelyingParty } from './passkeys.ts'
+import { verifyAssertion, type PasskeyAnswer, type RelyingParty } from './passkeys.ts'
 import { secondFactorOf, useCode } from './second-factor.ts'
 import type { FailedAttempt } from './sign-in.ts'
 import { Throttle } from './throttle.ts'
@@ -26,7 +26,7 @@ export interface CodeAttempt extends Visit {
 export interface PasskeyAttempt {
   readonly party: RelyingParty
   readonly formToken: string
-  readonly assertion: Assertion
+  readonly assertion: PasskeyAnswer
 }
 
 /**
@@ -100,12 +100,12 @@ export class SecondStep {
     key: string,
     { purpose, userId, formToken }: { readonly purpose: Challenge['purpose']; readonly userId: string | null; readonly formToken: string },
   ): Promise<{ readonly challenge: string; readonly passkeys: readonly Passkey[] } | { readonly retryAfterMs: number }> {
-    const { store, clock, random } = this.#deps
+    const { store, random } = this.#deps
     const retryAfterMs = this.#challenges.take(key)
     if (retryAfterMs > 0) return { retryAfterMs }
     return transact(store, GLOBAL, random, async (tx) => {
       const passkeys = userId === null ? [] : (await secondFactorOf(tx, userId)).passkeys
-      return { challenge: await createChallenge(tx, { purpose, user_id: userId, credential: null, formToken }, clock, random), passkeys }
+      return { challenge: await createChallenge(tx, { purpose, user_id: userId, credential: null, formToken }, this.#deps), passkeys }
     })
   }
 

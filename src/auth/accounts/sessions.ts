@@ -1,9 +1,10 @@
 import type { Session } from '../../model/account.ts'
 import { durations } from '../../model/durations.ts'
-import { newId, type RandomSource } from '../../model/ids.ts'
+import { newId } from '../../model/ids.ts'
 import { MINUTE, timestamp, type Clock } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
+import type { Deps } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { newSecret, sha256Hex } from '../secrets.ts'
 
@@ -26,32 +27,27 @@ export function isLive({ begun_at, seen_at }: Pick<Session, 'begun_at' | 'seen_a
   return now < Date.parse(seen_at) + durations.sessionIdle && now < Date.parse(begun_at) + durations.session
 }
 
-/** The browser and the network of a session, for its person's list. */
-export type SessionOrigin = Pick<Session, 'agent' | 'address'>
-
 /** Begins a session for a person who has just proved their identity, and removes their sessions that have ended. */
 export async function beginSession(
   tx: Transaction,
-  { user_id: userId, email, agent, address }: Pick<Session, 'user_id' | 'email'> & SessionOrigin,
-  clock: Clock,
-  random: RandomSource,
+  members: Pick<Session, 'user_id' | 'email' | 'agent' | 'address'>,
+  { clock, random }: Deps,
 ): Promise<NewSession> {
-  const sessions = await sessionsOf(tx, userId)
+  const sessions = await sessionsOf(tx, members.user_id)
   const ended = sessions.filter((session) => !isLive(session, clock()))
   const live = sessions.filter((session) => !ended.includes(session))
   const excess = live.slice(0, Math.max(0, live.length - MAX_SESSIONS + 1))
   for (const { hash } of [...ended, ...excess]) tx.remove(keys.session(hash))
   const now = timestamp(clock)
-  const origin = { ...(agent === undefined ? {} : { agent }), ...(address === undefined ? {} : { address }) }
-  const members = { user_id: userId, email, begun_at: now, seen_at: now, proved_at: now, confirmations: [], ...origin }
-  return createSession(tx, { ...members, id: newId('session', random) }, random)
+  const times = { begun_at: now, seen_at: now, proved_at: now }
+  return createSession(tx, { ...members, ...times, confirmations: [], id: newId('session', random) }, random)
 }
 
 /**
  * Gives a session a new secret and form token after its person has entered their password again. The old cookie is
  * no longer accepted. The session must have been read in this transaction.
  */
-export async function renewSession(tx: Transaction, session: Session, clock: Clock, random: RandomSource): Promise<NewSession> {
+export async function renewSession(tx: Transaction, session: Session, { clock, random }: Deps): Promise<NewSession> {
   tx.remove(keys.session(session.hash))
   const { hash: _hash, form_token: _formToken, ...members } = session
   const now = timestamp(clock)
@@ -88,8 +84,8 @@ export async function endOtherSessions(tx: Transaction, { user_id, hash }: Pick<
  * Ends the session of a person that has an id in their list.
  * @returns whether there was one
  */
-export async function endListedSession(tx: Transaction, userId: string, listId: string): Promise<boolean> {
-  const session = (await sessionsOf(tx, userId)).find((one) => listIdOf(one) === listId)
+export async function endListedSession(tx: Transaction, userId: string, id: string): Promise<boolean> {
+  const session = (await sessionsOf(tx, userId)).find((one) => one.id === id)
   if (session !== undefined) tx.remove(keys.session(session.hash))
   return session !== undefined
 }
@@ -99,18 +95,13 @@ export async function liveSessionsOf(tx: Transaction, userId: string, clock: Clo
   return (await sessionsOf(tx, userId)).filter((session) => isLive(session, clock())).toReversed()
 }
 
-/** What names a session in the list of its person. It is no secret: the cookie cannot be computed from it. */
-export function listIdOf({ id, hash }: Pick<Session, 'id' | 'hash'>): string {
-  return id ?? hash.slice(0, 20)
-}
-
 /** The stored sessions of a person, oldest first, including those that have ended. */
 async function sessionsOf(tx: Transaction, userId: string): Promise<Session[]> {
   const { values } = await tx.all(indexes.sessionsOf(userId))
   return values.filter((session) => session !== undefined)
 }
 
-async function createSession(tx: Transaction, members: Omit<Session, 'hash' | 'form_token'>, random: RandomSource): Promise<NewSession> {
+async function createSession(tx: Transaction, members: Omit<Session, 'hash' | 'form_token'>, random: Deps['random']): Promise<NewSession> {
   const secret = newSecret(random)
   const session: Session = { hash: sha256Hex(secret), form_token: newSecret(random), ...members }
   tx.create(keys.session(session.hash), session)

@@ -56,11 +56,12 @@ export class SignIn {
     const { network, device } = visit
     const account = await this.#findAccount(email)
     const knownDevice = isKnownDevice(account, device) ? device : undefined
-    const charge = this.#charge(email, network, knownDevice)
-    if ('retryAfterMs' in charge) return { result: 'throttled', userId: account?.user_id, retryAfterMs: charge.retryAfterMs }
+    const charges = this.#chargesOf(email, network, knownDevice)
+    const retryAfterMs = takeAll(charges)
+    if (retryAfterMs > 0) return { result: 'throttled', userId: account?.user_id, retryAfterMs }
     if (!(await this.#passwords.verify(password, account?.password_hash)) || account === undefined)
       return { result: 'refused', userId: account?.user_id }
-    charge.refund()
+    refundAll(charges)
     return this.#begin(account, visit, formToken)
   }
 
@@ -105,29 +106,15 @@ export class SignIn {
     })
   }
 
-  /** Charges an attempt to its throttles before the password is checked, so that concurrent attempts count too. */
-  #charge(email: string, network: string, knownDevice: string | undefined): { refund(): void } | { readonly retryAfterMs: number } {
-    const charges: [Throttle, string][] =
-      knownDevice === undefined
-        ? [
-            [this.#byNetwork, network],
-            [this.#byAccountAndNetwork, `${sha256Hex(email)} ${network}`],
-            [this.#byAccount, sha256Hex(email)],
-          ]
-        : [[this.#byAccountAndNetwork, `${sha256Hex(email)} ${sha256Hex(knownDevice)}`]]
-    const taken: [Throttle, string][] = []
-    const refund = (): void => {
-      for (const [throttle, key] of taken) throttle.refund(key)
-    }
-    for (const [throttle, key] of charges) {
-      const retryAfterMs = throttle.take(key)
-      if (retryAfterMs > 0) {
-        refund()
-        return { retryAfterMs }
-      }
-      taken.push([throttle, key])
-    }
-    return { refund }
+  /** The throttles that an attempt is taken from, with its key in each. */
+  #chargesOf(email: string, network: string, knownDevice: string | undefined): readonly Charge[] {
+    const address = sha256Hex(email)
+    if (knownDevice !== undefined) return [[this.#byAccountAndNetwork, `${address} ${sha256Hex(knownDevice)}`]]
+    return [
+      [this.#byNetwork, network],
+      [this.#byAccountAndNetwork, `${address} ${network}`],
+      [this.#byAccount, address],
+    ]
   }
 
   async #begin({ user_id, password_hash }: Account, visit: Visit, formToken: string): Promise<SignInResult> {
@@ -139,4 +126,25 @@ export class SignIn {
       return enterByPassword(tx, account, { ...visit, formToken }, this.#deps)
     })
   }
+}
+
+type Charge = readonly [throttle: Throttle, key: string]
+
+/**
+ * Takes an attempt from each throttle, before the password is checked, so that concurrent attempts count too. One that is refused counts
+ * nowhere.
+ * @returns 0 if it is allowed, else the milliseconds until the next one is
+ */
+function takeAll(charges: readonly Charge[]): number {
+  for (const [i, [throttle, key]] of charges.entries()) {
+    const wait = throttle.take(key)
+    if (wait === 0) continue
+    refundAll(charges.slice(0, i))
+    return wait
+  }
+  return 0
+}
+
+function refundAll(charges: readonly Charge[]): void {
+  for (const [throttle, key] of charges) throttle.refund(key)
 }

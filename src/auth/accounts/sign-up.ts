@@ -7,7 +7,7 @@ import { type Deps, transact } from '../../store/transact.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { equalInConstantTime, newSecret, sha256Hex } from '../secrets.ts'
-import { enterByPassword, UNKNOWN_BROWSER, type PasswordEntry, type Visit } from './entry.ts'
+import { enterByPassword, type PasswordEntry, type Visit } from './entry.ts'
 import { addNotice } from './notices.ts'
 import { endSessions } from './sessions.ts'
 
@@ -77,15 +77,9 @@ export async function signUp(deps: Deps, { code, email, passwordHash, ...visit }
     const devices = entry.result === 'signed_in' ? [sha256Hex(entry.device)] : []
     tx.put(keys.account(userId), { ...account, devices })
     if (before === undefined) return { ...entry, replaced: undefined }
-    const session_id = (entry.result === 'signed_in' && entry.session.id) || null
-    const members = {
-      kind: 'password_changed',
-      agent: visit.agent ?? UNKNOWN_BROWSER,
-      address: visit.network,
-      session_id,
-      name: null,
-    } as const
-    return { ...entry, replaced: { email: before.email, notice: await addNotice(tx, userId, members, clock, random) } }
+    const session_id = entry.result === 'signed_in' ? entry.session.id : null
+    const members = { kind: 'password_changed', agent: visit.agent, address: visit.network, session_id, name: null } as const
+    return { ...entry, replaced: { email: before.email, notice: await addNotice(tx, userId, members, deps) } }
   })
 }
 

@@ -1,11 +1,12 @@
 import { durations } from '../../model/durations.ts'
-import { newId, type RandomSource } from '../../model/ids.ts'
+import { newId } from '../../model/ids.ts'
 import { limits } from '../../model/limits.ts'
 import { DAY, type Clock } from '../../model/time.ts'
 import { effectiveScopes, type TokenRecord } from '../../model/token.ts'
 import { isActive } from '../../model/workspace.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
+import type { Deps } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { mintToken } from './format.ts'
 import { newLifecycle, stateOf, transition } from './lifecycle.ts'
@@ -43,34 +44,40 @@ export class IssueRefused extends Error {
  * Creates a token in the transaction's workspace.
  * @throws {IssueRefused} `no_member`; `too_long`, `admin`: the rules of the workspace; `too_many`
  */
-export async function issueToken(tx: Transaction, request: TokenRequest, clock: Clock, random: RandomSource): Promise<IssuedToken> {
-  if (!(await hasRoomForToken(tx, request.userId, clock))) throw new IssueRefused('too_many')
-  return issue(tx, request, clock, random)
+export async function issueToken(tx: Transaction, request: TokenRequest, deps: Deps): Promise<IssuedToken> {
+  if (!(await hasRoomForToken(tx, request.userId, deps.clock))) throw new IssueRefused('too_many')
+  return issue(tx, request, deps)
 }
-
-/** Tokens that are read at a time to count those that are active. */
-const PAGE = 2 * limits.tokensPerPerson
 
 /** Whether a user may have one more active token. The commit succeeds only if the user has got no other token meanwhile. */
 export async function hasRoomForToken(tx: Transaction, userId: string, clock: Clock): Promise<boolean> {
   let active = 0
-  for (let before: string | undefined; ;) {
-    const page = await tx.range(indexes.tokensOf(userId), { limit: PAGE, reverse: true, before, weak: 'records' })
-    for (const token of page.values) if (token !== undefined && stateOf(token, clock()) === 'active') active++
+  for await (const tokens of newestFirst(tx, userId, { limit: 2 * limits.tokensPerPerson, weak: 'records' }, clock)) {
+    active += tokens.filter((token) => stateOf(token, clock()) === 'active').length
     if (active >= limits.tokensPerPerson) return false
+  }
+  return true
+}
+
+/** The tokens of a user in pages, newest first, with every one that can be active. */
+export async function* newestFirst(
+  tx: Transaction,
+  userId: string,
+  options: { readonly limit: number; readonly weak: true | 'records' },
+  clock: Clock,
+): AsyncGenerator<readonly TokenRecord[]> {
+  for (let before: string | undefined; ;) {
+    const page = await tx.range(indexes.tokensOf(userId), { ...options, reverse: true, before })
+    const tokens = page.values.filter((token) => token !== undefined)
+    yield tokens
     before = page.entries.at(-1)
     // Tokens issued longer ago than the maximum lifetime have ended.
-    const oldest = page.values.at(-1)
-    if (page.entries.length < PAGE || oldest === undefined || Date.parse(oldest.issued_at) + durations.token <= clock()) return true
+    const oldest = tokens.at(-1)
+    if (page.entries.length < options.limit || oldest === undefined || Date.parse(oldest.issued_at) + durations.token <= clock()) return
   }
 }
 
-async function issue(
-  tx: Transaction,
-  { userId, name, scopes, lifetime }: TokenRequest,
-  clock: Clock,
-  random: RandomSource,
-): Promise<IssuedToken> {
+async function issue(tx: Transaction, { userId, name, scopes, lifetime }: TokenRequest, { clock, random }: Deps): Promise<IssuedToken> {
   const [membership, rules] = await tx.read([keys.membership(userId), keys.tokenRules()])
   if (!isActive(membership)) throw new IssueRefused('no_member')
   const longest = rules === undefined ? durations.token : rules.max_days * DAY
@@ -93,13 +100,12 @@ async function issue(
 export async function rotateToken(
   tx: Transaction,
   { userId, tokenId, lifetime }: { readonly userId: string; readonly tokenId: string; readonly lifetime: number },
-  clock: Clock,
-  random: RandomSource,
+  deps: Deps,
 ): Promise<IssuedToken & { readonly replaced: TokenRecord }> {
   const old = await findToken(tx, tokenId)
   if (old === undefined || old.user_id !== userId) throw new IssueRefused('no_token')
-  const { plaintext, token } = await issue(tx, { userId, name: old.name, scopes: old.scopes, lifetime }, clock, random)
-  const replaced = transition(old, { type: 'rotate', successor: token.id }, clock())
+  const { plaintext, token } = await issue(tx, { userId, name: old.name, scopes: old.scopes, lifetime }, deps)
+  const replaced = transition(old, { type: 'rotate', successor: token.id }, deps.clock())
   if (replaced === undefined) throw new IssueRefused('not_active')
   tx.put(keys.token(old.hash), replaced)
   return { plaintext, token, replaced }

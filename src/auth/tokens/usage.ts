@@ -1,5 +1,5 @@
 import { shortAgent } from '../../model/audit.ts'
-import { DAY, MINUTE, timestamp } from '../../model/time.ts'
+import { MINUTE, timestamp } from '../../model/time.ts'
 import type { TokenUse } from '../../model/token.ts'
 import { type Deps, transact } from '../../store/transact.ts'
 import { keys } from '../../store/keys.ts'
@@ -42,7 +42,6 @@ export class UsageRecorder {
   readonly #tokens = new Map<string, Pending>()
   readonly #writing = new Set<Promise<void>>()
   #timer: NodeJS.Timeout | undefined
-  #day = { number: Number.NaN, text: '' }
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -58,7 +57,7 @@ export class UsageRecorder {
     }
     token.at = now
     token.last = use
-    const day = this.#dayOf(now)
+    const day = timestamp(() => now).slice(0, 10)
     let counts = token.days.get(day)
     if (counts === undefined) token.days.set(day, (counts = { calls: 0, refusals: 0 }))
     counts.calls++
@@ -108,13 +107,6 @@ export class UsageRecorder {
     }).catch(() => giveBack(token, at, days))
     this.#writing.add(write)
     void write.finally(() => this.#writing.delete(write))
-  }
-
-  /** The day of a time. Most are the same. */
-  #dayOf(now: number): string {
-    const number = Math.floor(now / DAY)
-    if (number !== this.#day.number) this.#day = { number, text: timestamp(() => now).slice(0, 10) }
-    return this.#day.text
   }
 }
 

@@ -2,121 +2,119 @@ import type { VNode } from 'preact'
 import {
   addAuthenticator,
   offerAuthenticator,
-  pendingSecret,
   removeAuthenticator,
-  secondFactorOf,
+  renewRecoveryCodes,
   totpUri,
 } from '../../auth/accounts/second-factor.ts'
-import type { Session } from '../../model/account.ts'
 import { lazy } from '../../model/lazy.ts'
-import { GLOBAL } from '../../store/keys.ts'
-import { transact } from '../../store/transact.ts'
 import { errorPage, notFoundPage, tooManyAttempts } from '../error-pages.ts'
 import { formPage, type Refusal } from '../form-page.ts'
-import { html } from '../html.ts'
+import { copyButton, html, notice } from '../html.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
-import { announce } from './notices.ts'
-import { ACCOUNT_CHANGE, passwordField, withProof } from './re-authentication.ts'
-import { renderRecoveryCodes } from './recovery-codes.ts'
+import { reportChange } from './notices.ts'
+import { withProof } from './re-authentication.ts'
 import { codeField } from './proof-fields.ts'
 
 const uqr = lazy(() => import('uqr'))
+const PATH = '/settings/account/authenticator'
 
 /** Begins to set up an authenticator app: shows its secret, once the person has proved their identity. */
-export const authenticatorPage: Page = {
-  path: '/settings/account/authenticator',
-  anonymous: false,
-  get: async (context) => renderStart(context),
-  post: (context) =>
-    withProof(
-      context,
-      ACCOUNT_CHANGE,
-      (refusal) => renderStart(context, refusal),
-      async ({ session }) => {
-        const { store, clock, random } = context.web
-        const secret = await transact(store, GLOBAL, random, (tx) => offerAuthenticator(tx, session, clock, random))
-        return renderSecret(secret, session)
-      },
-    ),
+export const authenticatorPage: Page = { path: PATH, get: begin, post: begin }
+
+function begin(context: SignedInContext): Promise<PageResponse> {
+  const isReplaced = context.protection.hasAuthenticator
+  const form = {
+    title: 'Authenticator app',
+    heading: isReplaced ? 'Replace the authenticator app' : 'Set up an authenticator app',
+    fields: html`<p>
+      Any app that computes codes works, such as the one of your password manager. On the next page you scan a QR code with it and enter the
+      first code. ${isReplaced && 'Your present app works until then. Your recovery codes are replaced too.'}
+    </p>`,
+    button: 'Continue',
+    cancel: '/settings/account',
+  }
+  return withProof(context, form, async (proved) => renderSecret(proved, await offerAuthenticator(proved.web, proved.session)))
 }
 
 /** Adds the authenticator app when its first code has been entered, and shows the recovery codes. */
 export const authenticatorCodePage: Page = {
-  path: '/settings/account/authenticator/code',
-  anonymous: false,
-  get: async () => ({ redirect: '/settings/account/authenticator' }),
+  path: `${PATH}/code`,
+  get: () => ({ redirect: PATH }),
   async post(context) {
-    const { web, session, form, address } = context
+    const { web, session, form } = context
     const wait = web.secondStep.limitCodes(session)
-    if (wait > 0) return renderWaiting(wait)
-    const result = await transact(web.store, GLOBAL, web.random, async (tx) => {
-      const secret = pendingSecret(await secondFactorOf(tx, session.user_id), session, web.clock)
-      return { secret, codes: await addAuthenticator(tx, session, form.get('code') ?? '', web.clock, web.random) }
-    })
-    if (result.secret === undefined || result.codes === undefined) return renderExpired()
-    if (result.codes === 'refused') {
-      const error = 'The code is wrong. Check the clock of your device, and enter the code that the app shows now.'
-      return renderSecret(result.secret, session, error)
+    if (wait > 0) {
+      const { error, headers } = tooManyAttempts(wait)
+      return errorPage(429, 'Too many attempts', error, headers)
     }
-    web.log.info({ event: 'web.authenticator_added', user_id: session.user_id, address }, 'authenticator app added')
-    await announce(context, 'authenticator_added')
+    const { secret, codes } = await addAuthenticator(web, session, form.get('code') ?? '')
+    if (secret === undefined) {
+      const text = 'No authenticator app was added. Start again on the page of your account.'
+      return errorPage(410, 'This page has been used or has expired', text)
+    }
+    if (codes === undefined) {
+      const error = 'The code is wrong. Check the clock of your device, and enter the code that the app shows now.'
+      return renderSecret(context, secret, error)
+    }
+    await reportChange(context, 'authenticator_added')
     const text = 'Your authenticator app is set up. If you do not know one of your sessions, end it on the next page.'
-    return renderRecoveryCodes(result.codes, session, 'Your recovery codes', text)
+    return renderRecoveryCodes(codes, 'Your recovery codes', text)
   },
 }
 
 /** Removes the authenticator app and its recovery codes. */
-export const removeAuthenticatorPage: Page = {
-  path: '/settings/account/authenticator/remove',
-  anonymous: false,
-  get: async (context) => (context.protection?.hasAuthenticator === true ? renderRemoval(context) : notFoundPage()),
-  post: (context) =>
-    withProof(
-      context,
-      ACCOUNT_CHANGE,
-      (refusal) => renderRemoval(context, refusal),
-      () => remove(context),
-    ),
+export const removeAuthenticatorPage: Page = { path: `${PATH}/remove`, get: ifPresent(remove), post: remove }
+
+function remove(context: SignedInContext): Promise<PageResponse> {
+  const form = {
+    title: 'Remove the authenticator app',
+    heading: 'Remove the authenticator app?',
+    fields: html`<p>From then on your password alone signs you in, and your recovery codes no longer work.</p>`,
+    button: 'Remove the app',
+    isDanger: true,
+    cancel: '/settings/account',
+  }
+  return withProof(context, form, async ({ web, session }) => {
+    if (!(await removeAuthenticator(web, session.user_id))) return { redirect: '/settings/account', audit: false }
+    await reportChange(context, 'authenticator_removed')
+    return { redirect: '/settings/account?authenticator' }
+  })
 }
 
-async function remove(context: SignedInContext): Promise<PageResponse> {
-  const { web, session, address } = context
-  if (!(await transact(web.store, GLOBAL, web.random, (tx) => removeAuthenticator(tx, session.user_id))))
-    return { redirect: '/settings/account', audit: false }
-  web.log.info({ event: 'web.authenticator_removed', user_id: session.user_id, address }, 'authenticator app removed')
-  await announce(context, 'authenticator_removed')
-  return { redirect: '/settings/account?authenticator' }
+/** Replaces a person's recovery codes. */
+export const recoveryCodesPage: Page = { path: '/settings/account/recovery-codes', get: ifPresent(renewCodes), post: renewCodes }
+
+function renewCodes(context: SignedInContext): Promise<PageResponse> {
+  const form = {
+    title: 'Recovery codes',
+    heading: 'Make new recovery codes?',
+    fields: html`<p>You get ten new codes. The earlier ones stop working.</p>`,
+    button: 'Make new codes',
+    cancel: '/settings/account',
+  }
+  return withProof(context, form, async ({ web, session }) => {
+    const codes = await renewRecoveryCodes(web, session.user_id)
+    if (codes === undefined) return notFoundPage()
+    await reportChange(context, 'recovery_codes_made')
+    return renderRecoveryCodes(codes, 'New recovery codes', 'The earlier codes no longer work.')
+  })
 }
 
-function renderStart(context: SignedInContext, refusal?: Refusal): PageView {
-  const isReplaced = context.protection?.hasAuthenticator === true
-  return formPage(
-    {
-      title: 'Authenticator app',
-      heading: isReplaced ? 'Replace the authenticator app' : 'Set up an authenticator app',
-      action: '/settings/account/authenticator',
-      token: context.session.form_token,
-      fields: html`<p>
-          Any app that computes codes works, such as the one of your password manager. On the next page you scan a QR code with it and enter
-          the first code. ${isReplaced && 'Your present app works until then. Your recovery codes are replaced too.'}
-        </p>
-        ${passwordField(context, ACCOUNT_CHANGE, refusal?.error)}`,
-      button: 'Continue',
-      cancel: '/settings/account',
-    },
-    refusal,
-  )
+/** A page about the authenticator app of a person, who may have none. */
+function ifPresent(answer: (context: SignedInContext) => Promise<PageResponse>) {
+  return (context: SignedInContext) => (context.protection.hasAuthenticator ? answer(context) : notFoundPage())
 }
 
-async function renderSecret(secret: string, session: Session, error?: string): Promise<PageView> {
-  const code = await qrCode(await totpUri(secret, session.email), 'QR code for the authenticator app')
+async function renderSecret(context: SignedInContext, secret: string, error?: string): Promise<PageView> {
+  const code = await qrCode(await totpUri(secret, context.session.email), 'QR code for the authenticator app')
   const spaced = secret.replaceAll(/(.{4})(?=.)/g, '$1 ')
-  const page = formPage(
+  const refusal: Refusal = error === undefined ? {} : { status: 422, error: 'The authenticator app was not added.' }
+  return formPage(
+    context,
     {
       title: 'Scan the code',
       heading: 'Scan the code with your app',
-      action: '/settings/account/authenticator/code',
-      token: session.form_token,
+      action: `${PATH}/code`,
       fields: html`<div data-once>
           ${code}
           <p>If you cannot scan it, enter this secret in the app: <code class="spaced">${spaced}</code></p>
@@ -126,39 +124,25 @@ async function renderSecret(secret: string, session: Session, error?: string): P
       cancel: '/settings/account',
       note: 'This page works for five minutes. The app does not count before its first code is accepted.',
     },
-    error === undefined ? {} : { status: 422, error: 'The authenticator app was not added.' },
-  )
-  return { ...page, session }
-}
-
-function renderRemoval(context: SignedInContext, refusal?: Refusal): PageView {
-  return formPage(
-    {
-      title: 'Remove the authenticator app',
-      heading: 'Remove the authenticator app?',
-      action: '/settings/account/authenticator/remove',
-      token: context.session.form_token,
-      fields: html`<p>From then on your password alone signs you in, and your recovery codes no longer work.</p>
-        ${passwordField(context, ACCOUNT_CHANGE, refusal?.error)}`,
-      button: 'Remove the app',
-      isDanger: true,
-      cancel: '/settings/account',
-    },
     refusal,
   )
 }
 
-function renderExpired(): PageView {
-  return errorPage(
-    410,
-    'This page has been used or has expired',
-    'No authenticator app was added. Start again on the page of your account.',
-  )
-}
-
-function renderWaiting(wait: number): PageView {
-  const { error, headers } = tooManyAttempts(wait)
-  return errorPage(429, 'Too many attempts', error, headers)
+/** The page that shows recovery codes, the only time that they are shown. */
+function renderRecoveryCodes(codes: readonly string[], title: string, text: string): PageView {
+  const body = html`
+    <h1>${title}</h1>
+    ${notice('done', text)}
+    ${notice('warning', 'The recovery codes are shown only this once. Store them in a safe place, not on the device with the authenticator app.')}
+    <div class="card secret" data-once>
+      <h2 id="codes-label">Recovery codes</h2>
+      <p class="hint">Each one works once, in place of a code, if you lose the device with the app.</p>
+      <pre><code id="codes" tabindex="0" role="textbox" aria-readonly="true" aria-multiline="true" aria-labelledby="codes-label">${codes.join('\n')}</code></pre>
+      ${copyButton('codes', 'the recovery codes')}
+    </div>
+    <p><a class="button primary" href="/settings/account">I have stored them</a></p>
+  `
+  return { title, body }
 }
 
 /** A QR code as an image in the page: dark squares on a white ground, in the dark look too, so that every camera reads it. */

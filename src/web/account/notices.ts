@@ -1,12 +1,12 @@
 import type { VNode } from 'preact'
 import { addNotice, dismissNotices } from '../../auth/accounts/notices.ts'
-import type { Session } from '../../model/account.ts'
-import type { Notice, NoticeKind } from '../../model/second-factor.ts'
+import type { Notice, NoticeKind, Passkey } from '../../model/second-factor.ts'
+import type { SendMail } from '../../mail/mailer.ts'
 import { GLOBAL } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { html } from '../html.ts'
 import { renderTime } from '../times.ts'
-import type { Page, PageContext, SignedInContext } from '../page-context.ts'
+import type { Page, PageContext, Visit } from '../page-context.ts'
 
 /** What each kind of notice says. @param name that of the token or passkey */
 const sentences: Readonly<Record<NoticeKind, (name: string) => string>> = {
@@ -21,14 +21,8 @@ const sentences: Readonly<Record<NoticeKind, (name: string) => string>> = {
   passkey_removed: (name) => `The passkey "${name}" was removed from your account.`,
 }
 
-/** What a page shows of the notices. */
-interface Shown {
-  readonly notices: readonly Notice[]
-  readonly mayDismiss: boolean
-}
-
 /** The notices of a person, above each page until they dismiss them: one line, which opens. */
-export function renderNotices({ notices, mayDismiss }: Shown, session: Session): VNode | undefined {
+export function renderNotices({ notices, mayDismiss, session }: Visit): VNode | undefined {
   if (notices.length === 0) return undefined
   const newest = notices.toReversed()
   return html`<section class="card notices" aria-label="What happened in your account">
@@ -73,8 +67,7 @@ function renderList(notices: readonly Notice[]): VNode {
 /** Dismisses the notices that a page has shown. One that came later stays. */
 export const noticesPage: Page = {
   path: '/settings/account/notices',
-  anonymous: false,
-  async post({ web, session, form, notices = [], mayDismiss = false }) {
+  async post({ web, session, form, notices, mayDismiss }) {
     if (!mayDismiss) return { redirect: '/settings/account', audit: false }
     // A session does not dismiss what it did itself: the other browsers of the person must see it.
     const shown = new Set(form.getAll('notice').filter((id) => notices.some((notice) => notice.id === id)))
@@ -87,25 +80,31 @@ export const noticesPage: Page = {
  * Notifies a person of what was done in this session: on the pages of their other sessions and of later ones, and by mail. It has
  * been done already, so a failure is only logged.
  */
-export async function announce(context: SignedInContext, kind: NoticeKind, name: string | null = null): Promise<void> {
-  const { web, session, agent, address } = context
-  const members = { kind, agent, address, session_id: session.id ?? null, name }
+export async function announce(context: PageContext & Pick<Visit, 'session'>, kind: NoticeKind, name: string | null = null): Promise<void> {
+  const { web, session, origin, agent, address } = context
+  const members = { kind, agent, address, session_id: session.id, name }
   try {
-    const notice = await transact(web.store, GLOBAL, web.random, (tx) => addNotice(tx, session.user_id, members, web.clock, web.random))
-    mailNotice(context, session.email, notice)
+    const notice = await transact(web.store, GLOBAL, web.random, (tx) => addNotice(tx, session.user_id, members, web))
+    mailNotice(web.mail, origin, session.email, notice)
   } catch (error) {
     web.log.error({ event: 'web.notice_failed', user_id: session.user_id, kind, err: error }, 'a notice was not stored')
   }
 }
 
-/** What a mail needs of the service. */
-interface Mailing {
-  readonly web: Pick<PageContext['web'], 'mail'>
-  readonly origin: string
+/** Logs a change of an account, and notifies its person. @param passkey that is changed */
+export async function reportChange(
+  context: PageContext & Pick<Visit, 'session'>,
+  kind: NoticeKind,
+  passkey?: Pick<Passkey, 'id' | 'name'>,
+): Promise<void> {
+  const { web, session, address } = context
+  const event = { event: `web.${kind}`, user_id: session.user_id, passkey: passkey?.id, address }
+  web.log.info(event, kind.replaceAll('_', ' '))
+  await announce(context, kind, passkey?.name)
 }
 
 /** Sends a notice by mail, if the service sends mail. It has no secret, and no link that could be imitated to steal one. */
-export function mailNotice({ web, origin }: Mailing, to: string, notice: Notice): void {
+export function mailNotice(mail: SendMail | undefined, origin: string, to: string, notice: Notice): void {
   const { at, agent, address } = notice
   const sentence = sentenceOf(notice)
   const text = [
@@ -118,5 +117,5 @@ export function mailNotice({ web, origin }: Mailing, to: string, notice: Notice)
     `If this was not you, sign in at ${origin}, change your password and end the sessions that you do not know.`,
     '',
   ].join('\n')
-  web.mail?.({ to, subject: `Lanekeeper: ${sentence}`, text })
+  mail?.({ to, subject: `Lanekeeper: ${sentence}`, text })
 }

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { relyingParty } from '../../auth/accounts/passkeys.ts'
 import { secondFactorOf } from '../../auth/accounts/second-factor.ts'
-import { listIdOf, liveSessionsOf } from '../../auth/accounts/sessions.ts'
+import { liveSessionsOf } from '../../auth/accounts/sessions.ts'
 import type { Session } from '../../model/account.ts'
 import type { SecondFactor } from '../../model/second-factor.ts'
 import { GLOBAL } from '../../store/keys.ts'
@@ -25,7 +25,6 @@ const done: Readonly<Record<string, string>> = {
 /** A person's account: password, second factor, passkeys and sessions. */
 export const accountPage: Page = {
   path: '/settings/account',
-  anonymous: false,
   async get(context) {
     const { web, session, query } = context
     const [factor, sessions] = await transact(
@@ -119,12 +118,12 @@ function renderSessions(current: Session, sessions: readonly Session[]): VNode {
 }
 
 function renderSession(session: Session, isCurrent: boolean): VNode {
-  const { agent = 'Unknown browser', address = 'unknown network', begun_at, seen_at } = session
+  const { id, agent, address, begun_at, seen_at } = session
   return html`<li>
     <div>
       <strong>${agent}</strong> ${isCurrent && html`<span class="state active">this session</span>`}
       <p class="hint">${address}, begun ${renderTime(begun_at)}, last seen ${renderTime(seen_at)}</p>
     </div>
-    ${!isCurrent && html`<button name="end" value=${listIdOf(session)}>End<span class="unseen"> the session of ${agent}, ${address}</span></button>`}
+    ${!isCurrent && html`<button name="end" value=${id}>End<span class="unseen"> the session of ${agent}, ${address}</span></button>`}
   </li>`
 }

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { limits } from '../../model/limits.ts'
-import { field } from '../form-page.ts'
+import { field, type FieldErrors } from '../form-page.ts'
 import { html } from '../html.ts'
 
 /** The field for a code of an authenticator app, or for a recovery code. */
@@ -20,7 +20,7 @@ export function codeField(error?: string, attributes: Record<string, unknown> = 
 }
 
 /** Where the script of the pages gets a challenge for each purpose. */
-const challengePaths = {
+export const challengePaths = {
   sign_in: '/settings/sign-in/passkey-challenge',
   prove: '/settings/account/passkeys/prove',
   register: '/settings/account/passkeys/challenge',
@@ -54,7 +54,7 @@ export function presentPassword(name: string, label: string, error?: string, hin
   return field({
     name,
     label,
-    ...(hint !== undefined && { hint }),
+    hint,
     error,
     type: 'password',
     autocomplete: 'current-password',
@@ -64,9 +64,9 @@ export function presentPassword(name: string, label: string, error?: string, hin
 }
 
 /** The fields for a new password, which is entered twice. */
-export function newPasswordFields(label: string, errors: Readonly<Partial<Record<'password' | 'again', readonly string[]>>>): VNode {
+export function newPasswordFields(label: string, errors?: FieldErrors): VNode {
   const shared = { type: 'password', autocomplete: 'new-password', required: true, maxlength: limits.passwordLongest }
   const hint = `At least ${limits.passwordShortest} characters. A few words in a row make a good password.`
-  return html`${field({ name: 'password', label, hint, error: errors.password?.[0], minlength: limits.passwordShortest, ...shared })}
-  ${field({ name: 'again', label: `Repeat the ${label.toLowerCase()}`, error: errors.again?.[0], ...shared })}`
+  return html`${field({ name: 'password', label, hint, error: errors?.['password']?.[0], minlength: limits.passwordShortest, ...shared })}
+  ${field({ name: 'again', label: `Repeat the ${label.toLowerCase()}`, error: errors?.['again']?.[0], ...shared })}`
 }

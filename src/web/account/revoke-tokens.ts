@@ -6,6 +6,7 @@ import { GLOBAL, keys } from '../../store/keys.ts'
 import { listAll, transact } from '../../store/transact.ts'
 import { formPage } from '../form-page.ts'
 import { html, notice } from '../html.ts'
+import { logRevoked } from '../tokens/revoke.ts'
 import type { Page, PageAudit, PageView, WebServices } from '../page-context.ts'
 
 /** Tokens that one commit revokes. */
@@ -14,17 +15,15 @@ const BATCH = 50
 /** Revokes all tokens of a person, in all workspaces that they are or were a member of. */
 export const revokeTokensPage: Page = {
   path: '/settings/account/revoke-tokens',
-  anonymous: false,
-  async get({ web, session }) {
+  async get(context) {
+    const { web, session } = context
     const tokens = await activeTokensOf(web, session.user_id)
     const count = tokens.reduce((sum, { active }) => sum + active.length, 0)
     const where = tokens.length === 1 ? 'one workspace' : `${tokens.length} workspaces`
     const extent = `${count === 1 ? 'One active token' : `${count} active tokens`} in ${where}.`
     if (count === 0) return renderNone()
-    return formPage({
+    return formPage(context, {
       ...shared,
-      action: '/settings/account/revoke-tokens',
-      token: session.form_token,
       fields: html`<p>
         ${extent} ${count === 1 ? 'What uses it' : 'Everything that uses them'} stops working immediately. This cannot be undone.
       </p>`,
@@ -69,15 +68,11 @@ async function activeTokensOf(web: WebServices, userId: string): Promise<{ works
 }
 
 /** @returns the ids of the tokens that were active until now */
-async function revoke({ store, random, clock, log }: WebServices, workspaceId: string, tokens: readonly TokenRecord[]): Promise<string[]> {
-  const ended = await transact(store, workspaceId, random, async (tx) => {
-    const stored = await tx.read(tokens.map(({ hash }) => keys.token(hash)))
-    return stored.filter((token) => token !== undefined && endToken(tx, token, 'revoke', clock) !== token)
+async function revoke(web: WebServices, workspaceId: string, tokens: readonly TokenRecord[]): Promise<string[]> {
+  const ended = await transact(web.store, workspaceId, web.random, async (tx) => {
+    const stored = (await tx.read(tokens.map(({ hash }) => keys.token(hash)))).filter((token) => token !== undefined)
+    return stored.filter((token) => endToken(tx, token, 'revoke', web.clock) !== token)
   })
-  for (const token of ended)
-    log.info(
-      { event: 'token.revoked', token_id: token!.id, user_id: token!.user_id, workspace_id: workspaceId, by: 'owner' },
-      'token revoked',
-    )
-  return ended.map((token) => token!.id)
+  for (const token of ended) logRevoked(web, workspaceId, token)
+  return ended.map(({ id }) => id)
 }

@@ -1,58 +1,63 @@
 import type { VNode } from 'preact'
 import { endSession, endSessions } from '../../auth/accounts/sessions.ts'
-import { relyingParty } from '../../auth/accounts/passkeys.ts'
+import { readAnswer, relyingParty } from '../../auth/accounts/passkeys.ts'
 import { limits } from '../../model/limits.ts'
 import { GLOBAL } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { setCookie } from '../cookies.ts'
-import { tooManyAttempts } from '../error-pages.ts'
 import { anonymousFormToken } from '../forms.ts'
 import { html, notice } from '../html.ts'
 import { field, formPage, postForm, type Refusal } from '../form-page.ts'
 import type { Page, PageContext, PageView } from '../page-context.ts'
 import { forgetReturn } from '../return-path.ts'
-import { passkeySignInPage, passPassword, visitOf } from './second-step.ts'
+import { answerAttempt, visitOf, type Attempted } from './second-step.ts'
 import { passkeyButton, presentPassword } from './proof-fields.ts'
+
+const PATH = '/settings/sign-in'
 
 /** Signs a person in. A new session always begins: the session of an existing cookie is never reused. */
 export const signInPage: Page = {
-  path: '/settings/sign-in',
+  path: PATH,
   anonymous: true,
-  get: async (context) => renderSignIn(context),
+  get: (context) => renderSignIn(context),
   async post(context) {
-    const { web, form, address } = context
-    const email = (form.get('email') ?? '').trim().toLowerCase()
-    const attempt = await web.signIn.attempt({
-      email,
-      password: form.get('password') ?? '',
-      formToken: form.get('form_token')!,
-      ...visitOf(context),
+    const { web, form } = context
+    const [email, password] = [(form.get('email') ?? '').trim().toLowerCase(), form.get('password') ?? '']
+    const attempt = await web.signIn.attempt({ email, password, formToken: form.get('form_token')!, ...visitOf(context) })
+    return answerAttempt(context, attempt, {
+      what: 'sign_in',
+      operation: 'web.sign_in',
+      error: 'The e-mail address or the password is wrong. Check both and try again.',
+      ask: (refusal) => renderSignIn(context, refusal, email),
     })
-    const members = { user_id: attempt.userId, request_id: context.requestId, address }
-    if (attempt.result === 'throttled') {
-      web.log.warn({ event: 'web.sign_in_throttled', ...members }, 'sign-in throttled')
-      return renderSignIn(context, { status: 429, ...tooManyAttempts(attempt.retryAfterMs), email })
-    }
-    if (attempt.result === 'refused') {
-      web.log.warn({ event: 'web.sign_in_refused', ...members }, 'sign-in refused')
-      const page = renderSignIn(context, {
-        status: 401,
-        error: 'The e-mail address or the password is wrong. Check both and try again.',
-        email,
-      })
-      return { ...page, audit: { operation: 'web.sign_in', userId: attempt.userId } }
-    }
-    return passPassword(context, attempt)
   },
 }
 
 /** Signs a person in with a passkey. */
-export const signInWithPasskeyPage: Page = passkeySignInPage(renderSignIn)
+export const signInWithPasskeyPage: Page = {
+  path: `${PATH}/passkey`,
+  anonymous: true,
+  get: () => ({ redirect: PATH }),
+  async post(context) {
+    const { web, form, origin } = context
+    const [party, assertion] = [relyingParty(origin), readAnswer(form.get('passkey') ?? '')]
+    const attempt: Attempted =
+      party && assertion
+        ? await web.secondStep.attemptPasskey({ party, assertion, formToken: form.get('form_token')! }, visitOf(context))
+        : { result: 'refused', userId: undefined }
+    return answerAttempt(context, attempt, {
+      what: 'sign_in',
+      operation: 'web.sign_in.passkey',
+      error: 'The passkey was not accepted. Try again, or use your password.',
+      ask: (refusal) => renderSignIn(context, refusal),
+      members: { passkey: true },
+    })
+  },
+}
 
 /** Signs a person out, in this browser or in all. */
 export const signOutPage: Page = {
   path: '/settings/sign-out',
-  anonymous: false,
   async post({ web, session, form, origin, cookies }) {
     const everywhere = form.get('where') === 'everywhere'
     await transact(web.store, GLOBAL, web.random, (tx) => (everywhere ? endSessions(tx, session.user_id) : endSession(tx, session.hash)))
@@ -65,10 +70,11 @@ export const signOutPage: Page = {
   },
 }
 
-function renderSignIn(context: PageContext, { email = '', ...refusal }: Refusal & { email?: string } = {}): PageView {
+function renderSignIn(context: PageContext, refusal?: Refusal, email = ''): PageView {
   const { query, origin } = context
-  const { token, cookies } = anonymousFormToken(context)
-  const page = formPage(
+  const token = anonymousFormToken(context)
+  return formPage(
+    context,
     {
       title: 'Sign in',
       above: html`
@@ -76,7 +82,7 @@ function renderSignIn(context: PageContext, { email = '', ...refusal }: Refusal 
         ${query.has('late') && notice('warning', 'The sign-in took too long, or your password was changed in the meantime. Start again.')}
         ${query.has('out') && notice('done', 'You are signed out.')}
       `,
-      action: '/settings/sign-in',
+      action: PATH,
       token,
       fields: html`${field({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, maxlength: limits.email, value: email })}
       ${presentPassword('password', 'Password')}`,
@@ -88,10 +94,9 @@ function renderSignIn(context: PageContext, { email = '', ...refusal }: Refusal 
     },
     refusal,
   )
-  return { ...page, cookies }
 }
 
 function signInWithPasskey(token: string): VNode {
   const button = passkeyButton({ purpose: 'sign_in', field: 'passkey', label: 'Sign in with a passkey' })
-  return postForm({ action: '/settings/sign-in/passkey', token, fields: button }, 'passkey')
+  return postForm({ action: `${PATH}/passkey`, token, fields: button }, 'passkey')
 }

@@ -12,7 +12,7 @@ import { cookieName, setCookie } from '../cookies.ts'
 import { tooManyAttempts } from '../error-pages.ts'
 import { anonymousFormToken } from '../forms.ts'
 import { html } from '../html.ts'
-import { field, formPage } from '../form-page.ts'
+import { field, formPage, type FieldErrors } from '../form-page.ts'
 import type { Page, PageAudit, PageContext, PageView } from '../page-context.ts'
 import { mailNotice } from './notices.ts'
 import { newPasswordFields } from './proof-fields.ts'
@@ -23,7 +23,6 @@ const CODE_COOKIE_AGE = HOUR / 1000
 const input = z
   .object({ email: emailAddress, password: newPassword, again: z.string() })
   .refine(({ password, again }) => password === again, { path: ['again'], message: 'must be the same as the password above' })
-type FieldErrors = Readonly<Partial<Record<'email' | 'password' | 'again', readonly string[]>>>
 
 /** Sets a person's e-mail address and password, with the code of a sign-up link. */
 export const signUpPage: Page = {
@@ -38,7 +37,7 @@ export const signUpPage: Page = {
     return invited === undefined ? renderInvalidLink() : renderSignUp(context, invited.name, {}, invited.email)
   },
   async post(context) {
-    const { web, form, origin, address } = context
+    const { web, form, origin, address, pendingCookies } = context
     const invited = await findInvited(context)
     if (invited === undefined) return renderInvalidLink()
     const { name } = invited
@@ -68,13 +67,10 @@ export const signUpPage: Page = {
     const { userId, replaced } = result
     web.log.info({ event: 'web.signed_up', user_id: userId }, 'signed up')
     // The person whose password it was learns of it, also if the address was replaced, too.
-    if (replaced !== undefined) mailNotice(context, replaced.email, replaced.notice)
+    if (replaced !== undefined) mailNotice(web.mail, origin, replaced.email, replaced.notice)
+    pendingCookies.push(setCookie('sign_up', '', origin, 0))
     const response = passPassword(context, result)
-    return {
-      ...response,
-      cookies: [...(response.cookies ?? []), setCookie('sign_up', '', origin, 0)],
-      audit: [{ operation: 'web.sign_up', userId }, response.audit as PageAudit],
-    }
+    return { ...response, audit: [{ operation: 'web.sign_up', userId }, response.audit as PageAudit] }
   },
 }
 
@@ -93,23 +89,21 @@ async function findInvited(context: PageContext): Promise<{ readonly name: strin
 }
 
 function renderSignUp(context: PageContext, name: string, errors: FieldErrors, email: string): PageView {
-  const { token, cookies } = anonymousFormToken(context)
-  const page = formPage(
+  return formPage(
+    context,
     {
       title: 'Sign up',
       above: html`<p>
         Welcome, ${name}. Choose an e-mail address and a password to sign in with; you are signed in then. If you already have a password,
         the new one replaces it and all your sessions end.
       </p>`,
-      action: '/settings/sign-up',
-      token,
-      fields: html`${field({ name: 'email', label: 'E-mail address', hint: 'Used only to sign in. The API never shows it.', error: errors.email?.[0], type: 'email', autocomplete: 'username', required: true, maxlength: limits.email, value: email })}
+      token: anonymousFormToken(context),
+      fields: html`${field({ name: 'email', label: 'E-mail address', hint: 'Used only to sign in. The API never shows it.', error: errors['email']?.[0], type: 'email', autocomplete: 'username', required: true, maxlength: limits.email, value: email })}
       ${newPasswordFields('Password', errors)}`,
       button: 'Sign up',
     },
     Object.keys(errors).length > 0 ? { status: 422 } : {},
   )
-  return { ...page, cookies }
 }
 
 function renderInvalidLink(): PageView {

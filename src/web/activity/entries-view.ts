@@ -6,13 +6,13 @@ import { renderTime } from '../times.ts'
 /** What a list of entries shows besides the entries. */
 export interface EntriesNames {
   /** the name of a user; undefined: it is not known */
-  readonly user?: (id: string) => string | undefined
+  readonly user?: ((id: string) => string | undefined) | undefined
   /** the name of a workspace, if the entries are of several */
-  readonly workspace?: (id: string) => string | undefined
+  readonly workspace?: ((id: string) => string | undefined) | undefined
   /** the path of the page, which can show the entries of one token */
   readonly path: string
   /** the reader, who does not see from where others have acted on what is theirs */
-  readonly reader?: string
+  readonly reader?: string | undefined
 }
 
 /** A table of the audit trail, newest first. */

@@ -51,7 +51,8 @@ async function mayCreate(context: SignedInContext): Promise<PageView | undefined
   return errorPage(403, 'You may not do this', 'The policy does not allow you to create a board here.')
 }
 
-function showForm({ session, params, form, query }: SignedInContext, refusal?: Refusal): PageView {
+function showForm(context: SignedInContext, refusal?: Refusal): PageView {
+  const { form, query } = context
   const given = (key: string) => form.get(key) ?? query.get(key) ?? ''
   const fields = html`${field({ name: 'name', label: 'Name', value: given('name'), required: true, maxlength: limits.boardName, autocomplete: 'off' })}
     <div class="field">
@@ -60,8 +61,7 @@ function showForm({ session, params, form, query }: SignedInContext, refusal?: R
         ${Object.entries(templates).map(([value, { name }]) => html`<option value=${value} selected=${value === given('template')}>${name}</option>`)}
       </select>
     </div>`
-  const action = `/app/${params['workspace']}/new-board`
-  return formPage({ title: 'New board', action, token: session.form_token, fields, button: 'Create board', cancel: '/app' }, refusal)
+  return formPage(context, { title: 'New board', fields, button: 'Create board', cancel: '/app' }, refusal)
 }
 
 /** What a workspace without boards shows: the way to its first board, and to the first token, with the command that shows that it works. */

@@ -50,7 +50,7 @@ interface Shown extends Refusal {
 
 /** @param given what the fields have */
 async function showForm(context: SignedInContext, operation: Operation, given: URLSearchParams, shown: Shown = {}): Promise<PageView> {
-  const { params, session } = context
+  const { params } = context
   const base = `/app/${params['workspace']}`
   const reader = readerOf(context, params['workspace']!)
   const [name] = namesInPath(operation.path)
@@ -67,10 +67,9 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
   const back = backOf(context, given) ?? pathOf(base, place)
   const hidden = { back, revision: isUpdate(operation) ? place.target?.revision : undefined, over_claim: shown.claim?.epoch }
   return formPage(
+    context,
     {
       title,
-      action: `${base}/do/${operation.id}`,
-      token: session.form_token,
       hasFile: operation.takesUpload,
       above: html`<p class="hint">${whereOf(place)}</p>
         ${shown.claim !== undefined && notice('warning', claimText(shown.claim))}`,

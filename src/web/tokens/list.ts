@@ -16,7 +16,6 @@ const SHOWN_FOR = 14 * DAY
 /** Lists a person's tokens in all their workspaces, or those whose name has a text. */
 export const tokensPage: Page = {
   path: '/settings/tokens',
-  anonymous: false,
   async get({ web, session, query }) {
     const workspaces = await workspacesOf(web, session.user_id)
     const lists = await Promise.all(workspaces.map(({ id }) => tokensOf(web, session.user_id, id)))

@@ -8,7 +8,7 @@ import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { allowances } from './allowances.ts'
 import { TOO_MANY, notFoundPage } from '../error-pages.ts'
-import { field, formPage } from '../form-page.ts'
+import { field, formPage, type FieldErrors } from '../form-page.ts'
 import { html } from '../html.ts'
 import { workspaceOf, type MemberWorkspace } from '../memberships.ts'
 import type { Page, PageView, SignedInContext } from '../page-context.ts'
@@ -18,35 +18,29 @@ import { daysOf, DEFAULT_DAYS, renderLifetime } from './lifetime.ts'
 /** Maximum number of unconfirmed tokens per session. When it is exceeded, the oldest one is discarded. */
 const MAX_CONFIRMATIONS = 5
 const input = z.object({ name: tokenName, scope: z.enum(scopes, 'choose one of these scopes'), days: tokenDays })
-type FieldErrors = Readonly<Partial<Record<'name' | 'scope' | 'days' | 'form', readonly string[]>>>
-
-/** What the form had when the session ended. */
-function keptValues(query: URLSearchParams): Record<string, string> {
-  return Object.fromEntries([...query].filter(([name]) => ['name', 'scope', 'days', 'custom_days'].includes(name)))
-}
 
 /** Chooses the name, scope and lifetime of a new token. It is created on the next page, after confirmation. */
 export const newTokenPage: Page = {
   path: '/settings/tokens/new',
-  anonymous: false,
   keeps: ['workspace', 'name', 'scope', 'days', 'custom_days'],
   async get(context) {
     const workspace = await workspaceOf(context.web, context.session.user_id, context.query.get('workspace') ?? '')
     return workspace === undefined
       ? notFoundPage()
-      : renderNewToken(context, workspace, { name: '', scope: 'kanban:read', ...keptValues(context.query) })
+      : renderNewToken(context, workspace, { name: '', scope: 'kanban:read', ...Object.fromEntries(context.query) })
   },
   async post(context) {
     const { web, session, form } = context
     const workspace = await workspaceOf(web, session.user_id, form.get('workspace') ?? '')
     if (workspace === undefined) return notFoundPage()
-    const parsed = input.safeParse({ ...Object.fromEntries(form), days: daysOf(form) })
-    if (!parsed.success) return renderNewToken(context, workspace, Object.fromEntries(form), z.flattenError(parsed.error).fieldErrors)
+    const values = Object.fromEntries(form)
+    const parsed = input.safeParse({ ...values, days: daysOf(form) })
+    if (!parsed.success) return renderNewToken(context, workspace, values, z.flattenError(parsed.error).fieldErrors)
     const { name, scope, days } = parsed.data
     const broken = brokenRules(await rulesOf(web, workspace.id), scope, days)
-    if (Object.keys(broken).length > 0) return renderNewToken(context, workspace, Object.fromEntries(form), broken)
+    if (Object.keys(broken).length > 0) return renderNewToken(context, workspace, values, broken)
     const hasRoom = await transact(web.store, workspace.id, web.random, (tx) => hasRoomForToken(tx, session.user_id, web.clock))
-    if (!hasRoom) return renderNewToken(context, workspace, Object.fromEntries(form), { form: [TOO_MANY] })
+    if (!hasRoom) return renderNewToken(context, workspace, values, { form: [TOO_MANY] })
     const confirmation: Confirmation = { id: newId('confirmation', web.random), workspace_id: workspace.id, name, scopes: [scope], days }
     await transact(web.store, GLOBAL, web.random, async (tx) => {
       const stored = await tx.get(keys.session(session.hash))
@@ -59,14 +53,15 @@ export const newTokenPage: Page = {
 }
 
 async function renderNewToken(
-  { web, session }: SignedInContext,
+  context: SignedInContext,
   workspace: MemberWorkspace,
   values: Record<string, string>,
   errors: FieldErrors = {},
 ): Promise<PageView> {
+  const { web } = context
   const rules = await rulesOf(web, workspace.id)
   const days = Math.min(MAX_TOKEN_DAYS, rules.max_days)
-  const scopeError = errors.scope?.[0]
+  const scopeError = errors['scope']?.[0]
   const chosen = values['days'] === undefined ? String(Math.min(DEFAULT_DAYS, days)) : daysOf(new URLSearchParams(values))
   const renderOption = (scope: Scope, capability: string) =>
     html`<div class="option">
@@ -75,24 +70,23 @@ async function renderNewToken(
       <p class="hint" id="${scope}-allows">${capability}</p>
     </div>`
   return formPage(
+    context,
     {
       title: 'New token',
       heading: `New token in ${workspace.name}`,
-      action: '/settings/tokens/new',
-      token: session.form_token,
       fields: html`<input type="hidden" name="workspace" value=${workspace.id} />
-        ${field({ name: 'name', label: 'Name', hint: 'What the token is for, so that you recognize it in the list.', error: errors.name?.[0], required: true, maxlength: limits.tokenName, value: values['name'], autocomplete: 'off' })}
+        ${field({ name: 'name', label: 'Name', hint: 'What the token is for, so that you recognize it in the list.', error: errors['name']?.[0], required: true, maxlength: limits.tokenName, value: values['name'], autocomplete: 'off' })}
         <fieldset aria-describedby=${scopeError && 'scope-error'}>
           <legend>Scope</legend>
           ${allowances(web.services().engine, [rules.admin ? 'kanban:admin' : 'kanban:write']).map(({ scope, capability }) => renderOption(scope, capability))}
           ${!rules.admin && html`<p class="hint">This workspace does not issue tokens with <code>kanban:admin</code>.</p>`}
           ${scopeError && html`<p class="error" id="scope-error">${scopeError}</p>`}
         </fieldset>
-        ${renderLifetime({ days: chosen, max: days, error: errors.days?.[0], now: web.clock() })}`,
+        ${renderLifetime({ days: chosen, max: days, error: errors['days']?.[0], now: web.clock() })}`,
       button: 'Continue',
       cancel: '/settings/tokens',
       note: 'This does not create the token yet. The next page shows exactly what it can do.',
     },
-    Object.keys(errors).length > 0 ? { status: 422, ...(errors.form && { error: errors.form[0]! }) } : {},
+    Object.keys(errors).length > 0 ? { status: 422, ...(errors['form'] && { error: errors['form'][0]! }) } : {},
   )
 }

@@ -1,18 +1,51 @@
 import type { VNode } from 'preact'
-import type { IssuedToken } from '../../auth/tokens/issue.ts'
+import { IssueRefused, type IssuedToken } from '../../auth/tokens/issue.ts'
 import { expiryOf } from '../../auth/tokens/lifecycle.ts'
+import { StorageUnavailable } from '../../store/port.ts'
+import { transact } from '../../store/transact.ts'
+import type { Transaction } from '../../store/transaction.ts'
+import { notIssuedPage, refusedPage } from '../error-pages.ts'
 import { copyButton, html, notice } from '../html.ts'
 import { renderTime } from '../times.ts'
 import type { MemberWorkspace } from '../memberships.ts'
-import type { PageView, SignedInContext } from '../page-context.ts'
-import type { Reauthenticated } from '../account/re-authentication.ts'
+import type { PageResponse, PageView, SignedInContext } from '../page-context.ts'
+import { announce } from '../account/notices.ts'
+
+/**
+ * Issues a token, notifies its person, and shows its plaintext.
+ * @param replaced the id of the token that it replaces, if it is a rotation
+ */
+export async function showIssued(
+  context: SignedInContext,
+  workspace: MemberWorkspace,
+  issue: (tx: Transaction) => Promise<IssuedToken>,
+  replaced?: string,
+): Promise<PageResponse> {
+  const { web } = context
+  const type = replaced === undefined ? 'created' : 'rotated'
+  try {
+    const issued = await transact(web.store, workspace.id, web.random, issue)
+    const { id, user_id, name, scopes, expires_at } = issued.token
+    web.log.info(
+      { event: `token.${type}`, token_id: id, replaced, user_id, workspace_id: workspace.id, scopes, expires_at },
+      `token ${type}`,
+    )
+    await announce(context, 'token_created', name)
+    const operation = replaced === undefined ? 'web.tokens.create' : 'web.tokens.rotate'
+    const ids = replaced === undefined ? [id] : [replaced, id]
+    return { ...renderPlaintext(context, issued, workspace, replaced !== undefined), audit: { operation, workspaceId: workspace.id, ids } }
+  } catch (error) {
+    if (error instanceof StorageUnavailable) return notIssuedPage(error)
+    if (error instanceof IssueRefused) return refusedPage(error)
+    throw error
+  }
+}
 
 /** The page that shows the plaintext of a new token, the only time that it is shown. */
-export function renderPlaintext(
+function renderPlaintext(
   { origin }: SignedInContext,
   { plaintext, token }: IssuedToken,
   workspace: MemberWorkspace,
-  { session }: Reauthenticated,
   rotated: boolean,
 ): PageView {
   const body = html`
@@ -39,7 +72,7 @@ export function renderPlaintext(
     </div>
     <p><a class="button primary" href="/settings/tokens">I have stored it</a></p>
   `
-  return { title: rotated ? 'Token rotated' : 'New token', body, session }
+  return { title: rotated ? 'Token rotated' : 'New token', body }
 }
 
 /** A program that uses a token with `lanekeeper/client`. */

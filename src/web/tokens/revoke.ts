@@ -1,44 +1,56 @@
 import { endToken, findToken } from '../../auth/tokens/issue.ts'
+import type { TokenRecord } from '../../model/token.ts'
 import { transact } from '../../store/transact.ts'
 import { notFoundPage } from '../error-pages.ts'
 import { formPage } from '../form-page.ts'
 import { html } from '../html.ts'
 import { findMemberToken } from '../memberships.ts'
-import type { Page } from '../page-context.ts'
+import type { Page, PageView, SignedInContext, WebServices } from '../page-context.ts'
 
 /** Revokes a token. */
 export const revokePage: Page = {
   path: '/settings/tokens/{workspace}/{token}/revoke',
-  anonymous: false,
   async get(context) {
-    const memberToken = await findMemberToken(context)
-    if (memberToken === undefined) return notFoundPage()
-    const { workspace, token } = memberToken
-    return formPage({
-      title: 'Revoke token',
-      heading: `Revoke ${token.name}?`,
-      action: `/settings/tokens/${workspace.id}/${token.id}/revoke`,
-      token: context.session.form_token,
-      fields: html`<p>
-        Everything that uses <code>${token.id}</code> in ${workspace.name} stops working immediately. This cannot be undone.
-      </p>`,
-      button: 'Revoke token',
-      isDanger: true,
-      cancel: '/settings/tokens',
-    })
+    const found = await findMemberToken(context)
+    return found === undefined
+      ? notFoundPage()
+      : revokeForm(context, found.token, { workspace: found.workspace.name, cancel: '/settings/tokens' })
   },
   async post(context) {
-    const memberToken = await findMemberToken(context)
-    if (memberToken === undefined) return notFoundPage()
-    const { workspace, token } = memberToken
-    const { web, session } = context
+    const found = await findMemberToken(context)
+    if (found === undefined) return notFoundPage()
+    const { web } = context
+    const { workspace, token } = found
     const ended = await transact(web.store, workspace.id, web.random, async (tx) => {
       const stored = await findToken(tx, token.id)
       return stored !== undefined && endToken(tx, stored, 'revoke', web.clock) !== stored
     })
-    const event = { event: 'token.revoked', token_id: token.id, user_id: session.user_id, workspace_id: workspace.id, by: 'owner' }
     if (!ended) return { redirect: '/settings/tokens?revoked', audit: false }
-    web.log.info(event, 'token revoked')
+    logRevoked(web, workspace.id, token)
     return { redirect: '/settings/tokens?revoked' }
   },
+}
+
+/** Asks whether a token is to be revoked. @param holder its user, if that is another person */
+export function revokeForm(
+  context: SignedInContext,
+  { id, name }: TokenRecord,
+  { workspace, holder, cancel }: { readonly workspace: string; readonly holder?: string; readonly cancel: string },
+): PageView {
+  return formPage(context, {
+    title: 'Revoke token',
+    heading: `Revoke ${name}${holder === undefined ? '' : ` of ${holder}`}?`,
+    fields: html`<p>
+      Everything that uses <code>${id}</code> in ${workspace} stops working immediately. This cannot be undone.
+      ${holder !== undefined && ` ${holder} sees that you revoked it, and when.`}
+    </p>`,
+    button: 'Revoke token',
+    isDanger: true,
+    cancel,
+  })
+}
+
+/** Logs that a token was revoked. @param by who did it; default: its owner */
+export function logRevoked({ log }: WebServices, workspaceId: string, { id, user_id }: TokenRecord, by = 'owner'): void {
+  log.info({ event: 'token.revoked', token_id: id, user_id, workspace_id: workspaceId, by }, 'token revoked')
 }

@@ -2,13 +2,13 @@ import type { VNode } from 'preact'
 import { expiryOf, stateOf } from '../../auth/tokens/lifecycle.ts'
 import { durations } from '../../model/durations.ts'
 import { DAY } from '../../model/time.ts'
-import type { TokenRecord, TokenUse } from '../../model/token.ts'
 import { renderUsage } from '../activity/usage-view.ts'
 import { html } from '../html.ts'
+import type { ListedToken, UsedToken } from '../memberships.ts'
 import { renderDistance, renderTime } from '../times.ts'
 
 /** What a list shows of a token. */
-type ShownToken = TokenRecord & { readonly use: TokenUse | null; readonly revoker?: string | undefined }
+type ShownToken = UsedToken & Partial<Pick<ListedToken, 'revoker'>>
 
 /** A token in a list. @param heading the level of its name @param actions what can be done with it while it is active */
 export function renderToken(token: ShownToken, now: number, heading: 'h3' | 'h4', actions: VNode): VNode {

@@ -19,7 +19,6 @@ const PATH = '/settings/workspace'
 /** Lists the workspaces of a person. What they may do there is decided on the page of each. */
 export const workspacesPage: Page = {
   path: PATH,
-  anonymous: false,
   async get({ web, session }) {
     const workspaces = await workspacesOf(web, session.user_id)
     if (workspaces.length === 1) return { redirect: `${PATH}/${workspaces[0]!.id}` }
@@ -41,8 +40,7 @@ export const workspacesPage: Page = {
 /** The tokens of the members of a workspace, and the rules for new ones. */
 export const workspacePage: Page = {
   path: `${PATH}/{workspace}`,
-  anonymous: false,
-  get: async (context) => render(context),
+  get: (context) => render(context),
   async post(context) {
     const parsed = rulesInput.safeParse(Object.fromEntries(context.form))
     const decided = await ifAllowed(context, 'workspace.token_rules', async (tx) => {

@@ -5,17 +5,15 @@ import type { TokenRecord } from '../../model/token.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
-import { formPage } from '../form-page.ts'
-import { html } from '../html.ts'
+import { logRevoked, revokeForm } from '../tokens/revoke.ts'
 import type { Page } from '../page-context.ts'
 import { ifAllowed } from './permission.ts'
 
 /** Revokes a token of a member, after a confirmation. */
 export const revokeMemberTokenPage: Page = {
   path: '/settings/workspace/{workspace}/tokens/{token}/revoke',
-  anonymous: false,
   async get(context) {
-    const { web, session, params } = context
+    const { web, params } = context
     const decided = await ifAllowed(context, 'workspace.revoke_token', async (tx, workspace) => ({
       workspace,
       found: await findWithHolder(tx, params['token']!),
@@ -25,19 +23,10 @@ export const revokeMemberTokenPage: Page = {
     if (found === undefined) return notFoundPage()
     if (stateOf(found.token, web.clock()) !== 'active')
       return errorPage(409, 'This token is no longer active', 'It was rotated or revoked, or it has expired.')
-    const base = `/settings/workspace/${workspace.id}`
-    return formPage({
-      title: 'Revoke token',
-      heading: `Revoke ${found.token.name} of ${found.holder}?`,
-      action: `${base}/tokens/${found.token.id}/revoke`,
-      token: session.form_token,
-      fields: html`<p>
-        Everything that uses <code>${found.token.id}</code> in ${workspace.name} stops working immediately. This cannot be undone.${' '}
-        ${found.holder} sees that you revoked it, and when.
-      </p>`,
-      button: 'Revoke token',
-      isDanger: true,
-      cancel: base,
+    return revokeForm(context, found.token, {
+      workspace: workspace.name,
+      holder: found.holder,
+      cancel: `/settings/workspace/${workspace.id}`,
     })
   },
   async post(context) {
@@ -54,8 +43,7 @@ export const revokeMemberTokenPage: Page = {
     const workspaceId = params['workspace']!
     const redirect = `/settings/workspace/${workspaceId}?revoked`
     if (!isChanged) return { redirect, audit: false }
-    const event = { event: 'token.revoked', token_id: token.id, user_id: token.user_id, workspace_id: workspaceId, by: session.user_id }
-    web.log.info(event, 'token revoked')
+    logRevoked(web, workspaceId, token, session.user_id)
     return {
       redirect,
       audit: { operation: 'web.workspace.revoke_token', workspaceId, ids: [token.id], rows: [decided.row], subjectId: token.user_id },

@@ -25,6 +25,7 @@ const STEP = 30_000
 let now: number
 let store: Store
 const clock = () => now
+const deps = () => ({ store, clock, random: systemRandom })
 const run = <T>(work: (tx: Transaction) => T | Promise<T>) => transact(store, GLOBAL, systemRandom, work)
 beforeEach(async () => {
   now = Date.parse('2026-11-20T12:00:00.000Z')
@@ -94,36 +95,36 @@ describe('recovery codes', () => {
 
 describe('the second factor of a person', () => {
   const stored = () => run((tx) => factors.secondFactorOf(tx, USER))
+  const offer = () => factors.offerAuthenticator(deps(), SESSION)
+  const confirm = (code: string, session = SESSION) => factors.addAuthenticator(deps(), session, code)
   const add = async () => {
-    const secret = await run((tx) => factors.offerAuthenticator(tx, SESSION, clock, systemRandom))
-    const codes = await run((tx) => factors.addAuthenticator(tx, SESSION, codeAt(secret, now), clock, systemRandom))
-    return { secret, codes: codes as string[] }
+    const secret = await offer()
+    return { secret, codes: (await confirm(codeAt(secret, now))).codes! }
   }
   const use = (code: string) => run((tx) => factors.useCode(tx, USER, code, clock))
 
   test('an authenticator app counts from its first code on, which is not accepted again', async () => {
-    const secret = await run((tx) => factors.offerAuthenticator(tx, SESSION, clock, systemRandom))
+    const secret = await offer()
     expect(await use(codeAt(secret, now))).toBeUndefined()
-    expect(await run((tx) => factors.addAuthenticator(tx, SESSION, '000000', clock, systemRandom))).toBe('refused')
-    const codes = await run((tx) => factors.addAuthenticator(tx, SESSION, codeAt(secret, now), clock, systemRandom))
+    expect(await confirm('000000')).toEqual({ secret })
+    const { codes } = await confirm(codeAt(secret, now))
     expect([codes?.length, (await stored()).pending]).toEqual([10, null])
     expect(await use(codeAt(secret, now))).toBeUndefined()
     now += STEP
     expect(await use(codeAt(secret, now))).toBe('app')
   })
 
-  const others: { user_id: string; id?: string }[] = [{ user_id: USER, id: 'ses_00000000000000000002' }, { user_id: USER }]
-  test.each(others)('a secret is neither shown to another session nor completed by it: %o', async (other) => {
-    const secret = await run((tx) => factors.offerAuthenticator(tx, SESSION, clock, systemRandom))
-    expect(factors.pendingSecret(await stored(), other, clock)).toBeUndefined()
-    expect(await run((tx) => factors.addAuthenticator(tx, other, codeAt(secret, now), clock, systemRandom))).toBeUndefined()
-    expect(factors.pendingSecret(await stored(), SESSION, clock)).toBe(secret)
+  test('a secret is neither shown to another session nor completed by it', async () => {
+    const secret = await offer()
+    const other = { ...SESSION, id: 'ses_00000000000000000002' }
+    for (const code of [codeAt(secret, now), '000000']) expect(await confirm(code, other)).toEqual({})
+    expect((await confirm(codeAt(secret, now))).codes).toHaveLength(10)
   })
 
   test('a secret whose first code comes after five minutes is refused', async () => {
-    const secret = await run((tx) => factors.offerAuthenticator(tx, SESSION, clock, systemRandom))
+    const secret = await offer()
     now += 5 * 60_000
-    expect(await run((tx) => factors.addAuthenticator(tx, SESSION, codeAt(secret, now), clock, systemRandom))).toBeUndefined()
+    expect(await confirm(codeAt(secret, now))).toEqual({})
   })
 
   test('each code is accepted once, even if it is sent several times at the same time', async () => {
@@ -139,7 +140,7 @@ describe('the second factor of a person', () => {
 
   test('new recovery codes replace the earlier ones, and nothing that was shown is stored', async () => {
     const { codes } = await add()
-    const next = (await run((tx) => factors.renewRecoveryCodes(tx, USER, systemRandom)))!
+    const next = (await factors.renewRecoveryCodes(deps(), USER))!
     expect([await use(codes[0]!), await use(next[0]!)]).toEqual([undefined, 'recovery'])
     const text = JSON.stringify(await stored())
     for (const code of [...codes, ...next]) expect(text).not.toContain(code.replaceAll('-', ''))
@@ -147,21 +148,21 @@ describe('the second factor of a person', () => {
 
   test('without an authenticator app no code is accepted, and nothing remains of it', async () => {
     const { secret, codes } = await add()
-    expect(await run((tx) => factors.removeAuthenticator(tx, USER))).toBe(true)
+    expect(await factors.removeAuthenticator(deps(), USER)).toBe(true)
     now += STEP
     expect([await use(codeAt(secret, now)), await use(codes[0]!), await run((tx) => tx.get(keys.secondFactor(USER)))]).toEqual([
       undefined,
       undefined,
       undefined,
     ])
-    expect(await run((tx) => factors.removeAuthenticator(tx, USER))).toBe(false)
-    expect(await run((tx) => factors.renewRecoveryCodes(tx, USER, systemRandom))).toBeUndefined()
+    expect(await factors.removeAuthenticator(deps(), USER)).toBe(false)
+    expect(await factors.renewRecoveryCodes(deps(), USER)).toBeUndefined()
   })
 })
 
 describe('a challenge', () => {
   const members = { purpose: 'prove', user_id: USER, credential: null, formToken: 'token' } as const
-  const create = () => run((tx) => createChallenge(tx, members, clock, systemRandom))
+  const create = () => run((tx) => createChallenge(tx, members, deps()))
   const take = (secret: string, more: object = {}) => run((tx) => takeChallenge(tx, { secret, ...members, ...more }, clock))
 
   test('is taken once, even at the same time', async () => {
@@ -196,7 +197,7 @@ describe('a challenge', () => {
 
 describe('notices', () => {
   const members = { kind: 'token_created', agent: 'Firefox', address: '192.0.2.1', session_id: null, name: 'CI' } as const
-  const add = () => run((tx) => addNotice(tx, USER, members, clock, systemRandom))
+  const add = () => run((tx) => addNotice(tx, USER, members, deps()))
   const stored = async () => (await run((tx) => tx.get(keys.notices(USER))))?.notices.map(({ id }) => id)
 
   test('are at most 20: the oldest are dropped', async () => {

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { beginSession, endSessions, renewSession, resumeSession } from '../../../src/auth/accounts/sessions.ts'
-import type { Session } from '../../../src/model/account.ts'
+import type { Confirmation, Session } from '../../../src/model/account.ts'
 import { newId } from '../../../src/model/ids.ts'
 import { HOUR, MINUTE } from '../../../src/model/time.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
 import { drivers } from '../../support/drivers.ts'
 import { Service } from '../../support/service.ts'
+import { BROWSER } from '../../support/visitor.ts'
 
 describe.each(drivers)('sessions, on $name', (driver) => {
   let service: Service
@@ -19,16 +20,9 @@ describe.each(drivers)('sessions, on $name', (driver) => {
   })
 
   const begin = (id = userId) =>
-    service.write(GLOBAL, (tx) => beginSession(tx, { user_id: id, email: 'a@example.org' }, service.deps.clock, service.deps.random))
+    service.write(GLOBAL, (tx) => beginSession(tx, { user_id: id, email: 'a@example.org', ...BROWSER }, service.deps))
   const resume = (secret: string) => service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.deps.clock))
   const sessions = async () => (await service.recordKeys(GLOBAL)).filter((key) => key.startsWith('session:'))
-
-  test('ending all sessions ends the maximum number of them', async () => {
-    const secrets = []
-    for (let i = 0; i < 20; i++) secrets.push((await begin()).secret)
-    await service.write(GLOBAL, (tx) => endSessions(tx, userId))
-    for (const secret of secrets) expect(await resume(secret)).toBeUndefined()
-  })
 
   test('a cookie leads to its session, and the session record does not contain the cookie', async () => {
     const { secret, session } = await begin()
@@ -69,27 +63,25 @@ describe.each(drivers)('sessions, on $name', (driver) => {
     expect(session !== undefined).toBe(live)
   })
 
-  test('renewing a session changes the time of the password entry, but not the time of sign-in', async () => {
-    const start = service.now
-    const { session } = await begin()
-    service.now = start + 20 * MINUTE
-    const renewed = await renew(session)
-    service.now = start
-    expect(renewed.session).toMatchObject({ begun_at: session.begun_at, proved_at: new Date(start + 20 * MINUTE).toISOString() })
-  })
-
   const renew = (session: Session) =>
     service.write(GLOBAL, async (tx) => {
       await tx.get(keys.session(session.hash))
-      return renewSession(tx, session, service.deps.clock, service.deps.random)
+      return renewSession(tx, session, service.deps)
     })
 
-  test('a renewed session has a new secret and form token, and the old secret is refused', async () => {
+  test('a renewed session has a new secret, form token and proof, the old secret is refused, and the rest stays', async () => {
+    const start = service.now
     const { secret, session } = await begin()
-    const renewed = await renew(session)
-    expect(renewed.secret).not.toBe(secret)
-    expect(renewed.session.form_token).not.toBe(session.form_token)
-    expect([await resume(secret), await resume(renewed.secret)]).toEqual([undefined, renewed.session])
+    const confirmations: Confirmation[] = [{ id: 'cnf_1', workspace_id: 'wsp_1', name: 'CI', scopes: ['kanban:admin'], days: 30 }]
+    service.now = start + 20 * MINUTE
+    const renewed = await renew({ ...session, confirmations })
+    const found = [await resume(secret), await resume(renewed.secret)]
+    service.now = start
+    expect(found).toEqual([undefined, renewed.session])
+    const { hash, form_token } = renewed.session
+    const at = new Date(start + 20 * MINUTE).toISOString()
+    expect(renewed.session).toEqual({ ...session, confirmations, hash, form_token, seen_at: at, proved_at: at })
+    expect([renewed.secret === secret, form_token === session.form_token]).toEqual([false, false])
   })
 
   test('the time of the last request is written at most once a minute', async () => {
@@ -129,11 +121,28 @@ describe.each(drivers)('sessions, on $name', (driver) => {
     expect([session !== undefined, (await sessions()).length]).toEqual([true, before + 1])
   })
 
-  test('ending all sessions of a person ends no session of anyone else', async () => {
+  test('sessions that have ended do not end older ones that are in use', async () => {
+    const start = service.now
+    const used: string[] = []
+    for (let i = 0; i < 19; i++) used.push((await begin()).secret)
+    service.now = start + 1
+    await begin()
+    service.now = start + 29 * MINUTE
+    for (const secret of used) await resume(secret)
+    // The twentieth session has ended: it was not used for 30 minutes.
+    service.now = start + 31 * MINUTE
+    await begin()
+    const live = await Promise.all(used.map(async (secret) => (await resume(secret)) !== undefined))
+    service.now = start
+    expect(live).toEqual(used.map(() => true))
+  })
+
+  test('ending all sessions of a person ends as many as there can be, and no session of anyone else', async () => {
     const other = await begin(newId('user', service.deps.random))
-    const ended = [await begin(), await begin(), await begin()]
+    const secrets: string[] = []
+    for (let i = 0; i < 20; i++) secrets.push((await begin()).secret)
     await service.write(GLOBAL, (tx) => endSessions(tx, userId))
-    expect(await Promise.all(ended.map(({ secret }) => resume(secret)))).toEqual([undefined, undefined, undefined])
+    for (const secret of secrets) expect(await resume(secret)).toBeUndefined()
     expect(await resume(other.secret)).toBeDefined()
   })
 })

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { sha256Hex } from '../../../src/auth/secrets.ts'
 import type { Passwords } from '../../../src/auth/accounts/passwords.ts'
 import { resumeSession } from '../../../src/auth/accounts/sessions.ts'
 import { SignIn, type SignInAttempt } from '../../../src/auth/accounts/sign-in.ts'
@@ -38,7 +39,15 @@ describe.each(drivers)('sign-in, on $name', (driver) => {
   })
 
   const attempt = (more: Partial<SignInAttempt> = {}) =>
-    signIn.attempt({ email, password: PASSWORD, network: '192.0.2.1', device: undefined, currentSession: undefined, ...more })
+    signIn.attempt({
+      email,
+      password: PASSWORD,
+      agent: 'A browser',
+      network: '192.0.2.1',
+      device: undefined,
+      currentSession: undefined,
+      ...more,
+    })
   /** Signs in. @throws {Error} if the attempt fails */
   const signedIn = async (more: Partial<SignInAttempt> = {}) => {
     const result = await attempt(more)
@@ -90,16 +99,12 @@ describe.each(drivers)('sign-in, on $name', (driver) => {
       passwords.checked.length = 0
       const results: unknown[] = []
       for (let i = 0; i < 10; i++) {
-        const { userId: _logged, ...result } = (await wrong({ email: address, network: `192.0.2.${address.length}` })) as {
-          userId?: string
-        }
-        results.push(result)
+        results.push(await wrong({ email: address, network: `192.0.2.${address.length}` }))
       }
-      expect(results).toEqual([
-        ...Array.from({ length: 8 }, () => ({ result: 'refused' })),
-        { result: 'throttled', retryAfterMs: 2 * MINUTE },
-        { result: 'throttled', retryAfterMs: 2 * MINUTE },
-      ])
+      // The user id is for the log only.
+      const userId = address === email ? person.id : undefined
+      const throttled = { result: 'throttled', userId, retryAfterMs: 2 * MINUTE }
+      expect(results).toEqual([...Array.from({ length: 8 }, () => ({ result: 'refused', userId })), throttled, throttled])
       expect(passwords.checked).toHaveLength(8)
     }
   })
@@ -130,8 +135,22 @@ describe.each(drivers)('sign-in, on $name', (driver) => {
     const results: string[] = []
     for (let i = 0; i < 52; i++) results.push((await wrong({ email: `somebody${i}@example.org` })).result)
     expect(results.indexOf('throttled')).toBe(50)
-    expect((await attempt()).result).toBe('throttled')
+    expect(await attempt()).toMatchObject({ result: 'throttled', retryAfterMs: MINUTE / 2 })
     expect((await attempt({ network: '192.0.2.2' })).result).toBe('signed_in')
+  })
+
+  test('an attempt that the account refuses does not count against its network', async () => {
+    for (let i = 0; i < 100; i++) await wrong()
+    const results: string[] = []
+    for (let i = 0; i < 43; i++) results.push((await wrong({ email: `stranger${i}@example.org` })).result)
+    expect(results.indexOf('throttled')).toBe(50 - 8)
+  })
+
+  test('each known browser of an account is throttled separately', async () => {
+    const [one, two] = [await signedIn(), await signedIn()]
+    for (let i = 0; i < 10; i++) await wrong({ device: one.device })
+    const results = [await attempt({ device: one.device }), await attempt({ device: two.device })]
+    expect(results.map(({ result }) => result)).toEqual(['throttled', 'signed_in'])
   })
 
   test('an attacker in one network cannot lock a person out who signs in from another network', async () => {
@@ -144,7 +163,7 @@ describe.each(drivers)('sign-in, on $name', (driver) => {
     const results: string[] = []
     for (let i = 0; i < 102; i++) results.push((await wrong({ network: `198.51.100.${i}` })).result)
     expect(results.indexOf('throttled')).toBe(100)
-    expect((await attempt({ network: '192.0.2.3' })).result).toBe('throttled')
+    expect(await attempt({ network: '192.0.2.3' })).toMatchObject({ result: 'throttled', retryAfterMs: MINUTE / 4 })
     expect(await attempt({ device })).toMatchObject({ result: 'signed_in', device })
     expect((await attempt({ device: 'invented' })).result).toBe('throttled')
   })
@@ -155,20 +174,60 @@ describe.each(drivers)('sign-in, on $name', (driver) => {
     expect((await signedIn({ device })).device).not.toBe(device)
   })
 
-  test('an account remembers ten browsers, as hashes', async () => {
+  test('an account remembers ten browsers, as hashes, and one that signs in again replaces no other one', async () => {
+    const account = async () => (await service.write(GLOBAL, (tx) => tx.get(keys.account(person.id))))!
     const devices: string[] = []
     for (let i = 0; i < 11; i++) devices.push((await signedIn()).device)
-    const account = (await service.write(GLOBAL, (tx) => tx.get(keys.account(person.id))))!
-    expect(account.devices).toHaveLength(10)
-    for (const device of devices) expect(JSON.stringify(account)).not.toContain(device)
+    const before = (await account()).devices
+    expect(before).toEqual(devices.slice(1).toReversed().map(sha256Hex))
+    for (let i = 0; i < 12; i++) await signedIn({ device: devices[10]! })
+    expect((await account()).devices).toEqual(before)
+    await signedIn({ device: devices[9]! })
+    expect((await account()).devices).toEqual([before[1], before[0], ...before.slice(2)])
   })
 
-  test('re-authentication is throttled per session', async () => {
-    const [one, two] = [await signedIn(), await signedIn()]
-    const results: unknown[] = []
-    for (let i = 0; i < 9; i++) results.push(await signIn.verifyPassword(one.session, 'wrong'))
-    expect(results).toEqual([...Array.from({ length: 8 }, () => 'refused'), { retryAfterMs: 2 * MINUTE }])
-    expect(await signIn.verifyPassword(one.session, PASSWORD)).toEqual({ retryAfterMs: 2 * MINUTE })
-    expect(await signIn.verifyPassword(two.session, PASSWORD)).toBe('verified')
+  test.each(['removed', 'given another password'])(
+    'if the account is %s while its password is checked, no session begins',
+    async (change) => {
+      const other = await service.person(person.workspaceId)
+      const address = await giveAccount(service, other)
+      service.store.beforeCommit = async () => {
+        if (change === 'removed') await removeAccount(other)
+        else await giveAccount(service, other)
+      }
+      expect(await attempt({ email: address })).toEqual({ result: 'refused', userId: other.id })
+    },
+  )
+  const removeAccount = ({ id }: Person) =>
+    service.write(GLOBAL, async (tx) => {
+      await tx.get(keys.account(id))
+      tx.remove(keys.account(id))
+    })
+
+  describe('re-authentication', () => {
+    test('is throttled per session, until the millisecond that was announced', async () => {
+      const at = service.now
+      const [one, two] = [await signedIn(), await signedIn()]
+      const verify = (password: string, { session } = one) => signIn.verifyPassword(session, password)
+      const results: unknown[] = []
+      for (let i = 0; i < 9; i++) results.push(await verify('wrong'))
+      const throttled = { retryAfterMs: 2 * MINUTE }
+      expect(results).toEqual([...Array.from({ length: 8 }, () => 'refused'), throttled])
+      expect([await verify(PASSWORD), await verify(PASSWORD, two)]).toEqual([throttled, 'verified'])
+      service.now = at + 2 * MINUTE - 1
+      const late = [await verify(PASSWORD)]
+      service.now = at + 2 * MINUTE
+      late.push(await verify(PASSWORD))
+      service.now = at
+      expect(late).toEqual([{ retryAfterMs: 1 }, 'verified'])
+    })
+
+    test('is not throttled if it succeeds, and refuses the password of a removed account', async () => {
+      const other = await service.person(person.workspaceId)
+      const { session } = await signedIn({ email: await giveAccount(service, other) })
+      for (let i = 0; i < 20; i++) expect(await signIn.verifyPassword(session, PASSWORD)).toBe('verified')
+      await removeAccount(other)
+      expect(await signIn.verifyPassword(session, PASSWORD)).toBe('refused')
+    })
   })
 })

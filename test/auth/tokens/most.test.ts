@@ -27,7 +27,7 @@ describe.each(drivers)('the most tokens that a person has in a workspace, on $na
       const tokens: TokenRecord[] = []
       for (let i = 0; i < count; i++) {
         const request = { userId: person.id, name: 'CI', scopes: ['kanban:read'], lifetime: DAY, ...changes }
-        tokens.push((await issueToken(tx, request, service.deps.clock, service.deps.random)).token)
+        tokens.push((await issueToken(tx, request, service.deps)).token)
       }
       return tokens
     })
@@ -55,7 +55,7 @@ describe.each(drivers)('the most tokens that a person has in a workspace, on $na
     for (let i = 0; i < 5; i++) {
       await service.write(workspaceId, async (tx) => {
         for (let k = 0; k < 100; k++) {
-          const { token } = await issueToken(tx, { userId: person.id, name: 'x', scopes: [] }, service.deps.clock, service.deps.random)
+          const { token } = await issueToken(tx, { userId: person.id, name: 'x', scopes: [] }, service.deps)
           endToken(tx, token, 'revoke', service.deps.clock)
         }
       })
@@ -73,9 +73,7 @@ describe.each(drivers)('the most tokens that a person has in a workspace, on $na
   test('a rotation is not one more, and other people and workspaces have their own', async () => {
     const [first] = await issue(96)
     const rotation = { userId: person.id, tokenId: first!.id, lifetime: DAY }
-    expect(await outcome(service.write(workspaceId, (tx) => rotateToken(tx, rotation, service.deps.clock, service.deps.random)))).toBe(
-      'issued',
-    )
+    expect(await outcome(service.write(workspaceId, (tx) => rotateToken(tx, rotation, service.deps)))).toBe('issued')
     expect(await outcome(issue())).toBe('too_many')
     const other = await service.person(workspaceId)
     expect(await outcome(issue(1, { userId: other.id }))).toBe('issued')

@@ -28,12 +28,12 @@ test('when two processes on one Redis rotate the same token, one succeeds and bo
   const statusOf = async (app: (typeof apps)[number], token: string) =>
     (await app.fetch(new Request('http://localhost/v1/account', { headers: { authorization: `Bearer ${token}` } }))).status
   let current = await transact(stores[0]!, workspaceId, random, (tx) =>
-    issueToken(tx, { userId: user.id, name: 'first', scopes: ['kanban:read'] }, clock, random),
+    issueToken(tx, { userId: user.id, name: 'first', scopes: ['kanban:read'] }, deps),
   )
   for (let round = 0; round < effort(10); round++) {
     const request = { userId: user.id, tokenId: current.token.id, lifetime: DAY }
     const results = await Promise.allSettled(
-      stores.map((store) => transact(store, workspaceId, random, (tx) => rotateToken(tx, request, clock, random))),
+      stores.map((store) => transact(store, workspaceId, random, (tx) => rotateToken(tx, request, deps))),
     )
     const [success, ...others] = results.filter((result) => result.status === 'fulfilled').map(({ value }) => value)
     expect(others).toEqual([])

@@ -176,9 +176,7 @@ async function createFixture(deps: Deps, send: Send): Promise<{ fixture: Fixture
     await addMember(deps, workspace, user, 'member')
     for (const number of [0, 1]) {
       const tokenRequest = { userId: user.id, name: 'test', scopes: ['kanban:admin'] }
-      const { token, plaintext } = await transact(deps.store, workspace, deps.random, (tx) =>
-        issueToken(tx, tokenRequest, deps.clock, deps.random),
-      )
+      const { token, plaintext } = await transact(deps.store, workspace, deps.random, (tx) => issueToken(tx, tokenRequest, deps))
       tokens[`${person} ${number}`] = { id: token.id, plaintext }
     }
   }

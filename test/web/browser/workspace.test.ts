@@ -35,7 +35,7 @@ beforeAll(async () => {
   }
   const [olivia, max] = [await join('Olivia Stone', 'owner'), await join('Max Keller', 'member')]
   const issue = (userId: string, name: string, scope: string) =>
-    service.write(workspaceId, (tx) => issueToken(tx, { userId, name, scopes: [scope] }, service.deps.clock, service.deps.random))
+    service.write(workspaceId, (tx) => issueToken(tx, { userId, name, scopes: [scope] }, service.deps))
   const tokens = [await issue(olivia, 'Nightly build', 'kanban:write'), await issue(max, 'Release notes agent', 'kanban:read')]
   const begin = service.now
   for (let day = 0; day < 20; day++) {
