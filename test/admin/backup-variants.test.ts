@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { z } from 'zod'
 import { backUp } from '../../src/admin/backup.ts'
-import { globalKinds, workspaceKinds } from '../../src/admin/records.ts'
+import { globalKinds, workspaceKinds } from '../../src/admin/record-kinds.ts'
 import { restore } from '../../src/admin/restore.ts'
 import { createWorkspace } from '../../src/admin/workspaces.ts'
 import { newId, systemRandom } from '../../src/model/ids.ts'

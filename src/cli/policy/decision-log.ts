@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import type { Finding } from '../../decision-log/verify.ts'
 import { ConfigError } from '../../config.ts'
-import { LogNotIntact, DecidedDifferently } from '../exit.ts'
-import { cell, describe } from '../text.ts'
+import { Failure } from '../exit.ts'
+import { cell, counted, describe } from '../text.ts'
 import { logFiles, readLog } from './files.ts'
 import type { Difference, Replay } from '../../decision-log/replay.ts'
 
@@ -38,7 +38,7 @@ async function verify(names: readonly string[], { anchor = [], from, json = fals
     from,
   )
   console.log(json ? JSON.stringify(summary) : describe(summary))
-  if (summary.findings > 0) throw new LogNotIntact(summary.findings)
+  if (summary.findings > 0) throw new Failure('altered', `the log is not as it was written: ${counted(summary.findings, 'finding')}`)
 }
 
 function findingText({ kind, file, line, byte, message }: Finding): string {
@@ -80,7 +80,7 @@ function report(replayed: Replay, policy: string, json: boolean): void {
   const explained = differences.reduce((sum, { count }) => sum + count, 0) - changed
   if (json) console.log(JSON.stringify({ policy, records, decisions, changed, explained }))
   else console.log(`${decisions} decisions of ${records} records: ${changed} are decided differently, ${explained} for other reasons`)
-  if (changed > 0) throw new DecidedDifferently(changed)
+  if (changed > 0) throw new Failure('decidedDifferently', `${counted(changed, 'decision')} decided differently`)
 }
 
 function differenceText({ kind, stage, about, was, now, count, example }: Difference): string {

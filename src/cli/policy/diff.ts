@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
-import { UndeclaredWidening } from '../exit.ts'
-import { annotate, painter } from '../text.ts'
+import { Failure } from '../exit.ts'
+import { annotate, counted, painter } from '../text.ts'
 
 const formats = ['text', 'markdown', 'json', 'junit'] as const
 interface DiffFlags {
@@ -46,5 +46,5 @@ async function diff(oldName: string, newName: string, { format, json = false }: 
   }
   console.log(render[json ? 'json' : format]())
   for (const one of widened) annotate('the policy allows more than before', one)
-  if (widened.length > 0) throw new UndeclaredWidening(widened.length)
+  if (widened.length > 0) throw new Failure('undeclaredWidening', `not declared in widenings.yaml: ${counted(widened.length, 'widening')}`)
 }

@@ -5,7 +5,7 @@ import type { AskedOperation, ExpectedResponse, OperationDependence, OperationEx
 import type { Operation } from '../../resources/operation.ts'
 import type { WebAction } from '../../resources/web-actions.ts'
 import { addSetting, noIo, runOnStorage, type CommonOptions } from '../command.ts'
-import { Denied } from '../exit.ts'
+import { Failure } from '../exit.ts'
 import { painter } from '../text.ts'
 import { describeResponse, renderDependence, renderExplanation } from './explanation-text.ts'
 import { readFacts, readOperation, readPairs, readScope, readWebAction, requireAny, splitList } from './fact-options.ts'
@@ -58,16 +58,16 @@ export function addStorage(command: Command): Command {
   return command.option('--json', 'print the result as one line of JSON')
 }
 
-/** @throws {Denied} */
+/** @throws {Failure} `denied` */
 async function printExplanation(flags: ExplainFlags): Promise<void> {
   const result = flags.as === undefined ? await explainStated(flags) : await explainStored(flags)
   const paint = painter(process.stdout)
   if (flags.json === true) console.log(JSON.stringify(result))
   else console.log('decision' in result ? renderExplanation(result, paint) : renderDependence(result, paint))
-  if ('response' in result && !result.allowed) throw new Denied(`denied: ${describeResponse(result.response)}`)
+  if ('response' in result && !result.allowed) throw new Failure('denied', `denied: ${describeResponse(result.response)}`)
   const isDenied =
     !('response' in result) && [result, ...result.further].some(({ answers }) => answers.some(({ answer }) => answer !== 'allowed'))
-  if (isDenied) throw new Denied('denied in at least one case')
+  if (isDenied) throw new Failure('denied', 'denied in at least one case')
 }
 
 async function explainStated(flags: ExplainFlags): Promise<OperationExplanation | OperationDependence> {

@@ -3,7 +3,7 @@ import { renderJunit, renderTap } from '../../policy/result-formats.ts'
 import { PolicyError } from '../../policy/diagnostic.ts'
 import type { Check } from '../../policy/decided-space.ts'
 import type { Engine } from '../../policy/engine.ts'
-import { PolicyFailed } from '../exit.ts'
+import { Failure } from '../exit.ts'
 import { POLICY_NAMES } from '../command.ts'
 import { counted, annotate, painter } from '../text.ts'
 
@@ -28,7 +28,7 @@ async function test(name: string | undefined, { format, json = false }: TestFlag
   const checks = await checksOf(name)
   const failed = checks.reduce((sum, { failures }) => sum + failures.length, 0)
   console.log({ text: renderText, json: renderJson, tap: renderTap, junit: renderJunit }[json ? 'json' : format](checks))
-  if (failed > 0) throw new PolicyFailed(failed)
+  if (failed > 0) throw new Failure('policyFailed', `the policy does not hold: ${counted(failed, 'failure')}`)
 }
 
 /** A policy that cannot be loaded fails in one check. */
