@@ -1,7 +1,6 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { once } from 'node:events'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { runCommand } from '../../src/admin/commands.ts'
@@ -14,6 +13,7 @@ import { TestBoard } from '../support/board.ts'
 import { createIo, type TestIo } from '../support/command-io.ts'
 import { memory } from '../support/memory.ts'
 import { Service } from '../support/service.ts'
+import { newFolder } from '../support/run.ts'
 
 /** Lines of which the first ones are available, and the others never. `waiting` resolves when the first ones were read. */
 function pausedLines(first: readonly string[]): { lines: AsyncGenerator<string>; waiting: Promise<void> } {
@@ -31,11 +31,10 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 let folder: string
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'lanekeeper-rpc-'))
+  folder = newFolder()
 })
 afterEach(async () => {
   vi.useRealTimers()
-  await rm(folder, { recursive: true })
 })
 
 describe('administration commands over RPC', () => {
@@ -135,7 +134,7 @@ describe('administration commands over RPC', () => {
     const target = await Service.start(memory)
     const importer = new RpcServer()
     importer.open(target.adminDeps)
-    const targetFolder = await mkdtemp(join(tmpdir(), 'lanekeeper-rpc-'))
+    const targetFolder = newFolder()
     const targetLock = await lockFolder(targetFolder, importer.serve)
     const importing = createIo(exporting.written)
     const targetPath = `${targetFolder}/run/${(await readdir(`${targetFolder}/run`))[0]}`
@@ -143,7 +142,6 @@ describe('administration commands over RPC', () => {
     expect(importing.reported.at(-1)).toMatch(/^\d+ records, 1 files \(2\.9 MiB\)$/)
     await targetLock.release()
     await target.stop()
-    await rm(targetFolder, { recursive: true })
   })
 
   test('the server waits for a slow client and keeps no more than one line for it', async () => {
