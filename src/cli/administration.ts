@@ -83,7 +83,10 @@ export function addAdministrationCommands(program: Command): void {
 
 function addRow(parent: Command, prefix: string, [usage, summary, ...options]: Row): void {
   const command = addAdminCommand(parent, usage, summary)
-  for (const option of options) option === 'origin' ? addSetting(command, option) : command.option(...option)
+  for (const option of options) {
+    if (option === 'origin') addSetting(command, option)
+    else command.option(...option)
+  }
   command.action(async () => {
     const { storage, bytes, json, url, ...own } = command.opts<CommonOptions & { url?: string }>()
     const input = Object.fromEntries(command.registeredArguments.map((argument, i) => [argument.name(), command.args[i]]))

@@ -60,18 +60,14 @@ const times = operations.flatMap((row) =>
 
 const flagOf = (name: string) => `--${name.replaceAll('_', '-')}`
 /** What a value is in the option of its member. */
-const textOf = (value: unknown) =>
-  Array.isArray(value) && value.every((item) => typeof item === 'string')
-    ? value.join()
-    : typeof value === 'string'
-      ? value
-      : JSON.stringify(value)
+const textOf = (name: string, value: unknown) =>
+  name.endsWith('_ids') ? String(value) : typeof value === 'string' ? value : JSON.stringify(value)
 
 test.each(operations.map((row) => [row.id, row] as const))('%s has the options of its path and its body', async (id, row) => {
   const params = Object.fromEntries(namesInPath(row.path).map((name, i) => [name, `id_${i}`]))
   const body = row.example.body as Record<string, unknown> | undefined
   const options = Object.entries({ ...params, ...body }).flatMap(([name, value]) =>
-    value === null ? flagOf(name).replace('--', '--no-') : [flagOf(name), textOf(value)],
+    value === null ? flagOf(name).replace('--', '--no-') : [flagOf(name), textOf(name, value)],
   )
   const { code, stderr } = await host.run(['api', id, ...options])
   expect([code, stderr]).toEqual([0, ''])
