@@ -137,20 +137,15 @@ function withOperatorErrors(send: SendRequest): SendRequest {
   }
 }
 
-/** @throws {AdminError} `invalid` if a line is malformed, or the last one is missing */
-async function* readLines(lines: AsyncIterable<string>): AsyncGenerator<Exclude<BoardLine, { end: number }>> {
+/** @throws {AdminError} `invalid` if a line is malformed */
+async function* readLines(lines: AsyncIterable<string>): AsyncGenerator<BoardLine> {
   let count = 0
   for await (const text of lines) {
     const parsed = boardLine.safeParse(parseJson(text))
     if (!parsed.success) throw new AdminError('invalid', `line ${count + 1} is not a valid line of a board`)
-    if ('end' in parsed.data) {
-      if (parsed.data.end !== count) break
-      return
-    }
     count++
     yield parsed.data
   }
-  throw new AdminError('invalid', `the board is incomplete: it ends after ${count} lines`)
 }
 
 function parseJson(text: string): unknown {

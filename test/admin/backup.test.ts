@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { BackupSummary } from '../../src/admin/backup.ts'
 import { runCommand } from '../../src/admin/commands.ts'
-import type { AdminDeps } from '../../src/admin/deps.ts'
 import { restore } from '../../src/admin/restore.ts'
 import { inviteUser } from '../../src/admin/users.ts'
 import { createWorkspace, listWorkspaces } from '../../src/admin/workspaces.ts'

@@ -187,6 +187,18 @@ describe('administration commands over RPC', () => {
     expect(await talk((client) => client.write(sent))).toMatch('already exists')
   })
 
+  test('a command whose client leaves before it has sent all lines does not take them for the whole input', async () => {
+    rpcServer.open({ ...deps, sendAs: service.adminDeps.sendAs })
+    const ann = await service.person(await service.workspace(), 'owner')
+    const board = { name: 'Board', description: '', visibility: 'workspace', members: [] }
+    const messages = [{ command: 'import.board', input: { workspace: ann.workspaceId, user: ann.id } }, { line: JSON.stringify({ board }) }]
+    const sent = messages.map((message) => `${JSON.stringify(message)}\n`).join('')
+    await talk((client) => client.end(sent))
+    await rpcServer.close()
+    expect(commands).toEqual([])
+    expect((await service.send(ann.read, 'GET', '/boards')).body.data).toEqual([])
+  })
+
   test('an error of the input is the error of the command, and the server stops the command', async () => {
     rpcServer.open(deps)
     const { written } = await exportLocally(await createContent())
