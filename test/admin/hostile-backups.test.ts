@@ -50,6 +50,7 @@ const argon = (cost: string) => `$argon2id$v=19$${cost}$c29tZXNhbHQ$aGFzaA`
 
 test.each<[string, () => readonly string[], string]>([
   ['a member of a prototype', () => member('board', 'constructor', 'x'), 'Unrecognized key: "constructor"'],
+  ['an unknown role', () => member('membership', 'role', 'root'), 'role: '],
   ['a line that is nested deep', () => lines.toSpliced(3, 0, deep(100_000)), 'line 4 is not a valid line of a backup'],
   [
     'a response that is nested deep',

@@ -172,6 +172,11 @@ describe.each(drivers)('imports on $name', (driver) => {
       (head) => [head, bytes('0', true), file({}), file({ id: 'fil_11111111111111111111' })],
       /does not have its bytes/,
     ],
+    ['a name with a control character', (head) => [head, label({ name: 'a\u0000b' })], /name: must not contain line breaks/],
+    ['a name that is too long', (head) => [head, label({ name: 'x'.repeat(101) })], /name: Too big/],
+    ['an unknown member', (head) => [head, label({ nonsense: 1 })], /Unrecognized key/],
+    ['an id of another kind', (head) => [head, label({ board_id: 'crd_00000000000000000000' })], /board_id: must be the id of a board/],
+    ['a time in another form', (head) => [head, label({ created_at: '2026-11-01' })], /created_at: must be a time/],
     ['a name with spaces at its ends', (head) => [head, label({ name: ' x' })], /never stored in this form/],
     [
       'a token that was issued in the future',
