@@ -75,22 +75,18 @@ function splitHostAndPort(text: string): { host: string; port: string } {
 }
 
 /** The settings on the command line, as commander parses them. A setting that is missing here is read from the environment. */
-export interface Flags {
-  readonly storage?: string | undefined
-  readonly bytes?: string | undefined
-  readonly demo?: boolean | undefined
-  readonly policies?: string | undefined
-  readonly host?: string | undefined
-  readonly port?: string | undefined
-  readonly url?: string | undefined
-  readonly metrics?: string | undefined
-  readonly workers?: string | undefined
-  readonly decisionLog?: string | undefined
-  readonly decisionLogSync?: string | undefined
-  readonly decisionLogFull?: string | undefined
-  readonly policyPage?: string | undefined
-  readonly json?: boolean | undefined
-}
+export type Flags = { readonly [Name in TextFlag]?: string | undefined } & { readonly [Name in 'demo' | 'json']?: boolean | undefined }
+type TextFlag =
+  | 'storage'
+  | 'bytes'
+  | 'policies'
+  | 'host'
+  | 'port'
+  | 'url'
+  | 'metrics'
+  | 'workers'
+  | `decisionLog${'' | 'Sync' | 'Full'}`
+  | 'policyPage'
 
 /** Where a setting is read from, and how its value is written in the help text. */
 export interface SettingSource {

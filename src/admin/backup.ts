@@ -5,15 +5,11 @@ import { StorageUnavailable, type Value } from '../store/port.ts'
 import { listAll, transact } from '../store/transact.ts'
 import type { AdminDeps, CommandIo } from './deps.ts'
 import { BACKUP_FORMAT, ExportWriter } from './export-format.ts'
+import { isIn } from './records.ts'
 import { TransferCounter, type Transferred } from './transfer-summary.ts'
 import { writeWorkspace, type ExportTarget } from './workspace-export.ts'
 import { requireWorkspace } from './workspaces.ts'
 
-/**
- * Keys of the global records that a backup has. It has no sessions, challenges, sign-up links and e-mail index: a restore writes the
- * index and the list of workspaces again.
- */
-const BACKED_UP = /^(user|account|second_factor|notices|workspace_link|demo|audit|tombstone):/
 /** How often an unreadable workspace is read while other records can be read. */
 const MAX_ATTEMPTS = 3
 
@@ -79,7 +75,8 @@ async function writeGlobal(deps: AdminDeps, { writer, counter }: ExportTarget, w
   let users = 0
   for await (const batch of deps.store.dump(GLOBAL)) {
     for (const [key, value] of batch) {
-      if (!BACKED_UP.test(key) || isLinkToOther(key, value, workspaces)) continue
+      // A restore writes the index of e-mail addresses and the list of workspaces again.
+      if (!isIn('global', key) || isLinkToOther(key, value, workspaces)) continue
       await writer.write({ key, value })
       counter.records++
       if (key.startsWith('user:')) users++

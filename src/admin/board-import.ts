@@ -4,7 +4,6 @@ import { StorageUnavailable } from '../store/port.ts'
 import { boardLine, type BoardHead, type BoardLine, type BoardOperation } from './board-lines.ts'
 import { AdminError, type AdminDeps, type CommandIo, type SendRequest } from './deps.ts'
 import { listMembers } from './memberships.ts'
-import { requireWorkspace } from './workspaces.ts'
 
 /** Bytes of the operations of a batch and of what they answer: far below what a request and a response may have. */
 const BATCH_BYTES = limits.jsonBytes / 2
@@ -23,7 +22,6 @@ export async function importBoard(
   { workspace: workspaceId, user: userId }: { readonly workspace: string; readonly user: string },
   io: CommandIo,
 ): Promise<{ readonly board_id: string }> {
-  await requireWorkspace(deps, workspaceId)
   const members = await listMembers(deps, workspaceId)
   if (!members.some(({ user_id }) => user_id === userId)) throw new AdminError('not_found', `${userId} is not a member of ${workspaceId}`)
   if (deps.sendAs === undefined) throw new TypeError('this process makes no requests')
@@ -139,20 +137,15 @@ function withOperatorErrors(send: SendRequest): SendRequest {
   }
 }
 
-/** @throws {AdminError} `invalid` if a line is malformed, or the last one is missing */
-async function* readLines(lines: AsyncIterable<string>): AsyncGenerator<Exclude<BoardLine, { end: number }>> {
+/** @throws {AdminError} `invalid` if a line is malformed */
+async function* readLines(lines: AsyncIterable<string>): AsyncGenerator<BoardLine> {
   let count = 0
   for await (const text of lines) {
     const parsed = boardLine.safeParse(parseJson(text))
     if (!parsed.success) throw new AdminError('invalid', `line ${count + 1} is not a valid line of a board`)
-    if ('end' in parsed.data) {
-      if (parsed.data.end !== count) break
-      return
-    }
     count++
     yield parsed.data
   }
-  throw new AdminError('invalid', `the board is incomplete: it ends after ${count} lines`)
 }
 
 function parseJson(text: string): unknown {

@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { visibilities } from '../model/board.ts'
 
 /**
- * A line of a board that comes from another program: first the board, then the operations that make what is on it, and at last their
- * number. An id in a body or a path may be `$0`: what the first of these operations creates, and so on.
+ * A line of a board that comes from another program: first the board, then the operations that make what is on it. An id in a body or a path may be `$0`: what the first of these operations creates, and so on.
  */
 export const boardLine = z.union([
   z.strictObject({
@@ -20,7 +19,6 @@ export const boardLine = z.union([
     params: z.record(z.string(), z.string()),
     body: z.record(z.string(), z.unknown()).optional(),
   }),
-  z.strictObject({ end: z.int().min(0) }),
 ])
 export type BoardLine = z.infer<typeof boardLine>
 /** One write on the board, as a batch of the API has it. */

@@ -8,9 +8,9 @@ import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { NO_EXPECTATION, type Stored, type Store, type Value, StorageUnavailable } from '../store/port.ts'
 import { listAll, transact } from '../store/transact.ts'
-import { isMet, referencesOf, type RecordReference } from './check-references.ts'
 import type { AdminDeps } from './deps.ts'
-import { readRecord } from './records.ts'
+import { isMet, readRecord, referencesOf } from './records.ts'
+import type { RecordReference } from './record-kinds.ts'
 import type { Blobs } from '../store/blobs.ts'
 
 /** What {@link checkPartition} finds. */
@@ -106,10 +106,12 @@ async function reportLost(
   }
 }
 
+const placeOf = (partition: string) => (partition === GLOBAL ? 'storedGlobal' : 'storedOfWorkspace')
+
 /** What is wrong with a record, or undefined. */
 function invalidityOf(partition: string, key: string, value: Value): string | undefined {
   try {
-    readRecord(partition === GLOBAL ? 'storedGlobal' : 'storedOfWorkspace', key, value)
+    readRecord(placeOf(partition), key, value)
     return undefined
   } catch (error) {
     return (error as Error).message
@@ -169,12 +171,12 @@ async function brokenReferences(
   for (let start = 0; start < records.length; start += BATCH) {
     const wanted = records
       .slice(start, start + BATCH)
-      .flatMap(([key, value]) => referencesOf(key, value).map((reference) => ({ key, reference })))
+      .flatMap(([key, value]) => referencesOf(placeOf(partition), key, value).map((reference) => ({ key, reference })))
     // Both sides in one snapshot. A record that has other references since is left to the next check.
     const present = await readAll(store, partition, [...new Set(wanted.flatMap(({ key, reference }) => [key, reference.key]))])
     found.push(
       ...wanted.filter(
-        ({ key, reference }) => !isMet(reference, present.get(reference.key)) && stillRefers(key, present.get(key), reference),
+        ({ key, reference }) => !isMet(reference, present.get(reference.key)) && stillRefers(partition, key, present.get(key), reference),
       ),
     )
     await nextTurn()
@@ -183,8 +185,8 @@ async function brokenReferences(
 }
 
 /** Whether a record refers to another one. It was valid before. */
-function stillRefers(key: string, value: Value | undefined, reference: RecordReference): boolean {
-  return value !== undefined && referencesOf(key, value).some((other) => other.key === reference.key)
+function stillRefers(partition: string, key: string, value: Value | undefined, reference: RecordReference): boolean {
+  return value !== undefined && referencesOf(placeOf(partition), key, value).some((other) => other.key === reference.key)
 }
 
 async function readAll(store: Store, partition: string, recordKeys: readonly string[]): Promise<Map<string, Value>> {

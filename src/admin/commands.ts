@@ -25,21 +25,37 @@ interface Command {
   run(deps: AdminDeps, input: never, io: CommandIo): Promise<unknown>
 }
 
-function command<Input>(input: z.ZodType<Input>, run: (deps: AdminDeps, input: Input, io: CommandIo) => Promise<unknown>): Command {
-  return { input, run }
+function command<Shape extends z.ZodRawShape>(
+  shape: Shape,
+  run: (deps: AdminDeps, input: z.output<z.ZodObject<Shape>>, io: CommandIo) => Promise<unknown>,
+): Command {
+  return { input: z.strictObject(shape), run }
+}
+
+/** A command on a workspace, and on a user if its input has one. Both must exist. */
+function inWorkspace<Shape extends z.ZodRawShape>(
+  shape: Shape,
+  run: (deps: AdminDeps, input: z.output<z.ZodObject<Shape & typeof workspaceInput>>, io: CommandIo) => Promise<unknown>,
+): Command {
+  return command({ ...workspaceInput, ...shape }, async (deps, input, io) => {
+    const { workspace, user } = input as { readonly workspace: string; readonly user?: string }
+    await requireWorkspace(deps, workspace)
+    if (user !== undefined) await requireUser(deps, user)
+    return run(deps, input as never, io)
+  })
 }
 
 const DEFAULT_ORIGIN = 'http://127.0.0.1:3000'
 const text = z.string()
 const workspaceInput = { workspace: text }
-const memberInput = { ...workspaceInput, user: text }
+const ofUser = { user: text }
 const question = {
-  ...workspaceInput,
   operation: text,
   resource: text.optional(),
   named: z.record(text, z.array(text).min(1)),
   fields: z.array(text).min(1).optional(),
 }
+const linkOrigin = { origin: text.optional() }
 
 const operatorScope = z
   .enum(
@@ -60,110 +76,70 @@ function answersOf({ policyAnswers }: AdminDeps): PolicyAnswers {
 
 /** All administration commands by name. */
 const commands: Readonly<Record<string, Command>> = {
-  'workspace.create': command(z.strictObject({ name: workspaceName }), (deps, { name }) => createWorkspace(deps, name)),
-  'workspace.list': command(z.strictObject({}), listWorkspaces),
+  'workspace.create': command({ name: workspaceName }, (deps, { name }) => createWorkspace(deps, name)),
+  'workspace.list': command({}, listWorkspaces),
 
-  init: command(
-    z.strictObject({ workspace: workspaceName, owner: displayName, email: emailAddress, origin: text.optional() }),
-    (deps, { origin, ...names }) => initialize(deps, names, originOf(deps, origin)),
+  init: command({ workspace: workspaceName, owner: displayName, email: emailAddress, ...linkOrigin }, (deps, { origin, ...names }) =>
+    initialize(deps, names, originOf(deps, origin)),
   ),
 
-  'user.add': command(
-    z.strictObject({
-      name: displayName,
-      avatar: avatarUrl.optional(),
-      origin: text.optional(),
-    }),
-    (deps, { name, avatar, origin }) => addUserWithLink(deps, { display_name: name, avatar_url: avatar ?? null }, originOf(deps, origin)),
+  'user.add': command({ name: displayName, avatar: avatarUrl.optional(), ...linkOrigin }, (deps, { name, avatar, origin }) =>
+    addUserWithLink(deps, { display_name: name, avatar_url: avatar ?? null }, originOf(deps, origin)),
   ),
-  'user.invite': command(z.strictObject({ user: text, origin: text.optional() }), (deps, { user, origin }) =>
-    inviteUser(deps, user, originOf(deps, origin)),
-  ),
-  'user.sign-out': command(z.strictObject({ user: text }), (deps, { user }) => signOutUser(deps, user)),
-  'user.reset-second-factor': command(z.strictObject({ user: text }), (deps, { user }) => resetSecondFactor(deps, user)),
-  'user.disable': command(z.strictObject({ user: text }), (deps, { user }) => disableUser(deps, user)),
-  'user.list': command(z.strictObject({}), listUsers),
+  'user.invite': command({ ...ofUser, ...linkOrigin }, (deps, { user, origin }) => inviteUser(deps, user, originOf(deps, origin))),
+  'user.sign-out': command(ofUser, (deps, { user }) => signOutUser(deps, user)),
+  'user.reset-second-factor': command(ofUser, (deps, { user }) => resetSecondFactor(deps, user)),
+  'user.disable': command(ofUser, (deps, { user }) => disableUser(deps, user)),
+  'user.list': command({}, listUsers),
 
-  'member.add': command(z.strictObject({ ...memberInput, role: z.enum(roles) }), async (deps, { workspace, user, role }) => {
-    await requireWorkspace(deps, workspace)
-    const newMember = await requireUser(deps, user)
+  'member.add': inWorkspace({ ...ofUser, role: z.enum(roles) }, async (deps, { workspace, user, role }) => {
     const present = (await listMembers(deps, workspace)).find(({ user_id }) => user_id === user)
     if (present !== undefined)
       throw new AdminError('conflict', `${user} is already a member, with the role ${present.role}; to change it, use "member set-role"`)
-    return addMember(deps, workspace, newMember, role)
+    return addMember(deps, workspace, await requireUser(deps, user), role)
   }),
-  'member.set-role': command(z.strictObject({ ...memberInput, role: z.enum(roles) }), async (deps, { workspace, user, role }) => {
-    await requireWorkspace(deps, workspace)
-    return setRole(deps, workspace, user, role)
-  }),
-  'member.remove': command(z.strictObject(memberInput), async (deps, { workspace, user }) => {
-    await requireWorkspace(deps, workspace)
-    await requireUser(deps, user)
+  'member.set-role': inWorkspace({ ...ofUser, role: z.enum(roles) }, (deps, { workspace, user, role }) =>
+    setRole(deps, workspace, user, role),
+  ),
+  'member.remove': inWorkspace(ofUser, async (deps, { workspace, user }) => {
     if (!(await endMembership(deps, workspace, user))) throw new AdminError('not_found', `${user} is not a member of ${workspace}`)
     return { user_id: user, removed: true }
   }),
-  'member.list': command(z.strictObject(workspaceInput), async (deps, { workspace }) => {
-    await requireWorkspace(deps, workspace)
-    return listMembers(deps, workspace)
-  }),
+  'member.list': inWorkspace({}, (deps, { workspace }) => listMembers(deps, workspace)),
 
-  'board.transfer': command(z.strictObject({ ...workspaceInput, board: text, user: text }), async (deps, { workspace, board, user }) => {
-    await requireWorkspace(deps, workspace)
-    return transferBoard(deps, workspace, board, user)
-  }),
-
-  'token.list': command(z.strictObject({ ...workspaceInput, user: text.optional() }), async (deps, { workspace, user }) => {
-    await requireWorkspace(deps, workspace)
-    if (user !== undefined) await requireUser(deps, user)
-    return listTokens(deps, workspace, user)
-  }),
-  'token.create': command(
-    z.strictObject({ ...memberInput, scope: operatorScope, name: tokenName, days: tokenDays.optional() }),
-    async (deps, input, io) => {
-      await requireWorkspace(deps, input.workspace)
-      await requireUser(deps, input.user)
-      return createToken(deps, input, io)
-    },
+  'board.transfer': inWorkspace({ ...ofUser, board: text }, (deps, { workspace, board, user }) =>
+    transferBoard(deps, workspace, board, user),
   ),
-  'token.revoke': command(z.strictObject({ ...workspaceInput, token: text }), async (deps, { workspace, token }) => {
-    await requireWorkspace(deps, workspace)
-    return revokeToken(deps, workspace, token)
-  }),
+
+  'token.list': inWorkspace({ user: text.optional() }, (deps, { workspace, user }) => listTokens(deps, workspace, user)),
+  'token.create': inWorkspace({ ...ofUser, scope: operatorScope, name: tokenName, days: tokenDays.optional() }, createToken),
+  'token.revoke': inWorkspace({ token: text }, (deps, { workspace, token }) => revokeToken(deps, workspace, token)),
 
   audit: command(
-    z.strictObject({
+    {
       workspace: text.optional(),
       user: text.optional(),
       token: text.optional(),
       since: text.optional(),
       denials: z.boolean(),
       limit: z.int().min(1).max(100_000),
-    }),
+    },
     listAudit,
   ),
 
-  'policy.explain': command(z.strictObject({ ...question, user: text, scope: text.optional() }), async (deps, input) => {
-    await requireWorkspace(deps, input.workspace)
-    return answersOf(deps).explain(deps, input)
-  }),
-  'policy.who-can': command(z.strictObject(question), async (deps, input) => {
-    await requireWorkspace(deps, input.workspace)
-    return answersOf(deps).whoCan(deps, input)
-  }),
-  'policy.what-can': command(z.strictObject({ ...memberInput, board: text.optional(), scope: text }), async (deps, input) => {
-    await requireWorkspace(deps, input.workspace)
-    return answersOf(deps).whatCan(deps, input)
-  }),
+  'policy.explain': inWorkspace({ ...question, ...ofUser, scope: text.optional() }, (deps, input) => answersOf(deps).explain(deps, input)),
+  'policy.who-can': inWorkspace(question, (deps, input) => answersOf(deps).whoCan(deps, input)),
+  'policy.what-can': inWorkspace({ ...ofUser, board: text.optional(), scope: text }, (deps, input) => answersOf(deps).whatCan(deps, input)),
 
-  export: command(z.strictObject(workspaceInput), (deps, { workspace }, io) => exportWorkspace(deps, workspace, io)),
-  import: command(z.strictObject({}), (deps, _input, io) => importWorkspace(deps, io)),
+  export: inWorkspace({}, (deps, { workspace }, io) => exportWorkspace(deps, workspace, io)),
+  import: command({}, (deps, _input, io) => importWorkspace(deps, io)),
 
-  'import.board': command(z.strictObject(memberInput), importBoard),
+  'import.board': inWorkspace(ofUser, importBoard),
 
-  backup: command(z.strictObject({}), (deps, _input, io) => backUp(deps, io)),
-  check: command(z.strictObject({ reindex: z.boolean(), quick: z.boolean() }), (deps, options, io) => checkStorage(deps, options, io)),
-  migrate: command(z.strictObject({}), (deps, _input, io) => migrateStore({ ...deps, progress: io.progress })),
-  restore: command(z.strictObject({}), (deps, _input, io) => restore(deps, io)),
+  backup: command({}, (deps, _input, io) => backUp(deps, io)),
+  check: command({ reindex: z.boolean(), quick: z.boolean() }, checkStorage),
+  migrate: command({}, (deps, _input, io) => migrateStore({ ...deps, progress: io.progress })),
+  restore: command({}, (deps, _input, io) => restore(deps, io)),
 }
 
 /**

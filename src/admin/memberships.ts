@@ -1,5 +1,4 @@
 import { endToken } from '../auth/tokens/issue.ts'
-import { isId } from '../model/ids.ts'
 import { timestamp, type Clock } from '../model/time.ts'
 import { isActive, type Membership, type Role, type User } from '../model/workspace.ts'
 import { limits } from '../model/limits.ts'
@@ -89,7 +88,7 @@ export async function endMembership(
  */
 export async function setRole({ store, clock, random }: Deps, workspaceId: string, userId: string, role: Role): Promise<Membership> {
   return transact(store, workspaceId, random, async (tx) => {
-    const membership = isId('user', userId) ? await tx.get(keys.membership(userId)) : undefined
+    const membership = await tx.get(keys.membership(userId))
     if (!isActive(membership)) throw new AdminError('not_found', `${userId} is not a member of ${workspaceId}`)
     const changed: Membership = { ...membership, role, updated_at: timestamp(clock) }
     tx.put(keys.membership(userId), changed)

@@ -89,12 +89,14 @@ async function serveCommand(socket: Socket, deps: AdminDeps, onCommand: OnComman
   }
 }
 
+/** @throws {Error} if the client has left before it has sent all lines: a command must not take a part for the whole */
 async function* inputLines(incoming: AsyncIterator<string>): AsyncGenerator<string> {
   for (let next = await incoming.next(); next.done !== true; next = await incoming.next()) {
     const message = JSON.parse(next.value) as { line?: string }
     if (message.line === undefined) return
     yield message.line
   }
+  throw new Error('the client has left')
 }
 
 /**

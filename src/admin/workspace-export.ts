@@ -6,12 +6,11 @@ import { StorageUnavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import type { AdminDeps, CommandIo } from './deps.ts'
 import { ExportWriter, type OmittedFile, EXPORT_FORMAT } from './export-format.ts'
+import { isIn } from './records.ts'
 import { TransferCounter, type TransferSummary } from './transfer-summary.ts'
 import { SCHEMA_VERSION } from '../store/migrations/list.ts'
 import { requireWorkspace } from './workspaces.ts'
 
-/** Keys of records that describe the storage or an import in progress, not the workspace. */
-const NOT_EXPORTED = /^(schema|importing|imported_bytes):/
 /** Bytes of a file per line. */
 const CHUNK_BYTES = 192 * 1024
 
@@ -35,7 +34,8 @@ export async function writeWorkspace(
 ): Promise<void> {
   for await (const batch of deps.store.dump(workspaceId)) {
     for (const [key, value] of batch) {
-      if (NOT_EXPORTED.test(key)) continue
+      // What describes the storage, or an import in progress, stays.
+      if (!isIn('workspace', key)) continue
       await onRecord(key)
       if (key.startsWith('file:')) {
         const file = value as unknown as FileRecord

@@ -1,105 +1,99 @@
 import type { Command } from 'commander'
 import { readOrigin } from '../config.ts'
-import { addAdminCommand, addSetting, runAndPrint, noIo, runOnStorage, type CommonOptions } from './command.ts'
+import { addAdminCommand, addSetting, noIo, runOnStorage, type CommonOptions } from './command.ts'
 import type { createToken } from '../admin/tokens.ts'
 import type { TrailEntry } from '../audit/trail.ts'
-import { describe, cell } from './text.ts'
+import { describe, cell, counted } from './text.ts'
 import type { CheckSummary, Finding } from '../admin/check.ts'
-import { DamageFound } from './exit.ts'
+import { Failure } from './exit.ts'
 import { runWithOutput } from './streams.ts'
 
-// The administration commands that print their result and nothing else.
+/** The option of a command: its flags, its description and its default. */
+type OptionRow = readonly [flags: string, description: string, value?: string]
 
-/** Adds `lanekeeper workspace`. */
-export function addWorkspaceCommands(program: Command): void {
-  const workspace = program.command('workspace').description('create and list workspaces')
+/** A command that prints its result and nothing else. `origin`: it has the option of this setting. */
+type Row = readonly [usage: string, summary: string, ...options: readonly (OptionRow | 'origin')[]]
 
-  addAdminCommand(workspace, 'create <name>', 'create an empty workspace').action(
-    runAndPrint('workspace.create', (name: string) => ({ name })),
-  )
-
-  addAdminCommand(workspace, 'list', 'list all workspaces').action(runAndPrint('workspace.list', () => ({})))
+/** These commands by their first word. Their input is their arguments and options, by their names. */
+const groups: Readonly<Record<string, { readonly description: string; readonly rows: readonly Row[] }>> = {
+  workspace: {
+    description: 'create and list workspaces',
+    rows: [
+      ['create <name>', 'create an empty workspace'],
+      ['list', 'list all workspaces'],
+    ],
+  },
+  user: {
+    description: 'add, invite, sign out, disable and list users, and reset their second factor',
+    rows: [
+      [
+        'add <name>',
+        'add a user and print a one-time sign-up link for them',
+        'origin',
+        ['--avatar <url>', 'the https:// URL of a picture'],
+      ],
+      ['invite <user>', 'print a new sign-up link, for example after a lost password; earlier links become invalid', 'origin'],
+      ['sign-out <user>', 'end all web app sessions of a user; their tokens stay valid'],
+      [
+        'reset-second-factor <user>',
+        'remove the authenticator app, recovery codes and passkeys of a user who lost them, and end their sessions',
+      ],
+      [
+        'disable <user>',
+        'end all sessions and memberships of a user, revoke their tokens, and remove their e-mail address, password and second factor',
+      ],
+      ['list', 'list all users'],
+    ],
+  },
+  member: {
+    description: 'manage the members of a workspace',
+    rows: [
+      ['add <workspace> <user>', 'make a user a member of a workspace', ['--role <role>', 'owner, admin or member', 'member']],
+      ['set-role <workspace> <user> <role>', 'change the role of a member to owner, admin or member'],
+      ['remove <workspace> <user>', 'end a membership, and permanently revoke its tokens and remove its board memberships and assignments'],
+      ['list <workspace>', 'list the members of a workspace'],
+    ],
+  },
+  board: {
+    description: 'manage boards',
+    rows: [['transfer <workspace> <board> <user>', 'make a member the creator of a board, for example after its creator has left']],
+  },
+  token: {
+    description: 'create, list and revoke personal access tokens',
+    rows: [
+      ['list <workspace>', 'list the tokens of the members of a workspace', ['--user <user>', 'only the tokens of this user']],
+      ['revoke <workspace> <token>', 'revoke a token by its id, with immediate effect'],
+    ],
+  },
 }
 
-/** Adds `lanekeeper user`. */
-export function addUserCommands(program: Command): void {
-  const user = program.command('user').description('add, invite, sign out, disable and list users, and reset their second factor')
-
-  addSetting(addAdminCommand(user, 'add <name>', 'add a user and print a one-time sign-up link for them'), 'origin')
-    .option('--avatar <url>', 'the https:// URL of a picture')
-    .action(
-      runAndPrint('user.add', (name: string, { avatar, url }: { avatar?: string; url?: string }) => ({
-        name,
-        avatar,
-        origin: readOrigin({ url }, process.env),
-      })),
-    )
-
-  addSetting(
-    addAdminCommand(user, 'invite <user>', 'print a new sign-up link, for example after a lost password; earlier links become invalid'),
-    'origin',
-  ).action(runAndPrint('user.invite', (id: string, { url }: { url?: string }) => ({ user: id, origin: readOrigin({ url }, process.env) })))
-
-  addAdminCommand(user, 'sign-out <user>', 'end all web app sessions of a user; their tokens stay valid').action(
-    runAndPrint('user.sign-out', (id: string) => ({ user: id })),
-  )
-
-  addAdminCommand(
-    user,
-    'reset-second-factor <user>',
-    'remove the authenticator app, recovery codes and passkeys of a user who lost them, and end their sessions',
-  ).action(runAndPrint('user.reset-second-factor', (id: string) => ({ user: id })))
-
-  addAdminCommand(
-    user,
-    'disable <user>',
-    'end all sessions and memberships of a user, revoke their tokens, and remove their e-mail address, password and second factor',
-  ).action(runAndPrint('user.disable', (id: string) => ({ user: id })))
-
-  addAdminCommand(user, 'list', 'list all users').action(runAndPrint('user.list', () => ({})))
+/** Adds the administration commands that print their result. */
+export function addAdministrationCommands(program: Command): void {
+  for (const [name, { description, rows }] of Object.entries(groups)) {
+    const group = program.command(name).description(description)
+    if (name === 'token') addTokenCreation(group)
+    for (const row of rows) addRow(group, `${name}.`, row)
+  }
+  addAuditCommand(program)
+  const migrate =
+    'bring the records of a Redis to the version that this version of Lanekeeper needs; those of a folder are migrated at start'
+  addRow(program, '', ['migrate', migrate])
+  addCheckCommand(program)
 }
 
-/** Adds `lanekeeper member`. */
-export function addMemberCommands(program: Command): void {
-  const member = program.command('member').description('manage the members of a workspace')
-
-  addAdminCommand(member, 'add <workspace> <user>', 'make a user a member of a workspace')
-    .option('--role <role>', 'owner, admin or member', 'member')
-    .action(runAndPrint('member.add', (workspace: string, user: string, { role }: { role: string }) => ({ workspace, user, role })))
-
-  addAdminCommand(member, 'set-role <workspace> <user> <role>', 'change the role of a member to owner, admin or member').action(
-    runAndPrint('member.set-role', (workspace: string, user: string, role: string) => ({ workspace, user, role })),
-  )
-
-  addAdminCommand(
-    member,
-    'remove <workspace> <user>',
-    'end a membership, and permanently revoke its tokens and remove its board memberships and assignments',
-  ).action(runAndPrint('member.remove', (workspace: string, user: string) => ({ workspace, user })))
-
-  addAdminCommand(member, 'list <workspace>', 'list the members of a workspace').action(
-    runAndPrint('member.list', (workspace: string) => ({ workspace })),
-  )
-}
-
-/** Adds `lanekeeper board`. */
-export function addBoardCommands(program: Command): void {
-  const board = program.command('board').description('manage boards')
-
-  addAdminCommand(
-    board,
-    'transfer <workspace> <board> <user>',
-    'make a member the creator of a board, for example after its creator has left',
-  ).action(runAndPrint('board.transfer', (workspace: string, boardId: string, user: string) => ({ workspace, board: boardId, user })))
-}
-
-/** Adds `lanekeeper migrate`. */
-export function addMigrateCommand(program: Command): void {
-  addAdminCommand(
-    program,
-    'migrate',
-    'bring the records of a Redis to the version that this version of Lanekeeper needs; those of a folder are migrated at start',
-  ).action(runAndPrint('migrate', () => ({})))
+function addRow(parent: Command, prefix: string, [usage, summary, ...options]: Row): void {
+  const command = addAdminCommand(parent, usage, summary)
+  for (const option of options) {
+    if (option === 'origin') addSetting(command, option)
+    else command.option(...option)
+  }
+  command.action(async () => {
+    const { storage, bytes, json, url, ...own } = command.opts<CommonOptions & { url?: string }>()
+    const input = Object.fromEntries(command.registeredArguments.map((argument, i) => [argument.name(), command.args[i]]))
+    if (options.includes('origin')) input['origin'] = readOrigin({ url }, process.env)
+    const result = await runOnStorage({ storage, bytes }, prefix + command.name(), { ...input, ...own }, noIo)
+    console.log(json === true ? JSON.stringify(result) : describe(result))
+  })
 }
 
 interface CreateOptions extends CommonOptions {
@@ -108,23 +102,12 @@ interface CreateOptions extends CommonOptions {
   readonly days?: string
 }
 
-/** Adds `lanekeeper token`. */
-export function addTokenCommands(program: Command): void {
-  const token = program.command('token').description('create, list and revoke personal access tokens')
-
+function addTokenCreation(token: Command): void {
   addAdminCommand(token, 'create <workspace> <user>', 'create a token for a machine without a browser, and print it once on stdout')
     .requiredOption('--scope <scope>', 'read or write; a token with kanban:admin is created by its person in the web app')
     .requiredOption('--name <name>', 'what the token is for, so that its person recognizes it in the list')
     .option('--days <number>', 'the lifetime, up to 90 days (default: 30, or less if the workspace says so)')
     .action(create)
-
-  addAdminCommand(token, 'list <workspace>', 'list the tokens of the members of a workspace')
-    .option('--user <user>', 'only the tokens of this user')
-    .action(runAndPrint('token.list', (workspace: string, { user }: { user?: string }) => ({ workspace, user })))
-
-  addAdminCommand(token, 'revoke <workspace> <token>', 'revoke a token by its id, with immediate effect').action(
-    runAndPrint('token.revoke', (workspace: string, id: string) => ({ workspace, token: id })),
-  )
 }
 
 /** Stdout has nothing but the token, so that a script can store it. */
@@ -146,8 +129,7 @@ interface AuditOptions extends CommonOptions {
   readonly limit: string
 }
 
-/** Adds `lanekeeper audit`. */
-export function addAuditCommand(program: Command): void {
+function addAuditCommand(program: Command): void {
   addAdminCommand(program, 'audit [workspace]', 'print the audit trail of a workspace, newest first; without one, sign-ins and accounts')
     .option('--user <user>', 'only what concerns this user')
     .option('--token <token>', 'only what was done with this token, or to it')
@@ -178,8 +160,7 @@ function rowOf({ at, user_id, token_id, operation, ids, rows, outcome, status, c
 
 type CheckFlags = CommonOptions & { readonly reindex?: boolean; readonly quick?: boolean }
 
-/** Adds `lanekeeper check`. */
-export function addCheckCommand(program: Command): void {
+function addCheckCommand(program: Command): void {
   addAdminCommand(program, 'check', 'check all records, the references between them, indexes and the bytes of files')
     .option('--quick', 'do not hash the bytes of files, only check that they are there with their size')
     .option('--reindex', 'repair indexes and lists of records; without this option, nothing is changed')
@@ -193,7 +174,7 @@ async function check({ reindex = false, quick = false, ...options }: CheckFlags)
     return runOnStorage(options, 'check', { reindex, quick }, { ...io, write: writeFinding }) as Promise<CheckSummary>
   })
   console.log(options.json === true ? JSON.stringify(summary) : describe(summary))
-  if (summary.damage > 0) throw new DamageFound(summary.damage)
+  if (summary.damage > 0) throw new Failure('damage', `damage was found: ${counted(summary.damage, 'finding')}`)
 }
 
 function findingText({ partition, kind, subject, message, repaired }: Finding): string {

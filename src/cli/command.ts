@@ -3,7 +3,7 @@ import type { CommandIo } from '../admin/deps.ts'
 import { defaultOf, optionOf, settingNames, settingSource, type Config } from '../config.ts'
 import type { Flags } from '../settings.ts'
 import type * as OnStorage from './run-on-storage.ts'
-import { describe, table } from './text.ts'
+import { table } from './text.ts'
 
 /** The options of every administration command. */
 export type CommonOptions = Pick<Flags, 'storage' | 'bytes' | 'json'>
@@ -53,22 +53,6 @@ export function addAdminCommand(parent: Command, usage: string, summary: string)
 /** Runs an administration command on the storage. The code is loaded only now: neither the help nor the service needs it. */
 export async function runOnStorage(...args: Parameters<typeof OnStorage.runOnStorage>): Promise<unknown> {
   return (await import('./run-on-storage.ts')).runOnStorage(...args)
-}
-
-/**
- * Makes a commander action that runs an administration command and prints its result.
- * @param toInput makes the input of the command from the positional arguments, followed by the options
- */
-export function runAndPrint<Arguments extends unknown[]>(
-  name: string,
-  toInput: (...args: Arguments) => object,
-): (...args: unknown[]) => Promise<void> {
-  return async (...args) => {
-    // commander appends the options and the command.
-    const options = args.at(-2) as CommonOptions
-    const result = await runOnStorage(options, name, toInput(...(args as Arguments)), noIo)
-    console.log(options.json === true ? JSON.stringify(result) : describe(result))
-  }
 }
 
 /** The lines of a command without input. */

@@ -11,7 +11,6 @@ import { UnusableFolder } from '../store/fs/folder.ts'
 import { UnsupportedSchema } from '../store/migrations/run.ts'
 import { BadAddress } from '../store/open.ts'
 import { StorageUnavailable } from '../store/port.ts'
-import { counted } from './text.ts'
 
 /** Exit codes by kind of error, for scripts. The page of the command line has the same table. */
 export const exitCodes = {
@@ -40,74 +39,15 @@ export const exitCodes = {
   denied: 11,
 } as const
 
-/** A transfer is done, except for data that is lost. What it is was printed before. */
-export class DataLost extends Error {
-  override readonly name = 'DataLost'
-
-  constructor(files: number, workspaces: number) {
-    super(`done, without what is lost: ${files} files and ${workspaces} workspaces`)
-  }
-}
-
-/** A call of the API has failed. The message is complete. */
-export class CallFailed extends Error {
-  override readonly name = 'CallFailed'
+/** A command has another outcome than success. What it has found was printed before, or is in the message. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
   readonly exitCode: number
 
-  constructor(message: string, exitCode: number) {
+  constructor(outcome: keyof typeof exitCodes, message: string) {
     super(message)
-    this.exitCode = exitCode
+    this.exitCode = exitCodes[outcome]
   }
-}
-
-/** A check has found damage, which was printed before. */
-export class DamageFound extends Error {
-  override readonly name = 'DamageFound'
-
-  constructor(damage: number) {
-    super(`damage was found: ${counted(damage, 'finding')}`)
-  }
-}
-
-/** A decision log is not as it was written. What is wrong was printed before. */
-export class LogNotIntact extends Error {
-  override readonly name = 'LogNotIntact'
-
-  constructor(findings: number) {
-    super(`the log is not as it was written: ${counted(findings, 'finding')}`)
-  }
-}
-
-/** Recorded decisions are decided differently. Which ones was printed before. */
-export class DecidedDifferently extends Error {
-  override readonly name = 'DecidedDifferently'
-
-  constructor(count: number) {
-    super(`${counted(count, 'decision')} decided differently`)
-  }
-}
-
-/** A policy does not hold. What fails was printed before. */
-export class PolicyFailed extends Error {
-  override readonly name = 'PolicyFailed'
-
-  constructor(failures: number) {
-    super(`the policy does not hold: ${counted(failures, 'failure')}`)
-  }
-}
-
-/** A policy allows more than before. What was printed before. */
-export class UndeclaredWidening extends Error {
-  override readonly name = 'UndeclaredWidening'
-
-  constructor(count: number) {
-    super(`not declared in widenings.yaml: ${counted(count, 'widening')}`)
-  }
-}
-
-/** What was asked about is denied. Why was printed before. */
-export class Denied extends Error {
-  override readonly name = 'Denied'
 }
 
 const usageErrors = [ConfigError, PolicyError, BadAddress, RangeError]
@@ -127,14 +67,7 @@ const storageErrors = [
 /** The exit code of an error. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.usage
-  if (error instanceof CallFailed) return error.exitCode
-  if (error instanceof DataLost) return exitCodes.incomplete
-  if (error instanceof DamageFound) return exitCodes.damage
-  if (error instanceof PolicyFailed) return exitCodes.policyFailed
-  if (error instanceof UndeclaredWidening) return exitCodes.undeclaredWidening
-  if (error instanceof Denied) return exitCodes.denied
-  if (error instanceof LogNotIntact) return exitCodes.altered
-  if (error instanceof DecidedDifferently) return exitCodes.decidedDifferently
+  if (error instanceof Failure) return error.exitCode
   if (error instanceof AdminError) return error.code === 'invalid' ? exitCodes.usage : exitCodes.refused
   if (usageErrors.some((kind) => error instanceof kind)) return exitCodes.usage
   if (error instanceof Error && lazyUsageErrors.has(error.name)) return exitCodes.usage
@@ -146,7 +79,7 @@ export function exitCodeOf(error: unknown): number {
 export function printError(error: unknown): void {
   // commander has printed its errors already.
   if (error instanceof CommanderError) return
-  const isDefect = exitCodeOf(error) === exitCodes.internal && !(error instanceof CallFailed)
+  const isDefect = exitCodeOf(error) === exitCodes.internal && !(error instanceof Failure)
   console.error(isDefect ? error : (error as Error).message)
 }
 

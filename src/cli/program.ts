@@ -1,14 +1,5 @@
 import type { Command } from 'commander'
-import {
-  addBoardCommands,
-  addMemberCommands,
-  addMigrateCommand,
-  addUserCommands,
-  addWorkspaceCommands,
-  addAuditCommand,
-  addCheckCommand,
-  addTokenCommands,
-} from './administration.ts'
+import { addAdministrationCommands } from './administration.ts'
 import { environmentHelp } from './command.ts'
 import { addInitCommand } from './init.ts'
 import { addMcpCommand } from './mcp.ts'
@@ -21,15 +12,8 @@ import { addTransferCommands } from './transfer.ts'
 export function createProgram(): Command {
   const program = createServiceProgram()
   addInitCommand(program)
-  addWorkspaceCommands(program)
-  addUserCommands(program)
-  addMemberCommands(program)
-  addBoardCommands(program)
-  addTokenCommands(program)
-  addAuditCommand(program)
+  addAdministrationCommands(program)
   addTransferCommands(program)
-  addMigrateCommand(program)
-  addCheckCommand(program)
   addPolicyCommands(program)
   addMcpCommand(program)
   addApiCommand(program)

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { ConfigError } from '../config.ts'
+import { ConfigError, settingNames, settingSource } from '../config.ts'
 import { programVersion } from '../model/package-files.ts'
 import type { Flags } from '../settings.ts'
 import { addSetting, environmentHelp } from './command.ts'
@@ -48,23 +48,7 @@ function addServeCommand(program: Command): void {
     .command('serve', { isDefault: true })
     .description('start the service (the default command, if there is an option)')
     .addHelpText('after', environmentHelp())
-  for (const name of [
-    'storage',
-    'bytes',
-    'demo',
-    'policies',
-    'host',
-    'port',
-    'origin',
-    'metrics',
-    'workers',
-    'decisionLog',
-    'decisionLogSync',
-    'decisionLogFull',
-    'policyPage',
-    'json',
-  ] as const)
-    addSetting(command, name)
+  for (const name of settingNames) if (settingSource(name).flag !== undefined) addSetting(command, name)
   command.allowExcessArguments().action(async (flags: Flags) => {
     // commander passes an unknown command to the default command, as an argument.
     if (command.args.length > 0) throw new ConfigError(`unknown command "${command.args[0]}"; see --help`)

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { BackupSummary } from '../admin/backup.ts'
 import type { LostFile, TransferSummary } from '../admin/transfer-summary.ts'
 import { addAdminCommand, runOnStorage, type CommonOptions } from './command.ts'
-import { DataLost } from './exit.ts'
+import { Failure } from './exit.ts'
 import { runWithInput, runWithOutput } from './streams.ts'
 import { describe, cell, table } from './text.ts'
 import { AdminError, type CommandIo } from '../admin/deps.ts'
@@ -115,7 +115,7 @@ async function read(options: CommonOptions, command: string, file: string | unde
 
 /**
  * Prints to stderr, because stdout may be the export itself.
- * @throws {DataLost} if something was left out because it could not be read
+ * @throws {Failure} `incomplete` if something was left out because it could not be read
  */
 function printResult(options: CommonOptions, result: unknown): void {
   const { lost_files, lost_workspaces = [], ...counts } = result as TransferSummary & Partial<BackupSummary>
@@ -123,7 +123,8 @@ function printResult(options: CommonOptions, result: unknown): void {
   for (const id of lost_workspaces) console.error(`${id} cannot be read and was left out`)
   for (const file of lost_files) console.error(describeLost(file))
   console.error(options.json === true ? JSON.stringify(result) : describe(counts))
-  if (counts.lost + lost_workspaces.length > 0) throw new DataLost(counts.lost, lost_workspaces.length)
+  if (counts.lost + lost_workspaces.length > 0)
+    throw new Failure('incomplete', `done, without what is lost: ${counts.lost} files and ${lost_workspaces.length} workspaces`)
 }
 
 function describeLost({ workspace_id, file_id, name, size, reason }: LostFile): string {

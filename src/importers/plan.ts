@@ -48,7 +48,6 @@ export class ImportPlan {
   *lines(): Generator<BoardLine> {
     yield { board: this.#head() }
     yield* this.#content()
-    yield { end: this.#operations + 1 }
   }
 
   #head(): BoardHead {

@@ -55,7 +55,7 @@ export async function readBoard(exchange: Exchange, uri: string): Promise<ReadRe
   const [, id] = URI.exec(uri) ?? []
   if (id === undefined) throw new ResourceNotFoundError(uri)
   const { content } = await get(exchange, `/boards/${id}`, '?include=columns,cards,labels,members', uri)
-  return { contents: [{ uri, mimeType: JSON_TYPE, text: exchange.insertText(textOf(content).slice(BEFORE_DATA.length, -1)) }] }
+  return { contents: [{ uri, mimeType: JSON_TYPE, text: textOf(content).slice(BEFORE_DATA.length, -1) }] }
 }
 
 async function get(exchange: Exchange, path: string, search: string, uri?: string): Promise<ApiAnswer> {

@@ -82,14 +82,11 @@ export class Exchange {
     return this.#read(await handle(this.#services, this.#incoming(this.#apiRequest(request), method, path, search, part)))
   }
 
-  /** Stands for a long text, which takes its place when the response is complete: so it is serialized once. An answer has one of them. */
-  insertText(text: string): string {
-    const place = randomUUID()
-    this.#insertion = { place: JSON.stringify(place), json: Buffer.from(JSON.stringify(text)) }
-    return place
-  }
-
-  /** Stands for a long object. @param json its JSON */
+  /**
+   * Stands for a long object, which takes its place when the response is complete: so it is neither parsed nor serialized, which would take
+   * as long as everything else. An answer has one of them.
+   * @param json its JSON
+   */
   insertObject(json: Uint8Array): Record<string, unknown> {
     const place = { [randomUUID()]: true }
     this.#insertion = { place: JSON.stringify(place), json }

@@ -17,19 +17,14 @@ const annotations: Readonly<Record<Effect, Tool['annotations']>> = {
 
 /** The argument that selects an operation of a tool with several. */
 export const OPERATION = 'operation'
-/** Arguments that become headers. */
-export const IDEMPOTENCY_KEY = 'idempotency_key'
-export const IF_MATCH = 'if_match'
-export const IF_CLAIM = 'if_claim'
 
-const headerArguments: Readonly<Record<string, JsonSchema>> = {
-  [IDEMPOTENCY_KEY]: {
-    type: 'string',
-    description: 'A new UUID: a call that is repeated with it is made once.',
-  },
-  [IF_MATCH]: { type: 'string', description: 'The `etag` of what you read: refused if that has changed.' },
-  [IF_CLAIM]: { type: 'integer', description: 'The `epoch` of your claim of the card: refused if you have lost it.' },
-}
+/** The arguments that become headers, whose names have hyphens. */
+const headerArguments = {
+  idempotency_key: { type: 'string', description: 'A new UUID: a call that is repeated with it is made once.' },
+  if_match: { type: 'string', description: 'The `etag` of what you read: refused if that has changed.' },
+  if_claim: { type: 'integer', description: 'The `epoch` of your claim of the card: refused if you have lost it.' },
+} as const
+type HeaderArgument = keyof typeof headerArguments
 
 /** An operation that a tool can call. */
 export interface Callable {
@@ -152,7 +147,7 @@ function propertiesOf(callables: readonly Callable[], isSelected: boolean): Reco
   for (const { operation, arguments: given } of callables) {
     for (const name of given.path) add(name, { type: 'string' })
     for (const [name, schema] of Object.entries({ ...given.query, ...given.body })) add(name, schema)
-    for (const name of headersOf(operation)) add(name, headerArguments[name]!)
+    for (const name of headersOf(operation)) add(name, headerArguments[name])
   }
   return Object.fromEntries([...schemas].map(([name, all]) => [name, mergeSchemas(all)]))
 }
@@ -163,8 +158,12 @@ export function argumentNames({ operation, arguments: { path, query, body } }: C
 }
 
 /** The arguments of an operation that become headers. */
-export function headersOf(operation: Operation): string[] {
+export function headersOf(operation: Operation): HeaderArgument[] {
   const { isRead, entity } = operation
   if (isRead) return []
-  return [IDEMPOTENCY_KEY, ...(entity === undefined ? [] : [IF_MATCH]), ...(writesToCard(operation) ? [IF_CLAIM] : [])]
+  return [
+    'idempotency_key',
+    ...(entity === undefined ? [] : (['if_match'] as const)),
+    ...(writesToCard(operation) ? (['if_claim'] as const) : []),
+  ]
 }

@@ -1,17 +1,10 @@
 import { invalidMember } from '../http/error-mapping.ts'
 import type { ApiRequest } from './exchange.ts'
 import { textForm } from './text-file.ts'
-import { headersOf, IDEMPOTENCY_KEY, IF_CLAIM, IF_MATCH, OPERATION, type Callable, type CallableTool } from './tool-list.ts'
+import { headersOf, OPERATION, type Callable, type CallableTool } from './tool-list.ts'
 
 /** The arguments of a call, as the client sent them. */
 export type CallArguments = Readonly<Record<string, unknown>>
-
-/** The headers that arguments become. */
-const headerNames: Readonly<Record<string, string>> = {
-  [IDEMPOTENCY_KEY]: 'idempotency-key',
-  [IF_MATCH]: 'if-match',
-  [IF_CLAIM]: 'if-claim',
-}
 
 /** The operation of a tool that the arguments select; undefined if they select none. */
 export function selectOperation({ callables }: CallableTool, args: CallArguments): Callable | undefined {
@@ -38,7 +31,7 @@ export function toRequest({ operation, uploadsText, arguments: known }: Callable
   const headers: Record<string, string> = {}
   for (const name of headersOf(operation)) {
     const value = take(name)
-    if (value !== undefined) headers[headerNames[name]!] = headerOf(name, value)
+    if (value !== undefined) headers[name.replace('_', '-')] = headerOf(name, value)
   }
   const query = new URLSearchParams()
   for (const [name, value] of rest) {
@@ -71,13 +64,13 @@ const NO_NULL = 'must not be null: leave the argument out, or give it a value (a
 const HEADER_TEXT = /^[ -~]+$/
 
 function headerOf(name: string, value: unknown): string {
-  if (name === IF_CLAIM) {
+  if (name === 'if_claim') {
     if (Number.isSafeInteger(value) && (value as number) >= 1) return String(value)
     throw invalidMember(name, 'must be the epoch of a claim, a whole number')
   }
   if (typeof value !== 'string' || !HEADER_TEXT.test(value)) throw invalidMember(name, 'must be a text of visible ASCII characters')
   // Without its quotes it matches nothing, and the advice would be to read again what has not changed.
-  if (name === IF_MATCH && value !== '*' && !value.includes('"'))
+  if (name === 'if_match' && value !== '*' && !value.includes('"'))
     throw invalidMember(name, 'must be an etag as it was answered, with its double quotes')
   return value
 }

@@ -83,7 +83,7 @@ export function toResult(exchange: Exchange, answer: ApiAnswer): CallToolResult 
 
 /** A long answer is not sent twice: as text only to clients that know no structured content. */
 function longResult(exchange: Exchange, json: Buffer): CallToolResult {
-  if (!exchange.takesStructured) return { content: [{ type: 'text', text: exchange.insertText(json.toString()) }] }
+  if (!exchange.takesStructured) return { content: [{ type: 'text', text: json.toString() }] }
   const text = `The answer has ${Math.round(json.length / 1024)} KiB and is in structuredContent. To read less, use fields or a smaller limit.`
   return { content: [{ type: 'text', text }], structuredContent: exchange.insertObject(json) }
 }

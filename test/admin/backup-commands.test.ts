@@ -1,15 +1,14 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { statusesOf } from '../support/accepted-tokens.ts'
 import { blockOf, SHELL_FUNCTIONS } from '../support/documents.ts'
-import { CommandHost, main, requireBuild, runCommandLine, startProcess, type RunningProcess } from '../support/process.ts'
+import { CommandHost, main, requireBuild, startService, type StartedService } from '../support/process.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
-import { ownProcess } from '../support/run.ts'
+import { newFolder, ownProcess } from '../support/run.ts'
 
 const accountStatus = async (url: string, token: string) =>
   (await fetch(`${url}/v1/account`, { headers: { authorization: `Bearer ${token}` } })).status
@@ -19,21 +18,18 @@ const plaintexts = (tokens: readonly { token: string }[]) => tokens.map(({ token
 describe.each(['fs with a running service', 'fs without a running service', 'redis with a running service'])(
   'backup commands on %s',
   (kind) => {
-    let folder: string
+    const folder = newFolder()
     let redis: RedisServer | undefined
-    let service: RunningProcess
+    let service: StartedService
     let host: CommandHost
-    let world: any
     let backup: string
     /** The environment of an empty storage. */
     const storage = (name: string) => ({ LANEKEEPER_STORAGE: redis === undefined ? `fs:${folder}/${name}` : `${redis.url}/${name.length}` })
 
     beforeAll(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'lanekeeper-cli-'))
       if (kind.startsWith('redis')) redis = await startRedis()
       host = new CommandHost(storage('data'))
-      service = startProcess(['--json', '--demo'], storage('data'))
-      world = JSON.parse(await service.until('\n'))
+      service = await startService(['--demo'], storage('data'))
       if (kind === 'fs without a running service') await service.stop()
       backup = join(folder, 'backup.jsonl')
       const result = await host.run(['backup', '--out', backup, '--json'])
@@ -46,27 +42,16 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
       })
     })
     afterAll(async () => {
-      host.stop()
       await service.stop()
       await redis?.stop()
-      await rm(folder, { recursive: true })
-    })
-
-    test('a backup to a file and to stdout is the same, and only the owner can read the file', async () => {
-      expect((await stat(backup)).mode & 0o777).toBe(0o600)
-      const { stdout } = await runCommandLine(['backup'], storage('data'))
-      const [written, piped] = [await readFile(backup, 'utf8'), stdout].map((text) => text.trimEnd().split('\n').slice(1, -1))
-      expect(piped).toEqual(written)
-      expect(await host.run(['backup', '--out', backup])).toMatchObject({ code: 3, stderr: expect.stringContaining('already exists') })
-      expect((await readdir(folder)).filter((name) => name.endsWith('.partial'))).toEqual([])
     })
 
     test('a service on a restored storage accepts the same tokens, and a second restore is refused', async () => {
       const target = storage('restored')
       const restored = await host.run(['restore', backup], target)
       expect(restored).toMatchObject({ code: 0, stdout: '', stderr: expect.stringMatching(/^workspaces +2\nusers +8\n/m) })
-      expect(await statusesOf(target.LANEKEEPER_STORAGE, plaintexts(world.tokens))).toEqual(
-        world.tokens.map(({ state }: { state: string }) => (state === 'left' ? 401 : 200)),
+      expect(await statusesOf(target.LANEKEEPER_STORAGE, plaintexts(service.world.tokens))).toEqual(
+        service.world.tokens.map(({ state }: { state: string }) => (state === 'left' ? 401 : 200)),
       )
       expect(await host.run(['restore', backup], target)).toMatchObject({ code: 3, stderr: expect.stringContaining('not empty') })
       const read = async (env: Record<string, string>) => JSON.parse((await host.run(['user', 'list', '--json'], env)).stdout)
@@ -75,11 +60,9 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
 
     test('a running service without data serves what is restored to its storage', async () => {
       const target = storage('a running one')
-      const running = startProcess(['--json'], target)
-      const { url } = JSON.parse(await running.until('\n'))
+      const running = await startService([], target)
       expect(await host.run(['restore', backup], target)).toMatchObject({ code: 0 })
-      const [first] = world.tokens
-      expect(await accountStatus(url, first.token)).toBe(200)
+      expect(await accountStatus(running.url, service.world.tokens[0].token)).toBe(200)
       await running.stop()
     })
 
@@ -102,7 +85,7 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
       expect(await host.run(['serve'], target)).toMatchObject({ code: 3, stderr: expect.stringContaining('has not finished') })
       expect((await host.run(['restore', backup], target)).code).toBe(0)
       expect(
-        (await statusesOf(target.LANEKEEPER_STORAGE, plaintexts(world.tokens))).filter((status) => status === 200).length,
+        (await statusesOf(target.LANEKEEPER_STORAGE, plaintexts(service.world.tokens))).filter((status) => status === 200).length,
       ).toBeGreaterThan(10)
     })
   },
@@ -112,38 +95,30 @@ describe('backup commands', () => {
   test('the commands of the page that make a backup and restore it work', async () => {
     requireBuild()
     const block = blockOf('src/admin/README.md', 'backup --storage fs:./data')
-    const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-cli-'))
-    const service = startProcess(['--json', '--demo'], { LANEKEEPER_STORAGE: `fs:${folder}/data` })
-    const { tokens } = JSON.parse(await service.until('\n'))
+    const folder = newFolder()
+    const service = await startService(['--demo'], { LANEKEEPER_STORAGE: `fs:${folder}/data` })
     const script = `${SHELL_FUNCTIONS}${block}`
     const env = { PATH: process.env['PATH'], NODE: process.execPath, MAIN: main } as unknown as NodeJS.ProcessEnv
     await promisify(execFile)('bash', ['-euc', script], { cwd: folder, env })
     expect((await readdir(folder)).toSorted()).toEqual(['backup.jsonl', 'backup.jsonl.gz', 'data', 'other', 'restored'])
     await service.stop()
     for (const name of ['restored', 'other'])
-      expect((await statusesOf(`fs:${folder}/${name}`, plaintexts(tokens.slice(0, 1))))[0]).toBe(200)
-    await rm(folder, { recursive: true })
+      expect((await statusesOf(`fs:${folder}/${name}`, plaintexts(service.world.tokens.slice(0, 1))))[0]).toBe(200)
   })
 })
 
 describe('a folder with lost bytes', () => {
-  let folder: string
-  let env: Record<string, string>
-  const host = new CommandHost({})
+  const folder = newFolder()
+  const env = { LANEKEEPER_STORAGE: `fs:${folder}/data` }
+  const host = new CommandHost(env)
   let acme: string
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'lanekeeper-cli-'))
-    env = { LANEKEEPER_STORAGE: `fs:${folder}/data` }
-    const service = startProcess(['--json', '--demo'], env)
-    acme = JSON.parse(await service.until('\n')).workspaces[0].id
+    const service = await startService(['--demo'], env)
+    acme = service.world.workspaces[0].id
     await service.stop()
-    const { stdout } = await host.run(['export', acme], env)
+    const { stdout } = await host.run(['export', acme])
     const { value } = JSON.parse(stdout.split('\n').find((line) => line.startsWith('{"key":"file:'))!)
     await rm(`${folder}/data/bytes/${value.blob_id}`, { recursive: true })
-  })
-  afterAll(async () => {
-    host.stop()
-    await rm(folder, { recursive: true })
   })
 
   test.each([
@@ -151,7 +126,7 @@ describe('a folder with lost bytes', () => {
     ['backup', 'restore', () => ['backup']],
   ])('%s and %s name a lost file, complete the rest and end with exit code 5', async (command, reverse, args) => {
     const out = join(folder, `${command}.jsonl`)
-    const written = await host.run([...args(), '--out', out], env)
+    const written = await host.run([...args(), '--out', out])
     expect(written).toMatchObject({
       code: 5,
       stderr: expect.stringMatching(/^the bytes of fil_\w+ \(".+", \d+ bytes\) in wsp_\w+ are missing/m),

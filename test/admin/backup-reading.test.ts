@@ -12,6 +12,7 @@ import { TestBoard } from '../support/board.ts'
 import { createIo } from '../support/command-io.ts'
 import { drivers, type OpenDriver } from '../support/drivers.ts'
 import { Service, type Person } from '../support/service.ts'
+import { backupOf } from '../support/transfers.ts'
 
 describe.each(drivers)('what a backup reads on $name', (driver) => {
   let service: Service
@@ -42,10 +43,9 @@ describe.each(drivers)('what a backup reads on $name', (driver) => {
     const failing = withReads((partition, request) =>
       partition === ann.workspaceId ? Promise.reject(new StorageUnavailable('damaged')) : deps.store.read(partition, request),
     )
-    const io = createIo()
-    const summary = await backUp(failing, io)
+    const { lines, summary } = await backupOf(failing)
     expect(summary).toMatchObject({ workspaces: 1, users: 2, lost: 0, lost_workspaces: [ann.workspaceId] })
-    const restored = await restoreTo(io.written)
+    const restored = await restoreTo(lines)
     expect(restored).toEqual({ summary, workspaces: [ben.workspaceId] })
     // The link of a user to it would lead to nothing.
     expect((await target.recordKeys(GLOBAL)).filter((key) => key.includes(ann.workspaceId))).toEqual([])

@@ -1,7 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { z } from 'zod'
-import { backUp } from '../../src/admin/backup.ts'
-import { globalKinds, workspaceKinds } from '../../src/admin/records.ts'
+import { globalKinds, workspaceKinds } from '../../src/admin/record-kinds.ts'
 import { restore } from '../../src/admin/restore.ts'
 import { createWorkspace } from '../../src/admin/workspaces.ts'
 import { newId, systemRandom } from '../../src/model/ids.ts'
@@ -12,6 +11,7 @@ import { createIo } from '../support/command-io.ts'
 import { drivers, type OpenDriver } from '../support/drivers.ts'
 import { kindOf } from '../support/every-kind.ts'
 import { examples } from '../support/record-examples.ts'
+import { backupOf } from '../support/transfers.ts'
 
 const clock = () => Date.parse('2026-11-20T12:00:00.000Z')
 const ABSENT = Symbol('a member that is absent')
@@ -157,11 +157,6 @@ describe.each(drivers)('a backup on $name', (driver) => {
     onTestFinished(async () => (await opened.store.close(), await opened.blobs.close()))
     return { ...opened, clock, random: systemRandom }
   }
-  const backupOf = async (deps: Parameters<typeof backUp>[0]) => {
-    const io = createIo()
-    await backUp(deps, io)
-    return io.written
-  }
   /** The records of these variants, without the ids of bytes: a restore gives them new ones. */
   const stored = ({ store }: OpenDriver, partition: string, variants: readonly Variant[]) =>
     transact(store, partition, systemRandom, async (tx) => {
@@ -187,7 +182,7 @@ describe.each(drivers)('a backup on $name', (driver) => {
         await transact(source.store, partition, systemRandom, async (tx) => {
           for (const { key, value } of own) tx.create(key as Key<Value>, value)
         })
-      const lines = await backupOf(source)
+      const { lines } = await backupOf(source)
       await restore(target, createIo(lines))
       for (const [partition, own] of partitions)
         expect(await stored(target, partition, own)).toEqual(own.map(({ key, value }) => ({ key, value: withoutBytes(value) })))
@@ -196,7 +191,7 @@ describe.each(drivers)('a backup on $name', (driver) => {
           .slice(1, -1)
           .map((line) => line.replaceAll(/blb_[0-9a-z]{20}/g, 'blob'))
           .toSorted()
-      expect(comparable(await backupOf(target))).toEqual(comparable(lines))
+      expect(comparable((await backupOf(target)).lines)).toEqual(comparable(lines))
     }
   })
 })

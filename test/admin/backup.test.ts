@@ -1,49 +1,31 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { backUp, type BackupSummary } from '../../src/admin/backup.ts'
+import type { BackupSummary } from '../../src/admin/backup.ts'
 import { runCommand } from '../../src/admin/commands.ts'
-import type { AdminDeps } from '../../src/admin/deps.ts'
 import { restore } from '../../src/admin/restore.ts'
 import { inviteUser } from '../../src/admin/users.ts'
 import { createWorkspace, listWorkspaces } from '../../src/admin/workspaces.ts'
-import { createApp } from '../../src/app.ts'
 import { SignIn } from '../../src/auth/accounts/sign-in.ts'
-import { seedDemo, type Demo } from '../../src/demo/seed.ts'
-import { readWorld } from '../../src/demo/world.ts'
+import type { Demo } from '../../src/demo/seed.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import { decorateStore, type Value } from '../../src/store/port.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
 import { transact } from '../../src/store/transact.ts'
 import { createIo } from '../support/command-io.ts'
-import { drivers, type Driver, type OpenDriver } from '../support/drivers.ts'
-import { withTrailer } from '../support/export-lines.ts'
+import { seedOn } from '../support/demo.ts'
+import { drivers } from '../support/drivers.ts'
+import { comparableExport, withTrailer } from '../support/export-lines.ts'
 import { failFrom } from '../support/failing-storage.ts'
-import { quiet } from '../support/log.ts'
-import { cheapPasswords, engine } from '../support/service.ts'
+import { cheapPasswords, Service } from '../support/service.ts'
+import { backupOf } from '../support/transfers.ts'
 
-const clock = () => Date.parse('2026-11-20T12:00:00.000Z')
-
-/** A storage with the functions of a service on it. */
-async function open(driver: Driver) {
-  const opened = await driver.open()
-  const deps: AdminDeps = { store: opened.store, blobs: opened.blobs, clock, random: systemRandom }
-  const app = createApp({ ...deps, log: quiet, engine, passwords: cheapPasswords, rateLimits: undefined })
-  const close = async () => (await app.services.usage.settled(), await opened.store.close(), await opened.blobs.close())
-  const get = async (path: string, token: string) => {
-    const response = await app.fetch(new Request(`http://x/v1${path}`, { headers: { authorization: `Bearer ${token}` } }))
-    return `${response.status} ${(await response.text()).replace(/"request_id":"[^"]+"/, '')}`
-  }
-  return { opened, deps, app, close, get }
-}
-type Opened = Awaited<ReturnType<typeof open>>
-
-async function backupOf(deps: AdminDeps): Promise<{ lines: string[]; summary: BackupSummary }> {
-  const io = createIo()
-  const summary = await backUp(deps, io)
-  return { lines: io.written, summary }
+/** What a request is answered, without its id. */
+const get = async (service: Service, path: string, token: string) => {
+  const { status, text } = await service.send(token, 'GET', path)
+  return `${status} ${text.replace(/"request_id":"[^"]+"/, '')}`
 }
 
 /** Signs a user in. */
-const signIn = (deps: AdminDeps, email: string, password: string) =>
+const signIn = ({ deps }: Service, email: string, password: string) =>
   new SignIn(deps, cheapPasswords).attempt({
     email,
     password,
@@ -54,59 +36,51 @@ const signIn = (deps: AdminDeps, email: string, password: string) =>
   })
 
 /** The lines of a backup without what a restore replaces, and without the last uses of tokens, which are written late. */
-function comparable(lines: readonly string[]): string[] {
-  const numbers = new Map<string, number>()
-  const number = (id: string) => `blb ${numbers.get(id) ?? (numbers.set(id, numbers.size), numbers.get(id))}`
-  return lines
-    .slice(1, -1)
-    .filter((line) => !line.startsWith('{"key":"token_use:'))
-    .map((line) => line.replaceAll(/blb_[0-9a-z]{20}/g, number))
-}
+const comparable = (lines: readonly string[]) => comparableExport(lines).filter((line) => !line.startsWith('{"key":"token_use:'))
 
 /** The source of all backups, on the first driver. */
-let source: Opened
+let source: Service
 let demo: Demo
 let lines: readonly string[]
 let summary: BackupSummary
 beforeAll(async () => {
-  source = await open(drivers[0]!)
-  demo = await seedDemo({ ...source.deps, passwords: cheapPasswords }, source.app.fetch, readWorld())
+  source = await Service.start(drivers[0]!)
+  demo = await seedOn(source)
   await transact(source.deps.store, GLOBAL, systemRandom, async (tx) => {
     tx.create(keys.demo(), { begun_at: '2026-11-20T12:00:00.000Z', finished_at: '2026-11-20T12:00:00.000Z' })
   })
   const [{ email, password, user_id }] = demo.people as [Demo['people'][0]]
-  await signIn(source.deps, email, password)
+  await signIn(source, email, password)
   await inviteUser(source.deps, user_id, 'http://x')
-  await source.app.services.usage.settled()
-  ;({ lines, summary } = await backupOf(source.deps))
+  ;({ lines, summary } = await backupOf(source.adminDeps))
 })
-afterAll(() => source.close())
+afterAll(() => source.stop())
 
 describe.each(drivers)('restores to $name', (driver) => {
-  let target: Opened
+  let target: Service
   beforeEach(async () => {
-    target = await open(driver)
+    target = await Service.start(driver)
   })
-  afterEach(() => target.close())
-  const restoreLines = (from: readonly string[] = lines, deps = target.deps) => restore(deps, createIo(from))
-  const remaining = async (opened: OpenDriver = target.opened) => [
-    ...(await opened.recordKeys(GLOBAL)).filter((key) => !key.startsWith('schema:')),
-    ...(await opened.blobKeys()).filter((key) => key.startsWith('blb_')),
-    ...(await Promise.all(demo.workspaces.map(({ id }) => opened.recordKeys(id)))).flat(),
+  afterEach(() => target.stop())
+  const restoreLines = (from: readonly string[] = lines, deps = target.adminDeps) => restore(deps, createIo(from))
+  const remaining = async () => [
+    ...(await target.recordKeys(GLOBAL)).filter((key) => !key.startsWith('schema:')),
+    ...(await target.blobKeys()),
+    ...(await Promise.all(demo.workspaces.map(({ id }) => target.recordKeys(id)))).flat(),
   ]
 
   test('a restored backup gives every token and every user the same access, and has no session and no sign-up link', async () => {
     expect(await restoreLines()).toEqual(summary)
     expect(summary).toMatchObject({ workspaces: 2, users: 8, lost: 0, lost_files: [], lost_workspaces: [] })
     for (const { token, state } of demo.tokens) {
-      for (const path of ['/members', '/boards']) expect(await target.get(path, token)).toBe(await source.get(path, token))
-      expect((await target.get('/account', token)).slice(0, 3)).toBe(state === 'left' ? '401' : '200')
+      for (const path of ['/members', '/boards']) expect(await get(target, path, token)).toBe(await get(source, path, token))
+      expect((await get(target, '/account', token)).slice(0, 3)).toBe(state === 'left' ? '401' : '200')
     }
     for (const { email, password, user_id } of demo.people) {
-      expect(await signIn(target.deps, email, password)).toMatchObject({ result: 'signed_in', userId: user_id })
-      expect(await signIn(target.deps, email, `${password}!`)).toMatchObject({ result: 'refused', userId: user_id })
+      expect(await signIn(target, email, password)).toMatchObject({ result: 'signed_in', userId: user_id })
+      expect(await signIn(target, email, `${password}!`)).toMatchObject({ result: 'refused', userId: user_id })
     }
-    const global = await target.opened.recordKeys(GLOBAL)
+    const global = await target.recordKeys(GLOBAL)
     expect(global.filter((key) => /^(sign_up|restoring|restored_workspace):/.test(key))).toEqual([])
     expect(lines.filter((line) => /"key":"(session|challenge|sign_up|account_email|workspace_entry)/.test(line))).toEqual([])
     // The sessions of those who have signed in above.
@@ -115,10 +89,10 @@ describe.each(drivers)('restores to $name', (driver) => {
 
   test('a restore to a storage that is not empty is refused, and the storage stays as it is', async () => {
     await createWorkspace(target.deps, 'Other')
-    const before = (await target.opened.recordKeys(GLOBAL)).toSorted()
+    const before = (await target.recordKeys(GLOBAL)).toSorted()
     await expect(restoreLines()).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('not empty') })
-    expect((await target.opened.recordKeys(GLOBAL)).toSorted()).toEqual(before)
-    await expect(restoreLines(lines, source.deps)).rejects.toMatchObject({ code: 'conflict' })
+    expect((await target.recordKeys(GLOBAL)).toSorted()).toEqual(before)
+    await expect(restoreLines(lines, source.adminDeps)).rejects.toMatchObject({ code: 'conflict' })
   })
 
   test('a restore to a storage that has only a record of the demo data is refused', async () => {
@@ -134,7 +108,9 @@ describe.each(drivers)('restores to $name', (driver) => {
       yield* store.dump(partition)
       await createWorkspace(target.deps, 'Other')
     }
-    await expect(restoreLines(lines, { ...target.deps, store: decorateStore(store, { dump }) })).rejects.toMatchObject({ code: 'conflict' })
+    await expect(restoreLines(lines, { ...target.adminDeps, store: decorateStore(store, { dump }) })).rejects.toMatchObject({
+      code: 'conflict',
+    })
     expect((await listWorkspaces(target.deps)).map(({ name }) => name)).toEqual(['Other'])
   })
 
@@ -156,18 +132,9 @@ describe.each(drivers)('restores to $name', (driver) => {
       /use "import"/,
     ],
     ['has another format', () => [lines[0]!.replace('"lanekeeper_backup":1', '"lanekeeper_backup":2'), ...lines.slice(1)], /format 2/],
-    [
-      'has records of an earlier version',
-      () => [lines[0]!.replace(/"schema":\d+/, '"schema":3'), ...lines.slice(1)],
-      /version 3, .*wrote it/,
-    ],
-    ['has no version of its records', () => [lines[0]!.replace(/"schema":\d+,/, ''), ...lines.slice(1)], /version 0, .*wrote it/],
     ['has records of a newer version', () => [lines[0]!.replace(/"schema":\d+/, '"schema":99'), ...lines.slice(1)], /version 99/],
-    ['is cut in the first workspace', () => lines.slice(0, 100), /incomplete/],
-    ['is cut between two workspaces', () => lines.slice(0, section()), /incomplete/],
     ['lacks its last line', () => lines.slice(0, -1), /incomplete/],
     ['lacks its users', () => withTrailer(lines.slice(0, lines.indexOf('{"installation":true}'))), /has no users/],
-    ['was changed', () => changed(/"name":"Acme"/, '"name":"Acne"'), /checksum/],
     ['has a workspace twice', () => withTrailer([...lines.slice(0, section()), ...lines.slice(1, -1)]), /twice/],
     ['has a workspace after its users', () => withTrailer([...lines.slice(0, -1), lines[1]!]), /follows the users/],
     ['has a record before its first section', () => withTrailer([lines[0]!, lines[5]!]), /belongs to no section/],
@@ -202,12 +169,12 @@ describe.each(drivers)('restores to $name', (driver) => {
     const reads: string[] = []
     async function* paused(): AsyncGenerator<string> {
       yield* lines.slice(0, -1)
-      for (const { token } of demo.tokens) reads.push((await target.get('/account', token)).slice(0, 3))
-      for (const { email, password } of demo.people) reads.push((await signIn(target.deps, email, password)).result)
+      for (const { token } of demo.tokens) reads.push((await get(target, '/account', token)).slice(0, 3))
+      for (const { email, password } of demo.people) reads.push((await signIn(target, email, password)).result)
       reads.push(...(await listWorkspaces(target.deps)).map(({ name }) => name))
       yield lines.at(-1)!
     }
-    await restore(target.deps, { ...createIo(), lines: paused() })
+    await restore(target.adminDeps, { ...createIo(), lines: paused() })
     expect(new Set(reads)).toEqual(new Set(['401', 'refused']))
   })
 
@@ -216,14 +183,14 @@ describe.each(drivers)('restores to $name', (driver) => {
     async function* paused(): AsyncGenerator<string> {
       yield* lines.slice(0, 50)
       for (const command of ['user.list', 'backup'])
-        refusals.push(await runCommand(target.deps, command, {}, createIo()).catch((error: unknown) => error))
+        refusals.push(await runCommand(target.adminDeps, command, {}, createIo()).catch((error: unknown) => error))
       yield* lines.slice(50)
     }
-    await runCommand(target.deps, 'restore', {}, { ...createIo(), lines: paused() })
+    await runCommand(target.adminDeps, 'restore', {}, { ...createIo(), lines: paused() })
     expect(refusals).toEqual(
       Array.from({ length: 2 }, () => expect.objectContaining({ code: 'conflict', message: expect.stringContaining('has not finished') })),
     )
-    expect(await runCommand(target.deps, 'user.list', {}, createIo())).toHaveLength(8)
+    expect(await runCommand(target.adminDeps, 'user.list', {}, createIo())).toHaveLength(8)
   })
 
   test('of two restores that overlap, the later one completes and the earlier one fails', async () => {
@@ -233,9 +200,9 @@ describe.each(drivers)('restores to $name', (driver) => {
       second = await restoreLines()
       yield* lines.slice(150)
     }
-    await expect(restore(target.deps, { ...createIo(), lines: paused() })).rejects.toMatchObject({ code: 'conflict' })
+    await expect(restore(target.adminDeps, { ...createIo(), lines: paused() })).rejects.toMatchObject({ code: 'conflict' })
     expect(second).toEqual(summary)
-    expect(comparable((await backupOf(target.deps)).lines)).toEqual(comparable(lines))
+    expect(comparable((await backupOf(target.adminDeps)).lines)).toEqual(comparable(lines))
   })
 })
 
@@ -243,11 +210,11 @@ describe.each(drivers)('interrupted restores on $name', (driver) => {
   test('after a restore ended at any storage operation, it is not usable, and the next one completes', async () => {
     let [ended, complete] = [0, 0]
     for (let at = 2, reached = true; reached; at += driver.name === 'memory' ? 1 : 7) {
-      const target = await open(driver)
-      const failing = failFrom(target.deps, at)
+      const target = await Service.start(driver)
+      const failing = failFrom(target.adminDeps, at)
       const first = await restore(failing.deps, createIo(lines)).catch((error: unknown) => error)
       reached = failing.reached()
-      const use = await runCommand(target.deps, 'workspace.list', {}, createIo()).catch((error: unknown) => error)
+      const use = await runCommand(target.adminDeps, 'workspace.list', {}, createIo()).catch((error: unknown) => error)
       if (first instanceof Error && Array.isArray(use) && use.length > 0) {
         // It ended after the commit that ends the restore.
         expect(use).toHaveLength(2)
@@ -255,12 +222,12 @@ describe.each(drivers)('interrupted restores on $name', (driver) => {
       } else if (first instanceof Error) {
         ended++
         if (!Array.isArray(use)) expect(use).toMatchObject({ code: 'conflict' })
-        expect(await restore(target.deps, createIo(lines))).toEqual(summary)
+        expect(await restore(target.adminDeps, createIo(lines))).toEqual(summary)
       }
-      expect(comparable((await backupOf(target.deps)).lines)).toEqual(comparable(lines))
-      const blobs = new Set((await target.opened.blobKeys()).filter((key) => key.startsWith('blb_')).map((key) => key.split(':')[0]))
-      expect(blobs.size).toBe(summary.files)
-      await target.close()
+      expect(comparable((await backupOf(target.adminDeps)).lines)).toEqual(comparable(lines))
+      const blobs = await target.blobKeys()
+      expect(blobs.length).toBe(summary.files)
+      await target.stop()
     }
     expect(ended).toBeGreaterThan(10)
     expect(complete).toBeLessThan(ended)

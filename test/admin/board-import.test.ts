@@ -20,7 +20,7 @@ const many = <T>(length: number, itemOf: (i: number) => T): T[] => Array.from({ 
 /** The lines of a board with these operations. */
 function linesWith(operations: readonly BoardOperation[], changes: Partial<BoardHead> = {}): string[] {
   const board = { name: 'Imported', description: DESCRIPTION, visibility: 'workspace', members: [], ...changes }
-  return [{ board }, ...operations, { end: operations.length + 1 }].map((line) => JSON.stringify(line))
+  return [{ board }, ...operations].map((line) => JSON.stringify(line))
 }
 
 /** A label, a column, and cards with a subtask and a comment each. */
@@ -98,11 +98,9 @@ describe.each(drivers)('the import of a board on $name', (driver) => {
   test.each<[string, (lines: string[]) => string[], RegExp]>([
     ['a line that is no JSON', (lines) => lines.with(450, '{'), /line 451 is not a valid line/],
     ['a line of another kind', (lines) => lines.with(450, '{"file":{}}'), /line 451 is not a valid line/],
-    ['a missing end', (lines) => lines.slice(0, -1), /incomplete/],
-    ['a missing line', (lines) => lines.toSpliced(450, 1), /must refer to an earlier operation|incomplete/],
     ['an unknown column', (lines) => lines.map((line, i) => (i > 450 ? line.replace('"$1"', '"$9999"') : line)), /column_id/],
     ['an operation on something else', (lines) => lines.with(450, '{"operation":"boards.delete","params":{}}'), /operation/],
-    ['no board', (lines) => [...lines.slice(1, -1), JSON.stringify({ end: lines.length - 2 })], /no board/],
+    ['no board', (lines) => lines.slice(1), /no board/],
     ['two boards', (lines) => lines.with(450, lines[0]!), /more than one board/],
   ])('input with %s fails, and leaves nothing', async (_case, change, message) => {
     const error = await importLines(change(linesOf(300))).catch((reason: unknown) => reason)

@@ -1,6 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import type { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
@@ -18,7 +16,8 @@ import { findDamage } from '../support/findings.ts'
 import { quiet } from '../support/log.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 import { cheapPasswords, engine } from '../support/service.ts'
-import { CommandHost, startProcess } from '../support/process.ts'
+import { CommandHost, startService } from '../support/process.ts'
+import { newFolder } from '../support/run.ts'
 
 /** A workspace whose import was interrupted: its rest is no damage. */
 const INTERRUPTED = 'wsp_00000000000000000001'
@@ -109,13 +108,12 @@ describe.runIf(driversOf('service').includes('fs'))('a check of a folder', () =>
     await writeFile(`${path}/${name}`, bytes)
   }
   beforeEach(async () => {
-    path = await mkdtemp(join(tmpdir(), 'lanekeeper-check-'))
+    path = newFolder()
     const storage = await openStorage(`fs:${path}`, { log: quiet })
     workspaces = await fill(storage)
     await (storage.store as FsStore).compact()
     await storage.close()
   })
-  afterEach(() => rm(path, { recursive: true }))
 
   test('names a checkpoint that the disk has damaged, before it is used and after', async () => {
     const { Acme } = workspaces
@@ -143,8 +141,7 @@ describe.runIf(driversOf('service').includes('fs'))('a check of a folder', () =>
     const blob = (await readdir(`${path}/bytes`)).find((name) => name.startsWith('blb_'))
     await flipBit(`bytes/${blob}/0`)
     await flipBit(`records/${Globex}`)
-    const service = startProcess(['--json'], env)
-    await service.until('\n')
+    const service = await startService([], env)
     for (const args of [['check'], ['check', '--quick']]) {
       const { code, stdout, stderr } = await host.run([...args, '--json'])
       const lines = stdout
@@ -160,7 +157,6 @@ describe.runIf(driversOf('service').includes('fs'))('a check of a folder', () =>
     }
     await service.stop()
     const { code, stdout } = await host.run(['check', '--reindex'])
-    host.stop()
     expect([code, stdout]).toEqual([
       6,
       expect.stringContaining(`partition_damaged ${Globex} ${Globex}: ${path}/records/${Globex} is damaged`),

@@ -1,11 +1,12 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { statusesOf } from '../support/accepted-tokens.ts'
 import { comparableExport } from '../support/export-lines.ts'
-import { CommandHost, runCommandLine, startProcess, type CommandResult, type RunningProcess } from '../support/process.ts'
+import { CommandHost, runCommandLine, startService, type CommandResult, type StartedService } from '../support/process.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
+import { newFolder } from '../support/run.ts'
 
 const accountStatus = async (url: string, token: string) =>
   (await fetch(`${url}/v1/account`, { headers: { authorization: `Bearer ${token}` } })).status
@@ -13,12 +14,11 @@ const accountStatus = async (url: string, token: string) =>
 describe.each(['fs with a running service', 'fs without a running service', 'redis with a running service'])(
   'administration commands on %s',
   (kind) => {
-    let folder: string
+    const folder = newFolder()
     let redis: RedisServer | undefined
-    let service: RunningProcess | undefined
+    let service: StartedService
     let env: Record<string, string>
     let host: CommandHost
-    let world: any
     let acme: string
 
     const run = (...args: string[]) => host.run(args)
@@ -27,30 +27,23 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
       expect([args, code, stderr]).toEqual([args, 0, ''])
       return JSON.parse(stdout)
     }
-    const start = async (...args: string[]) => {
-      service = startProcess(['--json', ...args], env)
-      return JSON.parse(await service.until('\n'))
-    }
     /** The status of GET /account with each token. */
     const statuses = async (...tokens: string[]) =>
       kind === 'fs without a running service'
         ? statusesOf(env['LANEKEEPER_STORAGE']!, tokens)
-        : Promise.all(tokens.map((token) => accountStatus(world.url, token)))
+        : Promise.all(tokens.map((token) => accountStatus(service.url, token)))
 
     beforeAll(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'lanekeeper-cli-'))
       if (kind.startsWith('redis')) redis = await startRedis()
       env = { LANEKEEPER_STORAGE: redis?.url ?? `fs:${folder}/data` }
       host = new CommandHost(env)
-      world = await start('--demo')
-      acme = world.workspaces[0].id
-      if (kind === 'fs without a running service') await service!.stop()
+      service = await startService(['--demo'], env)
+      acme = service.world.workspaces[0].id
+      if (kind === 'fs without a running service') await service.stop()
     })
     afterAll(async () => {
-      host.stop()
-      await service?.stop()
+      await service.stop()
       await redis?.stop()
-      await rm(folder, { recursive: true })
     })
 
     test('the list commands print workspaces, users, members and tokens', async () => {
@@ -78,7 +71,7 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
     })
 
     test('a revoked token fails at its next request, and other tokens keep working', async () => {
-      const [first, second] = world.tokens
+      const [first, second] = service.world.tokens
       const tokens = await json('token', 'list', acme, '--user', first.user_id)
       const { id } = tokens.find(({ scopes }: any) => scopes[0] === first.scopes[0])
       expect(await json('token', 'revoke', acme, id)).toMatchObject({ id, state: 'revoked' })
@@ -126,7 +119,6 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
 
 describe('a command without a usable storage', () => {
   const host = new CommandHost({})
-  afterAll(() => host.stop())
 
   test('memory is refused', async () => {
     expect(await runCommandLine(['user', 'list'])).toMatchObject({
@@ -148,23 +140,16 @@ describe('a command without a usable storage', () => {
 })
 
 describe.each(['with', 'without'])('an invalid command %s a running service', (running) => {
-  let folder: string
-  let service: RunningProcess | undefined
-  let host: CommandHost
+  const env = { LANEKEEPER_STORAGE: `fs:${newFolder()}/data` }
+  const host = new CommandHost(env)
+  let service: StartedService | undefined
   let acme: string
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'lanekeeper-cli-'))
-    const env = { LANEKEEPER_STORAGE: `fs:${folder}/data` }
-    host = new CommandHost(env)
     acme = JSON.parse((await host.run(['workspace', 'create', 'Acme', '--json'])).stdout).id
-    if (running === 'with') await (service = startProcess(['--json'], env)).until('\n')
+    if (running === 'with') service = await startService([], env)
   })
-  afterAll(async () => {
-    host.stop()
-    await service?.stop()
-    await rm(folder, { recursive: true })
-  })
+  afterAll(async () => void (await service?.stop()))
 
   test.each<[string[], number, RegExp]>([
     [['member', 'list', 'wsp_nonsense'], 3, /there is no workspace wsp_nonsense/],

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
@@ -13,13 +12,14 @@ import { blockOf, SHELL_FUNCTIONS } from '../support/documents.ts'
 import { quiet } from '../support/log.ts'
 import { main, requireBuild } from '../support/process.ts'
 import { Service } from '../support/service.ts'
+import { newFolder } from '../support/run.ts'
 
 const unused = () => Promise.reject(new Error('not supported by this test'))
 
 // The commands of "Damaged folders" in src/admin/README.md.
 test('a damaged workspace gets the state of an earlier backup, and the others keep theirs', async () => {
   requireBuild()
-  const root = await mkdtemp(join(tmpdir(), 'lanekeeper-'))
+  const root = newFolder()
   const open = async (name: string) => {
     const storage = await openStorage(`fs:${root}/${name}`, { log: quiet })
     return Service.start({ name: 'fs', open: async () => ({ ...storage, recordKeys: unused, blobKeys: unused }) }).then((service) => ({
@@ -62,5 +62,4 @@ test('a damaged workspace gets the state of an earlier backup, and the others ke
   expect((await service.send(ann.read, 'GET', `/attachments/${attachment.id}/content`)).text).toBe('hello')
   await service.app.services.usage.settled()
   await stop()
-  await rm(root, { recursive: true, force: true })
 })

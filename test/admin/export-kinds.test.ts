@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { exportWorkspace } from '../../src/admin/workspace-export.ts'
 import { importWorkspace } from '../../src/admin/import.ts'
 import { keys } from '../../src/store/keys.ts'
 import { createIo } from '../support/command-io.ts'
 import { drivers, type OpenDriver } from '../support/drivers.ts'
 import { comparableRecords, createWorkspaceWithEveryKind, kindOf, recordsOf, SECRET, type Records } from '../support/every-kind.ts'
 import { Service } from '../support/service.ts'
+import { exportOf } from '../support/transfers.ts'
 
 /** What becomes of records: they are exported, or the import writes equal ones, or (with a reason) they are not transferred. */
 type Transfer = 'exported' | 'written by the import' | { readonly notExported: string }
@@ -72,9 +72,7 @@ describe.each(drivers)('an export and its import on $name', (driver) => {
     const workspaceId = await createWorkspaceWithEveryKind(source)
     const deps = source.adminDeps
     before = await recordsOf({ store: source.store, recordKeys: (partition) => source.recordKeys(partition) }, workspaceId)
-    const io = createIo()
-    await exportWorkspace(deps, workspaceId, io)
-    lines = io.written
+    ;({ lines } = await exportOf(deps, workspaceId))
     await importWorkspace({ ...deps, store: target.store, blobs: target.blobs }, createIo(lines))
     after = await recordsOf(target, workspaceId)
   })

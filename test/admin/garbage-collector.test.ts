@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { AdminDeps } from '../../src/admin/deps.ts'
 import { GarbageCollector } from '../../src/admin/garbage-collection.ts'
@@ -11,6 +8,7 @@ import { openStorage, type StorageHandle } from '../../src/store/open.ts'
 import { keys } from '../../src/store/keys.ts'
 import { transact } from '../../src/store/transact.ts'
 import { captureLog, quiet } from '../support/log.ts'
+import { newFolder } from '../support/run.ts'
 
 const HOUR = 3_600_000
 /** Workspaces in which nothing is due, and one in which something is. */
@@ -32,7 +30,7 @@ describe('the garbage collector on a folder with many workspaces', () => {
       tx.create(keys.tombstone(id), { id, kind: 'blob', target: newId('blob', systemRandom), not_before: timestamp(() => now + after) })
     })
   beforeEach(async () => {
-    path = await mkdtemp(join(tmpdir(), 'lanekeeper-collector-'))
+    path = newFolder()
     await open()
     due = (await createWorkspace(deps(), 'Due')).id
     await leave(due, HOUR)
@@ -44,10 +42,7 @@ describe('the garbage collector on a folder with many workspaces', () => {
     await storage.close()
     await open()
   })
-  afterEach(async () => {
-    await storage.close()
-    await rm(path, { recursive: true, force: true })
-  })
+  afterEach(() => storage.close())
   const tombstonesOf = async (workspaceId: string) => {
     const found: string[] = []
     for await (const batch of storage.store.dump(workspaceId))

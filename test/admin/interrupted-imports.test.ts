@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AdminDeps } from '../../src/admin/deps.ts'
-import { exportWorkspace } from '../../src/admin/workspace-export.ts'
 import { importWorkspace } from '../../src/admin/import.ts'
-import type { TransferSummary } from '../../src/admin/transfer-summary.ts'
 import { listWorkspaces } from '../../src/admin/workspaces.ts'
 import { keys } from '../../src/store/keys.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
@@ -13,17 +11,13 @@ import { comparableExport } from '../support/export-lines.ts'
 import { drivers, type OpenDriver } from '../support/drivers.ts'
 import { failFrom } from '../support/failing-storage.ts'
 import { Service, type Person } from '../support/service.ts'
+import { exportOf } from '../support/transfers.ts'
 
 /** Size of a file whose bytes are several lines of an export and several chunks in the storage. */
 const LARGE = 400_000
 /** Bytes of a file per line of an export. */
 const LINE = 192 * 1024
 
-async function exportLines(deps: AdminDeps, workspaceId: string): Promise<{ lines: string[]; summary: TransferSummary }> {
-  const io = createIo()
-  const summary = await exportWorkspace(deps, workspaceId, io)
-  return { lines: io.written, summary }
-}
 const blobIdsOf = (lines: readonly string[]): string[] =>
   [...new Set(lines.flatMap((line): string[] => JSON.parse(line).value?.blob_id ?? []))].toSorted()
 
@@ -50,7 +44,7 @@ describe.each(drivers)('interrupted imports on $name', (driver) => {
   let lines: string[]
   beforeAll(async () => {
     source = await createSource()
-    ;({ lines } = await exportLines(source.service.adminDeps, source.person.workspaceId))
+    ;({ lines } = await exportOf(source.service.adminDeps, source.person.workspaceId))
   })
   afterAll(() => source.service.stop())
 
@@ -89,7 +83,7 @@ describe.each(drivers)('interrupted imports on $name', (driver) => {
         existed++
       }
       expect((await listWorkspaces(deps)).map(({ id }) => id)).toEqual([workspaceId])
-      const { lines: imported } = await exportLines(deps, workspaceId)
+      const { lines: imported } = await exportOf(deps, workspaceId)
       expect(comparableExport(imported)).toEqual(comparableExport(lines))
       expect((await opened.recordKeys(workspaceId)).filter((key) => key.startsWith('import'))).toEqual([])
       expect(await blobIds(opened)).toEqual(blobIdsOf(imported))
@@ -102,20 +96,20 @@ describe.each(drivers)('interrupted imports on $name', (driver) => {
     const { opened, deps, close } = await open()
     const { workspaceId } = source.person
     await importWorkspace(deps, createIo(lines))
-    const blobId = blobIdOf(source.large, (await exportLines(deps, workspaceId)).lines)
+    const blobId = blobIdOf(source.large, (await exportOf(deps, workspaceId)).lines)
     // The file is removed after its first line is written.
     const read = async function* (id: string, start: number, end: number): AsyncGenerator<Uint8Array> {
       if (id === blobId && start > 0) await removeFile(deps, workspaceId, blobId)
       yield* opened.blobs.read(id, start, end)
     }
-    const { lines: abandoned, summary } = await exportLines({ ...deps, blobs: { ...opened.blobs, read } }, workspaceId)
+    const { lines: abandoned, summary } = await exportOf({ ...deps, blobs: { ...opened.blobs, read } }, workspaceId)
     const withLarge = abandoned.filter((line) => line.includes(blobId)).map((line) => Object.keys(JSON.parse(line))[0])
     expect(withLarge).toEqual(['bytes', 'abandoned'])
 
     const target = await open()
     expect(await importWorkspace(target.deps, createIo(abandoned))).toEqual(summary)
     expect(summary).toMatchObject({ files: 1, bytes: 'small'.length })
-    expect(await blobIds(target.opened)).toEqual(blobIdsOf((await exportLines(target.deps, workspaceId)).lines))
+    expect(await blobIds(target.opened)).toEqual(blobIdsOf((await exportOf(target.deps, workspaceId)).lines))
     expect(await blobIds(target.opened)).toHaveLength(1)
     await target.close()
     await close()

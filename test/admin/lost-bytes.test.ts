@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { AdminDeps } from '../../src/admin/deps.ts'
-import { exportWorkspace } from '../../src/admin/workspace-export.ts'
 import { importWorkspace } from '../../src/admin/import.ts'
 import type { LostFile } from '../../src/admin/transfer-summary.ts'
 import { createApp } from '../../src/app.ts'
@@ -13,6 +12,7 @@ import { createIo } from '../support/command-io.ts'
 import { drivers, type OpenDriver } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
 import { cheapPasswords, engine, Service, type Person } from '../support/service.ts'
+import { exportOf } from '../support/transfers.ts'
 
 /** Larger than a line of an export, and than a chunk of the storage. */
 const LARGE = 'x'.repeat(400_000)
@@ -55,10 +55,8 @@ describe.each(drivers)('files with lost bytes on $name', (driver) => {
   })
 
   const exported = async (blobs: Partial<Blobs> = {}) => {
-    const io = createIo()
     const deps = service.adminDeps
-    const summary = await exportWorkspace({ ...deps, blobs: { ...deps.blobs, ...blobs } }, ann.workspaceId, io)
-    return { lines: io.written, summary }
+    return exportOf({ ...deps, blobs: { ...deps.blobs, ...blobs } }, ann.workspaceId)
   }
   const get = async (path: string) => {
     const app = createApp({ ...targetDeps, log: quiet, engine, passwords: cheapPasswords, rateLimits: undefined })
@@ -105,42 +103,38 @@ describe.each(drivers)('files with lost bytes on $name', (driver) => {
     await expectImportWithoutFile(lines, 'unreadable')
   })
 
-  test('a file whose last bytes are missing is left out', async () => {
+  /** Reads of bytes, with a failure of those of the lost file. */
+  const failing = (fails: (end: number) => boolean, error: Error): Partial<Blobs> => {
     const { read } = service.adminDeps.blobs
-    async function* cut(id: string, start: number, end: number): AsyncGenerator<Uint8Array> {
-      if (id === file.blob_id && end === LARGE.length) throw new Error('chunk 1 is missing')
-      yield* read(id, start, end)
+    return {
+      async *read(id, start, end) {
+        if (id === file.blob_id && fails(end)) throw error
+        yield* read(id, start, end)
+      },
     }
-    const { lines, summary } = await exported({ read: cut })
-    expect(summary).toMatchObject({ lost: 1, lost_files: [lost('unreadable')] })
-    await expectImportWithoutFile(lines, 'unreadable')
-  })
-
-  test('a file whose bytes were changed is left out', async () => {
-    await service.adminDeps.blobs.remove(file.blob_id)
-    await service.adminDeps.blobs.write(file.blob_id, bytesOf(`y${LARGE.slice(1)}`))
-    const { lines, summary } = await exported()
-    expect(summary).toMatchObject({ lost: 1, lost_files: [lost('damaged')] })
-    await expectImportWithoutFile(lines, 'damaged')
-  })
-
-  test('a file whose bytes cannot be read is left out if others can be', async () => {
-    const { read } = service.adminDeps.blobs
-    async function* failing(id: string, start: number, end: number): AsyncGenerator<Uint8Array> {
-      if (id === file.blob_id) throw new StorageUnavailable('EIO')
-      yield* read(id, start, end)
-    }
-    expect((await exported({ read: failing })).summary).toMatchObject({ files: 1, lost: 1, lost_files: [lost('unreadable')] })
+  }
+  test.each<[string, () => Partial<Blobs> | Promise<Partial<Blobs>>, LostFile['reason']]>([
+    ['last bytes are missing', () => failing((end) => end === LARGE.length, new Error('chunk 1 is missing')), 'unreadable'],
+    ['bytes cannot be read, although others can be', () => failing(() => true, new StorageUnavailable('EIO')), 'unreadable'],
+    [
+      'bytes were changed',
+      async () => {
+        await service.adminDeps.blobs.remove(file.blob_id)
+        await service.adminDeps.blobs.write(file.blob_id, bytesOf(`y${LARGE.slice(1)}`))
+        return {}
+      },
+      'damaged',
+    ],
+  ])('a file whose %s is left out', async (_what, plant, reason) => {
+    const { lines, summary } = await exported(await plant())
+    expect(summary).toMatchObject({ files: 1, lost: 1, lost_files: [lost(reason)] })
+    await expectImportWithoutFile(lines, reason)
   })
 
   test('a file is not lost if its bytes can be read at the second attempt', async () => {
-    const { read } = service.adminDeps.blobs
     let failures = 0
-    async function* failOnce(id: string, start: number, end: number): AsyncGenerator<Uint8Array> {
-      if (id === file.blob_id && failures++ === 0) throw new StorageUnavailable('the connection was lost')
-      yield* read(id, start, end)
-    }
-    expect((await exported({ read: failOnce })).summary).toMatchObject({ files: 2, lost: 0, lost_files: [] })
+    const failOnce = failing(() => failures++ === 0, new StorageUnavailable('the connection was lost'))
+    expect((await exported(failOnce)).summary).toMatchObject({ files: 2, lost: 0, lost_files: [] })
   })
 
   test('an export fails if no bytes can be read', async () => {

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { chmod, readdir, readFile, stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { statusesOf } from '../support/accepted-tokens.ts'
-import { CommandHost, runCommandLine, startProcess } from '../support/process.ts'
+import { CommandHost, runCommandLine, startService } from '../support/process.ts'
+import { newFolder } from '../support/run.ts'
 
 const run = promisify(execFile)
 
@@ -16,12 +15,11 @@ const isRoot = process.getuid?.() === 0
 
 /** Whether this user may mount a folder. Permissions do not stop root, so nothing else makes a folder read-only for them. */
 async function canMount(): Promise<boolean> {
-  const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-'))
+  const folder = newFolder()
   const succeeded = await run('unshare', ['-m', 'sh', '-c', MOUNT, folder, 'true']).then(
     () => true,
     () => false,
   )
-  await rm(folder, { recursive: true })
   return succeeded
 }
 
@@ -29,8 +27,8 @@ const isTestable = !isRoot || (await canMount())
 if (!isTestable) console.log('read-only folders are not tested: root needs the permission to mount')
 
 describe.skipIf(!isTestable)('a folder that cannot be written to', () => {
-  let folder: string
-  let data: string
+  const folder = newFolder()
+  const data = `${folder}/data`
   let acme: string
   let user: string
   /** one of each workspace */
@@ -56,10 +54,8 @@ describe.skipIf(!isTestable)('a folder that cannot be written to', () => {
   const command = (...args: string[]) => host.run(args)
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'lanekeeper-cli-'))
-    data = `${folder}/data`
-    const service = startProcess(['--json', '--demo'], { LANEKEEPER_STORAGE: `fs:${data}` })
-    const world = JSON.parse(await service.until('\n'))
+    const service = await startService(['--demo'], { LANEKEEPER_STORAGE: `fs:${data}` })
+    const { world } = service
     acme = world.workspaces[0].id
     user = world.tokens[0].user_id
     for (const { id } of world.workspaces)
@@ -76,7 +72,6 @@ describe.skipIf(!isTestable)('a folder that cannot be written to', () => {
   afterAll(async () => {
     host.stop()
     if (!isRoot) await setWritable(true)
-    await rm(folder, { recursive: true })
   })
 
   test.each<[string, () => string[], RegExp]>([

@@ -1,10 +1,9 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readLines, sendMessage } from '../../src/admin/rpc-server.ts'
+import { newFolder } from '../support/run.ts'
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
@@ -41,7 +40,7 @@ describe('the framing of RPC messages', () => {
     let sender: Socket
     let receiver: Socket
     beforeEach(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'lanekeeper-rpc-'))
+      folder = newFolder()
       const path = join(folder, 's.sock')
       server = createServer()
       server.listen(path)
@@ -55,7 +54,6 @@ describe('the framing of RPC messages', () => {
       sender.destroy()
       receiver.destroy()
       await new Promise((resolve) => server.close(resolve))
-      await rm(folder, { recursive: true })
     })
     const listeners = () => ['drain', 'close', 'error'].map((event) => sender.listenerCount(event))
     /** Sends a message that does not fit into the buffers. @returns the promise of `sendMessage` in an array, since it is pending */

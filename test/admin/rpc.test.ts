@@ -1,7 +1,7 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { once } from 'node:events'
-import { tmpdir } from 'node:os'
+import { text } from 'node:stream/consumers'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { runCommand } from '../../src/admin/commands.ts'
@@ -14,6 +14,7 @@ import { TestBoard } from '../support/board.ts'
 import { createIo, type TestIo } from '../support/command-io.ts'
 import { memory } from '../support/memory.ts'
 import { Service } from '../support/service.ts'
+import { newFolder } from '../support/run.ts'
 
 /** Lines of which the first ones are available, and the others never. `waiting` resolves when the first ones were read. */
 function pausedLines(first: readonly string[]): { lines: AsyncGenerator<string>; waiting: Promise<void> } {
@@ -30,13 +31,8 @@ function pausedLines(first: readonly string[]): { lines: AsyncGenerator<string>;
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 let folder: string
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'lanekeeper-rpc-'))
-})
-afterEach(async () => {
-  vi.useRealTimers()
-  await rm(folder, { recursive: true })
-})
+beforeEach(() => void (folder = newFolder()))
+afterEach(() => void vi.useRealTimers())
 
 describe('administration commands over RPC', () => {
   let service: Service
@@ -63,6 +59,12 @@ describe('administration commands over RPC', () => {
   /** Resolves when the server has no connection. */
   const disconnected = async (): Promise<void> => {
     while (sockets.some(({ destroyed }) => !destroyed)) await nextTurn()
+  }
+  /** What a client receives until the connection ends. */
+  const talk = async (send: (client: Socket) => unknown): Promise<string> => {
+    const client = connect(path)
+    send(client)
+    return text(client)
   }
   /** Creates a workspace with a file of 3 MB. */
   const createContent = async (): Promise<string> => {
@@ -135,7 +137,7 @@ describe('administration commands over RPC', () => {
     const target = await Service.start(memory)
     const importer = new RpcServer()
     importer.open(target.adminDeps)
-    const targetFolder = await mkdtemp(join(tmpdir(), 'lanekeeper-rpc-'))
+    const targetFolder = newFolder()
     const targetLock = await lockFolder(targetFolder, importer.serve)
     const importing = createIo(exporting.written)
     const targetPath = `${targetFolder}/run/${(await readdir(`${targetFolder}/run`))[0]}`
@@ -143,7 +145,6 @@ describe('administration commands over RPC', () => {
     expect(importing.reported.at(-1)).toMatch(/^\d+ records, 1 files \(2\.9 MiB\)$/)
     await targetLock.release()
     await target.stop()
-    await rm(targetFolder, { recursive: true })
   })
 
   test('the server waits for a slow client and keeps no more than one line for it', async () => {
@@ -158,29 +159,17 @@ describe('administration commands over RPC', () => {
     for (let turn = 0; turn < 200; turn++) await nextTurn()
     expect(commands).toEqual([])
     expect(sockets[0].writableLength).toBeLessThan(longest + 1000)
-    let received = ''
-    client.on('data', (data) => (received += data.toString())).resume()
-    await once(client, 'close')
-    expect(received.trimEnd().split('\n').at(-1)).toMatch(/^\{"result":/)
+    expect((await text(client.resume())).trimEnd().split('\n').at(-1)).toMatch(/^\{"result":/)
   })
 
   test('a client that only looks which process holds the folder gets nothing else', async () => {
     rpcServer.open(deps)
-    const client = connect(path)
-    let received = ''
-    client.on('data', (data) => (received += data.toString()))
-    client.end()
-    await once(client, 'close')
-    expect(received).toMatch(/^\{"pid":\d+,"since":"[^"]+"\}\n$/)
+    expect(await talk((client) => client.end())).toMatch(/^\{"pid":\d+,"since":"[^"]+"\}\n$/)
   })
 
   test('a command that is not JSON is an error, and the server continues', async () => {
     rpcServer.open(deps)
-    const client = connect(path)
-    let received = ''
-    client.on('data', (data) => (received += data.toString()))
-    client.write('nonsense\n')
-    await once(client, 'close')
+    const received = await talk((client) => client.write('nonsense\n'))
     expect(JSON.parse(received.split('\n')[1]!)).toMatchObject({ error: { code: 'failed' } })
     expect(await call('workspace.list', {})).toEqual([])
   })
@@ -188,18 +177,26 @@ describe('administration commands over RPC', () => {
   test('the lines of a command end where its client says so', async () => {
     rpcServer.open(deps)
     const { written } = await exportLocally(await service.workspace())
-    const client = connect(path)
-    let received = ''
-    client.on('data', (data) => (received += data.toString()))
     const messages = [
       { command: 'import', input: {} },
       ...written.slice(0, -1).map((line) => ({ line })),
       { end: true },
       { line: written.at(-1) },
     ]
-    client.write(messages.map((message) => `${JSON.stringify(message)}\n`).join(''))
-    await once(client, 'close')
-    expect(received).toMatch('already exists')
+    const sent = messages.map((message) => `${JSON.stringify(message)}\n`).join('')
+    expect(await talk((client) => client.write(sent))).toMatch('already exists')
+  })
+
+  test('a command whose client leaves before it has sent all lines does not take them for the whole input', async () => {
+    rpcServer.open({ ...deps, sendAs: service.adminDeps.sendAs })
+    const ann = await service.person(await service.workspace(), 'owner')
+    const board = { name: 'Board', description: '', visibility: 'workspace', members: [] }
+    const messages = [{ command: 'import.board', input: { workspace: ann.workspaceId, user: ann.id } }, { line: JSON.stringify({ board }) }]
+    const sent = messages.map((message) => `${JSON.stringify(message)}\n`).join('')
+    await talk((client) => client.end(sent))
+    await rpcServer.close()
+    expect(commands).toEqual([])
+    expect((await service.send(ann.read, 'GET', '/boards')).body.data).toEqual([])
   })
 
   test('an error of the input is the error of the command, and the server stops the command', async () => {

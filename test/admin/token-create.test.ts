@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { runCommand } from '../../src/admin/commands.ts'
 import { noIo } from '../../src/cli/command.ts'
@@ -10,9 +7,10 @@ import { keys } from '../../src/store/keys.ts'
 import { filesOf, findIn } from '../support/canary.ts'
 import { drivers } from '../support/drivers.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { CommandHost, startProcess } from '../support/process.ts'
+import { CommandHost, startService } from '../support/process.ts'
 import { Service, type Person } from '../support/service.ts'
 import { PASSWORD, signedIn, textOf, Visitor } from '../support/visitor.ts'
+import { newFolder } from '../support/run.ts'
 
 const TOKEN = /^lk_pat_[0-9A-Za-z]+$/
 
@@ -125,7 +123,7 @@ describe.each(drivers)('"token create", on $name', (driver) => {
 })
 
 test('beside a running service, stdout has the token alone, it works at once, and nothing else has it', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-token-'))
+  const folder = newFolder()
   const mail = await startMailServer()
   const settings = { LANEKEEPER_SMTP: `smtp://127.0.0.1:${mail.port}?ignoreTLS=true`, LANEKEEPER_MAIL_FROM: 'kanban@example.com' }
   const env = { LANEKEEPER_STORAGE: `fs:${folder}/data`, LANEKEEPER_LOG: 'debug', ...settings }
@@ -139,8 +137,8 @@ test('beside a running service, stdout has the token alone, it works at once, an
     const before = await operator(...args, '--scope', 'read')
     expect([before.code, before.stdout]).toEqual([0, expect.stringMatching(/^lk_pat_[0-9A-Za-z]+\n$/)])
 
-    const service = startProcess(['serve', '--json'], env)
-    const { url } = JSON.parse(await service.until('\n')) as { url: string }
+    const service = await startService([], env)
+    const { url } = service
     const visitor = new Visitor({ app: { fetch: (request: Request) => fetch(request, { redirect: 'manual' }) } } as never, { origin: url })
     const link = new URL(init.sign_up_link)
     await visitor.open(link.pathname + link.search)
@@ -182,8 +180,6 @@ test('beside a running service, stdout has the token alone, it works at once, an
       for await (const [path, bytes] of filesOf(folder)) expect([path, findIn(bytes, new Map([['token', token]]))]).toEqual([path, []])
     }
   } finally {
-    host.stop()
     mail.server.close()
-    await rm(folder, { recursive: true })
   }
 })

@@ -1,19 +1,19 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commandOf } from '../../src/cli/api/command.ts'
 import { operations } from '../../src/resources/table.ts'
-import { CommandHost, runCommandLine, startProcess, type RunningProcess } from '../support/process.ts'
+import { CommandHost, runCommandLine, startService, type StartedService } from '../support/process.ts'
+import { newFolder } from '../support/run.ts'
 
 const CARD = ['cards.create', '--board-id', 'brd_none', '--column-id', 'col_none', '--title', 'Sow']
 const BATCH = ['boards.batch', '--board-id', 'brd_none', '--operations']
 
 describe('lanekeeper api', () => {
-  let service: RunningProcess
+  let service: StartedService
   let host: CommandHost
-  let folder: string
+  const folder = newFolder()
   let env: Record<string, string>
   let board: string
   let reader: string
@@ -22,21 +22,15 @@ describe('lanekeeper api', () => {
   const path = (name: string) => join(folder, name)
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'lanekeeper-api-'))
-    service = startProcess(['--json'])
-    const start = JSON.parse(await service.until('\n'))
+    service = await startService()
     const tokenOf = (scope: string) =>
-      start.tokens.find((one: any) => one.display_name === 'Mira Patel' && one.scopes.includes(scope)).token as string
-    env = { LANEKEEPER_URL: start.url, LANEKEEPER_TOKEN: tokenOf('kanban:admin') }
+      service.world.tokens.find((one: any) => one.display_name === 'Mira Patel' && one.scopes.includes(scope)).token as string
+    env = { LANEKEEPER_URL: service.url, LANEKEEPER_TOKEN: tokenOf('kanban:admin') }
     reader = tokenOf('kanban:read')
     host = new CommandHost(env)
     board = (await json('boards.create', '--name', 'Garden')).data.id
   })
-  afterAll(async () => {
-    host.stop()
-    await service.stop()
-    await rm(folder, { recursive: true })
-  })
+  afterAll(() => service.stop())
 
   test('filters, lists of names and reports are options', async () => {
     const own = (await json('boards.create', '--name', 'Reports')).data.id

@@ -1,28 +1,19 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { complete } from '../../src/cli/init.ts'
 import { blockOf } from '../support/documents.ts'
-import { CommandHost, runCommandLine, startProcess, type RunningProcess } from '../support/process.ts'
+import { CommandHost, runCommandLine, startService, type StartedService } from '../support/process.ts'
+import { newFolder } from '../support/run.ts'
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../fixtures/${name}-board.json`, import.meta.url))
 const NEW = ['--workspace', 'Acme', '--owner', 'Olivia Stone', '--email', 'Olivia@Example.org']
 
 describe('init', () => {
-  let folder: string
-  let host: CommandHost
-  let env: Record<string, string>
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'lanekeeper-init-'))
-    env = { LANEKEEPER_STORAGE: `fs:${folder}/data` }
-    host = new CommandHost(env)
-  })
-  afterAll(async () => {
-    host.stop()
-    await rm(folder, { recursive: true })
-  })
+  const folder = newFolder()
+  const env = { LANEKEEPER_STORAGE: `fs:${folder}/data` }
+  const host = new CommandHost(env)
 
   test('without a terminal it names the options that are missing, and creates nothing', async () => {
     const { code, stdout, stderr } = await runCommandLine(['init', '--owner', 'Olivia'], env)
@@ -76,25 +67,16 @@ describe('init', () => {
 })
 
 describe.each(['with a running service', 'without a service'])('import --from %s', (kind) => {
-  let folder: string
-  let host: CommandHost
-  let service: RunningProcess | undefined
+  const folder = newFolder()
+  const env = { LANEKEEPER_STORAGE: `fs:${folder}/data` }
+  const host = new CommandHost(env)
+  let service: StartedService | undefined
   let ids: { workspace_id: string; user_id: string }
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'lanekeeper-import-'))
-    const env = { LANEKEEPER_STORAGE: `fs:${folder}/data` }
-    if (kind === 'with a running service') {
-      service = startProcess(['serve', '--json'], env)
-      await service.until('\n')
-    }
-    host = new CommandHost(env)
+    if (kind === 'with a running service') service = await startService([], env)
     ids = JSON.parse((await host.run(['init', ...NEW, '--json'])).stdout)
   })
-  afterAll(async () => {
-    host.stop()
-    await service?.stop()
-    await rm(folder, { recursive: true })
-  })
+  afterAll(async () => void (await service?.stop()))
   const run = (from: string, file: string, ...args: string[]) =>
     host.run(['import', file, '--from', from, '--workspace', ids.workspace_id, '--as', ids.user_id, ...args])
 

@@ -1,20 +1,18 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { clientExample } from '../../src/web/tokens/plaintext.ts'
+import { newFolder } from '../support/run.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc')
 
-let folder: string
+const folder = newFolder()
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'lanekeeper-examples-'))
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
 })
-afterAll(() => rm(folder, { recursive: true }))
 
 /** Compiles a program as someone does who uses the client with TypeScript. @returns the messages of the compiler */
 async function compile(name: string, program: string): Promise<string> {
@@ -55,6 +53,8 @@ test('the examples for the client in the documents compile under strict', async 
   const examples = await documentedExamples()
   expect(examples.length).toBeGreaterThan(0)
   for (const [i, example] of examples.entries()) expect(await compile(`documented-${i}`, example), example).toBe('')
+  const worker = examples.find((example) => example.includes('card.title'))!
+  expect(await compile('misspelt-member', worker.replace('card.title', 'card.titel'))).toContain("Property 'titel' does not exist")
 })
 
 test('the example on the page of a new token compiles under strict', async () => {

@@ -1,65 +1,33 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient, type Client } from '../../src/client/client.ts'
 import { blockOf, SHELL_FUNCTIONS } from '../support/documents.ts'
 import { requirePython } from '../support/python.ts'
-import { main, startProcess, type RunningProcess } from '../support/process.ts'
-import { ownProcess } from '../support/run.ts'
+import { CommandHost, main, startService, type StartedService } from '../support/process.ts'
+import { newFolder, ownProcess } from '../support/run.ts'
 
 const run = promisify(execFile)
-const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const worker = blockOf('README.md', 'claims.work')
-const program = blockOf('src/client/README.md', 'lk.cards.move')
 
-let folder: string
-let service: RunningProcess
+const folder = newFolder()
+let service: StartedService
 let url: string
 let token: string
+let admin: string
 let lk: Client
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'lanekeeper-programs-'))
-  service = startProcess(['--json'])
-  const start = JSON.parse(await service.until('\n'))
-  url = start.url
-  token = start.tokens.find((one: any) => one.display_name === 'Mira Patel' && one.scopes.includes('kanban:write')).token
+  service = await startService()
+  url = service.url
+  const tokenOf = (scope: string) =>
+    service.world.tokens.find((one: any) => one.display_name === 'Mira Patel' && one.scopes.includes(scope)).token as string
+  token = tokenOf('kanban:write')
+  admin = tokenOf('kanban:admin')
   lk = createClient({ url, token })
 })
-afterAll(async () => {
-  await service.stop()
-  await rm(folder, { recursive: true })
-})
-
-/** The messages of the compiler for programs in a project with `strict`. */
-async function compile(programs: Readonly<Record<string, string>>): Promise<string> {
-  const project = await mkdtemp(join(folder, 'project-'))
-  for (const [name, text] of Object.entries(programs)) await writeFile(join(project, name), text)
-  await writeFile(join(project, 'package.json'), '{"type":"module"}')
-  const compilerOptions = {
-    strict: true,
-    target: 'es2023',
-    module: 'nodenext',
-    noEmit: true,
-    allowImportingTsExtensions: true,
-    types: ['node'],
-    typeRoots: [pathOf('node_modules/@types')],
-    paths: { 'lanekeeper/client': [pathOf('src/client/client.ts')] },
-  }
-  await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: Object.keys(programs) }))
-  return run(process.execPath, [pathOf('node_modules/typescript/bin/tsc'), '-p', project]).then(
-    () => '',
-    (error: { stdout: string }) => error.stdout,
-  )
-}
-
-test('the programs of the documents compile under strict', async () => {
-  expect(await compile({ 'worker.ts': worker, 'program.ts': program })).toBe('')
-  expect(await compile({ 'worker.ts': worker.replace('card.title', 'card.titel') })).toContain("Property 'titel' does not exist")
-})
+afterAll(() => service.stop())
 
 /** Waits until the card with a title is completed. */
 async function completed(board_id: string, title: string): Promise<void> {
@@ -67,6 +35,8 @@ async function completed(board_id: string, title: string): Promise<void> {
     if (data !== null && 'completed_at' in data && data.title === title && data.completed_at !== null) return
 }
 
+const host = new CommandHost()
+const built = new URL('../../dist/client/client.js', import.meta.url).href
 const python = blockOf('src/http/claims.md', 'import json')
 /** A worker of the documents as a program: its command, its text, and its arguments after the board. */
 const workers = [
@@ -76,7 +46,7 @@ const workers = [
     lines: 20,
     command: process.execPath,
     file: 'worker.mjs',
-    client: new URL('../../dist/client/client.js', import.meta.url).href,
+    client: built,
   },
   { language: 'Python', text: python, lines: 30, command: 'python3', file: 'worker.py', client: '' },
 ]
@@ -118,4 +88,28 @@ test('the commands of the README with "lanekeeper api" work', async () => {
   const script = `${SHELL_FUNCTIONS}${blockOf('README.md', 'api boards.list')}`
   const { stdout } = await run('bash', ['-euc', script], { env: env as unknown as NodeJS.ProcessEnv })
   expect(stdout.trimEnd().split('\n')).toEqual(expect.arrayContaining(['Product roadmap', 'Spring']))
+})
+
+test('the program of the page of the client works', async () => {
+  const program = join(folder, 'program.mjs')
+  const block = blockOf('src/client/README.md', 'lk.cards.move')
+  await writeFile(program, block.replace('lanekeeper/client', built).replace('http://127.0.0.1:3000', url))
+  const { stdout } = await run(process.execPath, [program], { env: { LANEKEEPER_TOKEN: token } })
+  expect(stdout).toBe('Sow peas\nkanban:admin\n')
+})
+
+test('the commands with "lanekeeper api" of the page of the command line work', async () => {
+  const variables: Record<string, string> = {}
+  let last = ''
+  for (const line of blockOf('src/cli/README.md', 'api boards.create').trimEnd().split('\n')) {
+    const [, name, command] = /^(?:(\w+)=\$\()?npx lanekeeper (.*?)\)?$/.exec(line)!
+    const args = [...command!.matchAll(/'([^']*)'|(\S+)/g)].map(
+      ([, quoted, bare]) => quoted ?? bare!.replace(/^\$(\w+)$/, (_all, variable: string) => variables[variable]!),
+    )
+    const { code, stdout, stderr } = await host.run(args, { LANEKEEPER_URL: url, LANEKEEPER_TOKEN: admin })
+    expect([line, code, stderr.replace(/^etag: .*\n$/, '')]).toEqual([line, 0, ''])
+    last = stdout.trimEnd()
+    if (name !== undefined) variables[name] = last
+  }
+  expect(last).toBe('Sow peas')
 })

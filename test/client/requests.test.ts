@@ -54,17 +54,6 @@ test('the items of all pages begin at a cursor that is given', async () => {
   expect(service.sent.map(({ url }) => new URL(url).searchParams.get('cursor'))).toEqual(['c1', 'c2'])
 })
 
-test('a file is sent as a form', async () => {
-  const service = new FakeService(DONE)
-  const file = new File(['bytes'], 'notes.txt', { type: 'text/plain' })
-  await service.client().attachments.attach({ card_id: 'crd_1', file, visibility: 'workspace' })
-  const [{ body, headers }] = service.sent as unknown as [{ body: FormData; headers: Headers }]
-  expect([...body.keys()]).toEqual(['file', 'visibility'])
-  expect(await (body.get('file') as File).text()).toBe('bytes')
-  expect((body.get('file') as File).name).toBe('notes.txt')
-  expect(headers.get('content-type')).toBeNull()
-})
-
 test.each([
   ['a stream', () => new Blob(['x']).stream()],
   ['a stream of Node.js', () => Readable.from(['x'])],

@@ -129,7 +129,12 @@ const strange = {
 }
 /** The same kind elsewhere, or not at all. */
 function elsewhere(kind: Kind): Readonly<Record<string, string>> {
-  const absent = { absent: `${PREFIX[kind]}_00000000000000000000`, malformed: 'nonsense', 'of another kind': own.comment, 'a path': '../boards' }
+  const absent = {
+    absent: `${PREFIX[kind]}_00000000000000000000`,
+    malformed: 'nonsense',
+    'of another kind': own.comment,
+    'a path': '../boards',
+  }
   if (kind === 'user') return absent
   const of = (content: Content) => (kind === 'file' ? content.files.image : kind === 'attachment' ? content.image : content[kind])
   return { 'of a readable board': of(readable), 'of a hidden board': of(hidden), 'of another workspace': of(foreign), ...absent }
@@ -293,7 +298,10 @@ describe('what a request names besides its target', () => {
       }
       // What cannot be an id is not looked for, except by a filter.
       const isFilter = name.row.id === 'claims.take_next'
-      expectEqual(service.store.touched.some((key) => key.includes('nonsense')), isFilter)
+      expectEqual(
+        service.store.touched.some((key) => key.includes('nonsense')),
+        isFilter,
+      )
     },
   )
 

@@ -1,8 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
@@ -10,12 +9,12 @@ import { afterAll, describe, expect, test, vi } from 'vitest'
 import { Bridge } from '../../src/cli/mcp.ts'
 import { revisions, setUpMcp } from '../support/mcp.ts'
 import { CommandHost, main, requireBuild } from '../support/process.ts'
+import { newFolder } from '../support/run.ts'
 
 const mcp = setUpMcp()
 
 describe('lanekeeper mcp', () => {
   const host = new CommandHost({})
-  afterAll(() => host.stop())
   const connect = async (env: Record<string, string>, revision: (typeof revisions)[number], ...args: string[]) => {
     requireBuild()
     const mode = revision === '2026-07-28' ? { pin: revision } : 'legacy'
@@ -29,7 +28,7 @@ describe('lanekeeper mcp', () => {
     [revisions[0], 'the environment'],
     [revisions[1], 'a file'],
   ] as const)('connects a client of the revision %s that speaks stdio, with a token from %s', async (revision, source) => {
-    const file = join(await mkdtemp(join(tmpdir(), 'lanekeeper-')), 'token')
+    const file = join(newFolder(), 'token')
     await writeFile(file, `${mcp.ann.write}\n`)
     const client = await (source === 'a file'
       ? connect({}, revision, '--token-file', file)

@@ -5,18 +5,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import { blockOf } from '../support/documents.ts'
 import { requirePython } from '../support/python.ts'
-import { startProcess, type RunningProcess } from '../support/process.ts'
+import { startService, type StartedService } from '../support/process.ts'
 
 // What src/mcp/README.md tells people to write into the files of their clients.
 
-let service: RunningProcess
-let url: string
+let service: StartedService
 let token: string
 beforeAll(async () => {
-  service = startProcess(['--json'])
-  const start = JSON.parse(await service.until('\n'))
-  url = start.url
-  token = start.tokens.find((one: any) => one.display_name === 'Olivia Stone' && one.scopes.includes('kanban:write')).token
+  service = await startService()
+  token = service.world.tokens.find((one: any) => one.display_name === 'Olivia Stone' && one.scopes.includes('kanban:write')).token
 })
 afterAll(() => service.stop())
 
@@ -25,7 +22,7 @@ test.each([
   ['Cursor', blockOf('src/mcp/README.md', '${env:LANEKEEPER_TOKEN}'), '${env:LANEKEEPER_TOKEN}'],
   ['VS Code', blockOf('src/mcp/README.md', '${input:lanekeeper-token}'), '${input:lanekeeper-token}'],
 ])('with the configuration of %s, a client lists the tools', async (_client, block, variable) => {
-  const configuration = JSON.parse(block.replace(variable, token).replace('http://127.0.0.1:3000', url))
+  const configuration = JSON.parse(block.replace(variable, token).replace('http://127.0.0.1:3000', service.url))
   const { url: endpoint, headers } = (configuration.mcpServers ?? configuration.servers).lanekeeper
   const client = new Client({ name: 'test', version: '1' })
   await client.connect(new StreamableHTTPClientTransport(new URL(endpoint), { requestInit: { headers } }))
@@ -41,7 +38,7 @@ test('the command for clients that speak stdio is one of lanekeeper', () => {
 
 test('the program in Python works, and prints the refusal', async () => {
   requirePython()
-  const program = blockOf('src/mcp/README.md', 'import json').replace('http://127.0.0.1:3000', url)
+  const program = blockOf('src/mcp/README.md', 'import json').replace('http://127.0.0.1:3000', service.url)
   const env = { PATH: process.env['PATH'], LANEKEEPER_TOKEN: token } as unknown as NodeJS.ProcessEnv
   const failure = await promisify(execFile)('python3', ['-c', program], { env }).catch((error: unknown) => error)
   expect(failure).toMatchObject({ stdout: 'Sow\n', stderr: expect.stringContaining("'required_scope': 'kanban:admin'") })
@@ -50,8 +47,8 @@ test('the program in Python works, and prints the refusal', async () => {
 test('with the four calls of the page of claims, a card is taken, worked on and completed', async () => {
   const client = new Client({ name: 'test', version: '1' })
   const headers = { authorization: `Bearer ${token}` }
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }))
-  const lk = createClient({ url, token })
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${service.url}/mcp`), { requestInit: { headers } }))
+  const lk = createClient({ url: service.url, token })
   const board_id = (await lk.boards.create({ name: 'Work' })).data.id
   const column_id = (await lk.columns.create({ board_id, name: 'Ready' })).data.id
   const card = (await lk.cards.create({ board_id, column_id, title: 'Sow' })).data

@@ -124,6 +124,20 @@ describe('the endpoint', () => {
     }
   })
 
+  // The library compares the headers with the message: what it needs is passed on to it.
+  test.each([
+    ['another method', { 'mcp-method': 'tools/list' }],
+    ['another tool', { 'mcp-name': 'read_boards' }],
+    ['another tool in Base64', { 'mcp-name': `=?base64?${Buffer.from('read_boards').toString('base64')}?=` }],
+    ['another revision', { 'mcp-protocol-version': '2025-11-25' }],
+  ])('refuses a call whose headers name %s, and does nothing', async (_what, headers) => {
+    mcp.service.records.length = 0
+    const args = { operation: 'boards.create', name: 'New' }
+    const { status, error } = await mcp.call(mcp.ann.write, 'create_boards_columns_labels', args, headers as Record<string, string>)
+    expect([status, error.code]).toEqual([400, -32_020])
+    expect(mcp.service.records.map(({ operation }) => operation)).toEqual(['account.read'])
+  })
+
   test('offers no subscription, because nothing announces changes', async () => {
     const response = await mcp.send(mcp.ann.admin, 'subscriptions/listen', { notifications: { toolsListChanged: true } })
     expect(await response.json()).toMatchObject({ error: { code: -32_603 } })

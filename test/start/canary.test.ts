@@ -1,22 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { filesOf, findIn, valuesOf } from '../support/canary.ts'
-import { CommandHost, startProcess } from '../support/process.ts'
+import { CommandHost, startService } from '../support/process.ts'
 import { startRedis } from '../support/redis.ts'
 import { formOf, plaintextIn, Visitor } from '../support/visitor.ts'
-
-const folders: string[] = []
-const folder = async () => {
-  const path = await mkdtemp(join(tmpdir(), 'lanekeeper-canary-'))
-  folders.push(path)
-  return path
-}
-afterAll(async () => {
-  for (const path of folders) await rm(path, { recursive: true })
-})
+import { newFolder } from '../support/run.ts'
 
 /** A visitor of a service in another process. */
 function visitorOf(url: string): Visitor {
@@ -110,15 +100,13 @@ async function exerciseSecrets(url: string, operator: (...args: string[]) => Pro
 
 describe('secrets', () => {
   test.each(['fs', 'redis'])('no secret is in the %s storage, the output or a response', async (kind) => {
-    const data = `${await folder()}/data`
+    const data = `${newFolder()}/data`
     const redis = kind === 'redis' ? await startRedis() : undefined
     const env = { LANEKEEPER_STORAGE: redis?.url ?? `fs:${data}`, LANEKEEPER_LOG: 'debug' }
-    const service = startProcess(['--json'], env)
-    const { url } = JSON.parse(await service.until('\n'))
+    const service = await startService([], env)
     const host = new CommandHost(env)
     const operator = async (...args: string[]) => JSON.parse((await host.run([...args, '--json'])).stdout)
-    const { secrets, responses } = await exerciseSecrets(url, operator)
-    host.stop()
+    const { secrets, responses } = await exerciseSecrets(service.url, operator)
     expect(secrets.size).toBeGreaterThan(14)
     const client = redis && new Redis(redis.url)
     const found: string[] = []
@@ -167,7 +155,7 @@ describe('the search for secrets', () => {
   })
 
   test('a secret in a file, in a file name or in Redis is found', async () => {
-    const path = await folder()
+    const path = newFolder()
     await writeFile(join(path, 'deep'), `x${secret}`)
     await writeFile(join(path, encodeURIComponent(secret!)), '')
     const redis = await startRedis()

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -11,6 +10,7 @@ import { limits } from '../../src/model/limits.ts'
 import { readText } from '../lint/syntax.ts'
 import { blockOf } from '../support/documents.ts'
 import { requireBuild } from '../support/process.ts'
+import { newFolder } from '../support/run.ts'
 
 const run = promisify(execFile)
 const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
@@ -98,7 +98,7 @@ const checks: [program: string, args: string[]][] = [
 ]
 // The tests above need none of these programs.
 test.each(checks.filter(([program]) => isInstalled(program)))('%s accepts the files', async (program, args) => {
-  const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-deployment-'))
+  const folder = newFolder()
   try {
     for (const name of ['Caddyfile', 'nginx.conf', 'lanekeeper.service', 'lanekeeper-backup.service', 'lanekeeper-backup.timer']) {
       // The program and the certificates do not exist here.
@@ -118,14 +118,13 @@ test.each(checks.filter(([program]) => isInstalled(program)))('%s accepts the fi
     const paths = args.map((arg) => (arg.includes('.') || arg === 'Caddyfile' ? join(folder, arg) : arg))
     await run(program, paths, { cwd: folder, env: { ...process.env, HOME: folder } })
   } finally {
-    await rm(folder, { recursive: true })
   }
 })
 
 test('the commands of the page install the files, make the first sign-up link, and a backup', async () => {
   requireBuild()
   const block = blockOf('fixtures/deployment/README.md', 'useradd')
-  const root = await mkdtemp(join(tmpdir(), 'lanekeeper-root-'))
+  const root = newFolder()
   try {
     for (const path of ['bin', 'etc/systemd/system', 'opt/lanekeeper/bin', 'var/lib/lanekeeper-backups'])
       await mkdir(join(root, path), { recursive: true })
@@ -154,6 +153,5 @@ test('the commands of the page install the files, make the first sign-up link, a
     const { stdout: backups } = await shell(`cat var/lib/lanekeeper-backups/*.jsonl`)
     expect(backups).toContain('"name":"Acme"')
   } finally {
-    await rm(root, { recursive: true })
   }
 })

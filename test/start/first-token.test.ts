@@ -1,19 +1,17 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { blockOf, SHELL_FUNCTIONS } from '../support/documents.ts'
-import { main, requireBuild, startProcess } from '../support/process.ts'
+import { main, requireBuild, startService } from '../support/process.ts'
 import type { Service } from '../support/service.ts'
 import { formOf, PASSWORD, Visitor } from '../support/visitor.ts'
+import { newFolder } from '../support/run.ts'
 
 const run = promisify(execFile)
 
 test('the way to the first token in the documents works, from an empty folder to a board of an agent', async () => {
   requireBuild()
-  const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-first-'))
+  const folder = newFolder()
   const ofOperator = blockOf('README.md', 'lanekeeper init')
   const ofAgent = blockOf('src/settings.md', 'export LANEKEEPER_TOKEN')
   const shell = (script: string, url: string) => {
@@ -21,9 +19,9 @@ test('the way to the first token in the documents works, from an empty folder to
     return run('bash', ['-euc', `${SHELL_FUNCTIONS}${script.replaceAll('http://127.0.0.1:3000', url)}`], { cwd: folder, env })
   }
   const { stdout } = await shell(ofOperator.replace('npx lanekeeper serve', ''), 'http://127.0.0.1:3000')
-  const service = startProcess(['serve', '--json'], { LANEKEEPER_STORAGE: `fs:${folder}/data` })
+  const service = await startService([], { LANEKEEPER_STORAGE: `fs:${folder}/data` })
   try {
-    const { url } = JSON.parse(await service.until('\n')) as { url: string }
+    const { url } = service
     const fetchLive = (request: Request) => fetch(request, { redirect: 'manual' })
     const visitor = new Visitor({ app: { fetch: fetchLive } } as unknown as Service, { origin: url })
     const link = new URL(/^ +(http:\S+sign-up\S+)$/m.exec(stdout)![1]!)
@@ -39,6 +37,5 @@ test('the way to the first token in the documents works, from an empty folder to
     expect(agent.stdout).toContain('To do')
   } finally {
     expect(await service.stop()).toBe(0)
-    await rm(folder, { recursive: true })
   }
 })

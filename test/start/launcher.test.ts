@@ -1,21 +1,21 @@
 import { execFile } from 'node:child_process'
-import { access, copyFile, mkdir, mkdtemp, realpath, rm, utimes, writeFile } from 'node:fs/promises'
+import { access, copyFile, mkdir, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { programVersion } from '../../src/model/package-files.ts'
 import { requireBuild } from '../support/process.ts'
+import { newFolder } from '../support/run.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const launcher = join(root, '.lanekeeper.js')
 
 let folder: string
 beforeEach(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'lanekeeper-launcher-')))
+  folder = newFolder()
   await copyFile(launcher, join(folder, '.lanekeeper.js'))
   await put('package.json', '{"type":"module"}')
 })
-afterEach(() => rm(folder, { recursive: true }))
 
 async function put(path: string, text: string): Promise<void> {
   await mkdir(dirname(join(folder, path)), { recursive: true })

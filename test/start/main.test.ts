@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { blockOf } from '../support/documents.ts'
-import { CommandHost, startProcess, type RunningProcess } from '../support/process.ts'
+import { CommandHost, startProcess, startService, type RunningProcess, type StartedService } from '../support/process.ts'
 
 const run = promisify(execFile)
 const get = (url: string, token: string) => fetch(url, { headers: { authorization: `Bearer ${token}` } })
@@ -10,18 +10,17 @@ const get = (url: string, token: string) => fetch(url, { headers: { authorizatio
 describe('lanekeeper serve', () => {
   // One service that prints its banner, and one that prints JSON. The commands of the documents add boards to the second one.
   let plain: RunningProcess
-  let service: RunningProcess
+  let service: StartedService
   let banner: string
   let world: any
   const host = new CommandHost({})
   beforeAll(async () => {
     plain = startProcess(['serve'])
-    service = startProcess(['--json'])
+    service = await startService()
     banner = await plain.until('curl ')
-    world = JSON.parse(await service.until('\n'))
+    world = service.world
   })
   afterAll(async () => {
-    host.stop()
     await Promise.all([plain.stop(), service.stop()])
   })
 

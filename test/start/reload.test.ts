@@ -2,25 +2,23 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { departing, otherFiles, policyFolder, writePolicy } from '../support/other-policy.ts'
 import { load, shipped, shippedFiles } from '../support/policy.ts'
-import { startProcess, type RunningProcess } from '../support/process.ts'
+import { startProcess, startService, type StartedService } from '../support/process.ts'
 
 const other = load(otherFiles)
 const widening = (permission: string) =>
   `version: 1\nwidenings:\n  - { from: "${other.hash.slice(0, 12)}", permission: ${permission}, when: {}, reason: because }\n`
 
+const policyInUse = async ({ url }: StartedService) => ((await (await fetch(`${url}/readyz`)).json()) as { policy: string }).policy
+
 describe('a policy folder', () => {
-  let folder: string
-  let service: RunningProcess
-  let url: string
+  const folder = policyFolder()
+  let service: StartedService
   beforeAll(async () => {
-    folder = policyFolder()
     await writePolicy(folder, shippedFiles)
-    service = startProcess(['serve', '--policies', folder, '--json'], { LANEKEEPER_METRICS: '127.0.0.1:0' })
-    url = (JSON.parse((await service.until('\n')).split('\n')[0]!) as { url: string }).url
+    service = await startService(['--policies', folder], { LANEKEEPER_METRICS: '127.0.0.1:0' })
   })
   afterAll(() => service.stop())
 
-  const policyInUse = async () => ((await (await fetch(`${url}/readyz`)).json()) as { policy: string }).policy
   /** Sends SIGHUP, and waits until the log says what became of it. */
   const reload = async () => {
     const before = service.stderr().length
@@ -31,10 +29,10 @@ describe('a policy folder', () => {
   }
 
   test('a policy that allows less is used after SIGHUP', async () => {
-    expect(await policyInUse()).toBe(shipped.hash)
+    expect(await policyInUse(service)).toBe(shipped.hash)
     await writePolicy(folder, otherFiles)
     expect(await reload()).toMatchObject({ event: 'policy.replaced', before: shipped.hash, policy: other.hash, widened: 0 })
-    expect(await policyInUse()).toBe(other.hash)
+    expect(await policyInUse(service)).toBe(other.hash)
   })
 
   test('a policy that allows more is refused, unless it declares it', async () => {
@@ -47,10 +45,10 @@ describe('a policy folder', () => {
     })
     await writePolicy(folder, shippedFiles, widening('restore Column'))
     expect(await reload()).toMatchObject({ event: 'policy.refused', permissions: ['update Label'] })
-    expect(await policyInUse()).toBe(other.hash)
+    expect(await policyInUse(service)).toBe(other.hash)
     await writePolicy(folder, shippedFiles, `${widening('restore Column')}${widening('update Label').split('widenings:\n')[1]}`)
     expect(await reload()).toMatchObject({ event: 'policy.replaced', policy: shipped.hash })
-    expect(await policyInUse()).toBe(shipped.hash)
+    expect(await policyInUse(service)).toBe(shipped.hash)
   })
 
   test('the policy that is in use is not proved again', async () => {
@@ -69,8 +67,7 @@ describe('a policy folder', () => {
 test('a policy that departs from the specification is served, and the log says so', async () => {
   const folder = policyFolder()
   await writePolicy(folder, departing)
-  const service = startProcess(['serve', '--policies', folder, '--json'])
-  await service.until('\n')
+  const service = await startService(['--policies', folder])
   const logged = () => /^\{.*"event":"policy\.(?:departs|not_compared)".*\n/m.exec(service.stderr())?.[0]
   await expect.poll(logged).toBeDefined()
   expect(JSON.parse(logged()!)).toMatchObject({ event: 'policy.departs', policy: load(departing).hash, rows: ['P10'] })
@@ -80,12 +77,10 @@ test('a policy that departs from the specification is served, and the log says s
 test('SIGHUP has an effect without metrics, too', async () => {
   const folder = policyFolder()
   await writePolicy(folder, shippedFiles)
-  const service = startProcess(['serve', '--policies', folder, '--json'])
-  const { url } = JSON.parse((await service.until('\n')).split('\n')[0]!) as { url: string }
+  const service = await startService(['--policies', folder])
   await writePolicy(folder, otherFiles)
   service.child.kill('SIGHUP')
-  const inUse = async () => ((await (await fetch(`${url}/readyz`)).json()) as { policy: string }).policy
-  await expect.poll(inUse).toBe(other.hash)
+  await expect.poll(() => policyInUse(service)).toBe(other.hash)
   expect(await service.stop()).toBe(0)
 })
 

@@ -1,5 +1,4 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdir, readdir, readFile, realpath, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { operations } from '../../src/resources/table.ts'
@@ -8,10 +7,11 @@ import { startMailServer } from '../support/mail-server.ts'
 import { messageRequest } from '../support/mcp.ts'
 import { otherFiles, writePolicy } from '../support/other-policy.ts'
 import { shippedFiles } from '../support/policy.ts'
-import { CommandHost, requireBuild, startProcess, type CommandResult, type RunningProcess } from '../support/process.ts'
+import { CommandHost, requireBuild, startService, type CommandResult, type RunningProcess } from '../support/process.ts'
 import { startRedis } from '../support/redis.ts'
 import { codeAt } from '../support/second-factor.ts'
 import { formOf, PASSWORD, Visitor } from '../support/visitor.ts'
+import { newFolder } from '../support/run.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -19,7 +19,7 @@ let folder: string
 let program: string
 beforeAll(requireBuild)
 beforeEach(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'lanekeeper-replaced-')))
+  folder = newFolder()
   program = await install(join(folder, 'node_modules/lanekeeper'))
 })
 const services: RunningProcess[] = []
@@ -51,12 +51,11 @@ async function startAndRemove(
   env: Record<string, string>,
   processes = 1,
 ): Promise<{ service: RunningProcess; url: string }> {
-  const service = startProcess(['serve', '--json', ...args], { LANEKEEPER_LOG: 'info', ...env }, { program })
+  const service = await startService(args, { LANEKEEPER_LOG: 'info', ...env }, { program })
   services.push(service)
-  const { url } = JSON.parse((await service.until('\n')).split('\n')[0]!) as { url: string }
   await expect.poll(() => service.stderr().split('"event":"service.loaded"').length - 1, { timeout: 120_000 }).toBe(processes)
   await rm(dirname(dirname(dirname(program))), { recursive: true })
-  return { service, url }
+  return { service, url: service.url }
 }
 
 test('what requests can need late is loaded by `lazy`, so that it is loaded after the start', async () => {
@@ -210,10 +209,8 @@ test('a service whose files are removed goes on: pages, sign-ups, uploads, MCP, 
     .split('\n')
     .filter((line) => line.startsWith('{') && (JSON.parse(line) as { level: number }).level >= 50)
   expect(problems).toEqual([refused()])
-  host.stop()
   mail.server.close()
   expect(await service.stop()).toBe(0)
-  await rm(folder, { recursive: true })
 })
 
 test('a worker that ends is not replaced by one of other files, the log says so, and the last one ends the service', async () => {
@@ -234,6 +231,5 @@ test('a worker that ends is not replaced by one of other files, the log says so,
     )
   } finally {
     await redis.stop()
-    await rm(folder, { recursive: true })
   }
 })

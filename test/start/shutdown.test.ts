@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { request, type ClientRequest, type IncomingMessage } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
-import { startProcess, type RunningProcess } from '../support/process.ts'
+import { startService, type RunningProcess } from '../support/process.ts'
 
 const BODY = JSON.stringify({ name: 'A board' })
 
@@ -11,9 +11,10 @@ describe('the shutdown of a process', () => {
 
   /** Starts a service and a request whose body is not complete yet. */
   const begin = async (env: Record<string, string> = {}): Promise<{ url: string; pending: ClientRequest }> => {
-    service = startProcess(['--json'], env)
-    const { url, tokens } = JSON.parse(await service.until('\n'))
-    const { token } = tokens.find(({ state, scopes }: any) => state === 'active' && scopes[0] === 'kanban:write')
+    const started = await startService([], env)
+    service = started
+    const { url, world } = started
+    const { token } = world.tokens.find(({ state, scopes }: any) => state === 'active' && scopes[0] === 'kanban:write')
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': BODY.length }
     const pending = request(`${url}/v1/boards`, { method: 'POST', headers: { ...headers, expect: '100-continue' } })
     pending.flushHeaders()

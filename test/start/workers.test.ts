@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, describe, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { otherFiles, policyFolder, writePolicy } from '../support/other-policy.ts'
 import { shippedFiles } from '../support/policy.ts'
-import { startProcess, type RunningProcess } from '../support/process.ts'
+import { startProcess, startService, type RunningProcess } from '../support/process.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 
 describe('the setting --workers', () => {
@@ -40,10 +40,10 @@ describe('a service with several workers', () => {
   afterEach(async () => void (await service?.stop('SIGKILL')))
 
   const start = async (...args: string[]) => {
-    const command = ['--storage', redis.url, '--demo', '--json', '--workers', '3', ...args]
-    service = startProcess(command, { LANEKEEPER_ACCESS_LOG: 'on' }, { underLoad: true })
-    const { url, tokens = [] } = JSON.parse(await service.until('\n'))
-    return { url: url as string, tokens: tokens as any[] }
+    const command = ['--storage', redis.url, '--demo', '--workers', '3', ...args]
+    const started = await startService(command, { LANEKEEPER_ACCESS_LOG: 'on' }, { underLoad: true })
+    service = started
+    return { url: started.url, tokens: started.world.tokens as any[] }
   }
   const logLines = () =>
     service!

@@ -16,6 +16,8 @@ async function run({ args, env }) {
     printError(error)
     code = exitCodeOf(error)
   }
+  // A service that has not started leaves them.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(signal)
   return { code, ...output }
 }
 

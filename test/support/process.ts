@@ -80,6 +80,24 @@ export function startProcess(
   }
 }
 
+/** A service that has started. */
+export interface StartedService extends RunningProcess {
+  readonly url: string
+  /** what it has printed: also the demo data, if this start has created it */
+  readonly world: any
+}
+
+/** Starts the service with `--json`, and waits for what it prints. */
+export async function startService(
+  args: readonly string[] = [],
+  env: Record<string, string> = {},
+  options: Parameters<typeof startProcess>[2] = {},
+): Promise<StartedService> {
+  const service = startProcess(['serve', '--json', ...args], env, options)
+  const world = JSON.parse((await service.until('\n')).split('\n')[0]!) as { readonly url: string }
+  return { ...service, url: world.url, world }
+}
+
 /** The result of an operator command. */
 export interface CommandResult {
   readonly code: number
@@ -103,42 +121,57 @@ export function runCommandLine(args: readonly string[], env: Record<string, stri
   })
 }
 
+/** A process that runs commands one after the other. */
+class CommandProcess {
+  readonly #child: ChildProcess
+  readonly #exited: Promise<never>
+
+  constructor([execPath, ...execArgv]: readonly [string, ...string[]]) {
+    requireBuild()
+    const stdio = ['ignore', 'ignore', 'inherit', 'ipc'] as never
+    const options = { execPath, execArgv, cwd: runFolder(), env: { PATH: process.env['PATH'] }, stdio }
+    this.#child = ownProcess(fork(fileURLToPath(new URL('command-host.js', import.meta.url)), [], options))
+    this.#exited = once(this.#child, 'exit').then(() => Promise.reject(new Error('the process of the commands has ended')))
+    this.#exited.catch(() => undefined)
+  }
+
+  async run(args: readonly string[], env: Record<string, string>): Promise<CommandResult> {
+    this.#child.send({ args, env })
+    const answered = Promise.race([once(this.#child, 'message'), this.#exited])
+    const [result] = await inTime(answered, () => `the command ${args.join(' ')} has not ended`, PROCESS_BOUND)
+    return result as CommandResult
+  }
+
+  stop(): void {
+    this.#child.kill()
+  }
+}
+
+/** That of all suites of a worker. */
+let shared: CommandProcess | undefined
+
 /**
  * Runs commands one after the other in one process, which is ten times as fast as a process for each: most of the time of a command is
  * the loading of modules. They get no stdin.
  */
 export class CommandHost {
   readonly #env: Record<string, string>
-  readonly #program: readonly [string, ...string[]]
-  #child: ChildProcess | undefined
-  #exited: Promise<never> | undefined
+  readonly #program: readonly [string, ...string[]] | undefined
+  #own: CommandProcess | undefined
 
-  /** @param program a program with its first arguments, which replaces itself by Node.js */
-  constructor(env: Record<string, string>, program: readonly [string, ...string[]] = [process.execPath]) {
+  /** @param program a program with its first arguments, which replaces itself by Node.js; default: the process of all suites */
+  constructor(env: Record<string, string> = {}, program?: readonly [string, ...string[]]) {
     this.#env = env
     this.#program = program
   }
 
-  async run(args: readonly string[], env = this.#env): Promise<CommandResult> {
-    const child = (this.#child ??= this.#start())
-    child.send({ args, env })
-    const answered = Promise.race([once(child, 'message'), this.#exited!])
-    const [result] = await inTime(answered, () => `the command ${args.join(' ')} has not ended`, PROCESS_BOUND)
-    return result as CommandResult
+  run(args: readonly string[], env = this.#env): Promise<CommandResult> {
+    if (this.#program === undefined) return (shared ??= new CommandProcess([process.execPath])).run(args, env)
+    return (this.#own ??= new CommandProcess(this.#program)).run(args, env)
   }
 
-  #start(): ChildProcess {
-    requireBuild()
-    const [execPath, ...execArgv] = this.#program
-    const stdio = ['ignore', 'ignore', 'inherit', 'ipc'] as never
-    const options = { execPath, execArgv, cwd: runFolder(), env: { PATH: process.env['PATH'] }, stdio }
-    const child = ownProcess(fork(fileURLToPath(new URL('command-host.js', import.meta.url)), [], options))
-    this.#exited = once(child, 'exit').then(() => Promise.reject(new Error('the process of the commands has ended')))
-    this.#exited.catch(() => undefined)
-    return child
-  }
-
+  /** Ends the process of its own program. */
   stop(): void {
-    this.#child?.kill()
+    this.#own?.stop()
   }
 }

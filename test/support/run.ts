@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -22,6 +22,11 @@ export function createRunFolder(): string {
 /** The folder of this run, in which processes that tests start work. Undefined outside of a run of `npm test`. */
 export function runFolder(): string | undefined {
   return process.env[RUN]
+}
+
+/** A new folder of a test. It is removed with that of the run. */
+export function newFolder(): string {
+  return realpathSync(mkdtempSync(join(tmpdir(), 'lanekeeper-')))
 }
 
 /** Processes that were started by this worker and have not ended. */

@@ -19,7 +19,7 @@ import { writesToCard, type Operation } from '../../resources/operation.ts'
 import { operations } from '../../resources/table.ts'
 import { table, cell, describe } from '../text.ts'
 import { toInput, parametersOf, returnedMembers, type Parameter } from './parameters.ts'
-import { CallFailed, exitCodes } from '../exit.ts'
+import { type exitCodes, Failure } from '../exit.ts'
 
 const DEFAULT_URL = 'http://127.0.0.1:3000'
 
@@ -38,7 +38,7 @@ interface FurtherOptions {
   readonly print?: string
 }
 
-/** Runs `lanekeeper api ARGUMENTS`. @throws {ConfigError} `CallFailed` */
+/** Runs `lanekeeper api ARGUMENTS`. @throws {ConfigError} `Failure` */
 export async function runApi(args: readonly string[]): Promise<void> {
   const [id] = args
   if (id === undefined || id === '-h' || id === '--help') return console.log(overview())
@@ -156,16 +156,16 @@ const UNAVAILABLE = new Set([408, 429, 502, 503, 504])
 /** The failure of a call with its text and its exit code; any other error as it is. */
 function toFailure(error: unknown, json: boolean): unknown {
   if (error instanceof InvalidInput) return new ConfigError(error.message)
-  if (error instanceof NoResponse) return new CallFailed(describeFailure(json, 'no_response', error), exitCodes.storage)
+  if (error instanceof NoResponse) return new Failure('storage', describeFailure(json, 'no_response', error))
   if (!(error instanceof ApiError)) return error
   const { code, status, requestId, members } = error
-  return new CallFailed(describeFailure(json, code, error, { status, request_id: requestId, ...members }), exitCodeOf(status))
+  return new Failure(outcomeOf(status), describeFailure(json, code, error, { status, request_id: requestId, ...members }))
 }
 
-function exitCodeOf(status: number): number {
-  if (INVALID.has(status)) return exitCodes.usage
-  if (UNAVAILABLE.has(status)) return exitCodes.storage
-  return status >= 500 ? exitCodes.internal : exitCodes.refused
+function outcomeOf(status: number): keyof typeof exitCodes {
+  if (INVALID.has(status)) return 'usage'
+  if (UNAVAILABLE.has(status)) return 'storage'
+  return status >= 500 ? 'internal' : 'refused'
 }
 
 /** One line of JSON, or a sentence with a line for each further member. A write names its key, with which it can be repeated. */

@@ -2,8 +2,8 @@ import { loadPolicy } from '../../authz/shipped-policy.ts'
 import { ConfigError } from '../../config.ts'
 import { Replay, type Difference } from '../../decision-log/replay.ts'
 import { verifyLog, type Finding } from '../../decision-log/verify.ts'
-import { LogNotIntact, DecidedDifferently } from '../exit.ts'
-import { cell, describe } from '../text.ts'
+import { Failure } from '../exit.ts'
+import { cell, counted, describe } from '../text.ts'
 import { logFiles, readLog } from './files.ts'
 import { readPolicy } from './read-policy.ts'
 
@@ -27,7 +27,7 @@ export async function verify(names: readonly string[], { anchor = [], from, json
     from,
   )
   console.log(json ? JSON.stringify(summary) : describe(summary))
-  if (summary.findings > 0) throw new LogNotIntact(summary.findings)
+  if (summary.findings > 0) throw new Failure('altered', `the log is not as it was written: ${counted(summary.findings, 'finding')}`)
 }
 
 function findingText({ kind, file, line, byte, message }: Finding): string {
@@ -54,7 +54,7 @@ function report(replayed: Replay, policy: string, json: boolean): void {
   const explained = differences.reduce((sum, { count }) => sum + count, 0) - changed
   if (json) console.log(JSON.stringify({ policy, records, decisions, changed, explained }))
   else console.log(`${decisions} decisions of ${records} records: ${changed} are decided differently, ${explained} for other reasons`)
-  if (changed > 0) throw new DecidedDifferently(changed)
+  if (changed > 0) throw new Failure('decidedDifferently', `${counted(changed, 'decision')} decided differently`)
 }
 
 function differenceText({ kind, stage, about, was, now, count, example }: Difference): string {

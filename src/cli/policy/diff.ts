@@ -1,7 +1,7 @@
 import { diffPolicies, undeclared } from '../../policy/decision-diff.ts'
 import { describeUndeclared, renderDiffJson, renderDiffMarkdown, renderDiffText, renderJunit } from '../../policy/result-formats.ts'
-import { UndeclaredWidening } from '../exit.ts'
-import { annotate, painter } from '../text.ts'
+import { Failure } from '../exit.ts'
+import { annotate, counted, painter } from '../text.ts'
 import { readPolicy } from './read-policy.ts'
 
 interface DiffFlags {
@@ -22,5 +22,5 @@ export function diff(oldName: string, newName: string, { format, json = false }:
   }
   console.log(render[json ? 'json' : format]())
   for (const one of widened) annotate('the policy allows more than before', one)
-  if (widened.length > 0) throw new UndeclaredWidening(widened.length)
+  if (widened.length > 0) throw new Failure('undeclaredWidening', `not declared in widenings.yaml: ${counted(widened.length, 'widening')}`)
 }

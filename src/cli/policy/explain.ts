@@ -2,23 +2,23 @@ import { ConfigError } from '../../config.ts'
 import type { ExpectedResponse, OperationDependence, OperationExplanation } from '../../resources/explanation.ts'
 import { webActions } from '../../resources/web-actions.ts'
 import { noIo, runOnStorage } from '../command.ts'
-import { Denied } from '../exit.ts'
+import { Failure } from '../exit.ts'
 import { painter } from '../text.ts'
 import { describeResponse, renderDependence, renderExplanation } from './explanation-text.ts'
 import { readPairs, readServiceScope, refuseTokenOptions, splitList, type ExplainFlags } from './fact-options.ts'
 
 type StoredResult = OperationExplanation | (OperationDependence & { readonly allowed: boolean; readonly response: ExpectedResponse })
 
-/** Explains a decision about stated facts or a stored workspace. @throws {Denied} */
+/** Explains a decision about stated facts or a stored workspace. @throws {Failure} `denied` */
 export async function printExplanation(flags: ExplainFlags): Promise<void> {
   const result = flags.as === undefined ? await (await import('./explain-stated.ts')).explainStated(flags) : await explainStored(flags)
   const paint = painter(process.stdout)
   if (flags.json === true) console.log(JSON.stringify(result))
   else console.log('decision' in result ? renderExplanation(result, paint) : renderDependence(result, paint))
-  if ('response' in result && !result.allowed) throw new Denied(`denied: ${describeResponse(result.response)}`)
+  if ('response' in result && !result.allowed) throw new Failure('denied', `denied: ${describeResponse(result.response)}`)
   const isDenied =
     !('response' in result) && [result, ...result.further].some(({ answers }) => answers.some(({ answer }) => answer !== 'allowed'))
-  if (isDenied) throw new Denied('denied in at least one case')
+  if (isDenied) throw new Failure('denied', 'denied in at least one case')
 }
 
 async function explainStored({ as: user, workspace, operation, resource, ...flags }: ExplainFlags): Promise<StoredResult> {

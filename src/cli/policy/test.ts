@@ -5,7 +5,7 @@ import type { Engine } from '../../policy/engine.ts'
 import { PolicyInvariantError } from '../../policy/folder.ts'
 import { proveInvariants } from '../../policy/prove.ts'
 import { renderJunit, renderTap } from '../../policy/result-formats.ts'
-import { PolicyFailed } from '../exit.ts'
+import { Failure } from '../exit.ts'
 import { counted, annotate, painter } from '../text.ts'
 import { loadTexts, readPolicy } from './read-policy.ts'
 
@@ -19,7 +19,7 @@ export async function testPolicy(name: string | undefined, { format, json = fals
   const checks = await checksOf(name)
   const failed = checks.reduce((sum, { failures }) => sum + failures.length, 0)
   console.log({ text: renderText, json: renderJson, tap: renderTap, junit: renderJunit }[json ? 'json' : format](checks))
-  if (failed > 0) throw new PolicyFailed(failed)
+  if (failed > 0) throw new Failure('policyFailed', `the policy does not hold: ${counted(failed, 'failure')}`)
 }
 
 /** A policy that cannot be loaded fails in one check. */

@@ -28,17 +28,16 @@ test.each<[text: string, expected: string | undefined]>([
 
 let server: Server
 let host: CommandHost
-let sent: { readonly url: URL; readonly body: string }[] = []
+let sent: { readonly method: string; readonly url: URL; readonly body: string }[] = []
 beforeAll(async () => {
   server = createServer(async (request, response) => {
-    sent.push({ url: new URL(request.url!, 'http://service.test'), body: await text(request) })
+    sent.push({ method: request.method!, url: new URL(request.url!, 'http://service.test'), body: await text(request) })
     response.setHeader('content-type', 'application/json').end('{"data":[],"page":{"next_cursor":null}}')
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   host = new CommandHost({ LANEKEEPER_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, LANEKEEPER_TOKEN: 'lk_pat_test' })
 })
 afterAll(() => {
-  host.stop()
   server.close()
 })
 beforeEach(() => void (sent = []))
@@ -59,6 +58,25 @@ const times = operations.flatMap((row) =>
   }),
 )
 
+const flagOf = (name: string) => `--${name.replaceAll('_', '-')}`
+/** What a value is in the option of its member. */
+const textOf = (name: string, value: unknown) =>
+  name.endsWith('_ids') ? String(value) : typeof value === 'string' ? value : JSON.stringify(value)
+
+test.each(operations.map((row) => [row.id, row] as const))('%s has the options of its path and its body', async (id, row) => {
+  const params = Object.fromEntries(namesInPath(row.path).map((name, i) => [name, `id_${i}`]))
+  const body = row.example.body as Record<string, unknown> | undefined
+  const options = Object.entries({ ...params, ...body }).flatMap(([name, value]) =>
+    value === null ? flagOf(name).replace('--', '--no-') : [flagOf(name), textOf(name, value)],
+  )
+  const { code, stderr } = await host.run(['api', id, ...options])
+  expect([code, stderr]).toEqual([0, ''])
+  const { method, url, body: sentBody } = sent.pop()!
+  const path = row.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => params[name]!)
+  expect([method, url.pathname, sentBody]).toEqual([row.method, `/v1${path}`, row.body === undefined ? '' : expect.any(String)])
+  if (row.body !== undefined) expect(JSON.parse(sentBody)).toEqual(body ?? {})
+})
+
 test('there are times among the parameters and the members of bodies', () => {
   expect(times.map(([id, name]) => `${id} ${name}`)).toEqual(
     expect.arrayContaining(['cards.search due_before', 'cards.search due_after', 'cards.create due_at', 'cards.update due_at']),
@@ -66,7 +84,6 @@ test('there are times among the parameters and the members of bodies', () => {
 })
 
 test.each(times)('%s accepts a relative time for %s, in both notations', async (id, name, row, required) => {
-  const flagOf = (one: string) => `--${one.replaceAll('_', '-')}`
   const flag = flagOf(name)
   const others = [...namesInPath(row.path), ...required].flatMap((one) => [flagOf(one), 'x'])
   for (const [option, offset] of [

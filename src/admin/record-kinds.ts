@@ -1,0 +1,279 @@
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
+import { sha256Hex } from '../auth/secrets.ts'
+import { account, session, signUp, workspaceLink } from '../model/account.ts'
+import { auditBatch } from '../model/audit.ts'
+import { board, boardMember } from '../model/board.ts'
+import { blockersOf, card, isOpen, type Card } from '../model/card.ts'
+import { changeRecord } from '../model/change.ts'
+import { claimRecord } from '../model/claim.ts'
+import { column } from '../model/column.ts'
+import { comment } from '../model/comment.ts'
+import { at, hash, id } from '../model/fields.ts'
+import { attachmentRecord, fileRecord } from '../model/file.ts'
+import { firstResponse, responseText } from '../model/idempotency.ts'
+import { isId, type IdKind } from '../model/ids.ts'
+import { label } from '../model/label.ts'
+import { order } from '../model/order.ts'
+import { pendingRemovals } from '../model/pending-removal.ts'
+import { readiness } from '../model/readiness.ts'
+import { schema } from '../model/schema.ts'
+import { challenge, notices, secondFactor } from '../model/second-factor.ts'
+import { subtask } from '../model/subtask.ts'
+import { token, tokenRules, tokenUse } from '../model/token.ts'
+import { auditTombstone, tombstone } from '../model/tombstone.ts'
+import { membership, user, workspace } from '../model/workspace.ts'
+import { keys } from '../store/keys.ts'
+import type { Value } from '../store/port.ts'
+
+/** A record that another record of the same partition refers to. */
+export interface RecordReference {
+  /** the key of the record that must exist, or must not */
+  readonly key: string
+  /** it must not exist */
+  readonly absent?: boolean
+  /** the members that it must have */
+  readonly members?: Readonly<Record<string, unknown>>
+  /** whether it is as it must be */
+  readonly matches?: (value: Value) => boolean
+  /** the tombstones and pending removals that explain that it is missing */
+  readonly explainedBy?: readonly string[]
+}
+
+type References<Record> = (value: Record, rest: string) => readonly (RecordReference | undefined)[]
+
+/** A kind of records. */
+interface Kind {
+  readonly schema: z.ZodType
+  /** whether this is the key of a valid record. `rest` is what follows the first word and its colon. */
+  readonly isKey: (key: string, value: any, rest: string) => boolean
+  /** what a valid record refers to */
+  readonly references: References<any>
+}
+/** Kinds by the first word of their keys. */
+type Kinds = Readonly<Record<string, Kind>>
+
+const none = (): readonly RecordReference[] => []
+
+/** The records of a kind whose key follows from the record. */
+function keyed<Schema extends z.ZodType>(
+  schema: Schema,
+  keyOf: (value: z.infer<Schema>) => string,
+  references: References<z.infer<Schema>> = none,
+): Kind {
+  return { schema, isKey: (key, value) => key === keyOf(value), references }
+}
+
+/** The records of a kind whose key has something that is not in the record. */
+function named<Schema extends z.ZodType>(
+  schema: Schema,
+  isName: (rest: string) => boolean,
+  references: References<z.infer<Schema>> = none,
+): Kind {
+  return { schema, isKey: (_key, _value, rest) => isName(rest), references }
+}
+
+/** The records of a kind whose key has their id. */
+function withId<Schema extends z.ZodType<{ readonly id: string }>>(
+  schema: Schema,
+  keyOf: (id: string) => string,
+  references?: References<z.infer<Schema>>,
+): Kind {
+  return keyed(schema, (value) => keyOf(value.id), references)
+}
+
+const isHash = (text: string): boolean => hash.safeParse(text).success
+/** The ids of the lists that have an order. */
+const LISTS: readonly IdKind[] = ['board', 'column', 'card']
+const run = z.strictObject({ id: z.string(), begun_at: at })
+const audit = withId(auditBatch, keys.audit)
+const version = keyed(schema, keys.schema)
+
+const toMember = (userId: string): RecordReference => ({ key: keys.membership(userId) })
+const toUser = (userId: string): RecordReference => ({ key: keys.user(userId) })
+const ofBoard = (boardId: string): string => `board ${boardId}`
+const toBoard = (boardId: string): RecordReference => ({ key: keys.board(boardId), explainedBy: [ofBoard(boardId)] })
+const toCard = (cardId: string): RecordReference => ({ key: keys.card(cardId), explainedBy: [`card ${cardId}`] })
+
+/** The records of a workspace in an export. What a reference to a deleted board or card needs is its tombstone. */
+export const workspaceKinds: Kinds = {
+  workspace: keyed(workspace, keys.workspace),
+  membership: keyed(membership, (value) => keys.membership(value.user_id)),
+  token: keyed(
+    token,
+    (value) => keys.token(value.hash),
+    ({ id: tokenId, hash: ofToken, user_id, replaced_by }) => [
+      toMember(user_id),
+      { key: keys.tokenHash(tokenId), members: { hash: ofToken } },
+      replaced_by === null ? undefined : { key: keys.tokenHash(replaced_by) },
+    ],
+  ),
+  token_hash: named(
+    z.strictObject({ hash }),
+    (rest) => isId('token', rest),
+    (value, tokenId) => [{ key: keys.token(value.hash), members: { id: tokenId } }],
+  ),
+  token_rules: keyed(tokenRules, keys.tokenRules),
+  token_use: named(tokenUse, isHash, (_value, ofToken) => [{ key: keys.token(ofToken) }]),
+  board: withId(board, keys.board, ({ creator_id }) => [toMember(creator_id)]),
+  board_member: keyed(
+    boardMember,
+    (value) => keys.boardMember(value.board_id, value.user_id),
+    ({ board_id, user_id }) => [toBoard(board_id), toMember(user_id)],
+  ),
+  column: withId(column, keys.column, ({ board_id }) => [toBoard(board_id)]),
+  card: withId(card, keys.card, referencesOfCard),
+  readiness: keyed(
+    readiness,
+    (value) => keys.readiness(value.card_id),
+    ({ card_id, board_id, blocker_ids, open_blocker_ids }) => [
+      { key: keys.card(card_id), matches: (value) => blockersOf(value as Card).length > 0 },
+      ...blocker_ids.map((blockerId) => ({
+        key: keys.card(blockerId),
+        members: { board_id },
+        matches: (value: Value) => isOpen(value as Card) === open_blocker_ids.includes(blockerId),
+        explainedBy: [ofBoard(board_id)],
+      })),
+    ],
+  ),
+  claim: keyed(
+    claimRecord,
+    (value) => keys.claim(value.card_id),
+    ({ card_id, board_id, holder_id, token_hash }) => [
+      { ...toCard(card_id), members: { board_id } },
+      toMember(holder_id),
+      { key: keys.token(token_hash) },
+    ],
+  ),
+  label: withId(label, keys.label, ({ board_id }) => [toBoard(board_id)]),
+  subtask: withId(subtask, keys.subtask, ({ card_id }) => [toCard(card_id)]),
+  comment: withId(comment, keys.comment, ({ card_id, author_id }) => [toCard(card_id), toMember(author_id)]),
+  attachment: withId(attachmentRecord, keys.attachment, ({ card_id, file_id, attached_by_id }) => [
+    toCard(card_id),
+    { key: keys.file(file_id) },
+    toMember(attached_by_id),
+  ]),
+  // Its home board may have been deleted: then `board` gives access to the owner only.
+  file: withId(fileRecord, keys.file, ({ owner_id, visibility }) => [
+    toMember(owner_id),
+    // The private files of a former member are accessible on their boards.
+    visibility === 'private'
+      ? { key: keys.membership(owner_id), members: { ended_at: null }, explainedBy: [`references ${owner_id}`] }
+      : undefined,
+  ]),
+  order: named(
+    order,
+    (rest) => LISTS.some((kind) => isId(kind, rest)),
+    (_value, list) => {
+      if (list.startsWith('brd_')) return [toBoard(list)]
+      return [list.startsWith('crd_') ? toCard(list) : { key: keys.column(list) }]
+    },
+  ),
+  // Garbage collection would remove what belongs to it.
+  tombstone: withId(tombstone, keys.tombstone, ({ kind, target }) =>
+    kind === 'board' || kind === 'card' ? [{ key: `${kind}:${target}`, absent: true }] : [],
+  ),
+  first_response: keyed(firstResponse, (value) => keys.firstResponse(value.token_hash, value.key_hash)),
+  response_text: keyed(responseText, (value) => keys.responseText(value.hour, value.sha256)),
+  change: named(changeRecord, isBoardAndNumber),
+  audit,
+  removals: keyed(pendingRemovals, keys.removals),
+}
+
+/** Whether this is what follows in the key of a change: its board and its number. */
+function isBoardAndNumber(rest: string): boolean {
+  const [boardId = '', entry = '', ...others] = rest.split(':')
+  return isId('board', boardId) && /^\d{16}$/.test(entry) && others.length === 0
+}
+
+function referencesOfCard(record: Card): readonly (RecordReference | undefined)[] {
+  const { board_id, column_id, assignee_ids, label_ids, cover_attachment_id, creator_id, completed_by_id } = record
+  return [
+    toBoard(board_id),
+    { key: keys.column(column_id), members: { board_id }, explainedBy: [ofBoard(board_id)] },
+    toMember(creator_id),
+    completed_by_id === null ? undefined : toMember(completed_by_id),
+    ...assignee_ids.map(toMember),
+    ...label_ids.map((labelId) => ({
+      key: keys.label(labelId),
+      members: { board_id },
+      explainedBy: [ofBoard(board_id), `label ${labelId}`],
+    })),
+    cover_attachment_id === null ? undefined : { key: keys.attachment(cover_attachment_id), members: { card_id: record.id } },
+    ...readinessOf(record),
+  ]
+}
+
+/** What a card with blockers needs beside it. */
+function readinessOf(card: Card): RecordReference[] {
+  const { id, column_id, position } = card
+  const blockers = blockersOf(card)
+  if (blockers.length === 0) return []
+  const matches = ({ blocker_ids }: Value) => isDeepStrictEqual(blocker_ids, blockers)
+  return [{ key: keys.readiness(id), members: { column_id, position, is_open: isOpen(card) }, matches }]
+}
+
+/** The records of a backup that belong to no workspace. It has no sessions, challenges, sign-up links and e-mail index. */
+export const globalKinds: Kinds = {
+  user: withId(user, keys.user),
+  account: keyed(
+    account,
+    (value) => keys.account(value.user_id),
+    ({ user_id, email }) => [toUser(user_id), { key: keys.accountEmail(sha256Hex(email)), members: { user_id } }],
+  ),
+  second_factor: keyed(
+    secondFactor,
+    (value) => keys.secondFactor(value.user_id),
+    ({ user_id }) => [toUser(user_id), { key: keys.account(user_id) }],
+  ),
+  notices: keyed(
+    notices,
+    (value) => keys.notices(value.user_id),
+    ({ user_id }) => [toUser(user_id)],
+  ),
+  workspace_link: keyed(
+    workspaceLink,
+    (value) => keys.workspaceLink(value.user_id, value.workspace_id),
+    ({ user_id }) => [toUser(user_id)],
+  ),
+  audit,
+  tombstone: withId(auditTombstone, keys.tombstone),
+  demo: keyed(z.strictObject({ begun_at: at, finished_at: at.nullable() }), keys.demo),
+}
+
+/** All records of a workspace. */
+const storedOfWorkspace: Kinds = {
+  ...workspaceKinds,
+  schema: version,
+  importing: keyed(run, keys.importing),
+  imported_bytes: keyed(z.strictObject({ blob_id: id('blob') }), (value) => keys.importedBytes(value.blob_id)),
+}
+
+/** All records that belong to no workspace. */
+const storedGlobal: Kinds = {
+  ...globalKinds,
+  schema: version,
+  account_email: named(z.strictObject({ user_id: id('user') }), isHash, ({ user_id }) => [{ key: keys.account(user_id) }]),
+  sign_up: keyed(
+    signUp,
+    (value) => keys.signUp(value.user_id),
+    ({ user_id }) => [toUser(user_id)],
+  ),
+  session: keyed(
+    session,
+    (value) => keys.session(value.hash),
+    ({ user_id }) => [toUser(user_id)],
+  ),
+  challenge: keyed(
+    challenge,
+    (value) => keys.challenge(value.hash),
+    ({ user_id }) => [user_id === null ? undefined : toUser(user_id)],
+  ),
+  workspace_entry: withId(z.strictObject({ id: id('workspace') }), keys.workspaceEntry),
+  bytes_mount: keyed(z.strictObject({ id: z.string() }), keys.blobMount),
+  restoring: keyed(run, keys.restoring),
+  restored_workspace: keyed(z.strictObject({ workspace_id: id('workspace') }), (value) => keys.restoredWorkspace(value.workspace_id)),
+}
+
+/** The kinds of records by where they are: in an export of a workspace, in the part of a backup that is of no workspace, or stored. */
+export const kinds = { workspace: workspaceKinds, global: globalKinds, storedOfWorkspace, storedGlobal } as const
