@@ -7,7 +7,7 @@ import { Replay, type Difference } from './decision-log/replay.ts'
 import { streamSink } from './decision-log/sink.ts'
 import { verifyLog, type Finding, type LogFile, type VerifiedLog } from './decision-log/verify.ts'
 import type { Answer } from './policy/enumerate.ts'
-import { recordKey } from './policy/compile.ts'
+import { caslConditions, recordKey } from './policy/compile.ts'
 import { Coverage, type CoverageKind, type CoverageShare } from './policy/coverage.ts'
 import type { PolicyDiff } from './policy/decision-diff.ts'
 import {
@@ -146,12 +146,12 @@ export type CaslRule = RawRuleOf<MongoAbility>
 export function caslRules(engine: Engine): CaslRule[] {
   return engine.permissionRules
     .filter((rule) => !isDefinition(rule))
-    .map(({ action, subject: subjects, fields, conditions, reason }) => ({
-      action: [...action],
-      subject: [...subjects],
-      ...(fields !== undefined && { fields: [...fields] }),
-      conditions: Object.fromEntries(Object.entries(structuredClone(conditions)).map(([name, value]) => [recordKey(name), value])),
-      reason,
+    .map((rule) => ({
+      action: [...rule.action],
+      subject: [...rule.subject],
+      ...(rule.fields !== undefined && { fields: [...rule.fields] }),
+      conditions: caslConditions(rule) as NonNullable<CaslRule['conditions']>,
+      reason: rule.reason,
     }))
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { compile, recordKey, type Ability } from './compile.ts'
+import { compile, recordKey } from './compile.ts'
 import { readDecisions, type HandWrittenDecisions } from './hand-written-decisions.ts'
 import {
   blankRecord,
@@ -8,79 +8,16 @@ import {
   decidingRules,
   derive,
   factRecord,
+  factSlot,
   refuse,
-  type Facts,
   type DefinitionSlot,
-  type FactSlot,
+  type Facts,
 } from './evaluate.ts'
 import { readCases } from './hand-written-cases.ts'
-import { isDefinition, readRules, type Rule, covers } from './rules.ts'
+import { covers, readRules, type Rule } from './rules.ts'
 import { readSource, type SourceFile } from './source.ts'
 import type { SpecificationCheck } from './specification.ts'
-import { readVocabulary, type Vocabulary, DEFINE, WEB_APP, type Definition, type Fact, type Permission } from './vocabulary.ts'
-
-/** Everything about a permission that does not depend on facts. It is computed once, when the policy is loaded. */
-export interface PreparedPermission {
-  readonly permission: Permission
-  /** the facts of its groups */
-  readonly facts: readonly FactSlot[]
-  /** the definitions that it needs, in the order of evaluation */
-  readonly definitions: readonly DefinitionSlot[]
-  /** the least value of the scope order that the scope table allows; of a permission of the web app alone, `web_app` */
-  readonly requiredScope: string
-  /** the row of its rule in the scope table; of a permission of the web app alone, `no token` */
-  readonly scopeRow: string
-  /** the row of its first rule in the permission table */
-  readonly row: string
-  /** the ids and reasons of all its rules in the permission table */
-  readonly reason: string
-}
-
-/**
- * Prepares a permission.
- * @param scopes the compiled scope table: the required scope is the first one that it allows
- */
-function preparePermission(
-  permission: Permission,
-  vocabulary: Vocabulary,
-  scopeRules: readonly Rule[],
-  permissionRules: readonly Rule[],
-  scopes: Ability,
-): PreparedPermission {
-  const { action, subject } = permission
-  const { scopeOrder } = vocabulary
-  const blank = blankRecord(vocabulary)
-  const allows = (value: string) => scopes.allows(action, factRecord(blank, subject, [factSlot(scopeOrder)], { [scopeOrder.name]: value }))
-  const rules = permissionRules.filter((rule) => covers(rule, permission))
-  return {
-    permission,
-    facts: permission.facts.map(factSlot),
-    definitions: definitionSlots([...permission.notFoundUnless, ...permission.forbiddenUnless], vocabulary, permissionRules),
-    requiredScope: scopeOrder.values.find(allows) ?? (permission.surface === undefined ? '(no scope)' : WEB_APP),
-    scopeRow: scopeRules.find((rule) => covers(rule, permission))?.row ?? (permission.surface === undefined ? '(no row)' : 'no token'),
-    row: rules[0]?.row ?? '(no row)',
-    reason: rules.map((rule) => `${rule.id}: ${rule.reason}`).join(' Or '),
-  }
-}
-
-/** Prepares a definition that is evaluated without a permission. */
-function prepareDefinition(
-  { name, facts }: Definition,
-  vocabulary: Vocabulary,
-  rules: readonly Rule[],
-): Pick<PreparedPermission, 'facts' | 'definitions'> {
-  return { facts: facts.map(factSlot), definitions: definitionSlots([name], vocabulary, rules) }
-}
-
-/** A fact with its key in a fact record. */
-function factSlot({ name, values }: Fact): FactSlot {
-  return { name, key: recordKey(name), values: new Set(values) }
-}
-
-/** Definitions and all definitions that they depend on, in the order of evaluation. */
-function definitionSlots(names: readonly string[], vocabulary: Vocabulary, rules: readonly Rule[]): DefinitionSlot[] {
-  return withDependencies(names, vocabulary, rules).map((name) => ({ name, key: recordKey(name) }))
-}
+import { DEFINE, readVocabulary, WEB_APP, type Permission, type Vocabulary } from './vocabulary.ts'
 
 /** Definitions and all definitions that they depend on, in the order of evaluation. */
 export function withDependencies(names: readonly string[], vocabulary: Vocabulary, rules: readonly Rule[]): string[] {
@@ -216,39 +153,61 @@ function* loadingSteps(files: PolicyFiles, check?: SpecificationCheck): Generato
 /** What an engine is made of. */
 export type EngineParts = Pick<Engine, 'vocabulary' | 'scopeRules' | 'permissionRules' | 'decisions' | 'hash'>
 
-/** Compiles rules that were read and checked. */
+/** Compiles rules that were read and checked. What does not depend on facts is computed now. */
 export function createEngine(parts: EngineParts): Engine {
   const { vocabulary, scopeRules, permissionRules } = parts
+  const { scopeOrder } = vocabulary
   const scopes = compile(scopeRules)
-  const definitions = compile(permissionRules.filter(isDefinition))
-  const permissions = compile(permissionRules.filter((rule) => !isDefinition(rule)))
-  const preparedPermissions = new Map(
-    [...vocabulary.permissions].map(([id, permission]) => [
-      id,
-      preparePermission(permission, vocabulary, scopeRules, permissionRules, scopes),
-    ]),
-  )
-  const preparedDefinitions = new Map(
-    [...vocabulary.definitions].map(([name, definition]) => [name, prepareDefinition(definition, vocabulary, permissionRules)]),
-  )
+  const permissions = compile(permissionRules)
   const blank = blankRecord(vocabulary)
-  const scopeSlots = [factSlot(vocabulary.scopeOrder)]
-  const lookUp = (id: string): PreparedPermission => preparedPermissions.get(id) ?? refuse(`"${id}" is not a permission of the vocabulary`)
+  const scopeSlots = [factSlot(scopeOrder)]
+  const definitionSlots = (names: readonly string[]): DefinitionSlot[] =>
+    withDependencies(names, vocabulary, permissionRules).map((name) => ({
+      name,
+      key: recordKey(name),
+      candidates: permissions(DEFINE, name),
+    }))
+  const preparePermission = (permission: Permission) => {
+    const { action, subject, surface, facts, fields, notFoundUnless, forbiddenUnless } = permission
+    const ofScope = scopes(action, subject)
+    const isSufficient = (stated: Facts) => decidingRules([ofScope], factRecord(blank, scopeSlots, stated)).length > 0
+    const rules = permissionRules.filter((rule) => covers(rule, permission))
+    return {
+      permission,
+      facts: facts.map(factSlot),
+      definitions: definitionSlots([...notFoundUnless, ...forbiddenUnless]),
+      isSufficient,
+      scopeRow: ofScope[0]?.rule.row ?? (surface === undefined ? '(no row)' : 'no token'),
+      requiredScope:
+        scopeOrder.values.find((value) => isSufficient({ [scopeOrder.name]: value })) ?? (surface === undefined ? '(no scope)' : WEB_APP),
+      candidates: new Map((fields ?? [undefined]).map((field) => [field, permissions(action, subject, field)])),
+      row: rules[0]?.row ?? '(no row)',
+      reason: rules.map((rule) => `${rule.id}: ${rule.reason}`).join(' Or '),
+    }
+  }
+  const preparedPermissions = new Map([...vocabulary.permissions].map(([id, permission]) => [id, preparePermission(permission)]))
+  const preparedDefinitions = new Map(
+    [...vocabulary.definitions].map(([name, { facts }]) => [name, { facts: facts.map(factSlot), definitions: definitionSlots([name]) }]),
+  )
+  const lookUp = (id: string) => preparedPermissions.get(id) ?? refuse(`"${id}" is not a permission of the vocabulary`)
 
   return Object.freeze({
     ...parts,
     checkScope(id: string, facts: Facts): ScopeDecision {
-      const { permission, requiredScope, scopeRow } = lookUp(id)
-      const allowed = scopes.allows(permission.action, factRecord(blank, permission.subject, scopeSlots, facts))
-      return { allowed, row: scopeRow, required: requiredScope }
+      const { isSufficient, scopeRow, requiredScope } = lookUp(id)
+      return { allowed: isSufficient(facts), row: scopeRow, required: requiredScope }
     },
     decide(id: string, facts: Facts, fields?: readonly string[], without?: string): Decision {
       const prepared = lookUp(id)
-      const { permission, row, reason } = prepared
+      const { permission, row, reason, candidates } = prepared
       checkFields(permission, fields)
-      const record = factRecord(blank, permission.subject, prepared.facts, facts)
-      const derived = derive(prepared.definitions, record, definitions, without)
-      const rules = decidingRules(permissions, permission.action, record, fields, without)
+      const record = factRecord(blank, prepared.facts, facts)
+      const derived = derive(prepared.definitions, record, without)
+      const rules = decidingRules(
+        fields === undefined ? [candidates.get(fields)!] : fields.map((field) => candidates.get(field)!),
+        record,
+        without,
+      )
       // Written out: copying the shared members would take a tenth of a decision.
       if (rules.length > 0)
         return { outcome: 'allowed', permission: id, fields, facts, derived, rules: idsOf(rules), row, reason: reasonsOf(rules) }
@@ -259,7 +218,7 @@ export function createEngine(parts: EngineParts): Engine {
     },
     holds(name: string, facts: Facts): boolean {
       const prepared = preparedDefinitions.get(name) ?? refuse(`"${name}" is not a definition of the vocabulary`)
-      return derive(prepared.definitions, factRecord(blank, name, prepared.facts, facts), definitions)[name]!
+      return derive(prepared.definitions, factRecord(blank, prepared.facts, facts))[name]!
     },
   })
 }

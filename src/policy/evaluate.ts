@@ -1,19 +1,27 @@
-import { recordKey, SUBJECT, type Ability, type FactRecord } from './compile.ts'
+import { recordKey, type Candidate, type FactRecord } from './compile.ts'
 import type { Rule } from './rules.ts'
-import { DEFINE, type Permission, type Vocabulary } from './vocabulary.ts'
+import type { Fact, Permission, Vocabulary } from './vocabulary.ts'
 
 /** `group.fact` → value. */
 export type Facts = Readonly<Record<string, string>>
 
-/** A definition and its key in a fact record. */
+/** A fact, its key in a fact record, and its values. */
+export interface FactSlot {
+  readonly name: string
+  readonly key: string
+  readonly values: ReadonlySet<string>
+}
+
+/** A fact with its key. */
+export function factSlot({ name, values }: Fact): FactSlot {
+  return { name, key: recordKey(name), values: new Set(values) }
+}
+
+/** A definition, its key in a fact record, and its rules. */
 export interface DefinitionSlot {
   readonly name: string
   readonly key: string
-}
-
-/** A fact, its key in a fact record, and its values. */
-export interface FactSlot extends DefinitionSlot {
-  readonly values: ReadonlySet<string>
+  readonly candidates: readonly Candidate[]
 }
 
 /**
@@ -22,7 +30,7 @@ export interface FactSlot extends DefinitionSlot {
  */
 export function blankRecord(vocabulary: Vocabulary): FactRecord {
   const names = [...vocabulary.facts.keys(), ...vocabulary.definitions.keys()]
-  return Object.fromEntries([[SUBJECT, ''], ...names.map((name) => [recordKey(name), undefined])]) as FactRecord
+  return Object.fromEntries(names.map((name) => [recordKey(name), undefined]))
 }
 
 /**
@@ -30,9 +38,8 @@ export function blankRecord(vocabulary: Vocabulary): FactRecord {
  * reaches CASL.
  * @throws {TypeError} if a fact is missing or has a value that is not in the vocabulary
  */
-export function factRecord(blank: FactRecord, subject: string, slots: readonly FactSlot[], facts: Facts): FactRecord {
+export function factRecord(blank: FactRecord, slots: readonly FactSlot[], facts: Facts): FactRecord {
   const record = { ...blank }
-  record[SUBJECT] = subject
   for (const { name, key, values } of slots) {
     const value = Object.hasOwn(facts, name) ? facts[name] : undefined
     if (value === undefined) refuse(`fact "${name}" is missing`)
@@ -46,37 +53,28 @@ export function factRecord(blank: FactRecord, subject: string, slots: readonly F
  * Evaluates definitions in their order and adds each to the record, where later definitions and rules use it.
  * @param without the id of a rule that is ignored
  */
-export function derive(
-  definitions: readonly DefinitionSlot[],
-  record: FactRecord,
-  ability: Ability,
-  without?: string,
-): Record<string, boolean> {
+export function derive(definitions: readonly DefinitionSlot[], record: FactRecord, without?: string): Record<string, boolean> {
   const derived: Record<string, boolean> = {}
-  const subject = record[SUBJECT]
-  for (const { name, key } of definitions) {
-    record[SUBJECT] = name
-    derived[name] = record[key] = ability.allows(DEFINE, record, without)
-  }
-  record[SUBJECT] = subject
+  for (const { name, key, candidates } of definitions)
+    derived[name] = record[key] = candidates.some(({ rule, matches }) => rule.id !== without && matches(record))
   return derived
 }
 
 /**
- * All rules that allow the action. With fields, each field must be allowed by at least one rule, or there is none. Each field is checked
+ * All rules that allow something. Of several fields, each must be allowed by at least one rule, or there is none. They are checked
  * separately, because CASL ignores `fields` when it gets no field.
+ * @param candidates for each field
  * @param without the id of a rule that is ignored
  */
-export function decidingRules(
-  permissions: Ability,
-  action: string,
-  record: FactRecord,
-  fields: readonly string[] | undefined,
-  without?: string,
-): readonly Rule[] {
-  if (fields === undefined) return permissions.allowing(action, record, undefined, without)
-  const rules = fields.map((field) => permissions.allowing(action, record, field, without))
-  return rules.every((ofField) => ofField.length > 0) ? [...new Set(rules.flat())] : []
+export function decidingRules(candidates: readonly (readonly Candidate[])[], record: FactRecord, without?: string): readonly Rule[] {
+  const allowing: Rule[][] = []
+  for (const ofField of candidates) {
+    const rules: Rule[] = []
+    for (const { rule, matches } of ofField) if (rule.id !== without && matches(record)) rules.push(rule)
+    if (rules.length === 0) return rules
+    allowing.push(rules)
+  }
+  return allowing.length === 1 ? allowing[0]! : [...new Set(allowing.flat())]
 }
 
 /** @throws {TypeError} if fields are required but not given, not required but given, or unknown */
