@@ -303,12 +303,12 @@ describe('the form of an operation', () => {
 
 describe('a new board', () => {
   test('has the columns of its template', async () => {
-    await visitor.open(`${base}/new-board`)
+    await visitor.open(`${base}/do/boards.create`)
     const page = await visitor.submit({ name: 'Autumn', template: 'columns' }, base)
     for (const name of ['Autumn', 'To do', 'Doing', 'Review', 'Done']) expect(textOf(page.text)).toContain(name)
-    await visitor.open(`${base}/new-board`)
+    await visitor.open(`${base}/do/boards.create`)
     expect(textOf((await visitor.submit({ name: 'Empty one', template: 'empty' }, base)).text)).toContain('This board has no columns yet')
-    await visitor.open(`${base}/new-board`)
+    await visitor.open(`${base}/do/boards.create`)
     expect((await visitor.submit({ name: '', template: 'columns' }, base)).status).toBe(422)
   })
 
