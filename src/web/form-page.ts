@@ -20,6 +20,8 @@ interface PostForm {
   readonly action: string
   /** default of a {@link FormPage}: the form token of the session. Anonymous pages have that of {@link anonymousFormToken}. */
   readonly token: string
+  /** fields that the person does not see; without those that are undefined */
+  readonly hidden?: Readonly<Record<string, string | number | undefined>> | undefined
   readonly fields: unknown
   /** whether the script sends it in place, and shows the change at once */
   readonly isSent?: boolean
@@ -29,7 +31,7 @@ interface PostForm {
 
 /** A form that is sent to one of our pages. */
 export function postForm(
-  { action, token, fields, hasFile = false, isSent = false }: PostForm,
+  { action, token, hidden = {}, fields, hasFile = false, isSent = false }: PostForm,
   className: string | undefined = 'card',
 ): VNode {
   return html`<form
@@ -37,9 +39,9 @@ export function postForm(
     action=${action}
     class=${className}
     enctype=${hasFile ? 'multipart/form-data' : undefined}
-    data-send=${isSent}
+    data-send=${isSent || undefined}
   >
-    <input type="hidden" name="form_token" value=${token} />
+    ${Object.entries({ form_token: token, ...hidden }).map(([name, value]) => value !== undefined && html`<input type="hidden" name=${name} value=${value} />`)}
     ${fields}
   </form>`
 }

@@ -21,14 +21,6 @@ export function themeChoice(): VNode {
   >`
 }
 
-/** What a page says of changes, for a short time: the script fills it, and it is read out. */
-export function toast(): VNode {
-  return html`<div class="toast" id="announcement" data-announcement data-keep>
-    <p role="status"></p>
-    <button type="button" aria-label="Dismiss">✕</button>
-  </div>`
-}
-
 /** A button that copies a text of the page. The script shows it. @param id of the element with the text @param what it is, for people */
 export function copyButton(id: string, what: string): VNode {
   return html`<button type="button" data-copy=${id} hidden>Copy<span class="unseen"> ${what}</span></button>`

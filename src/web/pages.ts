@@ -15,7 +15,6 @@ import { boardArchivePage, boardLabelsPage, boardMembersPage } from './boards/bo
 import { boardPage } from './boards/board-page.ts'
 import { eventsPage } from './boards/live.ts'
 import { boardsPage } from './boards/overview-page.ts'
-import { newBoardPage } from './boards/new-board.ts'
 import { operationPage } from './operations/page.ts'
 import { cardsPage } from './boards/search-page.ts'
 import { frontDoor } from './front-door.ts'
@@ -42,7 +41,6 @@ export const pages: readonly Page[] = [
   attachmentPage,
   eventsPage,
   operationPage,
-  newBoardPage,
   boardMembersPage,
   boardLabelsPage,
   boardArchivePage,

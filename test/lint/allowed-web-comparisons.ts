@@ -25,7 +25,7 @@ export const allowedWebComparisons: readonly AllowedComparison[] = [
   },
   {
     path: 'src/web/boards/live.ts',
-    expression: 'actor_id === caller.userId',
+    expression: 'actor_id === userId',
     reason: 'What the person has done on their own page is not announced to them.',
   },
   {
@@ -104,14 +104,9 @@ export const allowedWebComparisons: readonly AllowedComparison[] = [
     reason: 'The shape of an icon.',
   },
   {
-    path: 'src/web/boards/holders.ts',
-    expression: 'token.user_id !== caller.userId',
+    path: 'src/web/boards/authors.ts',
+    expression: 'token?.user_id === caller.userId',
     reason: 'The name of a token is shown to its own person, as on their page of tokens; to others by the permission table.',
-  },
-  {
-    path: 'src/web/boards/holders.ts',
-    expression: 'token.user_id === caller.userId',
-    reason: 'It chooses between two wordings for a token whose name is shown.',
   },
   {
     path: 'src/web/operations/place.ts',
@@ -134,19 +129,9 @@ export const allowedWebComparisons: readonly AllowedComparison[] = [
     reason: 'The words of a choice in the form of an upload.',
   },
   {
-    path: 'src/web/boards/card-comments.ts',
+    path: 'src/web/boards/card-data.ts',
     expression: 'author_id === userId',
-    reason: 'It chooses which answer of the policy is about this comment: that on the own ones, or that on those of others.',
-  },
-  {
-    path: 'src/web/boards/card-permissions.ts',
-    expression: 'author_id === userId',
-    reason: 'It chooses a comment of each kind that the policy tells apart, and asks the policy about it.',
-  },
-  {
-    path: 'src/web/boards/card-permissions.ts',
-    expression: 'author_id !== userId',
-    reason: 'It chooses a comment of each kind that the policy tells apart, and asks the policy about it.',
+    reason: 'It chooses a comment of each kind that the policy tells apart, and which of its answers is about a comment.',
   },
   {
     path: 'src/web/boards/card-facts.ts',

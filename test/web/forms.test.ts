@@ -30,11 +30,6 @@ const forms: Record<string, () => Promise<FilledForm>> = {
   '/app/{workspace}/do/{operation}': async () => {
     const visitor = await signedIn(service, person)
     await visitor.open(`/app/${workspaceId}/do/boards.create`)
-    return fill(visitor, { name: 'Plan' }, '/app/')
-  },
-  '/app/{workspace}/new-board': async () => {
-    const visitor = await signedIn(service, person)
-    await visitor.open(`/app/${workspaceId}/new-board`)
     return fill(visitor, { name: 'Plan', template: 'columns' }, '/app/')
   },
   '/settings/sign-in': async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ShownChange } from '../../src/web/boards/shown-change.ts'
-import { noteOf, sentenceOf } from '../../src/web/browser/sentences.ts'
+import { noteOf, sentenceOf } from '../../src/web/boards/sentences.ts'
 
 const change = (kind: string, action: ShownChange['action'], title: string | null = null): ShownChange => {
   return { kind, action, id: 'x', card: 'y', title, isOwn: false, by: 'your token “bot”' }

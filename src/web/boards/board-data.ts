@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 import type { Card } from '../../model/card.ts'
 import type { Column } from '../../model/column.ts'
-import type { Label } from '../../model/label.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import type { cardWithCounts } from '../../resources/cards/schema.ts'
-import { cardQuery, matchesDue, type BoardFilters } from './filters.ts'
+import { readHolders, type Holders } from './authors.ts'
+import { cardQuery, filtersOf, matchesDue, type BoardFilters } from './filters.ts'
 import { readPeople, type People } from './people.ts'
 import { readAll, type Reader } from './reader.ts'
 
@@ -27,39 +27,32 @@ export interface Lane {
 
 /** A board with what is shown of it. */
 export interface BoardData {
+  /** with its columns, its labels, and where the changes begin that may not be shown */
   readonly board: BoardSnapshot
-  readonly labels: readonly Label[]
   readonly people: People
   readonly lanes: readonly Lane[]
-  /** where the changes begin that may not be shown */
-  readonly changes: string
+  readonly holders: Holders
+  readonly filters: BoardFilters
+  readonly now: number
+  /** whether only one of its columns is shown */
+  readonly isPart: boolean
   /** whether cards were left out because there are too many to examine */
   readonly isPartial: boolean
 }
 
-/** Which part of a board is shown, if not the whole. */
-export interface BoardPlace {
-  readonly column: string | undefined
-  readonly cursor: string | undefined
-}
-
-/** Reads a board. The order of the reads matters: what changes after the first one is in the feed. */
-export async function readBoard(
-  reader: Reader,
-  boardId: string,
-  filters: BoardFilters,
-  place: BoardPlace,
-  now: number,
-): Promise<BoardData> {
-  const board = (await reader.read('boards.read', { board_id: boardId }, { include: 'columns,labels' })).data as BoardSnapshot
+/** Reads a board, as the address asks for it. The order of the reads matters: what changes after the first one is in the feed. */
+export async function readBoard(reader: Reader): Promise<BoardData> {
+  const { web, params, query: asked } = reader.context
+  const of = { board_id: params['board']! }
+  const [filters, now] = [filtersOf(asked), web.clock()]
+  const board = (await reader.read('boards.read', of, { include: 'columns,labels' })).data as BoardSnapshot
   const people = await readPeople(reader)
-  const column = (board.columns ?? []).find(({ id }) => id === place.column)?.id
-  const { cursor } = place
-  const columns = (board.columns ?? []).filter(({ id }) => column === undefined || id === column)
+  const column = board.columns!.find(({ id }) => id === asked.get('column'))?.id
+  const columns = board.columns!.filter(({ id }) => column === undefined || id === column)
   const query = { ...cardQuery(filters, board.labels ?? [], people.members), column_id: column, include: 'counts,claim' }
   const matches = (card: Card) => matchesDue(filters, card, now)
-  const pages = filters.due === '' ? 1 : EXAMINED_PAGES
-  const first = await readAll<ListedCard>(reader, ['cards.list', { board_id: boardId }, { ...query, cursor }], pages)
+  const cursor = asked.get('cursor') ?? undefined
+  const first = await readAll<ListedCard>(reader, ['cards.list', of, { ...query, cursor }], filters.due === '' ? 1 : EXAMINED_PAGES)
   const isWhole = first.cursor === undefined || column !== undefined || filters.due !== ''
   const lanes = isWhole
     ? columns.map((one) => ({
@@ -67,23 +60,22 @@ export async function readBoard(
         cards: first.items.filter((card) => card.column_id === one.id && matches(card)),
         cursor: filters.due === '' ? first.cursor : undefined,
       }))
-    : await readLanes(reader, boardId, columns, query)
+    : await readLanes(reader, columns, query)
+  const holders = await readHolders(
+    reader,
+    lanes.flatMap(({ cards }) => cards),
+  )
   const isPartial = filters.due !== '' && first.cursor !== undefined
-  return { board, labels: board.labels ?? [], people, lanes, changes: board.changes_cursor!, isPartial }
+  return { board, people, lanes, holders, filters, now, isPart: asked.has('column'), isPartial }
 }
 
 /** Reads the columns of a large board one by one. */
-async function readLanes(
-  reader: Reader,
-  boardId: string,
-  columns: readonly Column[],
-  query: Readonly<Record<string, string | undefined>>,
-): Promise<Lane[]> {
+async function readLanes(reader: Reader, columns: readonly Column[], query: Readonly<Record<string, string | undefined>>): Promise<Lane[]> {
   const lanes: Lane[] = []
   for (let at = 0; at < columns.length; at += AT_ONCE) {
     const read = columns.slice(at, at + AT_ONCE).map(async (column) => {
       const own = { ...query, column_id: column.id, limit: String(SHOWN_CARDS) }
-      const { data, nextCursor } = await reader.read('cards.list', { board_id: boardId }, own)
+      const { data, nextCursor } = await reader.read('cards.list', { board_id: column.board_id }, own)
       return { column, cards: data as ListedCard[], cursor: nextCursor ?? undefined }
     })
     lanes.push(...(await Promise.all(read)))

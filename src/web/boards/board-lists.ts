@@ -3,52 +3,58 @@ import type { Board } from '../../model/board.ts'
 import type { Card } from '../../model/card.ts'
 import type { Column } from '../../model/column.ts'
 import type { Label } from '../../model/label.ts'
-import { limits } from '../../model/limits.ts'
 import type { BoardMemberEntry } from '../../resources/board-members/people.ts'
 import { html } from '../html.ts'
-import { formAddress, operationForm } from '../operations/form.ts'
 import { renderDone } from '../operations/undo.ts'
-import type { Page, SignedInContext } from '../page-context.ts'
+import type { Page } from '../page-context.ts'
 import { renderDistance } from '../times.ts'
+import { doButton, doForm, doLink, type Controls } from './controls.ts'
+import { renderCrumbs } from './crumbs.ts'
 import { swatch } from './icons.ts'
 import { readPeople, renderPerson } from './people.ts'
-import { ifFound, readAll, readerOf, type Reader } from './reader.ts'
+import { readAll, workspacePage, type Reader } from './reader.ts'
 
 // What a board has besides its active cards: the people, the labels, and the archive. Their forms work without JavaScript only.
 
-/** What a list of a board is made from. */
-interface Part {
-  readonly context: SignedInContext
-  readonly reader: Reader
-  readonly board: Board
-  /** what the person may do on the board */
-  readonly allowed: ReadonlySet<string>
+/** A page about a board. @param path below that of the board */
+function boardPart(
+  path: string,
+  operation: string,
+  title: string,
+  render: (reader: Reader, board: Board, controls: Controls) => Promise<VNode>,
+): Page {
+  return workspacePage(`boards/{board}/${path}`, operation, async (reader) => {
+    const { context, base } = reader
+    const board = (await reader.read('boards.read', { board_id: context.params['board']! })).data as Board
+    const controls = { context, may: await reader.allowed('board', board.id) }
+    const body = html`${renderCrumbs([
+        ['Boards', '/app'],
+        [board.name, `${base}/boards/${board.id}`],
+      ])}
+      <h1>${title}</h1>
+      ${renderDone(context)} ${await render(reader, board, controls)}`
+    return { title: `${title} · ${board.name}`, body }
+  })
 }
 
-/** A page about a board. @param path below that of the board */
-function boardPart(path: string, operation: string, title: string, render: (part: Part) => Promise<VNode>): Page {
-  return {
-    path: `/app/{workspace}/boards/{board}/${path}`,
-    anonymous: false,
-    get: (context) =>
-      ifFound(context, operation, async () => {
-        const { params } = context
-        const reader = readerOf(context, params['workspace']!)
-        const board = (await reader.read('boards.read', { board_id: params['board']! })).data as Board
-        const allowed = await reader.allowed('board', board.id)
-        const boardPath = `/app/${params['workspace']}/boards/${board.id}`
-        const body = html`<nav class="crumbs" aria-label="Breadcrumb">
-            <a href="/app">Boards</a> <span aria-hidden="true">/</span> <a href=${boardPath}>${board.name}</a>
-          </nav>
-          <h1>${title}</h1>
-          ${renderDone(context)} ${await render({ context, reader, board, allowed })}`
-        return { title: `${title} · ${board.name}`, body }
-      }),
-  }
+/** Things with what can be done about each. */
+function renderEntries<Item>(
+  items: readonly Item[],
+  render: (item: Item) => readonly [shown: VNode, ...actions: (VNode | undefined)[]],
+): VNode {
+  return html`<ul class="entries">
+    ${items.map((item) => {
+      const [shown, ...actions] = render(item)
+      return html`<li>
+        <div>${shown}</div>
+        <div class="actions">${actions}</div>
+      </li>`
+    })}
+  </ul>`
 }
 
 /** Who has access to a board, and who was added to it. */
-export const boardMembersPage = boardPart('members', 'board_members.list', 'People', async ({ context, reader, board, allowed }) => {
+export const boardMembersPage = boardPart('members', 'board_members.list', 'People', async (reader, board, controls) => {
   const of = { board_id: board.id }
   const { items } = await readAll<BoardMemberEntry>(reader, ['board_members.list', of], 5)
   const known = new Set(items.map(({ user_id }) => user_id))
@@ -57,119 +63,80 @@ export const boardMembersPage = boardPart('members', 'board_members.list', 'Peop
     <p class="hint">
       ${board.visibility === 'private' ? 'The board is private: only the people of this list have access to it.' : 'All members of the workspace have access to the board.'}
     </p>
-    <ul class="entries">
-      ${items.map(
-        ({ user_id, display_name, creator, added_at }) =>
-          html`<li>
-            <div class="person">
-              ${renderPerson(user_id, display_name)} <span>${display_name}</span>
-              <span class="hint">${creator ? 'created the board' : html`added ${renderDistance(added_at, context.web.clock())}`}</span>
-            </div>
-            ${!creator && allowed.has('board_members.remove') && operationForm(context, 'board_members.remove', { ...of, user_id }, html`<button class="danger">Remove<span class="unseen"> ${display_name}</span></button>`)}
-          </li>`,
-      )}
-    </ul>
-    ${
-      allowed.has('board_members.add') &&
-      others.length > 0 &&
-      operationForm(
-        context,
-        'board_members.add',
-        of,
-        html`<label for="user_id">Add a member of the workspace</label>
-          <select id="user_id" name="user_id" required>
-            <option value="">Choose</option>
-            ${others.map(({ user_id, display_name }) => html`<option value=${user_id}>${display_name}</option>`)}
-          </select>
-          <button class="primary">Add</button>`,
-        'row-form',
-      )
-    }
+    ${renderEntries(items, ({ user_id, display_name: about, creator, added_at }) => [
+      html`<span class="person">${renderPerson(user_id, about)} ${about}</span>${' '}
+        <span class="hint">${creator ? 'created the board' : html`added ${renderDistance(added_at, reader.context.web.clock())}`}</span>`,
+      creator ? undefined : doButton(controls, 'board_members.remove', { ...of, user_id }, 'Remove', { about, className: 'danger' }),
+    ])}
+    ${doForm(controls, 'board_members.add', of, {
+      fields: ['user_id'],
+      choices: others.map(({ user_id, display_name }) => [user_id, display_name]),
+      button: html`<button class="primary">Add a member of the workspace</button>`,
+      attributes: { 'aria-label': 'Member of the workspace' },
+      isLine: true,
+    })}
   `
 })
 
 /** The labels of a board. */
-export const boardLabelsPage = boardPart('labels', 'labels.list', 'Labels', async ({ context, reader, board, allowed }) => {
+export const boardLabelsPage = boardPart('labels', 'labels.list', 'Labels', async (reader, board, controls) => {
   const of = { board_id: board.id }
   const { items } = await readAll<Label>(reader, ['labels.list', of], 5)
-  const [first] = items
-  const ofLabel = first === undefined ? new Set<string>() : await reader.allowed('label', first.id)
+  const ofLabel = { ...controls, may: await reader.allowed('label', items[0]?.id) }
   return html`
     ${items.length === 0 && html`<p class="empty">This board has no labels yet.</p>`}
-    <ul class="entries">
-      ${items.map(
-        ({ id, name, color }) =>
-          html`<li>
-            <div><span class="label">${swatch(color, 'dot')}${name}</span></div>
-            <p class="actions">
-              ${ofLabel.has('labels.update') && html`<a class="button" href=${formAddress(context, 'labels.update', { label_id: id })}>Edit<span class="unseen"> ${name}</span></a>`}
-              ${ofLabel.has('labels.delete') && html`<a class="button danger" href=${formAddress(context, 'labels.delete', { label_id: id })}>Delete<span class="unseen"> ${name}</span></a>`}
-            </p>
-          </li>`,
-      )}
-    </ul>
-    ${
-      allowed.has('labels.create') &&
-      operationForm(
-        context,
-        'labels.create',
-        of,
-        html`<label for="name">New label</label>
-          <input id="name" name="name" required maxlength=${limits.labelName} autocomplete="off" />
-          <label for="color" class="unseen">Color</label>
-          <input id="color" type="color" name="color" value="#1f6feb" />
-          <button class="primary">Create label</button>`,
-        'row-form',
-      )
-    }
+    ${renderEntries(items, ({ id: label_id, name: about, color }) => [
+      html`<span class="label">${swatch(color, 'dot')}${about}</span>`,
+      doLink(ofLabel, 'labels.update', { label_id }, 'Edit', { about, className: 'button' }),
+      doLink(ofLabel, 'labels.delete', { label_id }, 'Delete', { about, className: 'button danger' }),
+    ])}
+    ${doForm(controls, 'labels.create', of, { fields: ['name', 'color'], button: html`<button class="primary">Create label</button>`, className: 'row-form' })}
   `
 })
 
+/** A card or a column in the archive. */
+interface Archived extends Pick<Column, 'id' | 'name' | 'archived_at'> {
+  readonly shown: unknown
+}
+
 /** The archived cards and columns of a board. */
-export const boardArchivePage = boardPart('archive', 'cards.list', 'Archive', async ({ context, reader, board }) => {
+export const boardArchivePage = boardPart('archive', 'cards.list', 'Archive', async (reader, board, controls) => {
   const of = { board_id: board.id }
-  const cursor = context.query.get('cursor') ?? undefined
+  const cursor = reader.context.query.get('cursor') ?? undefined
   const [columns, cards] = await Promise.all([
     readAll<Column>(reader, ['columns.list', of, { archived: 'true' }], 5),
     readAll<Card>(reader, ['cards.list', of, { archived: 'true', cursor }], 1),
   ])
-  const [column, card] = [columns.items[0], cards.items.find(({ archived_at }) => archived_at !== null)]
-  const mayRestore = {
-    column: column !== undefined && (await reader.allowed('column', column.id)).has('columns.restore'),
-    card: card !== undefined && (await reader.allowed('card', card.id)).has('cards.restore'),
-  }
-  const now = context.web.clock()
-  const base = `/app/${context.params['workspace']}`
-  const restore = (kind: 'card' | 'column', id: string, name: string) =>
-    mayRestore[kind] &&
-    operationForm(context, `${kind}s.restore`, { [`${kind}_id`]: id }, html`<button>Restore<span class="unseen"> ${name}</span></button>`)
+  const [ofColumn, ofCard] = await Promise.all([
+    reader.allowed('column', columns.items[0]?.id),
+    reader.allowed('card', cards.items.find(({ archived_at }) => archived_at !== null)?.id),
+  ])
+  const list = (title: string, kind: 'column' | 'card', may: ReadonlySet<string>, items: readonly Archived[]) =>
+    items.length > 0 &&
+    html`<h2>${title}</h2>
+      ${renderEntries(items, ({ id, name: about, shown, archived_at }) => [
+        html`${shown}${' '}
+          <span class="hint"
+            >${archived_at === null ? 'in an archived column' : html`archived ${renderDistance(archived_at, reader.context.web.clock())}`}</span
+          >`,
+        archived_at === null
+          ? undefined
+          : doButton({ ...controls, may }, `${kind}s.restore`, { [`${kind}_id`]: id }, 'Restore', { about, className: '' }),
+      ])}`
+  const ofCards = cards.items.map((one) => ({
+    ...one,
+    name: one.title,
+    shown: html`<a href="${reader.base}/cards/${one.id}">${one.title}</a>`,
+  }))
   return html`
     ${columns.items.length + cards.items.length === 0 && html`<p class="empty">Nothing of this board is archived.</p>`}
-    ${columns.items.length > 0 && html`<h2>Columns</h2>`}
-    <ul class="entries">
-      ${columns.items.map(
-        ({ id, name, archived_at }) =>
-          html`<li>
-            <div>${name} <span class="hint">archived ${renderDistance(archived_at!, now)}</span></div>
-            ${restore('column', id, name)}
-          </li>`,
-      )}
-    </ul>
-    ${cards.items.length > 0 && html`<h2>Cards</h2>`}
-    <ul class="entries">
-      ${cards.items.map(
-        ({ id, title, archived_at }) =>
-          html`<li>
-            <div>
-              <a href="${base}/cards/${id}">${title}</a>${' '}
-              <span class="hint"
-                >${archived_at === null ? 'in an archived column' : html`archived ${renderDistance(archived_at, now)}`}</span
-              >
-            </div>
-            ${archived_at !== null && restore('card', id, title)}
-          </li>`,
-      )}
-    </ul>
+    ${list(
+      'Columns',
+      'column',
+      ofColumn,
+      columns.items.map((one) => ({ ...one, shown: one.name })),
+    )}
+    ${list('Cards', 'card', ofCard, ofCards)}
     ${cards.cursor !== undefined && html`<p class="more"><a href="?cursor=${encodeURIComponent(cards.cursor)}">More cards</a></p>`}
   `
 })

@@ -3,7 +3,7 @@ import { fileVisibilities, type Attachment } from '../../model/file.ts'
 import { html } from '../html.ts'
 import { operationForm } from '../operations/form.ts'
 import type { CardData } from './card-data.ts'
-import { doButton, doLink, moreMenu, type Controls } from './controls.ts'
+import { doButton, doLink, menu, type Controls } from './controls.ts'
 import { icon } from './icons.ts'
 
 /** Images that browsers show, and that cannot contain a program. Others are links. */
@@ -11,24 +11,24 @@ const SHOWN_IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/web
 const isImage = ({ content_type }: Attachment) => SHOWN_IMAGES.has(content_type.toLowerCase())
 
 /** The files of a card, with a form for one more. */
-export function renderAttachments(data: CardData, controls: Controls): VNode | undefined {
-  const { card, attachments, may } = data
-  const mayAttach = may.card.has('attachments.attach')
+export function renderAttachments(data: CardData, controls: Controls, base: string): VNode | undefined {
+  const { card, attachments } = data
+  const mayAttach = controls.may.has('attachments.attach')
   if (attachments.length === 0 && !mayAttach) return undefined
   return html`<section id="card-attachments" aria-labelledby="attachments-title" data-merge>
     <h2 id="attachments-title">Attachments${attachments.length > 0 && html` <span class="count">${attachments.length}</span>`}</h2>
     <ul class="attachments" id="attachment-list" data-merge>
-      ${attachments.map((attachment) => renderAttachment(attachment, data, controls))}
+      ${attachments.map((attachment) => renderAttachment(attachment, data, controls, base))}
     </ul>
     ${mayAttach && html`<div id="attach" data-draft>${renderUpload(card.id, controls)}</div>`}
   </section>` as VNode
 }
 
-function renderAttachment(attachment: Attachment, { card, may }: CardData, controls: Controls): VNode {
+function renderAttachment(attachment: Attachment, { card, may }: CardData, controls: Controls, base: string): VNode {
   const { id, file_id, name, size, visibility } = attachment
-  const path = `${controls.base}/attachments/${id}`
+  const path = `${base}/attachments/${id}`
   const isCover = card.cover_attachment_id === id
-  const allowed = may.attachments.get(id)!
+  const ofFile = { context: controls.context, may: may.attachments.get(id)! }
   return html`<li id=${id}>
     <a href=${path} download=${name}>
       ${isImage(attachment) ? html`<img src=${path} alt="" loading="lazy" decoding="async" />` : html`<span class="no-image">${icon('file')}</span>`}
@@ -36,14 +36,12 @@ function renderAttachment(attachment: Attachment, { card, may }: CardData, contr
     </a>
     <div class="file-line">
       <span class="hint">${sizeOf(size)}${isCover && ' · cover'}${visibility === 'private' && ' · private file'}</span>
-      ${moreMenu(`${id}-more`, `“${name}”`, [
-        isCover && may.card.has('cards.clear_cover') && doButton(controls, 'cards.clear_cover', { card_id: card.id }, 'Remove as cover'),
-        !isCover &&
-          isImage(attachment) &&
-          allowed.has('cards.set_cover') &&
-          doButton(controls, 'cards.set_cover', { card_id: card.id, attachment_id: id }, 'Set as cover'),
-        allowed.has('files.update') && doLink(controls, 'files.update', { file_id }, 'Who can use this file'),
-        allowed.has('attachments.detach') && doLink(controls, 'attachments.detach', { attachment_id: id }, 'Detach'),
+      ${menu(`${id}-more`, `“${name}”`, [
+        isCover
+          ? doButton(controls, 'cards.clear_cover', { card_id: card.id }, 'Remove as cover')
+          : isImage(attachment) && doButton(ofFile, 'cards.set_cover', { card_id: card.id, attachment_id: id }, 'Set as cover'),
+        doLink(ofFile, 'files.update', { file_id }, 'Who can use this file'),
+        doLink(ofFile, 'attachments.detach', { attachment_id: id }, 'Detach'),
       ])}
     </div>
   </li>`
@@ -60,7 +58,7 @@ function renderUpload(cardId: string, { context }: Controls): VNode {
     <input type="file" name="file" required aria-label="File to attach" data-most=${most} />
     <button class="small">Attach<span class="unseen"> file</span></button>
     <span class="hint">At most ${sizeOf(most)}.</span>`
-  return operationForm(context, 'attachments.attach', { card_id: cardId }, content, 'inline add', true)
+  return operationForm(context, 'attachments.attach', { card_id: cardId }, content, 'inline add')
 }
 
 function sizeOf(bytes: number): string {

@@ -1,17 +1,14 @@
 import type { Comment } from '../../model/comment.ts'
-import { ApiError } from '../../model/errors.ts'
 import type { Attachment } from '../../model/file.ts'
 import type { Subtask } from '../../model/subtask.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import { keys } from '../../store/keys.ts'
-import { transact } from '../../store/transact.ts'
-import type { SignedInContext } from '../page-context.ts'
+import type { Given } from '../operations/form.ts'
+import { readHolders, type Holders } from './authors.ts'
 import type { ListedCard } from './board-data.ts'
 import { readHistory, type History } from './history.ts'
-import { readPermissions, type CardPermissions } from './card-permissions.ts'
-import { readHolders, type Holders } from './holders.ts'
-import { readPeople, type People } from './people.ts'
-import { readAll, readerOf, type Reader } from './reader.ts'
+import { readPeople, type Member, type People } from './people.ts'
+import { readAll, type Reader } from './reader.ts'
 
 /** Blockers that are shown; the others are counted. */
 const SHOWN_BLOCKERS = 10
@@ -23,11 +20,9 @@ export interface CardData {
   readonly card: ListedCard
   /** of the version that is shown, or of one before it: an answer with what is included has none */
   readonly revision: string | undefined
-  /** the person */
-  readonly userId: string
   readonly may: CardPermissions
   /** the people who can be assigned, if the person may */
-  readonly assignable: readonly Assignable[]
+  readonly assignable: readonly Member[]
   readonly board: BoardSnapshot
   readonly people: People
   readonly holders: Holders
@@ -46,65 +41,97 @@ export interface CardData {
   readonly history: History | undefined
 }
 
-interface Assignable {
-  readonly user_id: string
-  readonly display_name: string
+/** What the person may do on a card, as the policy decides: nothing else is offered. */
+interface CardPermissions {
+  /** on the card */
+  readonly card: ReadonlySet<string>
+  /** on each of its subtasks, about which the policy knows the same */
+  readonly subtask: ReadonlySet<string>
+  /** on a comment: the policy knows only whether the person is its author */
+  comment(comment: Comment): ReadonlySet<string>
+  /** by the ids of attachments */
+  readonly attachments: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+/** What the forms that change the card are given. */
+export function ofVersion({ card, revision }: CardData): Given {
+  return { card_id: card.id, revision }
 }
 
 /** Reads a card and what is on it. */
-export async function readCard(context: SignedInContext): Promise<CardData> {
-  const { params, query } = context
-  const reader = readerOf(context, params['workspace']!)
+export async function readCard(reader: Reader): Promise<CardData> {
+  const { params, query } = reader.context
   const of = { card_id: params['card']! }
   // The board first: what changes after it is in the feed.
   const { data, revision } = await reader.read('cards.read', of)
   const { board_id } = data as ListedCard
   const board = (await reader.read('boards.read', { board_id }, { include: 'columns,labels' })).data as BoardSnapshot
   const card = (await reader.read('cards.read', of, { include: 'counts,claim' })).data as ListedCard
-  const [people, blockers, blocked, subtasks, attachments, comments] = await Promise.all([
+  const [people, blockers, blocked, subtasks, attachments, comments, holders] = await Promise.all([
     readPeople(reader),
-    readBlockers(reader, card),
+    // One that was deleted since the card was read is left out.
+    Promise.all(card.blocker_ids.slice(0, SHOWN_BLOCKERS).map((card_id) => reader.find<ListedCard>('cards.read', { card_id }))),
     readAll<ListedCard>(reader, ['cards.search', {}, { blocker_id: card.id, sort: 'position' }], 1),
     readAll<Subtask>(reader, ['subtasks.list', of], 2),
     readAll<Attachment>(reader, ['attachments.list', of], 1),
     readAll<Comment>(reader, ['comments.list', of, { cursor: query.get('comments') ?? undefined }], COMMENT_PAGES),
+    readHolders(reader, [card]),
   ])
   const on = { subtasks: subtasks.items, attachments: attachments.items, comments: comments.items }
-  const may = await readPermissions(reader, { card, ...on })
-  const assignable = may.card.has('cards.assign') ? await readAll<Assignable>(reader, ['boards.assignable', { board_id }], 2) : undefined
-  const holders = await readHolders(context, reader.caller(), people, [card])
+  const may = await readPermissions(reader, card, on)
+  const assignable = may.card.has('cards.assign') ? (await readAll<Member>(reader, ['boards.assignable', { board_id }], 2)).items : []
   const before = query.get('history')
-  const all = {
+  return {
+    card,
+    revision,
+    board,
+    people,
     holders,
-    history: before === null ? undefined : await readHistory(context, reader.caller(), card, before),
-    claimedAt: card.claim == null ? undefined : await readClaimedAt(context, reader.caller().workspaceId, card),
-    blockers,
+    history: before === null ? undefined : await readHistory(reader, card, before),
+    claimedAt: await readClaimedAt(reader, card),
+    blockers: blockers.filter((blocker) => blocker !== undefined),
     blocked: blocked.items,
     ...on,
+    commentsCursor: comments.cursor,
     may,
-    assignable: assignable?.items ?? [],
-    revision,
-    userId: reader.caller().userId,
+    assignable,
   }
-  return { card, board, people, ...all, commentsCursor: comments.cursor }
 }
 
 /** The API says when a claim was renewed last. A person wants to know how long somebody has been at work. */
-async function readClaimedAt({ web }: SignedInContext, workspaceId: string, { id, claim }: ListedCard): Promise<string | undefined> {
-  const record = await transact(web.store, workspaceId, web.random, (tx) => tx.get(keys.claim(id)))
+async function readClaimedAt(reader: Reader, { id, claim }: ListedCard): Promise<string | undefined> {
+  if (claim == null) return undefined
+  const record = await reader.transact((tx) => tx.get(keys.claim(id)))
   // Another holder may have taken it since the card was read.
-  return record?.epoch === claim?.epoch ? record?.taken_at : undefined
+  return record?.epoch === claim.epoch ? record.taken_at : undefined
 }
 
-/** Reads the first blockers of a card. One that was deleted since the card was read is left out. */
-async function readBlockers(reader: Reader, { blocker_ids }: ListedCard): Promise<ListedCard[]> {
-  const read = blocker_ids.slice(0, SHOWN_BLOCKERS).map(async (card_id) => {
-    try {
-      return [(await reader.read('cards.read', { card_id })).data as ListedCard]
-    } catch (error) {
-      if (error instanceof ApiError && error.code === 'not_found') return []
-      throw error
-    }
-  })
-  return (await Promise.all(read)).flat()
+/** Asks what the person may do on a card. */
+async function readPermissions(
+  reader: Reader,
+  { id }: ListedCard,
+  { subtasks, comments, attachments }: Pick<CardData, 'subtasks' | 'comments' | 'attachments'>,
+): Promise<CardPermissions> {
+  const { userId } = reader.caller()
+  const isOwn = ({ author_id }: Comment) => author_id === userId
+  const asked = attachments.flatMap((attachment) => [
+    { operation: 'attachments.detach', type: 'attachment', id: attachment.id },
+    { operation: 'cards.set_cover', type: 'card', id, properties: { attachment_id: attachment.id } },
+    { operation: 'files.update', type: 'file', id: attachment.file_id },
+  ])
+  const each = asked.length / attachments.length
+  const [card, subtask, own, others, decisions] = await Promise.all([
+    reader.allowed('card', id),
+    reader.allowed('subtask', subtasks[0]?.id),
+    reader.allowed('comment', comments.find(isOwn)?.id),
+    reader.allowed('comment', comments.find((comment) => !isOwn(comment))?.id),
+    reader.allowedOf(asked),
+  ])
+  const allowed = asked.map(({ operation }, i) => (decisions[i] ? operation : ''))
+  return {
+    card,
+    subtask,
+    comment: (comment) => (isOwn(comment) ? own : others),
+    attachments: new Map(attachments.map((one, i) => [one.id, new Set(allowed.slice(i * each, (i + 1) * each))])),
+  }
 }

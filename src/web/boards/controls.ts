@@ -1,81 +1,86 @@
 import type { VNode } from 'preact'
 import { html } from '../html.ts'
-import { formAddress, operationForm } from '../operations/form.ts'
+import { formAddress, operationForm, partialForm, type FormPart, type Given } from '../operations/form.ts'
 import type { SignedInContext } from '../page-context.ts'
+import { operationOf } from './reader.ts'
+
+// What a page offers to do. What the person may not do is not offered: each of these is undefined then.
 
 /** What the controls of a page are made with. */
 export interface Controls {
   readonly context: SignedInContext
-  /** the path of the workspace */
-  readonly base: string
-  /** the operations that the person may perform on what the page is about */
+  /** the operations that the person may perform on what the controls are about */
   readonly may: ReadonlySet<string>
 }
 
-type Fields = Readonly<Record<string, string | undefined>>
-
-/** What a button looks like, besides its text. */
+/** What a control looks like, besides its text. */
 interface Look {
+  /** what it is about, for those who do not see where it stands */
+  readonly about?: string
   readonly className?: string
   /** by which the focus finds it again in the next version of the page */
   readonly id?: string
 }
 
-/** A button that performs an operation at once. @param about what it is about, for those who do not see where it stands */
-export function doButton({ context }: Controls, operation: string, fields: Fields, text: string, about = '', look: Look = {}): VNode {
-  const { className = 'small', id } = look
-  const button = html`<button class=${className} id=${id}>${text}${about !== '' && html`<span class="unseen"> ${about}</span>`}</button>`
-  return operationForm(context, operation, fields, button)
+/** A text, with what it is about. */
+function named(text: string, about = ''): VNode {
+  return html`${text}${about !== '' && html`<span class="unseen"> ${about}</span>`}` as VNode
+}
+
+/** A button that performs an operation at once. */
+export function doButton({ context, may }: Controls, operation: string, given: Given, text: string, look: Look = {}): VNode | undefined {
+  const { about, className = 'small', id } = look
+  const button = html`<button class=${className} id=${id}>${named(text, about)}</button>`
+  return may.has(operation) ? operationForm(context, operation, given, button) : undefined
 }
 
 /** The × behind something, which removes it. @param name what it says to those who do not see it */
-export function removeButton({ context }: Controls, operation: string, fields: Fields, name: string): VNode {
+export function removeButton({ context, may }: Controls, operation: string, given: Given, name: string): VNode | undefined {
   const button = html`<button class="remove"><span aria-hidden="true">×</span><span class="unseen">${name}</span></button>`
-  return operationForm(context, operation, fields, button)
+  return may.has(operation) ? operationForm(context, operation, given, button) : undefined
 }
 
 /** A link to the form of an operation. */
-export function doLink({ context }: Controls, operation: string, fields: Fields, text: string, about = ''): VNode {
-  return html`<a class="small" href=${formAddress(context, operation, fields)}
-    >${text}${about !== '' && html`<span class="unseen"> ${about}</span>`}</a
-  >`
+export function doLink({ context, may }: Controls, operation: string, given: Given, text: string, look: Look = {}): VNode | undefined {
+  const { about, className = 'small' } = look
+  return may.has(operation)
+    ? html`<a class=${className} href=${formAddress(context, operation, given)}>${named(text, about)}</a>`
+    : undefined
 }
 
-/** Something that is chosen and added. */
-export interface Addition {
-  /** of the field */
-  readonly name: string
-  readonly label: string
-  readonly button: string
-  readonly choices: readonly (readonly [id: string, text: string])[]
-}
-
-/** A select with its button; false: there is nothing to choose from. */
-export function addForm({ context }: Controls, operation: string, fields: Fields, addition: Addition): VNode | false {
-  const { name, label, button, choices } = addition
-  if (choices.length === 0) return false
-  const content = html`<select name=${name} aria-label=${label} required>
-      <option value="">${label}</option>
-      ${choices.map(([id, text]) => html`<option value=${id}>${text}</option>`)}
-    </select>
-    <button class="small">${button}<span class="unseen"> ${label.toLowerCase()}</span></button>`
-  return operationForm(context, operation, fields, content, 'inline add')
+/** Fields of the form of an operation, and its button. There is none without something to choose from. */
+export function doForm({ context, may }: Controls, operation: string, given: Given, part: FormPart): VNode | undefined {
+  return may.has(operation) && part.choices?.length !== 0 ? partialForm(context, operationOf(context, operation)!, given, part) : undefined
 }
 
 /** A form behind a word. It stays as it is while a person writes in it. @param about for those who do not see where it stands */
-export function editor(id: string, word: string, about: string, form: unknown): VNode {
-  return html`<details class="edit" id=${id} data-draft>
-    <summary class="small"><span class="begin">${word}</span><span class="end">Close</span><span class="unseen"> ${about}</span></summary>
-    ${form}
-  </details>`
+export function editor(id: string, word: string, about: string, form: VNode | undefined, more?: VNode): VNode | undefined {
+  return (
+    form &&
+    html`<details class="edit" id=${id} data-draft>
+      <summary class="small"><span class="begin">${word}</span><span class="end">Close</span><span class="unseen"> ${about}</span></summary>
+      ${form} ${more}
+    </details>`
+  )
+}
+
+/** A button for one more of something, with the form behind it. */
+export function adder(id: string, text: unknown, form: VNode | undefined): VNode | undefined {
+  return (
+    form &&
+    html`<details class="adder" id=${id} data-menu data-add data-draft>
+      <summary>${text}</summary>
+      ${form}
+    </details>`
+  )
 }
 
 /** What can be done with one of several things. */
-export function moreMenu(id: string, about: string, actions: readonly unknown[]): VNode | undefined {
-  const shown = actions.filter((action) => action !== false && action !== undefined)
+export function menu(id: string, about: string, items: readonly unknown[]): VNode | undefined {
+  const shown = items.filter(Boolean)
   if (shown.length === 0) return undefined
-  return html`<details class="more-menu" id=${id}>
-    <summary title="More"><span aria-hidden="true">⋯</span><span class="unseen">More about ${about}</span></summary>
+  return html`<details class="menu" id=${id} data-menu data-draft>
+    <summary title="More"><span aria-hidden="true">⋯</span><span class="unseen">Menu of ${about}</span></summary>
     <div>${shown}</div>
   </details>`
 }

@@ -5,6 +5,7 @@ import { html } from '../html.ts'
 import { renderTime } from '../times.ts'
 import { EXAMINED, isUpdate, type History } from './history.ts'
 import type { People } from './people.ts'
+import { doneBy } from './sentences.ts'
 
 /** What operations do with a card. `{user}` is the person whom they name. */
 const OPERATIONS: Readonly<Record<string, string>> = {
@@ -23,17 +24,9 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   'blockers.remove': 'removed a blocker',
 }
 /** What the feed says. */
-const CHANGES: Readonly<Record<string, string>> = {
-  'card created': 'created the card',
-  'card updated': 'changed the card',
-  'claim claimed': 'claimed the card',
-  'claim released': 'released the card',
-  'comment created': 'commented',
-  'comment updated': 'edited a comment',
-  'subtask created': 'added a subtask',
-  'subtask updated': 'changed a subtask',
-  'attachment created': 'attached a file',
-  'attachment updated': 'changed an attachment',
+function changed({ kind, action }: ChangeRecord): string {
+  if (kind === 'card' || kind === 'claim') return `${doneBy({ kind: 'card', action })} the card`
+  return kind === 'attachment' && action === 'created' ? 'attached a file' : doneBy({ kind, action })
 }
 
 /** The section of the history on the page of a card: a link to it, unless it was asked for. */
@@ -72,8 +65,6 @@ function wordsOf(changes: readonly ChangeRecord[], entries: readonly AuditEntry[
     const userId = ids.find((id) => id.startsWith('usr_'))
     return OPERATIONS[operation]?.replace('{user}', () => (userId === undefined ? 'a person' : people.nameOf(userId))) ?? []
   })
-  const words = changes.flatMap((change) =>
-    isUpdate(change) && operations.length > 0 ? operations : (CHANGES[`${change.kind} ${change.action}`] ?? 'changed the card'),
-  )
+  const words = changes.flatMap((change) => (isUpdate(change) && operations.length > 0 ? operations : changed(change)))
   return new Intl.ListFormat('en').format(new Set(words))
 }

@@ -1,14 +1,12 @@
-import type { Caller } from '../../authz/context.ts'
 import { OPERATOR_AGENT } from '../../http/operator-requests.ts'
 import type { AuditEntry } from '../../model/audit.ts'
 import type { Card } from '../../model/card.ts'
 import type { ChangeRecord } from '../../model/change.ts'
 import { limits } from '../../model/limits.ts'
 import { indexes } from '../../store/indexes.ts'
-import { transact } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
-import type { SignedInContext } from '../page-context.ts'
 import { authorsOf } from './authors.ts'
+import type { Reader } from './reader.ts'
 
 /** Changes of the board that a page of a history examines at most, and requests that it shows. */
 export const EXAMINED = 1000
@@ -45,9 +43,8 @@ type Request = Pick<HistoryItem, 'at' | 'changes'> & { readonly entry: string }
  * @param card as the caller has read it in this request
  * @param before {@link History.older} of the part before; anything else begins with the newest change
  */
-export async function readHistory(context: SignedInContext, caller: Caller, card: Card, before: string): Promise<History> {
-  const { store, random } = context.web
-  const { requests, older, trail } = await transact(store, caller.workspaceId, random, async (tx) => {
+export async function readHistory(reader: Reader, card: Card, before: string): Promise<History> {
+  const { requests, older, trail } = await reader.transact(async (tx) => {
     const found = await readRequests(tx, card, /^\d{16}$/.test(before) ? before : undefined)
     return { ...found, trail: await readEntries(tx, found.requests) }
   })
@@ -59,7 +56,7 @@ export async function readHistory(context: SignedInContext, caller: Caller, card
     )
     return { at, changes, entries, actor_id, token_id, isByOperator: entries.some(({ agent }) => agent === OPERATOR_AGENT) }
   })
-  const authors = await authorsOf(context, caller, items)
+  const authors = await authorsOf(reader, items)
   return {
     items: items.map(({ at, changes, entries }, i) => ({ at, by: authors[i]!, changes, entries })),
     older,

@@ -22,3 +22,8 @@ export function icon(name: keyof typeof SHAPES): VNode {
 export function swatch(color: string, kind: 'dot' | 'band'): VNode {
   return html`<svg class=${kind} aria-hidden="true"><rect width="100%" height="100%" fill=${color} /></svg>`
 }
+
+/** The sign of a card that is completed. */
+export function doneSign(): VNode {
+  return html`<span class="fact done">${icon('done')}Done</span>`
+}

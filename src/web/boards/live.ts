@@ -10,36 +10,32 @@ import { ApiError } from '../../model/errors.ts'
 import type { StreamedResult } from '../../resources/result.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
-import type { Page, PageResponse, SignedInContext } from '../page-context.ts'
+import type { Page, SignedInContext } from '../page-context.ts'
 import { securityHeaders } from '../security-headers.ts'
 import { authorsOf } from './authors.ts'
-import { ifFound, readerOf } from './reader.ts'
+import { workspacePage, type Reader } from './reader.ts'
 import type { ShownChange } from './shown-change.ts'
 
 /** The changes of a board as server-sent events: the feed of the API, with the names of those who made them. */
 export const eventsPage: Page = {
-  path: '/app/{workspace}/boards/{board}/events',
-  anonymous: false,
+  ...workspacePage('boards/{board}/events', 'boards.events', async (reader) => {
+    const { context, workspaceId: partition } = reader
+    const { web, session, request, requestId, params, query, origin } = context
+    const services = web.services()
+    requireFewStreams(services, session.user_id, request)
+    const asked = { params: { board_id: params['board']! }, query: { after: query.get('after') ?? undefined } }
+    const answer = await reader.answer('boards.events', asked)
+    if (answer.kind !== 'events') throw new TypeError('a stream has events')
+    const show = async ({ caller, found }: Events) => ({ ...found, items: await describe(reader, caller, found) })
+    const stream = openStream(services, { requestId, request, partition }, await show(answer), async (position) => {
+      const next = await answer.next(position)
+      // Afterwards: what was read is older than this.
+      await requireSession(context)
+      return show(next)
+    })
+    return { raw: stream.respond(request.method, { ...securityHeaders(origin) }) }
+  }),
   isPart: true,
-  get: (context) => ifFound(context, 'boards.events', () => beginStream(context)),
-}
-
-async function beginStream(context: SignedInContext): Promise<PageResponse> {
-  const { web, session, request, requestId, params, query, origin } = context
-  const [workspaceId, boardId] = [params['workspace']!, params['board']!]
-  const services = web.services()
-  requireFewStreams(services, session.user_id, request)
-  const asked = { params: { board_id: boardId }, query: { after: query.get('after') ?? undefined } }
-  const answer = await readerOf(context, workspaceId).answer('boards.events', asked)
-  if (answer.kind !== 'events') throw new TypeError('a stream has events')
-  const show = async ({ caller, found }: Events) => ({ ...found, items: await describe(context, caller, found) })
-  const stream = openStream(services, { requestId, request, partition: workspaceId }, await show(answer), async (position) => {
-    const next = await answer.next(position)
-    // Afterwards: what was read is older than this.
-    await requireSession(context)
-    return show(next)
-  })
-  return { raw: stream.respond(request.method, { ...securityHeaders(origin) }) }
 }
 
 /**
@@ -64,20 +60,24 @@ async function requireSession({ web, session }: SignedInContext): Promise<void> 
 }
 
 /** Changes as a page shows them. */
-async function describe(context: SignedInContext, caller: Caller, { items }: StreamedResult): Promise<StreamedResult['items']> {
+async function describe(reader: Reader, caller: Caller, { items }: StreamedResult): Promise<StreamedResult['items']> {
   if (items.length === 0) return items
   const changes = items.map(({ data }) => data as Change)
-  const authors = (await authorsOf(context, caller, changes)).map((by, i) => {
-    const { actor_id, token_id } = changes[i]!
-    return { by, isOwn: token_id === null && actor_id === caller.userId }
-  })
-  return items.map(({ id }, i) => ({ id, data: shownChange(changes[i]!, authors[i]!) as unknown as Change }))
+  const authors = await authorsOf(reader, changes, caller)
+  return items.map((item, i) => ({ ...item, data: shownChange(changes[i]!, authors[i]!, caller.userId) }))
 }
 
-function shownChange({ kind: changed, action, id, data }: Change, author: Pick<ShownChange, 'by' | 'isOwn'>): ShownChange {
+function shownChange({ kind: changed, action, id, data, token_id, actor_id }: Change, by: string, userId: string): ShownChange {
   // A claim has the id of its card, and is shown on it.
   const kind = changed === 'claim' ? 'card' : changed
-  const { card_id, title, name } = (data ?? {}) as Readonly<Record<string, unknown>>
-  const text = (value: unknown) => (typeof value === 'string' ? value : null)
-  return { kind, action, id, card: kind === 'card' ? id : text(card_id), title: text(title) ?? text(name), ...author }
+  const { card_id = null, title, name = null } = (data ?? {}) as Readonly<Record<string, string>>
+  return {
+    kind,
+    action,
+    id,
+    card: kind === 'card' ? id : card_id,
+    title: title ?? name,
+    isOwn: token_id === null && actor_id === userId,
+    by,
+  }
 }

@@ -5,9 +5,8 @@ import { workspacesOf, type MemberWorkspace } from '../memberships.ts'
 import type { Page, SignedInContext } from '../page-context.ts'
 import { renderMoment } from '../times.ts'
 import { icon, swatch } from './icons.ts'
-import { renderFirst } from './new-board.ts'
 import { BOARD_SCRIPTS, readAll, readerOf } from './reader.ts'
-import { renderCardLinks } from './search-view.ts'
+import { renderSearchForm } from './search-form.ts'
 
 /** Pages of boards that are listed of a workspace. */
 const LISTED_PAGES = 3
@@ -62,12 +61,15 @@ function renderOverview(context: SignedInContext, lists: readonly Listed[]): VNo
 }
 
 function renderWorkspace(context: SignedInContext, { workspace, boards, hasMore, mayCreate }: Listed): VNode {
-  const headingId = `workspace-${workspace.id}`
+  const [headingId, base] = [`workspace-${workspace.id}`, `/app/${workspace.id}`]
   return html`<section aria-labelledby=${headingId}>
     <div class="head">
       <h2 id=${headingId}>${workspace.name} <span class="hint">your role: ${workspace.role}</span></h2>
-      ${renderCardLinks(`/app/${workspace.id}`, workspace.name)}
-      ${mayCreate && boards.length > 0 && html`<a class="button" href="/app/${workspace.id}/new-board">New board</a>`}
+      <div class="card-links">
+        ${renderSearchForm({ action: `${base}/cards`, label: `Search the cards of ${workspace.name}` })}
+        <a href="${base}/cards?view=mine">My cards</a> <a href="${base}/cards?view=overdue">Overdue</a>
+      </div>
+      ${mayCreate && boards.length > 0 && html`<a class="button" href="${base}/do/boards.create">New board</a>`}
     </div>
     ${
       boards.length === 0
@@ -92,4 +94,26 @@ function renderBoard(workspace: MemberWorkspace, { id, name, description, cover_
       >
     </a>
   </li>`
+}
+
+/** What a workspace without boards shows: the way to its first board, and to the first token, with the command that shows that it works. */
+function renderFirst({ origin }: SignedInContext, workspaceId: string, mayCreateBoards: boolean): VNode {
+  return html`<div class="first">
+    ${
+      mayCreateBoards &&
+      html`<div class="card">
+        <h3>Create the first board</h3>
+        <p>Empty, or with four columns: To do, Doing, Review and Done.</p>
+        <p><a class="button primary" href="/app/${workspaceId}/do/boards.create">New board</a></p>
+      </div>`
+    }
+    <div class="card">
+      <h3>Let an agent work on it</h3>
+      <p>A program works with an access token of yours. It may do no more than you, and at most what the scope of the token allows.</p>
+      <p><a class="button" href="/settings/tokens/new?workspace=${workspaceId}">Create a token</a></p>
+      <p class="hint">With the token as <code>TOKEN</code>, this shows that it works:</p>
+      <pre class="example"><code>curl ${origin}/v1/account -H "Authorization: Bearer $TOKEN"</code></pre>
+      <p class="hint">What it can do next is in the <a href="/docs">reference</a>, and for models in <a href="/llms.txt">llms.txt</a>.</p>
+    </div>
+  </div>`
 }

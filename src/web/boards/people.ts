@@ -6,7 +6,8 @@ import { readAll, type Reader } from './reader.ts'
 /** How many pages of the directory are read at most, to find names. */
 const MAX_PAGES = 20
 
-interface Member {
+/** Somebody who can be chosen. */
+export interface Member {
   readonly user_id: string
   readonly display_name: string
 }

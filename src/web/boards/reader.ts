@@ -5,12 +5,16 @@ import { Call, type Surface } from '../../http/call.ts'
 import type { Answer, Done } from '../../http/outcome.ts'
 import { conclude } from '../../http/pipeline.ts'
 import { SessionPrincipal } from '../../http/principal.ts'
+import type { Awaitable } from '../../model/awaitable.ts'
 import { ApiError } from '../../model/errors.ts'
 import { isAnyId } from '../../model/ids.ts'
 import { limits } from '../../model/limits.ts'
-import type { FormRest, PageAudit, PageResponse, SignedInContext } from '../page-context.ts'
+import type { Operation } from '../../resources/operation.ts'
+import type { FormRest, Page, PageAudit, PageContext, PageResponse, SignedInContext } from '../page-context.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
 import { workspaceOf } from '../memberships.ts'
+import type { Transaction } from '../../store/transaction.ts'
+import { transact } from '../../store/transact.ts'
 
 type Texts = Readonly<Record<string, string | undefined>>
 
@@ -26,23 +30,35 @@ export interface Asked {
   readonly ifMatch?: string | undefined
 }
 
+/** The row of an operation. */
+export function operationOf({ web }: PageContext, id: string): Operation | undefined {
+  return web.services().operations.find((one) => one.id === id)
+}
+
 /** Makes requests of the person who is signed in, in one workspace: what pages show, and what their forms change. */
 export interface Reader {
+  readonly context: SignedInContext
   readonly workspaceId: string
+  /** the path of the workspace */
+  readonly base: string
   /**
    * Reads what an operation below /v1 returns, as the person may read it now.
    * @param query members that are undefined are left out
    * @throws {ApiError} as the operation; `not_found` for a workspace of which the person is no active member
    */
   read(operation: string, params?: Readonly<Record<string, string>>, query?: Texts): Promise<Pick<Done, 'data' | 'nextCursor' | 'revision'>>
+  /** the same for something that may be gone, or that the person may not see: undefined then */
+  find<Data>(operation: string, params: Readonly<Record<string, string>>, query?: Texts): Promise<Data | undefined>
   /** the same for what is no data, and for what changes something: that gets its entry in the audit trail, and its line in the decision log */
   answer(operation: string, asked?: Asked): Promise<Answer>
-  /** The operations that the person may perform on a resource, as evaluations decide. @param id of the resource; `me`: the workspace */
-  allowed(type: string, id: string): Promise<ReadonlySet<string>>
+  /** The operations that the person may perform on a resource, as evaluations decide. @param id of the resource; `me`: the workspace; undefined: none */
+  allowed(type: string, id: string | undefined): Promise<ReadonlySet<string>>
   /** Whether the person may do each of several things, as evaluations decide, at once. */
   allowedOf(questions: readonly Question[]): Promise<readonly boolean[]>
   /** the person in this workspace. Something must have been read before. */
   caller(): Caller
+  /** Reads records of the workspace that no operation returns. */
+  transact<Result>(read: (tx: Transaction) => Awaitable<Result>): Promise<Result>
 }
 
 /** An operation on a resource. The properties name what else it takes. */
@@ -53,22 +69,36 @@ export interface Question {
   readonly properties?: Readonly<Record<string, string>>
 }
 
-export function readerOf(context: SignedInContext, workspaceId: string): Reader {
+/** @param workspaceId if the path of the page does not name it */
+export function readerOf(context: SignedInContext, workspaceId = context.params['workspace']!): Reader {
+  const { store, random } = context.web
   let caller: Caller | undefined
   const answer: Reader['answer'] = async (operation, asked = {}) => {
     const found = await answerPerson(context, workspaceId, operation, asked)
     caller = found.caller
     return found
   }
+  const readData: Reader['read'] = async (operation, params = {}, query = {}) => {
+    const found = await answer(operation, { params, query })
+    if (found.kind !== 'done') throw new TypeError(`${operation} has no data`)
+    return found
+  }
   return {
+    context,
     workspaceId,
+    base: `/app/${workspaceId}`,
     answer,
-    async read(operation, params = {}, query = {}) {
-      const found = await answer(operation, { params, query })
-      if (found.kind !== 'done') throw new TypeError(`${operation} has no data`)
-      return found
+    read: readData,
+    async find<Data>(...asked: Parameters<Reader['find']>) {
+      try {
+        return (await readData(...asked)).data as Data
+      } catch (error) {
+        if (error instanceof ApiError && error.code === 'not_found') return undefined
+        throw error
+      }
     },
     async allowed(type, id) {
+      if (id === undefined) return new Set()
       const found = await answer('access.search_action', { body: { resource: { type, id }, page: { limit: 100 } } })
       const { results } = (found as Done).data as { readonly results: readonly { readonly name: string }[] }
       return new Set(results.map(({ name }) => name))
@@ -89,6 +119,7 @@ export function readerOf(context: SignedInContext, workspaceId: string): Reader 
       if (caller === undefined) throw new TypeError('nothing was read yet')
       return caller
     },
+    transact: (read) => transact(store, workspaceId, random, async (tx) => read(tx)),
   }
 }
 
@@ -96,7 +127,7 @@ export function readerOf(context: SignedInContext, workspaceId: string): Reader 
 async function answerPerson(context: SignedInContext, workspaceId: string, id: string, asked: Asked): Promise<Answer> {
   const { web, session, requestId, request } = context
   const services = web.services()
-  const row = services.operations.find((one) => one.id === id)
+  const row = operationOf(context, id)
   // The account is that of a token.
   if (row === undefined || row.path === '/account') throw new TypeError('the web app cannot do this')
   const { path, status, method, isRead } = row
@@ -138,7 +169,6 @@ export async function readAll<Item>(
   reader: Reader,
   [operation, params, query]: readonly [string, Readonly<Record<string, string>>?, Texts?],
   maxPages: number,
-  isEnough: (items: readonly Item[]) => boolean = () => false,
 ): Promise<{ items: Item[]; cursor: string | undefined }> {
   const items: Item[] = []
   let cursor = query?.['cursor']
@@ -146,13 +176,22 @@ export async function readAll<Item>(
     const { data, nextCursor } = await reader.read(operation, params, { ...query, limit: '100', cursor })
     items.push(...(data as Item[]))
     cursor = nextCursor ?? undefined
-    if (cursor === undefined || isEnough(items)) break
+    if (cursor === undefined) break
   }
   return { items, cursor }
 }
 
 /** The script of the boards, besides that of every page. */
 export const BOARD_SCRIPTS: readonly string[] = ['/settings/assets/boards.js']
+
+/** A page in a workspace. @param operation what the page is about, for the audit trail */
+export function workspacePage(path: string, operation: string, respond: (reader: Reader) => Promise<PageResponse>): Page {
+  return {
+    path: `/app/{workspace}/${path}`,
+    anonymous: false,
+    get: (context) => ifFound(context, operation, () => respond(readerOf(context))),
+  }
+}
 
 /**
  * Makes the response of a page. What the person has no access to is answered like what does not exist, as below /v1.

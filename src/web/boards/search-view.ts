@@ -1,13 +1,15 @@
 import type { VNode } from 'preact'
-import { limits } from '../../model/limits.ts'
+import { OWN_ID } from '../../model/fields.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import { html } from '../html.ts'
 import { renderDay, renderDistance } from '../times.ts'
 import type { ListedCard } from './board-data.ts'
 import { renderDue } from './board-view.ts'
-import { icon } from './icons.ts'
+import { renderCrumbs } from './crumbs.ts'
+import { doneSign } from './icons.ts'
 import { renderPerson, type People } from './people.ts'
 import { addressOf, cardViews, isAboutDue, type CardSearch, type CardView } from './search-filters.ts'
+import { renderSearchForm } from './search-form.ts'
 
 /** A page of the cards that a search has found. */
 export interface FoundCards {
@@ -32,7 +34,7 @@ export function renderSearch(search: CardSearch, found: FoundCards, workspace: s
   const { view, q, assignee } = search
   const { cards, next, isContinued } = found
   return html`
-    <nav class="crumbs" aria-label="Breadcrumb"><a href="/app">Boards</a> <span aria-hidden="true">/</span> ${workspace}</nav>
+    ${renderCrumbs([['Boards', '/app'], [workspace]])}
     <h1>Cards of all boards</h1>
     <nav class="tabs" aria-label="Lists of cards">
       ${Object.entries(cardViews).map(([name, label]) => {
@@ -41,7 +43,7 @@ export function renderSearch(search: CardSearch, found: FoundCards, workspace: s
         return html`<a href=${address} aria-current=${name === view ? 'page' : undefined}>${label}</a>`
       })}
     </nav>
-    ${renderForm(search, `${base}/cards`)}
+    ${renderSearchForm({ action: `${base}/cards`, view, q, filters: filtersOf(search) })}
     ${
       cards.length === 0
         ? html`<p class="empty">
@@ -56,38 +58,21 @@ export function renderSearch(search: CardSearch, found: FoundCards, workspace: s
   `
 }
 
-function renderForm(search: CardSearch, path: string): VNode {
-  const { view, q, assignee, state } = search
-  const option = (value: string, chosen: string, label: string) =>
-    html`<option value=${value} selected=${value === chosen}>${label}</option>`
-  return html`<search>
-    <form class="board-filters" method="get" action=${path}>
-      <input type="hidden" name="view" value=${view} />
-      <label class="board-filter name"
-        ><span class="unseen">Search in title and description</span>
-        <input type="search" name="q" value=${q} placeholder="Search cards" maxlength=${limits.searchText} autocomplete="off" data-search />
-      </label>
-      ${
-        view !== 'mine' &&
-        html`<label class="board-filter"
-          ><span class="unseen">Assignee</span>
-          <select name="assignee">
-            ${option('', assignee, 'Everyone')} ${option('me', assignee, 'Me')}
-          </select></label
-        >`
-      }
-      ${
-        !isAboutDue(search) &&
-        html`<label class="board-filter"
-          ><span class="unseen">State</span>
-          <select name="state">
-            ${option('open', state, 'Open')} ${option('done', state, 'Done')} ${option('all', state, 'Open and done')}
-          </select></label
-        >`
-      }
-      <button>Search</button>
-    </form>
-  </search>`
+function filtersOf(search: CardSearch) {
+  const { view, assignee, state } = search
+  const ofAssignee = [
+    ['', 'Everyone'],
+    [OWN_ID, 'Me'],
+  ] as const
+  const ofState = [
+    ['open', 'Open'],
+    ['done', 'Done'],
+    ['all', 'Open and done'],
+  ] as const
+  return [
+    ...(view === 'mine' ? [] : [{ name: 'assignee', label: 'Assignee', chosen: assignee, choices: ofAssignee }]),
+    ...(isAboutDue(search) ? [] : [{ name: 'state', label: 'State', chosen: state, choices: ofState }]),
+  ]
 }
 
 function renderRow(card: ListedCard, { boards, people }: FoundCards, base: string, now: number, view: CardView): VNode {
@@ -101,25 +86,8 @@ function renderRow(card: ListedCard, { boards, people }: FoundCards, base: strin
       >${column && html` · ${column.name}`}${view === 'recent' && html` · changed ${renderDistance(updated_at, now)}`}
     </p>
     <p class="facts">
-      ${completed_at !== null && html`<span class="fact done">${icon('done')}Done</span>`}
-      ${due_at !== null && renderDue({ due_at, completed_at }, renderDay(due_at, now), now)}
+      ${completed_at !== null && doneSign()} ${due_at !== null && renderDue({ due_at, completed_at }, renderDay(due_at, now), now)}
       ${assignee_ids.map((userId) => renderPerson(userId, people.nameOf(userId)))}
     </p>
   </li>`
-}
-
-/** Links to the cards of a workspace, with a field to search them. @param base the path of the workspace */
-export function renderCardLinks(base: string, workspace: string): VNode {
-  return html`<div class="card-links">
-    <search>
-      <form class="board-filters" method="get" action="${base}/cards">
-        <label class="board-filter name"
-          ><span class="unseen">Search the cards of ${workspace}</span>
-          <input type="search" name="q" placeholder="Search cards" maxlength=${limits.searchText} autocomplete="off" data-search />
-        </label>
-        <button>Search</button>
-      </form>
-    </search>
-    <a href="${base}/cards?view=mine">My cards</a> <a href="${base}/cards?view=overdue">Overdue</a>
-  </div>`
 }

@@ -5,13 +5,12 @@ import { showTileMenus } from './card-menu.ts'
 import { step } from './focus.ts'
 import { goLive, refresh } from './live.ts'
 import { hasText } from './merge.ts'
-import { usePopups } from './popups.ts'
 import { sendForms } from './send.ts'
 
 goLive()
 sendForms()
 const board = document.querySelector<HTMLElement>('[data-may]')
-if (board !== null) for (const use of [dragTiles, useTileKeys, showTileMenus, usePopups]) use(board)
+if (board !== null) for (const use of [dragTiles, useTileKeys, showTileMenus]) use(board)
 
 const form = document.querySelector<HTMLFormElement>('[data-filters]')
 if (form !== null) {
@@ -47,19 +46,16 @@ find?.addEventListener('input', () => {
   for (const item of document.querySelectorAll<HTMLElement>('.boards > li')) item.hidden = !item.textContent.toLowerCase().includes(text)
 })
 
-/** Menus of one thing close like any other menu. */
+/** Who opens an editor, or the form for one more, writes next. */
 addEventListener('click', ({ target }) => {
-  for (const menu of document.querySelectorAll<HTMLDetailsElement>('.more-menu[open]'))
-    if (!menu.contains(target as Node)) menu.open = false
+  const opened = (target as Element).closest('summary')?.closest('details:not([open]):is(.edit, [data-add])')
+  if (!opened) return
+  // When it is open.
+  setTimeout(() => {
+    opened.querySelector<HTMLElement>('textarea, input:not([type=hidden]), select')?.focus()
+    opened.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  })
 })
-
-/** Who opens an editor writes next. */
-const beginEditing = ({ target }: Event) => {
-  const editor = (target as Element).closest<HTMLDetailsElement>('.edit[open]')
-  if (editor?.querySelector('summary') === document.activeElement)
-    editor?.querySelector<HTMLElement>('textarea, input:not([type=hidden]), select')?.focus()
-}
-document.addEventListener('toggle', beginEditing, true)
 
 addEventListener('keydown', (event) => {
   if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
@@ -68,19 +64,14 @@ addEventListener('keydown', (event) => {
 })
 
 addEventListener('keydown', (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
   const { key } = event
   const target = event.target as HTMLElement
   const isTyping = target.matches('input, select, textarea')
   const keys = document.querySelector<HTMLDialogElement>('[data-keys]')
   if (key === 'Escape') {
     const { card, board } = document.querySelector<HTMLElement>('[data-events]')?.dataset ?? {}
-    const open = target.closest<HTMLDetailsElement>('.more-menu[open], .edit[open]')
-    if (open !== null) {
-      // What was written stays in it.
-      open.open = false
-      open.querySelector('summary')!.focus()
-    } else if (isTyping) target.blur()
+    if (isTyping) target.blur()
     else if ([...document.querySelectorAll('[data-draft]')].some(hasText)) return
     else if (card !== undefined) location.assign(board!)
   } else if (isTyping || keys?.open === true) return
@@ -91,7 +82,7 @@ addEventListener('keydown', (event) => {
     search.focus()
     search.select()
   } else if (key === '?') keys?.showModal()
-  else if (key.startsWith('Arrow') && document.querySelector('.tile') !== null && !document.activeElement?.closest('.menu, .about, .pop')) {
+  else if (key.startsWith('Arrow') && document.querySelector('.tile') !== null && !document.activeElement?.closest('details')) {
     if (step(key)) event.preventDefault()
   }
 })

@@ -4,9 +4,8 @@
  */
 import type { ShownChange } from '../boards/shown-change.ts'
 import { focusOn } from './focus.ts'
-import { showLocalTimes } from './local-time.ts'
 import { hasText, keepOpen, merge } from './merge.ts'
-import { noteOf, sentenceOf } from './sentences.ts'
+import { noteOf, sentenceOf } from '../boards/sentences.ts'
 import { showTimes } from './times.ts'
 import { announce } from './toast.ts'
 
@@ -66,7 +65,6 @@ async function fetchPage(): Promise<void> {
   const page = new DOMParser().parseFromString(text, 'text/html')
   const next = page.querySelector('[data-events]')
   if (next === null) return location.reload()
-  showLocalTimes(next)
   const focused = idsAround(document.activeElement)
   clearHighlights()
   // Both are written for the same moment: otherwise, each time that was written anew would look like a change.

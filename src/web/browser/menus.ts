@@ -1,13 +1,16 @@
-/** Lets the menus of the header close like any other menu: with Escape, and by a click elsewhere. */
+import { hasText } from './merge.ts'
+
+/** Lets menus, and what opens beside them, close like any other menu: with Escape, and by a click elsewhere. What was written stays in it. */
 export function closeMenus(): void {
-  for (const menu of document.querySelectorAll<HTMLDetailsElement>('[data-menu]')) {
-    addEventListener('click', ({ target }) => {
-      if (!menu.contains(target as Node)) menu.open = false
-    })
-    menu.addEventListener('keydown', ({ key }) => {
-      if (key !== 'Escape' || !menu.open) return
-      menu.open = false
-      menu.querySelector('summary')!.focus()
-    })
-  }
+  addEventListener('pointerdown', ({ target }) => {
+    for (const menu of document.querySelectorAll<HTMLDetailsElement>('[data-menu][open]'))
+      if (!menu.contains(target as Node) && !(menu.dataset['add'] !== undefined && hasText(menu))) menu.open = false
+  })
+  addEventListener('keydown', (event) => {
+    const open = (event.target as Element).closest<HTMLDetailsElement>('[data-menu][open], .edit[open]')
+    if (event.key !== 'Escape' || open === null) return
+    event.preventDefault()
+    open.open = false
+    open.querySelector('summary')!.focus()
+  })
 }

@@ -1,7 +1,6 @@
 /** The script of every page of the web app. Every page works without it, except for passkeys. */
 import { showCopyButtons } from './copy-buttons.ts'
 import { closeMenus } from './menus.ts'
-import { sendTimesInUtc, showLocalTimes } from './local-time.ts'
 import { showPasskeyButtons } from './passkeys.ts'
 import { keepTimes } from './times.ts'
 
@@ -9,8 +8,6 @@ showCopyButtons()
 showPasskeyButtons()
 closeMenus()
 keepTimes()
-showLocalTimes(document)
-sendTimesInUtc()
 
 // A second click on a slow connection would show the response to the second request, which contains no token.
 for (const form of document.forms) {

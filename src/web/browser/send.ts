@@ -12,6 +12,7 @@ interface Sent {
 }
 
 interface Answer {
+  readonly status: number
   readonly location?: string
   readonly text?: string
   readonly undo?: Sent
@@ -32,47 +33,43 @@ export function send({ operation, fields }: Sent, answered?: () => void): Promis
   return post(`${forms}/${operation}`, new URLSearchParams({ back: location.pathname, ...fields, form_token: token }), undefined, answered)
 }
 
-/** @param body of a form, with a file or without one @param form that is sent @param answered called before the page is shown anew */
-async function post(action: string, body: URLSearchParams | FormData, form?: HTMLFormElement, answered?: () => void): Promise<boolean> {
-  let answer: Answer
-  let isDone = false
+/** Sends a form. @returns what was answered; undefined: nothing, or another page */
+async function ask(action: string, body: URLSearchParams | FormData): Promise<Answer | undefined> {
   try {
     const response = await fetch(action, { method: 'POST', headers: { accept: 'application/json' }, body })
-    if (response.redirected) {
-      // To the sign-in page. What was written stays here.
-      say(SIGNED_OUT)
-      answered?.()
-      return false
-    }
-    if (response.headers.get('content-type') !== 'application/json') throw new TypeError('no JSON')
-    isDone = response.ok
-    answer = (await response.json()) as Answer
-    if (response.status === 412 && form !== undefined) {
-      // The page of the form shows what somebody else has changed, beside what the person has written.
-      form.submit()
-      return false
-    }
+    // To the sign-in page. What was written stays here.
+    if (response.redirected) return { status: 401, error: SIGNED_OUT }
+    return { ...((await response.json()) as Answer), status: response.status }
   } catch {
-    say('This could not be sent. Check the connection, and try again.')
-    answered?.()
-    await refresh()
+    return undefined
+  }
+}
+
+/** @param body of a form, with a file or without one @param form that is sent @param answered called before the page is shown anew */
+async function post(action: string, body: URLSearchParams | FormData, form?: HTMLFormElement, answered?: () => void): Promise<boolean> {
+  const answer = await ask(action, body)
+  const { status, location: place, text, undo, error, over_claim } = answer ?? { status: 0, error: UNSENT }
+  if (status === 412 && form !== undefined) {
+    // The page of the form shows what somebody else has changed, beside what the person has written.
+    form.submit()
     return false
   }
-  const { location: place, text, undo, error, over_claim } = answer
   if (over_claim !== undefined && confirm(`${error} Go on?`)) {
     body.set('over_claim', String(over_claim))
     return post(action, body, form, answered)
   }
+  const isDone = status === 200
   answered?.()
-  const leaves = isDone && place !== undefined && new URL(place, location.href).pathname !== location.pathname
   // Before the page is fetched again: what is sent is no draft any more.
   if (isDone && form !== undefined) finish(form, body)
-  if (leaves) location.assign(place)
-  else await refresh()
+  if (isDone && place !== undefined && new URL(place, location.href).pathname !== location.pathname) location.assign(place)
+  else if (status !== 401) await refresh()
   if (error !== undefined && over_claim === undefined) say(error)
   else if (text !== undefined) say(text, undo && { name: 'Undo', act: () => void send(undo) })
   return isDone
 }
+
+const UNSENT = 'This could not be sent. Check the connection, and try again.'
 
 /** Empties a form that was sent, unless more was written in the meantime, and closes what it stands in. */
 function finish(form: HTMLFormElement, body: URLSearchParams | FormData): void {
@@ -85,6 +82,11 @@ function finish(form: HTMLFormElement, body: URLSearchParams | FormData): void {
   if (document.activeElement === document.body || details.contains(document.activeElement)) details.querySelector('summary')!.focus()
 }
 
+function bodyOf(form: HTMLFormElement, submitter?: HTMLElement | null): URLSearchParams | FormData {
+  const data = new FormData(form, submitter)
+  return form.enctype === 'multipart/form-data' ? data : new URLSearchParams([...data].map(([name, value]) => [name, String(value)]))
+}
+
 /** Forms that are on their way. Their buttons stay as they are, so that the focus does. */
 const sending = new WeakSet<HTMLFormElement>()
 
@@ -94,19 +96,53 @@ export function sendForms(): void {
     const form = event.target as HTMLFormElement
     if (form.dataset['send'] === undefined || event.defaultPrevented) return
     event.preventDefault()
+    if (form.closest('[data-add]') !== null) return void add(form)
     if (sending.has(form)) return
     const tooLarge = [...form.querySelectorAll<HTMLInputElement>('[data-most]')].some(
       ({ files, dataset }) => (files?.[0]?.size ?? 0) > Number(dataset['most']),
     )
     if (tooLarge) return say('This file is too large.')
-    const data = new FormData(form, event.submitter)
-    const body =
-      form.enctype === 'multipart/form-data' ? data : new URLSearchParams([...data].map(([name, value]) => [name, String(value)]))
     sending.add(form)
     form.setAttribute('aria-busy', 'true')
-    void post(form.action, body, form).finally(() => {
+    void post(form.action, bodyOf(form, event.submitter), form).finally(() => {
       sending.delete(form)
       form.removeAttribute('aria-busy')
     })
   })
+}
+
+/** What is added is sent in its turn. */
+let turn: Promise<unknown> = Promise.resolve()
+let added = 0
+
+/** Adds a card, a column or a subtask. The field is free for the next one at once. */
+async function add(form: HTMLFormElement): Promise<void> {
+  const body = bodyOf(form)
+  const input = form.querySelector<HTMLInputElement>('input:not([type=hidden])')!
+  const { value } = input
+  const lane = form.closest('.lane')
+  input.value = ''
+  input.focus()
+  const pending = lane === null ? undefined : showPending(lane, value)
+  const sent = turn.then(() => post(form.action, body))
+  turn = sent
+  const isDone = await sent
+  pending?.remove()
+  if (!isDone && input.value === '') input.value = value
+  // Such a column shows its first cards only.
+  else if (isDone && lane?.querySelector('.more') != null) say(`“${value}” is at the end of the column.`)
+}
+
+/** The card as it will be, until the page has it. */
+function showPending(lane: Element, title: string): HTMLElement {
+  const tile = document.createElement('li')
+  tile.className = 'tile pending'
+  tile.id = `pending-${++added}`
+  const text = document.createElement('span')
+  text.className = 'tile-title'
+  text.textContent = title
+  tile.append(text)
+  lane.querySelector('.tiles')!.append(tile)
+  tile.scrollIntoView({ block: 'nearest' })
+  return tile
 }

@@ -4,11 +4,14 @@ import { dayText, distance } from '../time-texts.ts'
 const zoneName = new Intl.DateTimeFormat('en', { timeZoneName: 'short' })
 const two = (number: number) => String(number).padStart(2, '0')
 
-/** To the minute, in the zone of the person. */
+/** To the minute, in the zone of the person, as `<input type=datetime-local>` has it. */
+function localText(at: Date): string {
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}:${two(at.getMinutes())}`
+}
+
 function exact(at: Date): string {
-  const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join('-')
   const zone = zoneName.formatToParts(at).find(({ type }) => type === 'timeZoneName')!.value
-  return `${day} ${two(at.getHours())}:${two(at.getMinutes())} ${zone}`
+  return `${localText(at).replace('T', ' ')} ${zone}`
 }
 
 const day = (at: Date, now: number) => dayText(at.getFullYear(), at.getMonth(), at.getDate(), new Date(now).getFullYear())
@@ -21,8 +24,8 @@ const texts: Readonly<Record<string, (at: Date, now: number) => string>> = {
 }
 
 /**
- * Writes times in the zone of the person, with the exact one in the title; without the script, they are in UTC. Two versions of a page
- * that are both written for the same `now` differ only in what has changed.
+ * Writes times in the zone of the person, with the exact one in the title, also those that are entered; without the script, they are in UTC.
+ * Two versions of a page that are both written for the same `now` differ only in what has changed.
  */
 export function showTimes(root: ParentNode, now: number): void {
   for (const time of root.querySelectorAll('time')) {
@@ -34,11 +37,24 @@ export function showTimes(root: ParentNode, now: number): void {
     if (time.textContent !== shown) time.textContent = shown
     if (time.title !== title) time.title = title
   }
+  for (const input of root.querySelectorAll<HTMLInputElement>('input[data-time]:not([data-local])')) {
+    input.dataset['local'] = ''
+    const at = new Date(`${input.defaultValue}Z`)
+    // What is no time stays as it is, for the person to correct.
+    if (!Number.isNaN(at.getTime())) input.defaultValue = localText(at)
+  }
+  for (const zone of root.querySelectorAll('[data-zone]')) zone.textContent = `(${Intl.DateTimeFormat().resolvedOptions().timeZone})`
 }
 
-/** Shows the times of the page, and keeps the relative ones true. */
+/** Shows the times of the page, and keeps the relative ones true. Times of all forms are sent in UTC, whether a script or the browser sends them. */
 export function keepTimes(): void {
   const show = () => showTimes(document, Date.now())
   show()
   setInterval(show, MINUTE)
+  document.addEventListener('formdata', ({ target, formData }) => {
+    for (const { name, value } of (target as HTMLFormElement).querySelectorAll<HTMLInputElement>('input[data-local]')) {
+      const at = new Date(value)
+      if (!Number.isNaN(at.getTime())) formData.set(name, at.toISOString())
+    }
+  })
 }

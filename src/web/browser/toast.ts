@@ -7,7 +7,7 @@ interface Offer {
 }
 
 const toast = document.querySelector<HTMLElement>('[data-announcement]')
-const text = toast?.querySelector<HTMLElement>('[role=status]') ?? toast
+const text = toast?.querySelector<HTMLElement>('[role=status]')
 /** How long an answer to the person is shown, in milliseconds. */
 const LIFETIME = 12_000
 let timer: number | undefined
@@ -16,7 +16,7 @@ let offered: Offer | undefined
 
 /** Answers what the person has done. It goes by itself, but not while they are at it. @param said empty: what was said before goes */
 export function say(said: string, offer?: Offer): void {
-  if (toast === null || text === null) return
+  if (!toast || !text) return
   clearTimeout(timer)
   isAnswer = said !== ''
   text.textContent = said
@@ -29,18 +29,17 @@ export function say(said: string, offer?: Offer): void {
   button.dataset['act'] = ''
   button.textContent = offer.name
   button.addEventListener('click', takeBack)
-  if (text === toast) toast.append(button)
-  else text.after(button)
+  text.after(button)
 }
 
 function end(): void {
-  if (toast?.matches(':hover, :focus-within') === true) timer = setTimeout(end, LIFETIME / 4)
+  if (toast!.matches(':hover, :focus-within')) timer = setTimeout(end, LIFETIME / 4)
   else say('')
 }
 
 /** Says what others have done. An answer to the person stays. */
 export function announce(said: string): void {
-  if (!isAnswer && text !== null) text.textContent = said
+  if (!isAnswer && text) text.textContent = said
 }
 
 /** Takes back what the person has done last, if that was offered: once. @returns whether it was */

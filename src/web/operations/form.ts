@@ -1,40 +1,84 @@
 import type { VNode } from 'preact'
 import { namesInPath, type Operation } from '../../resources/operation.ts'
-import { postForm } from '../form-page.ts'
+import { operationOf } from '../boards/reader.ts'
+import { formActions, postForm } from '../form-page.ts'
 import { html } from '../html.ts'
-import type { SignedInContext } from '../page-context.ts'
+import type { PageContext, SignedInContext } from '../page-context.ts'
 import { renderTime } from '../times.ts'
 import { fieldsOf, shownValue, type Field } from './fields.ts'
 import type { Choices, Place } from './place.ts'
 
-/** The address of the form of an operation. @param fields those that are filled in; the person returns to the present page */
-export function formAddress(
-  { params, path }: SignedInContext,
-  operation: string,
-  fields: Readonly<Record<string, string | undefined>>,
-): string {
-  const given = Object.entries({ ...fields, back: path }).filter((one): one is [string, string] => one[1] !== undefined)
-  return `/app/${params['workspace']}/do/${operation}?${new URLSearchParams(given)}`
+/** The fields of a form that are given. Those that are undefined are left out. */
+export type Given = Readonly<Record<string, string | undefined>>
+
+/** The path of the workspace that a page is in. */
+export function baseOf({ params }: PageContext): string {
+  return `/app/${params['workspace']}`
 }
 
-/**
- * A form of a page that performs an operation: its own content, and fields that the person does not see.
- * @param hasFile whether it uploads a file. Its content then ends with it.
- */
-export function operationForm(
-  { params, session, path }: SignedInContext,
-  operation: string,
-  hidden: Readonly<Record<string, string | undefined>>,
-  content: unknown,
-  className = 'inline',
-  hasFile = false,
-): VNode {
-  const all = Object.entries({ back: path, ...hidden })
-  const fields = html`${all.map(([name, value]) => value !== undefined && html`<input type="hidden" name=${name} value=${value} />`)}
-  ${content}`
+/** The address of the form of an operation. @param fields those that are filled in; the person returns to the present page */
+export function formAddress(context: SignedInContext, operation: string, fields: Given): string {
+  const given = Object.entries({ ...fields, back: context.path }).filter((one): one is [string, string] => one[1] !== undefined)
+  return `${baseOf(context)}/do/${operation}?${new URLSearchParams(given)}`
+}
+
+/** A form of a page that performs an operation: its own content, and fields that the person does not see. */
+export function operationForm(context: SignedInContext, operation: string, hidden: Given, content: unknown, className = 'inline'): VNode {
+  const { session, path } = context
   return postForm(
-    { action: `/app/${params['workspace']}/do/${operation}`, token: session.form_token, fields, isSent: true, hasFile },
+    {
+      action: `${baseOf(context)}/do/${operation}`,
+      token: session.form_token,
+      hidden: { back: path, ...hidden },
+      fields: content,
+      isSent: true,
+      hasFile: operationOf(context, operation)?.takesUpload ?? false,
+    },
     className,
+  )
+}
+
+/** The part of the form of an operation that stands on another page. */
+export interface FormPart {
+  /** the names of its fields */
+  readonly fields: readonly string[]
+  /** what the fields have; for an update the record, whose fields are sent only if they were changed */
+  readonly record?: object | undefined
+  /** what there is to choose from in a field of ids */
+  readonly choices?: Choices | undefined
+  readonly button: unknown
+  /** what the control has besides, if there is one */
+  readonly attributes?: Readonly<Record<string, unknown>>
+  /** whether the controls stand in one line with the button, without labels that are seen */
+  readonly isLine?: boolean
+  readonly className?: string
+}
+
+/** The form of an operation, as far as it stands on another page. */
+export function partialForm(
+  context: SignedInContext,
+  operation: Operation,
+  given: Given,
+  { fields: names, record, choices, button, attributes = {}, isLine = false, className }: FormPart,
+): VNode {
+  const values = (record ?? {}) as Readonly<Record<string, unknown>>
+  const fields = names.map((name) => fieldsOf(operation).find((field) => field.name === name)!)
+  const was = record !== undefined && isUpdate(operation) ? names.map((name) => [`was.${name}`, shownValue(values[name])]) : []
+  const controls = fields.map((field) => {
+    const control = renderControl(field, shownValue(values[field.name]), field.of && choices, {
+      required: mustHaveText(operation, field),
+      'aria-label': isLine ? field.label : undefined,
+      ...(fields.length === 1 && attributes),
+    })
+    return isLine ? control : html`<label>${labelOf(field)}${control}</label>`
+  })
+  const content = html`${controls} ${typeof button === 'string' ? formActions(button) : button}`
+  return operationForm(
+    context,
+    operation.id,
+    { ...given, ...Object.fromEntries(was) },
+    content,
+    className ?? (isLine ? 'inline add' : 'stacked'),
   )
 }
 
@@ -59,6 +103,11 @@ export function isUpdate({ method }: Operation): boolean {
   return method === 'PATCH' || method === 'PUT'
 }
 
+/** Whether a field may not be empty. A short text that was there may be changed, and not removed. */
+function mustHaveText(operation: Operation, { kind, isRequired, isNullable }: Field): boolean {
+  return isRequired || (isUpdate(operation) && kind === 'line' && !isNullable)
+}
+
 /** What an operation is called: `create Card` → `Create card`. */
 export function titleOf({ needs: [action, subject] }: Operation): string {
   if (action === 'update') return `Edit ${subject.toLowerCase()}`
@@ -68,14 +117,9 @@ export function titleOf({ needs: [action, subject] }: Operation): string {
   return words[0]!.toUpperCase() + words.slice(1)
 }
 
-/** The zone of a time that is entered: UTC, or that of the person if the page runs scripts. */
-export function zoneHint(): VNode {
-  return html` <span class="hint" data-zone>(UTC)</span>`
-}
-
-/** The text of a `<textarea>`. The first line break in it is not part of the text. */
-export function textOfArea(text: string): string {
-  return text.startsWith('\n') ? `\n${text}` : text
+/** A time that is entered is in UTC, or in the zone of the person if the page runs scripts. */
+function labelOf({ label, kind }: Field): VNode {
+  return html`${label}${kind === 'time' && html` <span class="hint" data-zone>(UTC)</span>`}${kind === 'prose' && html` <span class="hint">(Markdown)</span>`}` as VNode
 }
 
 /** The beginning of what the reference says of a member; the rest is for programs. */
@@ -95,46 +139,46 @@ export function renderFields({ operation, place, given, choices, issues = new Ma
   )
   return html`${first !== undefined && html`<input type="hidden" name=${first} value=${given.get(first)} />`}
   ${fields.map((field) => {
-    const was = Object.hasOwn(current, field.name) ? shownValue(current[field.name]) : undefined
-    const value = given.has(field.name) ? given.getAll(field.name).join('\n') : (was ?? '')
+    const { name } = field
+    const was = Object.hasOwn(current, name) ? shownValue(current[name]) : undefined
+    const value = given.has(name) ? given.getAll(name).join('\n') : (was ?? '')
+    const [hint, issue] = [hintOf(field), issues.get(name)]
+    const describedBy = [hint !== '' && `do-${name}-hint`, issue !== undefined && `do-${name}-error`].filter(Boolean).join(' ')
+    const attributes = {
+      id: `do-${name}`,
+      required: mustHaveText(operation, field),
+      'aria-describedby': describedBy === '' ? undefined : describedBy,
+      'aria-invalid': issue === undefined ? undefined : 'true',
+    }
     return html`<div class="field">
-      <label for="do-${field.name}">${field.label}${field.kind === 'time' && zoneHint()}</label>
-      ${hintOf(field) !== '' && html`<p class="hint" id="do-${field.name}-hint">${hintOf(field)}</p>`}
-      ${renderControl(field, value, choices.get(field.name), issues.get(field.name))}
-      ${was !== undefined && html`<input type="hidden" name="was.${field.name}" value=${was} />`}
+      <label for="do-${name}">${labelOf(field)}</label>
+      ${hint !== '' && html`<p class="hint" id="do-${name}-hint">${hint}</p>`} ${renderControl(field, value, choices.get(name), attributes)}
+      ${was !== undefined && html`<input type="hidden" name="was.${name}" value=${was} />`}
       ${isConflict && was !== undefined && was !== value && html`<p class="theirs"><span class="hint">It is now:</span> <span class="prose">${was === '' ? 'empty' : field.kind === 'time' ? renderTime(was) : was}</span></p>`}
-      ${issues.has(field.name) && html`<p class="error" id="do-${field.name}-error">${issues.get(field.name)}</p>`}
+      ${issue !== undefined && html`<p class="error" id="do-${name}-error">${issue}</p>`}
     </div>`
   })}` as VNode
 }
 
-function renderControl(field: Field, value: string, choices: Choices | undefined, issue: string | undefined): VNode {
-  const { name, kind, isRequired, maxLength, words } = field
-  const describedBy = [hintOf(field) !== '' && `do-${name}-hint`, issue !== undefined && `do-${name}-error`].filter(Boolean).join(' ')
-  const shared = {
-    id: `do-${name}`,
-    name,
-    required: isRequired && kind !== 'prose',
-    maxlength: maxLength,
-    'aria-describedby': describedBy === '' ? undefined : describedBy,
-    'aria-invalid': issue === undefined ? undefined : 'true',
-  }
+function renderControl(field: Field, value: string, choices: Choices | undefined, attributes: Readonly<Record<string, unknown>>): VNode {
+  const { name, kind, isRequired, isNullable, maxLength, words } = field
+  const shared: Readonly<Record<string, unknown>> = { name, ...attributes }
   const offered = choices ?? words?.map((word) => [word, word === 'true' ? 'Yes' : word === 'false' ? 'No' : word] as const)
-  if (kind === 'ids' && offered !== undefined) {
+  if (offered !== undefined) {
+    const isMultiple = kind === 'ids'
+    const { placeholder = isRequired ? 'Choose' : '-', ...others } = shared
     const chosen = new Set(value.split('\n'))
-    return html`<select ...${shared} multiple size=${Math.min(8, Math.max(2, offered.length))}>
+    return html`<select ...${others} multiple=${isMultiple} size=${isMultiple ? Math.min(8, Math.max(2, offered.length)) : undefined}>
+      ${!isMultiple && (isNullable || value === '') && html`<option value="">${placeholder}</option>`}
       ${offered.map(([id, text]) => html`<option value=${id} selected=${chosen.has(id)}>${text}</option>`)}
     </select>`
   }
-  if (offered !== undefined)
-    return html`<select ...${shared}>
-      ${(!isRequired || value === '') && html`<option value="">${isRequired ? 'Choose' : '-'}</option>`}
-      ${offered.map(([id, text]) => html`<option value=${id} selected=${id === value}>${text}</option>`)}
-    </select>`
+  // The first line break in a text area is not part of its text.
   if (kind === 'prose' || kind === 'lines' || kind === 'ids')
-    return html`<textarea ...${shared} rows=${kind === 'prose' ? 8 : 4}>${textOfArea(value)}</textarea>`
+    return html`<textarea rows=${kind === 'prose' ? 8 : 4} ...${shared}>${value.startsWith('\n') ? `\n${value}` : value}</textarea>`
   if (kind === 'time') return html`<input type="datetime-local" ...${shared} value=${value.slice(0, 16)} data-time />`
   if (kind === 'number') return html`<input type="number" ...${shared} value=${value} />`
+  if (kind === 'color' && isRequired) return html`<input type="color" ...${shared} value=${value || '#1f6feb'} />`
   if (kind === 'color') return html`<input ...${shared} value=${value} placeholder="#1f6feb" pattern="#[0-9A-Fa-f]{6}" />`
-  return html`<input ...${shared} value=${value} autocomplete="off" />`
+  return html`<input ...${shared} maxlength=${maxLength} value=${value} autocomplete="off" />`
 }

@@ -3,13 +3,14 @@ import { ApiError } from '../../model/errors.ts'
 import { namesInPath, type Operation } from '../../resources/operation.ts'
 import type { Done } from '../../http/outcome.ts'
 import { entityTag } from '../../http/preconditions.ts'
-import { ifFound, readerOf } from '../boards/reader.ts'
+import { ifFound, operationOf, readerOf } from '../boards/reader.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
-import { formPage, type Refusal } from '../form-page.ts'
+import { field, formPage, type Refusal } from '../form-page.ts'
 import { html, notice } from '../html.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
 import { fieldsOf, isAsBefore, readFields } from './fields.ts'
-import { isUpdate, renderFields, titleOf } from './form.ts'
+import { columnsOf, renderTemplates } from './board-template.ts'
+import { baseOf, isUpdate, renderFields, titleOf } from './form.ts'
 import { pathOf, readChoices, readPlace, type Place } from './place.ts'
 import { doneQuery, doneText, readUndo } from './undo.ts'
 
@@ -21,6 +22,8 @@ export const operationPage: Page = {
   path: '/app/{workspace}/do/{operation}',
   anonymous: false,
   callsOperations: true,
+  // Of a new board.
+  keeps: ['name', 'template'],
   get: (context) =>
     withOperation(context, (operation) => ifFound(context, operation.id, () => showForm(context, operation, context.query))),
   post: (context) => withOperation(context, (operation) => perform(context, operation)),
@@ -35,7 +38,7 @@ function hasForm({ id, isRead }: Pick<Operation, 'id' | 'isRead'>): boolean {
 }
 
 async function withOperation(context: SignedInContext, answer: (operation: Operation) => Promise<PageResponse>): Promise<PageResponse> {
-  const operation = context.web.services().operations.find((one) => one.id === context.params['operation'])
+  const operation = operationOf(context, context.params['operation']!)
   if (operation === undefined || !hasForm(operation)) return { ...notFoundPage(), audit: false }
   return answer(operation)
 }
@@ -50,9 +53,8 @@ interface Shown extends Refusal {
 
 /** @param given what the fields have */
 async function showForm(context: SignedInContext, operation: Operation, given: URLSearchParams, shown: Shown = {}): Promise<PageView> {
-  const { params } = context
-  const base = `/app/${params['workspace']}`
-  const reader = readerOf(context, params['workspace']!)
+  const base = baseOf(context)
+  const reader = readerOf(context)
   const [name] = namesInPath(operation.path)
   const place = await readPlace(reader, operation, Object.fromEntries(given))
   const resource = name === undefined ? (['workspace', 'me'] as const) : ([name.replace(/_id$/, ''), given.get(name) ?? ''] as const)
@@ -60,28 +62,28 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
     return errorPage(403, 'You may not do this', `Row ${operation.row} of the policy does not allow it to you here.`)
   const fields = fieldsOf(operation)
   const choices = new Map(
-    await Promise.all(fields.map(async (field) => [field.name, await readChoices(reader, operation, field, place)] as const)),
+    await Promise.all(fields.map(async (one) => [one.name, await readChoices(reader, operation, one, place)] as const)),
   )
   const title = titleOf(operation)
+  const typed = nameToType(operation, place)
   const isDeletion = operation.needs[0] === 'delete'
   const back = backOf(context, given) ?? pathOf(base, place)
-  const hidden = { back, revision: isUpdate(operation) ? place.target?.revision : undefined, over_claim: shown.claim?.epoch }
   return formPage(
     context,
     {
       title,
+      hidden: { back, revision: isUpdate(operation) ? place.target?.revision : undefined, over_claim: shown.claim?.epoch },
       hasFile: operation.takesUpload,
       above: html`<p class="hint">${whereOf(place)}</p>
         ${shown.claim !== undefined && notice('warning', claimText(shown.claim))}`,
-      fields: html`${Object.entries(hidden).map(([key, value]) => value !== undefined && html`<input type="hidden" name=${key} value=${value} />`)}
-      ${
+      fields: html`${
         operation.takesUpload
           ? html`<input type="hidden" name=${name} value=${given.get(name!)} />
               <div class="field"><label for="do-file">File</label><input id="do-file" type="file" name="file" required /></div>`
           : renderFields({ operation, place, given, choices, ...shown })
       }
-      ${isDeletion && html`<p>This cannot be undone.</p>`}
-      ${nameToType(operation, place) !== undefined && renderNameField(nameToType(operation, place)!)}`,
+      ${operation.id === 'boards.create' && renderTemplates(given)} ${isDeletion && html`<p>This cannot be undone.</p>`}
+      ${typed !== undefined && field({ name: 'confirmed', label: 'Type its name to delete it', hint: typed, required: true, autocomplete: 'off' })}`,
       button: shown.claim === undefined ? title : `${title} anyway`,
       isDanger: isDeletion || shown.claim !== undefined,
       cancel: back,
@@ -102,22 +104,14 @@ function nameToType({ id }: Operation, { board, card }: Place): string | undefin
   return { 'boards.delete': board?.name, 'cards.delete': card?.title }[id]
 }
 
-function renderNameField(name: string): unknown {
-  return html`<div class="field">
-    <label for="do-name">Type its name to delete it</label>
-    <p class="hint" id="do-name-hint"><strong>${name}</strong></p>
-    <input id="do-name" name="confirmed" required autocomplete="off" aria-describedby="do-name-hint" />
-  </div>`
-}
-
 function claimText({ expires_at }: Claim): string {
   return `An agent has claimed this card until ${expires_at.slice(0, 16).replace('T', ' ')} UTC, and may be at work on it.`
 }
 
 /** Where the person goes afterwards: a page of this workspace. */
-function backOf({ params }: SignedInContext, given: URLSearchParams): string | undefined {
+function backOf(context: SignedInContext, given: URLSearchParams): string | undefined {
   const back = given.get('back') ?? ''
-  return back.startsWith(`/app/${params['workspace']}/`) && BACK.test(back) ? back : undefined
+  return back.startsWith(`${baseOf(context)}/`) && BACK.test(back) ? back : undefined
 }
 const BACK = /^(?:\/\w[\w.~-]*)+(?:\?[\w.~%!'()*+:@=&-]*)?$/
 
@@ -125,8 +119,8 @@ const BACK = /^(?:\/\w[\w.~-]*)+(?:\?[\w.~%!'()*+:@=&-]*)?$/
 const TAKES_CARD = /^cards\.(?:update|move|complete|archive|delete)$/
 
 async function perform(context: SignedInContext, operation: Operation): Promise<PageResponse> {
-  const { params, form, upload } = context
-  const reader = readerOf(context, params['workspace']!)
+  const { form, upload } = context
+  const reader = readerOf(context)
   const submitted = readFields(operation, form)
   try {
     if (upload !== undefined && !operation.takesUpload) throw new ApiError('unsupported_media_type', { message: 'This form has no file.' })
@@ -137,7 +131,7 @@ async function perform(context: SignedInContext, operation: Operation): Promise<
     const claim = TAKES_CARD.test(operation.id) ? (place.card?.claim ?? undefined) : undefined
     if (claim !== undefined && form.get('over_claim') !== String(claim.epoch)) return refuse(context, operation, { status: 409, claim })
     if (submitted.body !== undefined && operation.method === 'PATCH' && Object.keys(submitted.body).length === 0)
-      return done(context, operation, pathOf(`/app/${params['workspace']}`, place))
+      return done(context, operation, pathOf(reader.base, place))
     const undo = await readUndo(reader, operation, submitted, place)
     // What others have changed of it is no conflict, as long as it is something else.
     const isOther = isAsBefore(form, Object.keys(submitted.body ?? {}), place.target?.record ?? {})
@@ -146,8 +140,11 @@ async function perform(context: SignedInContext, operation: Operation): Promise<
     const ifMatch = revision == null ? undefined : entityTag(/^\w{1,100}$/.test(revision) ? revision : '-')
     const body = upload === undefined ? submitted.body : undefined
     const answer = (await reader.answer(operation.id, { params: submitted.params, body, upload, ifMatch })) as Done
-    const query = doneQuery(undo, operation.id)
-    return done(context, operation, landing(context, operation, place, answer), { query, text: doneText(undo, submitted, operation), undo })
+    const { id: board_id } = (answer.data ?? {}) as { readonly id?: string }
+    const operations = operation.id === 'boards.create' ? columnsOf(form) : []
+    if (operations.length > 0) await reader.answer('boards.batch', { params: { board_id }, body: { operations } })
+    const landed = landing(reader.base, operation, place, board_id)
+    return done(context, operation, landed, { query: doneQuery(undo, operation.id), text: doneText(undo, submitted, operation), undo })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     return refuseWith(context, operation, error)
@@ -155,9 +152,7 @@ async function perform(context: SignedInContext, operation: Operation): Promise<
 }
 
 /** The page that shows what was done. */
-function landing({ params }: SignedInContext, { needs }: Operation, { card, board, target }: Place, { data }: Done): string {
-  const base = `/app/${params['workspace']}`
-  const { id } = (data ?? {}) as { readonly id?: string }
+function landing(base: string, { needs }: Operation, { card, board, target }: Place, id: string | undefined): string {
   if (needs[0] === 'create_board') return `${base}/boards/${id}`
   if (needs.join(' ') === 'delete Board') return '/app'
   const isGone = needs[0] === 'delete' && target?.kind === 'card'

@@ -1,5 +1,4 @@
 import type { Board } from '../../model/board.ts'
-import { ApiError } from '../../model/errors.ts'
 import type { Column } from '../../model/column.ts'
 import { kindOfParameter, type IdKind } from '../../model/ids.ts'
 import type { Label } from '../../model/label.ts'
@@ -27,26 +26,12 @@ export async function readPlace(reader: Reader, { path }: Operation, params: Rea
   const record = data as Readonly<Record<string, unknown>>
   const target = { kind, record, revision }
   const cardId = (kind === 'card' ? record['id'] : record['card_id']) as string | undefined
-  const card = cardId === undefined ? undefined : await readOne<ListedCard>(reader, 'cards.read', { card_id: cardId }, { include: 'claim' })
+  // Something around the target can be gone, or hidden from the person: a file can have been on such a board.
+  const card = cardId === undefined ? undefined : await reader.find<ListedCard>('cards.read', { card_id: cardId }, { include: 'claim' })
   const boardId = (kind === 'board' ? record['id'] : (record['board_id'] ?? card?.board_id)) as string | undefined
   const around = { include: 'columns,labels' }
-  const board = boardId === undefined ? undefined : await readOne<BoardSnapshot>(reader, 'boards.read', { board_id: boardId }, around)
+  const board = boardId === undefined ? undefined : await reader.find<BoardSnapshot>('boards.read', { board_id: boardId }, around)
   return { target, ...(card !== undefined && { card }), ...(board !== undefined && { board }) }
-}
-
-/** Something around the target; undefined: it is gone, or the person may not see it. A file can have been on such a board. */
-async function readOne<Data>(
-  reader: Reader,
-  operation: string,
-  params: Record<string, string>,
-  query: Record<string, string>,
-): Promise<Data | undefined> {
-  try {
-    return (await reader.read(operation, params, query)).data as Data
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'not_found') return undefined
-    throw error
-  }
 }
 
 /** What a field offers to choose from: ids with what they are called. */

@@ -245,7 +245,7 @@ test('the menu of a card completes, moves and archives it, and closes', async ()
 test('cards are added one after another, and what is half-written survives what others change', async () => {
   const lane = page.locator('.lane').first()
   await lane.getByText('Add card').click()
-  await lane.locator('.add input:focus').waitFor()
+  await lane.locator('.adder input:focus').waitFor()
   for (const title of ['First', 'Second', 'Half']) {
     await page.keyboard.type(title)
     if (title !== 'Half') await page.keyboard.press('Enter')
@@ -263,7 +263,7 @@ test('cards are added one after another, and what is half-written survives what 
   expect((await shown())[0]).toEqual(['Notes', 'Poster', 'First', 'Second', 'By an agent', 'By the same'])
   // What is open and empty takes no focus away.
   await page.locator('.lane').nth(1).getByText('Add card').click()
-  await page.locator('.lane').nth(1).locator('.add input:focus').waitFor()
+  await page.locator('.lane').nth(1).locator('.adder input:focus').waitFor()
   await page.getByPlaceholder('Search cards').focus()
   await agent('POST', `/boards/${board.id}/cards`, { column_id: board.lanes[1], title: 'By another' })
   await tile('By another').waitFor()
@@ -271,7 +271,7 @@ test('cards are added one after another, and what is half-written survives what 
 })
 
 test('a column is renamed in its menu, a refusal keeps what was written, and columns are added', async () => {
-  const menu = page.locator('.lane').first().locator('[data-popup]')
+  const menu = page.locator('.lane').first().locator('.menu')
   await menu.locator('summary').click()
   await menu.getByLabel('Name').fill('Ideas')
   await menu.getByLabel('Name').press('Enter')
@@ -284,11 +284,11 @@ test('a column is renamed in its menu, a refusal keeps what was written, and col
   await menu.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { name: 'To do' }).waitFor()
   await page.getByText('Add column').click()
-  await page.locator('.add-column input:focus').waitFor()
+  await page.locator('#add-column input:focus').waitFor()
   await page.keyboard.type('   ')
   await page.keyboard.press('Enter')
   await said('Please check')
-  await page.locator('.add-column').getByLabel('Name').fill('Later')
+  await page.locator('#add-column').getByLabel('Name').fill('Later')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Later' }).waitFor()
   await page.locator('#board-menu summary').click()
@@ -304,7 +304,7 @@ test.each([
   await reopen(options)
   const opened = {
     add: () => page.locator('.lane').first().getByText('Add card').click(),
-    lane: () => page.locator('.lane').first().locator('[data-popup] summary').click(),
+    lane: () => page.locator('.lane').first().locator('.menu summary').click(),
     board: () => page.locator('#board-menu summary').click(),
     menu: async () => {
       await tile('Poster').hover()

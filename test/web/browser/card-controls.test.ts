@@ -54,7 +54,7 @@ async function openCard(options: BrowserContextOptions = {}): Promise<Window> {
   return window
 }
 const card = () => agent('GET', `/cards/${cardId}`)
-const description = (page: Page) => page.locator('#edit-description-text')
+const description = (page: Page) => page.locator('#edit-description textarea')
 const openEditor = (page: Page, name: string) => page.locator(`#${name} > summary`).click()
 const save = (page: Page, name: string) => page.locator(`#${name}`).getByRole('button', { name: 'Save' }).click()
 const focused = (page: Page) => page.evaluate(() => (globalThis as any).document.activeElement.closest('[id], [name]').id)
@@ -131,7 +131,7 @@ test('with the keyboard alone: subtasks are ticked and added, the focus stays, a
     await page.waitForFunction(() => (globalThis as any).document.activeElement.value === '')
   }
   expect(await page.getByRole('checkbox').count()).toBe(4)
-  await page.locator('.subtasks .more-menu summary').last().focus()
+  await page.locator('.subtasks .menu summary').last().focus()
   await press('Enter')
   await page.getByRole('button', { name: 'Move up' }).focus()
   await press('Enter')
@@ -165,12 +165,12 @@ test('people, labels, files and the due time in the zone of the person', async (
   await page.locator('#fact-due .due').waitFor()
   expect(await card()).toMatchObject({ due_at: '2027-01-15T17:00:00.000Z', assignee_ids: [] })
   await openEditor(page, 'edit-due')
-  expect(await page.locator('#card-due').inputValue()).toBe('2027-01-15T12:00')
+  expect(await page.locator('#edit-due [data-time]').inputValue()).toBe('2027-01-15T12:00')
 
   const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
   await page.getByLabel('File to attach').setInputFiles({ name: 'Größe “A”.png', mimeType: 'image/png', buffer: png })
   await page.getByRole('button', { name: 'Attach file' }).click()
-  await page.locator('.attachments .more-menu summary').click()
+  await page.locator('.attachments .menu summary').click()
   await page.getByRole('button', { name: 'Set as cover' }).click()
   await page.getByText('· cover').waitFor()
   const [file] = await agent('GET', `/cards/${cardId}/attachments`)
@@ -215,7 +215,7 @@ test.each([
   const { page } = window
   await screenshot(page, `card-controls-${look}`)
   for (const name of ['edit-title', 'edit-description', 'edit-due', 'move-card']) await openEditor(page, name)
-  await page.locator('.subtasks .more-menu summary').first().click()
+  await page.locator('.subtasks .menu summary').first().click()
   await screenshot(page, `card-editors-${look}`)
   await expectAccessible(page, look, look === 'dark' ? 'color' : 'all')
   const { scrollWidth, clientWidth } = await page.evaluate(() => (globalThis as any).document.documentElement)

@@ -113,7 +113,7 @@ const steps: Record<string, (page: Page) => Promise<unknown>> = {
   },
   revoked: (page) => follow(page, page.getByRole('button', { name: 'Revoke token' })),
   first: (page) => page.goto('/app'),
-  'new-board': (page) => page.goto(`/app/${person.workspaceId}/new-board`),
+  'new-board': (page) => page.goto(`/app/${person.workspaceId}/do/boards.create`),
   'new-board-columns': async (page) => {
     await page.getByLabel('Name').fill('Spring')
     await follow(page, page.getByRole('button', { name: 'Create board' }))
@@ -121,7 +121,7 @@ const steps: Record<string, (page: Page) => Promise<unknown>> = {
   'do-labels': async (page) => {
     board = new URL(page.url()).pathname
     await page.goto(`${board}/labels`)
-    await page.getByLabel('New label').fill('urgent')
+    await page.getByLabel('Name').fill('urgent')
     await follow(page, page.getByRole('button', { name: 'Create label' }))
   },
   'board-people': (page) => page.goto(`${board}/members`),

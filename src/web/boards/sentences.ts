@@ -1,4 +1,4 @@
-import type { ShownChange } from '../boards/shown-change.ts'
+import type { ShownChange } from './shown-change.ts'
 
 /** What a change did, where that is not said by its action alone. */
 const VERBS: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ interface Known {
   readonly isMoved: boolean
 }
 
-function verbOf({ kind, action }: ShownChange, isMoved: boolean): string {
+function verbOf({ kind, action }: Pick<ShownChange, 'kind' | 'action'>, isMoved: boolean): string {
   if (kind === 'card') return isMoved ? 'moved' : ACTIONS[action]
   return VERBS[`${kind} ${action}`] ?? `${ACTIONS[action]} the ${kind}`
 }
@@ -45,7 +45,12 @@ export function sentenceOf(change: ShownChange, { cardTitle, isMoved }: Known): 
   return isOnCard && cardTitle !== undefined ? `${what} ${action === 'created' ? 'to' : 'of'} ${quoted(cardTitle)}` : what
 }
 
+/** What a change did, without a name. */
+export function doneBy(change: Pick<ShownChange, 'kind' | 'action'>, isMoved = false): string {
+  return indefinite(verbOf(change, isMoved)).replace(/ on$/, '')
+}
+
 /** A change as a note on what was changed. */
 export function noteOf(change: ShownChange, isMoved: boolean): string {
-  return `${capitalized(indefinite(verbOf(change, isMoved))).replace(/ on$/, '')} · ${change.by}`
+  return `${capitalized(doneBy(change, isMoved))} · ${change.by}`
 }

@@ -1,0 +1,48 @@
+import type { VNode } from 'preact'
+import { limits } from '../../model/limits.ts'
+import { html } from '../html.ts'
+
+/** A filter with its choices. */
+interface Filter {
+  readonly name: string
+  readonly label: string
+  readonly chosen: string
+  readonly choices: readonly (readonly [value: string, text: string])[]
+}
+
+/** The form with which cards are searched and filtered. */
+interface SearchForm {
+  readonly action: string
+  readonly q?: string
+  /** default: that texts of cards are searched */
+  readonly label?: string
+  /** the view that it keeps */
+  readonly view?: string
+  readonly filters?: readonly Filter[]
+  /** whether the script applies a choice at once, and keeps the form as it is */
+  readonly isLive?: boolean
+}
+
+/** The form with which cards are searched and filtered. It works without JavaScript. */
+export function renderSearchForm(form: SearchForm): VNode {
+  const { action, q = '', label = 'Search in title and description', view, filters = [], isLive = false } = form
+  return html`<search id=${isLive ? 'filter-box' : undefined} data-keep=${isLive || undefined}>
+    <form class="board-filters" method="get" action=${action} data-filters=${isLive || undefined}>
+      ${view !== undefined && html`<input type="hidden" name="view" value=${view} />`}
+      <label class="board-filter name"
+        ><span class="unseen">${label}</span>
+        <input type="search" name="q" value=${q} placeholder="Search cards" maxlength=${limits.searchText} autocomplete="off" data-search />
+      </label>
+      ${filters.map(
+        ({ name, label: text, chosen, choices }) =>
+          html`<label class="board-filter"
+            ><span class="unseen">${text}</span>
+            <select name=${name} class=${isLive && chosen !== '' ? 'chosen' : ''}>
+              ${choices.map(([value, of]) => html`<option value=${value} selected=${value === chosen}>${of}</option>`)}
+            </select></label
+          >`,
+      )}
+      ${isLive ? html`<button data-apply>Apply</button>` : html`<button>Search</button>`}
+    </form>
+  </search>`
+}

@@ -1,0 +1,24 @@
+import type { VNode } from 'preact'
+import { html } from '../html.ts'
+
+/** What a new board begins with: value → its name and its columns. */
+const templates: Readonly<Record<string, { readonly name: string; readonly columns: readonly string[] }>> = {
+  columns: { name: 'Four columns: To do, Doing, Review, Done', columns: ['To do', 'Doing', 'Review', 'Done'] },
+  empty: { name: 'Empty', columns: [] },
+}
+
+/** The columns with which a form creates a board, as operations of a batch. */
+export function columnsOf(form: URLSearchParams): readonly object[] {
+  const { columns = [] } = templates[form.get('template') ?? ''] ?? {}
+  return columns.map((name) => ({ operation: 'columns.create', body: { name } }))
+}
+
+/** The choice of what a new board begins with. @param given what the form has */
+export function renderTemplates(given: URLSearchParams): VNode {
+  return html`<div class="field">
+    <label for="template">Begin with</label>
+    <select id="template" name="template">
+      ${Object.entries(templates).map(([value, { name }]) => html`<option value=${value} selected=${value === given.get('template')}>${name}</option>`)}
+    </select>
+  </div>`
+}
