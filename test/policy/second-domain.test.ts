@@ -2,8 +2,18 @@ import { createMongoAbility } from '@casl/ability'
 import { describe, expect, test } from 'vitest'
 import { cells } from '../../src/policy/enumerate.ts'
 import { readPolicyFolder } from '../../src/policy/folder.ts'
-import { abilityFor, caslRules, caslSubject, decide, loadPolicy, loadPolicyTexts, prove, requireProof } from '../../src/policy-public.ts'
-import { mutants, type Mutant } from '../support/mutants.ts'
+import {
+  abilityFor,
+  caslRules,
+  caslSubject,
+  decide,
+  diffPolicies,
+  loadPolicy,
+  loadPolicyTexts,
+  prove,
+  requireProof,
+} from '../../src/policy-public.ts'
+import { loadMutant, mutants, type Mutant } from '../support/mutants.ts'
 import { sample } from '../support/sample.ts'
 import { repositoryTexts, repositoriesFolder } from '../support/repositories.ts'
 
@@ -43,6 +53,11 @@ for (const mutant of sample([...mutants(readPolicyFolder(repositoriesFolder, 're
   const rule = mutant.name.split(':')[0]!
   byRule.set(rule, [...(byRule.get(rule) ?? []), mutant])
 }
+
+test.each([...byRule])('each mutant of %s that decides anything differently is refused', (_rule, ofRule) => {
+  const accepted = ofRule.flatMap((mutant) => loadMutant(mutant, engine) ?? []).filter((mutant) => prove(mutant).failures.length === 0)
+  expect(accepted.flatMap((mutant) => diffPolicies(engine, mutant).changes)).toEqual([])
+})
 
 describe('CASL', () => {
   test('decides with the rules what the engine decides, in every cell', () => {
