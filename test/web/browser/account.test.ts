@@ -1,21 +1,18 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startListener, type Listener } from '../../../src/listener/listener.ts'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
 import {
   addAuthenticator,
   enterPassword,
   expectAccessible,
   expectFits,
   expectNotFound,
-  openBrowser,
   openWindow,
   press,
   screenshot,
   type Window,
 } from '../../support/chromium.ts'
-import { memory } from '../../support/memory.ts'
 import { codeAt } from '../../support/second-factor.ts'
-import { Service } from '../../support/service.ts'
+import { startSite } from '../../support/site.ts'
 import { giveAccount, PASSWORD } from '../../support/visitor.ts'
 
 const MINUTE = 60_000
@@ -24,26 +21,10 @@ const WIDE = { width: 1100, height: 800 }
 const OWN_COLORS = new Set(['with-passkey', 'app-secret', 'notices'])
 const PHONE = { width: 360, height: 740 }
 
-let browser: Browser
-let service: Service
-let listener: Listener
 let workspaceId: string
-/** Passkeys need a host name. */
-let url: string
-beforeAll(async () => {
-  browser = await openBrowser()
-  service = await Service.start(memory)
-  listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
-  url = `http://localhost:${new URL(listener.url).port}`
-  workspaceId = await service.workspace('Acme')
-})
-afterAll(async () => {
-  await browser.close()
-  await listener.close()
-  await service.stop()
-})
+const site = startSite(async (service) => (workspaceId = await service.workspace('Acme')))
 
-const createPerson = async (name: string) => giveAccount(service, await service.person(workspaceId, 'member', name))
+const createPerson = async (name: string) => giveAccount(site.service, await site.service.person(workspaceId, 'member', name))
 const heading = (page: Page) => page.locator('h1').innerText()
 
 /** Expects a heading, and that the page is accessible and fits its window, wide and on a phone. The phone has the dark look. */
@@ -76,7 +57,7 @@ async function addApp(
   await page.getByLabel('First code').fill('000000')
   await press(page, 'Add the app')
   await page.getByText('The code is wrong.').first().waitFor()
-  await page.getByLabel('First code').fill(codeAt(secret, service.now))
+  await page.getByLabel('First code').fill(codeAt(secret, site.service.now))
   await press(page, 'Add the app')
   await look?.('Your recovery codes', 'recovery-codes')
   const codes = (await page.locator('#codes').innerText()).split('\n')
@@ -86,7 +67,7 @@ async function addApp(
 
 test('a person protects their account with an app and a passkey, and signs in with each of them', async () => {
   const email = await createPerson('Nora Lindqvist')
-  const window = await openWindow(browser, url, { viewport: WIDE })
+  const window = await openWindow(site.browser, site.url, { viewport: WIDE })
   const { page } = window
   const look = (title: string, name: string) => expectPage(window, title, name)
   await enterPassword(page, email)
@@ -126,7 +107,7 @@ test('a person protects their account with an app and a passkey, and signs in wi
   await page.getByRole('heading', { name: 'API tokens' }).waitFor()
 
   // The passkey proves who creates a token with kanban:admin.
-  service.now += 11 * MINUTE
+  site.service.now += 11 * MINUTE
   await page.goto(`/settings/tokens/new?workspace=${workspaceId}`)
   await page.getByLabel('Name').fill('Nightly build')
   await page.getByLabel('kanban:admin').check()
@@ -146,7 +127,7 @@ test('a person protects their account with an app and a passkey, and signs in wi
   await page.getByLabel('Code').fill('000000')
   await press(page, 'Sign in')
   await page.getByText('The code is wrong').first().waitFor()
-  await page.getByLabel('Code').fill(codeAt(secret, service.now))
+  await page.getByLabel('Code').fill(codeAt(secret, site.service.now))
   await press(page, 'Sign in')
   await look('API tokens', 'notices')
   await page.locator('.notices summary').click()
@@ -168,7 +149,7 @@ test('a person protects their account with an app and a passkey, and signs in wi
   await press(page, 'Revoke all my tokens')
   await page.getByText('All your tokens are revoked.').waitFor()
 
-  service.now += 11 * MINUTE
+  site.service.now += 11 * MINUTE
   await page.goto('/settings/account/authenticator/remove')
   await look('Remove the authenticator app?', 'app-remove')
   await page.getByLabel('Your password').fill(PASSWORD)
@@ -182,8 +163,8 @@ test('a person protects their account with an app and a passkey, and signs in wi
 test('without JavaScript a person adds an app, signs in with password and code, changes the password and ends a session', async () => {
   const email = await createPerson('Ben Carter')
   const [window, other] = [
-    await openWindow(browser, url, { javaScriptEnabled: false }),
-    await openWindow(browser, url, { javaScriptEnabled: false }),
+    await openWindow(site.browser, site.url, { javaScriptEnabled: false }),
+    await openWindow(site.browser, site.url, { javaScriptEnabled: false }),
   ]
   const { page } = window
   await enterPassword(page, email)
@@ -191,10 +172,10 @@ test('without JavaScript a person adds an app, signs in with password and code, 
   await page.goto('/settings/account/passkeys/new')
   expect(await page.getByRole('button', { name: 'Create a passkey' }).isVisible()).toBe(false)
 
-  service.now += MINUTE / 2
+  site.service.now += MINUTE / 2
   await enterPassword(other.page, email)
   expect(await other.page.getByRole('button', { name: 'Sign in with a passkey' }).count()).toBe(0)
-  await other.page.getByLabel('Code').fill(codeAt(secret, service.now))
+  await other.page.getByLabel('Code').fill(codeAt(secret, site.service.now))
   await press(other.page, 'Sign in')
   expect(await heading(other.page)).toBe('API tokens')
 
@@ -222,7 +203,7 @@ test('without JavaScript a person adds an app, signs in with password and code, 
 
 test('at an IP address there are no passkeys, and the pages say so', async () => {
   const email = await createPerson('Ida Berg')
-  const window = await openWindow(browser, listener.url)
+  const window = await openWindow(site.browser, site.url.replace('localhost', '127.0.0.1'))
   await enterPassword(window.page, email)
   await window.page.goto('/settings/account')
   await window.page.getByText('Browsers allow no passkeys at an IP address.').waitFor()
