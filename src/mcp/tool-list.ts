@@ -51,7 +51,7 @@ export class ToolList {
   #seenWith: string | undefined
 
   /** @param operations the operations table; an operation that it does not have is not offered */
-  constructor(engine: () => Engine, operations: readonly Operation[], rows: readonly ToolRow[] = tools) {
+  constructor(engine: () => Engine, operations: readonly Operation[]) {
     const table = new Map(operations.map((operation) => [operation.id, operation]))
     const callables = ({ operations: ids, uploadsText = false }: ToolRow): Callable[] =>
       ids.flatMap((id) => {
@@ -59,7 +59,7 @@ export class ToolList {
         return operation === undefined ? [] : [{ operation, uploadsText, arguments: argumentsOf(operation, uploadsText) }]
       })
     this.#engine = engine
-    this.#all = new Map(rows.map((row) => [row.name, { ...row, callables: callables(row) }]))
+    this.#all = new Map(tools.map((row) => [row.name, { ...row, callables: callables(row) }]))
     this.#idOf = new Map(operations.map(({ id, method, path }) => [`${method} ${path}`, id]))
   }
 

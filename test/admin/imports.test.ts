@@ -108,6 +108,8 @@ describe.each(drivers)('imports on $name', (driver) => {
     const value = { id: 'lbl_00000000000000000000', board_id: 'brd_00000000000000000000', name: 'x', color: '#000000', ...times }
     return record('label:lbl_00000000000000000000', { ...value, ...changes })
   }
+  const user = (changes: object) =>
+    JSON.stringify({ user: { id: 'usr_00000000000000000000', display_name: 'x', avatar_url: null, ...times, ...changes } })
   /** Its bytes are those of {@link bytes}: three zeros. */
   const file = (changes: { id?: string; size?: number; sha256?: string }) => {
     const id = changes.id ?? 'fil_00000000000000000000'
@@ -152,7 +154,18 @@ describe.each(drivers)('imports on $name', (driver) => {
     ],
     ['a kind that is a property of every object', (head) => [head, record('constructor:x', {})], /unknown kind of record "constructor"/],
     ['the record of an import in progress', (head) => [head, record('importing:self', { id: 'x' })], /unknown kind of record "importing"/],
-    ['a user without a name', (head) => [head, '{"user":{"id":"usr_00000000000000000000"}}'], /^user:usr_0+: display_name/],
+    ['a user without a name', (head) => [head, user({ display_name: undefined })], /^user:usr_0+: display_name/],
+    [
+      'a user with the id of a board',
+      (head) => [head, user({ id: 'brd_00000000000000000000' })],
+      /^user:brd_0+: id: must be the id of a user/,
+    ],
+    ['a user without times', (head) => [head, user({ created_at: undefined })], /^user:usr_0+: created_at/],
+    [
+      'a user with an avatar of another scheme',
+      (head) => [head, user({ avatar_url: 'javascript:alert(1)' })],
+      /avatar_url: must be an https/,
+    ],
     ['bytes that end with those of another file', (head) => [head, bytes('0', false), bytes('1', true)], /blb_0+ are incomplete/],
     ['bytes that end with the abandonment of another file', (head) => [head, bytes('0', false), abandoned('1')], /blb_0+ are incomplete/],
     [
@@ -178,6 +191,11 @@ describe.each(drivers)('imports on $name', (driver) => {
     ['an id of another kind', (head) => [head, label({ board_id: 'crd_00000000000000000000' })], /board_id: must be the id of a board/],
     ['a time in another form', (head) => [head, label({ created_at: '2026-11-01' })], /created_at: must be a time/],
     ['a name with spaces at its ends', (head) => [head, label({ name: ' x' })], /never stored in this form/],
+    [
+      'a token whose hash is not a hash',
+      (head) => [head, token({ hash: 'a', issued_at: '2026-01-01T00:00:00.000Z', expires_at: '2026-02-01T00:00:00.000Z' })],
+      /hash/,
+    ],
     [
       'a token that was issued in the future',
       (head) => [head, token({ issued_at: '2090-01-01T00:00:00.000Z', expires_at: '2090-02-01T00:00:00.000Z' })],
