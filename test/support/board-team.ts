@@ -6,7 +6,7 @@ import { signedIn, type Visitor } from './visitor.ts'
 export type Api = (method: string, path: string, body?: unknown, person?: Person) => Promise<any>
 
 /** Calls the API as a person, unless another one is named. */
-export function apiOf(service: Service, owner: Person): Api {
+function apiOf(service: Service, owner: Person): Api {
   return async (method, path, body, person = owner) => {
     const reply = await service.send(person.admin, method, path, body)
     expect([method, path, reply.status < 300, reply.text]).toEqual([method, path, true, reply.text])
