@@ -63,13 +63,6 @@ describe('the list of what a token can do', () => {
     for (const [name, { rows }] of scopes) expect([name, rows.toSorted()]).toEqual([name, [...expected.get(name as Scope)!].toSorted()])
   })
 
-  test('for kanban:admin the page shows every row of the permission table that a token can use', async () => {
-    const ofWebApp = new Set(['X6', 'X7', 'X8'])
-    const rows = [...(await readConfirmationPage(shipped, 'kanban:admin')).values()].flatMap((scope) => scope.rows)
-    const all = [...shipped.vocabulary.rows.keys()].filter((row) => /^[PX]/.test(row) && !ofWebApp.has(row))
-    expect([...new Set(rows)].toSorted()).toEqual(all.toSorted())
-  })
-
   test('when the scope table moves a permission to another scope, it moves on the page', async () => {
     const move = ({ rules }: Rules) => {
       rules.find(({ id }) => id === 'S3.deletion')!.subject = ['Board']
