@@ -41,8 +41,8 @@ export function revokeForm(
     title: 'Revoke token',
     heading: `Revoke ${name}${holder === undefined ? '' : ` of ${holder}`}?`,
     fields: html`<p>
-      Everything that uses <code>${id}</code> in ${workspace} stops working immediately. This cannot be undone.
-      ${holder !== undefined && ` ${holder} sees that you revoked it, and when.`}
+      Everything that uses <code>${id}</code> in ${workspace} stops working immediately. This cannot be
+      undone.${holder !== undefined && ` ${holder} sees that you revoked it, and when.`}
     </p>`,
     button: 'Revoke token',
     isDanger: true,
