@@ -95,6 +95,11 @@ export class Visitor {
     return plaintextIn(await this.submit({}, '/settings/confirm'))
   }
 
+  /** the token that the forms of the current page have */
+  get formToken(): string {
+    return /name="form_token" value="([^"]+)"/.exec(this.page!.text)![1]!
+  }
+
   get session(): string | undefined {
     return this.jar.get(`${this.origin.startsWith('https:') ? '__Host-' : ''}lk_session`)
   }

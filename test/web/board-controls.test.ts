@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PolicyFiles } from '../../src/policy/engine.ts'
+import { buildTeam } from '../support/board-team.ts'
 import { memory } from '../support/memory.ts'
 import { load, shippedFiles } from '../support/policy.ts'
 import { Service, type Person } from '../support/service.ts'
@@ -17,19 +18,12 @@ function readersOnly(): PolicyFiles {
   }
 }
 
-/** A board of an owner with two columns and a card, and who else looks at it. */
+/** A board of an owner with two columns and a card. */
 async function buildBoard(service: Service) {
-  const owner = await service.person(await service.workspace('Acme'), 'owner', 'Olivia Stone')
-  const api = async (method: string, path: string, body?: unknown) => {
-    const reply = await service.send(owner.admin, method, path, body)
-    expect([method, path, reply.status < 300, reply.text]).toEqual([method, path, true, reply.text])
-    return reply.body.data
-  }
-  const board = (await api('POST', '/boards', { name: 'Spring' })).id as string
-  const todo = (await api('POST', `/boards/${board}/columns`, { name: 'To do' })).id as string
-  const done = (await api('POST', `/boards/${board}/columns`, { name: 'Done' })).id as string
-  await api('POST', `/boards/${board}/cards`, { column_id: todo, title: 'Notes' })
-  return { owner, api, board, todo, done, base: `/app/${owner.workspaceId}`, path: `/app/${owner.workspaceId}/boards/${board}` }
+  const team = await buildTeam(service, ['To do', 'Done'])
+  const [todo, done] = team.columns as [string, string]
+  await team.api('POST', `/boards/${team.boardId}/cards`, { column_id: todo, title: 'Notes' })
+  return { ...team, todo, done, path: `${team.base}/boards/${team.boardId}` }
 }
 
 /** The controls of a board page, by what their forms and links do. */
@@ -47,7 +41,7 @@ describe('the controls of a board', () => {
   beforeAll(async () => {
     service = await Service.start(memory, { proxies: 1 })
     made = await buildBoard(service)
-    visitor = await signedIn(service, made.owner)
+    visitor = made.visitor
   })
   afterAll(() => service.stop())
   const open = async () => textOf((await visitor.open(made.path)).text)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startListener } from '../../src/listener/listener.ts'
+import { buildTeam, type Api } from '../support/board-team.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { captureLog } from '../support/log.ts'
 import { memory } from '../support/memory.ts'
@@ -11,25 +12,17 @@ const captured = captureLog()
 let service: Service
 let owner: Person
 let visitor: Visitor
+let api: Api
 let boardId: string
 let base: string
-let columns: string[]
-const api = async (method: string, path: string, body?: unknown, person = owner) => {
-  const reply = await service.send(person.admin, method, path, body)
-  expect([method, path, reply.status < 300, reply.text]).toEqual([method, path, true, reply.text])
-  return reply.body.data
-}
+let columns: readonly string[]
 const boardPath = () => `${base}/boards/${boardId}`
 const titlesOn = (html: string) => [...html.matchAll(/class="tile-title"[^>]*>([^<]*)</g)].map(([, title]) => title)
 
 beforeAll(async () => {
   service = await Service.start(memory, { log: captured.log, proxies: 1 })
-  owner = await service.person(await service.workspace('Acme'), 'owner', 'Olivia Stone')
-  visitor = await signedIn(service, owner)
-  base = `/app/${owner.workspaceId}`
-  boardId = (await api('POST', '/boards', { name: 'Spring release', description: 'For the **spring**.', cover_color: '#1f6feb' })).id
-  columns = []
-  for (const name of ['To do', 'Doing']) columns.push((await api('POST', `/boards/${boardId}/columns`, { name })).id)
+  const board = { name: 'Spring release', description: 'For the **spring**.', cover_color: '#1f6feb' }
+  ;({ owner, visitor, api, base, boardId, columns } = await buildTeam(service, undefined, board))
 })
 afterAll(() => service.stop())
 

@@ -6,6 +6,7 @@ import { Call } from '../../src/http/call.ts'
 import { appendedEntry } from '../../src/store/change-log.ts'
 import { keys } from '../../src/store/keys.ts'
 import { startWithAudit } from '../support/audit-trail.ts'
+import { buildTeam, type Api } from '../support/board-team.ts'
 import { memory } from '../support/memory.ts'
 import type { Person, Service } from '../support/service.ts'
 import { signedIn, textOf, type Visitor } from '../support/visitor.ts'
@@ -15,15 +16,11 @@ let recorder: AuditRecorder
 let owner: Person
 let mira: Person
 let ben: Person
+let api: Api
 let base: string
 let boardId: string
-let columns: string[]
+let columns: readonly string[]
 const visitors = new Map<Person, Visitor>()
-const api = async (method: string, path: string, body?: unknown, person = owner) => {
-  const reply = await service.send(person.admin, method, path, body)
-  expect([method, path, reply.status < 300, reply.text]).toEqual([method, path, true, reply.text])
-  return reply.body.data
-}
 const create = (title: string, person = owner, members = {}) =>
   api('POST', `/boards/${boardId}/cards`, { column_id: columns[0], title, ...members }, person)
 /** The lines of a history, as a person reads them, without their times. */
@@ -39,14 +36,12 @@ async function historyOf(id: string, person = owner, query = 'history') {
 
 beforeAll(async () => {
   ;({ service, recorder } = await startWithAudit(memory))
-  owner = await service.person(await service.workspace('Acme'), 'owner', 'Olivia Stone')
+  const team = await buildTeam(service)
+  ;({ owner, api, base, boardId, columns } = team)
   mira = await service.person(owner.workspaceId, 'member', 'Mira Patel')
   ben = await service.person(owner.workspaceId, 'member', 'Ben Carter')
-  for (const person of [owner, mira, ben]) visitors.set(person, await signedIn(service, person))
-  base = `/app/${owner.workspaceId}`
-  boardId = (await api('POST', '/boards', { name: 'Release' })).id
-  columns = []
-  for (const name of ['To do', 'Doing']) columns.push((await api('POST', `/boards/${boardId}/columns`, { name })).id)
+  visitors.set(owner, team.visitor)
+  for (const person of [mira, ben]) visitors.set(person, await signedIn(service, person))
 })
 afterAll(async () => {
   await recorder.flush()

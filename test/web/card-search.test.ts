@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { captureLog } from '../support/log.ts'
+import { buildTeam, type Api } from '../support/board-team.ts'
 import { memory } from '../support/memory.ts'
 import { Service, type Person } from '../support/service.ts'
 import { signedIn, textOf, Visitor } from '../support/visitor.ts'
@@ -10,25 +11,19 @@ let service: Service
 let owner: Person
 let ben: Person
 let visitor: Visitor
+let api: Api
 let base: string
 const boards: Record<'open' | 'secret', string> = { open: '', secret: '' }
 const columns: Record<'open' | 'secret', string> = { open: '', secret: '' }
 const cards: Record<string, string> = {}
-const api = async (method: string, path: string, body?: unknown, person = owner) => {
-  const reply = await service.send(person.admin, method, path, body)
-  expect([method, path, reply.status < 300, reply.text]).toEqual([method, path, true, reply.text])
-  return reply.body.data
-}
 const titlesOn = (html: string) => [...html.matchAll(/class="found-title"[^>]*>([^<]*)</g)].map(([, title]) => title)
 const search = async (query: string, from = visitor) => from.request(`${base}/cards${query}`)
 const days = (count: number) => new Date(service.now + count * 86_400_000).toISOString()
 
 beforeAll(async () => {
   service = await Service.start(memory, { log: captured.log, proxies: 1 })
-  owner = await service.person(await service.workspace('Acme'), 'owner', 'Olivia Stone')
+  ;({ owner, visitor, api, base } = await buildTeam(service, []))
   ben = await service.person(owner.workspaceId, 'member', 'Ben Carter')
-  visitor = await signedIn(service, owner)
-  base = `/app/${owner.workspaceId}`
   for (const name of ['open', 'secret'] as const) {
     boards[name] = (await api('POST', '/boards', { name: `The ${name} board` })).id
     columns[name] = (await api('POST', `/boards/${boards[name]}/columns`, { name: `${name} column` })).id

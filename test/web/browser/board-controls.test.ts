@@ -1,54 +1,30 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { agentOf, expectAccessible, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
-import { startProcess, type RunningProcess } from '../../support/process.ts'
+import { expectGood, looks, startDemo, type DemoTeam } from '../../support/board-windows.ts'
+import type { Window } from '../../support/chromium.ts'
 
-let browser: Browser
-let state: Awaited<ReturnType<BrowserContext['storageState']>>
-let service: RunningProcess
-let demo: { url: string; people: { email: string; password: string }[]; tokens: any[] }
-let base: string
-let board: { id: string; lanes: readonly string[] }
+let demo: DemoTeam
+let board: Awaited<ReturnType<DemoTeam['board']>>
 let window: Window
 let page: Page
 
 /** What an agent does meanwhile. */
-const agent = agentOf(() => {
-  const { token } = demo.tokens.find(({ display_name, scopes }) => display_name === 'Olivia Stone' && scopes.includes('kanban:admin'))
-  return { url: demo.url, token }
-})
+const agent: DemoTeam['agent'] = (...asked) => demo.agent(...asked)
 
 beforeAll(async () => {
-  service = startProcess(['--json', '--demo'])
-  ;[browser, demo] = await Promise.all([openBrowser(), service.until('\n').then((line) => JSON.parse(line))])
-  base = `/app/${(await agent('GET', '/account')).workspace.id}`
-  const { email, password } = demo.people.find((one) => one.email.startsWith('olivia'))!
-  const signIn = await openWindow(browser, demo.url)
-  await signIn.page.goto('/app')
-  await signIn.page.getByLabel('E-mail address').fill(email)
-  await signIn.page.getByLabel('Password').fill(password)
-  await signIn.page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await signIn.page.waitForURL('**/app')
-  state = await signIn.page.context().storageState()
-  await signIn.close()
+  demo = await startDemo()
 })
-afterAll(async () => {
-  await browser.close()
-  await service.stop()
-})
+afterAll(() => demo.stop())
 
 /** Three columns: two cards, one card, and none. */
 beforeEach(async () => {
-  const { id } = await agent('POST', '/boards', { name: 'Spring release' })
-  const lanes: string[] = []
-  for (const name of ['To do', 'Doing', 'Done']) lanes.push((await agent('POST', `/boards/${id}/columns`, { name })).id)
+  board = await demo.board(['To do', 'Doing', 'Done'])
   for (const [title, at] of [
     ['Notes', 0],
     ['Poster', 0],
     ['Press', 1],
   ] as const)
-    await agent('POST', `/boards/${id}/cards`, { column_id: lanes[at], title })
-  board = { id, lanes }
+    await agent('POST', `/boards/${board.id}/cards`, { column_id: board.columns[at], title })
   await open()
 })
 afterEach(async () => {
@@ -58,9 +34,8 @@ afterEach(async () => {
 })
 
 async function open(options: BrowserContextOptions = {}): Promise<void> {
-  window = await openWindow(browser, demo.url, { storageState: state, ...options })
+  window = await demo.open(`${demo.base}/boards/${board.id}`, options)
   page = window.page
-  await page.goto(`${base}/boards/${board.id}`)
   await page.getByText('Live', { exact: true }).waitFor()
 }
 async function reopen(options: BrowserContextOptions): Promise<void> {
@@ -78,7 +53,7 @@ const shown = () =>
 /** The same, as the API has them. */
 const stored = async () => {
   const cards: any[] = await agent('GET', `/boards/${board.id}/cards`)
-  return board.lanes.map((id) => cards.filter(({ column_id }) => column_id === id).map(({ title }) => title))
+  return board.columns.map((id) => cards.filter(({ column_id }) => column_id === id).map(({ title }) => title))
 }
 const said = (text: string) => page.getByRole('status').filter({ hasText: text }).waitFor()
 const focused = () => page.evaluate(() => (globalThis as any).document.activeElement.textContent)
@@ -126,7 +101,7 @@ describe('a card that is dragged', () => {
 
   test('is put back when the column is archived meanwhile, and the page says why', async () => {
     await drag('Notes', 2)
-    await agent('POST', `/columns/${board.lanes[2]}/archive`)
+    await agent('POST', `/columns/${board.columns[2]}/archive`)
     await page.mouse.up()
     await said('The column, or the card named by before or after, is archived.')
     expect([await shown(), (await stored()).slice(0, 2)]).toEqual([
@@ -184,7 +159,7 @@ describe('by keyboard, a card', () => {
     const other = await page.context().newPage()
     await other.goto(page.url())
     await other.getByText('Live', { exact: true }).waitFor()
-    await agent('POST', `/boards/${board.id}/cards`, { column_id: board.lanes[2], title: 'Meanwhile' })
+    await agent('POST', `/boards/${board.id}/cards`, { column_id: board.columns[2], title: 'Meanwhile' })
     await other.getByText('Meanwhile', { exact: true }).waitFor()
     await other.close()
     expect(await shown()).toEqual([['Poster'], ['Press'], ['Notes']])
@@ -251,13 +226,13 @@ test('cards are added one after another, and what is half-written survives what 
     if (title !== 'Half') await page.keyboard.press('Enter')
   }
   await expect.poll(stored).toEqual([['Notes', 'Poster', 'First', 'Second'], ['Press'], []])
-  await agent('POST', `/boards/${board.id}/cards`, { column_id: board.lanes[0], title: 'By an agent' })
+  await agent('POST', `/boards/${board.id}/cards`, { column_id: board.columns[0], title: 'By an agent' })
   await tile('By an agent').waitFor()
   await page.keyboard.type(' written')
   expect(await lane.getByLabel('Title of a new card').inputValue()).toBe('Half written')
   // Without the focus, too.
   await page.locator('h1').click()
-  await agent('POST', `/boards/${board.id}/cards`, { column_id: board.lanes[0], title: 'By the same' })
+  await agent('POST', `/boards/${board.id}/cards`, { column_id: board.columns[0], title: 'By the same' })
   await tile('By the same').waitFor()
   expect(await lane.getByLabel('Title of a new card').inputValue()).toBe('Half written')
   expect((await shown())[0]).toEqual(['Notes', 'Poster', 'First', 'Second', 'By an agent', 'By the same'])
@@ -265,7 +240,7 @@ test('cards are added one after another, and what is half-written survives what 
   await page.locator('.lane').nth(1).getByText('Add card').click()
   await page.locator('.lane').nth(1).locator('.adder input:focus').waitFor()
   await page.getByPlaceholder('Search cards').focus()
-  await agent('POST', `/boards/${board.id}/cards`, { column_id: board.lanes[1], title: 'By another' })
+  await agent('POST', `/boards/${board.id}/cards`, { column_id: board.columns[1], title: 'By another' })
   await tile('By another').waitFor()
   expect(await page.evaluate(() => (globalThis as any).document.activeElement.placeholder)).toBe('Search cards')
 })
@@ -296,11 +271,7 @@ test('a column is renamed in its menu, a refusal keeps what was written, and col
   expect(await page.getByText('Delete board').isVisible()).toBe(false)
 })
 
-test.each([
-  ['light', { colorScheme: 'light', viewport: { width: 1280, height: 800 } }],
-  ['dark', { colorScheme: 'dark', viewport: { width: 1280, height: 800 } }],
-  ['phone', { colorScheme: 'light', viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true }],
-] as const)('what opens on a board is accessible and fits the window: %s', async (look, options) => {
+test.each(looks)('what opens on a board is accessible and fits the window: %s', async (look, options) => {
   await reopen(options)
   const opened = {
     add: () => page.locator('.lane').first().getByText('Add card').click(),
@@ -313,10 +284,7 @@ test.each([
   }
   for (const [name, act] of Object.entries(opened)) {
     await act()
-    await screenshot(page, `controls-${name}-${look}`)
-    await expectAccessible(page, name, look === 'dark' ? 'color' : 'all')
-    const { scrollWidth, clientWidth } = await page.evaluate(() => (globalThis as any).document.documentElement)
-    expect([name, scrollWidth]).toEqual([name, clientWidth])
+    await expectGood(page, `controls-${name}`, look)
     await page.keyboard.press('Escape')
   }
 })

@@ -1,72 +1,39 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { agentOf, expectAccessible, expectSpaced, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
-import { startProcess, type RunningProcess } from '../../support/process.ts'
+import { expectGood, looks, startDemo, type DemoTeam } from '../../support/board-windows.ts'
+import { expectAccessible, screenshot } from '../../support/chromium.ts'
 import { startRedis, type RedisServer } from '../../support/redis.ts'
 
 // Two processes on one Redis: the browser talks to one, and the agents to the other.
-let browser: Browser
-let state: Awaited<ReturnType<BrowserContext['storageState']>>
 let redis: RedisServer
-let processes: RunningProcess[] = []
-let url: string
-let otherUrl: string
-let person: { email: string; password: string }
-let token: string
+let demo: DemoTeam
 let base: string
 let boardId: string
-let columns: { id: string; name: string }[]
+let columns: readonly string[]
 
-const agent = agentOf(() => ({ url: otherUrl, token }))
+const agent: DemoTeam['agent'] = (...asked) => demo.agent(...asked)
 
 beforeAll(async () => {
-  const start = async (args: readonly string[]) => {
-    const started = startProcess(['--json', ...args], { LANEKEEPER_STORAGE: redis.url })
-    processes.push(started)
-    return JSON.parse(await started.until('\n'))
-  }
-  ;[browser, redis] = await Promise.all([openBrowser(), startRedis()])
-  const demo = await start(['--demo'])
-  url = demo.url
-  otherUrl = (await start([])).url
-  person = demo.people.find(({ email }: { email: string }) => email.startsWith('olivia'))
-  token = demo.tokens.find(({ display_name, scopes }: any) => display_name === 'Olivia Stone' && scopes.includes('kanban:admin')).token
-  base = `/app/${(await agent('GET', '/account')).workspace.id}`
-  boardId = (await agent('POST', '/boards', { name: 'Spring release' })).id
-  columns = []
-  for (const name of ['To do', 'Doing', 'Done']) columns.push(await agent('POST', `/boards/${boardId}/columns`, { name }))
+  redis = await startRedis()
+  demo = await startDemo(redis.url)
+  base = demo.base
+  ;({ id: boardId, columns } = await demo.board(['To do', 'Doing', 'Done']))
   const label = await agent('POST', `/boards/${boardId}/labels`, { name: 'urgent', color: '#cf222e' })
   for (const [i, title] of ['Notes', 'Poster', 'Stickers', 'Press'].entries())
     await agent('POST', `/boards/${boardId}/cards`, {
-      column_id: columns[i % 2]!.id,
+      column_id: columns[i % 2]!,
       title,
       description: i === 0 ? 'See **this** and https://example.org.\n\n- one' : '',
       label_ids: i === 0 ? [label.id] : [],
       due_at: i < 2 ? '2026-01-01T00:00:00Z' : null,
       subtasks: i === 0 ? ['First', { title: 'Second', completed: true }] : [],
     })
-  const window = await openSignedIn(boardPath(), {})
-  state = await window.page.context().storageState()
-  await window.close()
 })
 afterAll(async () => {
-  await browser.close()
-  await Promise.all(processes.map((one) => one.stop()))
+  await demo.stop()
   await redis.stop()
 })
 
-/** Opens a page of a person who is signed in. @param options without a state, they sign in first */
-async function openSignedIn(path: string, options: BrowserContextOptions = { storageState: state }): Promise<Window> {
-  const window = await openWindow(browser, url, options)
-  const { page } = window
-  await page.goto(path)
-  if (options.storageState !== undefined) return window
-  await page.getByLabel('E-mail address').fill(person.email)
-  await page.getByLabel('Password').fill(person.password)
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await page.waitForURL(`**${path}`)
-  return window
-}
 const boardPath = () => `${base}/boards/${boardId}`
 const isLive = (page: Page) => page.getByText('Live', { exact: true }).waitFor()
 const tile = (page: Page, title: string) => page.locator('.tile', { hasText: title })
@@ -77,7 +44,7 @@ const focusedText = (page: Page) => page.evaluate(() => (globalThis as any).docu
 
 describe('what an agent changes through another process', () => {
   test('appears at once, is highlighted, and names the token; focus and search stay', async () => {
-    const window = await openSignedIn(boardPath(), { storageState: state, timezoneId: 'Asia/Kathmandu' })
+    const window = await demo.open(boardPath(), { timezoneId: 'Asia/Kathmandu' })
     const { page } = window
     await isLive(page)
     await page.getByText('Poster').focus()
@@ -88,14 +55,14 @@ describe('what an agent changes through another process', () => {
       noteOn(tile(page, 'Made by an agent'), 'Created · your token “demo kanban:admin”'),
       page.getByRole('status').filter({ hasText: 'Your token “demo kanban:admin” created “Made by an agent”' }).waitFor(),
     ])
-    const card = await agent('POST', `/boards/${boardId}/cards`, { column_id: columns[2]!.id, title: 'Made by an agent' })
+    const card = await agent('POST', `/boards/${boardId}/cards`, { column_id: columns[2]!, title: 'Made by an agent' })
     await shown
     // The tile has a time in the zone of the person, and the new version of the page has it in UTC: that is no change.
     expect([await focusedText(page), await isKept()]).toEqual(['Poster', true])
     await screenshot(page, 'board-live')
 
     const moved = noteOn(tile(page, 'Made by an agent'), 'Moved · your token “demo kanban:admin”')
-    await agent('POST', `/cards/${card.id}/move`, { column_id: columns[0]!.id, to: 'first' })
+    await agent('POST', `/cards/${card.id}/move`, { column_id: columns[0]!, to: 'first' })
     await moved
     expect([(await titles(page, 0))[0], await titles(page, 2)]).toEqual(['Made by an agent', []])
     await agent('DELETE', `/cards/${card.id}`)
@@ -106,7 +73,7 @@ describe('what an agent changes through another process', () => {
 
   test('appears on a card that is open', async () => {
     const cards = await agent('GET', `/boards/${boardId}/cards?q=notes`)
-    const window = await openSignedIn(`${base}/cards/${cards[0].id}`)
+    const window = await demo.open(`${base}/cards/${cards[0].id}`)
     const { page } = window
     await isLive(page)
     const shown = Promise.all([
@@ -126,8 +93,8 @@ describe('what an agent changes through another process', () => {
   })
 
   test('as a claim appears on its card, and leaves it when it has run out, which no change says', async () => {
-    const card = await agent('POST', `/boards/${boardId}/cards`, { column_id: columns[2]!.id, title: 'Taken' })
-    const window = await openSignedIn(boardPath())
+    const card = await agent('POST', `/boards/${boardId}/cards`, { column_id: columns[2]!, title: 'Taken' })
+    const window = await demo.open(boardPath())
     const { page } = window
     await isLive(page)
     const holder = tile(page, 'Taken').locator('.holder', { hasText: 'Claimed by your token “demo kanban:admin”, until' })
@@ -141,7 +108,7 @@ describe('what an agent changes through another process', () => {
   })
 
   test('is not shown any more when the person has signed out in another tab', async () => {
-    const window = await openSignedIn(boardPath(), {})
+    const window = await demo.signIn(boardPath())
     const { page } = window
     await isLive(page)
     const other = await page.context().newPage()
@@ -155,7 +122,7 @@ describe('what an agent changes through another process', () => {
 })
 
 test('the keys go from card to card, open a card, search, and show themselves', async () => {
-  const window = await openSignedIn(boardPath())
+  const window = await demo.open(boardPath())
   const { page } = window
   const press = (key: string) => page.keyboard.press(key)
   await press('ArrowDown')
@@ -192,7 +159,7 @@ test('the keys go from card to card, open a card, search, and show themselves', 
 })
 
 test('without JavaScript a person finds a board, filters it and opens a card', async () => {
-  const window = await openSignedIn('/app', { javaScriptEnabled: false })
+  const window = await demo.open('/app', { javaScriptEnabled: false })
   const { page } = window
   await page.getByRole('link', { name: 'Spring release' }).click()
   expect(await page.getByText('Live', { exact: true }).isVisible()).toBe(false)
@@ -208,7 +175,7 @@ test('without JavaScript a person finds a board, filters it and opens a card', a
 test.each([true, false])(
   'a person searches the cards of all boards, and finds what is due: with JavaScript: %s',
   async (javaScriptEnabled) => {
-    const window = await openSignedIn('/app', { storageState: state, javaScriptEnabled })
+    const window = await demo.open('/app', { javaScriptEnabled })
     const { page } = window
     const search = page.getByRole('searchbox', { name: 'Search the cards of' })
     if (javaScriptEnabled) {
@@ -237,12 +204,8 @@ test.each([true, false])(
   },
 )
 
-test.each([
-  ['light', { colorScheme: 'light', viewport: { width: 1280, height: 800 } }],
-  ['dark', { colorScheme: 'dark', viewport: { width: 1280, height: 800 } }],
-  ['phone', { colorScheme: 'light', viewport: { width: 390, height: 780 } }],
-] as const)('every page of boards is accessible and fits its window: %s', async (look, options) => {
-  const window = await openSignedIn('/app', { storageState: state, ...options })
+test.each(looks)('every page of boards is accessible and fits its window: %s', async (look, options) => {
+  const window = await demo.open('/app', options)
   const { page } = window
   const cards = await agent('GET', `/boards/${boardId}/cards?q=notes`)
   const all = {
@@ -260,11 +223,7 @@ test.each([
   for (const [name, path] of Object.entries(all)) {
     await page.goto(path)
     if (name === 'board') await isLive(page)
-    await screenshot(page, `${name}-${look}`)
-    if (look !== 'phone') await expectAccessible(page, name, look === 'dark' ? 'color' : 'all')
-    else await expectSpaced(page, name)
-    const { scrollWidth, clientWidth } = await page.evaluate(() => (globalThis as any).document.documentElement)
-    expect([name, scrollWidth]).toEqual([name, clientWidth])
+    await expectGood(page, name, look)
   }
   await page.goto(boardPath())
   await page.emulateMedia({ media: 'print' })
