@@ -52,6 +52,8 @@ describe('the forms of the web app answer what the decisions of the API say', ()
   let world: World
   const visitors = new Map<string, { visitor: Visitor; form_token: string }>()
   const outcomes: Record<string, number> = {}
+  /** the operations whose form was shown, with a title */
+  const shown = new Set<string>()
   beforeAll(async () => {
     service = await Service.start(memory, { proxies: 1 })
     world = await buildWorld(service)
@@ -76,6 +78,7 @@ describe('the forms of the web app answer what the decisions of the API say', ()
       // The form is a page, and takes longer than what it does.
       if (i % 4 === 0) {
         const form = await visitor.request(`${target}?${new URLSearchParams(scenario.params)}`)
+        if (form.status === 200 && /<h1>[A-Z][a-z ]+<\/h1>/.test(form.text)) shown.add(operation.id)
         if (!isOffered(operation, cell, form.status)) wrong.push({ ...cell.facts, response: cell.response, form: form.status })
       }
       const fields = { ...fieldsOf(operation, member, cell, scenario), form_token }
@@ -88,7 +91,8 @@ describe('the forms of the web app answer what the decisions of the API say', ()
     expect(wrong.slice(0, 5)).toEqual([])
   })
 
-  test('forms are accepted, forbidden and hidden', () => {
+  test('forms are shown with a title, accepted, forbidden and hidden', () => {
+    expect(written.filter(({ id }) => !shown.has(id)).map(({ id }) => id)).toEqual([])
     expect(Object.entries(outcomes).map(([status, count]) => [status, count > 50])).toEqual([
       ['200', true],
       ['403', true],

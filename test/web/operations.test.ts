@@ -40,6 +40,8 @@ describe('the form of an operation', () => {
   test('has the fields of its row, with what there is to choose from, and leads to what was created', async () => {
     const label = await api('POST', `/boards/${boardId}/labels`, { name: 'urgent', color: '#cf222e' })
     const form = await visitor.open(doing('cards.create', { board_id: boardId, column_id: columnId }))
+    // Only the forms of boards and cards are sent in place; the others are guarded against a second click.
+    expect(form.text).not.toContain('data-send')
     for (const part of [
       '>To do</option>',
       '>Done</option>',
@@ -220,36 +222,6 @@ describe('the form of an operation', () => {
       ])
     expect((await visitor.request(doing('cards.update', { card_id: 'crd_00000000000000000000' }))).status).toBe(404)
     expect((await visitor.request(`/app/wsp_00000000000000000000/do/boards.create`)).status).toBe(404)
-  })
-
-  test('exists for each other write, with a title and its fields', async () => {
-    const made = await card()
-    const subtask = await api('POST', `/cards/${made.id}/subtasks`, { title: 'One' })
-    const comment = await api('POST', `/cards/${made.id}/comments`, { body: 'Hello' })
-    const label = await api('POST', `/boards/${boardId}/labels`, { name: 'urgent', color: '#cf222e' })
-    const form = new FormData()
-    form.append('file', new File(['x'], 'a.png', { type: 'image/png' }))
-    const { id: attachment_id, file_id } = (await service.upload(owner.admin, `/cards/${made.id}/attachments`, form)).body.data
-    const ids: Record<string, string> = {
-      board_id: boardId,
-      column_id: columnId,
-      card_id: made.id,
-      subtask_id: subtask.id,
-      comment_id: comment.id,
-      label_id: label.id,
-      attachment_id,
-      file_id,
-    }
-    const shown = operations.filter(({ id, isRead }) => !isRead && !/^(?:boards\.batch|claims\.)/.test(id))
-    expect(shown.length).toBeGreaterThan(30)
-    for (const { id } of shown) {
-      const page = await visitor.request(doing(id, ids))
-      expect([id, page.status, /<h1>[A-Z][a-z ]+<\/h1>/.test(page.text)]).toEqual([
-        id,
-        page.status === 403 ? 403 : 200,
-        page.status !== 403,
-      ])
-    }
   })
 
   test('shows hostile texts as text', async () => {

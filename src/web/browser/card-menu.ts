@@ -27,14 +27,15 @@ export function showTileMenus(board: HTMLElement): void {
     }
     const completion = tile.classList.contains('completed') ? 'Open again' : 'Complete'
     const lanes = Array.from(document.querySelectorAll('.lane')).filter((lane) => lane !== tile.closest('.lane'))
-    return [
-      ...(may('cards.complete') ? [item(completion, () => void complete(tile))] : []),
-      ...(may('cards.update') ? [item('Edit', () => openForm(tile, 'cards.update'))] : []),
-      ...(may('cards.move') ? lanes.map((lane) => item(`Move to ${laneName(lane)}`, () => moveToLane(tile, lane))) : []),
+    const offered: readonly (readonly [operation: string, name: string, act: () => void])[] = [
+      ['cards.complete', completion, () => void complete(tile)],
+      ['cards.update', 'Edit', () => openForm(tile, 'cards.update')],
+      ...lanes.map((lane) => ['cards.move', `Move to ${laneName(lane)}`, () => moveToLane(tile, lane)] as const),
       // A page of one column does not know the others.
-      ...(may('cards.move') && lanes.length === 0 ? [item('Move', () => openForm(tile, 'cards.move'))] : []),
-      ...(may('cards.archive') ? [item('Archive', () => void archive(tile))] : []),
+      ...(lanes.length === 0 ? [['cards.move', 'Move', () => openForm(tile, 'cards.move')] as const] : []),
+      ['cards.archive', 'Archive', () => void archive(tile)],
     ]
+    return offered.filter(([operation]) => may(operation)).map(([, name, act]) => item(name, act))
   }
 
   // A click on the button of an open menu closes it: the browser has closed it already when the click arrives.
