@@ -220,7 +220,7 @@ function shownVectors(vectors: Vectors): object[] {
 }
 
 /** A text that is the same for the same question to the permission table. */
-export function vectorOf(permission: string, facts: Decision['facts'], fields?: readonly string[]): string {
+function vectorOf(permission: string, facts: Decision['facts'], fields?: readonly string[]): string {
   const key = [permission, ...Object.values(facts)].join('|')
   return fields === undefined ? key : `${key}||${fields.join()}`
 }

@@ -52,7 +52,7 @@ export function answerAttempt(
   const { result, userId } = attempt
   if (result === 'signed_in' || result === 'second_factor') return passPassword(context, attempt)
   const event = { event: `web.${what}_${result}`, user_id: userId, request_id: requestId, address, ...members }
-  web.log.warn(event, `${what.replace('_', ' ')} ${result}`)
+  web.log.warn(event, `${what === 'sign_in' ? 'sign-in' : 'second factor'} ${result}`)
   if (result === 'throttled') return ask({ status: 429, ...tooManyAttempts(attempt.retryAfterMs) })
   return { ...ask({ status: 401, error }), audit: { operation, userId } }
 }
