@@ -44,7 +44,7 @@ else {
 async function fillWorkspace(number) {
   const { id: workspaceId } = await createWorkspace(deps, `Workspace ${number}`)
   await addMember(deps, workspaceId, user, 'owner')
-  const issue = (tx) => issueToken(tx, { userId: user.id, name: 'benchmark', scopes: ['kanban:admin'] }, clock, random)
+  const issue = (tx) => issueToken(tx, { userId: user.id, name: 'benchmark', scopes: ['kanban:admin'] }, { clock, random })
   filled.token = (await transact(deps.store, workspaceId, random, issue)).plaintext
   const records = recordsOf()
   await inParallel(workspaces === 1 ? CONCURRENT : 1, async () => {

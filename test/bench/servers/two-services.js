@@ -32,7 +32,7 @@ export async function startBoth(added) {
   const { id } = await createWorkspace(deps, 'Acme')
   await addMember(deps, id, user, 'owner')
   const { plaintext } = await transact(store, id, random, (tx) =>
-    issueToken(tx, { userId: user.id, name: 'benchmark', scopes: ['kanban:admin'] }, clock, random),
+    issueToken(tx, { userId: user.id, name: 'benchmark', scopes: ['kanban:admin'] }, { clock, random }),
   )
   process.send({ urls: listeners.map(({ url }) => url), token: plaintext, url: listeners[0].url })
   return apps

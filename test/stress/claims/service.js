@@ -29,7 +29,7 @@ async function createTokens(count) {
   const issued = await transact(store, id, random, async (tx) => {
     const request = (i) => ({ userId: user.id, name: `token ${i}`, scopes: ['kanban:admin'] })
     const all = []
-    for (let i = 0; i < count; i++) all.push(await issueToken(tx, request(i), clock, random))
+    for (let i = 0; i < count; i++) all.push(await issueToken(tx, request(i), { clock, random }))
     return all
   })
   return issued.map(({ token, plaintext }) => ({ id: token.id, plaintext }))
