@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { isChain } from '../support/decision-log.ts'
 import { blockOf, SHELL_FUNCTIONS } from '../support/documents.ts'
 import { CommandHost, main, startProcess, type RunningProcess } from '../support/process.ts'
@@ -15,7 +15,6 @@ let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'lanekeeper-log-'))
 })
-afterAll(() => commands.stop())
 
 const policy = (...args: string[]) => commands.run(['policy', ...args])
 const recordsIn = (text: string): any[] => text.split('\n').slice(0, -1).map((line) => JSON.parse(line)) // prettier-ignore

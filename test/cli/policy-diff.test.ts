@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { blockOf } from '../support/documents.ts'
 import { edit, otherFiles, policyFolder, writePolicy } from '../support/other-policy.ts'
@@ -21,7 +21,6 @@ beforeAll(async () => {
     edit(shippedFiles, [['permissions', '{ board.access: true, comment.author: caller }', '{ board.access: true }']]),
   )
 })
-afterAll(() => host.stop())
 
 const run = (...words: string[]) => host.run(['policy', ...words])
 

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { readPolicyFolder } from '../../src/policy/folder.ts'
 import { decide, loadPolicy, openDecisionLog, recordOf } from '../../src/policy-public.ts'
 import { blockOf } from '../support/documents.ts'
@@ -33,7 +33,6 @@ beforeAll(async () => {
   await opened.close()
   writeFileSync(log, stream.read() as Buffer)
 })
-afterAll(() => host.stop())
 
 describe('the policy of another domain', () => {
   test.each([

@@ -13,7 +13,6 @@ beforeAll(async () => {
   host = new CommandHost({ LANEKEEPER_STORAGE: `fs:${folder}/data` })
 })
 afterAll(async () => {
-  host.stop()
   await rm(folder, { recursive: true })
 })
 

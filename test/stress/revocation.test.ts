@@ -90,7 +90,6 @@ describe('revocation with four processes on one Redis', () => {
     processes = await startProcesses(4, server.url)
   })
   afterAll(async () => {
-    host.stop()
     await processes.stop()
     await deps.store.close()
     await server.stop()

@@ -23,7 +23,6 @@ beforeAll(async () => {
   url = JSON.parse(await service.until('\n')).url
 })
 afterAll(async () => {
-  host.stop()
   await browser.close()
   await service.stop()
   await rm(folder, { recursive: true })
