@@ -1,17 +1,21 @@
 import { Client } from './client.ts'
 import type { BenchTable, Effort, Progress, RequestRounds } from './report.ts'
 import { requestsIn } from './requests.ts'
+import { inTurns } from './rounds.ts'
 import { ServerProcess, startScript } from './server-process.ts'
 import { formatSpread, ratioOf, spreadOf } from './statistics.ts'
 import { Workspace } from './workspace.ts'
 
 // Many short rounds: the difference is smaller than what the machine does otherwise.
 const sizes: Readonly<Record<Effort, RequestRounds>> = {
-  tiny: { warmUp: false, rounds: 1, requests: 20 },
-  quick: { warmUp: true, rounds: 31, requests: 200 },
-  default: { warmUp: true, rounds: 81, requests: 300 },
-  full: { warmUp: true, rounds: 161, requests: 400 },
+  tiny: { rounds: 1, requests: 20 },
+  quick: { rounds: 31, requests: 200 },
+  default: { rounds: 81, requests: 300 },
+  full: { rounds: 161, requests: 400 },
 }
+
+/** The rounds before those that count. */
+const WARM_UP_ROUNDS = 10
 
 interface Addition {
   /** of the table, and of the script in `servers/` that starts one process with two services on the same memory: without it, and with it */
@@ -48,33 +52,27 @@ export function addedTable({ name, summary, title, goal, args }: Addition): Benc
   }
 }
 
-async function measureAdded(script: string, args: readonly string[], { warmUp, rounds, requests }: RequestRounds, progress: Progress) {
+async function measureAdded(script: string, args: readonly string[], { rounds, requests }: RequestRounds, progress: Progress) {
   const started = await startScript<{ urls: [string, string]; token: string; url: string }>(script, args)
   const { urls, token } = started.message
   const server = ServerProcess.of(started)
-  const clients = urls.map((url) => new Client(url, token))
+  const clients = { off: new Client(urls[0], token), on: new Client(urls[1], token) }
   try {
-    const workspace = await Workspace.create(clients[0]!)
+    const workspace = await Workspace.create(clients.off)
     const costs = []
     for (const [scenario, next] of Object.entries(requestsIn(workspace))) {
-      const samples: [number[], number[]] = [[], []]
-      for (let round = warmUp ? -9 : 1; round <= rounds; round++)
-        // In another order in every second round: what the first one leaves to the garbage collector is a cost of the second one.
-        for (const i of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
-          progress(`${scenario}, round ${round} of ${rounds}`)
-          await workspace.rotate(requests)
-          const before = await server.usage()
-          await clients[i]!.sendAll(requests, next)
-          const after = await server.usage()
-          if (round > 0) samples[i].push((after.cpu - before.cpu) / requests)
-        }
-      const ratio = ratioOf(samples[1], samples[0])
+      const turns = { rounds, warmUp: WARM_UP_ROUNDS, progress: (text: string) => progress(`${scenario}, ${text}`) }
+      const { off, on } = await inTurns(['off', 'on'], turns, async (name) => {
+        await workspace.rotate(requests)
+        return (await server.cpuOf(() => clients[name].sendAll(requests, next))) / requests
+      })
+      const ratio = ratioOf(on, off)
       const added = { median: ratio.median - 1, spread: ratio.spread }
-      costs.push({ scenario, off: spreadOf(samples[0]), on: spreadOf(samples[1]), added })
+      costs.push({ scenario, off: spreadOf(off), on: spreadOf(on), added })
     }
     return costs
   } finally {
-    for (const client of clients) client.close()
+    for (const client of Object.values(clients)) client.close()
     await server.stop()
   }
 }

@@ -1,6 +1,7 @@
 import { Client, type BenchRequest } from './client.ts'
 import { startFilled, type FilledDriver, type FilledService } from './filled-storage.ts'
 import type { BenchTable, Effort, Progress, RequestRounds } from './report.ts'
+import { inTurns } from './rounds.ts'
 import { formatSpread, ratioOf, spreadOf, type Spread } from './statistics.ts'
 
 /** How many times the CPU time of a POST of a card a claim of the next card may take. */
@@ -17,14 +18,14 @@ interface Size extends RequestRounds {
 const drivers: readonly FilledDriver[] = ['memory', 'fs', 'redis']
 
 const sizes: Readonly<Record<Effort, Size>> = {
-  tiny: { warmUp: false, rounds: 1, requests: 10, drivers: ['memory'], cards: 50 },
-  quick: { warmUp: true, rounds: 5, requests: 100, drivers, cards: 5000 },
-  default: { warmUp: true, rounds: 11, requests: 100, drivers, cards: 5000 },
-  full: { warmUp: true, rounds: 21, requests: 100, drivers, cards: 5000 },
+  tiny: { rounds: 1, requests: 10, drivers: ['memory'], cards: 50 },
+  quick: { rounds: 5, requests: 100, drivers, cards: 5000 },
+  default: { rounds: 11, requests: 100, drivers, cards: 5000 },
+  full: { rounds: 21, requests: 100, drivers, cards: 5000 },
 }
 
-/** How many times longer the round is that is not counted: code is compiled after many requests. */
-const WARM_UP = 4
+/** The rounds before those that count: code is compiled after many requests. */
+const WARM_UP_ROUNDS = 4
 
 /** CPU time in microseconds, and claims in a second with contending workers. */
 interface Cost {
@@ -74,7 +75,7 @@ export const claims: BenchTable = {
 async function measureClaims(
   driver: FilledDriver,
   { client, filled, cpu }: FilledService,
-  { warmUp, rounds, requests }: RequestRounds,
+  { rounds, requests }: RequestRounds,
   progress: Progress,
 ): Promise<Cost> {
   const create = async (path: string, body: object) => JSON.parse(await client.send({ method: 'POST', path, body })).data.id as string
@@ -83,32 +84,28 @@ async function measureClaims(
   const post = (): BenchRequest => ({ method: 'POST', path: `/v1/boards/${board}/cards`, body: { column_id, title: 'A card' } })
   const claim = (): BenchRequest => ({ method: 'POST', path: `/v1/boards/${filled.boards[0]}/claims`, body: { ttl: 3600 } })
   const [one, crowd] = [1, WORKERS].map((connections) => new Client(client.origin, filled.token, connections)) as [Client, Client]
-  const samples = { post: [] as number[], claim: [] as number[], contended: [] as number[], rate: [] as number[] }
   const kinds = { post: [one, post], claim: [one, claim], contended: [crowd, claim] } as const
-  for (let round = warmUp ? 0 : 1; round <= rounds; round++)
-    for (const [kind, [sender, next]] of Object.entries(kinds)) {
-      progress(`${driver}, ${kind}, round ${round} of ${rounds}`)
-      for (let part = round === 0 ? WARM_UP : 1; part > 0; part--) {
-        const before = await cpu()
-        const begun = performance.now()
-        const answers = await sendAll(sender, requests, next)
-        const seconds = (performance.now() - begun) / 1000
-        const cost = ((await cpu()) - before) / requests
-        if (kind !== 'post') await release(client, answers)
-        if (round === 0) continue
-        samples[kind as keyof typeof kinds].push(cost)
-        if (kind === 'contended') samples.rate.push(requests / seconds)
-      }
-    }
+  const turns = { rounds, warmUp: WARM_UP_ROUNDS, progress: (text: string) => progress(`${driver}, ${text}`) }
+  const samples = await inTurns(['post', 'claim', 'contended'], turns, async (kind) => {
+    const [sender, next] = kinds[kind]
+    const before = await cpu()
+    const begun = performance.now()
+    const answers = await sendAll(sender, requests, next)
+    const seconds = (performance.now() - begun) / 1000
+    const cost = ((await cpu()) - before) / requests
+    if (kind !== 'post') await release(client, answers)
+    return { cost, rate: requests / seconds }
+  })
   one.close()
   crowd.close()
+  const costsOf = (kind: keyof typeof samples) => samples[kind].map(({ cost }) => cost)
   return {
     driver,
-    post: spreadOf(samples.post),
-    claim: spreadOf(samples.claim),
-    ratio: ratioOf(samples.claim, samples.post),
-    contended: spreadOf(samples.contended),
-    rate: spreadOf(samples.rate),
+    post: spreadOf(costsOf('post')),
+    claim: spreadOf(costsOf('claim')),
+    ratio: ratioOf(costsOf('claim'), costsOf('post')),
+    contended: spreadOf(costsOf('contended')),
+    rate: spreadOf(samples.contended.map(({ rate }) => rate)),
   }
 }
 

@@ -21,12 +21,12 @@ export const tables: readonly BenchTable[] = [requests, stages, redis, decisions
 
 const USAGE = `npm run bench -- [options] [tables]
 
-Measures the built service beside what it is compared with. Without names: all tables, in about 5 minutes on two idle cores.
+Measures the built service beside what it is compared with. Without names: all tables.
 
 ${tables.map(({ name, summary }) => `  ${name.padEnd(11)} ${summary}`).join('\n')}
 
   --quick     fewer rounds
-  --full      more rounds, and scale with a million cards: about half an hour
+  --full      more rounds, and scale with a million cards
   --tiny      only shows that everything works; the figures mean nothing
   --json      JSON instead of Markdown
 `

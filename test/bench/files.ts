@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, type BenchRequest } from './client.ts'
 import type { BenchTable, Effort, Progress, Rounds } from './report.ts'
+import { inTurns } from './rounds.ts'
 import { ServerProcess } from './server-process.ts'
 import { formatSpread, ratioOf, spreadOf, type Spread } from './statistics.ts'
 import { Workspace } from './workspace.ts'
@@ -16,10 +17,10 @@ interface Size extends Rounds {
 }
 
 const sizes: Readonly<Record<Effort, Size>> = {
-  tiny: { warmUp: false, rounds: 1, files: 1, megabytes: 1 },
-  quick: { warmUp: true, rounds: 3, files: 3, megabytes: 8 },
-  default: { warmUp: true, rounds: 7, files: 5, megabytes: 8 },
-  full: { warmUp: true, rounds: 15, files: 5, megabytes: 8 },
+  tiny: { rounds: 1, files: 1, megabytes: 1 },
+  quick: { rounds: 3, files: 3, megabytes: 8 },
+  default: { rounds: 7, files: 5, megabytes: 8 },
+  full: { rounds: 15, files: 5, megabytes: 8 },
 }
 
 /** What a direction costs: CPU time in ms for each MB. */
@@ -66,11 +67,11 @@ export const files: BenchTable = {
 async function measureFiles(size: Size, progress: Progress): Promise<Cost[]> {
   const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-bench-'))
   const content = randomBytes(size.megabytes * 1_000_000)
-  const servers = [await startRaw(folder, content), await startOurs(folder, content)]
+  const servers = { raw: await startRaw(folder, content), ours: await startOurs(folder, content) }
   try {
     return await measureTurns(servers, content, size, progress)
   } finally {
-    for (const { server, client } of servers) {
+    for (const { server, client } of Object.values(servers)) {
       client.close()
       await server.stop()
     }
@@ -79,39 +80,35 @@ async function measureFiles(size: Size, progress: Progress): Promise<Cost[]> {
 }
 
 async function measureTurns(
-  servers: readonly FileServer[],
+  servers: Readonly<Record<'raw' | 'ours', FileServer>>,
   content: Buffer,
-  { warmUp, rounds, files: count, megabytes }: Size,
+  { rounds, files: count, megabytes }: Size,
   progress: Progress,
 ): Promise<Cost[]> {
   const sha256 = createHash('sha256').update(content).digest('hex')
-  const samples = servers.map(() => ({ upload: [] as number[], download: [] as number[] }))
-  const cpuOf = async (server: ServerProcess, work: () => Promise<void>): Promise<number> => {
-    const before = await server.usage()
-    for (let i = 0; i < count; i++) await work()
-    return ((await server.usage()).cpu - before.cpu) / 1000 / (count * megabytes)
-  }
-  for (let round = warmUp ? 0 : 1; round <= rounds; round++)
-    for (const [i, { server, client, upload, download }] of servers.entries()) {
-      progress(`round ${round} of ${rounds}`)
-      let id = ''
-      const uploads = await cpuOf(server, async () => {
+  const { raw, ours } = await inTurns(['raw', 'ours'], { rounds, progress }, async (name) => {
+    const { server, client, upload, download } = servers[name]
+    const costOf = async (work: () => Promise<void>) =>
+      (await server.cpuOf(async () => {
+        for (let i = 0; i < count; i++) await work()
+      })) /
+      1000 /
+      (count * megabytes)
+    let id = ''
+    let received = content
+    const sample = {
+      upload: await costOf(async () => {
         id = (JSON.parse(await client.send(upload())) as { data: { id: string } }).data.id
-      })
-      let received = content
-      const downloads = await cpuOf(server, async () => void (received = await client.receive(download(id))))
-      if (createHash('sha256').update(received).digest('hex') !== sha256) throw new Error('a download had other bytes than the upload')
-      if (round === 0) continue
-      samples[i]!.upload.push(uploads)
-      samples[i]!.download.push(downloads)
+      }),
+      download: await costOf(async () => void (received = await client.receive(download(id)))),
     }
-  const [raw, ours] = samples
-  return (['upload', 'download'] as const).map((direction) => ({
-    direction,
-    raw: spreadOf(raw![direction]),
-    ours: spreadOf(ours![direction]),
-    ratio: ratioOf(ours![direction], raw![direction]),
-  }))
+    if (createHash('sha256').update(received).digest('hex') !== sha256) throw new Error('a download had other bytes than the upload')
+    return sample
+  })
+  return (['upload', 'download'] as const).map((direction) => {
+    const of = (samples: typeof raw) => samples.map((sample) => sample[direction])
+    return { direction, raw: spreadOf(of(raw)), ours: spreadOf(of(ours)), ratio: ratioOf(of(ours), of(raw)) }
+  })
 }
 
 async function startRaw(folder: string, body: Buffer): Promise<FileServer> {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { startRedis } from '../support/redis.ts'
 import { Client } from './client.ts'
+import { cpuOf, infoOf } from './redis-commands.ts'
 import { pin, ServerProcess, startScript } from './server-process.ts'
 
 export type FilledDriver = 'memory' | 'fs' | 'redis'
@@ -74,13 +75,10 @@ async function startOnRedis(contents: Contents): Promise<FilledService> {
     connection.disconnect()
     await server.stop()
   })
-  const numberOf = async (section: string, name: string) =>
-    Number(new RegExp(`^${name}:(\\S+)`, 'm').exec(await connection.info(section))![1])
-  const redisCpu = async () => ((await numberOf('cpu', 'used_cpu_user')) + (await numberOf('cpu', 'used_cpu_sys'))) * 1_000_000
   return {
     ...started,
-    cpu: async () => (await started.cpu()) + (await redisCpu()),
-    memory: () => numberOf('memory', 'used_memory'),
+    cpu: async () => (await started.cpu()) + (await cpuOf(connection)),
+    memory: () => infoOf(connection, 'memory', 'used_memory'),
   }
 }
 

@@ -71,13 +71,21 @@ export async function useOf(connection: Redis, names: readonly string[], work: (
   return { cpu: after.cpu - before.cpu, execution: after.execution - before.execution }
 }
 
+/** A number that Redis tells about itself. */
+export async function infoOf(connection: Redis, section: string, name: string): Promise<number> {
+  return Number(new RegExp(`^${name}:(\\S+)`, 'm').exec(await connection.info(section))![1])
+}
+
+/** The CPU time of a Redis so far, in microseconds. */
+export async function cpuOf(connection: Redis): Promise<number> {
+  return ((await infoOf(connection, 'cpu', 'used_cpu_user')) + (await infoOf(connection, 'cpu', 'used_cpu_sys'))) * 1_000_000
+}
+
 async function read(connection: Redis, names: readonly string[]): Promise<RedisUse> {
-  const cpu = await connection.info('cpu')
   const stats = await connection.info('commandstats')
-  const seconds = (name: string) => Number(new RegExp(`^${name}:(\\S+)`, 'm').exec(cpu)![1])
   const microseconds = (name: string) => Number(new RegExp(`^cmdstat_${name}:calls=\\d+,usec=(\\d+)`, 'm').exec(stats)?.[1] ?? 0)
   return {
-    cpu: (seconds('used_cpu_user') + seconds('used_cpu_sys')) * 1_000_000,
+    cpu: await cpuOf(connection),
     execution: names.reduce((sum, name) => sum + microseconds(name), 0),
   }
 }

@@ -4,6 +4,7 @@ import { Client, type BenchRequest } from './client.ts'
 import { copyRecords, observeCommands, useOf, type RedisUse } from './redis-commands.ts'
 import type { BenchTable, Effort, Progress, RequestRounds } from './report.ts'
 import { requestsIn } from './requests.ts'
+import { inTurns } from './rounds.ts'
 import { pin, ServerProcess } from './server-process.ts'
 import { formatSpread, ratioOf, spreadOf, type Spread } from './statistics.ts'
 import { Workspace } from './workspace.ts'
@@ -36,10 +37,10 @@ interface Cost {
 }
 
 const sizes: Readonly<Record<Effort, RequestRounds>> = {
-  tiny: { warmUp: false, rounds: 1, requests: 10 },
-  quick: { warmUp: true, rounds: 3, requests: 500 },
-  default: { warmUp: true, rounds: 7, requests: 1000 },
-  full: { warmUp: true, rounds: 15, requests: 2000 },
+  tiny: { rounds: 1, requests: 10 },
+  quick: { rounds: 3, requests: 500 },
+  default: { rounds: 7, requests: 1000 },
+  full: { rounds: 15, requests: 2000 },
 }
 
 export const redis: BenchTable = {
@@ -119,7 +120,7 @@ async function measureScenario(
   { connection, client, plainClient, prepare }: Measured,
   scenario: string,
   request: () => BenchRequest,
-  { warmUp, rounds, requests }: RequestRounds,
+  { rounds, requests }: RequestRounds,
   progress: Progress,
 ): Promise<Cost> {
   const send = () => client.sendAll(requests, request)
@@ -128,15 +129,12 @@ async function measureScenario(
   const observed = await observeCommands(connection, OBSERVED, () => client.sendAll(1, request))
   const copies = await copyRecords(connection, scenario, observed)
   const readCopies = () => plainClient.sendAll(requests, () => ({ method: 'GET', path: `/?${copies.join()}` }))
-  const [ours, plain]: [RedisUse[], RedisUse[]] = [[], []]
-  for (let round = warmUp ? 0 : 1; round <= rounds; round++) {
-    progress(`${scenario}, round ${round} of ${rounds}`)
+  const measures = { ours: () => useOf(connection, observed.names, send), plain: () => useOf(connection, ['mget'], readCopies) }
+  const turns = { rounds, progress: (text: string) => progress(`${scenario}, ${text}`) }
+  const { ours, plain } = await inTurns(['ours', 'plain'], turns, async (name) => {
     await prepare()
-    const uses = [await useOf(connection, observed.names, send), await useOf(connection, ['mget'], readCopies)] as const
-    if (round === 0) continue
-    ours.push(uses[0])
-    plain.push(uses[1])
-  }
+    return measures[name]()
+  })
   const each = (uses: readonly RedisUse[], member: keyof RedisUse) => uses.map((use) => use[member] / requests)
   return {
     scenario,

@@ -3,8 +3,6 @@ export type Effort = 'tiny' | 'quick' | 'default' | 'full'
 
 /** How often something is measured. */
 export interface Rounds {
-  /** whether a round that is not counted comes first, in which code is compiled and the caches of the file system are filled */
-  readonly warmUp: boolean
   readonly rounds: number
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Client, type BenchRequest } from './client.ts'
 import type { BenchTable, Effort, Progress, RequestRounds } from './report.ts'
+import { inTurns } from './rounds.ts'
 import { ServerProcess } from './server-process.ts'
 import { formatSpread, ratioOf, spreadOf, type Spread } from './statistics.ts'
 import { DESCRIPTION, TITLE, Workspace } from './workspace.ts'
@@ -26,10 +27,10 @@ interface Cost {
 }
 
 const sizes: Readonly<Record<Effort, RequestRounds>> = {
-  tiny: { warmUp: false, rounds: 1, requests: 20 },
-  quick: { warmUp: true, rounds: 3, requests: 1000 },
-  default: { warmUp: true, rounds: 9, requests: 2000 },
-  full: { warmUp: true, rounds: 15, requests: 3000 },
+  tiny: { rounds: 1, requests: 20 },
+  quick: { rounds: 3, requests: 1000 },
+  default: { rounds: 9, requests: 2000 },
+  full: { rounds: 15, requests: 3000 },
 }
 
 /** The rounds before those that count. A process that has answered a few thousand requests of a kind still compiles code for them. */
@@ -69,7 +70,7 @@ export const requests: BenchTable = {
   },
 }
 
-/** Measures each scenario on each server, in turns, so that whatever else the machine does affects all of them. */
+/** Measures each scenario on each server. */
 async function measureRequests(size: RequestRounds, progress: Progress): Promise<Cost[]> {
   const ours = await startOurs()
   const servers = [...(await startBaselines()), ours]
@@ -93,19 +94,16 @@ async function measureScenario(
   scenario: Scenario,
   servers: readonly Measured[],
   workspace: Workspace,
-  { warmUp, rounds, requests: count }: RequestRounds,
+  { rounds, requests: count }: RequestRounds,
   progress: Progress,
 ): Promise<Cost> {
-  const samples: Record<string, number[]> = Object.fromEntries(servers.map(({ name }) => [name, []]))
-  for (let round = warmUp ? 1 - WARM_UP_ROUNDS : 1; round <= rounds; round++)
-    for (const { name, server, client, next } of servers) {
-      progress(`${scenario}, round ${round} of ${rounds}, ${name}`)
-      await workspace.rotate(count)
-      const before = await server.usage()
-      await client.sendAll(count, next[scenario]!)
-      const after = await server.usage()
-      if (round > 0) samples[name]!.push((after.cpu - before.cpu) / count)
-    }
+  const byName = new Map(servers.map((server) => [server.name, server]))
+  const turns = { rounds, warmUp: WARM_UP_ROUNDS, progress: (text: string) => progress(`${scenario}, ${text}`) }
+  const samples = await inTurns([...byName.keys()], turns, async (name) => {
+    const { server, client, next } = byName.get(name)!
+    await workspace.rotate(count)
+    return (await server.cpuOf(() => client.sendAll(count, next[scenario]!))) / count
+  })
   const cpu = Object.fromEntries(Object.entries(samples).map(([name, values]) => [name, spreadOf(values)]))
   return { scenario, cpu, ratio: ratioOf(samples[H3]!, samples[OURS]!) }
 }

@@ -1,6 +1,7 @@
 import type { BenchRequest } from './client.ts'
-import { startFilled, type Contents, type FilledDriver, type FilledService } from './filled-storage.ts'
+import { startFilled, type Contents, type Filled, type FilledDriver, type FilledService } from './filled-storage.ts'
 import type { BenchTable, Effort, Progress, RequestRounds } from './report.ts'
+import { inTurns } from './rounds.ts'
 import { formatSpread, ratioOf, spreadOf, type Spread } from './statistics.ts'
 
 /** How many times the CPU time with few cards a request may take with many. */
@@ -9,8 +10,8 @@ const GOAL = 1.2
 const MEMORY_GOAL = 3
 
 const LIST = 'list of 100 cards'
-/** How many times longer the round is that is not counted: few requests are measured, and code is compiled after many. */
-const WARM_UP = 3
+/** The rounds before those that count: few requests are measured, and code is compiled after many. */
+const WARM_UP_ROUNDS = 3
 
 interface Size extends RequestRounds {
   readonly drivers: readonly FilledDriver[]
@@ -22,10 +23,10 @@ const drivers: readonly FilledDriver[] = ['memory', 'fs', 'redis']
 const contents = (boards: number, cardsPerBoard = 100): Contents => ({ workspaces: 1, boards, cardsPerBoard })
 
 const sizes: Readonly<Record<Effort, Size>> = {
-  tiny: { warmUp: false, rounds: 1, requests: 10, drivers: ['memory'], few: contents(2, 5), many: contents(4, 5) },
-  quick: { warmUp: true, rounds: 3, requests: 500, drivers, few: contents(10), many: contents(200) },
-  default: { warmUp: true, rounds: 5, requests: 600, drivers, few: contents(10), many: contents(1000) },
-  full: { warmUp: true, rounds: 7, requests: 1000, drivers, few: contents(10), many: contents(10_000) },
+  tiny: { rounds: 1, requests: 10, drivers: ['memory'], few: contents(2, 5), many: contents(4, 5) },
+  quick: { rounds: 3, requests: 500, drivers, few: contents(10), many: contents(200) },
+  default: { rounds: 5, requests: 600, drivers, few: contents(10), many: contents(1000) },
+  full: { rounds: 7, requests: 1000, drivers, few: contents(10), many: contents(10_000) },
 }
 
 /** What a request costs with few and with many cards: CPU time in microseconds. */
@@ -57,7 +58,7 @@ export const scale: BenchTable = {
       progress(`${driver}, ${nameOf(many)}`)
       const large = await startFilled(driver, many)
       try {
-        costs.push(...(await measureRequests(driver, [small, large], size, progress)))
+        costs.push(...(await measureRequests(driver, { few: small, many: large }, size, progress)))
         memory.push(await measureMemory(driver, small, large))
       } finally {
         await small.stop()
@@ -94,36 +95,33 @@ function describe({ driver, jsonBytes, bytes }: Memory): string {
 
 async function measureRequests(
   driver: FilledDriver,
-  services: readonly [FilledService, FilledService],
-  { warmUp, rounds, requests: count }: Pick<Size, 'warmUp' | 'rounds' | 'requests'>,
+  services: Readonly<Record<'few' | 'many', FilledService>>,
+  { rounds, requests: count }: RequestRounds,
   progress: Progress,
 ): Promise<Cost[]> {
   const costs: Cost[] = []
-  const kinds = services.map(({ filled }) => requestsFor(filled.cards, filled.boards))
+  const kinds = { few: requestsFor(services.few.filled), many: requestsFor(services.many.filled) }
   // A folder loads a workspace at its first request. The garbage of that, and of the filling, is no part of the later requests.
-  for (const [i, { client, memory }] of services.entries()) {
-    await client.send(kinds[i]![LIST]!())
-    await memory()
+  for (const name of ['few', 'many'] as const) {
+    await services[name].client.send(kinds[name][LIST]!())
+    await services[name].memory()
   }
-  for (const request of Object.keys(kinds[0]!)) {
-    const samples: [number[], number[]] = [[], []]
-    for (let round = warmUp ? 0 : 1; round <= rounds; round++)
-      for (const [i, { client, cpu }] of services.entries()) {
-        progress(`${driver}, ${request}, round ${round} of ${rounds}`)
-        const sent = Math.ceil((request === LIST ? count / 4 : count) * (round === 0 ? WARM_UP : 1))
-        const before = await cpu()
-        await client.sendAll(sent, kinds[i]![request]!)
-        const after = await cpu()
-        if (round > 0) samples[i]!.push((after - before) / sent)
-      }
-    const [few, many] = samples
+  for (const request of Object.keys(kinds.few)) {
+    const turns = { rounds, warmUp: WARM_UP_ROUNDS, progress: (text: string) => progress(`${driver}, ${request}, ${text}`) }
+    const { few, many } = await inTurns(['few', 'many'], turns, async (name) => {
+      const { client, cpu } = services[name]
+      const sent = Math.ceil(request === LIST ? count / 4 : count)
+      const before = await cpu()
+      await client.sendAll(sent, kinds[name][request]!)
+      return ((await cpu()) - before) / sent
+    })
     costs.push({ driver, request, few: spreadOf(few), many: spreadOf(many), ratio: ratioOf(many, few) })
   }
   return costs
 }
 
 /** Requests for random cards and boards. */
-function requestsFor(cards: readonly string[], boards: readonly string[]): Record<string, () => BenchRequest> {
+function requestsFor({ cards, boards }: Filled): Record<string, () => BenchRequest> {
   const oneOf = (ids: readonly string[]) => ids[Math.floor(Math.random() * ids.length)]!
   let changes = 0
   return {

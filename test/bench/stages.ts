@@ -25,9 +25,7 @@ export const stages: BenchTable = {
         await client.sendAll(count, next)
         await workspace.rotate(count)
         progress(`${scenario}, without the profiler`)
-        const before = await server.usage()
-        await client.sendAll(count, next)
-        const cpu = ((await server.usage()).cpu - before.cpu) / count
+        const cpu = (await server.cpuOf(() => client.sendAll(count, next))) / count
         await workspace.rotate(count)
         progress(`${scenario}, with the profiler`)
         await server.profile('begin')

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fill } from './filled-storage.ts'
 import type { BenchTable, Effort, Progress, Rounds } from './report.ts'
+import { inTurns } from './rounds.ts'
 import { ServerProcess } from './server-process.ts'
 import { formatSpread, spreadOf, type Spread } from './statistics.ts'
 
@@ -14,10 +15,10 @@ interface Size extends Rounds {
 }
 
 const sizes: Readonly<Record<Effort, Size>> = {
-  tiny: { warmUp: false, rounds: 1, workspaces: 2, others: false },
-  quick: { warmUp: true, rounds: 3, workspaces: 100, others: true },
-  default: { warmUp: true, rounds: 5, workspaces: 1000, others: true },
-  full: { warmUp: true, rounds: 9, workspaces: 1000, others: true },
+  tiny: { rounds: 1, workspaces: 2, others: false },
+  quick: { rounds: 3, workspaces: 100, others: true },
+  default: { rounds: 5, workspaces: 1000, others: true },
+  full: { rounds: 9, workspaces: 1000, others: true },
 }
 
 /** What a process takes until it listens. */
@@ -55,7 +56,7 @@ export const start: BenchTable = {
   },
 }
 
-async function measureStarts({ warmUp, rounds, workspaces, others }: Size, progress: Progress): Promise<Cost[]> {
+async function measureStarts({ rounds, workspaces, others }: Size, progress: Progress): Promise<Cost[]> {
   const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-bench-'))
   try {
     const [empty, many] = ['empty', 'many'].map((name) => `fs:${join(folder, name)}`) as [string, string]
@@ -69,26 +70,18 @@ async function measureStarts({ warmUp, rounds, workspaces, others }: Size, progr
         'memory, with the demo data': () => ServerProcess.startService('memory'),
       }),
     }
-    const samples = Object.keys(processes).map(() => ({ cpu: [] as number[], wall: [] as number[], memory: [] as number[] }))
-    for (let round = warmUp ? 0 : 1; round <= rounds; round++)
-      for (const [i, [name, begin]] of Object.entries(processes).entries()) {
-        progress(`${name}, round ${round} of ${rounds}`)
-        const startedAt = performance.now()
-        const server = await begin()
-        const wall = performance.now() - startedAt
-        const { cpu, rss } = await server.usage()
-        await server.stop()
-        if (round === 0) continue
-        samples[i]!.cpu.push(cpu / 1000)
-        samples[i]!.wall.push(wall)
-        samples[i]!.memory.push(rss / 2 ** 20)
-      }
-    return Object.keys(processes).map((process, i) => ({
-      process,
-      cpu: spreadOf(samples[i]!.cpu),
-      wall: spreadOf(samples[i]!.wall),
-      memory: spreadOf(samples[i]!.memory),
-    }))
+    const samples = await inTurns(Object.keys(processes), { rounds, progress }, async (name) => {
+      const startedAt = performance.now()
+      const server = await processes[name]!()
+      const wall = performance.now() - startedAt
+      const { cpu, rss } = await server.usage()
+      await server.stop()
+      return { cpu: cpu / 1000, wall, memory: rss / 2 ** 20 }
+    })
+    return Object.entries(samples).map(([process, of]) => {
+      const [cpu, wall, memory] = (['cpu', 'wall', 'memory'] as const).map((figure) => spreadOf(of.map((sample) => sample[figure])))
+      return { process, cpu: cpu!, wall: wall!, memory: memory! }
+    })
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
