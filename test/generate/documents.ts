@@ -13,7 +13,7 @@ import { insertOperations, renderOperations } from './operations-table.ts'
  * Writes what follows from the tables: policies/matrix.md, the operations table of src/http/operations.md, the examples of the OpenAPI
  * document, and the types and the table of the client.
  */
-export async function writeDocuments(): Promise<void> {
+export async function main(): Promise<void> {
   const engine = loadPolicy()
   writeFileSync(packageFile('policies/matrix.md'), renderMatrix(engine, operations))
   const page = packageFile('src/http/operations.md')

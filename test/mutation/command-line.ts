@@ -31,7 +31,8 @@ interface Options {
 }
 
 /** @returns the exit code: 1 if a survivor is not explained, an explanation is stale, or the arguments are wrong */
-export async function main(root: string, args: readonly string[]): Promise<number> {
+export async function main(args: readonly string[]): Promise<number> {
+  const root = process.cwd()
   const parsed = readArguments(args)
   if (typeof parsed === 'string') return (console.error(parsed), 1)
   const { options, chosen } = parsed
