@@ -46,6 +46,19 @@ test('src/README.md says of each dependency what it is for, and each is pinned',
   expect(Object.values(dependencies).filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([])
 })
 
+// V8 makes a hidden class for each such object, and the class keeps all that the getter refers to until a full garbage collection. Objects
+// of requests are instances of classes. Those of src/app.ts are made once.
+test('no object literal of src has a getter', () => {
+  const found = sources
+    .filter((path) => path !== 'src/app.ts')
+    .filter((path) =>
+      [...descendants(parsed.get(path)!.program)].some(
+        (node) => node.type === 'Property' && (node['kind'] === 'get' || node['kind'] === 'set'),
+      ),
+    )
+  expect(found).toEqual([])
+})
+
 describe('the import order', () => {
   test('names every folder and file of src', () => {
     expect([...new Set(sources.map(layerOf))].toSorted()).toEqual(ORDER.toSorted())

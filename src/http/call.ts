@@ -82,14 +82,7 @@ export class Call implements CallRequest {
 
   /** As whom it waits for its share of the event loop. @param lease that it has */
   client(lease?: CommitLease): Client {
-    const signal = (): AbortSignal => this.signal
-    return {
-      workspaceId: this.principal.partition,
-      hasLease: lease !== undefined,
-      get signal() {
-        return signal()
-      },
-    }
+    return new WaitingCall(this, lease !== undefined)
   }
 
   /** Who makes it. @throws {ApiError} `unauthorized` if that cannot be read from it */
@@ -139,5 +132,26 @@ export class Call implements CallRequest {
   end(): void {
     this.#key?.end()
     this.quota.end()
+  }
+}
+
+/**
+ * A call that waits for its share of the event loop. It is a class: an object literal with a getter has a hidden class of its own, which
+ * keeps the whole call in memory until the next full garbage collection.
+ */
+class WaitingCall implements Client {
+  readonly workspaceId: string
+  readonly hasLease: boolean
+  readonly #call: Call
+
+  constructor(call: Call, hasLease: boolean) {
+    this.workspaceId = call.principal.partition
+    this.hasLease = hasLease
+    this.#call = call
+  }
+
+  /** It is made when someone waits: few calls do. */
+  get signal(): AbortSignal {
+    return this.#call.signal
   }
 }

@@ -270,7 +270,10 @@ function unitOf(services: Services, call: Call, { tx, caller, params, input, lea
         return performAll(services, unit, step, boardId, items, scheduler.stint(client))
       },
       receive: input.upload ? () => receive(services, call, caller, lease) : undefined,
-      beginScan: () => scheduler.begin({ ...client, userId: caller.userId, onSlice: () => call.work.slices++ }),
+      beginScan: () => {
+        const { workspaceId, hasLease, signal } = client
+        return scheduler.begin({ workspaceId, hasLease, signal, userId: caller.userId, onSlice: () => call.work.slices++ })
+      },
     },
   )
   return unit

@@ -105,12 +105,12 @@ export class Exchange {
     return { request, requestId: this.requestId, method, path, search, part }
   }
 
-  #read(response: Response): Promise<ApiAnswer> {
+  async #read(response: Response): Promise<ApiAnswer> {
     for (const name of SHARED) {
       const value = response.headers.get(name)
       if (value !== null) this.shared.set(name, value)
     }
-    return readAnswer(response)
+    return new ReadAnswer(response, response instanceof CompressibleResponse ? response.content : await response.text())
   }
 
   /** Only what identifies the client is passed on. */
@@ -129,17 +129,20 @@ export class Exchange {
 }
 
 /** The answer of a response. Its body is parsed when it is first needed: what is long is passed on as it is. */
-async function readAnswer(response: Response): Promise<ApiAnswer> {
-  const { status, headers } = response
-  const content = response instanceof CompressibleResponse ? response.content : await response.text()
-  let body: ApiAnswer['body'] | undefined
-  return {
-    status,
-    headers,
-    content,
-    get body() {
-      return (body ??= JSON.parse(textOf(content)) as ApiAnswer['body'])
-    },
+class ReadAnswer implements ApiAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly content: string | Uint8Array
+  #body: ApiAnswer['body'] | undefined
+
+  constructor({ status, headers }: Response, content: string | Uint8Array) {
+    this.status = status
+    this.headers = headers
+    this.content = content
+  }
+
+  get body(): ApiAnswer['body'] {
+    return (this.#body ??= JSON.parse(textOf(this.content)) as ApiAnswer['body'])
   }
 }
 
