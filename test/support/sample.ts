@@ -1,4 +1,4 @@
-import { effort } from './effort.ts'
+import { effort, runs } from './effort.ts'
 import { tier } from './tier.ts'
 
 /** All items, or in the quick tier only about `count` of them, at equal distances. A suite that imports this file runs in both tiers. */
@@ -10,4 +10,9 @@ export function sample<T>(all: readonly T[], count: number): readonly T[] {
 /** The number of runs of a repeated test, as {@link effort} has it, or in the quick tier `quickRuns`. */
 export function sampledEffort(runs: number, quickRuns: number): number {
   return tier === 'quick' ? quickRuns : effort(runs)
+}
+
+/** The fast-check parameters of a property, as {@link runs} has them, or in the quick tier with `quickRuns`. */
+export function sampledRuns(defaultRuns: number, quickRuns: number): ReturnType<typeof runs> {
+  return { ...runs(defaultRuns), numRuns: sampledEffort(defaultRuns, quickRuns) }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { drivers, type Driver } from '../../support/drivers.ts'
-import { runs } from '../../support/effort.ts'
+import { sampledRuns } from '../../support/sample.ts'
 import { Service } from '../../support/service.ts'
 import { compareAll } from './compare.ts'
 import { checkInvariants } from './invariants.ts'
@@ -92,7 +92,7 @@ describe.each(drivers)('random histories on $name', (driver) => {
         await fixture.service.stop()
         steps += history.length
       }),
-      runs(isMemory ? 60 : 20),
+      sampledRuns(isMemory ? 60 : 20, 10),
     )
     console.log(`histories on ${driver.name}: ${steps} steps compared with the model`)
   })
@@ -118,7 +118,7 @@ describe.each(drivers)('random histories on $name', (driver) => {
         await checkInvariants(fixture.service, fixture.people[0]!.workspaceId)
         await fixture.service.stop()
       }),
-      runs(isMemory ? 30 : 15),
+      sampledRuns(isMemory ? 30 : 15, 3),
     )
   })
 })
