@@ -10,20 +10,12 @@ import type { Answer } from './policy/enumerate.ts'
 import { caslConditions, recordKey } from './policy/compile.ts'
 import { Coverage, type CoverageKind, type CoverageShare } from './policy/coverage.ts'
 import type { PolicyDiff } from './policy/decision-diff.ts'
-import {
-  loadEngine,
-  policyPaths,
-  type Decision,
-  type Engine,
-  type PolicyFile,
-  type PolicyFiles,
-  type ScopeDecision,
-} from './policy/engine.ts'
+import { filesFrom, loadEngine, type Decision, type Engine, type ScopeDecision } from './policy/engine.ts'
 import type { Facts } from './policy/evaluate.ts'
 import { PolicyInvariantError, readPolicyFolder } from './policy/folder.ts'
 import { operationsOf } from './policy/operations.ts'
 import { renderMatrix } from './policy/matrix.ts'
-import { proveInvariants, type Proof } from './policy/prove.ts'
+import { proveInvariants, requireSuccess, type Proof } from './policy/prove.ts'
 import { isDefinition, type Rule } from './policy/rules.ts'
 import { readSource } from './policy/source.ts'
 import { readWidenings, type Widening } from './policy/widenings.ts'
@@ -52,11 +44,11 @@ export function loadPolicy(folder: string): Engine {
  * @throws {PolicyInvariantError} if a text is missing
  */
 export function loadPolicyTexts(texts: Readonly<Record<string, string>>): Engine {
-  const files = Object.entries(policyPaths).map(([file, path]) => {
+  const read = (path: string) => {
     if (!Object.hasOwn(texts, path)) throw new PolicyInvariantError(`${path} is missing`)
-    return [file, { path, text: texts[path]! }]
-  })
-  return loadEngine(Object.fromEntries(files) as Record<PolicyFile, PolicyFiles[PolicyFile]>)
+    return { path, text: texts[path]! }
+  }
+  return loadEngine(filesFrom(read))
 }
 
 /**
@@ -74,14 +66,12 @@ export function loadWidenings(engine: Engine, text: string): readonly Widening[]
  * @returns its `failures` are empty if the policy holds
  */
 export function prove(engine: Engine): Proof {
-  return proveInvariants(engine, [])
+  return proveInvariants(engine)
 }
 
 /** Proves a policy at a start. @throws {PolicyInvariantError} with all failures */
 export function requireProof(engine: Engine): Proof {
-  const proof = prove(engine)
-  if (proof.failures.length === 0) return proof
-  throw new PolicyInvariantError(`The policy does not hold:\n${proof.failures.map((line) => `  - ${line}`).join('\n')}`)
+  return requireSuccess(prove(engine))
 }
 
 /** What is asked of a policy. */

@@ -93,6 +93,11 @@ export interface Engine {
 export type PolicyFiles = Readonly<Record<PolicyFile, SourceFile>>
 export type PolicyFile = 'vocabulary' | 'specification' | 'scopes' | 'permissions' | 'cases' | 'operations'
 
+/** The files of a policy, and the one in which it declares widenings, if it has one. Plain data: they can be handed to another thread. */
+export interface PolicyTexts extends PolicyFiles {
+  readonly widenings?: SourceFile | undefined
+}
+
 /** The path of each file in the folder of a policy. Diagnostics are given for the first file that has any, in this order. */
 export const policyPaths: Readonly<Record<PolicyFile, string>> = {
   vocabulary: 'vocabulary.yaml',
@@ -101,6 +106,12 @@ export const policyPaths: Readonly<Record<PolicyFile, string>> = {
   permissions: 'permissions.yaml',
   cases: 'decisions/cases.yaml',
   operations: 'decisions/operations.yaml',
+}
+
+/** Reads all files of a policy. @param read a file by its path in the folder */
+export function filesFrom(read: (path: string) => SourceFile): PolicyFiles {
+  const files = Object.entries(policyPaths).map(([file, path]) => [file, read(path)])
+  return Object.fromEntries(files) as Record<PolicyFile, SourceFile>
 }
 
 /**

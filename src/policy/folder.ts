@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
-import { policyPaths, type PolicyFile, type PolicyFiles } from './engine.ts'
+import { filesFrom, type PolicyFiles, type PolicyTexts } from './engine.ts'
 import type { SourceFile } from './source.ts'
 import { WIDENINGS } from './widenings.ts'
 
@@ -19,24 +19,23 @@ export class PolicyInvariantError extends Error {
  * @throws {PolicyInvariantError} if a file cannot be read
  */
 export function readPolicyFolder(folder: string, name: string): PolicyFiles {
-  const entries = Object.entries(policyPaths).map(([file, path]) => [file, { path: join(name, path), text: readText(folder, path, name) }])
-  return Object.fromEntries(entries) as Record<PolicyFile, PolicyFiles[PolicyFile]>
+  return filesFrom((path) => readFile(folder, path, name))
 }
 
-/** The file in which a policy declares widenings, if it has one. The parameters are those of {@link readPolicyFolder}. */
-export function readWideningsFile(folder: string, name: string): SourceFile | undefined {
-  if (!existsSync(join(folder, WIDENINGS))) return undefined
-  return { path: join(name, WIDENINGS), text: readText(folder, WIDENINGS, name) }
+/** Reads the file in which a policy declares widenings, too, if it has one. The parameters are those of {@link readPolicyFolder}. */
+export function readPolicyTexts(folder: string, name: string): PolicyTexts {
+  const widenings = existsSync(join(folder, WIDENINGS)) ? readFile(folder, WIDENINGS, name) : undefined
+  return { ...readPolicyFolder(folder, name), widenings }
 }
 
-function readText(folder: string, file: string, name: string): string {
+function readFile(folder: string, file: string, name: string): SourceFile {
   try {
     // A diagnostic quotes the file, so a link in the policy of a stranger could show another file where the diagnostic is shown.
     const path = realpathSync(join(folder, file))
     if (!path.startsWith(`${realpathSync(folder)}${sep}`)) throw new Error('it is a link to a file outside of the folder')
     const found = statSync(path)
     if (!found.isFile() || found.size > MAX_BYTES) throw new Error('it is not a file of at most 128 KiB')
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(path))
+    return { path: join(name, file), text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(path)) }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new PolicyInvariantError(

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks'
 import { proveClaims } from './claims.ts'
 import { decidedSpaceOf, type Check } from './decided-space.ts'
 import type { Engine } from './engine.ts'
+import { PolicyInvariantError } from './folder.ts'
 import type { PolicyOperation } from './operations.ts'
 import { covers, isDefinition } from './rules.ts'
 
@@ -47,6 +48,12 @@ export function proveInvariants(engine: Engine, claims: readonly PolicyOperation
   ]
   const failures = checks.flatMap((check) => check.failures)
   return { permissions: engine.vocabulary.permissions.size, cells: space.count, milliseconds: performance.now() - start, checks, failures }
+}
+
+/** @throws {PolicyInvariantError} with all failures */
+export function requireSuccess(proof: Proof): Proof {
+  if (proof.failures.length === 0) return proof
+  throw new PolicyInvariantError(`The policy does not hold:\n${proof.failures.map((line) => `  - ${line}`).join('\n')}`)
 }
 
 function proveScopes({ vocabulary, checkScope, decisions }: Engine): string[] {

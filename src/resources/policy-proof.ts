@@ -1,7 +1,6 @@
 import { compareDefinitions, compareFacts, dependsOnClaim } from '../authz/facts.ts'
 import type { Engine } from '../policy/engine.ts'
-import { PolicyInvariantError } from '../policy/folder.ts'
-import { proveInvariants, type Proof } from '../policy/prove.ts'
+import { proveInvariants, requireSuccess, type Proof } from '../policy/prove.ts'
 import { writesToCard, type Operation } from './operation.ts'
 import { webActions } from './web-actions.ts'
 
@@ -25,9 +24,7 @@ export function provePolicy(engine: Engine, rows: readonly Operation[]): Proof {
 
 /** @throws {PolicyInvariantError} if the policy does not hold */
 export function requireProof(engine: Engine, rows: readonly Operation[]): Proof {
-  const proof = provePolicy(engine, rows)
-  if (proof.failures.length === 0) return proof
-  throw new PolicyInvariantError(`The policy does not hold:\n${proof.failures.map((line) => `  - ${line}`).join('\n')}`)
+  return requireSuccess(provePolicy(engine, rows))
 }
 
 /** Rows of the operations table that have the same id, or the same method and path. */

@@ -12,7 +12,7 @@ import { shippedFiles } from '../support/policy.ts'
 import { requireBuild } from '../support/process.ts'
 
 const built = new URL('../../dist/bundle/examination-thread.js', import.meta.url)
-const proposed = { files: otherFiles, declared: undefined }
+const proposed = otherFiles
 
 describe('the thread of the built program', () => {
   beforeAll(requireBuild)
@@ -20,10 +20,10 @@ describe('the thread of the built program', () => {
 
   test.each([
     ['a policy that may be used', shippedFiles, proposed],
-    ['one that allows more', otherFiles, { files: shippedFiles, declared: undefined }],
-    ['one that is not valid', shippedFiles, { ...proposed, files: edit(otherFiles, [['permissions', 'id: P14', 'idd: P14']]) }],
-    ['one that does not hold', shippedFiles, { ...proposed, files: { ...shippedFiles, permissions: otherFiles.permissions } }],
-    ['the same one', shippedFiles, { files: shippedFiles, declared: undefined }],
+    ['one that allows more', otherFiles, shippedFiles],
+    ['one that is not valid', shippedFiles, edit(otherFiles, [['permissions', 'id: P14', 'idd: P14']])],
+    ['one that does not hold', shippedFiles, { ...shippedFiles, permissions: otherFiles.permissions }],
+    ['the same one', shippedFiles, shippedFiles],
   ])('answers about %s what the function answers', async (_what, inUse, policy) => {
     const [answer, expected] = [await examiner.examine(inUse, policy), examinations.examine(inUse, policy)]
     const withoutTime = (one: object) => JSON.parse(JSON.stringify(one, (name, value) => (name === 'milliseconds' ? 0 : value)))

@@ -161,12 +161,6 @@ describe('policy diff', () => {
     ])
   })
 
-  test('"shipped" is the policy that is shipped', async () => {
-    expect((await run('diff', 'shipped', before)).stdout).toBe(
-      `policy ${shipped.hash.slice(0, 12)} → ${shipped.hash.slice(0, 12)}\nthe same policy\n`,
-    )
-  })
-
   test('a change of comments alone changes no decision', async () => {
     const commented = policyFolder()
     const { scopes } = shippedFiles

@@ -103,9 +103,9 @@ the smallest change that would allow it
     expect([always.code, always.stdout]).toEqual([0, expect.stringContaining('\nallowed in every case\n')])
   })
 
-  describe('about what only the web app does', () => {
-    const audit = (...words: string[]) => ['explain', '--operation', 'workspace.audit', ...words] as const
+  const audit = (...words: string[]) => ['explain', '--operation', 'workspace.audit', ...words] as const
 
+  describe('about what only the web app does', () => {
     test('prints the permission stage alone', async () => {
       const { code, stdout, stderr } = await run(...audit('--facts', 'caller.membership=active,caller.role=member'))
       expect([code, stderr]).toEqual([DENIED, 'denied: 403 forbidden\n'])
@@ -135,35 +135,22 @@ the smallest change that would allow it
       expect(result.decision.scope).toBeUndefined()
     })
 
-    test('shows how the answer depends on the facts that are not stated', async () => {
-      expect((await run(...audit())).stderr).toMatch(
-        /^facts: these are missing.*\n {2}caller\.membership=active\|ended .*\n {2}caller\.role=/,
-      )
-      const { stdout } = await run(...audit('--facts', 'caller.membership=active', '--any'))
-      expect(stdout.split('\n').slice(1)).toEqual([
-        'given  caller.membership is active',
-        'allowed if caller.role is owner or admin',
-        'forbidden if caller.role is member',
-        '',
-      ])
-      expect((await run(...audit('--any'))).stdout).toMatch(
+    test('has another note about a membership that has ended', async () => {
+      const { stdout } = await run(...audit('--any'))
+      expect(stdout).toMatch(
         /^.*\nIf the membership has ended, the response is 404 not_found, before the tables are asked\.\ngiven {2}nothing\n/,
       )
-    })
-
-    test.each([
-      ['scope: workspace.audit is done in the web app, where there is no token', audit('--scope', 'admin')],
-      ['fields: workspace.audit is done in the web app', audit('--fields', 'name')],
-      ['resource: workspace.audit is done in the web app', audit('--as', 'usr_1', '--workspace', 'wsp_1', '--resource', 'brd_1')],
-      ['does not depend on token.scope. It depends on caller.membership, caller.role.', audit('--facts', 'token.scope=none')],
-      ['"workspace.audits" is not one. did you mean "workspace.audit"?', audit('--operation', 'workspace.audits')],
-      ['scope: state the scope of the token', ['explain', '--operation', 'boards.read', '--any']],
-    ])('refuses invalid input: %s', async (message, words) => {
-      expect(await run(...words)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) })
+      expect(stdout).toContain('allowed if caller.membership is active, and caller.role is owner or admin\n')
     })
   })
 
   test.each<[message: string, words: readonly string[]]>([
+    ['scope: workspace.audit is done in the web app, where there is no token', audit('--scope', 'admin')],
+    ['fields: workspace.audit is done in the web app', audit('--fields', 'name')],
+    ['resource: workspace.audit is done in the web app', audit('--as', 'usr_1', '--workspace', 'wsp_1', '--resource', 'brd_1')],
+    ['does not depend on token.scope. It depends on caller.membership, caller.role.', audit('--facts', 'token.scope=none')],
+    ['"workspace.audits" is not one. did you mean "workspace.audit"?', audit('--operation', 'workspace.audits')],
+    ['scope: state the scope of the token', ['explain', '--operation', 'boards.read', '--any']],
     ['"boards.delet" is not one. did you mean "boards.delete"?', explain('boards.delet', 'admin', '')],
     ['scope: "root" is not one of none, kanban:read, kanban:write, kanban:admin', explain('boards.delete', 'root', '')],
     ['"board.calle" is not a fact. did you mean "board.caller"?', explain('boards.delete', 'admin', 'board.calle=none')],

@@ -2,10 +2,10 @@ import { loadPolicy } from '../../authz/shipped-policy.ts'
 import { requireProof } from '../../resources/policy-proof.ts'
 import { checkShippedRows } from '../../authz/shipped-rows.ts'
 import { diffPolicies, undeclared } from '../../policy/decision-diff.ts'
-import { loadEngine, type Engine, type PolicyFiles } from '../../policy/engine.ts'
+import { loadEngine, type Engine, type PolicyFiles, type PolicyTexts } from '../../policy/engine.ts'
 import type { Proof } from '../../policy/prove.ts'
 import { operations } from '../../resources/table.ts'
-import { loadTexts, type PolicyTexts } from './read-policy.ts'
+import { loadTexts } from './read-policy.ts'
 
 /** Whether a policy may replace another one. Plain data: it comes from another thread. */
 export type Examination =
@@ -40,25 +40,24 @@ export type Examination =
 export type Departures = { readonly rows: readonly string[] } | { readonly failure: string }
 
 /** Questions about policies whose answers take part of a second of CPU time. */
-export interface Examinations {
-  /**
-   * Proves a policy, and compares it with the one in use.
-   * @returns `refused` if it cannot be loaded, does not hold, or cannot be compared; `undeclared` if it allows more without declaring it
-   */
-  examine(inUse: PolicyFiles, proposed: PolicyTexts): Examination
-  /** Compares a policy with the shipped one. It never throws: what departs too far to be compared is a result, too. */
-  departuresOf(files: PolicyFiles): Departures
+export const examinations = { examine, departuresOf }
+export type Examinations = typeof examinations
+
+/**
+ * Proves a policy, and compares it with the one in use.
+ * @returns `refused` if it cannot be loaded, does not hold, or cannot be compared; `undeclared` if it allows more without declaring it
+ */
+function examine(inUse: PolicyFiles, proposed: PolicyTexts): Examination {
+  try {
+    return examineLoaded(loadEngine(inUse, checkShippedRows), proposed)
+  } catch (error) {
+    return { outcome: 'refused', reason: (error as Error).message }
+  }
 }
 
-export const examinations: Examinations = {
-  examine(inUse, proposed) {
-    try {
-      return examineLoaded(loadEngine(inUse, checkShippedRows), proposed)
-    } catch (error) {
-      return { outcome: 'refused', reason: (error as Error).message }
-    }
-  },
-  departuresOf: (files) => departuresOf(() => loadEngine(files, checkShippedRows)),
+/** Compares a policy with the shipped one. It never throws: what departs too far to be compared is a result, too. */
+function departuresOf(files: PolicyFiles): Departures {
+  return departuresIn(() => loadEngine(files, checkShippedRows))
 }
 
 function examineLoaded(before: Engine, proposed: PolicyTexts): Examination {
@@ -73,11 +72,11 @@ function examineLoaded(before: Engine, proposed: PolicyTexts): Examination {
     return { outcome: 'undeclared', hash, permissions }
   }
   const widened = diff.changes.filter(({ kind }) => kind === 'widening').length
-  const departures = departuresOf(() => engine)
+  const departures = departuresIn(() => engine)
   return { outcome: 'accepted', before: before.hash, hash, proof, changes: diff.changes.length, widened, departures }
 }
 
-function departuresOf(load: () => Engine): Departures {
+function departuresIn(load: () => Engine): Departures {
   try {
     const engine = load()
     const { changes } = diffPolicies(loadPolicy(), engine)

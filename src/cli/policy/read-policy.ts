@@ -4,8 +4,8 @@ import { posix } from 'node:path'
 import { shippedFolder } from '../../authz/shipped-policy.ts'
 import { checkShippedRows } from '../../authz/shipped-rows.ts'
 import { ConfigError } from '../../config.ts'
-import { loadEngine, policyPaths, type Engine, type PolicyFile, type PolicyFiles } from '../../policy/engine.ts'
-import { PolicyInvariantError, readPolicyFolder, readWideningsFile } from '../../policy/folder.ts'
+import { filesFrom, loadEngine, type Engine, type PolicyTexts } from '../../policy/engine.ts'
+import { PolicyInvariantError, readPolicyTexts } from '../../policy/folder.ts'
 import { operationsOf, type PolicyOperation } from '../../policy/operations.ts'
 import { readSource, type SourceFile } from '../../policy/source.ts'
 import type { SpecificationCheck } from '../../policy/specification.ts'
@@ -29,6 +29,7 @@ export const SHIPPED = 'shipped'
  * @throws {PolicyInvariantError} if a file cannot be read
  */
 export function readPolicy(name: string): ReadPolicy {
+  const readFolder = (folder: string) => loadTexts(readPolicyTexts(folder, folder), checkRows)
   if (name === SHIPPED) return readFolder(shippedFolder)
   const isFolder = existsSync(name) && statSync(name).isDirectory()
   if (isFolder && /^[./]/.test(name)) return readFolder(name)
@@ -36,35 +37,13 @@ export function readPolicy(name: string): ReadPolicy {
   if (isFolder && isRevision) throw new ConfigError(`"${name}" is a folder and a revision of git: write "./${name}" or "${name}:policies"`)
   if (isFolder) return readFolder(name)
   if (!isRevision) throw new ConfigError(`"${name}" is neither a folder nor a revision of git`)
-  const { files, optional } = revisionReader(name)
-  return loadTexts({ files: files(), declared: optional(WIDENINGS) }, checkRows)
+  return loadTexts(readRevision(name), checkRows)
 }
 
 /** Whether a name is a revision of git. One that starts with a dash would be an option. */
 function isCommit(revision: string): boolean {
   if (revision === '' || revision.startsWith('-')) return false
   return git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`]) !== undefined
-}
-
-/** The texts of a policy. Plain data: it can be handed to another thread. */
-export interface PolicyTexts {
-  readonly files: PolicyFiles
-  /** the file in which it declares widenings, if it has one */
-  readonly declared: SourceFile | undefined
-}
-
-/**
- * Reads a policy from a folder.
- * @throws {PolicyError} if a file is refused
- * @throws {PolicyInvariantError} if a file cannot be read
- */
-function readFolder(name: string): ReadPolicy {
-  return loadTexts(readTexts(name), checkRows)
-}
-
-/** Reads the files of a folder. @throws {PolicyInvariantError} if one cannot be read */
-export function readTexts(name: string): PolicyTexts {
-  return { files: readPolicyFolder(name, name), declared: readWideningsFile(name, name) }
 }
 
 /**
@@ -85,29 +64,25 @@ export async function listOperations(engine: Engine): Promise<readonly PolicyOpe
  * @param check default: the policy is one of the service
  * @throws {PolicyError} if a file is refused
  */
-export function loadTexts({ files, declared }: PolicyTexts, check = checkShippedRows): ReadPolicy {
-  const engine = loadEngine(files, check)
-  const widenings = declared === undefined ? [] : readWidenings(readSource(declared), engine.vocabulary)
-  return { engine, widenings }
+export function loadTexts(texts: PolicyTexts, check = checkShippedRows): ReadPolicy {
+  const engine = loadEngine(texts, check)
+  return { engine, widenings: texts.widenings === undefined ? [] : readWidenings(readSource(texts.widenings), engine.vocabulary) }
 }
 
-function revisionReader(name: string) {
-  const [revision = '', path = 'policies'] = name.split(/:(.*)/s)
-  const optional = (file: string): SourceFile | undefined => {
-    const at = `${revision}:${posix.join(path, file)}`
-    const text = git(['show', '--end-of-options', at])
-    return text === undefined ? undefined : { path: at, text }
+/** @throws {PolicyInvariantError} if the revision lacks a file */
+function readRevision(name: string): PolicyTexts {
+  const [revision = '', folder = 'policies'] = name.split(/:(.*)/s)
+  const find = (file: string): SourceFile | undefined => {
+    const path = `${revision}:${posix.join(folder, file)}`
+    const text = git(['show', '--end-of-options', path])
+    return text === undefined ? undefined : { path, text }
   }
-  const required = (file: string): SourceFile => {
-    const found = optional(file)
-    if (found === undefined) throw new PolicyInvariantError(`${revision}:${posix.join(path, file)} cannot be read: git has no such file`)
+  const read = (file: string): SourceFile => {
+    const found = find(file)
+    if (found === undefined) throw new PolicyInvariantError(`${revision}:${posix.join(folder, file)} cannot be read: git has no such file`)
     return found
   }
-  return {
-    optional,
-    files: () =>
-      Object.fromEntries(Object.entries(policyPaths).map(([file, at]) => [file, required(at)])) as Record<PolicyFile, SourceFile>,
-  }
+  return { ...filesFrom(read), widenings: find(WIDENINGS) }
 }
 
 /** The output of git; undefined if it fails, is not installed, or is not valid UTF-8. */

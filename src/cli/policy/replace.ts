@@ -3,9 +3,9 @@ import type { App } from '../../app.ts'
 import { readPolicyFiles } from '../../authz/shipped-policy.ts'
 import { checkShippedRows } from '../../authz/shipped-rows.ts'
 import { hashOf, loadEngineInTurns, type PolicyFiles } from '../../policy/engine.ts'
+import { readPolicyTexts } from '../../policy/folder.ts'
 import type { Departures } from './examination.ts'
 import type { Examiner } from './examiner.ts'
-import { readTexts } from './read-policy.ts'
 
 /** A policy that is in use. */
 export interface PolicyInUse {
@@ -32,7 +32,7 @@ export async function replacePolicy(
   const { hash: policy } = app.services.engine
   const refuse = (details: object, message: string): undefined => void log.error({ event: 'policy.refused', policy, ...details }, message)
   try {
-    const proposed = readTexts(folder)
+    const proposed = readPolicyTexts(folder, folder)
     const examined = await examiner.examine(files, proposed)
     if (examined.outcome === 'refused') return refuse({ reason: examined.reason }, REFUSED)
     if (examined.outcome === 'undeclared')
@@ -46,10 +46,10 @@ export async function replacePolicy(
     }
     const { before, changes, widened, departures } = examined
     if (before !== policy) throw new Error(`it was compared with the policy ${before}, which is not in use`)
-    app.replacePolicy(await loadEngineInTurns(proposed.files, checkShippedRows), examined)
+    app.replacePolicy(await loadEngineInTurns(proposed, checkShippedRows), examined)
     log.info({ event: 'policy.replaced', before, policy: examined.hash, changes, widened }, 'the policy was replaced')
     warn(departures, examined.hash, log)
-    return proposed.files
+    return proposed
   } catch (error) {
     return refuse({ reason: (error as Error).message }, REFUSED)
   }

@@ -26,7 +26,7 @@ export async function testPolicy(name: string | undefined, { format, json = fals
 async function checksOf(name: string | undefined): Promise<readonly Check[]> {
   const loading = 'the policy can be loaded'
   try {
-    const { engine } = name === undefined ? loadTexts({ files: readPolicyFiles(), declared: undefined }) : readPolicy(name)
+    const { engine } = name === undefined ? loadTexts(readPolicyFiles()) : readPolicy(name)
     const checks = await proofOf(engine)
     for (const { name: title, failures } of checks) for (const failure of failures) annotate(title, failure)
     return [{ name: loading, failures: [] }, ...checks]
