@@ -9,7 +9,7 @@ import { drivers } from '../support/drivers.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { CommandHost, startService } from '../support/process.ts'
 import { Service, type Person } from '../support/service.ts'
-import { PASSWORD, signedIn, textOf, Visitor } from '../support/visitor.ts'
+import { PASSWORD, signedIn, textOf, visitorOf } from '../support/visitor.ts'
 import { newFolder } from '../support/run.ts'
 
 const TOKEN = /^lk_pat_[0-9A-Za-z]+$/
@@ -139,7 +139,7 @@ test('beside a running service, stdout has the token alone, it works at once, an
 
     const service = await startService([], env)
     const { url } = service
-    const visitor = new Visitor({ app: { fetch: (request: Request) => fetch(request, { redirect: 'manual' }) } } as never, { origin: url })
+    const visitor = visitorOf(url)
     const link = new URL(init.sign_up_link)
     await visitor.open(link.pathname + link.search)
     await visitor.submit({ email: 'ada@example.com', password: PASSWORD, again: PASSWORD })
