@@ -26,7 +26,6 @@ const LONG = [
   'admin/board-import',
   'start/workers',
   'start/reload',
-  'admin/transfer',
   'http/order',
   'stress/histories/',
   'store/open',
