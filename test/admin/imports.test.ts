@@ -209,7 +209,7 @@ describe.each(drivers)('imports on $name', (driver) => {
   const READ_IT = 'read it with the version of Lanekeeper that wrote it'
   const withEnd = (changes: (end: { lines: number; sha256: string }) => object) => {
     const end = JSON.parse(lines.at(-1)!)
-    return lines.with(-1, JSON.stringify({ ...end, ...changes(end) }))
+    return [...lines.slice(0, -1), JSON.stringify({ ...end, ...changes(end) })]
   }
   const without = (at: number) => lines.filter((_line, i) => i !== at)
   test.each<[string, () => readonly string[], RegExp]>([
