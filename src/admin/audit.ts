@@ -14,7 +14,7 @@ export interface AuditQuestion {
   readonly token?: string | undefined
   /** a date, a time, or a relative time, with or without a minus sign: `2026-11-20`, `2026-11-20T12:00Z`, `-7d`, `12h` */
   readonly since?: string | undefined
-  readonly denials: boolean
+  readonly denials?: boolean | undefined
   readonly limit: number
 }
 
@@ -32,7 +32,7 @@ export async function listAudit(deps: Deps, { workspace, user, token, since, den
       matches: (entry) =>
         entry.at >= begin &&
         (token === undefined || entry.token_id === token || entry.ids.includes(token)) &&
-        (!denials || entry.outcome === 'denied'),
+        (denials !== true || entry.outcome === 'denied'),
       limit: limit - found.length,
       before,
       since: begin,

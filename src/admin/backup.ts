@@ -50,7 +50,7 @@ export async function backUp(deps: AdminDeps, io: CommandIo): Promise<BackupSumm
   await writer.write({ installation: true })
   const users = await writeGlobal(deps, { writer, counter, progress: io.progress }, written)
   await writer.end()
-  return { workspaces: written.size, users, ...counter.summary, lost_workspaces: lost }
+  return { workspaces: written.size, users, ...counter, lost_workspaces: lost }
 }
 
 /**

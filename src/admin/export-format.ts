@@ -8,6 +8,26 @@ import { AdminError, type CommandIo } from './deps.ts'
 export const EXPORT_FORMAT = 2
 /** The version of the backup format. */
 export const BACKUP_FORMAT = 1
+/** An export and a backup: the member of the header that has the version of the format, and what the messages say. */
+const kinds = {
+  export: {
+    member: 'lanekeeper_export',
+    format: EXPORT_FORMAT,
+    name: 'an export',
+    otherKind: 'a backup of a whole installation; use "restore"',
+    noKind: 'not an export of a workspace',
+    one: 'import one workspace at a time',
+  },
+  backup: {
+    member: 'lanekeeper_backup',
+    format: BACKUP_FORMAT,
+    name: 'a backup',
+    otherKind: 'an export of one workspace; use "import"',
+    noKind: 'not a backup',
+    one: 'restore one backup',
+  },
+} as const
+type ExportKind = keyof typeof kinds
 /** How many characters are written before other work runs. */
 const STEP = 256 * 1024
 
@@ -76,16 +96,15 @@ export class ExportWriter {
 
 /**
  * Parses the lines of an export or a backup and verifies its trailer, which is not yielded.
- * @param kind what the messages call it
  * @throws {AdminError} `invalid`, with the number of the invalid line
  */
-export async function* readExport(lines: AsyncIterable<string>, kind: 'export' | 'backup' = 'export'): AsyncGenerator<ExportLine> {
+export async function* readExport(lines: AsyncIterable<string>, kind: ExportKind): AsyncGenerator<ExportLine> {
   const hash = createHash('sha256')
   let count = 0
   let ended = false
   for await (const text of lines) {
     if (text === '') continue
-    if (ended) throw new AdminError('invalid', `line ${count + 2} follows the end of the ${kind}; ${ONE[kind]}`)
+    if (ended) throw new AdminError('invalid', `line ${count + 2} follows the end of the ${kind}; ${kinds[kind].one}`)
     const line = parseLine(text, count + 1, kind)
     if ('end' in line) {
       if (line.lines !== count || line.sha256 !== hash.digest('hex'))
@@ -103,28 +122,30 @@ export async function* readExport(lines: AsyncIterable<string>, kind: 'export' |
 /** What to do with an export or a backup of another version. */
 const ADVICE = 'read it with the version of Lanekeeper that wrote it'
 
-/** @throws {AdminError} `invalid` if an export or a backup has another format than this version of Lanekeeper reads */
-export function requireFormat(kind: 'export' | 'backup', format: number, read: number): void {
-  if (format !== read)
-    throw new AdminError('invalid', `the ${kind} has format ${format}, and this version of Lanekeeper reads format ${read}: ${ADVICE}`)
-}
-
 /**
- * The version of the records of an export or a backup.
- * @throws {AdminError} `invalid` if this version of Lanekeeper does not read it
+ * Reads the first line.
+ * @returns the header, and the version of the records
+ * @throws {AdminError} `invalid` if this version of Lanekeeper does not read the rest
  */
-export function readSchemaVersion({ schema = 0 }: { readonly schema?: number | undefined }, kind: 'export' | 'backup'): number {
-  if (!isReadable(schema))
-    throw new AdminError(
-      'invalid',
-      `the ${kind} has records of version ${schema}, and this version of Lanekeeper reads version ${SCHEMA_VERSION}: ${ADVICE}`,
-    )
-  return schema
+export async function readHeader<Kind extends ExportKind>(
+  lines: AsyncGenerator<ExportLine>,
+  kind: Kind,
+): Promise<{ header: Extract<ExportLine, Record<(typeof kinds)[Kind]['member'], number>>; schema: number }> {
+  const { member, format, otherKind, noKind } = kinds[kind]
+  const header = ((await lines.next()).value ?? {}) as Readonly<Record<string, unknown>> & { readonly schema?: number }
+  if (!(member in header)) {
+    const isOther = Object.values(kinds).some((other) => other.member in header)
+    throw new AdminError('invalid', `the input is ${isOther ? otherKind : noKind}`)
+  }
+  const { [member]: found, schema = 0 } = header
+  const refuse = (what: string, read: string): AdminError =>
+    new AdminError('invalid', `the ${kind} has ${what}, and this version of Lanekeeper reads ${read}: ${ADVICE}`)
+  if (found !== format) throw refuse(`format ${String(found)}`, `format ${format}`)
+  if (!isReadable(schema)) throw refuse(`records of version ${schema}`, `version ${SCHEMA_VERSION}`)
+  return { header: header as never, schema }
 }
 
-const ONE = { export: 'import one workspace at a time', backup: 'restore one backup' }
-
-function parseLine(text: string, number: number, kind: string): ExportLine {
+function parseLine(text: string, number: number, kind: ExportKind): ExportLine {
   let json: unknown
   try {
     json = JSON.parse(text)
@@ -132,7 +153,6 @@ function parseLine(text: string, number: number, kind: string): ExportLine {
     throw new AdminError('invalid', `line ${number} of the ${kind} is not valid JSON`)
   }
   const parsed = exportLine.safeParse(json)
-  if (!parsed.success)
-    throw new AdminError('invalid', `line ${number} is not a valid line of ${kind === 'export' ? 'an export' : 'a backup'}`)
+  if (!parsed.success) throw new AdminError('invalid', `line ${number} is not a valid line of ${kinds[kind].name}`)
   return parsed.data
 }

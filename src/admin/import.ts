@@ -4,7 +4,7 @@ import { GLOBAL, keys } from '../store/keys.ts'
 import { bringForward } from '../store/migrations/list.ts'
 import { transact } from '../store/transact.ts'
 import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
-import { EXPORT_FORMAT, readExport, readSchemaVersion, requireFormat, type ExportLine } from './export-format.ts'
+import { readExport, readHeader } from './export-format.ts'
 import { linkWorkspace } from './memberships.ts'
 import { readRecord } from './records.ts'
 import { TransferCounter, type TransferSummary } from './transfer-summary.ts'
@@ -18,8 +18,10 @@ import { WorkspaceImport } from './workspace-import.ts'
  *   are not a complete export
  */
 export async function importWorkspace(deps: AdminDeps, io: CommandIo): Promise<TransferSummary> {
-  const lines = readExport(io.lines)
-  const { workspaceId, schema } = readHeader((await lines.next()).value as ExportLine | undefined)
+  const lines = readExport(io.lines, 'export')
+  const { header, schema } = await readHeader(lines, 'export')
+  const workspaceId = header.workspace_id
+  if (!isId('workspace', workspaceId)) throw new AdminError('invalid', `${workspaceId} is not the id of a workspace`)
   const counter = new TransferCounter()
   const workspace = await WorkspaceImport.begin(deps, workspaceId, schema, counter)
   try {
@@ -42,16 +44,7 @@ export async function importWorkspace(deps: AdminDeps, io: CommandIo): Promise<T
     await workspace.clear().catch(() => undefined)
     throw error
   }
-  return { workspace_id: workspaceId, ...counter.summary }
-}
-
-function readHeader(line: ExportLine | undefined): { workspaceId: string; schema: number } {
-  if (line !== undefined && 'lanekeeper_backup' in line)
-    throw new AdminError('invalid', 'the input is a backup of a whole installation; use "restore"')
-  if (line === undefined || !('lanekeeper_export' in line)) throw new AdminError('invalid', 'the input is not an export of a workspace')
-  requireFormat('export', line.lanekeeper_export, EXPORT_FORMAT)
-  if (!isId('workspace', line.workspace_id)) throw new AdminError('invalid', `${line.workspace_id} is not the id of a workspace`)
-  return { workspaceId: line.workspace_id, schema: readSchemaVersion(line, 'export') }
+  return { workspace_id: workspaceId, ...counter }
 }
 
 async function importUser({ store, random }: AdminDeps, user: User): Promise<void> {

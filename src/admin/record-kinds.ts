@@ -213,29 +213,30 @@ function readinessOf(card: Card): RecordReference[] {
   return [{ key: keys.readiness(id), members: { column_id, position, is_open: isOpen(card) }, matches }]
 }
 
+/** The records of a kind of which a user has one, or several. */
+function ofUser<Schema extends z.ZodType<{ readonly user_id: string }>>(
+  recordSchema: Schema,
+  keyOf: (value: z.infer<Schema>) => string,
+  others: References<z.infer<Schema>> = none,
+): Kind {
+  return keyed(recordSchema, keyOf, (value, rest) => [toUser(value.user_id), ...others(value, rest)])
+}
+
 /** The records of a backup that belong to no workspace. It has no sessions, challenges, sign-up links and e-mail index. */
 export const globalKinds: Kinds = {
   user: withId(user, keys.user),
-  account: keyed(
+  account: ofUser(
     account,
     (value) => keys.account(value.user_id),
-    ({ user_id, email }) => [toUser(user_id), { key: keys.accountEmail(sha256Hex(email)), members: { user_id } }],
+    ({ user_id, email }) => [{ key: keys.accountEmail(sha256Hex(email)), members: { user_id } }],
   ),
-  second_factor: keyed(
+  second_factor: ofUser(
     secondFactor,
     (value) => keys.secondFactor(value.user_id),
-    ({ user_id }) => [toUser(user_id), { key: keys.account(user_id) }],
+    ({ user_id }) => [{ key: keys.account(user_id) }],
   ),
-  notices: keyed(
-    notices,
-    (value) => keys.notices(value.user_id),
-    ({ user_id }) => [toUser(user_id)],
-  ),
-  workspace_link: keyed(
-    workspaceLink,
-    (value) => keys.workspaceLink(value.user_id, value.workspace_id),
-    ({ user_id }) => [toUser(user_id)],
-  ),
+  notices: ofUser(notices, (value) => keys.notices(value.user_id)),
+  workspace_link: ofUser(workspaceLink, (value) => keys.workspaceLink(value.user_id, value.workspace_id)),
   audit,
   tombstone: withId(auditTombstone, keys.tombstone),
   demo: keyed(z.strictObject({ begun_at: at, finished_at: at.nullable() }), keys.demo),
@@ -254,16 +255,8 @@ const storedGlobal: Kinds = {
   ...globalKinds,
   schema: version,
   account_email: named(z.strictObject({ user_id: id('user') }), isHash, ({ user_id }) => [{ key: keys.account(user_id) }]),
-  sign_up: keyed(
-    signUp,
-    (value) => keys.signUp(value.user_id),
-    ({ user_id }) => [toUser(user_id)],
-  ),
-  session: keyed(
-    session,
-    (value) => keys.session(value.hash),
-    ({ user_id }) => [toUser(user_id)],
-  ),
+  sign_up: ofUser(signUp, (value) => keys.signUp(value.user_id)),
+  session: ofUser(session, (value) => keys.session(value.hash)),
   challenge: keyed(
     challenge,
     (value) => keys.challenge(value.hash),

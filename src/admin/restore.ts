@@ -5,10 +5,9 @@ import { bringForward } from '../store/migrations/list.ts'
 import type { Value } from '../store/port.ts'
 import type { BackupSummary } from './backup.ts'
 import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
-import { BACKUP_FORMAT, readExport, readSchemaVersion, requireFormat, type ExportLine } from './export-format.ts'
+import { readExport, readHeader, type ExportLine } from './export-format.ts'
 import { readRecord } from './records.ts'
 import { RestoreRun } from './restore-run.ts'
-import { BATCH_SIZE } from './staged-write.ts'
 import { TransferCounter } from './transfer-summary.ts'
 import { WorkspaceImport } from './workspace-import.ts'
 
@@ -21,7 +20,7 @@ import { WorkspaceImport } from './workspace-import.ts'
  */
 export async function restore(deps: AdminDeps, io: CommandIo): Promise<BackupSummary> {
   const lines = readExport(io.lines, 'backup')
-  const schema = readHeader((await lines.next()).value as ExportLine | undefined)
+  const { schema } = await readHeader(lines, 'backup')
   const run = await RestoreRun.begin(deps)
   try {
     const reader = new BackupReader(deps, run, schema, io)
@@ -32,15 +31,6 @@ export async function restore(deps: AdminDeps, io: CommandIo): Promise<BackupSum
     await run.abandon().catch(() => undefined)
     throw error
   }
-}
-
-/** @returns the version of the records */
-function readHeader(line: ExportLine | undefined): number {
-  if (line !== undefined && 'lanekeeper_export' in line)
-    throw new AdminError('invalid', 'the input is an export of one workspace; use "import"')
-  if (line === undefined || !('lanekeeper_backup' in line)) throw new AdminError('invalid', 'the input is not a backup')
-  requireFormat('backup', line.lanekeeper_backup, BACKUP_FORMAT)
-  return readSchemaVersion(line, 'backup')
 }
 
 /** Writes the lines of a backup. What gives access is kept until all lines were read: tokens, memberships and accounts. */
@@ -56,7 +46,6 @@ class BackupReader {
   readonly #accounts = new Map<string, readonly [key: string, account: Value]>()
   readonly #deferred: (readonly [string, Value])[] = []
   #current: WorkspaceImport | 'installation' | undefined
-  #batch: (readonly [string, Value])[] = []
   #users = 0
 
   constructor(deps: AdminDeps, run: RestoreRun, schema: number, io: CommandIo) {
@@ -78,7 +67,7 @@ class BackupReader {
   /** Makes the installation accessible. All lines were read. */
   async publish(): Promise<BackupSummary> {
     if (this.#current !== 'installation') throw new AdminError('invalid', 'the backup has no users')
-    await this.#flush()
+    await this.#run.write.flush()
     for (const workspace of this.#workspaces.values()) {
       await workspace.publish()
       this.#reportProgress()
@@ -89,14 +78,12 @@ class BackupReader {
         [key, account],
         [emailKey, { user_id: account['user_id'] }],
       ])
-      this.#counter.records++
     }
     await this.#run.finish()
-    this.#counter.records += this.#deferred.length
     return {
       workspaces: this.#workspaces.size,
       users: this.#users,
-      ...this.#counter.summary,
+      ...this.#counter,
       lost_workspaces: this.#lostWorkspaces,
     }
   }
@@ -123,28 +110,22 @@ class BackupReader {
 
   async #takeGlobal(line: ExportLine): Promise<void> {
     if (!('key' in line)) throw new AdminError('invalid', `${JSON.stringify(line)} is not a record`)
-    for (const [key, value] of bringForward(line.key, line.value, this.#schema)) this.#addGlobal(key, readRecord('global', key, value))
-    if (this.#batch.length >= BATCH_SIZE) await this.#flush()
+    for (const [key, value] of bringForward(line.key, line.value, this.#schema))
+      await this.#addGlobal(key, readRecord('global', key, value))
   }
 
-  #addGlobal(key: string, value: Value): void {
+  async #addGlobal(key: string, value: Value): Promise<void> {
+    this.#counter.records++
     if (key.startsWith('account:')) return this.#addAccount(key, value)
     if (key.startsWith('demo:')) return void this.#deferred.push([key, value])
     if (key.startsWith('user:')) this.#users++
-    this.#batch.push([key, value])
+    if (await this.#run.write.add(key, value)) this.#reportProgress()
   }
 
   #addAccount(key: string, account: Value): void {
     const emailKey = keys.accountEmail(sha256Hex(String(account['email'])))
     if (this.#accounts.has(emailKey)) throw new AdminError('invalid', `${key}: another account has the same e-mail address`)
     this.#accounts.set(emailKey, [key, account])
-  }
-
-  async #flush(): Promise<void> {
-    await this.#run.write.put(this.#batch)
-    this.#counter.records += this.#batch.length
-    this.#batch = []
-    this.#reportProgress()
   }
 
   #reportProgress(): void {

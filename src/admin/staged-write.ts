@@ -27,6 +27,7 @@ export class StagedWrite {
   readonly #deps: AdminDeps
   readonly #stage: Stage
   readonly #id: string
+  #waiting: (readonly [key: string, value: Value])[] = []
 
   private constructor(deps: AdminDeps, stage: Stage) {
     this.#deps = deps
@@ -64,6 +65,20 @@ export class StagedWrite {
   /** Writes records, in several commits. @throws {AdminError} `conflict` */
   async put(records: Records): Promise<void> {
     for (const batch of batchesOf(records)) await this.commit((tx) => putAll(tx, batch))
+  }
+
+  /** Adds a record, and writes those that wait if they are enough for a commit. @returns whether it did @throws {AdminError} `conflict` */
+  async add(key: string, value: Value): Promise<boolean> {
+    this.#waiting.push([key, value])
+    if (this.#waiting.length < BATCH_SIZE) return false
+    await this.flush()
+    return true
+  }
+
+  /** Writes the records that wait. @throws {AdminError} `conflict` */
+  async flush(): Promise<void> {
+    await this.put(this.#waiting)
+    this.#waiting = []
   }
 
   /** Removes the records that match, besides the marker. @throws {AdminError} `conflict` */

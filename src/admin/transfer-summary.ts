@@ -31,27 +31,22 @@ export interface TransferSummary extends Transferred {
 }
 
 /** Counts what is transferred. */
-export class TransferCounter {
+export class TransferCounter implements Transferred {
   records = 0
   files = 0
   bytes = 0
   lost = 0
-  readonly lostFiles: LostFile[] = []
+  readonly lost_files: LostFile[] = []
 
   /** Counts a file whose bytes are not transferred. A file that was removed meanwhile is not lost. */
   omit(workspaceId: string, { omitted, name, size, reason }: OmittedFile): void {
     if (reason === 'removed') return
     this.lost++
-    if (this.lost <= NAMED) this.lostFiles.push({ workspace_id: workspaceId, file_id: omitted, name, size, reason })
+    if (this.lost <= NAMED) this.lost_files.push({ workspace_id: workspaceId, file_id: omitted, name, size, reason })
   }
 
   /** The progress, as the operator reads it. */
   get progress(): string {
     return `${this.records} records, ${this.files} files (${(this.bytes / 1024 / 1024).toFixed(1)} MiB)`
-  }
-
-  get summary(): Transferred {
-    const { records, files, bytes, lost, lostFiles } = this
-    return { records, files, bytes, lost, lost_files: lostFiles }
   }
 }

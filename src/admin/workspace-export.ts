@@ -128,7 +128,7 @@ export async function exportWorkspace(deps: AdminDeps, workspaceId: string, io: 
     if (key.startsWith(MEMBERSHIP)) await writeUser(deps, writer, key.slice(MEMBERSHIP.length))
   })
   await writer.end()
-  return { workspace_id: workspaceId, ...counter.summary }
+  return { workspace_id: workspaceId, ...counter }
 }
 
 async function writeUser({ store, random }: AdminDeps, writer: ExportWriter, userId: string): Promise<void> {

@@ -25,7 +25,6 @@ export class WorkspaceImport {
   readonly #bytes: ReceivedBytes
   readonly #deferred: [string, Value][] = []
   readonly #omitted: string[] = []
-  #batch: [string, Value][] = []
 
   private constructor(deps: AdminDeps, workspaceId: string, write: StagedWrite, schema: number, counter: TransferCounter) {
     this.#deps = deps
@@ -62,14 +61,14 @@ export class WorkspaceImport {
    * @throws {AdminError} `conflict` if a later import of the workspace has begun; `invalid` if it is not a line of a workspace
    */
   async take(line: ExportLine, lines: AsyncGenerator<ExportLine>): Promise<boolean> {
+    let written = false
     if ('bytes' in line) await this.#bytes.receive(line, lines)
     else if ('omitted' in line) this.#omit(line)
     else if ('key' in line)
-      for (const [key, value] of bringForward(line.key, line.value, this.#schema)) this.#addRecord(key, readRecord('workspace', key, value))
+      for (const [key, value] of bringForward(line.key, line.value, this.#schema))
+        written = (await this.#addRecord(key, readRecord('workspace', key, value))) || written
     else throw new AdminError('invalid', `${JSON.stringify(line)} is not a line of a workspace`)
-    if (this.#batch.length < BATCH_SIZE) return false
-    await this.#flush()
-    return true
+    return written
   }
 
   /**
@@ -77,7 +76,7 @@ export class WorkspaceImport {
    * @throws {AdminError} `conflict`; `invalid` if the lines are not a whole workspace
    */
   async complete(): Promise<void> {
-    await this.#flush()
+    await this.#write.flush()
     this.#bytes.requireAllUsed()
     const workspace = this.#deferred.find(([key]) => key === keys.workspace())?.[1]
     if (workspace?.['id'] !== this.#workspaceId) throw new AdminError('invalid', `the export has no record of ${this.#workspaceId}`)
@@ -92,7 +91,6 @@ export class WorkspaceImport {
     // The workspace and its members are one commit: no request can use a part of the workspace.
     await this.#write.finish(this.#deferred.filter(([key]) => !key.startsWith('token:')))
     await register(this.#deps, this.#workspaceId)
-    this.#counter.records += this.#deferred.length
   }
 
   /** Removes everything that was written. @throws {AdminError} `conflict` */
@@ -129,17 +127,15 @@ export class WorkspaceImport {
     this.#counter.omit(this.#workspaceId, line)
   }
 
-  #addRecord(key: string, value: Value): void {
+  /** @returns whether records were written */
+  async #addRecord(key: string, value: Value): Promise<boolean> {
     const record = this.#bytes.withOwnBytes(key, value)
-    if (record === undefined) return
+    if (record === undefined) return false
     if (key.startsWith('token:')) requireIssued(record, this.#deps.clock())
-    ;(WRITTEN_LAST.test(key) ? this.#deferred : this.#batch).push([key, record])
-  }
-
-  async #flush(): Promise<void> {
-    await this.#write.put(this.#batch)
-    this.#counter.records += this.#batch.length
-    this.#batch = []
+    this.#counter.records++
+    if (!WRITTEN_LAST.test(key)) return this.#write.add(key, record)
+    this.#deferred.push([key, record])
+    return false
   }
 }
 

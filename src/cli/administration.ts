@@ -67,6 +67,16 @@ const groups: Readonly<Record<string, { readonly description: string; readonly r
   },
 }
 
+const audit: Row = [
+  'audit [workspace]',
+  'print the audit trail of a workspace, newest first; without one, sign-ins and accounts',
+  ['--user <user>', 'only what concerns this user'],
+  ['--token <token>', 'only what was done with this token, or to it'],
+  ['--since <time>', 'a date, a time, or how long ago: 2026-11-20, 2026-11-20T12:00Z, -7d, -12h, -30m'],
+  ['--denials', 'only what was denied'],
+  ['--limit <number>', 'the number of entries', '100'],
+]
+
 /** Adds the administration commands that print their result. */
 export function addAdministrationCommands(program: Command): void {
   for (const [name, { description, rows }] of Object.entries(groups)) {
@@ -74,14 +84,20 @@ export function addAdministrationCommands(program: Command): void {
     if (name === 'token') addTokenCreation(group)
     for (const row of rows) addRow(group, `${name}.`, row)
   }
-  addAuditCommand(program)
+  addRow(program, '', audit, (entries) => (entries as TrailEntry[]).map(rowOf))
   const migrate =
     'bring the records of a Redis to the version that this version of Lanekeeper needs; those of a folder are migrated at start'
   addRow(program, '', ['migrate', migrate])
   addCheckCommand(program)
 }
 
-function addRow(parent: Command, prefix: string, [usage, summary, ...options]: Row): void {
+/** @param toShow what people see of the result; default: all */
+function addRow(
+  parent: Command,
+  prefix: string,
+  [usage, summary, ...options]: Row,
+  toShow: (result: unknown) => unknown = (result) => result,
+): void {
   const command = addAdminCommand(parent, usage, summary)
   for (const option of options) {
     if (option === 'origin') addSetting(command, option)
@@ -92,7 +108,7 @@ function addRow(parent: Command, prefix: string, [usage, summary, ...options]: R
     const input = Object.fromEntries(command.registeredArguments.map((argument, i) => [argument.name(), command.args[i]]))
     if (options.includes('origin')) input['origin'] = readOrigin({ url }, process.env)
     const result = await runOnStorage({ storage, bytes }, prefix + command.name(), { ...input, ...own }, noIo)
-    console.log(json === true ? JSON.stringify(result) : describe(result))
+    console.log(json === true ? JSON.stringify(result) : describe(toShow(result)))
   })
 }
 
@@ -119,28 +135,6 @@ async function create(workspace: string, user: string, { scope, name, days, ...o
   const { id, scopes, expires_at } = created
   console.error(`created ${id} with ${scopes.join(' ')} for ${user}, until ${expires_at}; the token is shown only now:`)
   console.log(created.token)
-}
-
-interface AuditOptions extends CommonOptions {
-  readonly user?: string
-  readonly token?: string
-  readonly since?: string
-  readonly denials?: boolean
-  readonly limit: string
-}
-
-function addAuditCommand(program: Command): void {
-  addAdminCommand(program, 'audit [workspace]', 'print the audit trail of a workspace, newest first; without one, sign-ins and accounts')
-    .option('--user <user>', 'only what concerns this user')
-    .option('--token <token>', 'only what was done with this token, or to it')
-    .option('--since <time>', 'a date, a time, or how long ago: 2026-11-20, 2026-11-20T12:00Z, -7d, -12h, -30m')
-    .option('--denials', 'only what was denied')
-    .option('--limit <number>', 'the number of entries', '100')
-    .action(async (workspace: string | undefined, { user, token, since, denials = false, limit, ...options }: AuditOptions) => {
-      const input = { workspace, user, token, since, denials, limit: Number(limit) }
-      const entries = (await runOnStorage(options, 'audit', input, noIo)) as TrailEntry[]
-      console.log(options.json === true ? JSON.stringify(entries) : describe(entries.map(rowOf)))
-    })
 }
 
 function rowOf({ at, user_id, token_id, operation, ids, rows, outcome, status, code, count = 1, address, agent }: TrailEntry): object {

@@ -1,16 +1,5 @@
 import { CommanderError } from 'commander'
 import { AdminError } from '../admin/deps.ts'
-import { RpcServerGone } from '../admin/rpc-client.ts'
-import { ConfigError } from '../config.ts'
-import { PolicyError } from '../policy/diagnostic.ts'
-import { BlobMountMismatch } from '../store/blobs.ts'
-import { SyncFailed } from '../store/fs/disk.ts'
-import { StorageDamaged } from '../store/fs/journal.ts'
-import { FolderInUse } from '../store/fs/lock.ts'
-import { UnusableFolder } from '../store/fs/folder.ts'
-import { UnsupportedSchema } from '../store/migrations/run.ts'
-import { BadAddress } from '../store/open.ts'
-import { StorageUnavailable } from '../store/port.ts'
 
 /** Exit codes by kind of error, for scripts. The page of the command line has the same table. */
 export const exitCodes = {
@@ -50,28 +39,35 @@ export class Failure extends Error {
   }
 }
 
-const usageErrors = [ConfigError, PolicyError, BadAddress, RangeError]
-/** By name, because the modules of these errors are loaded only by `serve`, or only when the storage is Redis. */
-const lazyUsageErrors = new Set(['PolicyInvariantError', 'TooDifferent', 'CannotListen', 'BadRedisUrl'])
-const storageErrors = [
-  BlobMountMismatch,
-  FolderInUse,
-  RpcServerGone,
-  UnusableFolder,
-  UnsupportedSchema,
-  StorageDamaged,
-  SyncFailed,
-  StorageUnavailable,
-]
+/** Outcomes by the names of errors: the modules of some are loaded only by `serve`, or only when the storage is Redis. */
+export const outcomes: Readonly<Record<string, keyof typeof exitCodes>> = {
+  BadAddress: 'usage',
+  BadRedisUrl: 'usage',
+  CannotListen: 'usage',
+  ConfigError: 'usage',
+  PolicyError: 'usage',
+  PolicyInvariantError: 'usage',
+  RangeError: 'usage',
+  TooDifferent: 'usage',
+  BlobMountMismatch: 'storage',
+  FolderInUse: 'storage',
+  RpcServerGone: 'storage',
+  StorageDamaged: 'storage',
+  StorageUnavailable: 'storage',
+  SyncFailed: 'storage',
+  UnsupportedSchema: 'storage',
+  UnusableFolder: 'storage',
+}
 
 /** The exit code of an error. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.usage
   if (error instanceof Failure) return error.exitCode
   if (error instanceof AdminError) return error.code === 'invalid' ? exitCodes.usage : exitCodes.refused
-  if (usageErrors.some((kind) => error instanceof kind)) return exitCodes.usage
-  if (error instanceof Error && lazyUsageErrors.has(error.name)) return exitCodes.usage
-  if (storageErrors.some((kind) => error instanceof kind) || isFileError(error)) return exitCodes.storage
+  if (!(error instanceof Error)) return exitCodes.internal
+  if (Object.hasOwn(outcomes, error.name)) return exitCodes[outcomes[error.name]!]
+  // The error of a file.
+  if ('syscall' in error && 'code' in error) return exitCodes.storage
   return exitCodes.internal
 }
 
@@ -81,8 +77,4 @@ export function printError(error: unknown): void {
   if (error instanceof CommanderError) return
   const isDefect = exitCodeOf(error) === exitCodes.internal && !(error instanceof Failure)
   console.error(isDefect ? error : (error as Error).message)
-}
-
-function isFileError(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error && 'code' in error
 }

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
 import type { Command } from 'commander'
+import { readLines } from '../admin/rpc-server.ts'
 import { ConfigError, readOrigin } from '../config.ts'
 
 interface McpFlags {
@@ -85,8 +84,8 @@ export class Bridge {
   }
 
   /** Resolves when the input has ended and all messages are answered. */
-  async run(input: Readable): Promise<void> {
-    for await (const line of createInterface({ input, crlfDelay: Infinity })) {
+  async run(input: AsyncIterable<Uint8Array>): Promise<void> {
+    for await (const line of readLines(input)) {
       if (line.trim() === '') continue
       while (this.#inFlight.size >= MAX_IN_FLIGHT) await Promise.race(this.#inFlight)
       const sent: Promise<void> = this.#accept(line).finally(() => this.#inFlight.delete(sent))
@@ -172,18 +171,12 @@ function headerValue(text: string): string {
 
 /** The data of the events of a stream (HTML, "Server-sent events"). */
 async function* eventsOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  let rest = ''
   let data: string[] = []
-  for await (const chunk of stream) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r?\n/)
-    rest = lines.pop()!
-    for (const line of lines) {
-      if (line.startsWith('data:')) data.push(line.slice('data:'.length).trimStart())
-      else if (line === '' && data.length > 0) {
-        yield data.join('\n')
-        data = []
-      }
+  for await (const line of readLines(stream)) {
+    if (line.startsWith('data:')) data.push(line.slice('data:'.length).trim())
+    else if (line.trim() === '' && data.length > 0) {
+      yield data.join('\n')
+      data = []
     }
   }
 }

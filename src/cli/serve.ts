@@ -188,11 +188,7 @@ function announce(config: Config, url: string, storage: StorageHandle['kind'], a
 async function populate(config: Config, deps: AdminDeps, app: App): Promise<Contents> {
   const demo = config.demo ? await (await import('../demo/seed.ts')).beginDemo(deps) : 'none'
   if (demo === 'begun') {
-    const [{ finishDemo }, { seedDemo }, { readWorld }] = await Promise.all([
-      import('../demo/seed.ts'),
-      import('../demo/seed.ts'),
-      import('../demo/world.ts'),
-    ])
+    const [{ finishDemo, seedDemo }, { readWorld }] = await Promise.all([import('../demo/seed.ts'), import('../demo/world.ts')])
     const created = await seedDemo({ ...deps, passwords: app.passwords }, app.fetch, readWorld())
     await finishDemo(deps)
     return { demo: 'made', ...created }

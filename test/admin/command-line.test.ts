@@ -1,12 +1,14 @@
+import { execFile } from 'node:child_process'
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { statusesOf } from '../support/accepted-tokens.ts'
 import { comparableExport } from '../support/export-lines.ts'
-import { CommandHost, runCommandLine, startService, type CommandResult, type StartedService } from '../support/process.ts'
+import { CommandHost, main, runCommandLine, startService, type CommandResult, type StartedService } from '../support/process.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
-import { newFolder } from '../support/run.ts'
+import { newFolder, ownProcess } from '../support/run.ts'
 
 const accountStatus = async (url: string, token: string) =>
   (await fetch(`${url}/v1/account`, { headers: { authorization: `Bearer ${token}` } })).status
@@ -20,6 +22,11 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
     let env: Record<string, string>
     let host: CommandHost
     let acme: string
+    let backup: string
+    let users: unknown
+    /** The environment of an empty storage. */
+    const storage = (name: string) => ({ LANEKEEPER_STORAGE: redis === undefined ? `fs:${folder}/${name}` : `${redis.url}/${name.length}` })
+    const allTokens = () => service.world.tokens.map(({ token }: { token: string }) => token)
 
     const run = (...args: string[]) => host.run(args)
     const json = async (...args: string[]) => {
@@ -40,6 +47,16 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
       service = await startService(['--demo'], env)
       acme = service.world.workspaces[0].id
       if (kind === 'fs without a running service') await service.stop()
+      backup = join(folder, 'backup.jsonl')
+      const result = await host.run(['backup', '--out', backup, '--json'])
+      expect(result).toMatchObject({ code: 0, stdout: '' })
+      expect(JSON.parse(result.stderr.trimEnd().split('\n').at(-1)!)).toMatchObject({
+        workspaces: 2,
+        users: 8,
+        lost: 0,
+        lost_workspaces: [],
+      })
+      users = await json('user', 'list')
     })
     afterAll(async () => {
       await service.stop()
@@ -48,7 +65,7 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
 
     test('the list commands print workspaces, users, members and tokens', async () => {
       expect((await json('workspace', 'list')).map(({ name }: any) => name)).toEqual(['Acme', 'Globex'])
-      expect(await json('user', 'list')).toHaveLength(8)
+      expect(users).toHaveLength(8)
       const members = await json('member', 'list', acme)
       expect(members.map(({ role }: any) => role).toSorted()).toEqual(['admin', 'member', 'member', 'member', 'owner'])
       const tokens = await json('token', 'list', acme)
@@ -113,6 +130,46 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
       const reexported = await host.run(['export', acme], other)
       expect(comparableExport(reexported.stdout.trimEnd().split('\n'))).toEqual(comparableExport(lines))
       await rm(`${folder}/other`, { recursive: true })
+    })
+
+    test('a service on a restored storage accepts the same tokens, and a second restore is refused', async () => {
+      const target = storage('restored')
+      const restored = await host.run(['restore', backup], target)
+      expect(restored).toMatchObject({ code: 0, stdout: '', stderr: expect.stringMatching(/^workspaces +2\nusers +8\n/m) })
+      expect(await statusesOf(target.LANEKEEPER_STORAGE, allTokens())).toEqual(
+        service.world.tokens.map(({ state }: { state: string }) => (state === 'left' ? 401 : 200)),
+      )
+      expect(await host.run(['restore', backup], target)).toMatchObject({ code: 3, stderr: expect.stringContaining('not empty') })
+      expect(JSON.parse((await host.run(['user', 'list', '--json'], target)).stdout)).toEqual(users)
+    })
+
+    test('a running service without data serves what is restored to its storage', async () => {
+      const target = storage('a running one')
+      const running = await startService([], target)
+      expect(await host.run(['restore', backup], target)).toMatchObject({ code: 0 })
+      expect(await accountStatus(running.url, service.world.tokens[0].token)).toBe(200)
+      await running.stop()
+    })
+
+    test('after a restore was killed, neither a service nor a command runs on the storage until it is restored', async () => {
+      const target = storage('interrupted')
+      const child = ownProcess(execFile(process.execPath, [main, 'restore'], { env: { PATH: process.env['PATH'], ...target } as never }))
+      const ended = new Promise((resolve) => child.on('close', resolve))
+      const lines = (await readFile(backup, 'utf8')).split('\n')
+      child.stdin!.write(`${lines.slice(0, 250).join('\n')}\n`)
+      // The process has begun when its storage refuses commands. Meanwhile it does not exist, or is empty.
+      const list = () => host.run(['workspace', 'list', '--json'], target)
+      for (let result = await list(); !result.stderr.includes('has not finished'); result = await list()) {
+        if (result.code === 0) expect(result.stdout).toBe('[]\n')
+        // The process needs the processor to start.
+        await delay(100)
+      }
+      child.kill('SIGKILL')
+      await ended
+      expect(await list()).toMatchObject({ code: 3, stderr: expect.stringContaining('run "restore" again') })
+      expect(await host.run(['serve'], target)).toMatchObject({ code: 3, stderr: expect.stringContaining('has not finished') })
+      expect((await host.run(['restore', backup], target)).code).toBe(0)
+      expect((await statusesOf(target.LANEKEEPER_STORAGE, allTokens())).filter((status) => status === 200).length).toBeGreaterThan(10)
     })
   },
 )

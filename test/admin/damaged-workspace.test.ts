@@ -1,16 +1,14 @@
-import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { backUp } from '../../src/admin/backup.ts'
 import type { FsStore } from '../../src/store/fs/store.ts'
 import { openStorage } from '../../src/store/open.ts'
 import { TestBoard } from '../support/board.ts'
 import { createIo } from '../support/command-io.ts'
-import { blockOf, SHELL_FUNCTIONS } from '../support/documents.ts'
+import { blockOf } from '../support/documents.ts'
 import { quiet } from '../support/log.ts'
-import { main, requireBuild } from '../support/process.ts'
+import { runScript } from '../support/process.ts'
 import { Service } from '../support/service.ts'
 import { newFolder } from '../support/run.ts'
 
@@ -18,7 +16,6 @@ const unused = () => Promise.reject(new Error('not supported by this test'))
 
 // The commands of "Damaged folders" in src/admin/README.md.
 test('a damaged workspace gets the state of an earlier backup, and the others keep theirs', async () => {
-  requireBuild()
   const root = newFolder()
   const open = async (name: string) => {
     const storage = await openStorage(`fs:${root}/${name}`, { log: quiet })
@@ -50,9 +47,7 @@ test('a damaged workspace gets the state of an earlier backup, and the others ke
   // The first two commands say with exit code 5 that a workspace is missing.
   const lines = block.replaceAll('WORKSPACE', acme).trim().split('\n')
   const commands = lines.map((line, i) => line.replace(/ *#.*/, '') + (i < 2 ? ' || test $? = 5' : ''))
-  const script = [SHELL_FUNCTIONS, ...commands].join('\n')
-  const env = { PATH: process.env['PATH'], NODE: process.execPath, MAIN: main } as unknown as NodeJS.ProcessEnv
-  await promisify(execFile)('bash', ['-euc', script], { cwd: root, env })
+  await runScript(commands.join('\n'), root)
 
   const { service, stop } = await open('repaired')
   const read = async (token: string, path: string) => (await service.send(token, 'GET', path)).body.data

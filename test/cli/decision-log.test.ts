@@ -1,13 +1,11 @@
-import { execFile } from 'node:child_process'
 import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { isChain } from '../support/decision-log.ts'
-import { blockOf, SHELL_FUNCTIONS } from '../support/documents.ts'
-import { CommandHost, main, startProcess, type RunningProcess } from '../support/process.ts'
+import { blockOf } from '../support/documents.ts'
+import { CommandHost, runScript, startProcess, type RunningProcess } from '../support/process.ts'
 
 const policies = fileURLToPath(new URL('../../policies', import.meta.url))
 const commands = new CommandHost({})
@@ -51,9 +49,7 @@ test('the commands of the page of the decision log work', async () => {
   await cp(policies, join(work, 'new'), { recursive: true })
   const { head } = JSON.parse((await policy('verify-log', file, '--json')).stdout)
   // No file was rotated.
-  const script = `${SHELL_FUNCTIONS}shopt -s nullglob\n${reads.join('\n').replace('5f0c…', head)}`
-  const env = { PATH: process.env['PATH'], NODE: process.execPath, MAIN: main } as unknown as NodeJS.ProcessEnv
-  const { stdout } = await promisify(execFile)('bash', ['-euc', script], { cwd: work, env })
+  const { stdout } = await runScript(`shopt -s nullglob\n${reads.join('\n').replace('5f0c…', head)}`, work)
   expect(stdout).toContain(head)
 })
 

@@ -3,9 +3,9 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:
 import { delimiter, join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { blockOf, SHELL_FUNCTIONS } from '../support/documents.ts'
+import { blockOf } from '../support/documents.ts'
 import { policyFolder } from '../support/other-policy.ts'
-import { main, requireBuild } from '../support/process.ts'
+import { main, requireBuild, runScript } from '../support/process.ts'
 import { repositoriesFolder } from '../support/repositories.ts'
 
 interface Step {
@@ -80,12 +80,10 @@ test('the page of the engine shows a workflow that uses it, with inputs that it 
   expect(Object.keys(used!.with).filter((name) => action.inputs[name] === undefined)).toEqual([])
 })
 
-test('the commands of the page of the engine work', () => {
-  requireBuild()
-  const script = `set -e\n${SHELL_FUNCTIONS}${blockOf('src/policy/README.md', 'npx lanekeeper policy test ./access')}`
-  const env = { PATH: process.env['PATH'], NODE: process.execPath, MAIN: main }
-  const { status, stdout, stderr } = spawnSync('bash', ['--noprofile', '--norc', '-c', script], { cwd: repository, env, encoding: 'utf8' })
-  expect([status, stderr, stdout]).toEqual([0, '', expect.stringMatching(/0 failed\n[^]*the same policy/)])
+test('the commands of the page of the engine work', async () => {
+  const script = blockOf('src/policy/README.md', 'npx lanekeeper policy test ./access')
+  const { stdout, stderr } = await runScript(script, repository)
+  expect([stderr, stdout]).toEqual(['', expect.stringMatching(/0 failed\n[^]*the same policy/)])
   expect(readFileSync(join(repository, 'access.html'), 'utf8')).toContain('Nothing has changed.')
 })
 

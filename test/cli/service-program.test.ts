@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { outcomes } from '../../src/cli/exit.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { createServiceProgram, startsService } from '../../src/cli/service-program.ts'
+import { filesBelow, readText } from '../lint/syntax.ts'
 
 test.each<[line: string, startsIt: boolean]>([
   ['serve', true],
@@ -37,3 +39,10 @@ test.each(['serve --help', '--storage memory init', '--stroage memory', '-x', '-
     expect(await answer(createServiceProgram)).toEqual(await answer(createProgram))
   },
 )
+
+test('the names of errors that have an exit code are those of classes', () => {
+  const named = new Set(
+    filesBelow('src').flatMap((path) => [...readText(path).matchAll(/readonly name = '(\w+)'/g)].map(([, name]) => name!)),
+  )
+  expect(Object.keys(outcomes).filter((name) => name !== 'RangeError' && !named.has(name))).toEqual([])
+})

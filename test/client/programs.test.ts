@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient, type Client } from '../../src/client/client.ts'
-import { blockOf, SHELL_FUNCTIONS } from '../support/documents.ts'
+import { blockOf } from '../support/documents.ts'
 import { requirePython } from '../support/python.ts'
-import { CommandHost, main, startService, type StartedService } from '../support/process.ts'
+import { CommandHost, runScript, startService, type StartedService } from '../support/process.ts'
 import { newFolder, ownProcess } from '../support/run.ts'
 
 const run = promisify(execFile)
@@ -84,9 +84,7 @@ test.each(workers)('two workers in $language complete the ready cards of a board
 })
 
 test('the commands of the README with "lanekeeper api" work', async () => {
-  const env = { PATH: process.env['PATH'], NODE: process.execPath, MAIN: main, LANEKEEPER_URL: url, LANEKEEPER_TOKEN: token }
-  const script = `${SHELL_FUNCTIONS}${blockOf('README.md', 'api boards.list')}`
-  const { stdout } = await run('bash', ['-euc', script], { env: env as unknown as NodeJS.ProcessEnv })
+  const { stdout } = await runScript(blockOf('README.md', 'api boards.list'), folder, { LANEKEEPER_URL: url, LANEKEEPER_TOKEN: token })
   expect(stdout.trimEnd().split('\n')).toEqual(expect.arrayContaining(['Product roadmap', 'Spring']))
 })
 

@@ -92,7 +92,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/writes.ts': { suites: suites('store/only-removes store/transaction-own-writes store/transaction') },
   'src/store/index-check.ts': { suites: suites('admin/check admin/check-concurrency store/migrations') },
   'src/store/migrations/run.ts': { suites: suites('store/migrations') },
-  'src/store/migrations/list.ts': { suites: suites('store/migrations admin/transfer') },
+  'src/store/migrations/list.ts': { suites: suites('store/migrations admin/imports') },
   'src/store/fs/blob-driver.ts': { drivers: 'fs', suites: suites('store/fs-blob-driver store/fs-blobs resources/attachments') },
   'src/store/fs/checkpoint.ts': {
     drivers: 'fs',

@@ -8,7 +8,7 @@ import type { Tier } from '../support/tier.ts'
  */
 const LONG = [
   'http/matrix',
-  'admin/backup-commands',
+  'admin/command-line',
   'store/redis-network',
   'stress/attacks/',
   'stress/histories/histories',
@@ -18,7 +18,6 @@ const LONG = [
   'web/browser/',
   'stress/claims/',
   'stress/concurrency',
-  'admin/command-line',
   'store/redis-cluster',
   'stress/revocation',
   'admin/backup',
@@ -27,7 +26,6 @@ const LONG = [
   'admin/board-import',
   'start/workers',
   'start/reload',
-  'admin/transfer',
   'http/order',
   'stress/histories/',
   'store/open',

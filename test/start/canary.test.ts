@@ -5,14 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { filesOf, findIn, valuesOf } from '../support/canary.ts'
 import { CommandHost, startService } from '../support/process.ts'
 import { startRedis } from '../support/redis.ts'
-import { formOf, plaintextIn, Visitor } from '../support/visitor.ts'
+import { formOf, plaintextIn, visitorOf } from '../support/visitor.ts'
 import { newFolder } from '../support/run.ts'
-
-/** A visitor of a service in another process. */
-function visitorOf(url: string): Visitor {
-  const fetchManually = (request: Request) => fetch(request, { redirect: 'manual' })
-  return new Visitor({ app: { fetch: fetchManually } } as never, { origin: url })
-}
 
 /**
  * Uses every feature that handles secrets.

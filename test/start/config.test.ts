@@ -1,6 +1,9 @@
+import { availableParallelism } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { readConfig, readOrigin, readStorage, settingSource, type Config } from '../../src/config.ts'
 import { limits } from '../../src/model/limits.ts'
+
+const redis = { LANEKEEPER_STORAGE: 'redis://127.0.0.1:6379' }
 
 describe('settings', () => {
   test('without flags and environment, every setting has its default', () => {
@@ -117,6 +120,13 @@ describe('settings', () => {
     })
   })
 
+  test.each([
+    ['3', 3],
+    ['auto', availableParallelism()],
+  ])('on Redis, --workers %s starts as many: %i', (workers, count) => {
+    expect(readConfig({ workers }, redis).workers).toBe(count)
+  })
+
   test.each<[Record<string, string>, string]>([
     [{ PORT: '' }, 'port: "" is not a port number from 0 to 65535'],
     [{ PORT: '3.5' }, 'port: "3.5" is not a port number from 0 to 65535'],
@@ -142,6 +152,10 @@ describe('settings', () => {
       { LANEKEEPER_DECISION_LOG: 'stdout', LANEKEEPER_WORKERS: '2', LANEKEEPER_STORAGE: 'redis://x' },
       'decision-log: stdout belongs to one process; name a file, and each worker writes its own',
     ],
+    [{ LANEKEEPER_WORKERS: '2' }, 'workers: the memory belongs to one process; more than one needs Redis'],
+    [{ LANEKEEPER_WORKERS: '2', LANEKEEPER_STORAGE: 'fs:/data' }, 'workers: a folder belongs to one process; more than one needs Redis'],
+    [{ ...redis, LANEKEEPER_WORKERS: '0' }, 'workers: "0" is not auto, or a number of processes from 1 to 256'],
+    [{ ...redis, LANEKEEPER_WORKERS: 'many' }, 'workers: "many" is not auto, or a number of processes from 1 to 256'],
     [{ LANEKEEPER_MAIL_FROM: 'x' }, 'LANEKEEPER_MAIL_FROM: "x" is not an e-mail address'],
     [
       { LANEKEEPER_SMTP: 'smtp://mail.example' },

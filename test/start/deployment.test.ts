@@ -99,59 +99,53 @@ const checks: [program: string, args: string[]][] = [
 // The tests above need none of these programs.
 test.each(checks.filter(([program]) => isInstalled(program)))('%s accepts the files', async (program, args) => {
   const folder = newFolder()
-  try {
-    for (const name of ['Caddyfile', 'nginx.conf', 'lanekeeper.service', 'lanekeeper-backup.service', 'lanekeeper-backup.timer']) {
-      // The program and the certificates do not exist here.
-      const text = deployment(name)
-        .replaceAll('/opt/lanekeeper/bin/lanekeeper', process.execPath)
-        .replaceAll(
-          /listen (\S+:)?(\d+)[^;]*;/g,
-          (_line, address, port) => `listen unix:${folder}/${port}${address === undefined ? '' : '-6'};`,
-        )
-        .replaceAll(/^ *ssl_certificate.*\n/gm, '')
-      await writeFile(join(folder, name), text)
-    }
-    await writeFile(
-      join(folder, 'main.conf'),
-      `pid ${folder}/pid; error_log stderr; events {} http { access_log off; include ${folder}/nginx.conf; }`,
-    )
-    const paths = args.map((arg) => (arg.includes('.') || arg === 'Caddyfile' ? join(folder, arg) : arg))
-    await run(program, paths, { cwd: folder, env: { ...process.env, HOME: folder } })
-  } finally {
+  for (const name of ['Caddyfile', 'nginx.conf', 'lanekeeper.service', 'lanekeeper-backup.service', 'lanekeeper-backup.timer']) {
+    // The program and the certificates do not exist here.
+    const text = deployment(name)
+      .replaceAll('/opt/lanekeeper/bin/lanekeeper', process.execPath)
+      .replaceAll(
+        /listen (\S+:)?(\d+)[^;]*;/g,
+        (_line, address, port) => `listen unix:${folder}/${port}${address === undefined ? '' : '-6'};`,
+      )
+      .replaceAll(/^ *ssl_certificate.*\n/gm, '')
+    await writeFile(join(folder, name), text)
   }
+  await writeFile(
+    join(folder, 'main.conf'),
+    `pid ${folder}/pid; error_log stderr; events {} http { access_log off; include ${folder}/nginx.conf; }`,
+  )
+  const paths = args.map((arg) => (arg.includes('.') || arg === 'Caddyfile' ? join(folder, arg) : arg))
+  await run(program, paths, { cwd: folder, env: { ...process.env, HOME: folder } })
 })
 
 test('the commands of the page install the files, make the first sign-up link, and a backup', async () => {
   requireBuild()
   const block = blockOf('fixtures/deployment/README.md', 'useradd')
   const root = newFolder()
-  try {
-    for (const path of ['bin', 'etc/systemd/system', 'opt/lanekeeper/bin', 'var/lib/lanekeeper-backups'])
-      await mkdir(join(root, path), { recursive: true })
-    // These need root, or take long: the test of the package installs it.
-    for (const program of ['npm', 'useradd', 'systemctl'])
-      await writeFile(join(root, 'bin', program), `#!/bin/sh\necho "${program} $*" >>${root}/log\n`)
-    await writeFile(join(root, 'bin/sudo'), '#!/bin/sh\nif [ "$1" = -u ]; then shift 2; fi\nexec "$@"\n')
-    await writeFile(
-      join(root, 'opt/lanekeeper/bin/lanekeeper'),
-      `#!/bin/sh\nexec "${process.execPath}" "${pathOf('dist/lanekeeper.js')}" "$@"\n`,
-    )
-    for (const program of ['bin/npm', 'bin/useradd', 'bin/systemctl', 'bin/sudo', 'opt/lanekeeper/bin/lanekeeper'])
-      await chmod(join(root, program), 0o755)
-    await symlink(pathOf('fixtures'), join(root, 'fixtures'))
-    const inRoot = (text: string) => text.replaceAll(/(?<=[ ":])\/(opt|etc|var)\//g, `${root}/$1/`)
-    const shell = (script: string) => run('bash', ['-euc', script], { cwd: root, env: { PATH: `${root}/bin:${process.env['PATH']}` } })
-    const { stdout } = await shell(inRoot(block))
-    expect(stdout).toMatch(/^ +https:\/\/kanban\.example\/settings\/sign-up\?code=\S+$/m)
-    for (const name of ['lanekeeper.service', 'lanekeeper-backup.service', 'lanekeeper-backup.timer'])
-      expect(await readFile(join(root, 'etc/systemd/system', name), 'utf8')).toBe(deployment(name))
-    const units = (await readFile(join(root, 'log'), 'utf8')).match(/lanekeeper\S*\.(service|timer)/g)!
-    expect(units.filter((name) => !existsSync(join(root, 'etc/systemd/system', name)))).toEqual([])
-    // systemd writes %% for %.
-    const [command] = readUnit('lanekeeper-backup.service')['Service']!['ExecStart']!
-    await shell(`export LANEKEEPER_STORAGE=fs:${root}/var/lib/lanekeeper\n${inRoot(command!.replaceAll('%%', '%'))}`)
-    const { stdout: backups } = await shell(`cat var/lib/lanekeeper-backups/*.jsonl`)
-    expect(backups).toContain('"name":"Acme"')
-  } finally {
-  }
+  for (const path of ['bin', 'etc/systemd/system', 'opt/lanekeeper/bin', 'var/lib/lanekeeper-backups'])
+    await mkdir(join(root, path), { recursive: true })
+  // These need root, or take long: the test of the package installs it.
+  for (const program of ['npm', 'useradd', 'systemctl'])
+    await writeFile(join(root, 'bin', program), `#!/bin/sh\necho "${program} $*" >>${root}/log\n`)
+  await writeFile(join(root, 'bin/sudo'), '#!/bin/sh\nif [ "$1" = -u ]; then shift 2; fi\nexec "$@"\n')
+  await writeFile(
+    join(root, 'opt/lanekeeper/bin/lanekeeper'),
+    `#!/bin/sh\nexec "${process.execPath}" "${pathOf('dist/lanekeeper.js')}" "$@"\n`,
+  )
+  for (const program of ['bin/npm', 'bin/useradd', 'bin/systemctl', 'bin/sudo', 'opt/lanekeeper/bin/lanekeeper'])
+    await chmod(join(root, program), 0o755)
+  await symlink(pathOf('fixtures'), join(root, 'fixtures'))
+  const inRoot = (text: string) => text.replaceAll(/(?<=[ ":])\/(opt|etc|var)\//g, `${root}/$1/`)
+  const shell = (script: string) => run('bash', ['-euc', script], { cwd: root, env: { PATH: `${root}/bin:${process.env['PATH']}` } })
+  const { stdout } = await shell(inRoot(block))
+  expect(stdout).toMatch(/^ +https:\/\/kanban\.example\/settings\/sign-up\?code=\S+$/m)
+  for (const name of ['lanekeeper.service', 'lanekeeper-backup.service', 'lanekeeper-backup.timer'])
+    expect(await readFile(join(root, 'etc/systemd/system', name), 'utf8')).toBe(deployment(name))
+  const units = (await readFile(join(root, 'log'), 'utf8')).match(/lanekeeper\S*\.(service|timer)/g)!
+  expect(units.filter((name) => !existsSync(join(root, 'etc/systemd/system', name)))).toEqual([])
+  // systemd writes %% for %.
+  const [command] = readUnit('lanekeeper-backup.service')['Service']!['ExecStart']!
+  await shell(`export LANEKEEPER_STORAGE=fs:${root}/var/lib/lanekeeper\n${inRoot(command!.replaceAll('%%', '%'))}`)
+  const { stdout: backups } = await shell(`cat var/lib/lanekeeper-backups/*.jsonl`)
+  expect(backups).toContain('"name":"Acme"')
 })

@@ -1,35 +1,11 @@
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
-import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, describe, test } from 'vitest'
-import { readConfig } from '../../src/config.ts'
 import { otherFiles, policyFolder, writePolicy } from '../support/other-policy.ts'
 import { shippedFiles } from '../support/policy.ts'
 import { startProcess, startService, type RunningProcess } from '../support/process.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
-
-describe('the setting --workers', () => {
-  const redis = { storage: 'redis://127.0.0.1:6379' }
-
-  test.each([
-    [{ ...redis, workers: '3' }, 3],
-    [{ ...redis, workers: 'auto' }, availableParallelism()],
-    [{ ...redis }, 1],
-    [{ storage: 'memory', workers: '1' }, 1],
-  ])('%j starts as many workers: %i', (flags, count) => {
-    expect(readConfig(flags, {}).workers).toBe(count)
-  })
-
-  test.each([
-    ['memory', '2', 'workers: the memory belongs to one process; more than one needs Redis'],
-    ['fs:/data', '2', 'workers: a folder belongs to one process; more than one needs Redis'],
-    ['redis://127.0.0.1:6379', '0', 'workers: "0" is not auto, or a number of processes from 1 to 256'],
-    ['redis://127.0.0.1:6379', 'many', 'workers: "many" is not auto, or a number of processes from 1 to 256'],
-  ])('on %s, --workers %s is refused: %s', (storage, workers, message) => {
-    expect(() => readConfig({ storage, workers }, {})).toThrow(message)
-  })
-})
 
 describe('a service with several workers', () => {
   const folder = policyFolder()

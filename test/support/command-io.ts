@@ -6,8 +6,11 @@ export interface TestIo extends CommandIo {
   readonly reported: string[]
 }
 
-/** @param lines the lines of input */
-export function createIo(lines: readonly string[] = []): TestIo {
+/**
+ * @param lines the lines of input
+ * @param between what happens before one of them is read
+ */
+export function createIo(lines: readonly string[] = [], between?: { readonly at: number; readonly run: () => Promise<unknown> }): TestIo {
   const [written, reported]: [string[], string[]] = [[], []]
   return {
     written,
@@ -15,7 +18,10 @@ export function createIo(lines: readonly string[] = []): TestIo {
     progress: (text) => void reported.push(text),
     write: async (line) => void written.push(line),
     lines: (async function* () {
-      yield* lines
+      yield* lines.slice(0, between?.at)
+      if (between === undefined) return
+      await between.run()
+      yield* lines.slice(between.at)
     })(),
   }
 }

@@ -51,8 +51,3 @@ export function blockOf(page: string, text: string): string {
   if (found.length !== 1) throw new Error(`${found.length} blocks of ${page} contain ${JSON.stringify(text)}: one is needed`)
   return found[0]!.text
 }
-
-/** Functions for a shell with which `npx lanekeeper` and `lanekeeper` run the built service: the variables are NODE and MAIN. */
-export const SHELL_FUNCTIONS = `lanekeeper() { "$NODE" "$MAIN" "$@"; }
-npx() { test "$1" = lanekeeper || { echo "npx $1 is not expected" >&2; return 1; }; shift; lanekeeper "$@"; }
-`

@@ -1,6 +1,7 @@
 import { execFile, fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { inject } from 'vitest'
 import { inTime } from './in-time.ts'
 import { ownProcess, runFolder } from './run.ts'
@@ -118,6 +119,21 @@ export function runCommandLine(args: readonly string[], env: Record<string, stri
       ),
     )
     child.stdin!.on('error', () => undefined).end(stdin)
+  })
+}
+
+/** Functions for a shell with which `npx lanekeeper` and `lanekeeper` run the built service. */
+const SHELL_FUNCTIONS = `lanekeeper() { "$NODE" "$MAIN" "$@"; }
+npx() { test "$1" = lanekeeper || { echo "npx $1 is not expected" >&2; return 1; }; shift; lanekeeper "$@"; }
+`
+
+/** Runs commands of a document in a folder, until one fails. @throws {Error} if one fails */
+export function runScript(script: string, cwd: string, env: Record<string, string> = {}): Promise<{ stdout: string; stderr: string }> {
+  requireBuild()
+  const all = { PATH: process.env['PATH'], NODE: process.execPath, MAIN: main, ...env }
+  return promisify(execFile)('bash', ['--noprofile', '--norc', '-euc', `${SHELL_FUNCTIONS}${script}`], {
+    cwd,
+    env: all as unknown as NodeJS.ProcessEnv,
   })
 }
 

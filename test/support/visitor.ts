@@ -112,6 +112,12 @@ export class Visitor {
   }
 }
 
+/** A visitor of a service in another process. */
+export function visitorOf(origin: string): Visitor {
+  const fetchManually = (request: Request) => fetch(request, { redirect: 'manual' })
+  return new Visitor({ app: { fetch: fetchManually } } as never, { origin })
+}
+
 /** Gives a person an e-mail address and a password. @returns the e-mail address */
 export async function giveAccount(service: Service, person: Pick<Person, 'id'>, email = `${person.id}@example.org`): Promise<string> {
   const passwordHash = await cheapPasswords.hash(PASSWORD)

@@ -11,7 +11,7 @@ import { bringForward, isReadable, migrations, versionAfter, type Migration } fr
 const BATCH = 100
 
 /** The records of the storage have another version than this version of Lanekeeper reads. The message says what to do. */
-export class UnsupportedSchema extends Error {
+class UnsupportedSchema extends Error {
   override readonly name = 'UnsupportedSchema'
 }
 
