@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { changePasskey, readAnswer, registerPasskey, relyingParty } from '../../auth/accounts/passkeys.ts'
+import { changePasskey, readAnswer, registerPasskey } from '../../auth/accounts/passkeys.ts'
 import { secondFactorOf } from '../../auth/accounts/second-factor.ts'
 import { limits } from '../../model/limits.ts'
 import { nameLine } from '../../model/text.ts'
@@ -29,8 +29,8 @@ async function register(context: SignedInContext): Promise<PageResponse> {
   if (!form.has('attestation')) return renderNew(context)
   const name = passkeyName.safeParse(form.get('name') ?? '')
   if (!name.success) return renderNew(context, { status: 422 }, name.error.issues[0]!.message)
-  const [party, attestation] = [relyingParty(origin), readAnswer(form.get('attestation')!)]
-  const passkey = party && attestation && (await registerPasskey(web, { party, session, attestation, name: name.data }))
+  const attestation = readAnswer(form.get('attestation')!, origin)
+  const passkey = attestation && (await registerPasskey(web, { session, attestation, name: name.data }))
   if (passkey === undefined) return renderNew(context, { status: 422, error: REFUSED })
   await reportChange(context, 'passkey_added', passkey)
   return { redirect: '/settings/account?passkey' }

@@ -49,14 +49,13 @@ async function personOf({ web, session }: SignedInContext): Promise<{ email: str
 }
 
 async function change(context: SignedInContext, password: string): Promise<PageResponse> {
-  const { web, session, origin } = context
+  const { web, session } = context
   const changed = await changePassword(web, { session, passwordHash: await web.passwords.hash(password) })
   if (changed === undefined) return sessionChangedPage()
+  setCookie(context, 'session', changed.secret)
+  setCookie(context, 'device', changed.device, DEVICE_COOKIE_AGE)
   await reportChange(context, 'password_changed')
-  return {
-    redirect: '/settings/account?password',
-    cookies: [setCookie('session', changed.secret, origin), setCookie('device', changed.device, origin, DEVICE_COOKIE_AGE)],
-  }
+  return { redirect: '/settings/account?password' }
 }
 
 function renderPassword(context: SignedInContext, errors?: FieldErrors, refusal: Refusal = { status: 422 }): PageView {

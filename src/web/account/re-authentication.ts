@@ -74,7 +74,7 @@ export async function withProof(
   run: (context: SignedInContext) => Awaitable<PageResponse>,
   update: (session: Session) => Session | PageView = (session) => session,
 ): Promise<PageResponse> {
-  const { web, request, origin, pendingCookies } = context
+  const { web, request } = context
   if (request.method !== 'POST') return proofPage(context, form)
   const isRecent = isProved(context, form.scopes)
   const refusal = isRecent ? undefined : await checkProof(context)
@@ -90,18 +90,17 @@ export async function withProof(
   })
   if ('title' in result) return result
   const { session, secret } = result
-  if (secret !== undefined) pendingCookies.push(setCookie('session', secret, origin))
+  if (secret !== undefined) setCookie(context, 'session', secret)
   return { session, ...(await run({ ...context, session })) }
 }
 
 /** Checks the proof in a form. @returns undefined if it is accepted */
 async function checkProof(context: SignedInContext): Promise<RefusedProof | undefined> {
   const { web, session, origin, form } = context
-  const [party, answer] = [relyingParty(origin), form.get('passkey') ?? '']
+  const answer = form.get('passkey') ?? ''
   if (answer === '') return checkPassword(context, form.get('password'))
-  const assertion = readAnswer(answer)
-  const attempt = party && assertion && { party, formToken: session.form_token, assertion }
-  const isAccepted = attempt !== undefined && (await web.secondStep.provePasskey(attempt, session))
+  const assertion = readAnswer(answer, origin)
+  const isAccepted = assertion !== undefined && (await web.secondStep.provePasskey({ assertion, formToken: session.form_token }, session))
   return report(context, isAccepted ? 'verified' : 'passkey_refused', { passkey: true })
 }
 
