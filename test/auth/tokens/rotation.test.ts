@@ -69,7 +69,7 @@ describe.each(drivers)('rotation, on $name', (driver) => {
     const end = () =>
       service.write(workspaceId, async (tx) => [
         await stored(),
-        endToken(tx, (await tx.get(keys.token(first.token.hash)))!, 'revoke', service.deps.clock),
+        endToken(tx, (await tx.get(keys.token(first.token.hash)))!, service.deps.clock),
       ])
     const [, ended] = await end()
     expect([ended, await stored()]).toEqual(
@@ -161,8 +161,7 @@ describe.each(drivers)('rotation, on $name', (driver) => {
     [
       'the token is revoked',
       'not_active',
-      () =>
-        service.write(workspaceId, async (tx) => endToken(tx, (await tx.get(keys.token(first.token.hash)))!, 'revoke', service.deps.clock)),
+      () => service.write(workspaceId, async (tx) => endToken(tx, (await tx.get(keys.token(first.token.hash)))!, service.deps.clock)),
     ],
     ['the membership ends', 'no_member', () => endMembership(service.deps, workspaceId, person.id)],
   ])('a rotation is refused if %s meanwhile, and leaves what is active', async (_what, outcome, change) => {
