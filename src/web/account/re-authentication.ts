@@ -51,13 +51,13 @@ export function proofPage(context: SignedInContext, { scopes, fields, ...page }:
 function proofFields(context: SignedInContext, scopes = ACCOUNT_CHANGE, error?: string): VNode | undefined {
   const { protection, origin } = context
   if (isProved(context, scopes)) return undefined
-  const isOfCode = error === refusals.code_refused
+  const refusal = error === undefined ? undefined : { errors: { [error === refusals.code_refused ? 'code' : 'password']: [error] } }
   const hint = scopes === ACCOUNT_CHANGE ? ACCOUNT_HINT : TOKEN_HINT
-  const password = presentPassword('password', 'Your password', isOfCode ? undefined : error, hint)
+  const password = presentPassword('password', 'Your password', refusal, hint)
   const hasPasskey = protection.passkeys > 0 && relyingParty(origin) !== undefined
   if (!protection.hasAuthenticator && !hasPasskey) return password
   return html`<div class="proof">
-    ${password} ${protection.hasAuthenticator && codeField(isOfCode ? error : undefined)}
+    ${password} ${protection.hasAuthenticator && codeField(refusal)}
     ${hasPasskey && passkeyButton({ purpose: 'prove', field: 'passkey', label: 'Use a passkey instead' })}
   </div>`
 }
@@ -130,5 +130,5 @@ function report(
     return { status: 403, error: refusals[result] }
   }
   web.log.warn({ event: 'web.reauthentication_throttled', ...members }, 're-authentication throttled')
-  return { status: 429, ...tooManyAttempts(result.retryAfterMs) }
+  return tooManyAttempts(result.retryAfterMs)
 }

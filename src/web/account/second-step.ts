@@ -54,7 +54,7 @@ export function answerAttempt(
   if (result === 'signed_in' || result === 'second_factor') return passPassword(context, attempt)
   const event = { event: `web.${what}_${result}`, user_id: userId, request_id: requestId, address, ...members }
   web.log.warn(event, `${what === 'sign_in' ? 'sign-in' : 'second factor'} ${result}`)
-  if (result === 'throttled') return ask({ status: 429, ...tooManyAttempts(attempt.retryAfterMs) })
+  if (result === 'throttled') return ask(tooManyAttempts(attempt.retryAfterMs))
   return { ...ask({ status: 401, error }), audit: { operation, userId } }
 }
 
@@ -100,13 +100,13 @@ export const secondStepPage: Page = {
   },
 }
 
-function renderCode(context: PageContext, refusal: Refusal = {}): PageView {
+function renderCode(context: PageContext, refusal?: Refusal): PageView {
   return formPage(
     context,
     {
       title: 'Enter a code',
       token: anonymousFormToken(context),
-      fields: codeField(refusal.error, { autofocus: true }),
+      fields: codeField(refusal && { errors: { code: [refusal.error!] } }, { autofocus: true }),
       button: 'Sign in',
       below: html`<p class="hint">
           You have five minutes. If you lost the device with the app and the recovery codes, ask your administrator.

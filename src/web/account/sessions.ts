@@ -16,8 +16,8 @@ export const sessionsPage: Page = {
     const page = {
       title: 'End sessions',
       heading: isAll ? 'End all other sessions?' : 'End this session?',
-      fields: html`<input type="hidden" name="end" value=${which} />
-        <p>The browser is signed out at its next request. Your tokens stay valid.</p>`,
+      hidden: { end: which },
+      fields: html`<p>The browser is signed out at its next request. Your tokens stay valid.</p>`,
       button: isAll ? 'End the sessions' : 'End the session',
       isDanger: true,
       cancel: '/settings/account',

@@ -12,7 +12,7 @@ import { cookieOf, setCookie } from '../cookies.ts'
 import { tooManyAttempts } from '../error-pages.ts'
 import { anonymousFormToken } from '../forms.ts'
 import { html } from '../html.ts'
-import { field, formPage, type FieldErrors } from '../form-page.ts'
+import { field, formPage, type Refusal } from '../form-page.ts'
 import type { Page, PageAudit, PageContext, PageView } from '../page-context.ts'
 import { mailNotice } from './notices.ts'
 import { newPasswordFields } from './proof-fields.ts'
@@ -36,7 +36,7 @@ export const signUpPage: Page = {
       return { redirect: '/settings/sign-up' }
     }
     const invited = await findInvited(context)
-    return invited === undefined ? renderInvalidLink() : renderSignUp(context, invited.name, {}, invited.email)
+    return invited === undefined ? renderInvalidLink() : renderSignUp(context, invited.name, invited.email)
   },
   async post(context) {
     const { web, form, origin, address } = context
@@ -45,15 +45,15 @@ export const signUpPage: Page = {
     const { name } = invited
     const parsed = input.safeParse(Object.fromEntries(form))
     const email = form.get('email') ?? ''
-    if (!parsed.success) return renderSignUp(context, name, z.flattenError(parsed.error).fieldErrors, email)
+    if (!parsed.success) return renderSignUp(context, name, email, { errors: z.flattenError(parsed.error).fieldErrors })
     const code = cookieOf(context, 'sign_up') ?? ''
     const wait = web.signUps.take(networkOf(address)) || web.signUps.take(sha256Hex(code))
     if (wait > 0) {
-      const { error, headers } = tooManyAttempts(wait)
-      return { ...renderSignUp(context, name, { email: [error] }, email), status: 429, headers }
+      const { error, ...refusal } = tooManyAttempts(wait)
+      return renderSignUp(context, name, email, { ...refusal, errors: { email: [error] } })
     }
     const weakness = await weaknessOf(parsed.data.password, { email: parsed.data.email, name })
-    if (weakness !== undefined) return renderSignUp(context, name, { password: [weakness] }, email)
+    if (weakness !== undefined) return renderSignUp(context, name, email, { errors: { password: [weakness] } })
     const passwordHash = await web.passwords.hash(parsed.data.password)
     const result = await signUp(web, {
       code,
@@ -64,7 +64,7 @@ export const signUpPage: Page = {
     })
     if ('refused' in result) {
       if (result.refused === 'no_link') return renderInvalidLink()
-      return renderSignUp(context, name, { email: ['belongs to another account. Enter a different address.'] }, email)
+      return renderSignUp(context, name, email, { errors: { email: ['belongs to another account. Enter a different address.'] } })
     }
     const { userId, replaced } = result
     web.log.info({ event: 'web.signed_up', user_id: userId }, 'signed up')
@@ -86,7 +86,7 @@ async function findInvited(context: PageContext): Promise<{ readonly name: strin
   })
 }
 
-function renderSignUp(context: PageContext, name: string, errors: FieldErrors, email: string): PageView {
+function renderSignUp(context: PageContext, name: string, email: string, refusal?: Refusal): PageView {
   return formPage(
     context,
     {
@@ -96,11 +96,11 @@ function renderSignUp(context: PageContext, name: string, errors: FieldErrors, e
         the new one replaces it and all your sessions end.
       </p>`,
       token: anonymousFormToken(context),
-      fields: html`${field({ name: 'email', label: 'E-mail address', hint: 'Used only to sign in. The API never shows it.', error: errors['email']?.[0], type: 'email', autocomplete: 'username', required: true, maxlength: limits.email, value: email })}
-      ${newPasswordFields('Password', errors)}`,
+      fields: html`${field({ name: 'email', label: 'E-mail address', hint: 'Used only to sign in. The API never shows it.', type: 'email', autocomplete: 'username', required: true, maxlength: limits.email, value: email }, refusal)}
+      ${newPasswordFields('Password', refusal)}`,
       button: 'Sign up',
     },
-    Object.keys(errors).length > 0 ? { status: 422 } : {},
+    refusal,
   )
 }
 
