@@ -93,11 +93,6 @@ describe('a person without an account', () => {
     expect(statuses).toEqual([...Array.from({ length: 20 }, () => 422), 429, 429])
   })
 
-  test.each(['', 'x', 'x.y', '../..', '%00', 'a'.repeat(5000)])('has no account from the code %j', async (code) => {
-    const page = await browser().open(`/settings/sign-up?code=${code}`)
-    expect([page.status, textOf(page.text).includes('This sign-up link is not valid')]).toEqual([404, true])
-  })
-
   test('has a known browser: the next sign-in there is no notice, and one elsewhere is', async () => {
     const visitor = browser()
     await signUp(visitor)
