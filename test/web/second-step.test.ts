@@ -121,15 +121,6 @@ describe('the second step of a sign-in', () => {
       await visitor.open(confirm)
       expect((await visitor.submit({ password: PASSWORD, code: code() }, '/settings/confirm')).text).toContain('lk_pat_')
     })
-
-    test('the operator resets it, which ends the sessions', async () => {
-      const visitor = await halfway()
-      await visitor.submit({ code: code() })
-      expect(await resetSecondFactor(service.deps, person.id)).toEqual({ user_id: person.id, second_factor_removed: true })
-      expect(await visitor.isSignedIn()).toBe(false)
-      expect(await (await halfway()).isSignedIn()).toBe(true)
-      expect(await resetSecondFactor(service.deps, person.id)).toEqual({ user_id: person.id, second_factor_removed: false })
-    })
   })
 
   describe('with a passkey', () => {

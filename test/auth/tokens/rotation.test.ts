@@ -147,15 +147,6 @@ describe.each(drivers)('rotation, on $name', (driver) => {
     }
   })
 
-  test('one of several concurrent rotations succeeds, and the others are refused without a plaintext', async () => {
-    const results = await Promise.allSettled(Array.from({ length: 8 }, () => rotate(first.token.id)))
-    const successes = results.filter((result) => result.status === 'fulfilled')
-    expect(successes).toHaveLength(1)
-    for (const result of results)
-      if (result.status === 'rejected') expect(result.reason).toMatchObject({ name: 'IssueRefused', reason: 'not_active' })
-    expect(await activeTokens()).toEqual([successes[0]!.value.token])
-  })
-
   test.each<[string, string, () => Promise<unknown>]>([
     ['another one commits between its read and its commit', 'not_active', () => rotate(first.token.id)],
     [
