@@ -75,7 +75,7 @@ export async function endMembership(
     tx.logChanges(new ChangeLog(clock), SERVICE)
     const now = timestamp(clock)
     const { values: tokens } = await tx.all(indexes.tokensOf(userId))
-    for (const token of tokens) if (token !== undefined) endToken(tx, token, 'leave', clock)
+    for (const token of tokens) if (token !== undefined) endToken(tx, token, clock)
     await removeMemberReferences({ tx, clock, random, batch }, userId)
     tx.put(keys.membership(userId), { ...membership, ended_at: now, updated_at: now })
     return true

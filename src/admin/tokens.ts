@@ -41,7 +41,7 @@ export async function revokeToken({ store, clock, random }: Deps, workspaceId: s
   return transact(store, workspaceId, random, async (tx) => {
     const token = isId('token', tokenId) ? await findToken(tx, tokenId) : undefined
     if (token === undefined) throw new AdminError('not_found', `there is no token ${tokenId} in ${workspaceId}`)
-    return toEntry(endToken(tx, token, 'revoke', clock), clock())
+    return toEntry(endToken(tx, token, clock), clock())
   })
 }
 

@@ -52,7 +52,7 @@ async function revoke(services: Services, requestId: string, plaintext: string, 
   const { hash, workspaceId } = parsed
   const revoked = await transact(store, workspaceId, random, async (tx) => {
     const token = await tx.get(keys.token(hash))
-    return token && endToken(tx, token, 'revoke', clock) !== token ? token : undefined
+    return token && endToken(tx, token, clock) !== token ? token : undefined
   })
   if (revoked === undefined) return
   log.warn(

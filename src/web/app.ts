@@ -10,7 +10,7 @@ import { isUpload } from '../http/upload.ts'
 import { ApiError } from '../model/errors.ts'
 import { originOf } from '../http/request-target.ts'
 import { readAsset } from './assets.ts'
-import { cookieName, readCookies } from './cookies.ts'
+import { cookieOf, readCookies } from './cookies.ts'
 import { errorPage, notFoundPage } from './error-pages.ts'
 import { ForeignForm, readForm, readUploadForm, requireOwnForm } from './forms.ts'
 import { renderDocument } from './document.ts'
@@ -117,7 +117,7 @@ function contextOf(web: WebServices, request: ServerRequest, url: URL, route: Ro
 }
 
 async function runPage(page: Page, context: PageContext, visit: Visit | undefined): Promise<PageResponse> {
-  const { request, origin, cookies } = context
+  const { request, origin } = context
   const method = request.method === 'HEAD' ? 'GET' : request.method
   const handler = { GET: page.get, POST: page.post }[method]
   if (handler === undefined) return methodNotAllowed([page.get && 'GET, HEAD', page.post && 'POST'].filter(Boolean).join(', '))
@@ -130,7 +130,7 @@ async function runPage(page: Page, context: PageContext, visit: Visit | undefine
     ? await readUploadForm(request, (name) => name !== 'file' && name !== 'visibility')
     : { form: await readForm(request, page.callsOperations) }
   try {
-    requireOwnForm(request, form, origin, page.anonymous ? cookies.get(cookieName('form', origin)) : visit!.session.form_token)
+    requireOwnForm(request, form, origin, page.anonymous ? cookieOf(context, 'form') : visit!.session.form_token)
     return await handler({ ...context, ...visit!, form, upload })
   } finally {
     await upload?.discard()
@@ -174,7 +174,7 @@ function renderError({ web, requestId }: PageContext, error: unknown): PageView 
 function respond(response: PageResponse, { path, origin, requestId, pendingCookies }: PageContext, visit: Visit | undefined): Response {
   if ('raw' in response) return response.raw
   const headers = new Headers({ ...securityHeaders(origin), 'x-request-id': requestId, ...response.headers })
-  for (const cookie of [...pendingCookies, ...(response.cookies ?? [])]) headers.append('set-cookie', cookie)
+  for (const cookie of pendingCookies) headers.append('set-cookie', cookie)
   if ('redirect' in response) {
     headers.set('location', response.redirect)
     return new Response(null, { status: 303, headers })

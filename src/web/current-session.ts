@@ -3,12 +3,13 @@ import { sha256Hex } from '../auth/secrets.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { StorageUnavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
-import { cookieName } from './cookies.ts'
+import { cookieOf } from './cookies.ts'
 import type { PageContext, Visit } from './page-context.ts'
 
 /** The valid session of a request, if it has one. It is read together with what belongs to it. */
-export async function findVisit({ web, cookies, origin }: PageContext): Promise<Visit | undefined> {
-  const secret = cookies.get(cookieName('session', origin))
+export async function findVisit(context: PageContext): Promise<Visit | undefined> {
+  const { web } = context
+  const secret = cookieOf(context, 'session')
   if (secret === undefined) return undefined
   let visit: Visit | undefined
   try {

@@ -42,11 +42,11 @@ export function sessionChangedPage(): PageView {
   )
 }
 
-/** The message and headers for a person who must wait before the next attempt. */
-export function tooManyAttempts(retryAfterMs: number): { error: string; headers: Record<string, string> } {
+/** The refusal for a person who must wait before the next attempt. */
+export function tooManyAttempts(retryAfterMs: number): { status: 429; error: string; headers: Record<string, string> } {
   const seconds = Math.ceil(retryAfterMs / 1000)
   const wait = seconds < 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`
-  return { error: `Too many attempts. Try again in ${wait}.`, headers: { 'retry-after': String(seconds) } }
+  return { status: 429, error: `Too many attempts. Try again in ${wait}.`, headers: { 'retry-after': String(seconds) } }
 }
 
 /** What a person is told who has as many active tokens in a workspace as they can have. */

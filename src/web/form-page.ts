@@ -4,10 +4,11 @@ import type { PageContext, PageView } from './page-context.ts'
 
 /** Why a form was refused: what its page says when it is shown again. */
 export interface Refusal {
-  /** default: 200 */
+  /** default: 422 */
   readonly status?: number
   /** about the form as a whole */
   readonly error?: string
+  readonly errors?: FieldErrors
   readonly headers?: Record<string, string>
 }
 
@@ -32,7 +33,7 @@ interface PostForm {
 /** A form that is sent to one of our pages. */
 export function postForm(
   { action, token, hidden = {}, fields, hasFile = false, isSent = false }: PostForm,
-  className: string | undefined = 'card',
+  className: string | null = 'card',
 ): VNode {
   return html`<form
     method="post"
@@ -73,7 +74,8 @@ export interface FormPage extends Omit<PostForm, 'action' | 'token'>, Partial<Pi
 }
 
 /** Renders a page that is one form. @param refusal why it is shown again */
-export function formPage({ path, session }: PageContext, page: FormPage, { status = 200, error, headers = {} }: Refusal = {}): PageView {
+export function formPage({ path, session }: PageContext, page: FormPage, refusal: Refusal = {}): PageView {
+  const { error, errors, status = error === undefined && errors === undefined ? 200 : 422, headers = {} } = refusal
   const { title, heading = title, above, below, note, fields, button, ...form } = page
   const content = html`${fields} ${button !== undefined && formActions(button, form)}
   ${note !== undefined && html`<p class="hint">${note}</p>`}`
@@ -85,14 +87,12 @@ export function formPage({ path, session }: PageContext, page: FormPage, { statu
   return { title, body, status, headers }
 }
 
-/** An input with its label, a hint, and the error of the submitted value. */
-export function field({
-  name,
-  label,
-  hint,
-  error,
-  ...attributes
-}: { name: string; label: string; hint?: string | undefined; error?: string | undefined } & Record<string, unknown>): VNode {
+/** An input with its label, a hint, and the error of the submitted value. @param refusal has the errors, by name */
+export function field(
+  { name, label, hint, ...attributes }: { name: string; label: string; hint?: string | undefined } & Record<string, unknown>,
+  refusal?: Refusal,
+): VNode {
+  const error = refusal?.errors?.[name]?.[0]
   const describedBy = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ') || undefined
   return html`<div class="field">
     <label for=${name}>${label}</label>

@@ -2,7 +2,7 @@ import type { ServerRequest } from 'srvx'
 import { equalInConstantTime, newSecret } from '../auth/secrets.ts'
 import { bodyOf, readBody } from '../http/body.ts'
 import { ApiError } from '../model/errors.ts'
-import { cookieName, setCookie } from './cookies.ts'
+import { cookieOf, setCookie } from './cookies.ts'
 import type { FormRest, PageContext } from './page-context.ts'
 
 const MAX_FORM_BYTES = 16 * 1024
@@ -99,10 +99,10 @@ export function requireOwnForm(request: ServerRequest, form: URLSearchParams, or
 }
 
 /** The form token of a page without a session. A new one is sent as a cookie with the page. */
-export function anonymousFormToken({ web, cookies, pendingCookies, origin }: PageContext): string {
-  const current = cookies.get(cookieName('form', origin))
+export function anonymousFormToken(context: PageContext): string {
+  const current = cookieOf(context, 'form')
   if (current !== undefined && FORM_TOKEN.test(current)) return current
-  const token = newSecret(web.random)
-  pendingCookies.push(setCookie('form', token, origin))
+  const token = newSecret(context.web.random)
+  setCookie(context, 'form', token)
   return token
 }

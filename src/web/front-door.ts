@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { copyButton, html } from './html.ts'
+import { card, copyButton, html } from './html.ts'
 import type { Page, PageContext } from './page-context.ts'
 
 /** What the service is, and where to go from here: for a person who opens its address. */
@@ -26,18 +26,19 @@ function renderFrontDoor({ web, origin, session }: PageContext): VNode {
         }
       </p>
     </div>
-    <section class="card" aria-labelledby="api">
-      <h2 id="api">The API</h2>
-      <dl>
-        <dt>Base URL</dt>
-        <dd><code id="base-url">${base}</code></dd>
-        <dt>Token</dt>
-        <dd><a href="/settings/tokens">Create one</a> after you have signed in.</dd>
-      </dl>
-      <p class="hint">A first request, with your token in place of <code>${'<ACCESS_TOKEN>'}</code>:</p>
-      <pre class="example"><code id="example">${`curl -s ${base}/account -H 'Authorization: Bearer <ACCESS_TOKEN>'`}</code></pre>
-      <p class="actions">${copyButton('example', 'the command')}</p>
-    </section>
+    ${card(
+      'api',
+      'The API',
+      html`<dl>
+          <dt>Base URL</dt>
+          <dd><code id="base-url">${base}</code></dd>
+          <dt>Token</dt>
+          <dd><a href="/settings/tokens">Create one</a> after you have signed in.</dd>
+        </dl>
+        <p class="hint">A first request, with your token in place of <code>${'<ACCESS_TOKEN>'}</code>:</p>
+        <pre class="example"><code id="example">${`curl -s ${base}/account -H 'Authorization: Bearer <ACCESS_TOKEN>'`}</code></pre>
+        <p class="actions">${copyButton('example', 'the command')}</p>`,
+    )}
     <ul class="doors">
       ${door('/docs', 'API reference', 'Every operation, with examples, and a form to try it.')}
       ${door('/openapi.json', 'OpenAPI document', 'The same for generators and tools.')}

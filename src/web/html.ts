@@ -9,6 +9,24 @@ export function notice(kind: 'error' | 'done' | 'warning', text: string): VNode 
   return html`<p class="notice ${kind}" role=${kind === 'error' ? 'alert' : 'status'}>${text}</p>`
 }
 
+/** A part of a page, with its heading. @param id of the heading */
+export function card(id: string, title: string, content: unknown): VNode {
+  return html`<section class="card" aria-labelledby=${id}>
+    <h2 id=${id}>${title}</h2>
+    ${content}
+  </section>`
+}
+
+/**
+ * A text to copy, which the element with the id `{id}-label` names. It is no input element: a browser may restore the value of an input when
+ * the page is shown again.
+ * @param what it is, for people
+ */
+export function textToCopy(id: string, text: string, what: string): VNode {
+  return html`<pre><code id=${id} tabindex="0" role="textbox" aria-readonly="true" aria-multiline=${text.includes('\n') ? 'true' : undefined} aria-labelledby="${id}-label">${text}</code></pre>
+    ${copyButton(id, what)}`
+}
+
 /** Chooses the colors of all pages. The script of the theme shows it. */
 export function themeChoice(): VNode {
   return html`<label class="theme js"

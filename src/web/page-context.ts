@@ -102,7 +102,6 @@ export interface SignedInContext extends PageContext, Visit {
 
 /** What all responses can have. */
 interface ResponseParts {
-  readonly cookies?: readonly string[]
   readonly headers?: Record<string, string>
   /** what the audit trail says of it, if that does not follow from the address: one entry, several or none */
   readonly audit?: PageAudit | readonly PageAudit[] | false

@@ -1,5 +1,5 @@
 import { MINUTE } from '../model/time.ts'
-import { cookieName, setCookie } from './cookies.ts'
+import { cookieOf, setCookie } from './cookies.ts'
 import { readForm } from './forms.ts'
 import type { Page, PageContext, PageResponse } from './page-context.ts'
 
@@ -16,13 +16,13 @@ const NO_RETURN = /^\/settings\/sign-/
  * only this web app chooses it.
  * @returns undefined unless it is a page of this web app
  */
-export function returnPath({ cookies, origin }: PageContext): string | undefined {
-  return validAddress(cookies.get(cookieName('return', origin)) ?? '')
+export function returnPath(context: PageContext): string | undefined {
+  return validAddress(cookieOf(context, 'return') ?? '')
 }
 
-/** The Set-Cookie headers for a person who has returned, or who has left. */
-export function forgetReturn({ cookies, origin }: Pick<PageContext, 'cookies' | 'origin'>): string[] {
-  return cookies.has(cookieName('return', origin)) ? [setCookie('return', '', origin, 0)] : []
+/** Removes the cookie of a person who has returned, or who has left. */
+export function forgetReturn(context: PageContext): void {
+  if (cookieOf(context, 'return') !== undefined) setCookie(context, 'return', '', 0)
 }
 
 /**
@@ -30,14 +30,15 @@ export function forgetReturn({ cookies, origin }: Pick<PageContext, 'cookies' | 
  * keeps. If the session has ended, the page says so.
  */
 export async function signInFirst(page: Page, context: PageContext): Promise<PageResponse> {
-  const { request, path, origin, cookies } = context
-  const redirect = `/settings/sign-in${cookies.has(cookieName('session', origin)) ? '?over' : ''}`
+  const { request, path, origin } = context
+  const redirect = `/settings/sign-in${cookieOf(context, 'session') === undefined ? '' : '?over'}`
   const isForm = request.method === 'POST'
   // A form of another site must not choose what the person finds filled in.
   if (page.get === undefined || (isForm && request.headers.get('origin') !== origin)) return { redirect }
   const query = isForm ? await keptFields(request, page.keeps ?? []) : context.query
   const address = validAddress(path + (query.size === 0 ? '' : `?${query}`))
-  return { redirect, cookies: address === undefined ? [] : [setCookie('return', address, origin, RETURN_COOKIE_AGE)] }
+  if (address !== undefined) setCookie(context, 'return', address, RETURN_COOKIE_AGE)
+  return { redirect }
 }
 
 function validAddress(text: string): string | undefined {

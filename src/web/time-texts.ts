@@ -6,15 +6,14 @@ const UNITS = [
   [MINUTE, 'minute'],
 ] as const
 
+const relative = new Intl.RelativeTimeFormat('en')
+
 /** How far a time is from now, in one unit: "in 29 days", "2 hours ago". */
 export function distance(at: number, now: number): string {
-  const milliseconds = Math.abs(at - now)
-  const [length, unit] = UNITS.find(([one]) => milliseconds >= one) ?? []
+  const [length, unit] = UNITS.find(([one]) => Math.abs(at - now) >= one) ?? []
   if (length === undefined) return at > now ? 'in less than a minute' : 'just now'
   // What remains is rounded up: a token that expires in 29.5 days is valid on the 29th.
-  const count = at > now ? Math.ceil(milliseconds / length) : Math.floor(milliseconds / length)
-  const text = `${count} ${unit}${count === 1 ? '' : 's'}`
-  return at > now ? `in ${text}` : `${text} ago`
+  return relative.format(Math.ceil((at - now) / length), unit!)
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']

@@ -188,7 +188,7 @@ describe.each(drivers)('claims against random histories, on $name', (driver) => 
               }
               case 'revoke': {
                 const id = await tokenId(one.worker)
-                await service.write(workspaceId, async (tx) => endToken(tx, (await findToken(tx, id))!, 'revoke', clock))
+                await service.write(workspaceId, async (tx) => endToken(tx, (await findToken(tx, id))!, clock))
                 tokens[one.worker] = await issue()
                 for (const at of ids.keys()) if (model.holderOf(at) === one.worker) model.cards[at]!.holder = undefined
                 break
@@ -226,7 +226,7 @@ describe.each(drivers)('claims against random histories, on $name', (driver) => 
         } finally {
           for (const [at] of tokens.entries()) {
             const id = await tokenId(at)
-            await service.write(workspaceId, async (tx) => endToken(tx, (await findToken(tx, id))!, 'revoke', clock))
+            await service.write(workspaceId, async (tx) => endToken(tx, (await findToken(tx, id))!, clock))
           }
           await setup.board.post(`/columns/${column}/archive`)
         }

@@ -17,8 +17,6 @@ export function fill(visitor: Visitor, fields: Record<string, string>, actionPre
   return { visitor, path: action, fields: { ...hidden, ...fields } }
 }
 
-let addresses = 0
-
 /** Fills in the form of each page of an account correctly, by the path of the page. */
 export function accountForms(running: () => Service, person: () => Person): Record<string, () => Promise<FilledForm>> {
   const on = async (path: string, fields: Record<string, string> = {}, prepare?: () => Promise<unknown>): Promise<FilledForm> => {
@@ -35,8 +33,7 @@ export function accountForms(running: () => Service, person: () => Person): Reco
     return [JSON.parse((await visitor.post(path, { form_token: hidden['form_token']! })).text), hidden]
   }
   const anonymous = async () => {
-    // Challenges are limited by network.
-    const visitor = new Visitor(running(), { address: `203.0.113.${addresses++}` })
+    const visitor = new Visitor(running())
     await giveAccount(running(), person())
     await visitor.open('/settings/sign-in')
     return visitor

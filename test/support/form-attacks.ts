@@ -1,7 +1,7 @@
 import { GLOBAL } from '../../src/store/keys.ts'
 import type { FilledForm } from './account-forms.ts'
 import type { Service } from './service.ts'
-import { formOf, type RequestOptions, type Visitor } from './visitor.ts'
+import type { RequestOptions } from './visitor.ts'
 
 /** What is sent instead of a genuine form. @param foreignToken the form token of another person */
 type Attack = (form: FilledForm, foreignToken: string) => { path?: string; fields?: Record<string, string>; options?: RequestOptions }
@@ -38,9 +38,6 @@ export const attacks: Record<string, Attack> = {
     options: { headers: { ...oldBrowser.headers, 'content-type': 'text/plain' }, body: String(new URLSearchParams(fields)) },
   }),
 }
-
-/** The form token of a person who is signed in, from the form to sign out on their current page. */
-export const formTokenOf = ({ page }: Visitor): string => formOf(page!.text, '/settings/sign-out').hidden['form_token']!
 
 /** Returns everything that is stored for all workspaces and for one of them, for comparison. */
 export async function readStore(service: Service, workspaceId: string): Promise<string> {

@@ -25,7 +25,13 @@ export const PASSWORD = 'correct horse battery'
 /** The browser of a session that a suite begins without a page, and its network. */
 export const BROWSER = { agent: 'A browser', address: '192.0.2.1' } as const
 
-/** A browser without rendering: it keeps cookies, submits forms with their hidden fields, and follows redirects. */
+let addresses = 0
+const unusedAddress = () => `10.0.${addresses >> 8}.${addresses++ & 255}`
+
+/**
+ * A browser without rendering: it keeps cookies, submits forms with their hidden fields, and follows redirects. Each one has an address of
+ * its own, so that they do not throttle each other.
+ */
 export class Visitor {
   readonly service: Service
   readonly jar = new Map<string, string>()
@@ -34,7 +40,7 @@ export class Visitor {
   /** the current page */
   page: ReceivedPage | undefined
 
-  constructor(service: Service, { origin = 'http://localhost', address = '192.0.2.1' } = {}) {
+  constructor(service: Service, { origin = 'http://localhost', address = unusedAddress() } = {}) {
     this.service = service
     this.origin = origin
     this.address = address
@@ -102,6 +108,15 @@ export class Visitor {
     return /name="form_token" value="([^"]+)"/.exec(this.page!.text)![1]!
   }
 
+  async isSignedIn(): Promise<boolean> {
+    return (await this.request('/settings/account')).status === 200
+  }
+
+  /** The ids of the active tokens of the person. */
+  async tokenIds(): Promise<string[]> {
+    return [...(await this.open('/settings/tokens')).text.matchAll(/\/(tok_\w+)\/rotate"/g)].map(([, id]) => id!)
+  }
+
   get session(): string | undefined {
     return this.jar.get(`${this.origin.startsWith('https:') ? '__Host-' : ''}lk_session`)
   }
@@ -125,12 +140,10 @@ export async function giveAccount(service: Service, person: Pick<Person, 'id'>, 
   return email
 }
 
-let addresses = 0
-
-/** Signs a person in. Every visitor has a different address, so that they do not throttle each other. */
+/** Signs a person in. */
 export async function signedIn(service: Service, person: Pick<Person, 'id'>, { origin = 'http://localhost' } = {}): Promise<Visitor> {
   const email = await giveAccount(service, person)
-  const visitor = new Visitor(service, { origin, address: `198.51.100.${addresses++}` })
+  const visitor = new Visitor(service, { origin })
   await visitor.signIn(email)
   return visitor
 }
@@ -148,6 +161,11 @@ export function formOf(html: string, action = ''): { action: string; hidden: Rec
     ([, name, value = '']) => [name!, decoded(value)] as const,
   )
   return { action: form[1]!, hidden: Object.fromEntries(hidden) }
+}
+
+/** Returns what a page says about an account, above its content; undefined: nothing. */
+export function noticesOf({ text }: ReceivedPage): string | undefined {
+  return /<section class="card notices".*?<\/section>/s.exec(text)?.[0]
 }
 
 /** Returns the visible text of a page in one line. */

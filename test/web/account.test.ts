@@ -6,7 +6,7 @@ import { GLOBAL, keys } from '../../src/store/keys.ts'
 import { captureLog } from '../support/log.ts'
 import { memory } from '../support/memory.ts'
 import { Service, type Person } from '../support/service.ts'
-import { formOf, giveAccount, PASSWORD, textOf, Visitor, type ReceivedPage } from '../support/visitor.ts'
+import { formOf, giveAccount, PASSWORD, noticesOf, textOf, Visitor } from '../support/visitor.ts'
 
 const MINUTE = 60_000
 const NEW = 'another passphrase'
@@ -17,7 +17,6 @@ let service: Service
 let workspaceId: string
 let person: Person
 let email: string
-let addresses = 0
 beforeAll(async () => {
   service = await Service.start(memory, { log: captured.log, proxies: 1, mail: (one) => void mails.push(one) })
   workspaceId = await service.workspace()
@@ -31,12 +30,10 @@ beforeEach(async () => {
 /** Signs the person in, in another browser each time. */
 async function signIn(password = PASSWORD): Promise<Visitor> {
   service.now += 1000
-  const visitor = new Visitor(service, { address: `203.0.113.${addresses++ % 250}` })
+  const visitor = new Visitor(service)
   await visitor.signIn(email, password)
   return visitor
 }
-const isSignedIn = async (visitor: Visitor) => (await visitor.request('/settings/account')).status === 200
-const notices = (page: ReceivedPage) => /<section class="card notices".*?<\/section>/s.exec(page.text)?.[0]
 
 describe('the password', () => {
   const change = async (visitor: Visitor, fields: Record<string, string> = {}) => {
@@ -48,10 +45,10 @@ describe('the password', () => {
     const [visitor, other] = [await signIn(), await signIn()]
     const before = visitor.session!
     expect(textOf((await change(visitor)).text)).toContain('Your password is changed, and your other sessions have ended.')
-    expect([await isSignedIn(visitor), await isSignedIn(other), visitor.session === before]).toEqual([true, false, false])
+    expect([await visitor.isSignedIn(), await other.isSignedIn(), visitor.session === before]).toEqual([true, false, false])
     const thief = new Visitor(service)
     thief.jar.set('lk_session', before)
-    expect([await isSignedIn(thief), (await signIn()).session, await isSignedIn(await signIn(NEW))]).toEqual([false, undefined, true])
+    expect([await thief.isSignedIn(), (await signIn()).session, await (await signIn(NEW)).isSignedIn()]).toEqual([false, undefined, true])
     expect((await service.send(person.read, 'GET', '/account')).status).toBe(200)
     for (const secret of [PASSWORD, NEW]) expect(captured.text()).not.toContain(secret)
   })
@@ -68,13 +65,13 @@ describe('the password', () => {
     const page = await change(visitor, fields)
     expect([page.status, page.text.includes(`id="${field}-error"`)]).toEqual([status, true])
     for (const value of [PASSWORD, ...Object.values(fields)]) expect(page.text).not.toContain(value)
-    expect([await isSignedIn(visitor), await isSignedIn(other), await isSignedIn(await signIn())]).toEqual([true, true, true])
+    expect([await visitor.isSignedIn(), await other.isSignedIn(), await (await signIn()).isSignedIn()]).toEqual([true, true, true])
   })
 
   test('guesses of the present password are throttled', async () => {
     const visitor = await signIn()
     for (let i = 0; i < 8; i++) expect((await change(visitor, { present: `guess number ${i}` })).status).toBe(403)
-    expect([(await change(visitor)).status, await isSignedIn(await signIn())]).toEqual([429, true])
+    expect([(await change(visitor)).status, await (await signIn()).isSignedIn()]).toEqual([429, true])
   })
 
   test('a sign-up link that was not used no longer works after the change', async () => {
@@ -94,7 +91,7 @@ describe('the list of sessions', () => {
     const items = [...(await visitor.open('/settings/account')).text.matchAll(/<li><div><strong>.*?<\/li>/gs)].map(([item]) => textOf(item))
     expect(items).toEqual([
       expect.stringMatching(
-        /^Unknown browser 203\.0\.113\.\d+, begun 2026-11-20 12:\d\d UTC, last seen .* End the session of Unknown browser/,
+        /^Unknown browser 10\.0\.\d+\.\d+, begun 2026-11-20 12:\d\d UTC, last seen .* End the session of Unknown browser/,
       ),
       expect.stringMatching(/^Firefox on Linux this session 2001:db8:1:2, begun 2026-11-20 12:\d\d UTC, last seen/),
     ])
@@ -107,16 +104,16 @@ describe('the list of sessions', () => {
       [...(await visitor.open('/settings/account')).text.matchAll(/name="end" value="(ses_\w+)"/g)].map(([, id]) => id!)
     const newest = (await ids())[0]!
     await visitor.submit({ end: newest }, '/settings/account/sessions')
-    expect([await isSignedIn(three), await isSignedIn(two), await isSignedIn(one)]).toEqual([false, true, true])
+    expect([await three.isSignedIn(), await two.isSignedIn(), await one.isSignedIn()]).toEqual([false, true, true])
     const own = person
     person = await service.person(workspaceId)
     email = await giveAccount(service, person)
     const stranger = await signIn()
     await stranger.open('/settings/account')
     for (const end of [(await ids())[0]!, '', 'x', 'ses_00000000000000000000']) await stranger.submit({ end }, '/settings/account/sessions')
-    expect([await isSignedIn(one), await isSignedIn(two)]).toEqual([true, true])
+    expect([await one.isSignedIn(), await two.isSignedIn()]).toEqual([true, true])
     await visitor.submit({ end: 'others' }, '/settings/account/sessions')
-    expect([await isSignedIn(visitor), await isSignedIn(one), await isSignedIn(two), await isSignedIn(stranger)]).toEqual([
+    expect([await visitor.isSignedIn(), await one.isSignedIn(), await two.isSignedIn(), await stranger.isSignedIn()]).toEqual([
       true,
       false,
       false,
@@ -130,10 +127,10 @@ describe('the list of sessions', () => {
     service.now += 11 * MINUTE
     await visitor.open('/settings/account')
     const asked = await visitor.submit({ end: 'others' }, '/settings/account/sessions')
-    expect([asked.status, asked.text.includes('Your password'), await isSignedIn(other)]).toEqual([200, true, true])
-    expect([(await visitor.submit({ password: 'wrong' })).status, await isSignedIn(other)]).toEqual([403, true])
+    expect([asked.status, asked.text.includes('Your password'), await other.isSignedIn()]).toEqual([200, true, true])
+    expect([(await visitor.submit({ password: 'wrong' })).status, await other.isSignedIn()]).toEqual([403, true])
     await visitor.submit({ password: PASSWORD })
-    expect([await isSignedIn(visitor), await isSignedIn(other)]).toEqual([true, false])
+    expect([await visitor.isSignedIn(), await other.isSignedIn()]).toEqual([true, false])
   })
 })
 
@@ -159,16 +156,16 @@ describe('notices', () => {
     const first = await signIn()
     expect(mails).toEqual([])
     const second = await signIn()
-    const seen = notices(await first.open('/settings/account'))
+    const seen = noticesOf(await first.open('/settings/account'))
     expect(textOf(seen!)).toContain('Someone signed in from a browser that was not known before. 2026-11-20')
     // The session that did it can neither see nor dismiss it.
-    expect(notices(await second.open('/settings/account'))).toBeUndefined()
+    expect(noticesOf(await second.open('/settings/account'))).toBeUndefined()
     const id = /name="notice" value="(ntc_\w+)"/.exec(seen!)![1]!
     const { hidden } = formOf(second.page!.text, '/settings/sign-out')
     await second.post('/settings/account/notices', { form_token: hidden['form_token']!, notice: id })
-    expect(notices(await first.open('/settings/tokens'))).toBeDefined()
+    expect(noticesOf(await first.open('/settings/tokens'))).toBeDefined()
     await first.submit({}, '/settings/account/notices')
-    expect(notices(await first.open('/settings/account'))).toBeUndefined()
+    expect(noticesOf(await first.open('/settings/account'))).toBeUndefined()
     expect(mails).toMatchObject([{ to: email, subject: 'Lanekeeper: Someone signed in from a browser that was not known before.' }])
     // The same browser signs in again.
     await second.submit({ where: 'here' }, '/settings/sign-out')
@@ -180,7 +177,7 @@ describe('notices', () => {
     const known = await signIn()
     const thieves = [await signIn(), await signIn()]
     const page = await known.open('/settings/account')
-    const ids = [...notices(page)!.matchAll(/name="notice" value="(ntc_\w+)"/g)].map(([, id]) => id!)
+    const ids = [...noticesOf(page)!.matchAll(/name="notice" value="(ntc_\w+)"/g)].map(([, id]) => id!)
     expect(ids).toHaveLength(2)
     for (const thief of thieves) {
       const text = (await thief.open('/settings/account')).text
@@ -192,7 +189,7 @@ describe('notices', () => {
     for (const id of ids) expect(shown).toContain(id)
     // A browser sends both; this visitor sends one field of each name.
     for (const notice of ids) await known.submit({ notice }, '/settings/account/notices')
-    expect(notices(await known.open('/settings/account'))).toBeUndefined()
+    expect(noticesOf(await known.open('/settings/account'))).toBeUndefined()
   })
 
   test('a new token, a rotated one and a new password are notified, without any secret', async () => {
@@ -201,7 +198,7 @@ describe('notices', () => {
     await visitor.submit({}, '/settings/account/notices')
     mails.length = 0
     const plaintext = await visitor.create(workspaceId, { name: 'Nightly <build>' })
-    expect(textOf(notices(await other.open('/settings/tokens'))!)).toContain('The token "Nightly <build>" was created.')
+    expect(textOf(noticesOf(await other.open('/settings/tokens'))!)).toContain('The token "Nightly <build>" was created.')
     await visitor.open('/settings/account/password')
     await visitor.submit({ present: PASSWORD, password: NEW, again: NEW })
     expect(mails.map(({ subject }) => subject)).toEqual([

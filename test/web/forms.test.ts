@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { inviteUser } from '../../src/admin/users.ts'
 import { pages } from '../../src/web/pages.ts'
-import { attacks, formTokenOf, oldBrowser, readStore } from '../support/form-attacks.ts'
+import { attacks, oldBrowser, readStore } from '../support/form-attacks.ts'
 import { accountForms, fill, type FilledForm } from '../support/account-forms.ts'
 import { memory } from '../support/memory.ts'
 import { Service, type Person } from '../support/service.ts'
@@ -22,9 +22,6 @@ beforeEach(async () => {
 })
 
 const stored = () => readStore(service, workspaceId)
-const tokenIds = async (visitor: Visitor) =>
-  [...(await visitor.open('/settings/tokens')).text.matchAll(/\/(tok_\w+)\/rotate"/g)].map(([, id]) => id!)
-
 /** Fills in the form of each page that is not of an account correctly. */
 const forms: Record<string, () => Promise<FilledForm>> = {
   '/app/{workspace}/do/{operation}': async () => {
@@ -60,13 +57,13 @@ const forms: Record<string, () => Promise<FilledForm>> = {
   },
   '/settings/tokens/{workspace}/{token}/rotate': async () => {
     const visitor = await signedIn(service, person)
-    const [id] = await tokenIds(visitor)
+    const [id] = await visitor.tokenIds()
     await visitor.open(`/settings/tokens/${workspaceId}/${id}/rotate`)
     return fill(visitor, { days: '30', password: PASSWORD })
   },
   '/settings/tokens/{workspace}/{token}/revoke': async () => {
     const visitor = await signedIn(service, person)
-    const [id] = await tokenIds(visitor)
+    const [id] = await visitor.tokenIds()
     await visitor.open(`/settings/tokens/${workspaceId}/${id}/revoke`)
     return fill(visitor, {})
   },
@@ -77,7 +74,7 @@ const forms: Record<string, () => Promise<FilledForm>> = {
   },
   '/settings/workspace/{workspace}/tokens/{token}/revoke': async () => {
     const visitor = await signedIn(service, await service.person(workspaceId, 'owner'))
-    const [id] = await tokenIds(await signedIn(service, person))
+    const [id] = await (await signedIn(service, person)).tokenIds()
     await visitor.open(`/settings/workspace/${workspaceId}/tokens/${id}/revoke`)
     return fill(visitor, {}, '/settings/workspace')
   },
@@ -103,7 +100,7 @@ describe.each(posts)('the form of $path', ({ path, anonymous, callsOperations = 
     const genuine = await fillIn()
     const before = await stored()
     for (const [name, attack] of Object.entries(attacks)) {
-      const { path: target = genuine.path, fields = genuine.fields, options } = attack(genuine, formTokenOf(other))
+      const { path: target = genuine.path, fields = genuine.fields, options } = attack(genuine, other.formToken)
       const page = await genuine.visitor.post(target, fields, options)
       expect([name, page.status, page.cookies.size]).toEqual([name, name.startsWith('as text/plain') ? 415 : 403, 0])
       expect([name, (await stored()) === before]).toEqual([name, true])
@@ -185,7 +182,7 @@ describe('forged values', () => {
     const chosen = await visitor.choose(workspaceId, { days })
     expect([chosen.status, textOf(chosen.text)]).toEqual([422, expect.stringContaining('Lifetime in days')])
     expect(chosen.text).toContain('id="days-error"')
-    const [id] = await tokenIds(visitor)
+    const [id] = await visitor.tokenIds()
     const before = await stored()
     await visitor.open(`/settings/tokens/${workspaceId}/${id}/rotate`)
     expect((await visitor.submit({ days })).status).toBe(422)
@@ -248,11 +245,11 @@ describe('forged values', () => {
     const stranger = await service.person(foreign)
     const theirs = await signedIn(service, stranger)
     const colleague = await signedIn(service, await service.person(workspaceId))
-    const [owned] = await tokenIds(visitor)
-    const [foreignToken] = await tokenIds(theirs)
-    const [colleagueToken] = await tokenIds(colleague)
+    const [owned] = await visitor.tokenIds()
+    const [foreignToken] = await theirs.tokenIds()
+    const [colleagueToken] = await colleague.tokenIds()
     await visitor.open('/settings/tokens')
-    const form_token = formTokenOf(visitor)
+    const form_token = visitor.formToken
     const before = await stored()
     const texts = new Set<string>()
     for (const [workspace, token] of [
@@ -300,7 +297,7 @@ describe('forged values', () => {
     await visitor.choose(workspaceId)
     const { action } = formOf(visitor.page!.text)
     await other.open('/settings/tokens')
-    const form_token = formTokenOf(other)
+    const form_token = other.formToken
     expect([(await other.request(action)).status, (await other.post(action, { form_token })).status]).toEqual([410, 410])
     expect((await visitor.submit()).status).toBe(200)
   })

@@ -13,8 +13,7 @@ beforeAll(async () => {
   email = await giveAccount(service, person)
 })
 afterAll(() => service.stop())
-let addresses = 0
-const browser = () => new Visitor(service, { address: `203.0.113.${addresses++}` })
+const browser = () => new Visitor(service)
 const HTML = { headers: { accept: 'text/html,application/xhtml+xml' } }
 
 describe('the front door', () => {

@@ -11,7 +11,6 @@ let service: Service
 let workspaceId: string
 let person: Person
 let authenticator: SoftwareAuthenticator
-let addresses = 0
 beforeAll(async () => {
   service = await Service.start(memory, { proxies: 1 })
   workspaceId = await service.workspace()
@@ -47,7 +46,7 @@ interface Flow {
 
 const anonymous = async () => {
   await giveAccount(service, person)
-  const visitor = new Visitor(service, { address: `203.0.113.${addresses++ % 250}` })
+  const visitor = new Visitor(service)
   await visitor.open('/settings/sign-in')
   return visitor
 }

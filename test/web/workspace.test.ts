@@ -67,10 +67,10 @@ describe('what the pages of a workspace do', () => {
   test.each(cells)('%s of an %s whose membership is %s is decided as the policy says: %s', async (id, role, membership, response, row) => {
     const person = await service.person(workspaceId, role as Role)
     const visitor = await signedIn(service, person)
-    const { hidden } = formToken(visitor)
+    const { formToken } = visitor
     if (membership === 'ended') await service.leaveOnly(workspaceId, person.id)
     let result!: Awaited<ReturnType<(typeof actions)[string]>>
-    const entries = await entriesAfter(async () => (result = await actions[id]!(visitor, hidden)))
+    const entries = await entriesAfter(async () => (result = await actions[id]!(visitor, formToken)))
     const isAllowed = response === 'ok'
     // To someone who has left, the workspace does not exist.
     const status = isAllowed ? [200, 303] : [response === 401 ? 404 : response]
@@ -90,8 +90,6 @@ describe('what the pages of a workspace do', () => {
     expect((await visitor.request(`${PATH}/${workspaceId}/tokens/tok_00000000000000000000/revoke`)).status).toBe(404)
   })
 })
-
-const formToken = (visitor: Visitor) => ({ hidden: /name="form_token" value="([^"]+)"/.exec(visitor.page!.text)![1]! })
 
 describe('the tokens of members', () => {
   test('are listed with their use, and never as plaintext or hash', async () => {
@@ -157,7 +155,7 @@ describe('the rules for new tokens', () => {
     const page = await visitor.choose(workspaceId, { days: '8' })
     expect([page.status, textOf(page.text).includes('this workspace allows at most 7 days')]).toEqual([422, true])
     expect(await visitor.create(workspaceId, { days: '7' })).toMatch(/^lk_pat_/)
-    const [, id] = /\/(tok_\w+)\/rotate"/.exec((await visitor.open('/settings/tokens')).text)!
+    const [id] = await visitor.tokenIds()
     await visitor.open(`/settings/tokens/${workspaceId}/${id}/rotate`)
     const refused = await visitor.submit({ days: '8', password: PASSWORD }, '/settings/tokens')
     expect([refused.status, textOf(refused.text).includes('this workspace allows at most 7 days')]).toEqual([422, true])
@@ -246,7 +244,7 @@ describe('the activity of a person', () => {
 
   test('has sign-ins that failed, and what was done on pages, without what was typed', async () => {
     const visitor = await signedIn(service, member)
-    const failed = new Visitor(service, { address: '203.0.113.5' })
+    const failed = new Visitor(service)
     const entries = await entriesAfter(async () => {
       await failed.signIn(`${member.id}@example.org`, 'not the password')
       await failed.signIn('nobody@example.org', 'not the password')
@@ -254,7 +252,7 @@ describe('the activity of a person', () => {
       await visitor.submit({ where: 'here' }, '/settings/sign-out')
     }, GLOBAL)
     expect(entries.filter(({ user_id }) => user_id === member.id)).toMatchObject([
-      { operation: 'web.sign_in', outcome: 'denied', status: 401, address: '203.0.113.5' },
+      { operation: 'web.sign_in', outcome: 'denied', status: 401, address: failed.address },
       { operation: 'web.sign_in', outcome: 'done' },
       { operation: 'web.sign_out', outcome: 'done' },
     ])
@@ -262,7 +260,7 @@ describe('the activity of a person', () => {
     const ofTokens = await entriesAfter(async () => {
       await visitor.signIn(`${member.id}@example.org`)
       const plaintext = await visitor.create(workspaceId, { name: 'Robot' })
-      const [, id] = /\/(tok_\w+)\/rotate"/.exec((await visitor.open('/settings/tokens')).text)!
+      const [id] = await visitor.tokenIds()
       await visitor.open(`/settings/tokens/${workspaceId}/${id}/rotate`)
       await visitor.submit({ days: '1' }, '/settings/tokens')
       expect(plaintext).toMatch(/^lk_pat_/)

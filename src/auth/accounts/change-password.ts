@@ -3,7 +3,7 @@ import { timestamp } from '../../model/time.ts'
 import { type Deps, transact } from '../../store/transact.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { newSecret, sha256Hex } from '../secrets.ts'
-import { endOtherSessions, renewSession, type NewSession } from './sessions.ts'
+import { endSessions, renewSession, type NewSession } from './sessions.ts'
 
 /** A new password of a person who has just proved that they know the present one. */
 export interface PasswordChange {
@@ -28,7 +28,7 @@ export async function changePassword(
     if (stored === undefined || account === undefined) return undefined
     tx.put(keys.account(userId), { ...account, password_hash: passwordHash, devices: [sha256Hex(device)], updated_at: timestamp(clock) })
     if (link !== undefined) tx.remove(keys.signUp(userId))
-    await endOtherSessions(tx, stored)
+    await endSessions(tx, userId, ({ hash }) => hash !== stored.hash)
     return { ...(await renewSession(tx, stored, deps)), device }
   })
 }

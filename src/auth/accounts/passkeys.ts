@@ -39,6 +39,7 @@ const clientData = z.object({ challenge: z.string() })
 
 /** What a browser sends when a passkey has answered a challenge, or when an authenticator has made one. */
 export interface PasskeyAnswer {
+  readonly party: RelyingParty
   readonly credentialId: string
   /** the person that the passkey belongs to, as it says itself */
   readonly userId: string
@@ -46,11 +47,13 @@ export interface PasskeyAnswer {
   readonly json: unknown
 }
 
-/** Reads an answer. Nothing in it is verified yet. @returns undefined if it is malformed */
-export function readAnswer(text: string): PasskeyAnswer | undefined {
+/** Reads an answer to a page of an origin. Nothing in it is verified yet. @returns undefined if it is malformed, or if there are no passkeys */
+export function readAnswer(text: string, origin: string): PasskeyAnswer | undefined {
+  const party = relyingParty(origin)
   const { data: json } = answer.safeParse(parseJson(text))
   const { data } = clientData.safeParse(parseJson(textOf(json?.response.clientDataJSON)))
-  return json && data && { credentialId: json.id, userId: textOf(json.response.userHandle), challenge: data.challenge, json }
+  if (party === undefined || json === undefined || data === undefined) return undefined
+  return { party, credentialId: json.id, userId: textOf(json.response.userHandle), challenge: data.challenge, json }
 }
 
 function textOf(base64: string | null | undefined): string {
@@ -103,10 +106,11 @@ export async function assertionOptions({ id }: RelyingParty, challenge: string, 
 }
 
 /** Verifies a new passkey. @returns what is stored of it; undefined if it is refused */
-async function verifyAttestation(
-  { origin, id }: RelyingParty,
-  { json, challenge }: PasskeyAnswer,
-): Promise<Pick<Passkey, 'credential_id' | 'public_key' | 'counter' | 'transports'> | undefined> {
+async function verifyAttestation({
+  party: { origin, id },
+  json,
+  challenge,
+}: PasskeyAnswer): Promise<Pick<Passkey, 'credential_id' | 'public_key' | 'counter' | 'transports'> | undefined> {
   const { verifyRegistrationResponse } = await webauthn()
   const response = json as RegistrationResponseJSON
   const request = { response, expectedChallenge: challenge, expectedOrigin: origin, expectedRPID: id, requireUserVerification: true }
@@ -123,8 +127,7 @@ async function verifyAttestation(
 
 /** Verifies the answer of a passkey. @returns its new counter; undefined if the answer is refused */
 export async function verifyAssertion(
-  { origin, id }: RelyingParty,
-  { json, challenge }: PasskeyAnswer,
+  { party: { origin, id }, json, challenge }: PasskeyAnswer,
   { credential_id, public_key, counter }: Passkey,
 ): Promise<number | undefined> {
   const { verifyAuthenticationResponse } = await webauthn()
@@ -146,14 +149,14 @@ export async function verifyAssertion(
  */
 export async function registerPasskey(
   deps: Deps,
-  { party, session, attestation, name }: { party: RelyingParty; session: Session; attestation: PasskeyAnswer; name: string },
+  { session, attestation, name }: { session: Session; attestation: PasskeyAnswer; name: string },
 ): Promise<Passkey | undefined> {
   const { user_id: userId, form_token: formToken } = session
   const { passkey } = await changeSecondFactor(deps, userId, async (factor, tx) => {
     const { passkeys } = factor
     const challenge = await takeChallenge(tx, { secret: attestation.challenge, purpose: 'register', formToken }, deps.clock)
     if (challenge?.user_id !== userId || passkeys.length >= limits.passkeysPerPerson) return {}
-    const verified = await verifyAttestation(party, attestation)
+    const verified = await verifyAttestation(attestation)
     if (verified === undefined || passkeys.some(({ credential_id }) => credential_id === verified.credential_id)) return {}
     const added: Passkey = { id: newId('passkey', deps.random), name, ...verified, added_at: timestamp(deps.clock), used_at: null }
     return { passkey: added, factor: { ...factor, passkeys: [...passkeys, added] } }

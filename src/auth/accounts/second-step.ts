@@ -9,7 +9,7 @@ import type { Transaction } from '../../store/transaction.ts'
 import { sha256Hex } from '../secrets.ts'
 import { createChallenge, findChallenge, takeChallenge } from './challenges.ts'
 import { enter, isKnownDevice, type Entry, type Visit } from './entry.ts'
-import { verifyAssertion, type PasskeyAnswer, type RelyingParty } from './passkeys.ts'
+import { verifyAssertion, type PasskeyAnswer } from './passkeys.ts'
 import { secondFactorOf, useCode } from './second-factor.ts'
 import type { FailedAttempt } from './sign-in.ts'
 import { Throttle } from './throttle.ts'
@@ -24,7 +24,6 @@ export interface CodeAttempt extends Visit {
 
 /** An answer of a passkey. */
 export interface PasskeyAttempt {
-  readonly party: RelyingParty
   readonly formToken: string
   readonly assertion: PasskeyAnswer
 }
@@ -133,7 +132,7 @@ export class SecondStep {
    */
   async #acceptAssertion(
     tx: Transaction,
-    { party, formToken, assertion }: PasskeyAttempt,
+    { formToken, assertion }: PasskeyAttempt,
     purpose: Challenge['purpose'],
     userId: string,
   ): Promise<string | undefined> {
@@ -143,7 +142,7 @@ export class SecondStep {
     const factor = isId('user', userId) ? await secondFactorOf(tx, userId) : undefined
     const passkey = factor?.passkeys.find(({ credential_id }) => credential_id === assertion.credentialId)
     if (factor === undefined || passkey === undefined) return undefined
-    const counter = await verifyAssertion(party, assertion, passkey)
+    const counter = await verifyAssertion(assertion, passkey)
     if (counter === undefined) return undefined
     const used = { ...passkey, counter, used_at: timestamp(clock) }
     tx.put(keys.secondFactor(userId), { ...factor, passkeys: factor.passkeys.map((one) => (one === passkey ? used : one)) })

@@ -70,24 +70,15 @@ export async function endSession(tx: Transaction, hash: string): Promise<void> {
   tx.remove(keys.session(hash))
 }
 
-/** Ends all sessions of a person. */
-export async function endSessions(tx: Transaction, userId: string): Promise<void> {
-  for (const { hash } of await sessionsOf(tx, userId)) tx.remove(keys.session(hash))
-}
-
-/** Ends all sessions of a person except one. */
-export async function endOtherSessions(tx: Transaction, { user_id, hash }: Pick<Session, 'user_id' | 'hash'>): Promise<void> {
-  for (const other of await sessionsOf(tx, user_id)) if (other.hash !== hash) tx.remove(keys.session(other.hash))
-}
-
 /**
- * Ends the session of a person that has an id in their list.
- * @returns whether there was one
+ * Ends sessions of a person.
+ * @param isMeant default: all of them
+ * @returns how many have ended
  */
-export async function endListedSession(tx: Transaction, userId: string, id: string): Promise<boolean> {
-  const session = (await sessionsOf(tx, userId)).find((one) => one.id === id)
-  if (session !== undefined) tx.remove(keys.session(session.hash))
-  return session !== undefined
+export async function endSessions(tx: Transaction, userId: string, isMeant: (session: Session) => boolean = () => true): Promise<number> {
+  const meant = (await sessionsOf(tx, userId)).filter(isMeant)
+  for (const { hash } of meant) tx.remove(keys.session(hash))
+  return meant.length
 }
 
 /** The valid sessions of a person, newest first. */

@@ -9,7 +9,7 @@ import { keys } from '../../store/keys.ts'
 import type { Deps } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { mintToken } from './format.ts'
-import { newLifecycle, stateOf, transition } from './lifecycle.ts'
+import { newLifecycle, revoked, rotated, stateOf } from './lifecycle.ts'
 
 /** What a user chooses when they create a token. */
 export interface TokenRequest {
@@ -105,7 +105,7 @@ export async function rotateToken(
   const old = await findToken(tx, tokenId)
   if (old === undefined || old.user_id !== userId) throw new IssueRefused('no_token')
   const { plaintext, token } = await issue(tx, { userId, name: old.name, scopes: old.scopes, lifetime }, deps)
-  const replaced = transition(old, { type: 'rotate', successor: token.id }, deps.clock())
+  const replaced = rotated(old, token.id, deps.clock())
   if (replaced === undefined) throw new IssueRefused('not_active')
   tx.put(keys.token(old.hash), replaced)
   return { plaintext, token, replaced }
@@ -122,8 +122,8 @@ export async function findToken(tx: Transaction, tokenId: string): Promise<Token
  * @param by who revokes it, if that is not its user
  * @returns the token as it is now: the same object if it had already ended
  */
-export function endToken(tx: Transaction, token: TokenRecord, type: 'revoke' | 'leave', clock: Clock, by?: string): TokenRecord {
-  const changed = transition(token, { type }, clock())!
+export function endToken(tx: Transaction, token: TokenRecord, clock: Clock, by?: string): TokenRecord {
+  const changed = revoked(token, clock())
   if (changed === token) return token
   const ended = by === undefined ? changed : { ...changed, revoked_by: by }
   tx.put(keys.token(token.hash), ended)

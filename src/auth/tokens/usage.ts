@@ -18,19 +18,14 @@ export interface Use {
   readonly isDenied?: boolean
 }
 
-/** What this process knows of a token that it has not written yet. */
-interface Pending {
+/** What this process knows of a token. */
+interface Known {
   readonly workspaceId: string
   /** when this process last wrote, in milliseconds since 1970 */
   written: number
-  /** of the last use; undefined: everything is written */
-  at: number | undefined
-  last: Use
-  days: Days
+  /** what it has not written yet */
+  unwritten: TokenUse | undefined
 }
-
-/** day → what was counted */
-type Days = Map<string, { calls: number; refusals: number }>
 
 /**
  * Records when and how often tokens are used, with a precision of ten minutes. It writes in the background: a request does not wait
@@ -39,7 +34,7 @@ type Days = Map<string, { calls: number; refusals: number }>
  */
 export class UsageRecorder {
   readonly #deps: Deps
-  readonly #tokens = new Map<string, Pending>()
+  readonly #tokens = new Map<string, Known>()
   readonly #writing = new Set<Promise<void>>()
   #timer: NodeJS.Timeout | undefined
 
@@ -48,22 +43,17 @@ export class UsageRecorder {
   }
 
   /** Records that a token is used now. Never throws. */
-  record(workspaceId: string, hash: string, use: Use = {}): void {
+  record(workspaceId: string, hash: string, { address = null, agent = null, isDenied = false }: Use = {}): void {
     const now = this.#deps.clock()
     let token = this.#tokens.get(hash)
     if (token === undefined) {
       if (this.#tokens.size >= MAX_REMEMBERED_TOKENS) this.#forgetOldest()
-      this.#tokens.set(hash, (token = { workspaceId, written: -Infinity, at: undefined, last: use, days: new Map() }))
+      this.#tokens.set(hash, (token = { workspaceId, written: -Infinity, unwritten: undefined }))
     }
-    token.at = now
-    token.last = use
-    const day = timestamp(() => now).slice(0, 10)
-    let counts = token.days.get(day)
-    if (counts === undefined) token.days.set(day, (counts = { calls: 0, refusals: 0 }))
-    counts.calls++
-    if (use.isDenied === true) counts.refusals++
+    const at = timestamp(() => now)
+    token.unwritten = sumOf(token.unwritten, { at, address, agent, days: [{ day: at.slice(0, 10), calls: 1, refusals: isDenied ? 1 : 0 }] })
     // A denied request alone causes no write, however often it is sent.
-    if (use.isDenied !== true && now - token.written >= WRITE_INTERVAL) this.#write(hash, token)
+    if (!isDenied && now - token.written >= WRITE_INTERVAL) this.#write(hash, token)
     else if (this.#timer === undefined) {
       this.#timer = setTimeout(() => this.#writeAll(), WRITE_INTERVAL)
       this.#timer.unref()
@@ -84,51 +74,39 @@ export class UsageRecorder {
   #writeAll(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    for (const [hash, token] of this.#tokens) if (token.at !== undefined) this.#write(hash, token)
+    for (const [hash, token] of this.#tokens) this.#write(hash, token)
   }
 
   #forgetOldest(): void {
     const [hash, token] = this.#tokens.entries().next().value!
     this.#tokens.delete(hash)
-    if (token.at !== undefined) this.#write(hash, token)
+    this.#write(hash, token)
   }
 
-  /** Writes what has been counted. What cannot be written is counted with the next use. */
-  #write(hash: string, token: Pending): void {
-    const { workspaceId, last, days } = token
-    const at = token.at!
-    token.written = at
-    token.at = undefined
-    token.days = new Map()
+  /** Writes what is not written yet. What cannot be written is counted with the next use. */
+  #write(hash: string, token: Known): void {
+    const { workspaceId, unwritten: use } = token
+    if (use === undefined) return
+    token.written = Date.parse(use.at)
+    token.unwritten = undefined
     const { store, random } = this.#deps
     const write = transact(store, workspaceId, random, async (tx) => {
+      // Another process may have written a later use.
       const stored = await tx.get(keys.tokenUse(hash))
-      tx.put(keys.tokenUse(hash), addedUse(stored, at, last, days))
-    }).catch(() => giveBack(token, at, days))
+      tx.put(keys.tokenUse(hash), sumOf(stored, { ...use, agent: shortAgent(use.agent ?? null) }))
+    }).catch(() => void (token.unwritten = sumOf(token.unwritten, use)))
     this.#writing.add(write)
     void write.finally(() => this.#writing.delete(write))
   }
 }
 
-function giveBack(token: Pending, at: number, days: Days): void {
-  token.at ??= at
-  addCounts(token.days, days)
-}
-
-function addCounts(days: Days, added: Days): void {
-  for (const [day, { calls, refusals }] of added) {
-    const known = days.get(day)
-    days.set(day, { calls: (known?.calls ?? 0) + calls, refusals: (known?.refusals ?? 0) + refusals })
+/** Two uses of a token as one: the client of the later one, and the sums of each day. */
+function sumOf(known: TokenUse | undefined, use: TokenUse): TokenUse {
+  const { at, address, agent } = known !== undefined && known.at > use.at ? known : use
+  const days = new Map(known?.days?.map((day) => [day.day, day]))
+  for (const { day, calls, refusals } of use.days ?? []) {
+    const counted = days.get(day)
+    days.set(day, { day, calls: calls + (counted?.calls ?? 0), refusals: refusals + (counted?.refusals ?? 0) })
   }
-}
-
-function addedUse(stored: TokenUse | undefined, at: number, { address = null, agent = null }: Use, added: Days): TokenUse {
-  const days: Days = new Map((stored?.days ?? []).map(({ day, calls, refusals }) => [day, { calls, refusals }]))
-  addCounts(days, added)
-  const time = timestamp(() => at)
-  const all = [...days].toSorted(([a], [b]) => (a < b ? -1 : 1)).slice(-DAYS)
-  // Another process may have written a later use.
-  const isOlder = stored !== undefined && stored.at > time
-  const last = isOlder ? { at: stored.at, address: stored.address, agent: stored.agent } : { at: time, address, agent: shortAgent(agent) }
-  return { ...last, days: all.map(([day, counts]) => ({ day, ...counts })) }
+  return { at, address, agent, days: [...days.values()].toSorted((a, b) => (a.day < b.day ? -1 : 1)).slice(-DAYS) }
 }

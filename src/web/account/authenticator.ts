@@ -8,8 +8,8 @@ import {
 } from '../../auth/accounts/second-factor.ts'
 import { lazy } from '../../model/lazy.ts'
 import { errorPage, notFoundPage, tooManyAttempts } from '../error-pages.ts'
-import { formPage, type Refusal } from '../form-page.ts'
-import { copyButton, html, notice } from '../html.ts'
+import { formPage } from '../form-page.ts'
+import { html, notice, textToCopy } from '../html.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
 import { reportChange } from './notices.ts'
 import { withProof } from './re-authentication.ts'
@@ -44,8 +44,8 @@ export const authenticatorCodePage: Page = {
     const { web, session, form } = context
     const wait = web.secondStep.limitCodes(session)
     if (wait > 0) {
-      const { error, headers } = tooManyAttempts(wait)
-      return errorPage(429, 'Too many attempts', error, headers)
+      const { status, error, headers } = tooManyAttempts(wait)
+      return errorPage(status, 'Too many attempts', error, headers)
     }
     const { secret, codes } = await addAuthenticator(web, session, form.get('code') ?? '')
     if (secret === undefined) {
@@ -108,7 +108,7 @@ function ifPresent(answer: (context: SignedInContext) => Promise<PageResponse>) 
 async function renderSecret(context: SignedInContext, secret: string, error?: string): Promise<PageView> {
   const code = await qrCode(await totpUri(secret, context.session.email), 'QR code for the authenticator app')
   const spaced = secret.replaceAll(/(.{4})(?=.)/g, '$1 ')
-  const refusal: Refusal = error === undefined ? {} : { status: 422, error: 'The authenticator app was not added.' }
+  const refusal = error === undefined ? undefined : { error: 'The authenticator app was not added.', errors: { code: [error] } }
   return formPage(
     context,
     {
@@ -119,7 +119,7 @@ async function renderSecret(context: SignedInContext, secret: string, error?: st
           ${code}
           <p>If you cannot scan it, enter this secret in the app: <code class="spaced">${spaced}</code></p>
         </div>
-        ${codeField(error, { label: 'First code', hint: 'The six digits that the app shows now.', inputmode: 'numeric', maxlength: 10 })}`,
+        ${codeField(refusal, { label: 'First code', hint: 'The six digits that the app shows now.', inputmode: 'numeric', maxlength: 10 })}`,
       button: 'Add the app',
       cancel: '/settings/account',
       note: 'This page works for five minutes. The app does not count before its first code is accepted.',
@@ -137,8 +137,7 @@ function renderRecoveryCodes(codes: readonly string[], title: string, text: stri
     <div class="card secret" data-once>
       <h2 id="codes-label">Recovery codes</h2>
       <p class="hint">Each one works once, in place of a code, if you lose the device with the app.</p>
-      <pre><code id="codes" tabindex="0" role="textbox" aria-readonly="true" aria-multiline="true" aria-labelledby="codes-label">${codes.join('\n')}</code></pre>
-      ${copyButton('codes', 'the recovery codes')}
+      ${textToCopy('codes', codes.join('\n'), 'the recovery codes')}
     </div>
     <p><a class="button primary" href="/settings/account">I have stored them</a></p>
   `
@@ -147,11 +146,7 @@ function renderRecoveryCodes(codes: readonly string[], title: string, text: stri
 
 /** A QR code as an image in the page: dark squares on a white ground, in the dark look too, so that every camera reads it. */
 async function qrCode(text: string, label: string): Promise<VNode> {
-  const { encode } = await uqr()
-  const { data, size } = encode(text, { ecc: 'M', border: 4 })
-  const squares = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : [])))
-  return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label=${label} shape-rendering="crispEdges">
-    <rect width=${size} height=${size} fill="#fff" />
-    <path d=${squares.join('')} fill="#000" />
-  </svg>`
+  const { renderSVG } = await uqr()
+  const image = renderSVG(text, { ecc: 'M', border: 4, pixelSize: 1 })
+  return html`<div class="qr" role="img" aria-label=${label} dangerouslySetInnerHTML=${{ __html: image }}></div>`
 }

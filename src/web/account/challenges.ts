@@ -46,6 +46,6 @@ async function respond(
   if (party === undefined) return { json: { error: 'There are no passkeys at an IP address.' }, status: 409 }
   const result = await web.secondStep.challenge(userId ?? networkOf(address), { purpose, userId, formToken: form.get('form_token')! })
   if ('challenge' in result) return { json: await optionsOf(party, result.challenge, result.passkeys) }
-  const { error, headers } = tooManyAttempts(result.retryAfterMs)
-  return { json: { error }, status: 429, headers }
+  const { status, error, headers } = tooManyAttempts(result.retryAfterMs)
+  return { json: { error }, status, headers }
 }

@@ -4,6 +4,7 @@ import type { Notice, NoticeKind, Passkey } from '../../model/second-factor.ts'
 import type { SendMail } from '../../mail/mailer.ts'
 import { GLOBAL } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
+import { postForm } from '../form-page.ts'
 import { html } from '../html.ts'
 import { renderTime } from '../times.ts'
 import type { Page, PageContext, Visit } from '../page-context.ts'
@@ -25,6 +26,7 @@ const sentences: Readonly<Record<NoticeKind, (name: string) => string>> = {
 export function renderNotices({ notices, mayDismiss, session }: Visit): VNode | undefined {
   if (notices.length === 0) return undefined
   const newest = notices.toReversed()
+  const dismissal = html`${notices.map(({ id }) => html`<input type="hidden" name="notice" value=${id} />`)}<button>Dismiss</button>`
   return html`<section class="card notices" aria-label="What happened in your account">
     <details>
       <summary>
@@ -38,11 +40,7 @@ export function renderNotices({ notices, mayDismiss, session }: Visit): VNode | 
       </p>
       ${
         mayDismiss
-          ? html`<form method="post" action="/settings/account/notices">
-              <input type="hidden" name="form_token" value=${session.form_token} />
-              ${notices.map(({ id }) => html`<input type="hidden" name="notice" value=${id} />`)}
-              <button>Dismiss</button>
-            </form>`
+          ? postForm({ action: noticesPage.path, token: session.form_token, fields: dismissal }, null)
           : html`<p class="hint">
               This browser is new. Dismiss this in a browser that you have used before, or when you sign in here the next time.
             </p>`

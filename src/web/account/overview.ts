@@ -6,7 +6,8 @@ import type { Session } from '../../model/account.ts'
 import type { SecondFactor } from '../../model/second-factor.ts'
 import { GLOBAL } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
-import { html, notice } from '../html.ts'
+import { card, html, notice } from '../html.ts'
+import { postForm } from '../form-page.ts'
 import { renderTime } from '../times.ts'
 import type { Page, SignedInContext } from '../page-context.ts'
 
@@ -37,17 +38,19 @@ export const accountPage: Page = {
     const body = html`
       <h1>Your account</h1>
       ${text !== undefined && notice('done', text)}
-      <section class="card" aria-labelledby="password">
-        <h2 id="password">Password</h2>
-        <p>You sign in as <strong>${session.email}</strong>.</p>
-        <p><a class="button" href="/settings/account/password">Change password</a></p>
-      </section>
+      ${card(
+        'password',
+        'Password',
+        html`<p>You sign in as <strong>${session.email}</strong>.</p>
+          <p><a class="button" href="/settings/account/password">Change password</a></p>`,
+      )}
       ${renderAuthenticator(factor)} ${renderPasskeys(context, factor)} ${renderSessions(session, sessions)}
-      <section class="card" aria-labelledby="tokens">
-        <h2 id="tokens">Tokens</h2>
-        <p>If one of your tokens may be in wrong hands and you do not know which one, revoke all.</p>
-        <p><a class="button danger" href="/settings/account/revoke-tokens">Revoke all my tokens</a></p>
-      </section>
+      ${card(
+        'tokens',
+        'Tokens',
+        html`<p>If one of your tokens may be in wrong hands and you do not know which one, revoke all.</p>
+          <p><a class="button danger" href="/settings/account/revoke-tokens">Revoke all my tokens</a></p>`,
+      )}
     `
     return { title: 'Your account', body }
   },
@@ -55,29 +58,24 @@ export const accountPage: Page = {
 
 function renderAuthenticator({ authenticator, recovery_hashes }: SecondFactor): VNode {
   const left = recovery_hashes.length
-  return html`<section class="card" aria-labelledby="authenticator">
-    <h2 id="authenticator">Authenticator app</h2>
-    ${
-      authenticator === null
-        ? html`<p>With an authenticator app, a stolen password alone lets no one in: each sign-in also asks for a code.</p>
-            <p><a class="button" href="/settings/account/authenticator">Set up an authenticator app</a></p>`
-        : html`<p>
-              <span class="state active">on</span> since${' '}
-              ${renderTime(authenticator.added_at)}.${` ${left === 1 ? '1 recovery code is' : `${left} recovery codes are`} left.`}
-            </p>
-            <p class="actions">
-              <a class="button" href="/settings/account/recovery-codes">New recovery codes</a>
-              <a class="button" href="/settings/account/authenticator">Replace the app</a>
-              <a class="button danger" href="/settings/account/authenticator/remove">Remove the app</a>
-            </p>`
-    }
-  </section>`
+  const content =
+    authenticator === null
+      ? html`<p>With an authenticator app, a stolen password alone lets no one in: each sign-in also asks for a code.</p>
+          <p><a class="button" href="/settings/account/authenticator">Set up an authenticator app</a></p>`
+      : html`<p>
+            <span class="state active">on</span> since${' '}
+            ${renderTime(authenticator.added_at)}.${` ${left === 1 ? '1 recovery code is' : `${left} recovery codes are`} left.`}
+          </p>
+          <p class="actions">
+            <a class="button" href="/settings/account/recovery-codes">New recovery codes</a>
+            <a class="button" href="/settings/account/authenticator">Replace the app</a>
+            <a class="button danger" href="/settings/account/authenticator/remove">Remove the app</a>
+          </p>`
+  return card('authenticator', 'Authenticator app', content)
 }
 
 function renderPasskeys({ origin }: SignedInContext, { passkeys }: SecondFactor): VNode {
-  return html`<section class="card" aria-labelledby="passkeys">
-    <h2 id="passkeys">Passkeys</h2>
-    <p>A passkey signs you in with your fingerprint, your face or the PIN of a device, without a password.</p>
+  const content = html`<p>A passkey signs you in with your fingerprint, your face or the PIN of a device, without a password.</p>
     ${
       passkeys.length > 0 &&
       html`<ul class="entries">
@@ -99,22 +97,18 @@ function renderPasskeys({ origin }: SignedInContext, { passkeys }: SecondFactor)
       relyingParty(origin) === undefined
         ? html`<p class="hint">Browsers allow no passkeys at an IP address. Open this page under a host name.</p>`
         : html`<p><a class="button" href="/settings/account/passkeys/new">Add a passkey</a></p>`
-    }
-  </section>`
+    }`
+  return card('passkeys', 'Passkeys', content)
 }
 
 function renderSessions(current: Session, sessions: readonly Session[]): VNode {
-  return html`<section class="card" aria-labelledby="sessions">
-    <h2 id="sessions">Sessions</h2>
-    <p>Where you are signed in. A session ends after 30 minutes without a request, and after 12 hours in any case.</p>
-    <form method="post" action="/settings/account/sessions">
-      <input type="hidden" name="form_token" value=${current.form_token} />
-      <ul class="entries">
-        ${sessions.map((session) => renderSession(session, session.hash === current.hash))}
-      </ul>
-      ${sessions.length > 1 && html`<button class="danger" name="end" value="others">End all other sessions</button>`}
-    </form>
-  </section>`
+  const fields = html`<ul class="entries">
+      ${sessions.map((session) => renderSession(session, session.hash === current.hash))}
+    </ul>
+    ${sessions.length > 1 && html`<button class="danger" name="end" value="others">End all other sessions</button>`}`
+  const content = html`<p>Where you are signed in. A session ends after 30 minutes without a request, and after 12 hours in any case.</p>
+    ${postForm({ action: '/settings/account/sessions', token: current.form_token, fields }, null)}`
+  return card('sessions', 'Sessions', content)
 }
 
 function renderSession(session: Session, isCurrent: boolean): VNode {

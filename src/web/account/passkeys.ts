@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { changePasskey, readAnswer, registerPasskey, relyingParty } from '../../auth/accounts/passkeys.ts'
+import { changePasskey, readAnswer, registerPasskey } from '../../auth/accounts/passkeys.ts'
 import { secondFactorOf } from '../../auth/accounts/second-factor.ts'
 import { limits } from '../../model/limits.ts'
 import { nameLine } from '../../model/text.ts'
@@ -28,19 +28,19 @@ async function register(context: SignedInContext): Promise<PageResponse> {
   const { web, session, origin, form } = context
   if (!form.has('attestation')) return renderNew(context)
   const name = passkeyName.safeParse(form.get('name') ?? '')
-  if (!name.success) return renderNew(context, { status: 422 }, name.error.issues[0]!.message)
-  const [party, attestation] = [relyingParty(origin), readAnswer(form.get('attestation')!)]
-  const passkey = party && attestation && (await registerPasskey(web, { party, session, attestation, name: name.data }))
-  if (passkey === undefined) return renderNew(context, { status: 422, error: REFUSED })
+  if (!name.success) return renderNew(context, { errors: { name: [name.error.issues[0]!.message] } })
+  const attestation = readAnswer(form.get('attestation')!, origin)
+  const passkey = attestation && (await registerPasskey(web, { session, attestation, name: name.data }))
+  if (passkey === undefined) return renderNew(context, { error: REFUSED })
   await reportChange(context, 'passkey_added', passkey)
   return { redirect: '/settings/account?passkey' }
 }
 
 const newPasskey = { title: 'Add a passkey', below: html`<p><a href="/settings/account">Back to your account</a></p>` }
 
-function renderNew(context: SignedInContext, refusal?: Refusal, nameError?: string): PageView {
+function renderNew(context: SignedInContext, refusal?: Refusal): PageView {
   const { form, agent } = context
-  const fields = html`${nameField(form.get('name') ?? agent, nameError, 'So that you recognize it in the list, such as the name of the device.')}
+  const fields = html`${nameField(form.get('name') ?? agent, refusal, 'So that you recognize it in the list, such as the name of the device.')}
     ${passkeyButton({ purpose: 'register', field: 'attestation', label: 'Create a passkey', isPrimary: true })}
     <p class="hint">
       A passkey needs a browser with JavaScript that knows passkeys, and a device with a fingerprint reader, a camera or a PIN.
@@ -59,22 +59,22 @@ async function change(context: SignedInContext): Promise<PageResponse> {
   const { id, name } = passkey
   const isRenamed = context.request.method === 'POST' && form.get('do') !== 'remove'
   const newName = passkeyName.safeParse(form.get('name') ?? '')
-  const nameError = isRenamed ? newName.error?.issues[0]!.message : undefined
+  const refusal = isRenamed && !newName.success ? { errors: { name: [newName.error.issues[0]!.message] } } : undefined
   if (isRenamed && newName.success) {
     await changePasskey(web, session.user_id, id, (one) => ({ ...one, name: newName.data }))
     return { redirect: '/settings/account?renamed' }
   }
-  const rename = html`${nameField(name, nameError)} <button name="do" value="rename">Rename</button>`
+  const rename = html`${nameField(name, refusal)} <button name="do" value="rename">Rename</button>`
   const removal = {
     title: name,
     above: postForm({ action: path, token: session.form_token, fields: rename }),
-    fields: html`<input type="hidden" name="do" value="remove" />
-      <p>Once it is removed here, the passkey no longer signs you in. Delete it on your device too.</p>`,
+    hidden: { do: 'remove' },
+    fields: html`<p>Once it is removed here, the passkey no longer signs you in. Delete it on your device too.</p>`,
     button: 'Remove the passkey',
     isDanger: true,
     cancel: '/settings/account',
   }
-  if (nameError !== undefined) return proofPage(context, removal, { status: 422 })
+  if (refusal !== undefined) return proofPage(context, removal, refusal)
   return withProof(context, removal, async () => {
     const removed = await changePasskey(web, session.user_id, id, () => undefined)
     if (removed === undefined) return { redirect: '/settings/account', audit: false }
@@ -83,7 +83,7 @@ async function change(context: SignedInContext): Promise<PageResponse> {
   })
 }
 
-function nameField(value: string, error: string | undefined, hint?: string): VNode {
+function nameField(value: string, refusal: Refusal | undefined, hint?: string): VNode {
   const attributes = { required: true, maxlength: limits.passkeyName, autocomplete: 'off', value }
-  return field({ name: 'name', label: 'Name', hint, error, ...attributes })
+  return field({ name: 'name', label: 'Name', hint, ...attributes }, refusal)
 }

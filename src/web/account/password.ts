@@ -7,7 +7,7 @@ import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { setCookie } from '../cookies.ts'
 import { sessionChangedPage } from '../error-pages.ts'
-import { formPage, type FieldErrors, type Refusal } from '../form-page.ts'
+import { formPage, type Refusal } from '../form-page.ts'
 import { html } from '../html.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
 import { reportChange } from './notices.ts'
@@ -26,15 +26,15 @@ export const passwordPage: Page = {
   get: (context) => renderPassword(context),
   async post(context) {
     const parsed = input.safeParse(Object.fromEntries(context.form))
-    if (!parsed.success) return renderPassword(context, z.flattenError(parsed.error).fieldErrors)
+    if (!parsed.success) return renderPassword(context, { errors: z.flattenError(parsed.error).fieldErrors })
     const { present, password } = parsed.data
     const failure = await checkPassword(context, present, needsCode(context))
     if (failure !== undefined) {
       const { error, ...rest } = failure
-      return renderPassword(context, { [error.startsWith('The code') ? 'code' : 'present']: [error] }, rest)
+      return renderPassword(context, { ...rest, errors: { [error.startsWith('The code') ? 'code' : 'present']: [error] } })
     }
     const weakness = await weaknessOf(password, await personOf(context))
-    if (weakness !== undefined) return renderPassword(context, { password: [weakness] })
+    if (weakness !== undefined) return renderPassword(context, { errors: { password: [weakness] } })
     return change(context, password)
   },
 }
@@ -49,28 +49,27 @@ async function personOf({ web, session }: SignedInContext): Promise<{ email: str
 }
 
 async function change(context: SignedInContext, password: string): Promise<PageResponse> {
-  const { web, session, origin } = context
+  const { web, session } = context
   const changed = await changePassword(web, { session, passwordHash: await web.passwords.hash(password) })
   if (changed === undefined) return sessionChangedPage()
+  setCookie(context, 'session', changed.secret)
+  setCookie(context, 'device', changed.device, DEVICE_COOKIE_AGE)
   await reportChange(context, 'password_changed')
-  return {
-    redirect: '/settings/account?password',
-    cookies: [setCookie('session', changed.secret, origin), setCookie('device', changed.device, origin, DEVICE_COOKIE_AGE)],
-  }
+  return { redirect: '/settings/account?password' }
 }
 
-function renderPassword(context: SignedInContext, errors?: FieldErrors, refusal: Refusal = { status: 422 }): PageView {
+function renderPassword(context: SignedInContext, refusal?: Refusal): PageView {
   return formPage(
     context,
     {
       title: 'Change password',
       fields: html`<input type="email" name="email" value=${context.session.email} autocomplete="username" readonly hidden />
-        ${presentPassword('present', 'Present password', errors?.['present']?.[0])}
-        ${needsCode(context) && codeField(errors?.['code']?.[0])} ${newPasswordFields('New password', errors)}
+        ${presentPassword('present', 'Present password', refusal)} ${needsCode(context) && codeField(refusal)}
+        ${newPasswordFields('New password', refusal)}
         <p class="hint">All your other sessions end. Your tokens stay valid.</p>`,
       button: 'Change password',
       cancel: '/settings/account',
     },
-    errors && { ...refusal, error: 'The password was not changed.' },
+    refusal && { ...refusal, error: 'The password was not changed.' },
   )
 }

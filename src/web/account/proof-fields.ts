@@ -1,22 +1,13 @@
 import type { VNode } from 'preact'
 import { limits } from '../../model/limits.ts'
-import { field, type FieldErrors } from '../form-page.ts'
+import { field, type Refusal } from '../form-page.ts'
 import { html } from '../html.ts'
 
 /** The field for a code of an authenticator app, or for a recovery code. */
-export function codeField(error?: string, attributes: Record<string, unknown> = {}): VNode {
-  return field({
-    name: 'code',
-    label: 'Code',
-    hint: 'The six digits that your authenticator app shows now, or one of your recovery codes.',
-    error,
-    autocomplete: 'one-time-code',
-    autocapitalize: 'off',
-    spellcheck: 'false',
-    required: true,
-    maxlength: 40,
-    ...attributes,
-  })
+export function codeField(refusal?: Refusal, more: Record<string, unknown> = {}): VNode {
+  const hint = 'The six digits that your authenticator app shows now, or one of your recovery codes.'
+  const attributes = { autocomplete: 'one-time-code', autocapitalize: 'off', spellcheck: 'false', required: true, maxlength: 40, ...more }
+  return field({ name: 'code', label: 'Code', hint, ...attributes }, refusal)
 }
 
 /** Where the script of the pages gets a challenge for each purpose. */
@@ -50,23 +41,15 @@ export function passkeyButton({
 }
 
 /** The field for the password that a person has. */
-export function presentPassword(name: string, label: string, error?: string, hint?: string): VNode {
-  return field({
-    name,
-    label,
-    hint,
-    error,
-    type: 'password',
-    autocomplete: 'current-password',
-    required: true,
-    maxlength: limits.passwordLongest,
-  })
+export function presentPassword(name: string, label: string, refusal?: Refusal, hint?: string): VNode {
+  const attributes = { type: 'password', autocomplete: 'current-password', required: true, maxlength: limits.passwordLongest }
+  return field({ name, label, hint, ...attributes }, refusal)
 }
 
 /** The fields for a new password, which is entered twice. */
-export function newPasswordFields(label: string, errors?: FieldErrors): VNode {
+export function newPasswordFields(label: string, refusal?: Refusal): VNode {
   const shared = { type: 'password', autocomplete: 'new-password', required: true, maxlength: limits.passwordLongest }
   const hint = `At least ${limits.passwordShortest} characters. A few words in a row make a good password.`
-  return html`${field({ name: 'password', label, hint, error: errors?.['password']?.[0], minlength: limits.passwordShortest, ...shared })}
-  ${field({ name: 'again', label: `Repeat the ${label.toLowerCase()}`, error: errors?.['again']?.[0], ...shared })}`
+  return html`${field({ name: 'password', label, hint, minlength: limits.passwordShortest, ...shared }, refusal)}
+  ${field({ name: 'again', label: `Repeat the ${label.toLowerCase()}`, ...shared }, refusal)}`
 }

@@ -51,13 +51,13 @@ export function proofPage(context: SignedInContext, { scopes, fields, ...page }:
 function proofFields(context: SignedInContext, scopes = ACCOUNT_CHANGE, error?: string): VNode | undefined {
   const { protection, origin } = context
   if (isProved(context, scopes)) return undefined
-  const isOfCode = error === refusals.code_refused
+  const refusal = error === undefined ? undefined : { errors: { [error === refusals.code_refused ? 'code' : 'password']: [error] } }
   const hint = scopes === ACCOUNT_CHANGE ? ACCOUNT_HINT : TOKEN_HINT
-  const password = presentPassword('password', 'Your password', isOfCode ? undefined : error, hint)
+  const password = presentPassword('password', 'Your password', refusal, hint)
   const hasPasskey = protection.passkeys > 0 && relyingParty(origin) !== undefined
   if (!protection.hasAuthenticator && !hasPasskey) return password
   return html`<div class="proof">
-    ${password} ${protection.hasAuthenticator && codeField(isOfCode ? error : undefined)}
+    ${password} ${protection.hasAuthenticator && codeField(refusal)}
     ${hasPasskey && passkeyButton({ purpose: 'prove', field: 'passkey', label: 'Use a passkey instead' })}
   </div>`
 }
@@ -74,7 +74,7 @@ export async function withProof(
   run: (context: SignedInContext) => Awaitable<PageResponse>,
   update: (session: Session) => Session | PageView = (session) => session,
 ): Promise<PageResponse> {
-  const { web, request, origin, pendingCookies } = context
+  const { web, request } = context
   if (request.method !== 'POST') return proofPage(context, form)
   const isRecent = isProved(context, form.scopes)
   const refusal = isRecent ? undefined : await checkProof(context)
@@ -90,18 +90,17 @@ export async function withProof(
   })
   if ('title' in result) return result
   const { session, secret } = result
-  if (secret !== undefined) pendingCookies.push(setCookie('session', secret, origin))
+  if (secret !== undefined) setCookie(context, 'session', secret)
   return { session, ...(await run({ ...context, session })) }
 }
 
 /** Checks the proof in a form. @returns undefined if it is accepted */
 async function checkProof(context: SignedInContext): Promise<RefusedProof | undefined> {
   const { web, session, origin, form } = context
-  const [party, answer] = [relyingParty(origin), form.get('passkey') ?? '']
+  const answer = form.get('passkey') ?? ''
   if (answer === '') return checkPassword(context, form.get('password'))
-  const assertion = readAnswer(answer)
-  const attempt = party && assertion && { party, formToken: session.form_token, assertion }
-  const isAccepted = attempt !== undefined && (await web.secondStep.provePasskey(attempt, session))
+  const assertion = readAnswer(answer, origin)
+  const isAccepted = assertion !== undefined && (await web.secondStep.provePasskey({ assertion, formToken: session.form_token }, session))
   return report(context, isAccepted ? 'verified' : 'passkey_refused', { passkey: true })
 }
 
@@ -131,5 +130,5 @@ function report(
     return { status: 403, error: refusals[result] }
   }
   web.log.warn({ event: 'web.reauthentication_throttled', ...members }, 're-authentication throttled')
-  return { status: 429, ...tooManyAttempts(result.retryAfterMs) }
+  return tooManyAttempts(result.retryAfterMs)
 }

@@ -71,7 +71,7 @@ async function activeTokensOf(web: WebServices, userId: string): Promise<{ works
 async function revoke(web: WebServices, workspaceId: string, tokens: readonly TokenRecord[]): Promise<string[]> {
   const ended = await transact(web.store, workspaceId, web.random, async (tx) => {
     const stored = (await tx.read(tokens.map(({ hash }) => keys.token(hash)))).filter((token) => token !== undefined)
-    return stored.filter((token) => endToken(tx, token, 'revoke', web.clock) !== token)
+    return stored.filter((token) => endToken(tx, token, web.clock) !== token)
   })
   for (const token of ended) logRevoked(web, workspaceId, token)
   return ended.map(({ id }) => id)

@@ -3,7 +3,7 @@ import type { FailedAttempt } from '../../auth/accounts/sign-in.ts'
 import { networkOf } from '../../http/client-address.ts'
 import { durations } from '../../model/durations.ts'
 import { DAY } from '../../model/time.ts'
-import { cookieName, setCookie } from '../cookies.ts'
+import { cookieOf, setCookie } from '../cookies.ts'
 import { tooManyAttempts } from '../error-pages.ts'
 import { anonymousFormToken } from '../forms.ts'
 import { formPage, type Refusal } from '../form-page.ts'
@@ -21,8 +21,9 @@ const PATH = '/settings/sign-in/second-factor'
 const EXPIRED = '/settings/sign-in?late'
 
 /** The browser of a request, for an attempt to sign in. */
-export function visitOf({ address, agent, cookies, origin, session }: PageContext): Visit {
-  return { network: networkOf(address), agent, device: cookies.get(cookieName('device', origin)), currentSession: session?.hash }
+export function visitOf(context: PageContext): Visit {
+  const { address, agent, session } = context
+  return { network: networkOf(address), agent, device: cookieOf(context, 'device'), currentSession: session?.hash }
 }
 
 /** What an attempt to sign in has led to. */
@@ -53,7 +54,7 @@ export function answerAttempt(
   if (result === 'signed_in' || result === 'second_factor') return passPassword(context, attempt)
   const event = { event: `web.${what}_${result}`, user_id: userId, request_id: requestId, address, ...members }
   web.log.warn(event, `${what === 'sign_in' ? 'sign-in' : 'second factor'} ${result}`)
-  if (result === 'throttled') return ask({ status: 429, ...tooManyAttempts(attempt.retryAfterMs) })
+  if (result === 'throttled') return ask(tooManyAttempts(attempt.retryAfterMs))
   return { ...ask({ status: 401, error }), audit: { operation, userId } }
 }
 
@@ -62,39 +63,31 @@ export function passPassword(context: PageContext, entry: PasswordEntry): PageRe
   const { web, origin, requestId, address } = context
   const { userId } = entry
   if (entry.result === 'second_factor') {
-    return {
-      redirect: PATH,
-      cookies: [setCookie('second_factor', entry.challenge, origin, CHALLENGE_COOKIE_AGE)],
-      // The client knows the password.
-      audit: { operation: 'web.sign_in.password', userId },
-    }
+    setCookie(context, 'second_factor', entry.challenge, CHALLENGE_COOKIE_AGE)
+    // The client knows the password.
+    return { redirect: PATH, audit: { operation: 'web.sign_in.password', userId } }
   }
   web.log.info({ event: 'web.signed_in', user_id: userId, request_id: requestId, address }, 'signed in')
   if (entry.notice !== undefined) mailNotice(web.mail, origin, entry.session.email, entry.notice)
-  return {
-    audit: { operation: 'web.sign_in', userId },
-    redirect: returnPath(context) ?? '/settings/tokens',
-    cookies: [
-      ...forgetReturn(context),
-      setCookie('session', entry.secret, origin),
-      setCookie('device', entry.device, origin, DEVICE_COOKIE_AGE),
-      setCookie('form', '', origin, 0),
-    ],
-  }
+  forgetReturn(context)
+  setCookie(context, 'session', entry.secret)
+  setCookie(context, 'device', entry.device, DEVICE_COOKIE_AGE)
+  setCookie(context, 'form', '', 0)
+  return { audit: { operation: 'web.sign_in', userId }, redirect: returnPath(context) ?? '/settings/tokens' }
 }
 
 /** Asks for the code of a person whose password was right. */
 export const secondStepPage: Page = {
   path: PATH,
   anonymous: true,
-  get: (context) => (challengeOf(context) === undefined ? { redirect: '/settings/sign-in' } : renderCode(context)),
+  get: (context) => (cookieOf(context, 'second_factor') === undefined ? { redirect: '/settings/sign-in' } : renderCode(context)),
   async post(context) {
-    const { web, form, origin, pendingCookies } = context
-    const challenge = challengeOf(context)
+    const { web, form } = context
+    const challenge = cookieOf(context, 'second_factor')
     if (challenge === undefined) return { redirect: EXPIRED }
     const formToken = form.get('form_token')!
     const attempt = await web.secondStep.attemptCode({ challenge, formToken, code: form.get('code') ?? '', ...visitOf(context) })
-    if (attempt.result === 'expired' || attempt.result === 'signed_in') pendingCookies.push(setCookie('second_factor', '', origin, 0))
+    if (attempt.result === 'expired' || attempt.result === 'signed_in') setCookie(context, 'second_factor', '', 0)
     if (attempt.result === 'expired') return { redirect: EXPIRED }
     if (attempt.result === 'signed_in' && attempt.used === 'recovery')
       await announce({ ...context, session: attempt.session }, 'recovery_code_used')
@@ -107,17 +100,13 @@ export const secondStepPage: Page = {
   },
 }
 
-function challengeOf({ cookies, origin }: PageContext): string | undefined {
-  return cookies.get(cookieName('second_factor', origin))
-}
-
-function renderCode(context: PageContext, refusal: Refusal = {}): PageView {
+function renderCode(context: PageContext, refusal?: Refusal): PageView {
   return formPage(
     context,
     {
       title: 'Enter a code',
       token: anonymousFormToken(context),
-      fields: codeField(refusal.error, { autofocus: true }),
+      fields: codeField(refusal && { errors: { code: [refusal.error!] } }, { autofocus: true }),
       button: 'Sign in',
       below: html`<p class="hint">
           You have five minutes. If you lost the device with the app and the recovery codes, ask your administrator.

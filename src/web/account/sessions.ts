@@ -1,4 +1,4 @@
-import { endListedSession, endOtherSessions } from '../../auth/accounts/sessions.ts'
+import { endSessions } from '../../auth/accounts/sessions.ts'
 import { GLOBAL } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { html } from '../html.ts'
@@ -16,8 +16,8 @@ export const sessionsPage: Page = {
     const page = {
       title: 'End sessions',
       heading: isAll ? 'End all other sessions?' : 'End this session?',
-      fields: html`<input type="hidden" name="end" value=${which} />
-        <p>The browser is signed out at its next request. Your tokens stay valid.</p>`,
+      hidden: { end: which },
+      fields: html`<p>The browser is signed out at its next request. Your tokens stay valid.</p>`,
       button: isAll ? 'End the sessions' : 'End the session',
       isDanger: true,
       cancel: '/settings/account',
@@ -25,13 +25,11 @@ export const sessionsPage: Page = {
     // The button in the list sends no proof.
     if (!isProved(context) && !form.has('password')) return proofPage(context, page)
     return withProof(context, page, async ({ web, session }) => {
-      const { user_id } = session
-      const hasEnded = await transact(web.store, GLOBAL, web.random, async (tx) => {
-        if (!isAll) return endListedSession(tx, user_id, which)
-        await endOtherSessions(tx, session)
-        return true
-      })
-      if (!hasEnded) return { redirect: '/settings/account', audit: false }
+      const { user_id, hash } = session
+      const ended = await transact(web.store, GLOBAL, web.random, (tx) =>
+        endSessions(tx, user_id, (one) => (isAll ? one.hash !== hash : one.id === which)),
+      )
+      if (!isAll && ended === 0) return { redirect: '/settings/account', audit: false }
       web.log.info({ event: 'web.sessions_ended', user_id, which, address }, 'sessions ended')
       return { redirect: `/settings/account?${isAll ? 'sessions' : 'session'}` }
     })

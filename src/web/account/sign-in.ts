@@ -40,11 +40,11 @@ export const signInWithPasskeyPage: Page = {
   get: () => ({ redirect: PATH }),
   async post(context) {
     const { web, form, origin } = context
-    const [party, assertion] = [relyingParty(origin), readAnswer(form.get('passkey') ?? '')]
+    const assertion = readAnswer(form.get('passkey') ?? '', origin)
     const attempt: Attempted =
-      party && assertion
-        ? await web.secondStep.attemptPasskey({ party, assertion, formToken: form.get('form_token')! }, visitOf(context))
-        : { result: 'refused', userId: undefined }
+      assertion === undefined
+        ? { result: 'refused', userId: undefined }
+        : await web.secondStep.attemptPasskey({ assertion, formToken: form.get('form_token')! }, visitOf(context))
     return answerAttempt(context, attempt, {
       what: 'sign_in',
       operation: 'web.sign_in.passkey',
@@ -58,15 +58,17 @@ export const signInWithPasskeyPage: Page = {
 /** Signs a person out, in this browser or in all. */
 export const signOutPage: Page = {
   path: '/settings/sign-out',
-  async post({ web, session, form, origin, cookies }) {
+  async post(context) {
+    const { web, session, form } = context
     const everywhere = form.get('where') === 'everywhere'
-    await transact(web.store, GLOBAL, web.random, (tx) => (everywhere ? endSessions(tx, session.user_id) : endSession(tx, session.hash)))
+    await transact(web.store, GLOBAL, web.random, async (tx) => {
+      if (everywhere) await endSessions(tx, session.user_id)
+      else await endSession(tx, session.hash)
+    })
     web.log.info({ event: 'web.signed_out', user_id: session.user_id, everywhere }, 'signed out')
-    return {
-      redirect: '/settings/sign-in?out',
-      cookies: [setCookie('session', '', origin, 0), ...forgetReturn({ cookies, origin })],
-      headers: { 'clear-site-data': '"cache"' },
-    }
+    setCookie(context, 'session', '', 0)
+    forgetReturn(context)
+    return { redirect: '/settings/sign-in?out', headers: { 'clear-site-data': '"cache"' } }
   },
 }
 

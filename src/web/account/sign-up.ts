@@ -8,11 +8,11 @@ import { limits } from '../../model/limits.ts'
 import { HOUR } from '../../model/time.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
-import { cookieName, setCookie } from '../cookies.ts'
+import { cookieOf, setCookie } from '../cookies.ts'
 import { tooManyAttempts } from '../error-pages.ts'
 import { anonymousFormToken } from '../forms.ts'
 import { html } from '../html.ts'
-import { field, formPage, type FieldErrors } from '../form-page.ts'
+import { field, formPage, type Refusal } from '../form-page.ts'
 import type { Page, PageAudit, PageContext, PageView } from '../page-context.ts'
 import { mailNotice } from './notices.ts'
 import { newPasswordFields } from './proof-fields.ts'
@@ -29,29 +29,31 @@ export const signUpPage: Page = {
   path: '/settings/sign-up',
   anonymous: true,
   async get(context) {
-    const { query, origin } = context
-    const code = query.get('code')
-    // The redirect keeps the code out of the address bar and the history.
-    if (code !== null) return { redirect: '/settings/sign-up', cookies: [setCookie('sign_up', code, origin, CODE_COOKIE_AGE)] }
+    const code = context.query.get('code')
+    if (code !== null) {
+      setCookie(context, 'sign_up', code, CODE_COOKIE_AGE)
+      // The redirect keeps the code out of the address bar and the history.
+      return { redirect: '/settings/sign-up' }
+    }
     const invited = await findInvited(context)
-    return invited === undefined ? renderInvalidLink() : renderSignUp(context, invited.name, {}, invited.email)
+    return invited === undefined ? renderInvalidLink() : renderSignUp(context, invited.name, invited.email)
   },
   async post(context) {
-    const { web, form, origin, address, pendingCookies } = context
+    const { web, form, origin, address } = context
     const invited = await findInvited(context)
     if (invited === undefined) return renderInvalidLink()
     const { name } = invited
     const parsed = input.safeParse(Object.fromEntries(form))
     const email = form.get('email') ?? ''
-    if (!parsed.success) return renderSignUp(context, name, z.flattenError(parsed.error).fieldErrors, email)
-    const code = codeOf(context)
+    if (!parsed.success) return renderSignUp(context, name, email, { errors: z.flattenError(parsed.error).fieldErrors })
+    const code = cookieOf(context, 'sign_up') ?? ''
     const wait = web.signUps.take(networkOf(address)) || web.signUps.take(sha256Hex(code))
     if (wait > 0) {
-      const { error, headers } = tooManyAttempts(wait)
-      return { ...renderSignUp(context, name, { email: [error] }, email), status: 429, headers }
+      const { error, ...refusal } = tooManyAttempts(wait)
+      return renderSignUp(context, name, email, { ...refusal, errors: { email: [error] } })
     }
     const weakness = await weaknessOf(parsed.data.password, { email: parsed.data.email, name })
-    if (weakness !== undefined) return renderSignUp(context, name, { password: [weakness] }, email)
+    if (weakness !== undefined) return renderSignUp(context, name, email, { errors: { password: [weakness] } })
     const passwordHash = await web.passwords.hash(parsed.data.password)
     const result = await signUp(web, {
       code,
@@ -62,33 +64,29 @@ export const signUpPage: Page = {
     })
     if ('refused' in result) {
       if (result.refused === 'no_link') return renderInvalidLink()
-      return renderSignUp(context, name, { email: ['belongs to another account. Enter a different address.'] }, email)
+      return renderSignUp(context, name, email, { errors: { email: ['belongs to another account. Enter a different address.'] } })
     }
     const { userId, replaced } = result
     web.log.info({ event: 'web.signed_up', user_id: userId }, 'signed up')
     // The person whose password it was learns of it, also if the address was replaced, too.
     if (replaced !== undefined) mailNotice(web.mail, origin, replaced.email, replaced.notice)
-    pendingCookies.push(setCookie('sign_up', '', origin, 0))
+    setCookie(context, 'sign_up', '', 0)
     const response = passPassword(context, result)
     return { ...response, audit: [{ operation: 'web.sign_up', userId }, response.audit as PageAudit] }
   },
-}
-
-function codeOf({ cookies, origin }: PageContext): string {
-  return cookies.get(cookieName('sign_up', origin)) ?? ''
 }
 
 /** The person that the link was created for, and the address that it suggests; undefined if the link is not valid. */
 async function findInvited(context: PageContext): Promise<{ readonly name: string; readonly email: string } | undefined> {
   const { store, random, clock } = context.web
   return transact(store, GLOBAL, random, async (tx) => {
-    const userId = await findInvitedUser(tx, codeOf(context), clock)
+    const userId = await findInvitedUser(tx, cookieOf(context, 'sign_up') ?? '', clock)
     const user = userId === undefined ? undefined : await tx.get(keys.user(userId))
     return user && { name: user.display_name, email: tx.known(keys.signUp(user.id))?.email ?? '' }
   })
 }
 
-function renderSignUp(context: PageContext, name: string, errors: FieldErrors, email: string): PageView {
+function renderSignUp(context: PageContext, name: string, email: string, refusal?: Refusal): PageView {
   return formPage(
     context,
     {
@@ -98,11 +96,11 @@ function renderSignUp(context: PageContext, name: string, errors: FieldErrors, e
         the new one replaces it and all your sessions end.
       </p>`,
       token: anonymousFormToken(context),
-      fields: html`${field({ name: 'email', label: 'E-mail address', hint: 'Used only to sign in. The API never shows it.', error: errors['email']?.[0], type: 'email', autocomplete: 'username', required: true, maxlength: limits.email, value: email })}
-      ${newPasswordFields('Password', errors)}`,
+      fields: html`${field({ name: 'email', label: 'E-mail address', hint: 'Used only to sign in. The API never shows it.', type: 'email', autocomplete: 'username', required: true, maxlength: limits.email, value: email }, refusal)}
+      ${newPasswordFields('Password', refusal)}`,
       button: 'Sign up',
     },
-    Object.keys(errors).length > 0 ? { status: 422 } : {},
+    refusal,
   )
 }
 

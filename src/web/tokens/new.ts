@@ -8,7 +8,7 @@ import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { allowances } from './allowances.ts'
 import { TOO_MANY, notFoundPage } from '../error-pages.ts'
-import { field, formPage, type FieldErrors } from '../form-page.ts'
+import { field, formPage, type Refusal } from '../form-page.ts'
 import { html } from '../html.ts'
 import { workspaceOf, type MemberWorkspace } from '../memberships.ts'
 import type { Page, PageView, SignedInContext } from '../page-context.ts'
@@ -35,12 +35,12 @@ export const newTokenPage: Page = {
     if (workspace === undefined) return notFoundPage()
     const values = Object.fromEntries(form)
     const parsed = input.safeParse({ ...values, days: daysOf(form) })
-    if (!parsed.success) return renderNewToken(context, workspace, values, z.flattenError(parsed.error).fieldErrors)
+    if (!parsed.success) return renderNewToken(context, workspace, values, { errors: z.flattenError(parsed.error).fieldErrors })
     const { name, scope, days } = parsed.data
     const broken = brokenRules(await rulesOf(web, workspace.id), scope, days)
-    if (Object.keys(broken).length > 0) return renderNewToken(context, workspace, values, broken)
+    if (Object.keys(broken).length > 0) return renderNewToken(context, workspace, values, { errors: broken })
     const hasRoom = await transact(web.store, workspace.id, web.random, (tx) => hasRoomForToken(tx, session.user_id, web.clock))
-    if (!hasRoom) return renderNewToken(context, workspace, values, { form: [TOO_MANY] })
+    if (!hasRoom) return renderNewToken(context, workspace, values, { error: TOO_MANY })
     const confirmation: Confirmation = { id: newId('confirmation', web.random), workspace_id: workspace.id, name, scopes: [scope], days }
     await transact(web.store, GLOBAL, web.random, async (tx) => {
       const stored = await tx.get(keys.session(session.hash))
@@ -56,12 +56,12 @@ async function renderNewToken(
   context: SignedInContext,
   workspace: MemberWorkspace,
   values: Record<string, string>,
-  errors: FieldErrors = {},
+  refusal?: Refusal,
 ): Promise<PageView> {
   const { web } = context
   const rules = await rulesOf(web, workspace.id)
   const days = Math.min(MAX_TOKEN_DAYS, rules.max_days)
-  const scopeError = errors['scope']?.[0]
+  const [scopeError] = refusal?.errors?.['scope'] ?? []
   const chosen = values['days'] === undefined ? String(Math.min(DEFAULT_DAYS, days)) : daysOf(new URLSearchParams(values))
   const renderOption = (scope: Scope, capability: string) =>
     html`<div class="option">
@@ -74,19 +74,19 @@ async function renderNewToken(
     {
       title: 'New token',
       heading: `New token in ${workspace.name}`,
-      fields: html`<input type="hidden" name="workspace" value=${workspace.id} />
-        ${field({ name: 'name', label: 'Name', hint: 'What the token is for, so that you recognize it in the list.', error: errors['name']?.[0], required: true, maxlength: limits.tokenName, value: values['name'], autocomplete: 'off' })}
+      hidden: { workspace: workspace.id },
+      fields: html`${field({ name: 'name', label: 'Name', hint: 'What the token is for, so that you recognize it in the list.', required: true, maxlength: limits.tokenName, value: values['name'], autocomplete: 'off' }, refusal)}
         <fieldset aria-describedby=${scopeError && 'scope-error'}>
           <legend>Scope</legend>
           ${allowances(web.services().engine, [rules.admin ? 'kanban:admin' : 'kanban:write']).map(({ scope, capability }) => renderOption(scope, capability))}
           ${!rules.admin && html`<p class="hint">This workspace does not issue tokens with <code>kanban:admin</code>.</p>`}
           ${scopeError && html`<p class="error" id="scope-error">${scopeError}</p>`}
         </fieldset>
-        ${renderLifetime({ days: chosen, max: days, error: errors['days']?.[0], now: web.clock() })}`,
+        ${renderLifetime({ days: chosen, max: days, error: refusal?.errors?.['days']?.[0], now: web.clock() })}`,
       button: 'Continue',
       cancel: '/settings/tokens',
       note: 'This does not create the token yet. The next page shows exactly what it can do.',
     },
-    Object.keys(errors).length > 0 ? { status: 422, ...(errors['form'] && { error: errors['form'][0]! }) } : {},
+    refusal,
   )
 }

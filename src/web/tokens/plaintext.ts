@@ -1,11 +1,10 @@
-import type { VNode } from 'preact'
 import { IssueRefused, type IssuedToken } from '../../auth/tokens/issue.ts'
 import { expiryOf } from '../../auth/tokens/lifecycle.ts'
 import { StorageUnavailable } from '../../store/port.ts'
 import { transact } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { notIssuedPage, refusedPage } from '../error-pages.ts'
-import { copyButton, html, notice } from '../html.ts'
+import { html, notice, textToCopy } from '../html.ts'
 import { renderTime } from '../times.ts'
 import type { MemberWorkspace } from '../memberships.ts'
 import type { PageResponse, PageView, SignedInContext } from '../page-context.ts'
@@ -53,7 +52,10 @@ function renderPlaintext(
     ${notice('warning', 'The token is shown only this once. Copy it now, and store it in a safe place such as a password manager.')}
     <div data-once>
       <div class="card">
-        ${renderSecret('plaintext', html`<h2 id="plaintext-label">${token.name}, in ${workspace.name}</h2>`, 'the token', plaintext)}
+        <div class="secret">
+          <h2 id="plaintext-label">${token.name}, in ${workspace.name}</h2>
+          ${textToCopy('plaintext', plaintext, 'the token')}
+        </div>
         <p>
           Scope <code>${token.scopes.join(' ')}</code>, expires${' '}
           ${renderTime(new Date(expiryOf(token)).toISOString())}.${rotated ? ' The old token no longer works.' : ''}
@@ -65,7 +67,7 @@ function renderPlaintext(
           ({ id, title, text }, i) =>
             html`<details name="example" open=${i === 0}>
               <summary id="${id}-label">${title}</summary>
-              ${renderSecret(id, '', `the example for ${title}`, text)}
+              <div class="secret">${textToCopy(id, text, `the example for ${title}`)}</div>
             </details>`,
         )}
       </section>
@@ -94,13 +96,4 @@ function examplesOf(origin: string, plaintext: string): readonly { id: string; t
     { id: 'client', title: 'JavaScript and TypeScript', text: clientExample(origin, plaintext) },
     { id: 'mcp', title: 'MCP', text: JSON.stringify({ mcpServers: { lanekeeper: server } }, null, 2) },
   ]
-}
-
-// Not an input element: a browser may restore the value of an input when the page is shown again.
-function renderSecret(id: string, heading: unknown, what: string, text: string): VNode {
-  return html`<div class="secret">
-    ${heading}
-    <pre><code id=${id} tabindex="0" role="textbox" aria-readonly="true" aria-multiline=${text.includes('\n') ? 'true' : undefined} aria-labelledby="${id}-label">${text}</code></pre>
-    ${copyButton(id, what)}
-  </div>`
 }

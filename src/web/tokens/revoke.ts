@@ -23,7 +23,7 @@ export const revokePage: Page = {
     const { workspace, token } = found
     const ended = await transact(web.store, workspace.id, web.random, async (tx) => {
       const stored = await findToken(tx, token.id)
-      return stored !== undefined && endToken(tx, stored, 'revoke', web.clock) !== stored
+      return stored !== undefined && endToken(tx, stored, web.clock) !== stored
     })
     if (!ended) return { redirect: '/settings/tokens?revoked', audit: false }
     logRevoked(web, workspace.id, token)

@@ -101,7 +101,7 @@ function renderRules(
   rules: TokenRules | undefined,
   error: string | undefined,
 ): VNode {
-  const fields = html`${field({ name: 'max_days', label: 'Maximum lifetime in days', hint: `From 1 to ${MAX_TOKEN_DAYS}. A rotation follows it too.`, error, type: 'number', min: 1, max: MAX_TOKEN_DAYS, required: true, value: days })}
+  const fields = html`${field({ name: 'max_days', label: 'Maximum lifetime in days', hint: `From 1 to ${MAX_TOKEN_DAYS}. A rotation follows it too.`, type: 'number', min: 1, max: MAX_TOKEN_DAYS, required: true, value: days }, error === undefined ? undefined : { errors: { max_days: [error] } })}
     <div class="option">
       <input type="checkbox" id="admin" name="admin" checked=${rules?.admin ?? true} aria-describedby="admin-hint" />
       <label for="admin">Tokens with <code>kanban:admin</code> may be issued</label>

@@ -35,7 +35,7 @@ export const revokeMemberTokenPage: Page = {
       const found = await findWithHolder(tx, params['token']!)
       if (found === undefined) return undefined
       const by = found.token.user_id === session.user_id ? undefined : session.user_id
-      return { ...found, isChanged: endToken(tx, found.token, 'revoke', web.clock, by) !== found.token }
+      return { ...found, isChanged: endToken(tx, found.token, web.clock, by) !== found.token }
     })
     if ('page' in decided) return decided.page
     if (decided.result === undefined) return notFoundPage()

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sha256Hex } from '../../../src/auth/secrets.ts'
 import type { Passwords } from '../../../src/auth/accounts/passwords.ts'
@@ -8,7 +9,10 @@ import { MINUTE } from '../../../src/model/time.ts'
 import { decorateStore } from '../../../src/store/port.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
 import { drivers } from '../../support/drivers.ts'
+import { effort } from '../../support/effort.ts'
+import { memory } from '../../support/memory.ts'
 import { cheapPasswords, Service, type Person } from '../../support/service.ts'
+import { TokenBuckets } from '../../support/token-bucket.ts'
 import { giveAccount, PASSWORD } from '../../support/visitor.ts'
 
 /** Passwords that record for each check whether there was a stored hash. */
@@ -56,12 +60,6 @@ describe.each(drivers)('sign-in, on $name', (driver) => {
   }
   const wrong = (more: Partial<SignInAttempt> = {}) => attempt({ password: 'wrong', ...more })
 
-  test('the right password begins a session', async () => {
-    const { userId, secret, session } = await signedIn()
-    expect(userId).toBe(person.id)
-    expect(await service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.deps.clock))).toEqual(session)
-  })
-
   test('the session that the browser had ends when the new one begins, however long it takes to read', async () => {
     const { secret, session } = await signedIn()
     const resume = () => service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.deps.clock))
@@ -92,80 +90,6 @@ describe.each(drivers)('sign-in, on $name', (driver) => {
     expect(await work({ email: '' })).toEqual(known)
     expect(await work({ device: 'invented' })).toEqual(known)
     expect(await work({ email: 'nobody@example.org', device: 'invented' })).toEqual(known)
-  })
-
-  test('unknown addresses are throttled like accounts, and a throttled attempt checks no password', async () => {
-    for (const address of [email, 'nobody@example.org']) {
-      passwords.checked.length = 0
-      const results: unknown[] = []
-      for (let i = 0; i < 10; i++) {
-        results.push(await wrong({ email: address, network: `192.0.2.${address.length}` }))
-      }
-      // The user id is for the log only.
-      const userId = address === email ? person.id : undefined
-      const throttled = { result: 'throttled', userId, retryAfterMs: 2 * MINUTE }
-      expect(results).toEqual([...Array.from({ length: 8 }, () => ({ result: 'refused', userId })), throttled, throttled])
-      expect(passwords.checked).toHaveLength(8)
-    }
-  })
-
-  test('while throttled, even the right password is refused, until the announced time', async () => {
-    const at = service.now
-    for (let i = 0; i < 8; i++) await wrong()
-    const results = [await attempt()]
-    service.now = at + 2 * MINUTE - 1
-    results.push(await attempt())
-    service.now = at + 2 * MINUTE
-    results.push(await attempt())
-    service.now = at
-    expect(results.map(({ result }) => result)).toEqual(['throttled', 'throttled', 'signed_in'])
-  })
-
-  test('concurrent attempts are counted separately', async () => {
-    const results = await Promise.all(Array.from({ length: 30 }, () => wrong()))
-    expect(results.filter(({ result }) => result === 'refused')).toHaveLength(8)
-    expect(passwords.checked).toHaveLength(8)
-  })
-
-  test('successful attempts are not throttled', async () => {
-    for (let i = 0; i < 30; i++) expect((await attempt()).result).toBe('signed_in')
-  })
-
-  test('a network that tries many accounts is throttled, and no other network is', async () => {
-    const results: string[] = []
-    for (let i = 0; i < 52; i++) results.push((await wrong({ email: `somebody${i}@example.org` })).result)
-    expect(results.indexOf('throttled')).toBe(50)
-    expect(await attempt()).toMatchObject({ result: 'throttled', retryAfterMs: MINUTE / 2 })
-    expect((await attempt({ network: '192.0.2.2' })).result).toBe('signed_in')
-  })
-
-  test('an attempt that the account refuses does not count against its network', async () => {
-    for (let i = 0; i < 100; i++) await wrong()
-    const results: string[] = []
-    for (let i = 0; i < 43; i++) results.push((await wrong({ email: `stranger${i}@example.org` })).result)
-    expect(results.indexOf('throttled')).toBe(50 - 8)
-  })
-
-  test('each known browser of an account is throttled separately', async () => {
-    const [one, two] = [await signedIn(), await signedIn()]
-    for (let i = 0; i < 10; i++) await wrong({ device: one.device })
-    const results = [await attempt({ device: one.device }), await attempt({ device: two.device })]
-    expect(results.map(({ result }) => result)).toEqual(['throttled', 'signed_in'])
-  })
-
-  test('an attacker in one network cannot lock a person out who signs in from another network', async () => {
-    for (let i = 0; i < 500; i++) await wrong({ network: '198.51.100.1' })
-    expect((await attempt()).result).toBe('signed_in')
-  })
-
-  test('an account that many networks try is closed to strangers, and open to known browsers', async () => {
-    const { device } = await signedIn()
-    const results: string[] = []
-    for (let i = 0; i < 102; i++) results.push((await wrong({ network: `198.51.100.${i}` })).result)
-    expect(results.indexOf('throttled')).toBe(100)
-    expect(await attempt({ network: '192.0.2.3' })).toMatchObject({ result: 'throttled', retryAfterMs: MINUTE / 4 })
-    expect(await attempt({ device })).toMatchObject({ result: 'signed_in', device })
-    expect((await attempt({ device: 'invented' })).result).toBe('throttled')
   })
 
   test('the device cookie of another account does not make a browser known', async () => {
@@ -230,4 +154,86 @@ describe.each(drivers)('sign-in, on $name', (driver) => {
       expect(await signIn.verifyPassword(session, PASSWORD)).toBe('refused')
     })
   })
+})
+
+/** Wrong or right attempts, one after the other or all at once. `spread` is another one each time. */
+const step = fc.record({
+  email: fc.constantFrom('ann', 'nobody', 'spread'),
+  network: fc.constantFrom('192.0.2.1', '192.0.2.2', 'spread'),
+  browser: fc.constantFrom('unknown', 'invented', 'known'),
+  isRight: fc.constantFrom(false, false, true),
+  isAtOnce: fc.boolean(),
+  count: fc.constantFrom(1, 3, 9, 60, 110),
+  pause: fc.constantFrom(0, MINUTE / 4 - 1, MINUTE / 4, 2 * MINUTE - 1, 2 * MINUTE),
+})
+
+test('attempts are throttled by network, by account and network, and by account, or by known browser', async () => {
+  const service = await Service.start(memory)
+  const ann = await service.person(await service.workspace())
+  await giveAccount(service, ann, 'ann@example.org')
+  let checked = 0
+  const passwords = {
+    hash: cheapPasswords.hash,
+    verify: async (password: string, hash?: string) => (checked++, hash !== undefined && password === PASSWORD),
+  }
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
+      const signIn = new SignIn(service.deps, passwords)
+      const networks = new TokenBuckets(50, MINUTE / 2)
+      const accounts = new TokenBuckets(100, MINUTE / 4)
+      const pairs = new TokenBuckets(8, 2 * MINUTE)
+      let known: string | undefined
+      for (const { email, network, browser, isRight, isAtOnce, count, pause } of steps) {
+        service.now += pause
+        const visit = { agent: 'A browser', network: '192.0.2.9', device: undefined, currentSession: undefined }
+        const person = email === 'ann' ? ann : undefined
+        const address = (i: number) => `${email === 'spread' ? `stranger${i}` : email}@example.org`
+        // The browser stays known, by throttles of its own: this sign-in is no attempt of the model.
+        const own = await new SignIn(service.deps, passwords).attempt({
+          ...visit,
+          email: 'ann@example.org',
+          password: PASSWORD,
+          device: known,
+        })
+        known = own.result === 'signed_in' ? own.device : undefined
+        const device = browser === 'known' ? known : undefined
+        const charges = (i: number): [TokenBuckets, string][] => {
+          if (device !== undefined && person !== undefined) return [[pairs, `${address(i)} known`]]
+          const from = network === 'spread' ? `198.51.100.${i}` : network
+          return [
+            [networks, from],
+            [pairs, `${address(i)} ${from}`],
+            [accounts, address(i)],
+          ]
+        }
+        // Right attempts at once would take from the buckets of each other for a moment.
+        const size = isRight ? Math.min(count, 3) : count
+        const expected = Array.from({ length: size }, (_, i) => {
+          const wait = charges(i)
+            .map(([buckets, key]) => buckets.waitOf(key, service.now))
+            .find((one) => one > 0)
+          if (wait !== undefined) return { result: 'throttled', userId: person?.id, retryAfterMs: wait }
+          if (isRight && person !== undefined) return { result: 'signed_in', userId: person.id }
+          for (const [buckets, key] of charges(i)) buckets.take(key, service.now)
+          return { result: 'refused', userId: person?.id }
+        })
+        const attempt = (i: number) =>
+          signIn.attempt({
+            ...visit,
+            email: address(i),
+            password: isRight ? PASSWORD : 'wrong',
+            network: network === 'spread' ? `198.51.100.${i}` : network,
+            device: browser === 'invented' ? 'invented' : device,
+          })
+        checked = 0
+        const results = []
+        for (let i = 0; i < size; i++) results.push(isAtOnce && !isRight ? attempt(i) : await attempt(i))
+        expect(await Promise.all(results)).toMatchObject(expected)
+        // A throttled attempt checks no password.
+        expect(checked).toBe(expected.filter(({ result }) => result !== 'throttled').length)
+      }
+    }),
+    { numRuns: effort(80) },
+  )
+  await service.stop()
 })

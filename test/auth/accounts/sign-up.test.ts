@@ -30,12 +30,6 @@ describe.each(drivers)('sign-up, on $name', (driver) => {
   const accountOf = (id = userId) => service.write(GLOBAL, (tx) => tx.get(keys.account(id)))
   const ownerOf = async (address: string) => (await service.write(GLOBAL, (tx) => tx.get(keys.accountEmail(sha256Hex(address)))))?.user_id
 
-  test('a sign-up code works once', async () => {
-    const { code } = await invite(service.deps, userId)
-    expect([await use(code), await use(code, email, 'another')]).toEqual([{ userId }, { refused: 'no_link' }])
-    expect(await accountOf()).toMatchObject({ user_id: userId, email, password_hash: 'hash' })
-  })
-
   test('only the hash of a code is stored, with its person and its expiry', async () => {
     const { code, expires_at } = await invite(service.deps, userId)
     const stored = await service.write(GLOBAL, (tx) => tx.get(keys.signUp(userId)))

@@ -27,10 +27,6 @@ describe('the token format', () => {
     expect(parseToken(plaintext, [])).toEqual({ workspaceId, hash })
   })
 
-  test('1000 minted tokens are all different', () => {
-    expect(new Set(Array.from({ length: 1000 }, () => mintToken(workspaceId, systemRandom).plaintext)).size).toBe(1000)
-  })
-
   test('a text is parsed as a token only if its checksum is right', () => {
     fc.assert(fc.property(fc.string({ maxLength: 300 }), (text) => parseToken(text, ['old']) === undefined))
     fc.assert(

@@ -35,7 +35,7 @@ test('what is loaded late works in the built service: passkeys, an authenticator
     await page.goto('/settings/account')
     await page.getByRole('link', { name: 'Set up an authenticator app' }).click()
     await press(page, 'Continue')
-    await page.locator('svg.qr').waitFor()
+    await page.locator('.qr svg').waitFor()
     const secret = (await page.locator('code.spaced').innerText()).replaceAll(' ', '')
     await page.getByLabel('First code').fill(codeAt(secret, Date.now()))
     await press(page, 'Add the app')
