@@ -2,8 +2,7 @@ import { endToken } from '../auth/tokens/issue.ts'
 import { timestamp, type Clock } from '../model/time.ts'
 import { isActive, type Membership, type Role, type User } from '../model/workspace.ts'
 import { limits } from '../model/limits.ts'
-import { removeMemberReferences } from '../resources/cascades.ts'
-import { continueRemoval, pendingRemovalOfMember } from '../resources/pending-removals.ts'
+import { beginRemoval, continueRemoval, pendingRemovalOfMember } from '../resources/pending-removals.ts'
 import { ChangeLog, SERVICE } from '../store/change-log.ts'
 import { type Deps, listAll, transact } from '../store/transact.ts'
 import { indexes } from '../store/indexes.ts'
@@ -76,7 +75,7 @@ export async function endMembership(
     const now = timestamp(clock)
     const { values: tokens } = await tx.all(indexes.tokensOf(userId))
     for (const token of tokens) if (token !== undefined) endToken(tx, token, clock)
-    await removeMemberReferences({ tx, clock, random, batch }, userId)
+    await beginRemoval({ tx, clock, random, batch }, { kind: 'former_member', user_id: userId })
     tx.put(keys.membership(userId), { ...membership, ended_at: now, updated_at: now })
     return true
   })

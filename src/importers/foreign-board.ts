@@ -101,7 +101,39 @@ export class TextFitter {
   }
 }
 
-/** The title of a subtask: it begins with the name of its list if its card has several. */
-export function titleOfSubtask(name: string, list: string, lists: number): string {
-  return lists > 1 ? `${list}: ${name}` : name
+/** A checklist of another program. */
+export interface ForeignChecklist {
+  readonly name: string
+  /** false: the program has given it its name */
+  readonly isNamed: boolean
+  readonly items: readonly { readonly name: string; readonly completed: boolean; readonly hasDetails: boolean }[]
+}
+
+/** The items of the checklists of a card. If there are several, the name of each begins its items. */
+export function subtasksOf(card: string, checklists: readonly ForeignChecklist[], report: ImportReport): ForeignCard['subtasks'] {
+  return checklists.flatMap(({ name, isNamed, items }) => {
+    if (checklists.length === 1 && isNamed) report.add('checklist_names', `${card}: ${name}`)
+    return items.map((item) => {
+      if (item.hasDetails) report.add('subtask_details', `${card}: ${item.name}`)
+      return { title: checklists.length > 1 ? `${name}: ${item.name}` : item.name, completed: item.completed }
+    })
+  })
+}
+
+/** The attachments of a card that have an address. */
+export function linksOf(
+  card: string,
+  attachments: readonly { readonly name?: string | null | undefined; readonly url?: string | null | undefined }[],
+  report: ImportReport,
+): ForeignCard['links'] {
+  return attachments.flatMap(({ name, url }) => {
+    if (/^https?:\/\//i.test(url ?? '')) return { name: name || url!, url: url! }
+    report.add('attachments_without_link', `${card}: ${name ?? ''}`)
+    return []
+  })
+}
+
+/** Comments in the order in which they were written. Those of one time stay in theirs. */
+export function inTimeOrder(comments: readonly ForeignComment[]): ForeignComment[] {
+  return comments.toSorted((a, b) => (a.writtenAt < b.writtenAt ? -1 : Number(a.writtenAt > b.writtenAt)))
 }

@@ -51,6 +51,11 @@ export function byId<T extends { readonly id: string }>(list: string, items: rea
   return new Map(items.map((item) => [item.id, item]))
 }
 
+/** @throws {AdminError} `invalid` if nothing has the id that a member of the file names */
+export function requireThere(what: string, items: ReadonlyMap<string, unknown>, id: string, path: string): void {
+  if (!items.has(id)) throw new AdminError('invalid', `${path}: there is no ${what} ${JSON.stringify(id)}`)
+}
+
 /** Groups items by a key. */
 export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>()

@@ -1,8 +1,15 @@
 import { z } from 'zod'
-import { AdminError } from '../admin/deps.ts'
 import { GRAY, plankaColor } from './colors.ts'
-import { type ForeignBoard, type ForeignCard, type ForeignPerson, titleOfSubtask } from './foreign-board.ts'
-import { byId, foreignId, foreignTime, groupBy, inOrder, optionalText, past, place, readFileOf } from './input.ts'
+import {
+  type ForeignBoard,
+  type ForeignCard,
+  type ForeignChecklist,
+  type ForeignPerson,
+  inTimeOrder,
+  linksOf,
+  subtasksOf,
+} from './foreign-board.ts'
+import { byId, foreignId, foreignTime, groupBy, inOrder, optionalText, past, place, readFileOf, requireThere } from './input.ts'
 import type { ImportReport } from './report.ts'
 
 const list = z.object({
@@ -98,10 +105,9 @@ function columnsOf({ lists, cards }: Included): ForeignBoard['columns'] {
 }
 
 function cardsOf(included: Included, report: ImportReport, now: string): ForeignCard[] {
-  const parts = new CardParts(included, report)
+  const parts = partsOf(included, report, now)
   const lists = byId('included.lists', included.lists)
-  for (const [i, { listId }] of included.cards.entries())
-    if (!lists.has(listId)) throw new AdminError('invalid', `included.cards[${i}].listId: there is no list ${JSON.stringify(listId)}`)
+  included.cards.forEach(({ listId }, i) => requireThere('list', lists, listId, `included.cards[${i}].listId`))
   return inOrder(included.cards, ({ position }) => position).flatMap((item) => {
     const { type } = lists.get(item.listId)!
     if (type === 'trash') {
@@ -119,75 +125,52 @@ function cardsOf(included: Included, report: ImportReport, now: string): Foreign
       archivedAt: type === 'archive' ? movedAt : null,
       createdAt: past(item.createdAt, updatedAt),
       updatedAt,
-      ...parts.of(item, now),
+      ...parts(item),
     }
   })
 }
 
-/** What belongs to the cards of a board. */
-class CardParts {
-  readonly #report: ImportReport
-  readonly #labels: Map<string, Included['cardLabels']>
-  readonly #assignees: Map<string, Included['cardMemberships']>
-  readonly #taskLists: Map<string, Included['taskLists']>
-  readonly #tasks: Map<string, Included['tasks']>
-  readonly #attachments: Map<string, Included['attachments']>
-  readonly #comments: Map<string, Included['comments']>
+/** Returns a function for what belongs to each card of a board. */
+function partsOf(included: Included, report: ImportReport, now: string) {
+  const cards = byId('included.cards', included.cards)
+  const allTaskLists = byId('included.taskLists', included.taskLists)
+  const cardOf = ({ cardId }: { readonly cardId: string }) => cardId
+  const labels = groupBy(included.cardLabels, cardOf)
+  const assignees = groupBy(included.cardMemberships, cardOf)
+  const taskLists = groupBy(included.taskLists, cardOf)
+  const tasks = groupBy(included.tasks, ({ taskListId }) => taskListId)
+  const attachments = groupBy(included.attachments, cardOf)
+  const comments = groupBy(included.comments, cardOf)
+  for (const { cardId, name } of included.taskLists) if (!cards.has(cardId)) report.add('checklists_unplaced', name)
+  for (const { cardId, name } of included.attachments) if (!cards.has(cardId)) report.add('attachments_unplaced', name ?? '')
+  for (const { cardId, text } of included.comments) if (!cards.has(cardId)) report.add('comments_unplaced', text)
+  included.tasks.forEach(({ taskListId }, i) => requireThere('task list', allTaskLists, taskListId, `included.tasks[${i}].taskListId`))
 
-  constructor(included: Included, report: ImportReport) {
-    const cards = byId('included.cards', included.cards)
-    const taskLists = byId('included.taskLists', included.taskLists)
-    const cardOf = ({ cardId }: { readonly cardId: string }) => cardId
-    this.#report = report
-    this.#labels = groupBy(included.cardLabels, cardOf)
-    this.#assignees = groupBy(included.cardMemberships, cardOf)
-    this.#taskLists = groupBy(included.taskLists, cardOf)
-    this.#tasks = groupBy(included.tasks, ({ taskListId }) => taskListId)
-    this.#attachments = groupBy(included.attachments, cardOf)
-    this.#comments = groupBy(included.comments, cardOf)
-    for (const { cardId, name } of included.taskLists) if (!cards.has(cardId)) report.add('checklists_unplaced', name)
-    for (const { cardId, name } of included.attachments) if (!cards.has(cardId)) report.add('attachments_unplaced', name ?? '')
-    for (const { cardId, text } of included.comments) if (!cards.has(cardId)) report.add('comments_unplaced', text)
-    for (const [i, { taskListId }] of included.tasks.entries())
-      if (!taskLists.has(taskListId))
-        throw new AdminError('invalid', `included.tasks[${i}].taskListId: there is no task list ${JSON.stringify(taskListId)}`)
-  }
+  const checklistsOf = (id: string): ForeignChecklist[] =>
+    inOrder(taskLists.get(id) ?? [], ({ position }) => position).map((taskList) => ({
+      name: taskList.name,
+      isNamed: true,
+      items: inOrder(tasks.get(taskList.id) ?? [], ({ position }) => position).map((item) => ({
+        name: item.name,
+        completed: item.isCompleted,
+        hasDetails: Boolean(item.assigneeUserId || item.linkedCardId),
+      })),
+    }))
 
-  of(item: PlankaCard, now: string): Pick<ForeignCard, 'labels' | 'assignees' | 'subtasks' | 'links' | 'comments'> {
+  return (item: PlankaCard): Pick<ForeignCard, 'labels' | 'assignees' | 'subtasks' | 'links' | 'comments'> => {
     const { id, name } = item
-    const comments = this.#comments.get(id) ?? []
-    this.#report.add('comments_missing', name, Math.max((item.commentsTotal ?? 0) - comments.length, 0))
-    if (item.stopwatch) this.#report.add('stopwatches', name)
-    if (item.coverAttachmentId) this.#report.add('covers', name)
-    if (item.type && item.type !== 'project') this.#report.add('card_types', `${name}: ${item.type}`)
+    const own = comments.get(id) ?? []
+    report.add('comments_missing', name, Math.max((item.commentsTotal ?? 0) - own.length, 0))
+    if (item.stopwatch) report.add('stopwatches', name)
+    if (item.coverAttachmentId) report.add('covers', name)
+    if (item.type && item.type !== 'project') report.add('card_types', `${name}: ${item.type}`)
+    const files = (attachments.get(id) ?? []).map((attachment) => ({ name: attachment.name, url: attachment.data?.url }))
     return {
-      labels: (this.#labels.get(id) ?? []).map(({ labelId }) => labelId),
-      assignees: (this.#assignees.get(id) ?? []).map(({ userId }) => userId),
-      subtasks: this.#subtasksOf(item),
-      links: this.#linksOf(item),
-      comments: comments
-        .map(({ userId, text, createdAt }) => ({ author: userId ?? null, text, writtenAt: past(createdAt, now) }))
-        .toSorted((a, b) => (a.writtenAt < b.writtenAt ? -1 : Number(a.writtenAt > b.writtenAt))),
+      labels: (labels.get(id) ?? []).map(({ labelId }) => labelId),
+      assignees: (assignees.get(id) ?? []).map(({ userId }) => userId),
+      subtasks: subtasksOf(name, checklistsOf(id), report),
+      links: linksOf(name, files, report),
+      comments: inTimeOrder(own.map(({ userId, text, createdAt }) => ({ author: userId ?? null, text, writtenAt: past(createdAt, now) }))),
     }
-  }
-
-  #subtasksOf({ id, name }: PlankaCard): ForeignCard['subtasks'] {
-    const own = this.#taskLists.get(id) ?? []
-    return inOrder(own, ({ position }) => position).flatMap((taskList) => {
-      if (own.length === 1) this.#report.add('checklist_names', `${name}: ${taskList.name}`)
-      return inOrder(this.#tasks.get(taskList.id) ?? [], ({ position }) => position).map((item) => {
-        if (item.assigneeUserId || item.linkedCardId) this.#report.add('subtask_details', `${name}: ${item.name}`)
-        return { title: titleOfSubtask(item.name, taskList.name, own.length), completed: item.isCompleted }
-      })
-    })
-  }
-
-  #linksOf({ id, name }: PlankaCard): ForeignCard['links'] {
-    return (this.#attachments.get(id) ?? []).flatMap((attachment) => {
-      const url = attachment.data?.url ?? ''
-      if (/^https?:\/\//i.test(url)) return { name: attachment.name || url, url }
-      this.#report.add('attachments_without_link', `${name}: ${attachment.name ?? ''}`)
-      return []
-    })
   }
 }

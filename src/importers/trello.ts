@@ -1,8 +1,16 @@
 import { z } from 'zod'
-import { AdminError } from '../admin/deps.ts'
 import { GRAY, trelloColor } from './colors.ts'
-import { type ForeignBoard, type ForeignCard, type ForeignComment, type ForeignPerson, titleOfSubtask } from './foreign-board.ts'
-import { byId, foreignId, foreignTime, groupBy, inOrder, optionalText, past, place, readFileOf } from './input.ts'
+import {
+  type ForeignBoard,
+  type ForeignCard,
+  type ForeignChecklist,
+  type ForeignComment,
+  type ForeignPerson,
+  inTimeOrder,
+  linksOf,
+  subtasksOf,
+} from './foreign-board.ts'
+import { byId, foreignId, foreignTime, groupBy, inOrder, optionalText, past, place, readFileOf, requireThere } from './input.ts'
 import type { ImportReport } from './report.ts'
 
 const present = z.unknown().optional()
@@ -121,8 +129,7 @@ function cardsOf(board: TrelloBoard, report: ImportReport, now: string): Foreign
   const cards = byId('cards', board.cards)
   const lists = byId('lists', board.lists)
   byId('checklists', board.checklists)
-  for (const [i, { idList }] of board.cards.entries())
-    if (!lists.has(idList)) throw new AdminError('invalid', `cards[${i}].idList: there is no list ${JSON.stringify(idList)}`)
+  board.cards.forEach(({ idList }, i) => requireThere('list', lists, idList, `cards[${i}].idList`))
   const checklists = groupBy(board.checklists, ({ idCard }) => idCard)
   const comments = groupBy(board.actions, ({ data }) => data.card.id)
   for (const [id, own] of checklists) if (!cards.has(id)) report.add('checklists_unplaced', own[0]!.name, own.length)
@@ -141,8 +148,8 @@ function cardsOf(board: TrelloBoard, report: ImportReport, now: string): Foreign
       updatedAt,
       labels: item.idLabels,
       assignees: item.idMembers,
-      subtasks: subtasksOf(item, checklists.get(item.id) ?? [], report),
-      links: linksOf(item, report),
+      subtasks: subtasksOf(item.name, checklistsOf(checklists.get(item.id) ?? []), report),
+      links: linksOf(item.name, item.attachments, report),
       comments: commentsOf(comments.get(item.id) ?? [], now),
     }
   })
@@ -155,32 +162,24 @@ function createdAt(id: string): string | undefined {
 
 function commentsOf(own: TrelloBoard['actions'], now: string): ForeignComment[] {
   // The export has the newest first. Several can have the same time.
-  return own
-    .toReversed()
-    .map(({ idMemberCreator, memberCreator, data, date }) => ({
-      author: memberCreator?.id ?? idMemberCreator ?? null,
-      text: data.text,
-      writtenAt: past(date, now),
-    }))
-    .toSorted((a, b) => (a.writtenAt < b.writtenAt ? -1 : Number(a.writtenAt > b.writtenAt)))
+  const written = own.toReversed().map(({ idMemberCreator, memberCreator, data, date }) => ({
+    author: memberCreator?.id ?? idMemberCreator ?? null,
+    text: data.text,
+    writtenAt: past(date, now),
+  }))
+  return inTimeOrder(written)
 }
 
-function subtasksOf({ name }: TrelloCard, own: TrelloBoard['checklists'], report: ImportReport): ForeignCard['subtasks'] {
-  return inOrder(own, ({ pos }) => pos).flatMap((list) => {
-    if (own.length === 1 && list.name !== 'Checklist') report.add('checklist_names', `${name}: ${list.name}`)
-    return inOrder(list.checkItems, ({ pos }) => pos).map((item) => {
-      if (item.due || item.idMember) report.add('subtask_details', `${name}: ${item.name}`)
-      return { title: titleOfSubtask(item.name, list.name, own.length), completed: item.state === 'complete' }
-    })
-  })
-}
-
-function linksOf({ name, attachments }: TrelloCard, report: ImportReport): ForeignCard['links'] {
-  return attachments.flatMap((attachment) => {
-    if (/^https?:\/\//i.test(attachment.url ?? '')) return { name: attachment.name || attachment.url!, url: attachment.url! }
-    report.add('attachments_without_link', `${name}: ${attachment.name ?? ''}`)
-    return []
-  })
+function checklistsOf(own: TrelloBoard['checklists']): ForeignChecklist[] {
+  return inOrder(own, ({ pos }) => pos).map(({ name, checkItems }) => ({
+    name,
+    isNamed: name !== 'Checklist',
+    items: inOrder(checkItems, ({ pos }) => pos).map((item) => ({
+      name: item.name,
+      completed: item.state === 'complete',
+      hasDetails: Boolean(item.due || item.idMember),
+    })),
+  }))
 }
 
 function reportUncarried(item: TrelloCard, comments: number, report: ImportReport): void {

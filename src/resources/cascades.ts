@@ -72,16 +72,6 @@ async function assigneesOf(tx: Transaction, boardId: string): Promise<string[]> 
   return [...new Set(entries.map((entry) => entry.split(' ')[0]!))]
 }
 
-/** Removes a label from all cards that have it. */
-export async function removeLabelFromCards(work: RemovalWork, labelId: string): Promise<void> {
-  await beginRemoval(work, { kind: 'label', label_id: labelId })
-}
-
-/** Removes the board memberships and assignments of a user whose membership ends, and shares their private files with the boards. */
-export async function removeMemberReferences(work: RemovalWork, userId: string): Promise<void> {
-  await beginRemoval(work, { kind: 'former_member', user_id: userId })
-}
-
 /** Marks what belongs to a deleted board or card for garbage collection. */
 export async function createTombstone({ tx, clock, random }: CreatingWork, kind: 'board' | 'card', target: string): Promise<void> {
   const tombstone: Tombstone = { id: newId('tombstone', random), kind, target, not_before: timestamp(clock) }

@@ -4,7 +4,7 @@ import { newId } from '../model/ids.ts'
 import type { PendingRemoval, PendingRemovals, RemovalOf } from '../model/pending-removal.ts'
 import { timestamp } from '../model/time.ts'
 import type { Tombstone } from '../model/tombstone.ts'
-import { indexes, lastWord, type Index } from '../store/indexes.ts'
+import { entriesOfWord, indexes, lastWord, type Index } from '../store/indexes.ts'
 import { keys, type Key } from '../store/keys.ts'
 import { partOf } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
@@ -174,7 +174,7 @@ async function removeBatch(work: RemovalWork, removal: PendingRemoval): Promise<
   let { step, after } = removal
   for (let room = work.batch; step < steps.length; step++, after = null) {
     const { index, word, fit, remove } = steps[step]!
-    const bounds = word === undefined ? {} : { after: `${word} `, before: `${word}!` }
+    const bounds = word === undefined ? {} : entriesOfWord(word)
     const { entries, values } = await work.tx.range(index, { ...bounds, ...(after !== null && { after }), limit: room })
     const cards = fittingCards(values, entries.length)
     const { count, written } = fit === undefined || entries.length === 0 ? { count: cards, written: cards } : await fit(values, room)

@@ -90,7 +90,7 @@ export const cardAndClaim = target(
 
 /** The card of `card_id` for an operation on what is on the card: a change of the card does not conflict with that. */
 export const parentCard = target(
-  ({ card_id }, at, { userId }) => [identityOfCard(idOf('card', card_id)), ...boardOf(at, userId)],
+  ({ card_id }, at, { userId }) => [identityOf(keys.card(idOf('card', card_id))), ...boardOf(at, userId)],
   ([card, ...board]) => ({ card: requireFound(card), ...toBoard(board) }),
 )
 
@@ -183,7 +183,7 @@ function boardOf(index: number, userId: string) {
 
 /** The references of the card of the record with this index, and of its board. */
 function cardOf(index: number, userId: string) {
-  return [identityOfCard(`{${index}.card_id}`), ...boardOf(index + 1, userId)] as const
+  return [identityOf(keys.card(`{${index}.card_id}`)), ...boardOf(index + 1, userId)] as const
 }
 
 /** A board as far as it decides about access to it. */
@@ -191,9 +191,15 @@ export function accessTo(boardId: string) {
   return partOf(keys.board(boardId), 'id', 'creator_id', 'visibility', 'created_at')
 }
 
-/** A card never moves to another board, so only its deletion conflicts. */
-function identityOfCard(cardId: string) {
-  return partOf(keys.card(cardId), 'id', 'board_id')
+/** Something that stays on its board. */
+export interface OnBoard {
+  readonly id: string
+  readonly board_id: string
+}
+
+/** Something on a board as far as it never changes: only its deletion conflicts. */
+export function identityOf(key: Key<OnBoard>) {
+  return partOf(key, 'id', 'board_id')
 }
 
 function toBoard<Board, BoardMember>([board, boardMember]: readonly [board: Board | undefined, boardMember: BoardMember]) {

@@ -181,3 +181,8 @@ export function sortedEntry(sort: TimedSort, card: Card): string {
 export function lastWord(entry: string): string {
   return entry.slice(entry.lastIndexOf(' ') + 1)
 }
+
+/** The bounds of the entries of an index that begin with a word. */
+export function entriesOfWord(word: string): { readonly after: string; readonly before: string } {
+  return { after: `${word} `, before: `${word}!` }
+}

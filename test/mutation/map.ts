@@ -21,7 +21,7 @@ const tokens = (first: string) => folder('auth/tokens', first)
 const accounts = (first: string) => folder('auth/accounts', first)
 const DECISIONS = suites('http/refusal-members http/pipeline http/not-found http/credentials http/matrix')
 const FILES = suites('resources/files resources/attachments http/limits listener/listener')
-const LISTS = suites('resources/columns resources/cards http/paging http/order resources/cards-list')
+const LISTS = suites('resources/batch-placements resources/cards http/paging http/order resources/cards-list')
 const TRANSACTIONS = suites('store/transaction store/contract http/round-trips admin/garbage-collection')
 const FOLDER = suites('store/fs-journal store/fs-manifest store/contract store/contract-dump stress/fs-crash')
 const REDIS = suites('store/contract store/contract-dump store/redis-commit-leases store/redis-commit store/redis-network store/open')
@@ -177,7 +177,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   },
   'src/resources/cascades.ts': {
     suites: suites(
-      'resources/cascades-records resources/cascades resources/pending-removals resources/cards-relations resources/files admin/garbage-collection http/updated-at',
+      'resources/cascades-records resources/cascades resources/pending-removals resources/cards resources/files admin/garbage-collection http/updated-at',
     ),
   },
   'src/resources/cards/schema.ts': { suites: suites('resources/filters') },

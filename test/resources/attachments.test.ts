@@ -42,17 +42,6 @@ describe.each(drivers)('attachments, on $name', (driver) => {
       await collectGarbage(service.adminDeps, workspaceId)
       expect(await (await download(again.body.data.id)).text()).toBe('hello')
     })
-
-    test('detaching the cover leaves the card without a cover', async () => {
-      const { board, cardId } = setup
-      const imageId = await board.image(cardId)
-      await board.put(`/cards/${cardId}/cover`, { attachment_id: imageId })
-      expect((await board.read(cardId)).cover_attachment_id).toBe(imageId)
-      const later = board.tick()
-      await board.delete(`/attachments/${imageId}`)
-      expect(await board.read(cardId)).toMatchObject({ cover_attachment_id: null, updated_at: later })
-      expect((await board.send('DELETE', `/cards/${cardId}/cover`)).status).toBe(200)
-    })
   })
 
   describe('upload', () => {

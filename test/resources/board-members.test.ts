@@ -62,27 +62,14 @@ describe.each(drivers)('members of a board, on $name', (driver) => {
     expect(await service.send(cyd.read, 'GET', `/boards/${board.id}/assignable`)).toMatchObject(notFound)
   })
 
-  test('adding a member again changes nothing', async () => {
-    const { bob, board } = setup
+  test('adding a member again, or the creator, changes nothing', async () => {
+    const { ann, bob, board } = setup
     const at = board.tick()
     const added = await board.put(pathOf(bob))
     expect(added.body).toEqual({ data: { user_id: bob.id, display_name: 'Bob', avatar_url: null, creator: false, added_at: at } })
     board.tick()
     expect((await board.put(pathOf(bob))).body).toEqual(added.body)
-    expect(await board.all(`/boards/${board.id}/members`)).toHaveLength(2)
-  })
-
-  test('adding the creator changes nothing', async () => {
-    const { ann, board } = setup
     expect((await board.put(pathOf(ann))).body.data).toMatchObject({ user_id: ann.id, creator: true })
-    expect(await board.all(`/boards/${board.id}/members`)).toHaveLength(1)
-  })
-
-  test('a removed member is not listed, and a second removal is answered with 404', async () => {
-    const { ann, bob, board } = setup
-    await board.add(bob)
-    expect((await board.delete(pathOf(bob))).body).toEqual({ data: { id: bob.id, deleted: true } })
-    expect((await board.all(`/boards/${board.id}/members`)).map(({ user_id }) => user_id)).toEqual([ann.id])
-    expect(await board.send('DELETE', pathOf(bob))).toMatchObject(notFound)
+    expect(await board.all(`/boards/${board.id}/members`)).toHaveLength(2)
   })
 })

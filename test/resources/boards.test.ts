@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { setUpBoard, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import type { Person } from '../support/service.ts'
-import { invalid } from './refusals.ts'
 
 describe.each(drivers)('boards, on $name', (driver) => {
   const setup = setUpBoard(driver)
@@ -31,21 +30,5 @@ describe.each(drivers)('boards, on $name', (driver) => {
     expect(await list(fay)).toEqual([open.id])
     const { body } = await service.send(fay.read, 'GET', '/boards')
     expect(body).toEqual({ data: [(await open.get(`/boards/${open.id}`)).body.data], page: { next_cursor: null } })
-  })
-
-  test('the counts of a board are returned on request, without an ETag', async () => {
-    const { board, columnId } = setup
-    const archivedColumnId = await board.column()
-    await board.card(archivedColumnId)
-    await board.post(`/columns/${archivedColumnId}/archive`)
-    await board.post(`/cards/${await board.card(columnId)}/archive`)
-    await board.label()
-    const counted = await board.get(`/boards/${board.id}?include=counts`)
-    expect(counted.headers.get('etag')).toBeNull()
-    const { counts, changes_cursor: _cursor, ...rest } = counted.body.data
-    // Archived columns and cards are counted too.
-    expect(counts).toEqual({ columns: 2, cards: 3, labels: 1 })
-    expect({ data: rest }).toEqual((await board.get(`/boards/${board.id}`)).body)
-    expect(await board.get(`/boards/${board.id}?include=cover`)).toMatchObject(invalid('include'))
   })
 })

@@ -64,18 +64,18 @@ describe('a search of many boards', () => {
     ['sort=due_at&order=desc', () => byDue().toReversed()],
     ['sort=position', () => created.toSorted((a, b) => Number(a.split(' ')[1]) - Number(b.split(' ')[1]))],
   ]
-  test.each(orders)('finds all cards in their order: ?%s', async (query, expected) => {
-    for (const limit of [PAGE, 2 * PAGE, 100])
-      expect((await boards[0]!.all(`/cards?${query}`, limit)).map(({ title }) => title)).toEqual(expected())
-  })
-
-  test.each(orders.map(([query]) => query))('reads few more cards than a page has, on each page: ?%s', async (query) => {
-    for (let cursor: string | null = ''; cursor !== null;) {
-      read = 0
-      const { body } = await service.send(ann.read, 'GET', `/cards?limit=${PAGE}&${query}${cursor && `&cursor=${cursor}`}`)
-      // Those of the eight boards that are read first.
-      expect(read).toBeLessThanOrEqual(8 * ROUNDS)
-      cursor = body.page.next_cursor
+  test.each(orders)('finds all cards in their order, and reads few more than a page has, on each page: ?%s', async (query, expected) => {
+    for (const limit of [PAGE, 2 * PAGE, 100]) {
+      const titles: string[] = []
+      for (let cursor: string | null = ''; cursor !== null;) {
+        read = 0
+        const { body } = await service.send(ann.read, 'GET', `/cards?limit=${limit}&${query}${cursor && `&cursor=${cursor}`}`)
+        // Those of the eight boards that are read first.
+        if (limit === PAGE) expect(read).toBeLessThanOrEqual(8 * ROUNDS)
+        titles.push(...body.data.map(({ title }: any) => title))
+        cursor = body.page.next_cursor
+      }
+      expect(titles).toEqual(expected())
     }
   })
 

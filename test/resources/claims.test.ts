@@ -1,14 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { collectGarbage } from '../../src/admin/garbage-collection.ts'
 import { endMembership } from '../../src/admin/memberships.ts'
 import { Metrics } from '../../src/metrics.ts'
 import { DAY } from '../../src/model/time.ts'
+import { operations } from '../../src/resources/table.ts'
 import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
 import { setUpBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { inTime } from '../support/in-time.ts'
+import { buildWorld, createAllowed, exampleBody, pathOf, type World } from '../support/scenario.ts'
 import type { Person, Reply } from '../support/service.ts'
 
 const SECOND = 1000
@@ -29,25 +31,6 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
   const current = async (cardId = setup.cardId) => (await send(setup.ann.read, 'GET', claimPath(cardId))).body.data
   const held = (epoch: number) => ({ 'if-claim': String(epoch) })
   const wait = (seconds: number) => void (setup.service.now += seconds * SECOND)
-  const tokenOf = async (token: string): Promise<string> => (await send(token, 'GET', '/account')).body.data.token.id
-
-  test('a card is taken for a time, by one token', async () => {
-    const { status, body } = await take(bob.write, setup.cardId, 60)
-    expect(status).toBe(200)
-    expect(body.data).toEqual({
-      card_id: setup.cardId,
-      holder_id: bob.id,
-      token_id: await tokenOf(bob.write),
-      epoch: 1,
-      expires_at: new Date(setup.service.now + 60 * SECOND).toISOString(),
-      renewed_at: setup.board.now,
-    })
-    expect(await current()).toEqual(body.data)
-    for (const token of [ann.write, bob.admin]) {
-      const refused = await take(token)
-      expect([refused.status, refused.body.error.code, refused.body.error.claim]).toEqual([409, 'conflict', body.data])
-    }
-  })
 
   test('include=claim shows it, without the ETag of the card', async () => {
     const claim = (await take(bob.write)).body.data
@@ -130,45 +113,33 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
   })
 
   describe('If-Claim', () => {
-    /** Every write to a card or to what hangs on it. @returns the request, and undoes what it needs before */
-    const writes: Readonly<Record<string, () => Promise<readonly [method: string, path: string, body?: unknown]>>> = {
-      'cards.update': async () => ['PATCH', `/cards/${setup.cardId}`, { title: 'New' }],
-      'cards.move': async () => ['POST', `/cards/${setup.cardId}/move`, { to: 'first' }],
-      'cards.complete': async () => ['PUT', `/cards/${setup.cardId}/completion`, { completed: true }],
-      'cards.archive': async () => ['POST', `/cards/${setup.cardId}/archive`],
-      'cards.delete': async () => ['DELETE', `/cards/${setup.cardId}`],
-      'cards.assign': async () => ['PUT', `/cards/${setup.cardId}/assignees/${ann.id}`],
-      'cards.apply_label': async () => ['PUT', `/cards/${setup.cardId}/labels/${await setup.board.label()}`],
-      'cards.set_cover': async () => ['PUT', `/cards/${setup.cardId}/cover`, { attachment_id: await setup.board.image(setup.cardId) }],
-      'cards.clear_cover': async () => ['DELETE', `/cards/${setup.cardId}/cover`],
-      'subtasks.create': async () => ['POST', `/cards/${setup.cardId}/subtasks`, { title: 'New' }],
-      'subtasks.update': async () => ['PATCH', `/subtasks/${await setup.board.subtask(setup.cardId)}`, { title: 'New' }],
-      'subtasks.delete': async () => ['DELETE', `/subtasks/${await setup.board.subtask(setup.cardId)}`],
-      'comments.create': async () => ['POST', `/cards/${setup.cardId}/comments`, { body: 'New' }],
-      'comments.update': async () => ['PATCH', `/comments/${await setup.board.comment(setup.cardId)}`, { body: 'New' }],
-      'comments.delete': async () => ['DELETE', `/comments/${await setup.board.comment(setup.cardId)}`],
-      'attachments.detach': async () => ['DELETE', `/attachments/${(await setup.board.attach(setup.cardId)).body.data.id}`],
-      'claims.take': async () => ['PUT', claimPath(), {}],
-      'claims.release': async () => ['DELETE', claimPath()],
-    }
+    let world: World
+    beforeAll(async () => {
+      world = await buildWorld(setup.service)
+    })
+    /** Every write to a card or to what hangs on it. */
+    const writes = operations.filter(({ method, path }) => method !== 'GET' && /^\/(cards|subtasks|comments|attachments)\//.test(path))
 
-    test.each(Object.keys(writes))('%s is made only by the holder with the epoch', async (name) => {
-      const [method, path, body] = await writes[name]!()
-      const before = await send(ann.read, 'GET', `/boards/${setup.board.id}?include=cards,counts`)
-      const write = (headers: Record<string, string>, token = ann.admin) => send(token, method, path, body, headers)
+    test.each(writes.map((row) => [row.id, row] as const))('%s is made only by the holder with the epoch', async (id, row) => {
+      const scenario = await createAllowed(world, row)
+      const [path, body, card] = [pathOf(row.path, scenario), exampleBody(id, scenario), pathOf('/cards/{card_id}', scenario)]
+      const { admin, read } = scenario.caller
+      const sibling = await setup.service.token(world.workspaceId, scenario.caller.id, ['kanban:admin'])
+      const shown = async () => (await send(read, 'GET', `${card}?include=counts`)).body
+      const before = await shown()
+      const claim = async (token: string) => (await send(token, 'PUT', `${card}/claim`, {})).body.data
+      const write = (headers: Record<string, string>, token = admin) => send(token, row.method, path, body, headers)
       const refused = (reply: Reply) => [reply.status, reply.body.error?.code, reply.body.error?.current_claim]
       expect(refused(await write(held(1)))).toEqual([412, 'precondition_failed', null])
-      const other = (await take(bob.write)).body.data
+      const other = await claim(world.other.write)
       expect(refused(await write(held(1)))).toEqual([412, 'precondition_failed', other])
-      await send(bob.write, 'DELETE', claimPath())
-      const own = (await take(ann.admin)).body.data
-      expect(refused(await write(held(1)))).toEqual([412, 'precondition_failed', own])
-      expect(refused(await write(held(3)))).toEqual([412, 'precondition_failed', own])
-      expect(refused(await write(held(2), ann.write)).slice(0, 2)).toEqual([name === 'cards.delete' ? 403 : 412, expect.any(String)])
+      await send(world.other.write, 'DELETE', `${card}/claim`)
+      const own = await claim(admin)
+      for (const epoch of [1, 3]) expect(refused(await write(held(epoch)))).toEqual([412, 'precondition_failed', own])
+      expect(refused(await write(held(2), sibling))).toEqual([412, 'precondition_failed', own])
       for (const malformed of ['', '0', '-2', '2.0', '"2"', 'x', '2, 2'])
         expect((await write({ 'if-claim': malformed })).status, malformed).toBe(400)
-      const after = await send(ann.read, 'GET', `/boards/${setup.board.id}?include=cards,counts`)
-      expect(after.body.data.cards).toEqual(before.body.data.cards)
+      expect(await shown()).toEqual(before)
       expect((await write(held(2))).status).toBeLessThan(300)
     })
 

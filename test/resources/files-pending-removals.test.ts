@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { collectGarbage } from '../../src/admin/garbage-collection.ts'
-import { addMember, endMembership } from '../../src/admin/memberships.ts'
+import { endMembership } from '../../src/admin/memberships.ts'
 import { keys } from '../../src/store/keys.ts'
 import { setUpBoard } from '../support/board.ts'
+import { betweenSteps } from '../support/collections.ts'
 import { drivers } from '../support/drivers.ts'
-import { findDamage } from '../support/findings.ts'
 import type { Person } from '../support/service.ts'
 import { forbidden, notFound } from './refusals.ts'
 
@@ -35,15 +34,7 @@ describe.each(drivers)('files whose changes are finished in batches, on $name', 
   const cursor = async () => (await send(setup.ann, 'GET', `/boards/${setup.board.id}?include=labels`)).body.data.changes_cursor as string
   const changesAfter = async (after: string) =>
     (await setup.board.get(`/boards/${setup.board.id}/changes?limit=100&after=${after}`)).body.data as any[]
-  /** Asserts the same before, between and after the steps of the garbage collection, until nothing is pending. @returns the steps */
-  async function always(assertions: () => Promise<void>): Promise<number> {
-    for (let steps = 0; ; steps++) {
-      await assertions()
-      expect((await findDamage(setup.service.adminDeps)).findings).toEqual([])
-      let calls = 0
-      if ((await collectGarbage(setup.service.adminDeps, setup.workspaceId, () => ++calls > 1)) === 0) return steps
-    }
-  }
+  const always = (assertions: () => Promise<void>) => betweenSteps(setup.service, setup.workspaceId, assertions)
   const record = (key: string) => setup.service.write(setup.workspaceId, (tx) => tx.get(key)) as Promise<any>
 
   test('a private file of a former member is accessible on its board from the end of the membership on, for good', async () => {
@@ -74,8 +65,7 @@ describe.each(drivers)('files whose changes are finished in batches, on $name', 
       files.flatMap(({ attachments }) => attachments.map((id) => `updated ${id} null`)).toSorted(),
     )
     // Who comes back does not get them back.
-    const user = { id: dan.id, display_name: 'Dan', avatar_url: null, created_at: '', updated_at: '' }
-    await addMember(service.deps, workspaceId, user, 'member')
+    await service.rejoin(dan)
     expect((await send(bob, 'GET', `/files/${files[0]!.fileId}`)).body.data).toMatchObject({ visibility: 'board', owner_id: dan.id })
   })
 
@@ -83,8 +73,7 @@ describe.each(drivers)('files whose changes are finished in batches, on $name', 
     const { service, workspaceId, bob } = setup
     const { fileId } = await upload('private')
     await endMembership(service.deps, workspaceId, dan.id)
-    const user = { id: dan.id, display_name: 'Dan', avatar_url: null, created_at: '', updated_at: '' }
-    await addMember(service.deps, workspaceId, user, 'member')
+    await service.rejoin(dan)
     await always(async () => {
       expect((await send(bob, 'GET', `/files/${fileId}`)).body.data).toMatchObject({ visibility: 'board', owner_id: dan.id })
     })

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { collectGarbage } from '../../src/admin/garbage-collection.ts'
-import { addMember, endMembership } from '../../src/admin/memberships.ts'
+import { endMembership } from '../../src/admin/memberships.ts'
 import { limits } from '../../src/model/limits.ts'
 import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
 import { setUpBoard, TestBoard } from '../support/board.ts'
+import { betweenSteps } from '../support/collections.ts'
 import { drivers } from '../support/drivers.ts'
 import type { Person } from '../support/service.ts'
 import { notFound, notFoundBy } from './refusals.ts'
@@ -26,20 +27,10 @@ describe.each(drivers)('references that are removed in batches, on $name', (driv
   const listed = (query: string) => setup.board.all(`/boards/${setup.board.id}/cards?${query}`, 3)
   const record = (key: string) => setup.service.write(setup.workspaceId, (tx) => tx.get(key))
   const pending = async () => ((await record(keys.removals())) as any)?.pending.length ?? 0
-  const rejoin = ({ id, name }: Person) => {
-    const user = { id, display_name: name, avatar_url: null, created_at: '', updated_at: '' }
-    return addMember(setup.service.deps, setup.workspaceId, user, 'member')
-  }
-  /** Asserts the same before, between and after the steps of the garbage collection, until nothing is pending. */
+  /** Asserts the same before, between and after the steps of the garbage collection, after which nothing is pending. */
   async function always(assertions: () => Promise<void>): Promise<void> {
-    let steps = 0
-    for (let done = 1; done > 0; steps++) {
-      await assertions()
-      let calls = 0
-      done = await collectGarbage(setup.service.adminDeps, setup.workspaceId, () => ++calls > 1)
-    }
     // Otherwise nothing was pending.
-    expect(steps).toBeGreaterThan(2)
+    expect(await betweenSteps(setup.service, setup.workspaceId, assertions)).toBeGreaterThan(1)
     expect(await pending()).toBe(0)
   }
   const storedIds = async (list: 'assignee_ids' | 'label_ids') =>
@@ -138,7 +129,7 @@ describe.each(drivers)('references that are removed in batches, on $name', (driv
       await endMembership(setup.service.deps, setup.workspaceId, dan.id)
       let calls = 0
       await collectGarbage(setup.service.adminDeps, setup.workspaceId, () => ++calls > steps)
-      await rejoin(dan)
+      await setup.service.rejoin(dan)
       expect(await pending()).toBe(0)
       const token = await setup.service.token(setup.workspaceId, dan.id, ['kanban:admin'])
       for (const { id } of boards) expect((await setup.service.send(token, 'GET', `/boards/${id}`)).status).toBe(404)
@@ -198,7 +189,7 @@ describe.each(drivers)('references that are removed in batches, on $name', (driv
     expect((await board.send('PUT', `/cards/${cards[3]}/assignees/${ann.id}`)).status).toBe(409)
     await endMembership(service.deps, workspaceId, bob.id)
     expect((await board.put(`/cards/${cards[3]}/assignees/${ann.id}`)).body.data.assignee_ids).toEqual([...others, ann.id])
-    await rejoin(bob)
+    await service.rejoin(bob)
   })
 })
 

@@ -14,7 +14,7 @@ import { type Deps, transact } from '../../src/store/transact.ts'
 import { addUser } from '../../src/admin/users.ts'
 import { createWorkspace } from '../../src/admin/workspaces.ts'
 import { SERVICE } from '../../src/store/change-log.ts'
-import { keys, type Key } from '../../src/store/keys.ts'
+import { GLOBAL, keys, type Key } from '../../src/store/keys.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
 import { issueToken } from '../../src/auth/tokens/issue.ts'
 import { sha256Hex } from '../../src/auth/secrets.ts'
@@ -169,6 +169,12 @@ export class Service {
       const membership = (await tx.get(keys.membership(userId))) as Membership
       tx.put(keys.membership(userId), { ...membership, ended_at: '2026-01-01T00:00:00.000Z' })
     })
+  }
+
+  /** Makes a person whose membership has ended a member again. Their tokens remain as they are. */
+  async rejoin({ workspaceId, id }: Person, role: Role = 'member'): Promise<void> {
+    const user = (await this.write(GLOBAL, (tx) => tx.get(keys.user(id))))!
+    await addMember(this.deps, workspaceId, user, role)
   }
 
   /** Uploads a file as a form. */

@@ -49,8 +49,10 @@ export const resource = documented(
 )
 export const context = properties('Ignored: the service reads all facts itself.').optional()
 
+const question = z.strictObject({ subject, action, resource, context })
+
 /** One question: may the calling token do this? */
-export const evaluation = documented(z.strictObject({ subject, action, resource, context }), {
+export const evaluation = documented(question, {
   id: 'Evaluation',
   description: 'May the calling token do this?',
 })
@@ -61,19 +63,13 @@ const QUESTION = ['subject', 'action', 'resource'] as const
 
 /** Several questions. */
 export const evaluations = documented(
-  z
-    .strictObject({
-      subject: subject.optional(),
-      action: action.optional(),
-      resource: resource.optional(),
-      context,
-      evaluations: documented(
-        z
-          .array(z.strictObject({ subject: subject.optional(), action: action.optional(), resource: resource.optional(), context }))
-          .min(1)
-          .max(limits.evaluations),
-        { description: 'The questions. What one leaves out is taken from the members beside this list.', maxItems: limits.evaluations },
-      ),
+  question
+    .partial()
+    .extend({
+      evaluations: documented(z.array(question.partial()).min(1).max(limits.evaluations), {
+        description: 'The questions. What one leaves out is taken from the members beside this list.',
+        maxItems: limits.evaluations,
+      }),
       options: documented(
         z.strictObject({
           evaluations_semantic: documented(z.enum(semantics).default('execute_all'), {

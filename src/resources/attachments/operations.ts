@@ -5,7 +5,7 @@ import { conflict } from '../../model/errors.ts'
 import { attachment, type AttachmentRecord, type FileRecord } from '../../model/file.ts'
 import { newId } from '../../model/ids.ts'
 import { timestamp } from '../../model/time.ts'
-import { indexes } from '../../store/indexes.ts'
+import { entriesOfWord, indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { RangeOptions } from '../../store/reads.ts'
 import { fileTombstone, markFileIfUnattached, unmarkFile } from '../cascades.ts'
@@ -125,7 +125,7 @@ async function loadFile({ tx, caller, params }: OperationRequest<unknown, unknow
 
 /** The range of a card in the attachments of a file. */
 function onCard(cardId: string): RangeOptions {
-  return { after: `${cardId} `, before: `${cardId}!`, limit: 1, entriesOnly: true }
+  return { ...entriesOfWord(cardId), limit: 1, entriesOnly: true }
 }
 
 /**

@@ -6,10 +6,11 @@ import { isId } from '../../model/ids.ts'
 import type { Subtask } from '../../model/subtask.ts'
 import { timestamp } from '../../model/time.ts'
 import { keys } from '../../store/keys.ts'
-import { partOf, type Read } from '../../store/reads.ts'
+import type { Read } from '../../store/reads.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import type { OperationRequest } from '../operation.ts'
 import { keepAssignment } from '../pending-removals.ts'
+import { identityOf } from '../targets.ts'
 import { createResource } from '../writes.ts'
 import { requireBlocker } from './blockers.ts'
 import type { cardCreate } from './schema.ts'
@@ -28,7 +29,7 @@ export interface Additions {
 /** What {@link loadAdditions} reads: to read it together with something else. */
 export function additionReads({ label_ids, assignee_ids, blocker_ids }: Named, { id }: BoardAccess): Read[] {
   return [
-    ...label_ids.filter((labelId) => isId('label', labelId)).map(labelRead),
+    ...label_ids.filter((labelId) => isId('label', labelId)).map((labelId) => identityOf(keys.label(labelId))),
     ...assignee_ids.flatMap((userId) => (isId('user', userId) ? [keys.membership(userId), keys.boardMember(id, userId)] : [])),
     ...blocker_ids.filter((cardId) => isId('card', cardId)).map(keys.card),
     // Assignments of earlier times that are being removed must not take this one with them.
@@ -65,9 +66,4 @@ export async function addToNew(request: Pick<OperationRequest, 'tx' | 'clock' | 
     const completed_at = completed ? timestamp(request.clock) : null
     await createResource<Subtask>(request, 'subtask', keys.subtask, { card_id: card.id, title, completed_at, position: positions[i]! })
   }
-}
-
-/** A label stays on its board, so only its deletion conflicts. */
-function labelRead(labelId: string) {
-  return partOf(keys.label(labelId), 'id', 'board_id')
 }

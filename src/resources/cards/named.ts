@@ -2,20 +2,14 @@ import type { BoardAccess } from '../../authz/context.ts'
 import { notFound } from '../../model/errors.ts'
 import { isActive, type Membership } from '../../model/workspace.ts'
 import { keys, type Key } from '../../store/keys.ts'
-import { partOf, type Read } from '../../store/reads.ts'
+import type { Read } from '../../store/reads.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import type { NamedByQuery, OperationRequest } from '../operation.ts'
-import { accessTo } from '../targets.ts'
+import { accessTo, identityOf, type OnBoard } from '../targets.ts'
 import { assigneeOf, type CardFilter } from './filter.ts'
 
 // What the filters of cards name. Something that is absent, of another workspace or hidden is 404 with `parameter`, and never an empty list:
 // that would be taken for an answer (api: Contract 3, number 1).
-
-/** Something that stays on its board, so only its deletion conflicts. */
-interface OnBoard {
-  readonly id: string
-  readonly board_id: string
-}
 
 /** A filter that names a record. */
 interface Named<T> {
@@ -36,11 +30,6 @@ export function partsNamedBy({ column_id, label_id, blocker_id }: CardFilter): r
   ]
 }
 
-/** Reads a column, a label or a card for its board. */
-export function boardOfPart({ key }: Named<OnBoard>) {
-  return partOf(key, 'id', 'board_id')
-}
-
 function usersNamedBy(filter: CardFilter): readonly Named<Membership>[] {
   return [...named('assignee_id', assigneeOf(filter), keys.membership), ...named('completed_by', filter.completed_by, keys.membership)]
 }
@@ -53,7 +42,7 @@ function usersNamedBy(filter: CardFilter): readonly Named<Membership>[] {
 export async function requireNamed(tx: Transaction, { id }: BoardAccess, filter: CardFilter): Promise<void> {
   const [parts, users] = [partsNamedBy(filter), usersNamedBy(filter)]
   if (parts.length + users.length === 0) return
-  await tx.read([...parts.map(boardOfPart), ...users.map(({ key }) => key)])
+  await tx.read([...parts.map(({ key }) => identityOf(key)), ...users.map(({ key }) => key)])
   for (const { parameter, key } of parts) if (tx.known(key)?.board_id !== id) throw notFound(parameter)
   for (const { parameter, key } of users) if (!isActive(tx.known(key))) throw notFound(parameter)
 }
@@ -67,7 +56,7 @@ export async function namedInSearch({ tx, caller, query }: OperationRequest<Card
   if (boards.length + parts.length + users.length === 0) return []
   const boardReads = (id: string): Read[] => [accessTo(id), keys.boardMember(id, caller.userId)]
   await tx.read([
-    ...parts.map(boardOfPart),
+    ...parts.map(({ key }) => identityOf(key)),
     ...parts.flatMap((_part, i) => boardReads(`{${i}.board_id}`)),
     ...(query.board_id === undefined ? [] : boardReads(query.board_id)),
     ...users.map(({ key }) => key),

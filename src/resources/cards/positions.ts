@@ -12,22 +12,18 @@ export interface Segment {
   readonly state: CardState
 }
 
-/** The decoded cursor: the places of the last card and of its column, each with the generation of its list. */
-export interface Position {
-  readonly columnGeneration: number
-  readonly columnPosition: string
+/** The places of the last card of a page and of its column. The next one starts behind them. */
+export interface Start {
   readonly columnId: string
+  readonly columnEntry: string
   readonly state: CardState
-  readonly cardGeneration: number
   readonly cardEntry: string
 }
 
-/** Where the page starts: after `after` in the column of the last card, then with the columns behind `columnEntry`. */
-export interface Start {
-  readonly columnId: string
-  readonly state: CardState
-  readonly after: string
-  readonly columnEntry: string
+/** The decoded cursor: the places as they were in a generation of each list. */
+interface Position extends Start {
+  readonly columnGeneration: number
+  readonly cardGeneration: number
 }
 
 /**
@@ -35,10 +31,10 @@ export interface Start {
  * @throws {ApiError} when the cursor is stale
  */
 export function findStart(at: Position, columnOrder: OrderRecord | undefined, cardOrder: OrderRecord | undefined): Start {
-  const columnEntry = currentEntry(columnOrder, at.columnGeneration, `${at.columnPosition} ${at.columnId}`)
-  const after = currentEntry(cardOrder, at.cardGeneration, at.cardEntry)
-  if (columnEntry === undefined || after === undefined) throw staleCursor()
-  return { columnId: at.columnId, state: at.state, after, columnEntry }
+  const columnEntry = currentEntry(columnOrder, at.columnGeneration, at.columnEntry)
+  const cardEntry = currentEntry(cardOrder, at.cardGeneration, at.cardEntry)
+  if (columnEntry === undefined || cardEntry === undefined) throw staleCursor()
+  return { ...at, columnEntry, cardEntry }
 }
 
 /** The position of a card, for a cursor. */
@@ -54,13 +50,13 @@ export function writePosition(
 
 /** Decodes a cursor. @throws {ApiError} when it names no column */
 export function readPosition(cursor: string): Position {
-  const [columnGeneration, columnPosition, columnId, state, cardGeneration, ...cardEntry] = cursor.split(' ')
+  const [columnGeneration, columnPosition, columnId = '', state, cardGeneration, ...cardEntry] = cursor.split(' ')
   // The id becomes part of a key, and the client may have forged the cursor.
-  if (!isId('column', columnId ?? '')) throw staleCursor()
+  if (!isId('column', columnId)) throw staleCursor()
   return {
     columnGeneration: Number(columnGeneration),
-    columnPosition: columnPosition!,
-    columnId: columnId!,
+    columnEntry: `${columnPosition} ${columnId}`,
+    columnId,
     state: state === 'archived' ? 'archived' : 'active',
     cardGeneration: Number(cardGeneration),
     cardEntry: cardEntry.join(' '),

@@ -153,7 +153,7 @@ class CardReader {
   async read(segments: readonly Segment[]): Promise<void> {
     const { tx, filter, start } = this.#request
     const firstStep = this.#step(segments.length)
-    const afterOf = ({ column, state }: Segment) => (start?.columnId === column.id && start.state === state ? start.after : undefined)
+    const afterOf = ({ column, state }: Segment) => (start?.columnId === column.id && start.state === state ? start.cardEntry : undefined)
     const reads = readsOf(segments, filter, (segment) => this.#options(afterOf(segment), firstStep))
     await this.#examination?.beforeRead(segments.length)
     if (judgesReady(filter)) await this.#ready.load(segments.map(({ column }) => column.id))

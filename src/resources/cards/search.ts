@@ -1,6 +1,6 @@
 import type { Card } from '../../model/card.ts'
 import type { Column } from '../../model/column.ts'
-import { indexes, sortedGroup, sortedPlace, type CardState, type Index, type TimedSort } from '../../store/indexes.ts'
+import { entriesOfWord, indexes, sortedGroup, sortedPlace, type CardState, type Index, type TimedSort } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { RangeOptions } from '../../store/reads.ts'
 import { withClaimed, withClaims } from '../claims/present.ts'
@@ -10,7 +10,7 @@ import { assigneeOf, matcher, UNASSIGNED } from './filter.ts'
 import { listCards, presentCards } from './queries.ts'
 import { ReadyCards } from './ready.ts'
 import { isDescending, searchOrder, type CardSearchQuery } from './schema.ts'
-import { entriesOfWord, placeOfBoard, SearchedBoards } from './searched-boards.ts'
+import { placeOfBoard, SearchedBoards } from './searched-boards.ts'
 import { Selection } from './selection.ts'
 
 type SearchRequest = OperationRequest<CardSearchQuery, any>
@@ -242,8 +242,8 @@ class TimedSearch {
     const reverse = this.#isDescending
     const [first, end] = [this.#after, this.#selection.bound]
     const entry = (place: string | undefined) => place && `${word} ${place}`
-    const after = latest([whole.after, entry(from), entry(reverse ? end : first), reverse ? undefined : last])
-    const before = earliest([whole.before, entry(to), entry(reverse ? first : end), reverse ? last : undefined])
+    const after = sorted([whole.after, entry(from), entry(reverse ? end : first), reverse ? undefined : last]).at(-1)
+    const before = sorted([whole.before, entry(to), entry(reverse ? first : end), reverse ? last : undefined])[0]
     return { after, before, reverse }
   }
 
@@ -292,10 +292,7 @@ function isVoid({ after, before }: Bounds): boolean {
   return after !== undefined && before !== undefined && after >= before
 }
 
-function latest(texts: readonly (string | undefined)[]): string | undefined {
-  return texts.reduce((found, text) => (found === undefined || (text !== undefined && text > found) ? text : found))
-}
-
-function earliest(texts: readonly (string | undefined)[]): string | undefined {
-  return texts.reduce((found, text) => (found === undefined || (text !== undefined && text < found) ? text : found))
+/** Those of the texts that are defined, in their order. */
+function sorted(texts: readonly (string | undefined)[]): string[] {
+  return texts.filter((text) => text !== undefined).toSorted()
 }

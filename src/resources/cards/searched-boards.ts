@@ -1,13 +1,13 @@
 import type { BoardAccess } from '../../authz/context.ts'
 import type { BoardMember } from '../../model/board.ts'
-import { indexes, lastWord, type Index } from '../../store/indexes.ts'
+import { entriesOfWord, indexes, lastWord, type Index } from '../../store/indexes.ts'
 import { keys, type Key } from '../../store/keys.ts'
 import type { RangeRequest } from '../../store/reads.ts'
 import { firstPage } from '../../store/reads.ts'
 import type { OperationRequest } from '../operation.ts'
-import { accessTo } from '../targets.ts'
+import { accessTo, identityOf } from '../targets.ts'
 import type { CardFilter } from './filter.ts'
-import { boardOfPart, partsNamedBy } from './named.ts'
+import { partsNamedBy } from './named.ts'
 
 /** A board that is searched, with what decides about its cards. */
 export interface SearchedBoard {
@@ -68,7 +68,7 @@ export class SearchedBoards {
   async of(filter: CardFilter): Promise<SearchedBoard[]> {
     const { board_id } = filter
     const parts = partsNamedBy(filter)
-    const found = parts.length === 0 ? [] : await this.#request.tx.read(parts.map(boardOfPart))
+    const found = parts.length === 0 ? [] : await this.#request.tx.read(parts.map(({ key }) => identityOf(key)))
     const named = new Set([...(board_id === undefined ? [] : [board_id]), ...found.map((part) => part?.board_id)])
     if (named.size === 0) return this.readable()
     // All that the filters name is on one board.
@@ -99,9 +99,4 @@ function firstCard(boardId: string, assigneeId: string | undefined): RangeReques
   const options = { limit: 1, ...ENTRIES }
   if (assigneeId === undefined) return { index: indexes.boardCards(boardId), options }
   return { index: indexes.boardAssignments(boardId), options: { ...options, ...entriesOfWord(assigneeId) } }
-}
-
-/** The bounds of the entries of an index that begin with a word. */
-export function entriesOfWord(word: string): { readonly after: string; readonly before: string } {
-  return { after: `${word} `, before: `${word}!` }
 }

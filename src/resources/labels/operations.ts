@@ -3,9 +3,9 @@ import { listPage } from '../../listing/pages.ts'
 import { label } from '../../model/label.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
-import { removeLabelFromCards } from '../cascades.ts'
 import { itemList } from '../included.ts'
 import { atLeastOne, deleted, operation } from '../operation.ts'
+import { beginRemoval } from '../pending-removals.ts'
 import { labelTarget, parentBoard } from '../targets.ts'
 import { createResource, removeResource, saveResource } from '../writes.ts'
 import { color } from '../../model/board.ts'
@@ -84,7 +84,7 @@ export const labelOperations = [
     data: deleted,
     target: labelTarget,
     async run(request, loaded) {
-      await removeLabelFromCards(request, loaded.label.id)
+      await beginRemoval(request, { kind: 'label', label_id: loaded.label.id })
       return removeResource(request.tx, keys.label, loaded.label)
     },
   }),
