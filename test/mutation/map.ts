@@ -50,8 +50,8 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
 
   'src/listener/listener.ts': { suites: suites('listener/slow-clients http/bounded-answers') },
   'src/http/evaluation.ts': { suites: suites('http/evaluation http/not-found http/pipeline http/matrix') },
-  'src/http/question.ts': { suites: suites('http/evaluation http/not-found http/access-search') },
-  'src/http/access-search.ts': { suites: suites('http/access-search') },
+  'src/http/question.ts': { suites: suites('http/evaluation http/not-found http/access-search http/input') },
+  'src/http/access-search.ts': { suites: suites('http/access-search http/input') },
   'src/http/body-members.ts': { suites: suites('http/evaluation resources/batch http/openapi/document') },
   'src/http/batch.ts': { suites: suites('resources/batch resources/batch-cost http/pipeline http/matrix') },
   'src/http/event-stream.ts': { suites: suites('http/event-stream resources/changes') },
