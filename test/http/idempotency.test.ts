@@ -319,15 +319,4 @@ describe('a dry run', () => {
     expect(await service.blobKeys()).toEqual(await service.blobKeysInUse(workspaceId))
     expect(await board.all(`/cards/${cardId}/attachments`)).toEqual([])
   })
-
-  test.each(['', '1', 'TRUE', 'yes'])('is not asked for with the value %j', async (value) => {
-    const { board } = setup
-    const { status, body } = await board.send('PATCH', `/boards/${board.id}?dry_run=${value}`, { name: 'x' })
-    expect([status, body.error.issues[0].path]).toEqual([422, 'dry_run'])
-  })
-
-  test('is no parameter of a read', async () => {
-    const { board } = setup
-    expect((await board.send('GET', `/boards/${board.id}?dry_run=true`)).status).toBe(422)
-  })
 })
