@@ -3,10 +3,9 @@ import type { Evaluation } from '../resources/access/schema.ts'
 import type { ActionQuestion, Found, FoundAction, FoundResource, ResourceQuestion, SearchPage } from '../resources/access/search-schema.ts'
 import { boardCandidates } from '../resources/boards/queries.ts'
 import { namesInPath, type OperationRequest } from '../resources/operation.ts'
-import type { Stint } from '../resources/scheduler.ts'
-import type { DecisionRecord, ItemRecord } from './decision-record.ts'
+import type { ItemRecord } from './decision-record.ts'
 import { Issues, type Refuse } from './error-mapping.ts'
-import { decideAll, type EvaluationServices } from './evaluation.ts'
+import { decideAll, type AskingRequest, type EvaluationServices } from './evaluation.ts'
 import { hasScope } from './permission.ts'
 import { checkSubject, furtherNames, NO_OPERATION, readNames, typeOf, UNKNOWN_MEMBER, unknownMembers, type Evaluated } from './question.ts'
 
@@ -22,15 +21,6 @@ const FOR_A_PAGE = 400
 /** The subject of a search that names none. */
 const OWN_TOKEN: Evaluation['subject'] = { type: 'token', id: OWN_ID }
 
-/** The request of a search, and what it does with it. */
-export interface Search {
-  readonly request: OperationRequest
-  readonly step: DecisionRecord
-  /** charges questions before they are decided, and waits. @param questions all until now, and those that follow */
-  readonly beginQuestions: (questions: number) => Promise<void>
-  readonly stint: Stint
-}
-
 /** Something that was found, and its position in the order of the search. */
 interface Place<Item> {
   readonly position: string
@@ -44,7 +34,7 @@ interface Place<Item> {
  */
 export async function findActions(
   services: EvaluationServices,
-  { request, step, beginQuestions, stint }: Search,
+  { request, step, beginQuestions, stint }: AskingRequest,
   { subject = OWN_TOKEN, resource }: ActionQuestion,
   { limit, after }: SearchPage,
 ): Promise<Found<FoundAction>> {
@@ -85,11 +75,10 @@ export async function findActions(
  */
 export async function findResources(
   services: EvaluationServices,
-  search: Search,
+  { request, step, beginQuestions, stint }: AskingRequest,
   question: ResourceQuestion,
   { limit, after }: SearchPage,
 ): Promise<Found<FoundResource>> {
-  const { request, step, beginQuestions, stint } = search
   const one = readResourceQuestion(services, request, question)
   const counted = new Map<string, ItemRecord>()
   const decide = async (asked: readonly Evaluated[]) => {

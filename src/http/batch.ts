@@ -4,14 +4,14 @@ import type { BatchItem, BatchResult } from '../resources/batch/schema.ts'
 import { isDryRun, namesInPath, type Operation, type OperationRequest } from '../resources/operation.ts'
 import { shownRevision } from '../resources/pending-removals.ts'
 import type { Stint } from '../resources/scheduler.ts'
-import { loadTarget, readsOf, textsOf } from '../resources/targets.ts'
+import { loadTarget } from '../resources/targets.ts'
 import type { Key } from '../store/keys.ts'
-import type { Read } from '../store/reads.ts'
 import { requireClaim, entityTag, requireMatch } from './preconditions.ts'
 import { isIdMember, shapeOf, withOwnMembers, withOwnParameter } from './body-members.ts'
 import { invalidMember, Issues, type Refuse } from './error-mapping.ts'
 import { recordResources, type DecisionRecord, type ItemRecord } from './decision-record.ts'
 import { requireAccess, requireScope } from './permission.ts'
+import { prefetchTargets } from './prefetch.ts'
 import type { Services } from './services.ts'
 import { scopeFacts } from '../authz/facts.ts'
 import { isBatchable } from '../resources/batch/operations.ts'
@@ -31,7 +31,11 @@ export async function performAll(
   stint: Stint,
 ): Promise<BatchResult[]> {
   const planned = plan(services, request.caller.userId, boardId, items)
-  await readTargets(request, planned)
+  // Those that no earlier operation creates. An error is answered in its turn.
+  await prefetchTargets(
+    request,
+    planned.filter(({ params }) => !Object.values(params).some((text) => REFERENCE.test(text))),
+  )
   const performed: Performed[] = []
   const records: ItemRecord[] = []
   let bytes = 0
@@ -142,19 +146,6 @@ async function perform(
     result: { operation: operation.id, data: result.data as Record<string, unknown>, etag },
     named: named && { key: named, written: writtenOf(tx, named), revision },
   }
-}
-
-/** Reads the targets that no earlier operation creates, in one snapshot. */
-async function readTargets({ tx, caller }: OperationRequest, planned: readonly PlannedOperation[]): Promise<void> {
-  const texts = textsOf(caller)
-  const reads: Read[] = []
-  for (const { operation, params } of planned) {
-    if (Object.values(params).some((text) => REFERENCE.test(text))) continue
-    const found = readsOf(operation.target, params, reads.length, texts)
-    // An error is answered in its turn.
-    if (!(found instanceof ApiError)) reads.push(...found)
-  }
-  if (reads.length > 0) await tx.prefetch({ records: reads })
 }
 
 /** A body with ids in place of the references that its members have. */

@@ -3,15 +3,24 @@ import type { Scope } from '../model/token.ts'
 import type { EvaluationResult, Question, Semantic } from '../resources/access/schema.ts'
 import type { OperationRequest } from '../resources/operation.ts'
 import type { Stint } from '../resources/scheduler.ts'
-import { readsOf, textsOf } from '../resources/targets.ts'
-import type { Read } from '../store/reads.ts'
 import { recordResources, type DecisionRecord, type ItemRecord } from './decision-record.ts'
 import { hasScope, requireAccess, requirePossible, requireScope } from './permission.ts'
+import { prefetchTargets, type TargetRecords } from './prefetch.ts'
 import { readQuestions, requestOf, type Evaluated } from './question.ts'
 import type { Services } from './services.ts'
 
 /** What an evaluation depends on. */
 export type EvaluationServices = Pick<Services, 'engine' | 'operations'>
+
+/** A request that asks questions, and what it does with them. */
+export interface AskingRequest {
+  readonly request: OperationRequest
+  readonly step: DecisionRecord
+  /** charges questions before they are decided, and waits. @param questions all until now, and those that follow */
+  readonly beginQuestions: (questions: number) => Promise<void>
+  /** its steps: to read a question, and to decide it, takes 30 µs, and many times that if it names many ids */
+  readonly stint: Stint
+}
 
 /** The decision that stops the questions after it. */
 const STOPS: Readonly<Record<Semantic, boolean | undefined>> = {
@@ -24,22 +33,19 @@ const STOPS: Readonly<Record<Semantic, boolean | undefined>> = {
  * Decides questions about permissions: with the functions, the facts and the order in which a request itself is decided. Only what a
  * request does after its decision is left out. All reads belong to one state of the data: a later read fails if an earlier one
  * would now be another, and the request starts again.
- * @param request that of the evaluation itself
- * @param stint its steps: to read a question, and to decide it, takes 30 µs, and many times that if it names many ids
  * @returns the decisions, in the order of the questions, up to the one after which it stops
- * @throws {ApiError} `validation_failed` if a question names nothing that can be decided
+ * @throws {ApiError} `validation_failed` if a question names nothing that can be decided; `rate_limited`
  */
 export async function evaluate(
   services: EvaluationServices,
-  request: OperationRequest,
-  record: DecisionRecord,
+  { request, step, beginQuestions, stint }: AskingRequest,
   questions: readonly Question[],
   semantic: Semantic,
-  stint: Stint,
 ): Promise<EvaluationResult[]> {
+  await beginQuestions(questions.length)
   const evaluated = await readQuestions(services, request.caller, questions, stint)
   const records: ItemRecord[] = []
-  record.evaluations = records
+  step.evaluations = records
   return decideAll(services, request, evaluated, records, stint, STOPS[semantic])
 }
 
@@ -56,7 +62,11 @@ export async function decideAll(
   stint: Stint,
   last?: boolean,
 ): Promise<EvaluationResult[]> {
-  const targets = await readTargets(services, request, evaluated)
+  // Those that the token may not be used for are not read.
+  const targets = await prefetchTargets(
+    request,
+    evaluated.map((one) => (hasScope(services, one.operation, request.caller) ? one : undefined)),
+  )
   const results: EvaluationResult[] = []
   for (const [i, one] of evaluated.entries()) {
     await stint.next()
@@ -68,28 +78,6 @@ export async function decideAll(
     if (result.decision === last) break
   }
   return results
-}
-
-/** The records of a target, or the reason why there is none. */
-type TargetRecords = readonly unknown[] | ApiError
-
-/** Reads the targets of all questions in one snapshot, except of those that the token may not be used for. */
-async function readTargets(
-  services: EvaluationServices,
-  { tx, caller }: OperationRequest,
-  all: readonly Evaluated[],
-): Promise<TargetRecords[]> {
-  const texts = textsOf(caller)
-  const reads: Read[] = []
-  const places = all.map(({ operation, params }) => {
-    const at = reads.length
-    const found = hasScope(services, operation, caller) && operation.kind === 'single' ? readsOf(operation.target, params, at, texts) : []
-    if (found instanceof ApiError) return found
-    reads.push(...found)
-    return [at, reads.length] as const
-  })
-  const records = reads.length === 0 ? [] : await tx.prefetch({ records: reads })
-  return places.map((place) => (place instanceof ApiError ? place : records.slice(...place)))
 }
 
 /** Decides one question, in the order in which its request would be decided. */

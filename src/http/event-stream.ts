@@ -30,65 +30,58 @@ export interface StreamDeps {
  * A stream of server-sent events (HTML Living Standard §9.2). Each read decides like a separate request: it
  * authenticates the token and asks the policy again, at least once a second. The stream ends with an event that has the error of
  * the first read that is refused.
+ * @param first what the first read has found
+ * @param headers besides those of every response
  */
-export class EventStream {
-  readonly #deps: Required<StreamDeps>
-  #found: StreamedResult
+export function eventStream(deps: StreamDeps, first: StreamedResult, method: string, headers: Readonly<Record<string, string>>): Response {
+  const { requestId, waiter } = deps
+  const all = { ...API_HEADERS, ...headers, 'content-type': 'text/event-stream; charset=utf-8', 'x-request-id': requestId }
+  if (method === 'HEAD') waiter.end()
+  const body = method === 'HEAD' ? null : (Readable.toWeb(Readable.from(eventsOf(deps, first))) as ReadableStream)
+  return new HttpResponse(body, { status: 200, headers: { ...all, 'x-accel-buffering': 'no' } })
+}
 
-  /** @param first what the first read has found */
-  constructor(deps: StreamDeps, first: StreamedResult) {
-    this.#deps = { now: () => performance.now(), ...deps }
-    this.#found = first
-  }
-
-  /** The response. @param headers besides those of every response */
-  respond(method: string, headers: Readonly<Record<string, string>>): Response {
-    const { requestId, waiter } = this.#deps
-    const all = { ...API_HEADERS, ...headers, 'content-type': 'text/event-stream; charset=utf-8', 'x-request-id': requestId }
-    if (method === 'HEAD') waiter.end()
-    const body = method === 'HEAD' ? null : (Readable.toWeb(Readable.from(this.#events())) as ReadableStream)
-    return new HttpResponse(body, { status: 200, headers: { ...all, 'x-accel-buffering': 'no' } })
-  }
-
-  async *#events(): AsyncGenerator<Buffer> {
-    const { requestId, waiter, now } = this.#deps
-    try {
-      yield encode(': the changes of a board\n\n')
-      for (let quietSince = now(); ;) {
-        for (const item of this.#found.items) {
-          yield encodeItem(item)
-          quietSince = now()
-        }
-        await waiter.wait()
-        if (waiter.isAborted) return
-        const error = await this.#read()
-        if (error !== undefined) return yield encode(`event: error\ndata: ${JSON.stringify(errorBody(requestId, error))}\n\n`)
-        if (now() - quietSince < HEARTBEAT) continue
+async function* eventsOf(
+  { requestId, waiter, readNext, toApiError, now = () => performance.now() }: StreamDeps,
+  first: StreamedResult,
+): AsyncGenerator<Buffer> {
+  let found = first
+  try {
+    yield encode(': the changes of a board\n\n')
+    for (let quietSince = now(); ;) {
+      for (const item of found.items) {
+        yield encodeItem(item)
         quietSince = now()
-        yield encode(': still here\n\n')
       }
-    } finally {
-      waiter.end()
+      await waiter.wait()
+      if (waiter.isAborted) return
+      try {
+        found = await readNext(found.position)
+      } catch (error) {
+        if (!(error instanceof StorageUnavailable))
+          return yield encode(`event: error\ndata: ${JSON.stringify(errorBody(requestId, toApiError(error)))}\n\n`)
+        // Storage may be reachable again at the next read.
+        found = { ...found, items: [] }
+      }
+      if (now() - quietSince < HEARTBEAT) continue
+      quietSince = now()
+      yield encode(': still here\n\n')
     }
-  }
-
-  /** @returns the error that ends the stream */
-  async #read(): Promise<ApiError | undefined> {
-    const { readNext, toApiError } = this.#deps
-    try {
-      this.#found = await readNext(this.#found.position)
-      return undefined
-    } catch (error) {
-      if (!(error instanceof StorageUnavailable)) return toApiError(error)
-      // Storage may be reachable again at the next read.
-      this.#found = { ...this.#found, items: [] }
-      return undefined
-    }
+  } finally {
+    waiter.end()
   }
 }
 
 function encodeItem({ id, data }: Item): Buffer {
   return encode(`id: ${id}\nevent: change\ndata: ${JSON.stringify(data)}\n\n`)
+}
+
+/** The request of a stream. */
+interface StreamRequest {
+  readonly request: ServerRequest
+  readonly method: string
+  readonly requestId: string
+  readonly partition: string
 }
 
 /**
@@ -98,13 +91,15 @@ function encodeItem({ id, data }: Item): Buffer {
  */
 export function openStream(
   services: Services,
-  { request, requestId, partition }: { readonly request: ServerRequest; readonly requestId: string; readonly partition: string },
+  { request, method, requestId, partition }: StreamRequest,
   first: StreamedResult,
   readNext: StreamDeps['readNext'],
-): EventStream {
+  headers: Readonly<Record<string, string>>,
+): Response {
   const { store, log } = services
   const waiter = new Waiter(store, partition, first.index, waitSignal(services, request))
-  return new EventStream({ requestId, waiter, readNext, toApiError: (error) => toApiError(log, requestId, error) }, first)
+  const deps: StreamDeps = { requestId, waiter, readNext, toApiError: (error) => toApiError(log, requestId, error) }
+  return eventStream(deps, first, method, headers)
 }
 
 function encode(text: string): Buffer {

@@ -17,7 +17,7 @@ import { recordResources, type DecisionRecord } from './decision-record.ts'
 import { commit } from './decision-log.ts'
 import { toApiError } from './error-mapping.ts'
 import { findActions, findResources } from './access-search.ts'
-import { evaluate } from './evaluation.ts'
+import { evaluate, type AskingRequest } from './evaluation.ts'
 import { filteredPage } from './filtered-page.ts'
 import { requireValidKey } from './idempotency.ts'
 import { readInput, type Input } from './input.ts'
@@ -252,18 +252,14 @@ function unitOf(services: Services, call: Call, { tx, caller, params, input, lea
     await call.quota.chargeFurther(caller, call.work.stated - 1) // 429
     if (!client.hasLease) await admission.more(client, call.work.stated - 1, call.work)
   }
+  const asking = (): AskingRequest => ({ request: unit, step, beginQuestions, stint: scheduler.stint(client) })
   const unit: OperationRequest = createUnit(
     services,
     { tx, caller, params, query, body: input.body },
     {
-      evaluate: async (questions, semantic) => {
-        await beginQuestions(questions.length)
-        return evaluate(services, unit, step, questions, semantic, scheduler.stint(client))
-      },
-      findActions: (asked, page) =>
-        findActions(services, { request: unit, step, beginQuestions, stint: scheduler.stint(client) }, asked, page),
-      findResources: (asked, page) =>
-        findResources(services, { request: unit, step, beginQuestions, stint: scheduler.stint(client) }, asked, page),
+      evaluate: (questions, semantic) => evaluate(services, asking(), questions, semantic),
+      findActions: (asked, page) => findActions(services, asking(), asked, page),
+      findResources: (asked, page) => findResources(services, asking(), asked, page),
       perform: async (boardId, items) => {
         call.work.operations = items.length
         await call.quota.chargeFurther(caller, call.work.stated - 1) // 429

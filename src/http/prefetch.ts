@@ -1,7 +1,9 @@
 import { scopeFacts } from '../authz/facts.ts'
 import type { Awaitable } from '../model/awaitable.ts'
 import { ApiError } from '../model/errors.ts'
-import { readsOf } from '../resources/targets.ts'
+import type { Operation, OperationRequest } from '../resources/operation.ts'
+import { readsOf, textsOf } from '../resources/targets.ts'
+import type { Read } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { Call } from './call.ts'
 import { credentialKeys } from './principal.ts'
@@ -28,4 +30,32 @@ export function prefetch(services: Services, tx: Transaction, call: Call, route:
   if (target instanceof ApiError) return undefined
   const further = call.key?.reads(clock) ?? []
   return tx.prefetch({ records: [...credentialKeys(tokenHash), ...target, ...further], counts: operation.counts?.(params) })
+}
+
+/** The records of a target, or the reason why there is none. */
+export type TargetRecords = readonly unknown[] | ApiError
+
+/** An operation that is not requested alone. */
+interface Asked {
+  readonly operation: Operation
+  readonly params: OperationRequest['params']
+}
+
+/**
+ * Reads the targets of several operations in one snapshot.
+ * @param all undefined: the target is not read
+ * @returns what was read of each, in their order
+ */
+export async function prefetchTargets({ tx, caller }: OperationRequest, all: readonly (Asked | undefined)[]): Promise<TargetRecords[]> {
+  const texts = textsOf(caller)
+  const reads: Read[] = []
+  const places = all.map((one) => {
+    const at = reads.length
+    const found = one?.operation.kind === 'single' ? readsOf(one.operation.target, one.params, at, texts) : []
+    if (found instanceof ApiError) return found
+    reads.push(...found)
+    return [at, reads.length] as const
+  })
+  const records = reads.length === 0 ? [] : await tx.prefetch({ records: reads })
+  return places.map((place) => (place instanceof ApiError ? place : records.slice(...place)))
 }

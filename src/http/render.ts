@@ -94,13 +94,9 @@ function renderEvents(
   shared: Record<string, string>,
 ): Response {
   requireMatch(call.headers, undefined) // 412
-  const stream = openStream(
-    services,
-    { request: call.request, requestId: call.requestId, partition: call.principal.partition },
-    found,
-    async (position) => (await next(position)).found,
-  )
-  return stream.respond(call.method, shared)
+  const { request, method, requestId, principal } = call
+  const asked = { request, method, requestId, partition: principal.partition }
+  return openStream(services, asked, found, async (position) => (await next(position)).found, shared)
 }
 
 /** The response to a call that was refused. */

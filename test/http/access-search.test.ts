@@ -292,49 +292,6 @@ describe('a search', () => {
 
   const onBoard = (more: object = {}) => ({ resource: { type: 'board', id: board.id }, ...more })
   const boardsFor = (name: string, more: object = {}) => ({ action: { name }, resource: { type: 'board' }, ...more })
-  const NO_SUBJECT = 'must be me, or your own id: what others may do is not answered'
-  const NO_TOKEN = 'is not a token of this search: use page.next_token of its previous page'
-
-  test.each<[path: 'action' | 'resource', at: string, message: unknown, body: () => object]>([
-    ['action', 'subject.id', NO_SUBJECT, () => onBoard({ subject: { type: 'user', id: bob.id } })],
-    [
-      'action',
-      'resource.type',
-      expect.stringMatching(/^must be one of workspace, board, /),
-      () => ({ resource: { type: 'planet', id: 'x' } }),
-    ],
-    [
-      'action',
-      'resource.properties.planet',
-      'names nothing in an operation on this resource',
-      () => ({ resource: { type: 'board', id: board.id, properties: { planet: 'x' } } }),
-    ],
-    ['action', 'resource.id', 'is missing', () => ({ resource: { type: 'board' } })],
-    ['action', 'action', 'is not a known member', () => onBoard({ action: { name: 'boards.read' } })],
-    ['action', 'page.token', NO_TOKEN, () => onBoard({ page: { token: 'x' } })],
-    ['action', 'page.limit', expect.any(String), () => onBoard({ page: { limit: 0 } })],
-    ['resource', 'subject.id', NO_SUBJECT, () => boardsFor('boards.read', { subject: { type: 'token', id: bob.id } })],
-    ['resource', 'action.name', 'is not the id of an operation', () => boardsFor('boards.paint')],
-    ['resource', 'action.name', 'is not the id of an operation', () => boardsFor('__proto__')],
-    ['resource', 'action.name', 'is no operation on a board, but on a card', () => boardsFor('cards.read')],
-    ['resource', 'action.name', 'is no operation on a board, but on a workspace', () => boardsFor('boards.list')],
-    [
-      'resource',
-      'resource.type',
-      'must be board: list other resources, and ask /access/evaluations about them',
-      () => ({ action: { name: 'boards.read' }, resource: { type: 'card' } }),
-    ],
-    [
-      'resource',
-      'action.properties.visibility',
-      'is not a known member',
-      () => ({ action: { name: 'boards.update', properties: { visibility: 'private' } }, resource: { type: 'board' } }),
-    ],
-  ])('for %s is refused with what is wrong: %s %s', async (path, at, message, body) => {
-    const reply = await service.send(ann.admin, 'POST', `/access/search/${path}`, body())
-    expect([reply.status, reply.body.error?.issues]).toEqual([422, [{ in: 'body', path: at, message }]])
-  })
-
   test('takes the tokens of its own pages alone', async () => {
     await TestBoard.create(service, ann)
     const { body } = await searchResources(service, ann.admin, boardsFor('boards.read', { page: { limit: 1 } }))

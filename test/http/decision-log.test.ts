@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { AuditRecorder } from '../../src/audit/recorder.ts'
 import type { DecisionLog } from '../../src/decision-log/log.ts'
 import { decisionsOf, readRecord } from '../../src/decision-log/recorded-decisions.ts'
 import { Replay } from '../../src/decision-log/replay.ts'
 import { toLine } from '../../src/http/decision-record.ts'
 import { filteredPage } from '../../src/http/filtered-page.ts'
 import { limits } from '../../src/model/limits.ts'
+import { operations } from '../../src/resources/table.ts'
+import { entriesOf as auditEntriesOf, keepAudit } from '../support/audit-trail.ts'
 import { isChain, linesOf, logDisk, PATH, recordRequests } from '../support/decision-log.ts'
 import { TestBoard } from '../support/board.ts'
 import type { FaultyDisk } from '../support/faulty-disk.ts'
@@ -49,68 +52,110 @@ const FILTERED = new Set(['boards.list', 'cards.search'])
 describe('a request that succeeds', () => {
   const observed = setUpObservedWorld(memory)
   const { recordsOf } = setUpLog(() => observed.service)
+  let audit: AuditRecorder
+  beforeAll(() => void (audit = keepAudit(observed.service)))
+  const HEADERS = { 'user-agent': 'decision-log-test/1.0 (robot)', 'x-forwarded-for': '192.0.2.77' }
+  const entriesOf = (send: () => Promise<unknown>) => auditEntriesOf(observed.service, audit, observed.world.workspaceId, send)
 
-  test.each(handWrittenOperations)('to $id has one record with both stages', async ({ id, method, path, scope, permission, row }) => {
-    const { service, changes, world } = observed
-    const scenario = await createAllowed(world, { id, method: method as 'GET' })
-    const before = changes.length
-    let reply!: Reply
-    const records = await recordsOf(
-      async () => (reply = await service.send(scenario.caller.admin, method, pathOf(path, scenario), exampleBody(id, scenario))),
-    )
-    expect(reply.status, reply.text).toBeLessThan(300)
-    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => scenario.params[name!])
-    const isList = FILTERED.has(id)
-    const account = (await service.send(scenario.caller.admin, 'GET', '/account')).body.data
-    expect(records).toEqual([
-      expect.objectContaining({
-        prev: expect.stringMatching(/^[0-9a-f]{64}$/),
-        time: '2026-11-20T12:00:00.000Z',
-        kind: isList ? 'list' : 'decision',
+  test.each(handWrittenOperations)(
+    'to $id has one record with both stages, and one entry in the audit trail if it changes something',
+    async ({ id, method, path, scope, permission, row, also }) => {
+      const { service, changes, world } = observed
+      const scenario = await createAllowed(world, { id, method: method as 'GET' })
+      const target = pathOf(path, scenario)
+      const send = () => service.send(scenario.caller.admin, method, target, exampleBody(id, scenario), HEADERS)
+      // What is restored was archived, and what is released was claimed.
+      if (id.endsWith('.restore')) await service.send(scenario.caller.admin, method, target.replace(/restore$/, 'archive'))
+      if (id === 'claims.release') await service.send(scenario.caller.admin, 'PUT', target, {})
+      const isWrite = !operations.find((one) => one.id === id)!.isRead
+      let reply!: Reply
+      let records!: any[]
+      let isChanged!: boolean
+      const entries = await entriesOf(async () => {
+        const before = changes.length
+        records = await recordsOf(async () => (reply = await send()))
+        isChanged = changes.length > before
+      })
+      expect([reply.status < 300, isChanged], reply.text).toEqual([true, isWrite])
+      const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => scenario.params[name!]!)
+      const isList = FILTERED.has(id)
+      const account = (await service.send(scenario.caller.admin, 'GET', '/account')).body.data
+      const shared = {
         request_id: reply.headers.get('x-request-id'),
-        method,
         operation: id,
-        resource_id: names[0] ?? null,
-        related_id: names[1] ?? null,
         token_id: account.token.id,
         user_id: scenario.caller.id,
-        workspace_id: scenario.caller.workspaceId,
         status: reply.status,
         code: null,
-        effect: changes.length > before ? 'commit' : 'none',
-        policy: engine.hash,
-        scope: {
-          permission,
-          facts: { 'token.scope': 'kanban:admin' },
-          required: `kanban:${scope}`,
-          row: expect.stringMatching(/^S\d$/),
-          allowed: true,
-        },
-      }),
-    ])
-    const [record] = records
-    const decision = {
-      permission,
-      fields: id === 'boards.update' ? Object.keys(exampleBody(id, scenario) as object) : null,
-      facts: expect.any(Object),
-      derived: expect.any(Object),
-      outcome: 'allowed',
-      row,
-      rules: expect.arrayContaining([expect.stringMatching(/^[PX]\d+/)]),
-    }
-    if (isList) expect(record.list.decisions).toContainEqual({ count: expect.any(Number), permission: decision })
-    else expect(record.permission).toEqual(decision)
-    expect(record).not.toHaveProperty('stage')
-  })
+      }
+      const scopeRow = { read: 'S1', write: 'S2', admin: 'S3' }[scope]
+      expect(records).toEqual([
+        expect.objectContaining({
+          ...shared,
+          prev: expect.stringMatching(/^[0-9a-f]{64}$/),
+          time: '2026-11-20T12:00:00.000Z',
+          kind: isList ? 'list' : 'decision',
+          method,
+          resource_id: names[0] ?? null,
+          related_id: names[1] ?? null,
+          workspace_id: scenario.caller.workspaceId,
+          effect: isWrite ? 'commit' : 'none',
+          policy: engine.hash,
+          scope: { permission, facts: { 'token.scope': 'kanban:admin' }, required: `kanban:${scope}`, row: scopeRow, allowed: true },
+        }),
+      ])
+      const [record] = records
+      const decision = {
+        permission,
+        fields: id === 'boards.update' ? Object.keys(exampleBody(id, scenario) as object) : null,
+        facts: expect.any(Object),
+        derived: expect.any(Object),
+        outcome: 'allowed',
+        row,
+        rules: expect.arrayContaining([expect.stringMatching(/^[PX]\d+/)]),
+      }
+      if (isList) expect(record.list.decisions).toContainEqual({ count: expect.any(Number), permission: decision })
+      else expect(record.permission).toEqual(decision)
+      expect(record).not.toHaveProperty('stage')
 
-  test('to an operation that changes nothing has no effect', async () => {
+      const created = reply.status === 201 ? [reply.headers.get('location')!.split('/').at(-1)!] : []
+      const ids = [...new Set([...names, ...created])]
+      const entry = {
+        ...shared,
+        at: '2026-11-20T12:00:00.000Z',
+        token_name: 'test',
+        ids: expect.arrayContaining(ids),
+        rows: expect.arrayContaining([scopeRow, row]),
+        outcome: 'done',
+        address: '192.0.2.77',
+        agent: HEADERS['user-agent'],
+      }
+      expect(entries).toEqual(isWrite ? [entry] : [])
+      if (isWrite && id !== 'boards.batch') {
+        expect(entries[0]!.ids.toSorted()).toEqual(ids.toSorted())
+        const rows = new Set([scopeRow, row, ...Object.values(also).map((one) => one.row)])
+        expect(entries[0]!.rows.filter((one) => !rows.has(one))).toEqual([])
+      }
+    },
+  )
+
+  test('to an operation that changes nothing has no effect, and no entry', async () => {
     const { service, world } = observed
     const scenario = await createAllowed(world, { id: 'boards.update', method: 'PATCH' })
-    const update = (query = '') =>
-      service.send(scenario.caller.write, 'PATCH', `/boards/${scenario.params['board_id']}${query}`, { name: 'N' })
-    expect(await recordsOf(() => update('?dry_run=true'))).toMatchObject([{ effect: 'none', dry_run: true, status: 200 }])
-    expect(await recordsOf(() => update())).toMatchObject([{ effect: 'commit' }])
-    expect(await recordsOf(() => update())).toMatchObject([{ effect: 'none' }])
+    const key = { 'idempotency-key': 'update' }
+    const update = (query = '', headers = {}) =>
+      service.send(scenario.caller.write, 'PATCH', `/boards/${scenario.params['board_id']}${query}`, { name: 'N' }, headers)
+    const without = async (send: () => Promise<unknown>) => {
+      let records!: unknown[]
+      expect(await entriesOf(async () => (records = await recordsOf(send)))).toEqual([])
+      return records
+    }
+    expect(await without(() => update('?dry_run=true'))).toMatchObject([{ effect: 'none', dry_run: true, status: 200 }])
+    expect(await recordsOf(() => update('', key))).toMatchObject([{ effect: 'commit' }])
+    expect(await without(() => update('', key))).toMatchObject([{ kind: 'repetition', effect: 'none', status: 200 }])
+    expect(await without(() => update())).toMatchObject([{ effect: 'none' }])
+    // The commit has nothing but the response, for its repetitions.
+    expect(await without(() => update('', { 'idempotency-key': 'another' }))).toMatchObject([{ effect: 'commit' }])
   })
 })
 
@@ -320,12 +365,6 @@ describe('a request', () => {
     expect(further.slice(50)).toMatchObject(repeated.map(() => ({ ...hiddenFrom, as: 50 })))
     expect(Buffer.byteLength(JSON.stringify(record))).toBeLessThan(20_000)
     expect(decisionsIn(record)).toBe(2 + 50 * (2 + labels.length + assignee_ids.length) + 50 * 2)
-  })
-
-  test('that repeats an earlier one with its key is recorded as a repetition', async () => {
-    const create = () => send(ann.write, 'POST', '/boards', { name: 'x' }, { 'idempotency-key': '"key-of-this-test"' })
-    expect(await create()).toMatchObject([{ kind: 'decision', effect: 'commit', status: 201 }])
-    expect(await create()).toMatchObject([{ kind: 'repetition', effect: 'none', status: 201 }])
   })
 
   test('leaves neither a token nor anything that a user wrote in the log', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { API_HEADERS } from '../../src/http/envelope.ts'
-import { EventStream } from '../../src/http/event-stream.ts'
+import { eventStream } from '../../src/http/event-stream.ts'
 import { ApiError } from '../../src/model/errors.ts'
 import type { StreamedResult } from '../../src/resources/result.ts'
 import { Contention, StorageUnavailable } from '../../src/store/port.ts'
@@ -19,7 +19,7 @@ type Read = () => Promise<StreamedResult>
 class Setup {
   readonly steps: string[] = []
   now = 0
-  readonly stream: EventStream
+  readonly respond: (method: string, headers?: Record<string, string>) => Response
   readonly #reads: Read[]
 
   constructor(reads: Read[], elapsed: readonly number[] = []) {
@@ -42,14 +42,12 @@ class Setup {
     }
     const toApiError = (error: unknown) =>
       error instanceof ApiError ? error : new ApiError('internal_error', { message: (error as Error).message })
-    this.stream = new EventStream(
-      { requestId: 'request-1', waiter: waiter as never, readNext, toApiError, now: () => this.now },
-      found('start', 'first'),
-    )
+    const deps = { requestId: 'request-1', waiter: waiter as never, readNext, toApiError, now: () => this.now }
+    this.respond = (method, headers = {}) => eventStream(deps, found('start', 'first'), method, headers)
   }
 
   text(): Promise<string> {
-    return this.stream.respond('GET', {}).text()
+    return this.respond('GET').text()
   }
 }
 
@@ -110,7 +108,7 @@ test('an event ends the silence', async () => {
 })
 
 test('the response has the headers of every response and its own', () => {
-  const { headers, status, statusText } = new Setup([]).stream.respond('GET', { ratelimit: 'r' })
+  const { headers, status, statusText } = new Setup([]).respond('GET', { ratelimit: 'r' })
   expect([status, statusText, Object.fromEntries(headers)]).toEqual([
     200,
     'OK',
@@ -126,15 +124,15 @@ test('the response has the headers of every response and its own', () => {
 
 test('HEAD has no body, and waits for nothing', () => {
   const setup = new Setup([])
-  expect([setup.stream.respond('HEAD', {}).body, setup.steps]).toEqual([null, ['end']])
+  expect([setup.respond('HEAD').body, setup.steps]).toEqual([null, ['end']])
   const reading = new Setup([])
-  reading.stream.respond('GET', {})
+  reading.respond('GET')
   expect(reading.steps).toEqual([])
 })
 
 test('a client that stops reading ends the waiting', async () => {
   const setup = new Setup([nothing])
-  const reader = setup.stream.respond('GET', {}).body!.getReader()
+  const reader = setup.respond('GET').body!.getReader()
   await reader.read()
   await reader.cancel()
   expect(setup.steps.at(-1)).toBe('end')
@@ -142,7 +140,7 @@ test('a client that stops reading ends the waiting', async () => {
 
 test('no event is prepared long before it is read', async () => {
   const setup = new Setup(Array.from({ length: 50 }, () => something))
-  const reader = setup.stream.respond('GET', {}).body!.getReader()
+  const reader = setup.respond('GET').body!.getReader()
   await reader.read()
   for (let i = 0; i < 100; i++) await Promise.resolve()
   await new Promise((resolve) => setImmediate(resolve))

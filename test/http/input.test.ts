@@ -11,6 +11,19 @@ import { Service, type Person } from '../support/service.ts'
 const MOVE = 'POST /columns/{column}/move'
 const PLACE = 'POST /cards/{card}/move'
 const PATCH = 'PATCH /boards/{board}'
+/** A question about a board. */
+const ask = (name: string, resource: object = {}, more: object = {}) => ({
+  subject: { type: 'user', id: 'me' },
+  action: { name },
+  resource: { type: 'board', id: '{board}', ...resource },
+  ...more,
+})
+const [ASK, ASK_ALL] = ['POST /access/evaluation', 'POST /access/evaluations']
+const [FIND_ACTIONS, FIND_BOARDS] = ['POST /access/search/action', 'POST /access/search/resource']
+const [BOARD, BOARDS] = [{ type: 'board', id: '{board}' }, { type: 'board' }]
+const STRANGER = { type: 'user', id: 'usr_00000000000000000000' }
+const NO_SUBJECT = 'must be me, or your own id: what others may do is not answered'
+const NO_TOKEN = 'is not a token of this search: use page.next_token of its previous page'
 const EXPECTED = 'expected one of "first"|"last"'
 
 describe('the issues of a request that is not valid name their members exactly', () => {
@@ -37,7 +50,7 @@ describe('the issues of a request that is not valid name their members exactly',
   const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_all, name: keyof typeof ids) => ids[name])
 
   /** Each place is that of an issue: in the query or the body, with the name of the member; without one, it is the whole. */
-  test.each<[request: string, body: unknown, places: string, message?: string]>([
+  test.each<[request: string, body: unknown, places: string, message?: unknown]>([
     ['POST /boards', {}, 'body name', 'is missing'],
     ['POST /boards', [], 'body'],
     ['POST /boards', null, 'body'],
@@ -104,6 +117,71 @@ describe('the issues of a request that is not valid name their members exactly',
     ['PUT /cards/{card}/cover', {}, 'body attachment_id'],
     ['POST /cards/{card}/attachments', { file_id: null }, 'body file_id'],
     ['POST /cards/{card}/archive', { x: 1 }, 'body x'],
+    [ASK, ask('boards.read', {}, { subject: STRANGER }), 'body subject.id', NO_SUBJECT],
+    [ASK, ask('boards.read', {}, { subject: { ...STRANGER, type: 'token' } }), 'body subject.id', NO_SUBJECT],
+    [ASK, ask('boards.paint'), 'body action.name', 'is not the id of an operation'],
+    [ASK, ask('cards.read'), 'body resource.type', 'must be card for cards.read'],
+    [ASK, ask('boards.list'), 'body resource.type', 'must be workspace for boards.list'],
+    [ASK, ask('cards.assign', { type: 'card', id: '{card}' }), 'body resource.properties.user_id', 'is missing'],
+    [ASK, ask('cards.assign', { type: 'card', properties: { user_id: 7 } }), 'body resource.properties.user_id', 'must be text'],
+    [ASK, ask('cards.create'), 'body resource.properties.column_id', 'is missing'],
+    [
+      ASK,
+      ask('cards.create', { properties: { column_id: [] } }),
+      'body resource.properties.column_id',
+      'has not the type that the operation takes',
+    ],
+    [ASK, ask('boards.read', { properties: { column_id: 'x' } }), 'body resource.properties.column_id', 'names nothing in this operation'],
+    [ASK, ask('boards.update', { properties: { name: 'x' } }), 'body resource.properties.name', 'names nothing in this operation'],
+    [
+      ASK_ALL,
+      { evaluations: [ask('boards.read'), ask('boards.paint'), ask('cards.create')] },
+      'body evaluations.1.action.name, body evaluations.2.resource.properties.column_id',
+      'is not the id of an operation',
+    ],
+    [FIND_ACTIONS, { resource: BOARD, subject: STRANGER }, 'body subject.id', NO_SUBJECT],
+    [
+      FIND_ACTIONS,
+      { resource: { type: 'planet', id: 'x' } },
+      'body resource.type',
+      expect.stringMatching(/^must be one of workspace, board, /),
+    ],
+    [
+      FIND_ACTIONS,
+      { resource: { ...BOARD, properties: { planet: 'x' } } },
+      'body resource.properties.planet',
+      'names nothing in an operation on this resource',
+    ],
+    [FIND_ACTIONS, { resource: BOARDS }, 'body resource.id', 'is missing'],
+    [FIND_ACTIONS, { resource: BOARD, action: { name: 'boards.read' } }, 'body action', 'is not a known member'],
+    [FIND_ACTIONS, { resource: BOARD, page: { token: 'x' } }, 'body page.token', NO_TOKEN],
+    [FIND_ACTIONS, { resource: BOARD, page: { limit: 0 } }, 'body page.limit'],
+    [FIND_BOARDS, { action: { name: 'boards.read' }, resource: BOARDS, subject: STRANGER }, 'body subject.id', NO_SUBJECT],
+    [FIND_BOARDS, { action: { name: 'boards.paint' }, resource: BOARDS }, 'body action.name', 'is not the id of an operation'],
+    [FIND_BOARDS, { action: { name: '__proto__' }, resource: BOARDS }, 'body action.name', 'is not the id of an operation'],
+    [FIND_BOARDS, { action: { name: 'cards.read' }, resource: BOARDS }, 'body action.name', 'is no operation on a board, but on a card'],
+    [
+      FIND_BOARDS,
+      { action: { name: 'boards.list' }, resource: BOARDS },
+      'body action.name',
+      'is no operation on a board, but on a workspace',
+    ],
+    [
+      FIND_BOARDS,
+      { action: { name: 'boards.read' }, resource: { type: 'card' } },
+      'body resource.type',
+      'must be board: list other resources, and ask /access/evaluations about them',
+    ],
+    [
+      FIND_BOARDS,
+      { action: { name: 'boards.update', properties: { visibility: 'private' } }, resource: BOARDS },
+      'body action.properties.visibility',
+      'is not a known member',
+    ],
+    ...['', '1', 'TRUE', 'yes'].map((value): [string, object, string] => [`${PATCH}?dry_run=${value}`, { name: 'x' }, 'query dry_run']),
+    // What changes nothing has no dry run.
+    ['GET /boards/{board}?dry_run=true', undefined, 'query dry_run'],
+    [`${ASK}?dry_run=true`, ask('boards.read'), 'query dry_run'],
     ['GET /boards?limit=0', undefined, 'query limit'],
     ['GET /boards?limit=1&limit=2', undefined, 'query limit'],
     ['GET /boards?cursor=x', undefined, 'query cursor'],
@@ -127,7 +205,7 @@ describe('the issues of a request that is not valid name their members exactly',
     const found = issues.map((issue: Record<'in' | 'path' | 'message', string>) => `${issue.in} ${issue.path}`.trim())
     expect(found.join(', ')).toBe(places)
     for (const issue of issues) expect(issue.message).toMatch(/./)
-    if (message !== undefined) expect(issues[0].message).toBe(message)
+    if (message !== undefined) expect(issues[0].message).toEqual(message)
     const { in: place, path: name, message: text } = issues[0]
     expect(first).toBe(`The request does not match what this operation accepts: ${name === '' ? `the ${place}` : `"${name}"`} ${text}.`)
   })

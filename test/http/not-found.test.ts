@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../src/resources/table.ts'
 import { recordUses } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
+import { questionOf } from '../support/evaluations.ts'
 import { bytes, Service } from '../support/service.ts'
 import { buildWorld, createScenario, exampleBody, type Scenario, type World } from '../support/scenario.ts'
 
@@ -75,21 +76,31 @@ describe.each(drivers)('404, on $name', (driver) => {
     })
   }
 
-  test.each(withIds)('%s has one 404 response for each id of its path, whatever is wrong with that id', async (id, { method, path }) => {
-    for (const [i, [, name]] of [...path.matchAll(/\{(\w+)\}/g)].entries()) {
-      const responses = new Map<string, string>()
-      service.store.touched.length = 0
-      for (const [reason, ids] of wrongIds) {
-        const filled = fill(path, { ...visible.params, [name!]: ids[name!]! })
-        const reply = await service.send(visible.caller.admin, method, filled, exampleBody(id, visible))
-        responses.set(reason, bytes(reply))
+  test.each(withIds)(
+    '%s has one 404 response, and one answer to its evaluation, for each id of its path, whatever is wrong with that id',
+    async (id, { method, path }) => {
+      const body = exampleBody(id, visible) as object | undefined
+      for (const [i, [, name]] of [...path.matchAll(/\{(\w+)\}/g)].entries()) {
+        const responses = new Map<string, string>()
+        const evaluations = new Set<string>()
+        service.store.touched.length = 0
+        for (const [reason, ids] of wrongIds) {
+          const params = { ...visible.params, [name!]: ids[name!]! }
+          responses.set(reason, bytes(await service.send(visible.caller.admin, method, fill(path, params), body)))
+          // A longer id is no valid question.
+          if (params[name!]!.length > 100) continue
+          evaluations.add(
+            bytes(await service.send(visible.caller.admin, 'POST', '/access/evaluation', questionOf({ id, path }, params, body))),
+          )
+        }
+        // What is no id is not looked for.
+        expect(service.store.touched.filter((key) => key.includes('nonsense'))).toEqual([])
+        // Only the first id of a path says what the path leads to.
+        expectOneResponse(responses, i === 0 ? {} : { parameter: name! })
+        expect([...evaluations]).toEqual([expect.stringContaining('not_found')])
       }
-      // What is no id is not looked for.
-      expect(service.store.touched.filter((key) => key.includes('nonsense'))).toEqual([])
-      // Only the first id of a path says what the path leads to.
-      expectOneResponse(responses, i === 0 ? {} : { parameter: name! })
-    }
-  })
+    },
+  )
 
   // On Redis, each further round trip would take a time that a client can measure.
   test.each(withIds)('%s takes the same number of round trips for a hidden resource as for an absent one', async (id, { method, path }) => {

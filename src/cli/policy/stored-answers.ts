@@ -156,10 +156,11 @@ async function explainStored(
 async function responseTo(
   services: EvaluationServices,
   request: OperationRequest,
-  asked: Parameters<typeof evaluate>[3][number],
+  asked: Parameters<typeof evaluate>[2][number],
   { status }: Operation,
 ): Promise<ExpectedResponse> {
-  const [result] = await evaluate(services, request, {} as DecisionRecord, [asked], 'execute_all', WITHOUT_PAUSES)
+  const asking = { request, step: {} as DecisionRecord, beginQuestions: async () => undefined, stint: WITHOUT_PAUSES }
+  const [result] = await evaluate(services, asking, [asked], 'execute_all')
   const { decision, context } = result!
   if (decision) return { status }
   if (context.code === 'validation_failed') throw new AdminError('invalid', context.reason)

@@ -27,13 +27,14 @@ export const eventsPage: Page = {
     const answer = await reader.answer('boards.events', asked)
     if (answer.kind !== 'events') throw new TypeError('a stream has events')
     const show = async ({ caller, found }: Events) => ({ ...found, items: await describe(reader, caller, found) })
-    const stream = openStream(services, { requestId, request, partition }, await show(answer), async (position) => {
+    const readNext = async (position: string) => {
       const next = await answer.next(position)
       // Afterwards: what was read is older than this.
       await requireSession(context)
       return show(next)
-    })
-    return { raw: stream.respond(request.method, { ...securityHeaders(origin) }) }
+    }
+    const streamed = { request, method: request.method, requestId, partition }
+    return { raw: openStream(services, streamed, await show(answer), readNext, { ...securityHeaders(origin) }) }
   }),
   isPart: true,
 }
