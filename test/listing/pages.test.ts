@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { booleanParameter, encodeCursor, listPage, pageQuery } from '../../src/listing/pages.ts'
+import { booleanParameter, encodeCursor, listPage, pageQuery, toPage } from '../../src/listing/pages.ts'
 import type { Label } from '../../src/model/label.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import { indexes } from '../../src/store/indexes.ts'
@@ -115,5 +115,11 @@ describe('a page of an index', () => {
     store.read = (partition, request) => (limits.push(...request.ranges.map(({ limit }) => limit)), read.call(store, partition, request))
     await page({ limit: 2 })
     expect(limits).toEqual([3])
+  })
+
+  test('toPage makes no cursor of a list that is complete or empty', () => {
+    expect(toPage('l', ['a'], 'p', true)).toEqual({ data: ['a'], nextCursor: base64url('l\np') })
+    expect(toPage('l', ['a'], 'p', false)).toEqual({ data: ['a'], nextCursor: null })
+    expect(toPage('l', [], undefined, true)).toEqual({ data: [], nextCursor: null })
   })
 })

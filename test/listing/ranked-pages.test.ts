@@ -44,6 +44,15 @@ describe('a page of a ranked list', () => {
     })
   })
 
+  test('it has at most as many items as its limit, and a cursor with the generation exactly if items follow', async () => {
+    expect(await page({ limit: 3 })).toEqual(['abc', cursor('0 a2 c')])
+    expect(await page({ limit: 3, cursor: '0 a2 c' })).toEqual(['def', cursor('0 a5 f')])
+    expect(await page({ limit: 3, cursor: '0 a5 f' })).toEqual(['g', null])
+    expect(await page({ limit: 7 })).toEqual(['abcdefg', null])
+    expect(await page({ limit: 6 })).toEqual(['abcdef', cursor('0 a5 f')])
+    expect(await page({ limit: 3, cursor: '0 a6 g' })).toEqual(['', null])
+  })
+
   test('it reads as many entries as it needs, and not more often than needed', async () => {
     const readsOf = async (...query: Parameters<typeof page>) => {
       limits.length = 0
