@@ -303,9 +303,19 @@ describe('a request with an Idempotency-Key', () => {
 describe('a dry run', () => {
   const setup = setUpBoard(memory)
 
-  // What else refuses it is compared in evaluation-related.test.ts, where all requests are dry runs.
-  test('is refused if its ETag is not the current one', async () => {
-    const { board, cardId } = setup
+  test('is refused as the write is refused', async () => {
+    const { service, ann, bob, board, cardId } = setup
+    const refused = [
+      [bob.read, 'PATCH', `/cards/${cardId}`, { title: 'x' }, 403],
+      [bob.admin, 'PUT', `/boards/${board.id}/visibility`, { visibility: 'private' }, 403],
+      [ann.write, 'PATCH', `/cards/${cardId}`, {}, 422],
+      [ann.write, 'POST', `/boards/${board.id}/cards`, { title: 'x', column_id: 'x' }, 404],
+      [ann.admin, 'DELETE', `/boards/${board.id}/members/${ann.id}`, undefined, 409],
+    ] as const
+    for (const [token, method, path, body, status] of refused) {
+      const [dry, made] = [await service.send(token, method, `${path}?dry_run=true`, body), await service.send(token, method, path, body)]
+      expect([dry.status, dry.body.error.code, dry.body.error.message]).toEqual([status, made.body.error.code, made.body.error.message])
+    }
     const { status } = await board.send('PATCH', `/cards/${cardId}?dry_run=true`, { title: 'x' }, { 'if-match': '"0"' })
     expect(status).toBe(412)
   })

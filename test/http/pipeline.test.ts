@@ -99,23 +99,6 @@ describe('a conflict with concurrent writes', () => {
   })
 })
 
-test('a 403 for the role names the row of the table and its reason, and nothing else', async () => {
-  const bob = await service.person(ann.workspaceId)
-  const { status, headers, body } = await service.send(bob.admin, 'PUT', `${path}/visibility`, { visibility: 'private' })
-  expect([status, body]).toEqual([
-    403,
-    {
-      error: {
-        code: 'forbidden',
-        message: expect.any(String),
-        request_id: headers.get('x-request-id'),
-        row: 'P5',
-        reason: 'P5: Only the creator decides who can see a board.',
-      },
-    },
-  ])
-})
-
 describe('an upload that fails after its bytes were stored', () => {
   /** Uploads to a card that is deleted while the bytes are received: between the two commits of an upload. */
   const uploadToDeletedCard = async () => {

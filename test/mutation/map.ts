@@ -19,7 +19,7 @@ const folder = (path: string, first: string) => [
 ]
 const tokens = (first: string) => folder('auth/tokens', first)
 const accounts = (first: string) => folder('auth/accounts', first)
-const DECISIONS = suites('http/pipeline http/not-found http/credentials http/matrix')
+const DECISIONS = suites('http/refusal-members http/pipeline http/not-found http/credentials http/matrix')
 const FILES = suites('resources/files resources/attachments http/limits listener/listener')
 const LISTS = suites('resources/batch-placements resources/cards http/paging http/order resources/cards-list')
 const TRANSACTIONS = suites('store/transaction store/contract http/round-trips admin/garbage-collection')
@@ -27,13 +27,13 @@ const FOLDER = suites('store/fs-journal store/fs-manifest store/contract store/c
 const REDIS = suites('store/contract store/contract-dump store/redis-commit-leases store/redis-commit store/redis-network store/open')
 
 const PIPELINE = suites(
-  'http/pipeline http/round-trips http/etags http/revocation resources/attachments http/paging http/not-found http/credentials http/observability auth/tokens/usage http/rate-limits http/headers http/changed-facts http/matrix',
+  'http/pipeline http/round-trips http/refusal-members http/etags http/revocation resources/attachments http/paging http/not-found http/credentials http/observability auth/tokens/usage http/rate-limits http/headers http/changed-facts http/matrix',
 )
 
 /** Which suites must notice a mistake in which file. Without `drivers`, they run on memory. */
 const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites: readonly string[] }>> = {
   'src/http/principal.ts': {
-    suites: [...tokens('rotation'), ...suites('http/pipeline http/revocation http/credentials')],
+    suites: [...tokens('rotation'), ...suites('http/refusal-members http/pipeline http/revocation http/credentials')],
   },
   'src/http/prefetch.ts': {
     suites: suites('http/round-trips http/input http/not-found http/credentials http/changed-facts'),
