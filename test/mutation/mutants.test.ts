@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { filesBelow, parse } from '../lint/syntax.ts'
+import { filesBelow, parse, readText } from '../lint/syntax.ts'
 import { readExplanations } from './explained.ts'
 import { subjects } from './map.ts'
 import { mutantsOf } from './mutants.ts'
@@ -80,4 +80,9 @@ describe('the map', () => {
 test('each explanation is complete, and its file is in the map', () => {
   const mapped = new Set(subjects.map(({ path }) => path))
   expect(readExplanations('.').filter(({ file }) => !mapped.has(file))).toEqual([])
+})
+
+test('each explanation is about code that is there', () => {
+  const codeOf = (file: string) => readText(file).replaceAll(/\s+/g, ' ')
+  expect(readExplanations('.').filter(({ file, before }) => !codeOf(file).includes(before))).toEqual([])
 })
