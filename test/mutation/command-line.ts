@@ -1,125 +1,75 @@
-import { parseArgs } from 'node:util'
-import { parse } from '../lint/syntax.ts'
-import { seededRandom } from '../support/random.ts'
-import { explanationOf, readExplanations } from './explained.ts'
-import type { Verdict } from './judge.ts'
-import { judgeAll, type Case, type Judged } from './judging.ts'
-import { subjects, type Subject } from './map.ts'
-import { mutantsOf, type Mutant } from './mutants.ts'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { env } from 'node:process'
+import { criticalFiles, REQUIRED_SCORE } from './critical-files.ts'
+import { LUA_BUGS } from './lua-bugs.ts'
+import { scoresOf, type Report } from './scores.ts'
 
-const USAGE = `npm run mutate -- [options] [files]
+const PACKAGES = ['@stryker-mutator/core@9.6.1', '@stryker-mutator/vitest-runner@9.6.1']
+const REPORT = 'coverage/mutation.json'
 
-Changes the files one place at a time, and runs the suites that must notice (test/mutation/map.ts). Without files: all of the map.
-
-  --list          print the mutants, judge none
-  --only LINE     only mutants of this line
-  --sample N      N mutants of each file, chosen by the seed
-  --seed N        default 1
-  --workers N     default 2: each is a process that runs tests
-  --all           judge the mutants of test/mutation/explained too: a killed one is an error
-  --verbose       print what killed each mutant
-`
-
-interface Options {
-  readonly list: boolean
-  readonly only: number | undefined
-  readonly sample: number | undefined
-  readonly seed: number
-  readonly workers: number
-  readonly all: boolean
-  readonly verbose: boolean
-}
-
-/** @returns the exit code: 1 if a survivor is not explained, an explanation is stale, or the arguments are wrong */
+/**
+ * `npm run mutate -- [FILE…]`: changes the files by Stryker, one place at a time, and runs the tests that reach the change. Without files: all
+ * critical ones; a folder such as `src/http/` stands for those in it. `lua` in place of files plants the bugs of `lua-bugs.ts`.
+ * @returns the exit code: 1 if a critical file has less than the required score, or if a bug in a script is not found
+ */
 export async function main(args: readonly string[]): Promise<number> {
-  const root = process.cwd()
-  const parsed = readArguments(args)
-  if (typeof parsed === 'string') return (console.error(parsed), 1)
-  const { options, chosen } = parsed
-  const explanations = readExplanations(root)
-  const all = chosen.flatMap((subject) =>
-    mutantsOf(parse(subject.path)).map((mutant): Case => ({ subject, mutant, explanation: explanationOf(mutant, explanations) })),
-  )
-  const stale = explanations.filter(
-    (entry) => chosen.some(({ path }) => path === entry.file) && !all.some(({ explanation }) => explanation === entry),
-  )
-  for (const { file, before } of stale) console.log(`stale explanation, no such mutant: ${file}: ${before}`)
-  const selected = chosen.flatMap((subject) =>
-    select(
-      all.filter((one) => one.subject === subject),
-      options,
-    ),
-  )
-  if (options.list) return (selected.forEach(({ mutant }) => print(mutant)), console.log(`${selected.length} mutants`), 0)
-  const cases = selected.filter(({ explanation }) => options.all || explanation === undefined)
-  const { judged, failures, isInterrupted } = await judgeAll(root, cases, options.workers, (one, count) => {
-    const by = options.verbose ? `  ${one.verdict.by}` : ''
-    console.log(`${count}/${cases.length} ${one.verdict.outcome}  ${one.mutant.path}:${one.mutant.line}${by}`)
-    if (one.verdict.outcome === 'survived') print(one.mutant)
+  if (args[0] === 'lua') return plantLuaBugs()
+  const files = args.length > 0 ? args.flatMap(filesOf) : criticalFiles()
+  const drivers = driverOf(files)
+  if (drivers === undefined) return (console.error('Files of src/store/fs and src/store/redis need a run of their own.'), 1)
+  // Outside of the repository, because some suites read all of its files.
+  const folder = mkdtempSync(join(tmpdir(), 'lanekeeper-mutation-'))
+  const options = ['--mutate', files.join(','), '--tempDirName', folder]
+  const command = [...PACKAGES.flatMap((name) => ['--package', name]), '--', 'stryker', 'run', 'test/mutation/stryker.json']
+  const { status } = spawnSync('npx', ['--yes', ...command, ...options], { stdio: 'inherit', env: { ...env, LANEKEEPER_DRIVERS: drivers } })
+  rmSync(folder, { recursive: true, force: true })
+  if (status !== 0) return status ?? 1
+  return printScores(JSON.parse(readFileSync(REPORT, 'utf8')) as Report)
+}
+
+/** A folder, which ends with a slash, stands for the critical files below it. */
+function filesOf(argument: string): string[] {
+  return argument.endsWith('/') ? criticalFiles().filter((path) => path.startsWith(argument)) : [argument]
+}
+
+/** The driver that the suites run on: that of the files, or memory. */
+function driverOf(files: readonly string[]): string | undefined {
+  const drivers = new Set(files.map((path) => /^src\/store\/(fs|redis)\//.exec(path)?.[1] ?? 'memory'))
+  return drivers.size === 1 ? [...drivers][0] : undefined
+}
+
+function printScores(report: Report): number {
+  const critical = new Set(criticalFiles())
+  let exitCode = 0
+  for (const { path, score, killed, survived, unreached, ignored } of scoresOf(report)) {
+    const isTooLow = critical.has(path) && score < REQUIRED_SCORE
+    if (isTooLow) exitCode = 1
+    const counts = `${killed} killed, ${survived} survived, ${unreached} not reached, ${ignored} not judged`
+    console.log(`${score.toFixed(1).padStart(5)} % ${path}: ${counts}${isTooLow ? `. Less than ${REQUIRED_SCORE} %` : ''}`)
+  }
+  return exitCode
+}
+
+function plantLuaBugs(): number {
+  const all = [...new Set(LUA_BUGS.flatMap(({ suites }) => suites.split(' ')))]
+  // A test that fails anyway would find each bug.
+  if (!judge(all).passed) return (console.error('The suites fail without a planted bug.'), 1)
+  const missed = LUA_BUGS.filter(({ text, suites }, index) => {
+    const { failed } = judge(suites.split(' '), index)
+    console.log(`${failed ? 'found' : 'NOT FOUND'}: ${text.trim()}`)
+    return !failed
   })
-  for (const [path, failure] of failures) console.log(`not judged, because its suites fail without a mutant: ${path}: ${failure}`)
-  if (isInterrupted) console.log('interrupted')
-  return summarize(judged, selected.length, all.length) && !isInterrupted && stale.length === 0 && failures.size === 0 ? 0 : 1
+  return missed.length === 0 ? 0 : 1
 }
 
-function readArguments(args: readonly string[]): { options: Options; chosen: readonly Subject[] } | string {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        list: { type: 'boolean', default: false },
-        only: { type: 'string' },
-        sample: { type: 'string' },
-        seed: { type: 'string', default: '1' },
-        workers: { type: 'string', default: '2' },
-        all: { type: 'boolean', default: false },
-        verbose: { type: 'boolean', default: false },
-      },
-    })
-    const unknown = positionals.filter((path) => !subjects.some((subject) => subject.path === path))
-    if (unknown.length > 0) return `test/mutation/map.ts does not have: ${unknown.join(' ')}\n\n${USAGE}`
-    const number = (text: string | undefined) => (text === undefined ? undefined : Number(text))
-    const { only, sample, seed, workers, ...flags } = values
-    const options = { ...flags, only: number(only), sample: number(sample), seed: Number(seed), workers: Number(workers) }
-    return { options, chosen: positionals.length === 0 ? subjects : subjects.filter(({ path }) => positionals.includes(path)) }
-  } catch (error) {
-    return `${(error as Error).message}\n\n${USAGE}`
-  }
-}
-
-/** The mutants of one file that the options choose, in source order. */
-function select(cases: readonly Case[], { only, sample, seed }: Options): readonly Case[] {
-  const onLine = only === undefined ? cases : cases.filter(({ mutant }) => mutant.line === only)
-  if (sample === undefined || sample >= onLine.length) return onLine
-  const random = seededRandom(seed)
-  const rest = [...onLine]
-  const sampled = new Set(Array.from({ length: sample }, () => rest.splice(random(rest.length), 1)[0]!))
-  return onLine.filter((one) => sampled.has(one))
-}
-
-/** Prints what is left over, and the score. @returns whether every survivor is explained and no explained mutant was killed */
-function summarize(judged: readonly Judged[], selected: number, mutants: number): boolean {
-  const count = (outcome: Verdict['outcome']) =>
-    judged.filter(({ verdict, explanation }) => verdict.outcome === outcome && !explanation).length
-  const survivors = judged.filter(({ verdict, explanation }) => verdict.outcome === 'survived' && explanation === undefined)
-  const refuted = judged.filter(({ verdict, explanation }) => verdict.outcome !== 'survived' && explanation !== undefined)
-  for (const [title, cases] of [
-    ['survivors', survivors],
-    ['stale explanations, the mutants are killed', refuted],
-  ] as const) {
-    if (cases.length > 0) console.log(`\n${title}:\n`)
-    for (const { mutant } of cases) print(mutant)
-  }
-  const [killed, late] = [count('killed'), count('timed out')]
-  const total = killed + late + survivors.length
-  const score = total === 0 ? '' : `, score ${(((killed + late) / total) * 100).toFixed(1)} %`
-  console.log(
-    `\n${mutants} mutants, ${selected} selected, ${total} judged: ${killed} killed, ${late} timed out, ${survivors.length} survived${score}`,
-  )
-  return survivors.length === 0 && refuted.length === 0
-}
-
-function print({ path, line, before, after }: Mutant): void {
-  console.log(`${path}:${line}\n  - ${before}\n  + ${after}`)
+/** Runs suites on Redis. A run that could not start has neither passed nor failed. */
+function judge(suites: readonly string[], bug?: number): { readonly passed: boolean; readonly failed: boolean } {
+  const { status, stdout } = spawnSync('npx', ['vitest', 'run', '--config', 'test/mutation/vitest.config.ts', '--bail=1', ...suites], {
+    env: { ...env, LANEKEEPER_LUA_BUG: String(bug ?? -1), LANEKEEPER_DRIVERS: 'redis', NO_COLOR: '1' },
+    encoding: 'utf8',
+  })
+  return { passed: status === 0, failed: status !== 0 && /^ *Tests .*\b\d+ failed/m.test(stdout) }
 }

@@ -5,5 +5,5 @@
 export const TIERS = ['quick', 'drivers', 'full'] as const
 export type Tier = (typeof TIERS)[number]
 
-/** The tier of this run. Without one, as in a mutation run, everything is tested. */
+/** The tier of this run. Without one, everything is tested. */
 export const tier: Tier = TIERS.find((one) => one === process.env['LANEKEEPER_TIER']) ?? 'full'

@@ -7,5 +7,5 @@ const [file, ...args] = process.argv.slice(2)
 const loader = await createVitest('test', { config: false, watch: false, reporters: [{}] }, { logLevel: 'error' })
 const { main } = await loader.import(resolve(file))
 const exitCode = await main(args)
-// vitest sets the exit code of its process to 1 when a test fails. In a mutation run, a failing test is a killed mutant.
+// The output must be written before the process ends.
 process.stdout.write('', () => process.exit(exitCode))
