@@ -24,7 +24,10 @@ export async function main(args: readonly string[]): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'lanekeeper-mutation-'))
   const options = ['--mutate', files.join(','), '--tempDirName', folder]
   const command = [...PACKAGES.flatMap((name) => ['--package', name]), '--', 'stryker', 'run', 'test/mutation/stryker.json']
-  const { status } = spawnSync('npx', ['--yes', ...command, ...options], { stdio: 'inherit', env: { ...env, LANEKEEPER_DRIVERS: drivers } })
+  const { status } = spawnSync('npx', ['--yes', ...command, ...options], {
+    stdio: 'inherit',
+    env: { ...env, LANEKEEPER_MUTATED: files.join(','), LANEKEEPER_DRIVERS: drivers },
+  })
   rmSync(folder, { recursive: true, force: true })
   if (status !== 0) return status ?? 1
   return printScores(JSON.parse(readFileSync(REPORT, 'utf8')) as Report)

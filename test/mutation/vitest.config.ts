@@ -3,16 +3,15 @@ import { defineConfig } from 'vitest/config'
 import { suitesOfTiers } from '../setup/tiers.ts'
 import { suiteOptions } from '../vitest.config.ts'
 import { LUA_BUGS, SCRIPTS } from './lua-bugs.ts'
+import { ShortestFirst } from './shortest-first.ts'
+import { judgingSuites } from './suites.ts'
 
-const suites = suitesOfTiers()
-/** The number of a planted bug; -1 for the suites of all of them without one. */
-const bug = env['LANEKEEPER_LUA_BUG']
-const planted = LUA_BUGS[Number(bug)]
+/** The files that Stryker changes. */
+const files = env['LANEKEEPER_MUTATED']
+/** The number of a planted bug in a script; -1 for the suites of all of them without one. */
+const planted = LUA_BUGS[Number(env['LANEKEEPER_LUA_BUG'])]
 
-/**
- * The suites that judge mutants: the quick tier. Stryker finds by their coverage which tests reach a mutant. A bug that is planted in a Lua
- * script is judged by all suites that it names.
- */
+/** The suites that judge mutants, or planted bugs in scripts: these name their suites. */
 export default defineConfig({
   plugins: [
     {
@@ -24,8 +23,9 @@ export default defineConfig({
   ],
   test: {
     ...suiteOptions,
-    include: bug === undefined ? [...suites.quick] : [...suites.quick, ...suites.full],
-    env: { LANEKEEPER_TIER: bug === undefined ? 'quick' : 'full' },
+    include: files === undefined ? Object.values(suitesOfTiers()).flat() : judgingSuites(files.split(',')),
+    env: { LANEKEEPER_TIER: files === undefined ? 'full' : 'quick' },
     globalSetup: ['test/setup/global-setup.ts'],
+    sequence: { sequencer: ShortestFirst },
   },
 })
