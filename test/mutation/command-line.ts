@@ -11,22 +11,26 @@ const PACKAGES = ['@stryker-mutator/core@9.6.1', '@stryker-mutator/vitest-runner
 const REPORT = 'coverage/mutation.json'
 
 /**
- * `npm run mutate -- [FILE…]`: changes the files by Stryker, one place at a time, and runs the tests that reach the change. Without files: all
- * critical ones; a folder such as `src/http/` stands for those in it. `lua` in place of files plants the bugs of `lua-bugs.ts`.
+ * `npm run mutate -- [FILE…] [OPTION…]`: changes the files by Stryker, one place at a time, and runs the tests that reach the change. Without
+ * files: all critical ones; a folder such as `src/http/` stands for those in it. `lua` in place of files plants the bugs of `lua-bugs.ts`.
+ * With `--fresh` each mutant has a thread of its own; all other options are those of Stryker.
  * @returns the exit code: 1 if a critical file has less than the required score, or if a bug in a script is not found
  */
 export async function main(args: readonly string[]): Promise<number> {
   if (args[0] === 'lua') return plantLuaBugs()
-  const files = args.length > 0 ? args.flatMap(filesOf) : criticalFiles()
+  const named = args.filter((argument) => !argument.startsWith('--'))
+  const files = named.length > 0 ? named.flatMap(filesOf) : criticalFiles()
   const drivers = driverOf(files)
   if (drivers === undefined) return (console.error('Files of src/store/fs and src/store/redis need a run of their own.'), 1)
   // Outside of the repository, because some suites read all of its files.
   const folder = mkdtempSync(join(tmpdir(), 'lanekeeper-mutation-'))
-  const options = ['--mutate', files.join(','), '--tempDirName', folder]
+  const further = args.filter((argument) => argument.startsWith('--') && argument !== '--fresh')
+  const options = ['--mutate', files.join(','), '--tempDirName', folder, ...further]
+  const fresh = args.includes('--fresh') ? { LANEKEEPER_FRESH: '1' } : {}
   const command = [...PACKAGES.flatMap((name) => ['--package', name]), '--', 'stryker', 'run', 'test/mutation/stryker.json']
   const { status } = spawnSync('npx', ['--yes', ...command, ...options], {
     stdio: 'inherit',
-    env: { ...env, LANEKEEPER_MUTATED: files.join(','), LANEKEEPER_DRIVERS: drivers },
+    env: { ...env, ...fresh, LANEKEEPER_MUTATED: files.join(','), LANEKEEPER_DRIVERS: drivers },
   })
   rmSync(folder, { recursive: true, force: true })
   if (status !== 0) return status ?? 1

@@ -1,16 +1,32 @@
 import { suitesOfTiers } from '../setup/tiers.ts'
 
-/** What runs against the mutants of a part of `src`, besides the suites of the same name: those that use it most, by folders of `test`. */
+/** What judges the mutants of a part of `src`, besides the suites of the same name: beginnings of paths in `test`. */
 const FURTHER: Readonly<Record<string, readonly string[]>> = {
-  policy: ['authz'],
-  authz: ['http', 'policy'],
-  http: ['resources', 'auth/tokens'],
-  resources: ['http'],
-  listing: ['http', 'resources'],
-  store: ['http', 'resources', 'admin'],
-  auth: ['http', 'web'],
-  'decision-log': ['http', 'cli'],
+  policy: [],
+  authz: ['http/changed-facts', 'http/evaluation', 'resources/'],
+  http: ['resources/batch', 'resources/claims', 'resources/files', 'auth/tokens/'],
+  resources: ['http/changed-facts', 'http/not-found'],
+  listing: ['http/paging', 'resources/cards'],
+  store: ['resources/changes', 'resources/cascades', 'resources/pending-removals', 'resources/boards-snapshot', 'resources/lifecycle'],
+  auth: ['http/credentials', 'http/revocation', 'web/account', 'web/sign', 'web/passkey', 'web/token', 'web/second-step'],
+  'decision-log': ['http/decision-log', 'http/sampled-log'],
 }
+
+/** Suites of few and long tests: a mutant that only they notice deserves a test of its own. */
+const EXHAUSTIVE = [
+  'http/matrix',
+  'http/order',
+  'http/fuzz',
+  'resources/batch-placements',
+  'resources/claims-model',
+  'resources/ready',
+  'listing/rebalancing',
+  'stress/',
+  'admin/board-import',
+  'admin/backup',
+  'web/operations-matrix',
+  'policy/second-domain',
+]
 
 /**
  * The suites of the quick tier that judge mutants of the files. Stryker finds by coverage which of their tests reach a mutant, so a folder too
@@ -18,11 +34,12 @@ const FURTHER: Readonly<Record<string, readonly string[]>> = {
  */
 export function judgingSuites(files: readonly string[]): string[] {
   const parts = new Set(files.map((path) => path.split('/')[1]!))
-  const { quick, full } = suitesOfTiers()
+  const { quick: all, full } = suitesOfTiers()
+  const quick = all.filter((suite) => !EXHAUSTIVE.some((prefix) => suite.startsWith(`test/${prefix}`)))
   // Most suites of a driver start processes or a Redis.
   if (files.every((path) => /^src\/store\/(fs|redis)\//.test(path)))
-    return [...new Set([...quick, ...full])].filter((suite) => suite.startsWith('test/store/'))
-  if ([...parts].some((part) => FURTHER[part] === undefined)) return [...quick]
-  const folders = [...parts].flatMap((part) => [part, ...FURTHER[part]!])
-  return quick.filter((suite) => folders.some((folder) => suite.startsWith(`test/${folder}/`)))
+    return [...new Set([...all, ...full])].filter((suite) => suite.startsWith('test/store/'))
+  if ([...parts].some((part) => FURTHER[part] === undefined)) return quick
+  const prefixes = [...parts].flatMap((part) => [`${part}/`, ...FURTHER[part]!])
+  return quick.filter((suite) => prefixes.some((prefix) => suite.startsWith(`test/${prefix}`)))
 }

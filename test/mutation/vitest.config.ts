@@ -2,8 +2,9 @@ import { env } from 'node:process'
 import { defineConfig } from 'vitest/config'
 import { suitesOfTiers } from '../setup/tiers.ts'
 import { suiteOptions } from '../vitest.config.ts'
+import { keepThread } from './kept-thread.ts'
 import { LUA_BUGS, SCRIPTS } from './lua-bugs.ts'
-import { ShortestFirst } from './shortest-first.ts'
+import { closestFirst } from './closest-first.ts'
 import { judgingSuites } from './suites.ts'
 
 /** The files that Stryker changes. */
@@ -14,6 +15,7 @@ const planted = LUA_BUGS[Number(env['LANEKEEPER_LUA_BUG'])]
 /** The suites that judge mutants, or planted bugs in scripts: these name their suites. */
 export default defineConfig({
   plugins: [
+    { name: 'kept-thread', configureVitest: ({ project }) => (env['LANEKEEPER_FRESH'] === undefined ? keepThread(project) : undefined) },
     {
       name: 'planted-lua-bug',
       enforce: 'pre',
@@ -23,9 +25,13 @@ export default defineConfig({
   ],
   test: {
     ...suiteOptions,
+    // Many mutants make a test wait for good. Each ends after this time, and not by the end of its process, which Stryker would start anew.
+    testTimeout: 6_000,
+    hookTimeout: 6_000,
     include: files === undefined ? Object.values(suitesOfTiers()).flat() : judgingSuites(files.split(',')),
     env: { LANEKEEPER_TIER: files === undefined ? 'full' : 'quick' },
+    runner: 'test/mutation/first-failure.ts',
     globalSetup: ['test/setup/global-setup.ts'],
-    sequence: { sequencer: ShortestFirst },
+    sequence: { sequencer: closestFirst(files?.split(',') ?? []) },
   },
 })
