@@ -7,9 +7,8 @@ import type { AuditRecorder } from './audit/recorder.ts'
 import type { DecisionLog } from './decision-log/log.ts'
 import { auditObserver, usageObserver } from './http/audit-observer.ts'
 import { RequestLog } from './http/decision-log.ts'
-import { RateLimits, type RateLimitOptions } from './http/rate-limits.ts'
+import { RateLimits, type RateLimitOptions } from './governor/quotas.ts'
 import type { Sink } from './http/decision-record.ts'
-import { Admission } from './http/work.ts'
 import { createRouteTable } from './http/routes.ts'
 import { sampleLog } from './http/sampled-log.ts'
 import type { Services } from './http/services.ts'
@@ -20,7 +19,7 @@ import { systemClock, type Clock } from './model/time.ts'
 import { loadPolicy } from './authz/shipped-policy.ts'
 import type { Operation } from './resources/operation.ts'
 import { requireProof } from './resources/policy-proof.ts'
-import { Scheduler } from './resources/scheduler.ts'
+import { Turns } from './governor/turns.ts'
 import { operations } from './resources/table.ts'
 import type { Engine } from './policy/engine.ts'
 import { PolicyInvariantError } from './policy/folder.ts'
@@ -62,7 +61,7 @@ export interface AppOptions {
   /** whether the report of the policy is served at /policies; default: true */
   readonly policyPage?: boolean
   /** how cards are examined one by one; default: without delaying other requests */
-  readonly scheduler?: Scheduler | undefined
+  readonly turns?: Turns | undefined
   readonly passwords?: Passwords
   /** sends notices to people; default: no mail is sent */
   readonly mail?: SendMail | undefined
@@ -119,7 +118,6 @@ export function createApp(options: AppOptions): App {
 
   const { audit, proxies = 0, passwords = createPasswords(), counters } = options
   const stopping = new AbortController()
-  const scheduler = options.scheduler ?? new Scheduler()
   const usage = new UsageRecorder({ store, clock, random })
   let services: Services = {
     engine,
@@ -139,8 +137,7 @@ export function createApp(options: AppOptions): App {
     random,
     batch: options.batch,
     log,
-    scheduler,
-    admission: new Admission(scheduler),
+    turns: options.turns ?? new Turns(),
     runningKeys: new Set(),
     changes: new ChangeLog(clock),
     stopping: stopping.signal,

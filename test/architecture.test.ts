@@ -17,6 +17,7 @@ const ORDER = [
   'authz',
   'listing',
   'auth',
+  'governor',
   'resources',
   'admin',
   'http',

@@ -34,7 +34,7 @@ interface Place<Item> {
  */
 export async function findActions(
   services: EvaluationServices,
-  { request, step, beginQuestions, stint }: AskingRequest,
+  { request, step, chargeQuestions, turn }: AskingRequest,
   { subject = OWN_TOKEN, resource }: ActionQuestion,
   { limit, after }: SearchPage,
 ): Promise<Found<FoundAction>> {
@@ -59,10 +59,10 @@ export async function findActions(
     return readNames(operation, caller, undefined, { id: resource.id, properties: own }, refuse, true)
   })
   issues.throwIfAny()
-  await beginQuestions(asked.length)
+  await chargeQuestions(asked.length)
   const records: ItemRecord[] = []
   step.evaluations = records
-  const results = await decideAll(services, request, asked, records, stint)
+  const results = await decideAll(services, request, asked, records, turn)
   const found = asked.flatMap(({ operation: { id: name }, open }, i) =>
     results[i]!.decision ? [{ position: name, item: { name, ...(open.length > 0 && { properties: { requires: [...open] } }) } }] : [],
   )
@@ -75,7 +75,7 @@ export async function findActions(
  */
 export async function findResources(
   services: EvaluationServices,
-  { request, step, beginQuestions, stint }: AskingRequest,
+  { request, step, chargeQuestions, turn }: AskingRequest,
   question: ResourceQuestion,
   { limit, after }: SearchPage,
 ): Promise<Found<FoundResource>> {
@@ -83,7 +83,7 @@ export async function findResources(
   const counted = new Map<string, ItemRecord>()
   const decide = async (asked: readonly Evaluated[]) => {
     const records: ItemRecord[] = []
-    const results = await decideAll(services, request, asked, records, stint)
+    const results = await decideAll(services, request, asked, records, turn)
     for (const record of records) countRecord(counted, record)
     step.evaluations = [...counted.values()]
     return results
@@ -102,7 +102,7 @@ export async function findResources(
     const { candidates, more } = await boardCandidates(request, last, Math.max(limit + 1 - found.length, AT_ONCE))
     const boards = candidates.flatMap(({ position, item }) => (item === undefined ? [] : [{ position, id: item.data.id }]))
     examined += boards.length
-    await beginQuestions(examined)
+    await chargeQuestions(examined)
     const results = await decide(boards.map(({ id }) => ({ ...one, params: { ...one.params, [parameter!]: id } })))
     for (const [i, { position, id }] of boards.entries()) {
       const { decision, context } = results[i]!

@@ -3,7 +3,7 @@ import { limits } from '../model/limits.ts'
 import type { BatchItem, BatchResult } from '../resources/batch/schema.ts'
 import { isDryRun, namesInPath, type Operation, type OperationRequest } from '../resources/operation.ts'
 import { shownRevision } from '../resources/pending-removals.ts'
-import type { Stint } from '../resources/scheduler.ts'
+import type { Turn } from '../governor/turns.ts'
 import { loadTarget } from '../resources/targets.ts'
 import type { Key } from '../store/keys.ts'
 import { requireClaim, entityTag, requireMatch } from './preconditions.ts'
@@ -28,7 +28,7 @@ export async function performAll(
   record: DecisionRecord,
   boardId: string,
   items: readonly BatchItem[],
-  stint: Stint,
+  turn: Pick<Turn, 'spent'>,
 ): Promise<BatchResult[]> {
   const planned = plan(services, request.caller.userId, boardId, items)
   // Those that no earlier operation creates. An error is answered in its turn.
@@ -41,7 +41,7 @@ export async function performAll(
   let bytes = 0
   record.batch = records
   for (const [index, one] of planned.entries()) {
-    await stint.next()
+    await turn.spent()
     const own: ItemRecord = { operation: one.operation.id }
     records.push(own)
     try {

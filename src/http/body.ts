@@ -3,21 +3,17 @@ import { Readable } from 'node:stream'
 import type { ServerRequest } from 'srvx'
 import { ApiError } from '../model/errors.ts'
 
-/** Returns a promise to wait for, or undefined. @param size the number of bytes that were received */
-type BeforeMore = (size: number) => Promise<void> | undefined
-
 /**
  * Reads a request's body into memory.
  * @param maxBytes a larger body is refused as soon as its announced or received size exceeds this
- * @param beforeMore awaited after each part, with the number of bytes that were received. Meanwhile nothing is received.
  * @throws {ApiError} `payload_too_large`; `bad_request` if the client closed the connection
  */
-export async function readBody(request: ServerRequest, maxBytes: number, beforeMore: BeforeMore = () => undefined): Promise<Uint8Array> {
+export async function readBody(request: ServerRequest, maxBytes: number): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge('body', maxBytes)
   const node = nodeOf(request)
   if (node !== undefined) continueIfExpected(request, node)
   // What fails after a refusal is of no interest.
-  return collect(node ?? Readable.from(bodyOf(request)).on('error', () => undefined), maxBytes, beforeMore)
+  return collect(node ?? Readable.from(bodyOf(request)).on('error', () => undefined), maxBytes)
 }
 
 function nodeOf({ runtime }: ServerRequest): IncomingMessage | undefined {
@@ -37,31 +33,23 @@ function incomplete(): ApiError {
 }
 
 /** Reads the body from a connection. Its async iterator would cost more CPU time than all the rest of the input. */
-function collect(node: Readable, maxBytes: number, beforeMore: BeforeMore): Promise<Uint8Array> {
+function collect(node: Readable, maxBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
     let size = 0
-    let pause: Promise<void> | undefined
     const stop = (): void => void node.off('data', onData).off('end', onEnd).off('error', onFailure).off('close', onFailure)
-    const refuse = (reason: unknown): void => {
-      stop()
-      // The rest is discarded.
-      node.resume()
-      reject(reason)
-    }
     const onData = (chunk: Uint8Array): void => {
       chunks.push(chunk)
       size += chunk.byteLength
-      if (size > maxBytes) return refuse(tooLarge('body', maxBytes))
-      pause = beforeMore(size)
-      if (pause === undefined) return
-      node.pause()
-      pause.then(() => node.resume(), refuse)
+      if (size <= maxBytes) return
+      stop()
+      // The rest is discarded.
+      node.resume()
+      reject(tooLarge('body', maxBytes))
     }
     const onEnd = (): void => {
       stop()
-      // The last part may be followed by a pause, too.
-      Promise.resolve(pause).then(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)), reject)
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
     }
     const onFailure = (): void => {
       stop()

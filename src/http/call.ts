@@ -1,16 +1,17 @@
 import type { ServerRequest } from 'srvx'
 import type { Upload } from '../resources/operation.ts'
-import type { Client } from '../resources/scheduler.ts'
 import type { CommitLease } from '../store/commit-leases.ts'
 import type { PresentedToken } from './decision-record.ts'
-import { clientSignal } from './answered.ts'
-import { clientAddress } from './client-address.ts'
+import type { Caller } from '../authz/context.ts'
+import { clientSignal, whenAnswered } from './answered.ts'
+import { clientAddress, networkOf } from './client-address.ts'
 import { IdempotentWrite } from './idempotency.ts'
 import type { Input } from './input.ts'
 import type { Principal } from './principal.ts'
-import { Quota, type ExchangePart } from './rate-limits.ts'
+import { Cost } from '../governor/cost.ts'
+import { Quota, type ExchangePart } from '../governor/quotas.ts'
+import { Turn, type Worker } from '../governor/turns.ts'
 import type { Services } from './services.ts'
-import { Work } from './work.ts'
 
 /** What a call asks for. */
 export interface CallRequest {
@@ -46,14 +47,14 @@ export class Call implements CallRequest {
   readonly arrivedAt = performance.now()
   readonly surface: Surface
   readonly quota: Quota
-  /** what it costs */
-  readonly work = new Work()
+  readonly cost = new Cost()
   readonly #services: Services
   #principal: Principal | undefined
   #key: IdempotentWrite | undefined
   #input: Input | Promise<Input> | undefined
   #upload: Promise<Upload> | undefined
   #signal: AbortSignal | undefined
+  #turn: Turn | undefined
 
   constructor(services: Services, { request, requestId, method, path, search, part }: CallRequest, surface: Surface) {
     this.request = request
@@ -75,14 +76,26 @@ export class Call implements CallRequest {
     return clientAddress(this.request, this.#services.proxies) ?? null
   }
 
+  /** The network of its client, which counts as one address. */
+  get network(): string {
+    return networkOf(this.address)
+  }
+
   /** Is aborted when its client leaves. */
   get signal(): AbortSignal {
     return (this.#signal ??= clientSignal(this.request))
   }
 
-  /** As whom it waits for its share of the event loop. @param lease that it has */
-  client(lease?: CommitLease): Client {
-    return new WaitingCall(this, lease !== undefined)
+  /** Its share of the event loop. @param lease that its present attempt has */
+  turn({ workspaceId, token, userId }: Caller, lease?: CommitLease): Turn {
+    this.#turn ??= new Turn(this.#services.turns, new CallWorker(this, workspaceId, token?.id ?? userId))
+    this.#turn.hasLease = lease !== undefined
+    return this.#turn
+  }
+
+  /** Its work is done, or waits for a change. */
+  leaveTurn(): void {
+    this.#turn?.leave()
   }
 
   /** Who makes it. @throws {ApiError} `unauthorized` if that cannot be read from it */
@@ -131,22 +144,24 @@ export class Call implements CallRequest {
   /** Ends it: its response is made. */
   end(): void {
     this.#key?.end()
-    this.quota.end()
+    this.leaveTurn()
+    const { leave } = this.quota
+    if (leave !== undefined) whenAnswered(this.request, leave)
   }
 }
 
 /**
- * A call that waits for its share of the event loop. It is a class: an object literal with a getter has a hidden class of its own, which
- * keeps the whole call in memory until the next full garbage collection.
+ * Whose work a call is. It is a class: an object literal with a getter has a hidden class of its own, which keeps the whole call in memory
+ * until the next full garbage collection.
  */
-class WaitingCall implements Client {
+class CallWorker implements Worker {
   readonly workspaceId: string
-  readonly hasLease: boolean
+  readonly id: string
   readonly #call: Call
 
-  constructor(call: Call, hasLease: boolean) {
-    this.workspaceId = call.principal.partition
-    this.hasLease = hasLease
+  constructor(call: Call, workspaceId: string, id: string) {
+    this.workspaceId = workspaceId
+    this.id = id
     this.#call = call
   }
 

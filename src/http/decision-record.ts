@@ -4,7 +4,7 @@ import type { TokenRecord } from '../model/token.ts'
 import type { ClaimEvent } from '../resources/result.ts'
 import type { Decision, ScopeDecision } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
-import type { Quota } from './rate-limits.ts'
+import type { Quota } from '../governor/quotas.ts'
 import { isAnyId } from '../model/ids.ts'
 
 /** How far a request has come, in the order in which the contract refuses requests. */

@@ -1,8 +1,9 @@
+import type { Awaitable } from '../model/awaitable.ts'
 import { ApiError, notFound } from '../model/errors.ts'
 import type { Scope } from '../model/token.ts'
 import type { EvaluationResult, Question, Semantic } from '../resources/access/schema.ts'
 import type { OperationRequest } from '../resources/operation.ts'
-import type { Stint } from '../resources/scheduler.ts'
+import type { Turn } from '../governor/turns.ts'
 import { recordResources, type DecisionRecord, type ItemRecord } from './decision-record.ts'
 import { hasScope, requireAccess, requirePossible, requireScope } from './permission.ts'
 import { prefetchTargets, type TargetRecords } from './prefetch.ts'
@@ -16,10 +17,10 @@ export type EvaluationServices = Pick<Services, 'engine' | 'operations'>
 export interface AskingRequest {
   readonly request: OperationRequest
   readonly step: DecisionRecord
-  /** charges questions before they are decided, and waits. @param questions all until now, and those that follow */
-  readonly beginQuestions: (questions: number) => Promise<void>
+  /** charges questions before they are decided. @param questions all until now, and those that follow */
+  readonly chargeQuestions: (questions: number) => Awaitable<void>
   /** its steps: to read a question, and to decide it, takes 30 µs, and many times that if it names many ids */
-  readonly stint: Stint
+  readonly turn: Pick<Turn, 'spent'>
 }
 
 /** The decision that stops the questions after it. */
@@ -38,15 +39,15 @@ const STOPS: Readonly<Record<Semantic, boolean | undefined>> = {
  */
 export async function evaluate(
   services: EvaluationServices,
-  { request, step, beginQuestions, stint }: AskingRequest,
+  { request, step, chargeQuestions, turn }: AskingRequest,
   questions: readonly Question[],
   semantic: Semantic,
 ): Promise<EvaluationResult[]> {
-  await beginQuestions(questions.length)
-  const evaluated = await readQuestions(services, request.caller, questions, stint)
+  await chargeQuestions(questions.length)
+  const evaluated = await readQuestions(services, request.caller, questions, turn)
   const records: ItemRecord[] = []
   step.evaluations = records
-  return decideAll(services, request, evaluated, records, stint, STOPS[semantic])
+  return decideAll(services, request, evaluated, records, turn, STOPS[semantic])
 }
 
 /**
@@ -59,7 +60,7 @@ export async function decideAll(
   request: OperationRequest,
   evaluated: readonly Evaluated[],
   records: ItemRecord[],
-  stint: Stint,
+  turn: Pick<Turn, 'spent'>,
   last?: boolean,
 ): Promise<EvaluationResult[]> {
   // Those that the token may not be used for are not read.
@@ -69,7 +70,7 @@ export async function decideAll(
   )
   const results: EvaluationResult[] = []
   for (const [i, one] of evaluated.entries()) {
-    await stint.next()
+    await turn.spent()
     const own: ItemRecord = { operation: one.operation.id, ...(one.open.length > 0 && { open: one.open }) }
     recordResources(own, one.params)
     records.push(own)

@@ -142,8 +142,9 @@ export async function readJson(
   if ((headers.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity')
     throw new ApiError('unsupported_media_type', { message: NO_CODING, headers: { 'accept-encoding': 'identity' } })
   if (!JSON_TYPE.test(headers.get('content-type') ?? '')) throw unsupportedType(method, takesUpload)
-  // Before each further part, and before it is parsed: a client that sends large bodies all the time must not delay others.
-  const bytes = await readBody(request, limits.jsonBytes, (size) => (size > LARGE_BODY ? beforeLarge() : undefined))
+  const bytes = await readBody(request, limits.jsonBytes)
+  // A client that sends large bodies all the time must not delay others.
+  if (bytes.byteLength > LARGE_BODY) await beforeLarge()
   return parseJson(bytes, limits.jsonDepth, limits.jsonMembers)
 }
 

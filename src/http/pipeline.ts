@@ -1,6 +1,7 @@
 import { ApiError, notFound } from '../model/errors.ts'
 import type { FirstResponse } from '../model/idempotency.ts'
 import { isDryRun, type Operation, type OperationRequest, type Upload } from '../resources/operation.ts'
+import type { Awaitable } from '../model/awaitable.ts'
 import type { OperationResult } from '../resources/result.ts'
 import { shownRevision } from '../resources/pending-removals.ts'
 import { loadTarget } from '../resources/targets.ts'
@@ -50,10 +51,10 @@ export async function handle(services: Services, request: CallRequest): Promise<
 }
 
 /** Charges what the work has cost besides what was charged before. */
-function chargeRest({ work, quota }: Call, response: Response): Response {
-  if (response instanceof CompressibleResponse) work.bytes = Buffer.byteLength(response.content)
-  if (work.units === work.stated) return response
-  quota.chargeDone(work.units - work.stated)
+function chargeRest({ cost, quota }: Call, response: Response): Response {
+  if (response instanceof CompressibleResponse) cost.bytes = Buffer.byteLength(response.content)
+  if (cost.units === cost.stated) return response
+  quota.chargeDone(cost.units - cost.stated)
   for (const [name, value] of Object.entries(quota.headers)) response.headers.set(name, value)
   return response
 }
@@ -81,11 +82,10 @@ export async function conclude<T extends { readonly status: number; readonly bod
   } catch (error) {
     // Only if nothing was committed for certain. Garbage collection finds the rest.
     if (error instanceof ApiError) await call.discardUpload()
-    call.quota.chargeDone(call.work.units - call.work.stated)
+    call.quota.chargeDone(call.cost.units - call.cost.stated)
     refusal = call.quota.fail(toApiError(services.log, call.requestId, error, call.isRepeatable))
     presented = present.refuse(refusal, trail)
   }
-  services.admission.end(call.work, refusal === undefined)
   call.end()
   const unrecorded = await trail.record(presented.status, refusal?.code)
   if (unrecorded !== undefined) {
@@ -109,6 +109,7 @@ async function follow(services: Services, call: Call, trail: Trail): Promise<Ans
       if (outcome.kind === 'events') return { ...outcome, next: (position) => readOn(services, call, position) }
       if (outcome.kind !== 'wait') return outcome
       if (poll?.isOver === true) return outcome.otherwise
+      call.leaveTurn()
       poll ??= new LongPoll(services.store, call.principal.partition, outcome.awaited, waitSignal(services, call.request))
       await poll.next(outcome.awaited.until === undefined ? undefined : outcome.awaited.until - services.clock())
       // Nobody may be there any more for whom a further attempt would write.
@@ -119,19 +120,12 @@ async function follow(services: Services, call: Call, trail: Trail): Promise<Ans
   }
 }
 
-/** Waits until the request may be performed, in its first attempt. What it is known by is its token and its operation. */
-function admit({ admission }: Services, call: Call, { id, method, isStream }: Operation, { query }: Input): Promise<void> | undefined {
-  const { work, principal } = call
-  if (work.kind !== undefined || principal.tokenHash === undefined) return undefined
-  const { wait = 0 } = query as { readonly wait?: number }
-  work.kind = `${principal.tokenHash} ${id}`
-  return admission.begin(call.client(), work, method === 'GET' && !isStream && wait === 0)
-}
-
 /** The next read of a stream, which is decided like a request. A stream can last longer than a policy. */
 async function readOn(began: Services, call: Call, position: string): Promise<Events> {
   const services = began.current()
-  return (await attemptAll(services, call, new Trail(services, call), position)) as Events
+  const events = (await attemptAll(services, call, new Trail(services, call), position)) as Events
+  call.leaveTurn()
+  return events
 }
 
 /**
@@ -174,8 +168,6 @@ async function attempt(
   requireScope(services, operation, caller, step) // 403
   step.stage = 'input'
   const input = await readOnce(services, call, operation, params, caller) // 400 413 415 422
-  const waiting = admit(services, call, operation, input)
-  if (waiting !== undefined) await waiting
   const unit = unitOf(services, call, { tx, caller, params, input, lease, step, position })
   if (operation.kind === 'filtered_list') {
     await requireNamed(services, operation, unit, step) // 404
@@ -243,16 +235,12 @@ interface Attempt {
 
 /** What an operation is called with. */
 function unitOf(services: Services, call: Call, { tx, caller, params, input, lease, step, position }: Attempt): OperationRequest {
-  const { scheduler, admission } = services
-  const client = call.client(lease)
   const query = position === undefined ? input.query : Object.assign({}, input.query, { after: position })
-  /** Charges questions before they are decided. @param questions all that were asked until now, and those that follow */
-  const beginQuestions = async (questions: number): Promise<void> => {
-    call.work.questions = questions
-    await call.quota.chargeFurther(caller, call.work.stated - 1) // 429
-    if (!client.hasLease) await admission.more(client, call.work.stated - 1, call.work)
+  const chargeQuestions = (questions: number): Awaitable<void> => {
+    call.cost.questions = questions
+    return call.quota.chargeFurther(caller, call.cost.stated - 1) // 429
   }
-  const asking = (): AskingRequest => ({ request: unit, step, beginQuestions, stint: scheduler.stint(client) })
+  const asking = (): AskingRequest => ({ request: unit, step, chargeQuestions, turn: call.turn(caller, lease) })
   const unit: OperationRequest = createUnit(
     services,
     { tx, caller, params, query, body: input.body },
@@ -261,14 +249,14 @@ function unitOf(services: Services, call: Call, { tx, caller, params, input, lea
       findActions: (asked, page) => findActions(services, asking(), asked, page),
       findResources: (asked, page) => findResources(services, asking(), asked, page),
       perform: async (boardId, items) => {
-        call.work.operations = items.length
-        await call.quota.chargeFurther(caller, call.work.stated - 1) // 429
-        return performAll(services, unit, step, boardId, items, scheduler.stint(client))
+        call.cost.operations = items.length
+        await call.quota.chargeFurther(caller, call.cost.stated - 1) // 429
+        return performAll(services, unit, step, boardId, items, call.turn(caller, lease))
       },
       receive: input.upload ? () => receive(services, call, caller, lease) : undefined,
-      beginScan: () => {
-        const { workspaceId, hasLease, signal } = client
-        return scheduler.begin({ workspaceId, hasLease, signal, userId: caller.userId, onSlice: () => call.work.slices++ })
+      examine: (characters) => {
+        call.cost.examined += characters
+        return call.turn(caller, lease).spent()
       },
     },
   )
@@ -287,13 +275,13 @@ function readOnce(
   call: Call,
   operation: Operation,
   params: OperationRequest['params'],
-  { userId }: Caller,
+  caller: Caller,
 ): Input | Promise<Input> {
   requireValidKey(call.method, call.headers) // 400
   if (!operation.isRead) readEpoch(call.headers) // 400
   const search = operation.isStream ? continued(call) : call.search
-  const beforeLarge = () => services.scheduler.slice(call.client())
-  return call.input(() => readInput(call.request, search, operation, params, userId, services.uploadBytes, beforeLarge))
+  const beforeLarge = () => call.turn(caller).take()
+  return call.input(() => readInput(call.request, search, operation, params, caller.userId, services.uploadBytes, beforeLarge))
 }
 
 /** The query of a stream. A client that reconnects states the last event that it has. */

@@ -3,7 +3,7 @@ import type { Caller } from '../authz/context.ts'
 import { OWN_ID } from '../model/fields.ts'
 import type { Evaluation, Question } from '../resources/access/schema.ts'
 import { namesInPath, type Operation, type OperationRequest } from '../resources/operation.ts'
-import type { Stint } from '../resources/scheduler.ts'
+import type { Turn } from '../governor/turns.ts'
 import { isIdMember, isUserMember, shapeOf, withOwnId, withOwnParameter } from './body-members.ts'
 import { invalidMember, Issues, type Refuse } from './error-mapping.ts'
 import type { Services } from './services.ts'
@@ -66,12 +66,12 @@ export async function readQuestions(
   { operations }: Pick<Services, 'operations'>,
   caller: Caller,
   questions: readonly Question[],
-  stint: Stint,
+  turn: Pick<Turn, 'spent'>,
 ): Promise<Evaluated[]> {
   const issues = new Issues()
   const evaluated: Evaluated[] = []
   for (const { asked, path } of questions) {
-    await stint.next()
+    await turn.spent()
     const read = readQuestion(operations, caller, asked, (at, message) => issues.refuse(path + at, message))
     if (read !== undefined) evaluated.push(read)
   }

@@ -11,20 +11,26 @@ import type { Answer, Done, Events } from './outcome.ts'
 import { entityHeaders, isCurrent, requireMatch, revalidated, weakTag } from './preconditions.ts'
 import type { Services } from './services.ts'
 
+/** The bytes of an answer that are made at once. */
+const STEP = 64 * 1024
+
 /**
  * The response below /v1 to a call that was not refused.
  * @throws {ApiError} `precondition_failed` for a read, `range_not_satisfiable`
  */
 export async function render(services: Services, call: Call, answer: Answer, step: DecisionRecord): Promise<Response> {
   const { requestId, method, headers } = call
-  const client = call.client()
   const shared = { ...call.quota.headers, ...expiryHeader(step) }
-  const json = (data: unknown) =>
-    piecesOf(data, (length) => {
+  const json = (data: unknown) => {
+    let asked = 0
+    return piecesOf(data, (length) => {
       // The work is done also if the client has the answer already (304).
-      call.work.bytes = length
-      return services.admission.serialize(client, length, call.work)
+      call.cost.bytes = length
+      if (length - asked < STEP) return undefined
+      asked = length
+      return call.turn(answer.caller).spent()
     })
+  }
   switch (answer.kind) {
     case 'events':
       return renderEvents(services, call, answer, shared)

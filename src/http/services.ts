@@ -8,15 +8,14 @@ import type { TokenRecord } from '../model/token.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { Operation } from '../resources/operation.ts'
-import type { Scheduler } from '../resources/scheduler.ts'
 import type { ChangeLog } from '../store/change-log.ts'
 import type { Store } from '../store/port.ts'
 import type { RequestLog } from './decision-log.ts'
 import type { Sink } from './decision-record.ts'
 import type { RunningKeys } from './idempotency.ts'
-import type { RateLimits } from './rate-limits.ts'
+import type { RateLimits } from '../governor/quotas.ts'
+import type { Turns } from '../governor/turns.ts'
 import type { Route } from './routes.ts'
-import type { Admission } from './work.ts'
 
 /**
  * The scopes of a token never change (spec §5), so they can be remembered. They only decide what is read together: each request reads its
@@ -48,8 +47,7 @@ export interface Services {
   readonly seenTokens: SeenTokens
   /** undefined: requests are not limited */
   readonly rateLimits?: RateLimits | undefined
-  readonly scheduler: Scheduler
-  readonly admission: Admission
+  readonly turns: Turns
   readonly runningKeys: RunningKeys
   readonly changes: ChangeLog
   /** is aborted when the service stops: requests that wait for something are then answered */

@@ -8,7 +8,7 @@ import type { Services } from './services.ts'
 /** What an operation is called with, and what a question about one is decided with. */
 type Given = Pick<OperationRequest, 'tx' | 'params' | 'query' | 'body'> & { readonly caller: Caller }
 /** What only a request can do. */
-type Abilities = Pick<OperationRequest, 'evaluate' | 'findActions' | 'findResources' | 'perform' | 'receive' | 'beginScan'>
+type Abilities = Pick<OperationRequest, 'evaluate' | 'findActions' | 'findResources' | 'perform' | 'receive' | 'examine'>
 
 /**
  * Makes the unit that an operation is called with. Requests, the operations of a batch, evaluations and the questions of operators all have
@@ -35,7 +35,7 @@ const DECIDES: Abilities = {
   findActions: refuse,
   findResources: refuse,
   perform: refuse,
-  beginScan: refuse,
+  examine: refuse,
   receive: undefined,
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isIP } from 'node:net'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { ServerRequest } from 'srvx'
+import { Turn } from '../governor/turns.ts'
 import { CompressibleResponse, HttpResponse } from '../http/compression.ts'
 import { API_HEADERS, errorBody } from '../http/envelope.ts'
 import { toApiError } from '../http/error-mapping.ts'
@@ -39,6 +40,7 @@ const OF_REFUSALS = new Set(['www-authenticate', 'allow', 'retry-after', 'accept
 interface Account {
   readonly scopes: readonly string[]
   readonly workspace: { readonly id: string }
+  readonly token: { readonly id: string }
 }
 
 /** A message of JSON-RPC, as far as it is read here. */
@@ -53,7 +55,7 @@ interface Message {
  * @returns the handler of every request to /mcp; it never throws
  */
 export function createMcpEndpoint(current: () => Services, options: McpOptions): (request: ServerRequest) => Promise<Response> {
-  const { log, scheduler } = current()
+  const { log, turns } = current()
   const hosts = new HostCheck(options.origin, options.host)
   const list = new ToolList(() => current().engine, options.operations)
   const handler = createMcpHandler(
@@ -67,9 +69,9 @@ export function createMcpEndpoint(current: () => Services, options: McpOptions):
     const account = await exchange.authenticate()
     if (account.status !== 200) return refuse(exchange, account, null)
     if (request.method !== 'POST') throw new ApiError('method_not_allowed', { headers: { allow: 'POST' } })
-    const { scopes, workspace } = account.body.data as Account
-    const beforeLarge = () => scheduler.slice({ workspaceId: workspace.id, hasLease: false, signal: exchange.signal })
-    const message = await readJson(request, { method: 'POST', body: {}, takesUpload: false }, beforeLarge)
+    const { scopes, workspace, token } = account.body.data as Account
+    const turn = new Turn(turns, { workspaceId: workspace.id, id: token.id, signal: exchange.signal })
+    const message = await readJson(request, { method: 'POST', body: {}, takesUpload: false }, () => turn.take()).finally(() => turn.leave())
     if (Array.isArray(message)) return respond(exchange, 400, {}, { id: null, error: { code: INVALID_REQUEST, message: NO_BATCH } })
     const { id, method, params } = (message ?? {}) as Message
     const refused = method === 'tools/call' ? await findScopeRefusal(list, exchange, scopes, params) : undefined

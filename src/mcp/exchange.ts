@@ -3,7 +3,7 @@ import type { ServerRequest } from 'srvx'
 import { clientSignal } from '../http/answered.ts'
 import { CompressibleResponse } from '../http/compression.ts'
 import { handle } from '../http/pipeline.ts'
-import type { ExchangePart } from '../http/rate-limits.ts'
+import type { ExchangePart } from '../governor/quotas.ts'
 import type { Services } from '../http/services.ts'
 
 /** A request below /v1. */

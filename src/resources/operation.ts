@@ -15,7 +15,6 @@ import type { EvaluationResult, Question, Semantic } from './access/schema.ts'
 import type { ActionQuestion, Found, FoundAction, FoundResource, ResourceQuestion, SearchPage } from './access/search-schema.ts'
 import type { BatchItem, BatchResult } from './batch/schema.ts'
 import type { OperationResult } from './result.ts'
-import type { Scan } from './scheduler.ts'
 import { capacityMessage, requireCapacity, type Capacity } from './capacity.ts'
 
 /** What an operation is called with: the caller, the input, and the unit of work. */
@@ -46,8 +45,13 @@ export interface OperationRequest<Query = unknown, Body = unknown> {
    * @throws {ApiError} that of the first one that fails, with its `index`
    */
   readonly perform: (boardId: string, items: readonly BatchItem[]) => Promise<BatchResult[]>
-  /** waits until cards may be examined one by one */
-  readonly beginScan: () => Promise<Scan>
+  /**
+   * Is called before cards are examined one by one.
+   * @param characters their size
+   * @returns a promise to wait for; undefined if they may be examined now
+   * @throws {ApiError} `request_timeout`, as a rejection, when the client has left
+   */
+  readonly examine: (characters: number) => Promise<void> | undefined
   /** stores the bytes of an uploaded file, once for all attempts; undefined if the request has no file */
   readonly receive: (() => Promise<Upload>) | undefined
 }

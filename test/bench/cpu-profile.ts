@@ -18,7 +18,7 @@ const RULES: readonly (readonly [pattern: RegExp, stage: string])[] = [
   [/node_modules\/(h3|srvx|rou3)\//, 'h3 and srvx, with the write of the response'],
   [/dist\/(listener\/|http\/(request-target|client-address|answered)\.js)/, 'limits of connections'],
   [/dist\/(auth\/|http\/principal)/, 'token: parsing, CRC, SHA-256, lifecycle'],
-  [/dist\/http\/rate-limits|dist\/store\/counters/, 'rate limits'],
+  [/dist\/governor|dist\/store\/counters/, 'rate limits'],
   [/dist\/(policy|authz)\/|dist\/http\/permission|@casl|@ucast/, 'both decisions'],
   [/dist\/store\/|dist\/http\/prefetch|unstorage|dist\/resources\/targets/, 'store and transaction'],
   [/dist\/http\/(input|body|json|fields|body-members)\.js|\/zod\//, 'input'],

@@ -61,10 +61,9 @@ describe('reading a body', () => {
 describe('reading a body from a connection', () => {
   /** A request of a connection on which nothing was received yet. */
   const incoming = () => Object.assign(new Readable({ read: () => undefined }), { httpVersion: '1.1', headers: {} })
-  const readFrom = async (connection: Readable, ...rest: [maxBytes?: number, beforeMore?: (size: number) => Promise<void> | undefined]) => {
-    const [maxBytes = 10, beforeMore] = rest
+  const readFrom = async (connection: Readable, maxBytes = 10) => {
     const wrapped = { headers: new Headers(), runtime: { node: { req: connection } } } as unknown as Incoming
-    return Buffer.from(await readBody(wrapped, maxBytes, beforeMore)).toString()
+    return Buffer.from(await readBody(wrapped, maxBytes)).toString()
   }
   const send = (connection: Readable, ...parts: (string | null)[]) => {
     for (const part of parts) connection.push(part === null ? null : Buffer.from(part))
@@ -105,34 +104,5 @@ describe('reading a body from a connection', () => {
     connection.destroy()
     await new Promise((resolve) => connection.on('close', resolve))
     expect(await readFrom(connection).catch((error: unknown) => error)).toMatchObject(incomplete)
-  })
-
-  test('nothing is received while a part is waited for, and the body is complete only after the wait for its last part', async () => {
-    const connection = incoming()
-    const sizes: number[] = []
-    const waits: (() => void)[] = []
-    let hasEnded = false
-    const body = readFrom(connection, 10, (size) => {
-      sizes.push(size)
-      return new Promise((resolve) => waits.push(resolve))
-    }).finally(() => (hasEnded = true))
-    const events = () => new Promise((resolve) => setImmediate(resolve))
-    send(connection, '01', '234', null)
-    await events()
-    expect([sizes, connection.isPaused()]).toEqual([[2], true])
-    waits[0]!()
-    await events()
-    expect([sizes, hasEnded]).toEqual([[2, 5], false])
-    waits[1]!()
-    expect(await body).toBe('01234')
-  })
-
-  test('a failure of the wait is thrown', async () => {
-    const connection = incoming()
-    const body = readFrom(connection, 10, () => Promise.reject(new Error('left'))).catch((error: unknown) => error)
-    send(connection, '01')
-    expect(await body).toMatchObject({ message: 'left' })
-    // The rest is discarded.
-    expect(connection.isPaused()).toBe(false)
   })
 })

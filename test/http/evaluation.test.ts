@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { Scheduler } from '../../src/resources/scheduler.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { Turns } from '../../src/governor/turns.ts'
 import { recordUses, TestBoard } from '../support/board.ts'
 import { memory } from '../support/memory.ts'
-import { admitAtOnce } from '../support/no-admission.ts'
 import { Service, type Person, type Reply } from '../support/service.ts'
 
 // That each decision equals the response of the operation is tested for every cell of the matrix, in matrix.test.ts.
@@ -168,20 +167,22 @@ describe('several questions', () => {
     [0.25, 50],
     [1, 200],
     [4, 200],
-  ])('that take %f ms each, to read and to decide, make %i pauses, in which other requests have their time', async (each, expected) => {
-    let [now, pauses] = [0, 0]
-    // Each look at the clock comes after another question.
-    const slow = { now: () => (now += each), afterPause: (work: () => void) => setImmediate(() => (pauses++, work())) }
-    const own = await Service.start(memory, { scheduler: new Scheduler(slow) })
-    admitAtOnce(own)
-    const person = await own.person(await own.workspace())
-    const { id } = await TestBoard.create(own, person)
-    pauses = 0
-    const evaluations = Array.from({ length: 100 }, () => about('boards.read', 'board', id))
-    const { body } = await own.send(person.read, 'POST', '/access/evaluations', { evaluations })
-    expect([body.data.evaluations.length, pauses]).toEqual([100, expected])
-    await own.stop()
-  })
+  ])(
+    'that take %f ms each, to read and to decide, wait for %i turns, before which other requests have their time',
+    async (each, expected) => {
+      let now = 0
+      // Each look at the clock comes after another question.
+      const turns = new Turns({ now: () => (now += each), afterPause: (work: () => void) => setImmediate(work) })
+      const own = await Service.start(memory, { turns })
+      const person = await own.person(await own.workspace())
+      const { id } = await TestBoard.create(own, person)
+      const waiting = vi.spyOn(turns, 'enter')
+      const evaluations = Array.from({ length: 100 }, () => about('boards.read', 'board', id))
+      const { body } = await own.send(person.read, 'POST', '/access/evaluations', { evaluations })
+      expect([body.data.evaluations.length, waiting.mock.calls.length]).toEqual([100, expected])
+      await own.stop()
+    },
+  )
 
   test('belong to one state of the data: a change between their reads lets the request begin again', async () => {
     const evaluations = [

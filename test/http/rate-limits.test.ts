@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { RateLimits, type RateLimitOptions } from '../../src/http/rate-limits.ts'
+import { RateLimits, type RateLimitOptions } from '../../src/governor/quotas.ts'
 import { startListener, type Listener } from '../../src/listener/listener.ts'
 import type { SharedCounters } from '../../src/store/counters.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'

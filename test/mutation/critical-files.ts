@@ -4,7 +4,8 @@ import { filesBelow } from '../lint/syntax.ts'
 const CRITICAL: Readonly<Record<string, string>> = {
   'src/policy': 'engine compile rules prove enumerate decision-diff hand-written-cases hand-written-decisions',
   'src/authz': 'facts',
-  'src/http': 'pipeline permission preconditions principal idempotency rate-limits evaluation access-search batch',
+  'src/governor': 'turns quotas cost',
+  'src/http': 'pipeline permission preconditions principal idempotency evaluation access-search batch',
   'src/resources': 'targets pending-removals cascades',
   'src/resources/cards': 'blockers positions',
   'src/resources/claims': '*',

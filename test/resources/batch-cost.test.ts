@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { limits } from '../../src/model/limits.ts'
-import { Scheduler } from '../../src/resources/scheduler.ts'
+import { Turns } from '../../src/governor/turns.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { setUpBoard, TestBoard } from '../support/board.ts'
 import { memory } from '../support/memory.ts'
-import { admitAtOnce } from '../support/no-admission.ts'
 import { Service } from '../support/service.ts'
 
 const setup = setUpBoard(memory)
@@ -15,17 +14,17 @@ const update = (body: object, card_id = setup.cardId) => ({ operation: 'cards.up
 const labels = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ operation: 'labels.create', body: { name: `${i}`, color: '#000000' } }))
 
-/** A service whose operations take a millisecond each, by the clock of its scheduler. */
+/** A service whose operations take a millisecond each, by the clock of its turns. */
 async function startSlow() {
   let now = 0
   const pauses: (() => void)[] = []
-  const scheduler = new Scheduler({ now: () => now++, afterPause: (work: () => void) => pauses.push(work) })
-  const service = await Service.start(memory, { scheduler })
-  admitAtOnce(service)
+  const turns = new Turns({ now: () => now++, afterPause: (work: () => void) => pauses.push(work) })
+  const service = await Service.start(memory, { turns })
+  const waiting = vi.spyOn(turns, 'enter')
   const ann = await service.person(await service.workspace())
   const board = await TestBoard.create(service, ann)
   const send = (count: number) => service.send(ann.write, 'POST', `/boards/${board.id}/batch`, { operations: labels(count) })
-  return { service, board, pauses, send }
+  return { service, board, pauses, waiting, send }
 }
 
 test('a batch pauses for other requests whenever its operations have taken a millisecond', async () => {
@@ -43,7 +42,7 @@ test('a batch pauses for other requests whenever its operations have taken a mil
 })
 
 test('a batch that holds a lease, for which others wait, makes no pause', async () => {
-  const { service, board, pauses, send } = await startSlow()
+  const { service, board, pauses, waiting, send } = await startSlow()
   let leases = 0
   const { takeLease } = service.store
   service.store.takeLease = (partition) => (leases++, takeLease.call(service.store, partition))
@@ -55,12 +54,12 @@ test('a batch that holds a lease, for which others wait, makes no pause', async 
   }
   service.store.beforeCommit = conflict
   const reply = send(5)
-  const perAttempt: number[] = []
   while (leases === 0) {
     await nextTurn()
-    if (leases === 0 && pauses.length > 0) perAttempt.push(pauses.splice(0).map((end) => end()).length)
+    for (const end of pauses.splice(0)) end()
   }
-  expect([(await reply).status, leases, perAttempt.length, pauses.length]).toEqual([200, 1, 15, 0])
+  // Three attempts of five operations.
+  expect([(await reply).status, leases, waiting.mock.calls.length]).toEqual([200, 1, 15])
   await service.stop()
 })
 

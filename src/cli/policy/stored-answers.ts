@@ -14,7 +14,6 @@ import type { PolicyOperation } from '../../policy/operations.ts'
 import type { Evaluation } from '../../resources/access/schema.ts'
 import { dependenceOf, errorOf, explainOperation, type ExpectedResponse, type FurtherFacts } from '../../resources/explanation.ts'
 import { namesInPath, type Operation, type OperationRequest } from '../../resources/operation.ts'
-import type { Stint } from '../../resources/scheduler.ts'
 import { loadTarget } from '../../resources/targets.ts'
 import { webActions } from '../../resources/web-actions.ts'
 import { type Deps, transact } from '../../store/transact.ts'
@@ -29,7 +28,7 @@ import { createUnit } from '../../http/unit.ts'
 import { groupMembers, permissionsOn, type MemberAnswer, type StoredAnswer } from './answer-groups.ts'
 
 /** One question, and nobody waits for others. */
-const WITHOUT_PAUSES: Stint = { next: () => undefined }
+const WITHOUT_PAUSES = { spent: () => undefined }
 
 /** Answers questions about decisions on stored data, as requests are decided: by the same reads, facts and tables. */
 export function createPolicyAnswers(services: EvaluationServices): PolicyAnswers {
@@ -159,7 +158,7 @@ async function responseTo(
   asked: Parameters<typeof evaluate>[2][number],
   { status }: Operation,
 ): Promise<ExpectedResponse> {
-  const asking = { request, step: {} as DecisionRecord, beginQuestions: async () => undefined, stint: WITHOUT_PAUSES }
+  const asking = { request, step: {} as DecisionRecord, chargeQuestions: async () => undefined, turn: WITHOUT_PAUSES }
   const [result] = await evaluate(services, asking, [asked], 'execute_all')
   const { decision, context } = result!
   if (decision) return { status }

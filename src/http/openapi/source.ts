@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { packageFile } from '../../model/package-files.ts'
 import type { Engine } from '../../policy/engine.ts'
 import type { Operation } from '../../resources/operation.ts'
-import type { RateQuotas } from '../rate-limits.ts'
+import type { RateQuotas } from '../../governor/quotas.ts'
 
 /** What the document is made from. */
 export interface DocumentSource {

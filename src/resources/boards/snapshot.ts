@@ -16,7 +16,7 @@ import { boardCountIndexes } from './queries.ts'
 import type { BoardPart, BoardSnapshot } from './schema.ts'
 
 type Parts = Omit<BoardSnapshot, keyof Board>
-type Request = Pick<OperationRequest, 'tx' | 'clock' | 'beginScan'>
+type Request = Pick<OperationRequest, 'tx' | 'clock' | 'examine'>
 
 const ACTIVE = { archived: false } as const
 const CARDS = { limit: limits.pageSize.max }
@@ -67,8 +67,8 @@ async function firstCards(
   boardId: string,
   include: ReadonlySet<BoardPart>,
 ): Promise<Pick<Parts, 'cards' | 'cards_cursor'>> {
-  const { tx, beginScan } = request
-  const { cards, positionAfter, more } = await listCards(tx, boardId, ACTIVE, CARDS, beginScan, { isPrefetched: true })
+  const { tx, examine } = request
+  const { cards, positionAfter, more } = await listCards(tx, boardId, ACTIVE, CARDS, examine, { isPrefetched: true })
   const { data, nextCursor } = toPage('cards.list', cards, positionAfter(cards.length - 1), more)
   return { cards: [...(await withClaims(request, { include }, data))], cards_cursor: nextCursor }
 }

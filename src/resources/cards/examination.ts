@@ -1,7 +1,7 @@
 import type { Card } from '../../model/card.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
-import type { Scan } from '../scheduler.ts'
+import type { OperationRequest } from '../operation.ts'
 
 /** The number of cards that are read at once, and the number of their characters if they are long. */
 const MAX_CARDS = 32
@@ -9,17 +9,17 @@ const MAX_CHARACTERS = 64 * 1024
 /** What the reading of a card or of an index costs, in characters. */
 const READ_COST = 2000
 
-/** Reads cards of which only some match, at the pace of a scan: few at a time, and it does not keep the others. */
+/** Reads cards of which only some match, few at a time, and does not keep the others. */
 export class Examination {
   readonly #tx: Transaction
-  readonly #scan: Scan
+  readonly #examine: OperationRequest['examine']
   readonly #matches: (card: Card) => boolean
   #cards = 0
   #characters = 0
 
-  constructor(tx: Transaction, scan: Scan, matches: (card: Card) => boolean) {
+  constructor(tx: Transaction, examine: OperationRequest['examine'], matches: (card: Card) => boolean) {
     this.#tx = tx
-    this.#scan = scan
+    this.#examine = examine
     this.#matches = matches
   }
 
@@ -31,7 +31,7 @@ export class Examination {
 
   /** Waits until indexes may be read. */
   async beforeRead(indexes: number): Promise<void> {
-    await this.#scan.examine(READ_COST * indexes)
+    await this.#examine(READ_COST * indexes)
   }
 
   /** Returns the cards that match. The transaction forgets the others. */
@@ -41,7 +41,7 @@ export class Examination {
       const size = card.title.length + card.description.length
       this.#cards++
       this.#characters += size
-      const pause = this.#scan.examine(READ_COST + size)
+      const pause = this.#examine(READ_COST + size)
       if (pause !== undefined) await pause
       if (this.#matches(card)) found.push(card)
       else this.#tx.forget(keys.card(card.id))

@@ -54,8 +54,8 @@ export const cardOperations = [
       return {}
     },
     async run(request, { board }) {
-      const { tx, query, beginScan } = request
-      const { cards, positionAfter, more } = await listCards(tx, board.id, await withClaimed(request, board.id, query), query, beginScan)
+      const { tx, query, examine } = request
+      const { cards, positionAfter, more } = await listCards(tx, board.id, await withClaimed(request, board.id, query), query, examine)
       const items = await withInclusions(request, cards)
       return toPage('cards.list', items, positionAfter(items.length - 1), more)
     },

@@ -10,7 +10,7 @@ import { firstPage, type RangeOptions } from '../../store/reads.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import type { CountedIndexes } from '../counts.ts'
 import { shownCard } from '../pending-removals.ts'
-import type { Scan } from '../scheduler.ts'
+import type { OperationRequest } from '../operation.ts'
 import { Examination } from './examination.ts'
 import { assigneeOf, matcher, needsScan, type CardFilter } from './filter.ts'
 import { ReadyCards } from './ready.ts'
@@ -43,23 +43,17 @@ export function cardCountIndexes({ id }: Card): CountedIndexes {
 
 /**
  * Lists the cards of a board column by column, in their order within each.
- * @param beginScan waits until cards may be examined one by one
+ * @param examine is called before cards are examined one by one
  */
 export async function listCards(
   tx: Transaction,
   boardId: string,
   filter: CardFilter,
   page: PageQuery,
-  beginScan: () => Promise<Scan>,
+  examine: OperationRequest['examine'],
   options: CardListOptions = {},
 ): Promise<CardPage> {
-  if (!needsScan(filter)) return cardsByPosition(tx, boardId, filter, page, options)
-  const scan = await beginScan()
-  try {
-    return await cardsByPosition(tx, boardId, filter, page, options, scan)
-  } finally {
-    scan.end()
-  }
+  return cardsByPosition(tx, boardId, filter, page, options, needsScan(filter) ? examine : undefined)
 }
 
 /** What the first page of the cards of a board needs, as far as it can be guessed: to prefetch it together with something else. */
@@ -73,14 +67,14 @@ export function firstPageReads(boardId: string, filter: CardFilter, limit: numbe
   }
 }
 
-/** @param scan undefined unless the filter {@link needsScan} */
+/** @param examine undefined unless the filter {@link needsScan} */
 async function cardsByPosition(
   tx: Transaction,
   boardId: string,
   filter: CardFilter,
   { limit, cursor }: PageQuery,
   { reverse = false, isPrefetched = false }: CardListOptions,
-  scan?: Scan,
+  examine?: OperationRequest['examine'],
 ): Promise<CardPage> {
   const at = cursor === undefined ? undefined : readPosition(cursor)
   const orders = [keys.order(boardId), ...(at === undefined ? [] : [keys.order(at.columnId)])]
@@ -93,10 +87,10 @@ async function cardsByPosition(
   if (at !== undefined && !columns.some(({ id }) => id === at.columnId)) throw staleCursor()
   const start = at && findStart(at, columnOrder, cardOrder)
   const segments = remaining(segmentsOf(columns, filter, reverse), start, reverse)
-  const cards = new CardReader({ tx, filter, start, limit, removals, reverse, scan })
+  const cards = new CardReader({ tx, filter, start, limit, removals, reverse, examine })
   for (let i = 0; i < segments.length && !cards.full; i += COLUMNS_AT_ONCE) await cards.read(segments.slice(i, i + COLUMNS_AT_ONCE))
   const { page, more } = cutPage(cards.found, limit, ({ card }) => card)
-  if (scan !== undefined) await tx.confirm(page.map(({ card }) => keys.card(card.id)))
+  if (examine !== undefined) await tx.confirm(page.map(({ card }) => keys.card(card.id)))
   const positionAfter = (index: number): string | undefined => {
     const found = page[index]
     return found && writePosition(columnOrder, tx.known(keys.order(found.segment.column.id)), found)
@@ -121,7 +115,7 @@ interface CardRequest {
   readonly limit: number
   readonly removals: PendingRemovals | undefined
   readonly reverse: boolean
-  readonly scan: Scan | undefined
+  readonly examine: OperationRequest['examine'] | undefined
 }
 
 /** Reads segment by segment, until there are more cards than the page needs. */
@@ -136,12 +130,12 @@ class CardReader {
   readonly #examination: Examination | undefined
 
   constructor(request: CardRequest) {
-    const { tx, filter, scan } = request
+    const { tx, filter, examine } = request
     this.#request = request
     this.#ready = new ReadyCards(tx, filter.claimed)
     const matches = matcher(filter)
     this.#matches = judgesReady(filter) ? (card) => matches(card) && this.#ready.has(card) === filter.ready : matches
-    this.#examination = scan && new Examination(tx, scan, this.#matches)
+    this.#examination = examine && new Examination(tx, examine, this.#matches)
   }
 
   /** Whether a page ends before the last card that was found: by its number of cards, or by their length. */

@@ -41,14 +41,9 @@ async function findCards(request: SearchRequest, after: string | undefined, limi
   const boards = new SearchedBoards(request)
   const { sort } = query
   if (sort === 'position') return byPosition(request, boards, after, limit)
-  const scan = await request.beginScan()
-  try {
-    const search = new TimedSearch(request, query, sort, boards, after, limit)
-    const examination = new Examination(request.tx, scan, (card) => search.isWanted(card))
-    return await search.read(await sourcesOf(request, query, sort, boards), examination)
-  } finally {
-    scan.end()
-  }
+  const search = new TimedSearch(request, query, sort, boards, after, limit)
+  const examination = new Examination(request.tx, request.examine, (card) => search.isWanted(card))
+  return search.read(await sourcesOf(request, query, sort, boards), examination)
 }
 
 /** Lists board after board. A position has the place of the board and that of the card on it. */
@@ -58,7 +53,7 @@ async function byPosition(
   after: string | undefined,
   limit: number,
 ): Promise<Candidates<Card>> {
-  const { tx, query, beginScan } = request
+  const { tx, query, examine } = request
   const reverse = isDescending(query)
   const [createdAt, boardId, ...rest] = after?.split(' ') ?? []
   const start = after === undefined ? undefined : `${createdAt} ${boardId}`
@@ -75,7 +70,7 @@ async function byPosition(
       context.board.id,
       await withClaimed(request, context.board.id, query),
       part,
-      beginScan,
+      examine,
       { reverse },
     )
     candidates.push(...cards.map((data, i) => ({ position: `${place} ${positionAfter(i)}`, item: { context, data } })))

@@ -1,19 +1,16 @@
-import type { ServerRequest } from 'srvx'
 import { tokenOf, type Caller } from '../authz/context.ts'
 import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import type { Clock } from '../model/time.ts'
 import { Counters, type SharedCounters } from '../store/counters.ts'
-import { whenAnswered } from './answered.ts'
-import { networkOf } from './client-address.ts'
 
 /** The length of a window in seconds. */
 const WINDOW = 60
 /** How many counts are remembered: a token, a workspace, an address and a person have one each. */
 const MAX_KEYS = 200_000
 
-/** How much is accepted in each minute, in units: see {@link Work}. */
+/** How much is accepted in each minute, in units: see {@link Cost}. */
 export interface RateQuotas {
   /** units of one token */
   readonly token: number
@@ -92,14 +89,14 @@ export class RateLimits {
     return count > this.#quotas.token * PAGES_PER_REQUEST ? this.#remainingSeconds : undefined
   }
 
-  /** Counts a failed credential. @param address that of the client, whose network is limited as one */
-  countFailure(address: string | null): RateState[] {
-    return [this.#count('address', networkOf(address))]
+  /** Counts a failed credential. @param network that of the client, which is limited as one address */
+  countFailure(network: string): RateState[] {
+    return [this.#count('address', network)]
   }
 
   /** The state of the limit of an address. Nothing is counted. */
-  addressState(address: string | null): RateState[] {
-    return [this.#read('address', networkOf(address))]
+  addressState(network: string): RateState[] {
+    return [this.#read('address', network)]
   }
 
   /**
@@ -166,8 +163,8 @@ export type ExchangePart = 'first' | 'further'
 
 /** A call, as far as the limits know it. */
 interface Limited {
-  readonly request: ServerRequest
-  readonly address: string | null
+  /** of its client */
+  readonly network: string
 }
 
 /** What a call may use of the rate limits. Its attempts are counted once. */
@@ -257,13 +254,13 @@ export class Quota {
     const limits = this.#limits
     if (this.#charged || limits === undefined) return error
     const failed = error.code === 'unauthorized'
-    this.#setStates(limits, failed ? limits.countFailure(this.#call.address) : limits.addressState(this.#call.address))
+    this.#setStates(limits, failed ? limits.countFailure(this.#call.network) : limits.addressState(this.#call.network))
     return failed && this.exceeded !== undefined ? new ApiError('rate_limited') : error
   }
 
-  /** Ends the request: now, or when its response has been sent if it goes to a connection. */
-  end(): void {
-    if (this.#leave !== undefined) whenAnswered(this.#call.request, this.#leave)
+  /** Is to be called when the response has been sent. Undefined: the call is not counted among those in progress. */
+  get leave(): (() => void) | undefined {
+    return this.#leave
   }
 
   #setStates(limits: RateLimits, states: readonly RateState[]): void {

@@ -1,0 +1,182 @@
+import { setImmediate } from 'node:timers/promises'
+import { ApiError } from '../model/errors.ts'
+
+/** How long a request works before it asks whether others wait, in milliseconds. */
+const SLICE = 1
+/** The longest pause, in milliseconds: a request may have waited for storage, while others had their time. */
+const LONGEST = 8
+
+/** Whose work it is. */
+export interface Worker {
+  readonly workspaceId: string
+  /** of its token, or of a person in the web app */
+  readonly id: string
+  /** aborted when the client leaves */
+  readonly signal: AbortSignal
+}
+
+/** The requests of one token that work longer than a slice. The first one works, the others wait until it leaves. */
+type Lane = Set<Turn>
+
+/**
+ * Shares the event loop. A request that has worked for a slice waits for its next turn: the workspaces alternate, then the tokens of a
+ * workspace, and one request of a token at a time. Before each turn all other requests have as much time as such work has used.
+ */
+export class Turns {
+  readonly now: () => number
+  readonly #afterPause: (work: () => void, milliseconds: number) => unknown
+  /** workspace → token → its lane. The next turn is that of the first one. */
+  readonly #workspaces = new Map<string, Map<string, Lane>>()
+  /** milliseconds of work for which others have not had their time yet */
+  #owed = 0
+  #isPausing = false
+
+  /** @param now a monotonic clock, in milliseconds @param afterPause calls a function after a pause */
+  constructor({
+    now = (): number => performance.now(),
+    afterPause = (work: () => void, milliseconds: number): unknown => setTimeout(work, milliseconds),
+  } = {}) {
+    this.now = now
+    this.#afterPause = afterPause
+  }
+
+  /** Waits for a turn. @param used the milliseconds that it has worked @param grant is called when it has the turn */
+  enter(turn: Turn, used: number): void {
+    const { workspaceId, id } = turn.worker
+    const lanes = this.#workspaces.get(workspaceId) ?? new Map<string, Lane>()
+    this.#workspaces.set(workspaceId, lanes)
+    lanes.set(id, (lanes.get(id) ?? new Set()).add(turn))
+    this.#owe(used)
+    if (!this.#isPausing) this.#pause()
+  }
+
+  /** The next one of its lane may work. @param used the milliseconds that it has worked */
+  leave(turn: Turn, used: number): void {
+    const { workspaceId, id } = turn.worker
+    const lanes = this.#workspaces.get(workspaceId)!
+    const lane = lanes.get(id)!
+    lane.delete(turn)
+    if (lane.size === 0) lanes.delete(id)
+    if (lanes.size === 0) this.#workspaces.delete(workspaceId)
+    this.#owe(used)
+    if (!this.#isPausing && this.#workspaces.size > 0) this.#pause()
+  }
+
+  #owe(milliseconds: number): void {
+    this.#owed = Math.min(this.#owed + milliseconds, LONGEST)
+  }
+
+  #pause(): void {
+    this.#isPausing = true
+    const milliseconds = Math.max(SLICE, this.#owed)
+    this.#owed = 0
+    this.#afterPause(this.#endPause, milliseconds)
+  }
+
+  readonly #endPause = (): void => {
+    this.#isPausing = false
+    const next = this.#next()
+    if (next === undefined) return
+    // Also after a turn: work that waits for storage does not stop the others.
+    this.#pause()
+    next.begin()
+  }
+
+  /** Takes the one whose turn it is. Its token and its workspace have the last place then. */
+  #next(): Turn | undefined {
+    for (const [workspaceId, lanes] of this.#workspaces)
+      for (const [id, lane] of lanes) {
+        const [first] = lane
+        if (!first!.isWaiting) continue
+        lanes.delete(id)
+        lanes.set(id, lane)
+        this.#workspaces.delete(workspaceId)
+        this.#workspaces.set(workspaceId, lanes)
+        return first
+      }
+    return undefined
+  }
+}
+
+/** The turn of one request. Most requests end before their first slice does, and never wait. */
+export class Turn {
+  readonly worker: Worker
+  /** Whether it has a lease, in which others wait for it: then it waits for nobody, and only lets the event loop go round. */
+  hasLease = false
+  readonly #turns: Turns
+  #began: number
+  #isInLane = false
+  #grant: (() => void) | undefined
+
+  constructor(turns: Turns, worker: Worker) {
+    this.#turns = turns
+    this.worker = worker
+    this.#began = turns.now()
+  }
+
+  get isWaiting(): boolean {
+    return this.#grant !== undefined
+  }
+
+  /**
+   * Is called at each step of the work.
+   * @returns a promise to wait for; undefined if the work may go on
+   * @throws {ApiError} `request_timeout`, as a rejection, when the client has left
+   */
+  spent(): Promise<void> | undefined {
+    return this.#used < SLICE ? undefined : this.take()
+  }
+
+  /** Waits for a turn, before a step that takes more than a slice. @throws {ApiError} `request_timeout` when the client has left */
+  async take(): Promise<void> {
+    this.#requireClient()
+    if (this.hasLease) await setImmediate()
+    else await this.#wait()
+    this.#requireClient()
+    this.#began = this.#turns.now()
+  }
+
+  /** The work is done, or waits for something else than its turn. */
+  leave(): void {
+    if (!this.#isInLane) return
+    this.#isInLane = false
+    this.#turns.leave(this, this.#used)
+  }
+
+  /** Its turn begins. */
+  begin(): void {
+    this.#grant!()
+    this.#grant = undefined
+  }
+
+  get #used(): number {
+    return this.#turns.now() - this.#began
+  }
+
+  #wait(): Promise<void> {
+    const { signal } = this.worker
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        this.#grant = undefined
+        this.leave()
+        reject(clientHasLeft())
+      }
+      this.#grant = () => {
+        signal.removeEventListener('abort', giveUp)
+        resolve()
+      }
+      signal.addEventListener('abort', giveUp, { once: true })
+      this.#isInLane = true
+      this.#turns.enter(this, this.#used)
+    })
+  }
+
+  #requireClient(): void {
+    if (this.worker.signal.aborted) throw clientHasLeft()
+  }
+}
+
+/** The response will not be read. */
+function clientHasLeft(): ApiError {
+  return new ApiError('request_timeout')
+}

@@ -1,0 +1,277 @@
+import { request as httpRequest } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { describe, expect, test, vi } from 'vitest'
+import { Turn, Turns } from '../../src/governor/turns.ts'
+import { startListener } from '../../src/listener/listener.ts'
+import type { Card } from '../../src/model/card.ts'
+import { systemRandom } from '../../src/model/ids.ts'
+import { Examination } from '../../src/resources/cards/examination.ts'
+import type { Index } from '../../src/store/indexes.ts'
+import { keys } from '../../src/store/keys.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
+import { Transaction } from '../../src/store/transaction.ts'
+import { change } from '../support/changes.ts'
+import { TestBoard } from '../support/board.ts'
+import { watchCards } from '../support/card-reads.ts'
+import { drivers } from '../support/drivers.ts'
+import { effort } from '../support/effort.ts'
+import { memory } from '../support/memory.ts'
+import { Service } from '../support/service.ts'
+
+/** Turns whose pauses end when the test says so. Each question about the time takes some milliseconds. */
+function heldTurns(milliseconds = 1) {
+  const pauses: { readonly end: () => void; readonly length: number }[] = []
+  let now = 0
+  const work = (time: number): void => void (now += time)
+  const turns = new Turns({ now: () => (now += milliseconds), afterPause: (end, length) => pauses.push({ end, length }) })
+  /** @returns how long the pause was */
+  const endPause = async (): Promise<number> => {
+    const { end, length } = pauses.shift()!
+    end()
+    await nextTurn()
+    return length
+  }
+  return { turns, pauses, endPause, work }
+}
+
+const forever = new AbortController().signal
+const worker = (workspaceId: string, id: string, signal = forever) => ({ workspaceId, id, signal })
+
+describe('the turns of the event loop', () => {
+  test('who has worked for less than a millisecond goes on', () => {
+    const { turns, pauses, work } = heldTurns(0)
+    const turn = new Turn(turns, worker('a', 'ann'))
+    work(0.9)
+    expect([turn.spent(), pauses]).toEqual([undefined, []])
+  })
+
+  test('others have as much time as was used, and at most eight milliseconds', async () => {
+    const { turns, endPause, work } = heldTurns(0)
+    const lengths: number[] = []
+    const turn = new Turn(turns, worker('a', 'ann'))
+    for (const used of [1, 3.5, 20, 1]) {
+      work(used)
+      const pause = turn.spent()!
+      lengths.push(await endPause())
+      // The pause after a turn is the shortest one. Nobody waits then.
+      lengths.push(await endPause())
+      await pause
+    }
+    expect(lengths).toEqual([1, 1, 3.5, 1, 8, 1, 1, 1])
+  })
+
+  test('what was used at the end of a turn is paid for, too', async () => {
+    const { turns, endPause, pauses, work } = heldTurns(0)
+    const [first, second] = ['ann', 'bob'].map((id) => new Turn(turns, worker('a', id)))
+    void first!.take()
+    await endPause()
+    await endPause()
+    expect(pauses).toEqual([])
+    const waiting = second!.take()
+    await endPause()
+    await waiting
+    work(5)
+    first!.leave()
+    first!.leave()
+    const next = second!.take()
+    expect([await endPause(), await endPause()]).toEqual([1, 8])
+    await next
+  })
+
+  test('the workspaces alternate, then the tokens, and a token has one request at a time', async () => {
+    const { turns, endPause, pauses } = heldTurns()
+    let order = ''
+    const run = async (name: string, workspaceId: string, id: string): Promise<void> => {
+      const turn = new Turn(turns, worker(workspaceId, id))
+      for (let i = 0; i < 3; i++) {
+        await turn.spent()
+        order += name
+      }
+      turn.leave()
+    }
+    const all = [run('1', 'a', 'ann'), run('2', 'a', 'ann'), run('3', 'a', 'bob'), run('x', 'b', 'ann')]
+    while (pauses.length > 0) await endPause()
+    await Promise.all(all)
+    expect(order).toBe('1x3x1x313222')
+  })
+
+  test('work that waits for storage holds up its own token only', async () => {
+    const { turns, endPause } = heldTurns()
+    const begun: string[] = []
+    const take = (name: string, id: string) => {
+      const turn = new Turn(turns, worker('a', id))
+      void turn.take().then(() => begun.push(name))
+      return turn
+    }
+    const first = take('first', 'ann')
+    take('second', 'ann')
+    take('other', 'bob')
+    for (let i = 0; i < 3; i++) await endPause()
+    expect(begun).toEqual(['first', 'other'])
+    first.leave()
+    await endPause()
+    expect(begun).toEqual(['first', 'other', 'second'])
+  })
+
+  test('who has a lease waits for nobody', async () => {
+    const { turns, pauses } = heldTurns()
+    const turn = new Turn(turns, worker('a', 'ann'))
+    turn.hasLease = true
+    await turn.spent()
+    expect(pauses).toEqual([])
+  })
+
+  test('a thousand whose clients leave, before they wait or while they do, leave nobody behind', async () => {
+    const { turns, endPause, pauses } = heldTurns()
+    const clients = Array.from({ length: 1000 }, () => new AbortController())
+    const refused: unknown[] = []
+    const all = clients.map(({ signal }, i) => new Turn(turns, worker(`w${i % 3}`, `t${i % 7}`, signal)))
+    for (const one of all) void one.take().catch(({ code }) => refused.push(code))
+    for (const client of clients) client.abort()
+    for (const one of all) void one.take().catch(({ code }) => refused.push(code))
+    await nextTurn()
+    expect([refused.length, new Set(refused)]).toEqual([2000, new Set(['request_timeout'])])
+    let isGranted = false
+    void new Turn(turns, worker('w0', 't0')).take().then(() => (isGranted = true))
+    await endPause()
+    expect([isGranted, pauses.length]).toEqual([true, 1])
+    await endPause()
+    expect(pauses).toEqual([])
+  })
+
+  test('one whose client leaves during its turn is refused at its next step', async () => {
+    const { turns, endPause } = heldTurns()
+    const client = new AbortController()
+    const turn = new Turn(turns, worker('a', 'ann', client.signal))
+    const begun = turn.take()
+    await endPause()
+    await begun
+    client.abort()
+    await expect(turn.spent()).rejects.toMatchObject({ code: 'request_timeout' })
+  })
+})
+
+/** A board with many cards, none of which has the letter q. */
+async function largeBoard(service: Service, cards: number): Promise<TestBoard> {
+  const board = await TestBoard.create(service, await service.person(await service.workspace()))
+  const columns = [await board.column(), await board.column()]
+  for (let i = 0; i < cards; i++) await board.card(columns[i % 2]!, 'A card', { description: 'x'.repeat(1000) })
+  return board
+}
+
+describe.each(drivers)('a search on $name', (driver) => {
+  test('between two pauses, few cards are read and examined', async () => {
+    let read = 0
+    const perPause: number[] = []
+    const afterPause = (work: () => void): void => {
+      perPause.push(read)
+      read = 0
+      setImmediate(work)
+    }
+    let now = 0
+    // Ten questions about the time take a millisecond.
+    const service = await Service.start(driver, { turns: new Turns({ now: () => (now += 0.1), afterPause }) })
+    const board = await largeBoard(service, 150)
+    watchCards(service, (records) => (read += records))
+    for (const path of [`/boards/${board.id}/cards?q=q`, '/cards?q=q', '/cards?q=q&sort=position', '/cards?archived=true']) {
+      perPause.length = read = 0
+      expect((await board.get(path)).body.data).toEqual([])
+      expect([path, perPause.length >= 10, Math.max(...perPause) <= 32]).toEqual([path, true, true])
+    }
+    await service.stop()
+  })
+})
+
+const card = (id: string, description: string) => ({ id: `crd_${id.repeat(20)}`, title: id, description }) as unknown as Card
+
+describe('the examination of cards', () => {
+  const free = () => undefined
+
+  test('the transaction forgets the cards that do not match', async () => {
+    const cards = [card('a', ''), card('b', ''), card('c', '')]
+    const store = createMemoryStore()
+    const entries = cards.map(({ id }) => `x ${id}`)
+    const put = Object.fromEntries(cards.map((one) => [keys.card(one.id), { ...one }]))
+    await store.commit('w', change({ put, index: { i: { add: entries } } }))
+    const tx = new Transaction(store, 'w', systemRandom)
+    const index: Index<Card> = { name: 'i', fetch: 'card:' }
+    const { values } = await tx.range(index, { limit: 3, weak: 'records' })
+    const examination = new Examination(tx, free, ({ title }) => title === 'b')
+    expect(await examination.matching(values as Card[])).toEqual([cards[1]])
+    expect(cards.map(({ id }) => typeof tx.revisionOf(keys.card(id)))).toEqual(['undefined', 'string', 'undefined'])
+  })
+
+  test('the longer the cards are, the fewer are read at once', async () => {
+    const steps: number[] = []
+    for (const length of [0, 1000, 10_000, 50_000, 1_000_000]) {
+      const examination = new Examination(new Transaction(createMemoryStore(), 'w', systemRandom), free, () => false)
+      steps.push(examination.step)
+      await examination.matching([card('a', 'x'.repeat(length)), card('b', 'x'.repeat(length))])
+      steps.push(examination.step)
+    }
+    expect(steps).toEqual([32, 32, 32, 32, 32, 6, 32, 1, 32, 1])
+  })
+})
+
+test('a search that waits ends when its client closes the connection', async () => {
+  const { turns, pauses } = heldTurns()
+  const service = await Service.start(memory, { turns })
+  const board = await largeBoard(service, 1)
+  const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+  const headers = { authorization: `Bearer ${board.creator.read}` }
+  const sent = httpRequest(`${listener.url}/v1/boards/${board.id}/cards?q=q`, { headers, agent: false })
+  sent.on('error', () => undefined).end()
+  await expect.poll(() => pauses.length).toBe(1)
+  sent.destroy()
+  const statuses = () => service.records.filter(({ operation }) => operation === 'cards.list').map(({ status }) => status)
+  await expect.poll(statuses).toEqual([408])
+  await listener.close()
+  await service.stop()
+})
+
+test('expensive requests whose clients close their connections leave no queue behind', async () => {
+  const { turns, pauses, endPause } = heldTurns()
+  const service = await Service.start(memory, { turns })
+  const board = await largeBoard(service, 1)
+  const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+  const question = { subject: { type: 'user', id: 'me' }, action: { name: 'boards.read' }, resource: { type: 'board', id: board.id } }
+  const body = JSON.stringify({ evaluations: Array.from({ length: 100 }, () => question) })
+  const count = effort(200)
+  const waiting = vi.spyOn(turns, 'enter')
+  const sent = Array.from({ length: count }, () => {
+    const headers = { authorization: `Bearer ${board.creator.read}`, 'content-type': 'application/json' }
+    const request = httpRequest(`${listener.url}/v1/access/evaluations`, { method: 'POST', headers, agent: false })
+    return request.on('error', () => undefined).end(body)
+  })
+  await expect.poll(() => waiting.mock.calls.length, { timeout: 60_000 }).toBe(count)
+  for (const one of sent) one.destroy()
+  const statuses = () => service.records.filter(({ operation }) => operation === 'access.evaluate_all').map(({ status }) => status)
+  await expect.poll(() => statuses().length, { timeout: 60_000 }).toBe(count)
+  expect(new Set(statuses())).toEqual(new Set([408]))
+  while (pauses.length > 0) await endPause()
+  await listener.close()
+  await service.stop()
+})
+
+test('large bodies are parsed one at a time, with pauses between them, and small ones do not wait', async () => {
+  const { turns, endPause, pauses } = heldTurns(0)
+  const service = await Service.start(memory, { turns })
+  const workspaceId = await service.workspace()
+  const people = [await service.person(workspaceId), await service.person(workspaceId)]
+  const answered: number[] = []
+  const create = async (members: number, { write } = people[0]!): Promise<void> => {
+    const unknown = Object.fromEntries(Array.from({ length: members }, (_, i) => [`m${i}`, 1]))
+    answered.push((await service.send(write, 'POST', '/boards', { name: 'x', ...unknown })).status)
+  }
+  const large = [create(5000), create(5000), create(5000, people[1])]
+  await expect.poll(() => pauses.length).toBe(1)
+  await create(10)
+  expect(answered).toEqual([422])
+  for (let parsed = 1; parsed <= 3; parsed++) {
+    await expect.poll(() => pauses.length).toBe(1)
+    await endPause()
+    await expect.poll(() => answered.length).toBe(1 + parsed)
+  }
+  await Promise.all(large)
+  await service.stop()
+})
