@@ -28,6 +28,7 @@ ${tables.map(({ name, summary }) => `  ${name.padEnd(11)} ${summary}`).join('\n'
   --quick     fewer rounds
   --full      more rounds, and scale with a million cards
   --tiny      only shows that everything works; the figures mean nothing
+  --against COMMIT  "requests" beside the service of a commit, which is built in a folder of its own
   --json      JSON instead of Markdown
 `
 
@@ -35,6 +36,7 @@ interface Options {
   readonly effort: Effort
   readonly json: boolean
   readonly chosen: readonly BenchTable[]
+  readonly against: string | undefined
 }
 
 /** Runs the benchmark. @returns the exit code: 1 if a table could not be measured, 2 if the arguments are wrong */
@@ -42,7 +44,7 @@ export async function main(args: readonly string[]): Promise<number> {
   const options = readArguments(args)
   if (options === 'help') return (console.log(USAGE), 0)
   if (typeof options === 'string') return (console.error(options), 2)
-  const { effort, json, chosen } = options
+  const { effort, json, chosen, against } = options
   // Ends all processes and removes all files, also when this process is interrupted.
   const reaper = startReaper(createRunFolder())
   const reports = new Map<BenchTable, Report>()
@@ -51,7 +53,7 @@ export async function main(args: readonly string[]): Promise<number> {
     const startedAt = performance.now()
     const seconds = () => `${((performance.now() - startedAt) / 1000).toFixed(0)} s`
     try {
-      reports.set(table, await table.measure(effort, (text) => showProgress(`${table.name} ${seconds()}: ${text}`)))
+      reports.set(table, await table.measure(effort, (text) => showProgress(`${table.name} ${seconds()}: ${text}`), against))
       endProgress(`${table.name}: measured in ${seconds()}`)
     } catch (error) {
       failed = true
@@ -73,14 +75,16 @@ function readArguments(args: readonly string[]): Options | string {
     const { values, positionals } = parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { quick: flag, full: flag, tiny: flag, json: flag, help: flag },
+      options: { quick: flag, full: flag, tiny: flag, json: flag, help: flag, against: { type: 'string' } },
     })
     const unknown = positionals.filter((name) => !tables.some((table) => table.name === name))
     if (values.help) return 'help'
     if (unknown.length > 0) return `There is no table "${unknown[0]}".\n\n${USAGE}`
+    const { against } = values
+    if (against !== undefined && positionals.join() !== 'requests') return `Only the table "requests" has --against.\n\n${USAGE}`
     const effort = (['tiny', 'quick', 'full'] as const).find((name) => values[name]) ?? 'default'
     const chosen = tables.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
-    return { effort, json: values.json, chosen }
+    return { effort, json: values.json, chosen, against }
   } catch (error) {
     return `${(error as Error).message}\n\n${USAGE}`
   }

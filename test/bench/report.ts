@@ -31,7 +31,8 @@ export interface BenchTable {
   readonly name: string
   /** what it compares, for the help */
   readonly summary: string
-  measure(effort: Effort, progress: Progress): Promise<Report>
+  /** @param against a commit: the table compares the service with the one of then. Few tables do. */
+  measure(effort: Effort, progress: Progress, against?: string): Promise<Report>
 }
 
 /** A Markdown table. */

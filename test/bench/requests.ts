@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Client, type BenchRequest } from './client.ts'
-import type { BenchTable, Effort, Progress, RequestRounds } from './report.ts'
+import { buildCommit } from './commit.ts'
+import type { BenchTable, Effort, Progress, Report, RequestRounds } from './report.ts'
 import { inTurns } from './rounds.ts'
 import { ServerProcess } from './server-process.ts'
 import { formatSpread, ratioOf, spreadOf, type Spread } from './statistics.ts'
@@ -22,7 +23,7 @@ const scenarios = Object.keys(goals) as Scenario[]
 interface Cost {
   readonly scenario: Scenario
   readonly cpu: Readonly<Record<string, Spread>>
-  /** h3 ÷ ours, of each round */
+  /** of two servers, of each round */
   readonly ratio: Spread
 }
 
@@ -42,7 +43,12 @@ interface Measured {
   readonly client: Client
   readonly server: ServerProcess
   readonly next: Partial<Readonly<Record<Scenario, () => BenchRequest>>>
+  /** of a service: what its requests are about */
+  readonly workspace?: Workspace
 }
+
+/** The CPU time of each server for a request, of each round. */
+type Samples = Readonly<Record<string, readonly number[]>>
 
 const RAW = 'node:http'
 const H3 = 'h3'
@@ -51,7 +57,8 @@ const OURS = 'Lanekeeper'
 export const requests: BenchTable = {
   name: 'requests',
   summary: 'CPU time of a request on memory: node:http, h3 (for writes with zod), Lanekeeper',
-  async measure(effort, progress) {
+  async measure(effort, progress, against) {
+    if (against !== undefined) return compareWith(against, sizes[effort], progress)
     const costs = await measureRequests(sizes[effort], progress)
     return {
       title:
@@ -70,16 +77,47 @@ export const requests: BenchTable = {
   },
 }
 
+/** The service beside the one of a commit. A ratio to another program differs from machine to machine. */
+async function compareWith(commit: string, size: RequestRounds, progress: Progress): Promise<Report> {
+  progress(`builds ${commit}`)
+  const before = await startOurs(commit, buildCommit(commit))
+  const costs = await measureOn([before, await startOurs()], size, progress, (samples) => ratioOf(samples[OURS]!, samples[commit]!))
+  return {
+    title: `CPU time of the service for one request, in µs (median ± half of the distance of the quartiles), beside that of ${commit}.`,
+    head: ['request', commit, OURS, `Lanekeeper ÷ ${commit}`],
+    rows: costs.map(({ scenario, cpu, ratio }) => [
+      scenario,
+      ...[commit, OURS].map((name) => formatSpread(cpu[name]!)),
+      formatSpread(ratio, 2),
+    ]),
+    values: costs,
+  }
+}
+
 /** Measures each scenario on each server. */
 async function measureRequests(size: RequestRounds, progress: Progress): Promise<Cost[]> {
-  const ours = await startOurs()
-  const servers = [...(await startBaselines()), ours]
+  const servers = [...(await startBaselines()), await startOurs()]
+  for (const scenario of scenarios)
+    await requireSameBodies(
+      scenario,
+      servers.filter(({ next }) => next[scenario] !== undefined),
+    )
+  return measureOn(servers, size, progress, (samples) => ratioOf(samples[H3]!, samples[OURS]!))
+}
+
+async function measureOn(
+  servers: readonly Measured[],
+  size: RequestRounds,
+  progress: Progress,
+  ratio: (samples: Samples) => Spread,
+): Promise<Cost[]> {
   try {
     const costs: Cost[] = []
     for (const scenario of scenarios) {
       const compared = servers.filter(({ next }) => next[scenario] !== undefined)
-      await requireSameBodies(scenario, compared)
-      costs.push(await measureScenario(scenario, compared, ours.workspace, size, progress))
+      const samples = await measureScenario(scenario, compared, size, progress)
+      const cpu = Object.fromEntries(Object.entries(samples).map(([name, values]) => [name, spreadOf(values)]))
+      costs.push({ scenario, cpu, ratio: ratio(samples) })
     }
     return costs
   } finally {
@@ -93,19 +131,16 @@ async function measureRequests(size: RequestRounds, progress: Progress): Promise
 async function measureScenario(
   scenario: Scenario,
   servers: readonly Measured[],
-  workspace: Workspace,
   { rounds, requests: count }: RequestRounds,
   progress: Progress,
-): Promise<Cost> {
+): Promise<Samples> {
   const byName = new Map(servers.map((server) => [server.name, server]))
   const turns = { rounds, warmUp: WARM_UP_ROUNDS, progress: (text: string) => progress(`${scenario}, ${text}`) }
-  const samples = await inTurns([...byName.keys()], turns, async (name) => {
-    const { server, client, next } = byName.get(name)!
-    await workspace.rotate(count)
+  return inTurns([...byName.keys()], turns, async (name) => {
+    const { server, client, next, workspace } = byName.get(name)!
+    await workspace?.rotate(count)
     return (await server.cpuOf(() => client.sendAll(count, next[scenario]!))) / count
   })
-  const cpu = Object.fromEntries(Object.entries(samples).map(([name, values]) => [name, spreadOf(values)]))
-  return { scenario, cpu, ratio: ratioOf(samples[H3]!, samples[OURS]!) }
 }
 
 /** @throws {Error} if the servers send bodies with other members, which would make the comparison worthless */
@@ -125,11 +160,12 @@ function outlineOf(value: unknown): unknown {
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
 }
 
-async function startOurs(): Promise<Measured & { readonly workspace: Workspace }> {
-  const server = await ServerProcess.startService('memory', { args: ['--demo'] })
+/** @param folder where it was built; default: here */
+async function startOurs(name = OURS, folder?: string): Promise<Measured> {
+  const server = await ServerProcess.startService('memory', { args: ['--demo'], ...(folder !== undefined && { folder }) })
   const client = new Client(server.url, server.adminToken)
   const workspace = await Workspace.create(client)
-  return { name: OURS, server, client, workspace, next: requestsIn(workspace) }
+  return { name, server, client, workspace, next: requestsIn(workspace) }
 }
 
 /** The requests of each scenario. */

@@ -1,6 +1,7 @@
 import { fork, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ownProcess, runFolder } from '../support/run.ts'
 import type { CpuProfile } from './cpu-profile.ts'
@@ -10,6 +11,8 @@ export interface Usage {
   readonly cpu: number
   readonly rss: number
 }
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Whether measured processes can have a core of their machine that the benchmark does not use. */
 const pins = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0
@@ -30,6 +33,8 @@ interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>
   /** the modules of `dist` in place of the bundle: a profile then names the file of each function */
   readonly modules?: boolean
+  /** where it was built; default: here */
+  readonly folder?: string
 }
 
 /** A measured process. */
@@ -58,9 +63,9 @@ export class ServerProcess {
   /** Starts the built service. Requests are authenticated, authorized and counted as usual; the quotas are too high to matter. */
   static async startService(
     storage: string,
-    { args = [], execArgv = [], env = {}, modules = false }: ServiceOptions = {},
+    { args = [], execArgv = [], env = {}, modules = false, folder = ROOT }: ServiceOptions = {},
   ): Promise<ServerProcess> {
-    const main = fileURLToPath(new URL(`../../dist/${modules ? 'main' : 'lanekeeper'}.js`, import.meta.url))
+    const main = join(folder, `dist/${modules ? 'main' : 'lanekeeper'}.js`)
     const quota = String(1_000_000_000)
     const settings = { PORT: '0', LANEKEEPER_TOKEN_RATE: quota, LANEKEEPER_WORKSPACE_RATE: quota, LANEKEEPER_LOG: 'error', ...env }
     const child = forkMeasured(main, ['--json', '--storage', storage, ...args], 'pipe', settings, execArgv)
