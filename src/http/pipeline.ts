@@ -38,7 +38,7 @@ import { receiveFile } from './upload.ts'
 const API: Surface = {
   name: undefined,
   isCounted: true,
-  identify: ({ legacyPrefixes }, { request }) => new TokenPrincipal(request.headers.get('authorization'), legacyPrefixes),
+  identify: (services, { request }) => new TokenPrincipal(request.headers.get('authorization'), services),
 }
 
 /** Answers a request below /v1. @returns the response; it never throws */

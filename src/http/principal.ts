@@ -1,11 +1,12 @@
-import { parseToken, type ParsedToken } from '../auth/tokens/format.ts'
+import { parseToken } from '../auth/tokens/format.ts'
 import { expiryOf, stateOf } from '../auth/tokens/lifecycle.ts'
-import { equalInConstantTime } from '../auth/secrets.ts'
+import { equalInConstantTime, sha256Hex } from '../auth/secrets.ts'
 import type { Caller, SessionCaller, TokenCaller } from '../authz/context.ts'
 import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { durations } from '../model/durations.ts'
 import { ApiError } from '../model/errors.ts'
 import { isId } from '../model/ids.ts'
+import { limits } from '../model/limits.ts'
 import type { TokenRecord } from '../model/token.ts'
 import { isActive, type Membership } from '../model/workspace.ts'
 import { keys } from '../store/keys.ts'
@@ -36,31 +37,27 @@ const CREDENTIAL = /^Bearer +([A-Za-z0-9_]+) *$/i
 
 /** A personal access token (spec §5). */
 export class TokenPrincipal implements Principal {
-  readonly #token: ParsedToken
+  readonly partition: string
+  readonly tokenHash: string
   presented: TokenRecord | undefined
 
   /**
-   * Parses the token of an Authorization header (RFC 6750 §2.1). This reads no storage.
+   * Parses the token of an Authorization header (RFC 6750 §2.1). This reads no storage. One that was accepted before is known by its hash.
    * @throws {ApiError} `unauthorized` if the token is missing, malformed, or not the only one
    */
-  constructor(header: string | null, legacyPrefixes: readonly string[]) {
-    const plaintext = header === null ? undefined : CREDENTIAL.exec(header)?.[1]
-    const token = plaintext === undefined ? undefined : parseToken(plaintext, legacyPrefixes)
-    if (token === undefined) throw new ApiError('unauthorized')
-    this.#token = token
-  }
-
-  get partition(): string {
-    return this.#token.workspaceId
-  }
-
-  get tokenHash(): string {
-    return this.#token.hash
+  constructor(header: string | null, { seenTokens, legacyPrefixes }: Pick<Services, 'seenTokens' | 'legacyPrefixes'>) {
+    const plaintext = header?.match(CREDENTIAL)?.[1]
+    if (plaintext === undefined || plaintext.length > limits.tokenLength) throw new ApiError('unauthorized')
+    const hash = sha256Hex(plaintext)
+    const workspaceId = seenTokens.get(hash)?.workspaceId ?? parseToken(plaintext, legacyPrefixes)?.workspaceId
+    if (workspaceId === undefined) throw new ApiError('unauthorized')
+    this.partition = workspaceId
+    this.tokenHash = hash
   }
 
   /** The same error for each reason. */
   authenticate(services: Services, tx: Transaction, step: DecisionRecord): Awaitable<TokenCaller> {
-    const read = tx.read(credentialKeys(this.#token.hash))
+    const read = tx.read(credentialKeys(this.tokenHash))
     return andThen(read, ([token, membership]) => this.#accept(services, tx, step, token, membership))
   }
 
@@ -71,7 +68,7 @@ export class TokenPrincipal implements Principal {
     token: TokenRecord | undefined,
     membership: Membership | undefined,
   ): TokenCaller {
-    const { hash, workspaceId } = this.#token
+    const { tokenHash: hash, partition: workspaceId } = this
     if (token === undefined) throw new ApiError('unauthorized')
     this.presented = token
     if (!equalInConstantTime(token.hash, hash)) throw new ApiError('unauthorized')
@@ -83,7 +80,7 @@ export class TokenPrincipal implements Principal {
     Object.assign(step, { userId, workspaceId, tokenId: id })
     const expiry = expiryOf(token)
     if (expiry - now <= durations.tokenExpiryNotice) step.tokenExpires = new Date(expiry).toISOString()
-    if (services.seenTokens.get(hash) === undefined) services.seenTokens.set(hash, { scopes: token.scopes })
+    if (services.seenTokens.get(hash) === undefined) services.seenTokens.set(hash, { workspaceId, scopes: token.scopes })
     tx.logChanges(services.changes, { actor_id: userId, token_id: id, request_id: step.requestId })
     return { userId, workspaceId, membership, token }
   }

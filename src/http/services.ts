@@ -17,13 +17,15 @@ import type { RateLimits } from '../governor/quotas.ts'
 import type { Turns } from '../governor/turns.ts'
 import type { Route } from './routes.ts'
 
-/**
- * The scopes of a token never change (spec §5), so they can be remembered. They only decide what is read together: each request reads its
- * token again, and decides on that.
- */
+/** What never changes of a token (spec §5). Each request reads its token again, and decides on that. */
+interface SeenToken extends Pick<TokenRecord, 'scopes'> {
+  readonly workspaceId: string
+}
+
+/** The tokens that were accepted before, by hash. */
 export interface SeenTokens {
-  get(hash: string): Pick<TokenRecord, 'scopes'> | undefined
-  set(hash: string, token: Pick<TokenRecord, 'scopes'>): unknown
+  get(hash: string): SeenToken | undefined
+  set(hash: string, token: SeenToken): unknown
 }
 
 /** What the pipeline depends on. */
@@ -43,7 +45,6 @@ export interface Services {
   readonly usage: UsageRecorder
   /** undefined: there is no audit trail */
   readonly audit?: AuditRecorder | undefined
-  /** the scopes of tokens that this process has seen, by hash */
   readonly seenTokens: SeenTokens
   /** undefined: requests are not limited */
   readonly rateLimits?: RateLimits | undefined

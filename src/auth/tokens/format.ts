@@ -21,7 +21,7 @@ const CHECKSUM_LENGTH = 6
 const SERVICE_PREFIX = 'lk'
 
 /** What the plaintext of a token contains. */
-export interface ParsedToken {
+interface ParsedToken {
   readonly workspaceId: string
   /** SHA-256 of the plaintext, in hex: the key of the token's record */
   readonly hash: string

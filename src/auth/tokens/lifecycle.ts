@@ -29,7 +29,8 @@ export function newLifecycle(now: number, lifetime: number): TokenLifecycle {
 export function stateOf(lifecycle: TokenLifecycle, now: number): TokenState {
   if (lifecycle.replaced_by !== null) return 'rotated'
   if (lifecycle.revoked_at !== null) return 'revoked'
-  return now >= expiryOf(lifecycle) || Date.parse(lifecycle.issued_at) > now + durations.clockSkew ? 'expired' : 'active'
+  const { issued, expiry } = timesOf(lifecycle)
+  return now >= expiry || issued > now + durations.clockSkew ? 'expired' : 'active'
 }
 
 /**
@@ -59,9 +60,27 @@ export function revoked<Lifecycle extends TokenLifecycle>(lifecycle: Lifecycle, 
  * When a token expires, in milliseconds since 1970: at the time in its record, but at most 90 days after it was
  * issued, so that a forged or damaged record cannot extend it. A record with an unreadable time has expired.
  */
-export function expiryOf({ issued_at, expires_at }: Pick<TokenLifecycle, 'issued_at' | 'expires_at'>): number {
-  const expiry = Math.min(Date.parse(expires_at), Date.parse(issued_at) + durations.token)
-  return Number.isNaN(expiry) ? 0 : expiry
+export function expiryOf(lifecycle: Pick<TokenLifecycle, 'issued_at' | 'expires_at'>): number {
+  return timesOf(lifecycle).expiry
+}
+
+/** The times of a record, in milliseconds since 1970. */
+interface Times {
+  readonly issued: number
+  readonly expiry: number
+}
+
+/** The times of records that are in memory: to parse them takes longer than all else that is checked of a token. */
+const known = new WeakMap<object, Times>()
+
+function timesOf(lifecycle: Pick<TokenLifecycle, 'issued_at' | 'expires_at'>): Times {
+  const before = known.get(lifecycle)
+  if (before !== undefined) return before
+  const issued = Date.parse(lifecycle.issued_at)
+  const expiry = Math.min(Date.parse(lifecycle.expires_at), issued + durations.token)
+  const times = { issued, expiry: Number.isNaN(expiry) ? 0 : expiry }
+  known.set(lifecycle, times)
+  return times
 }
 
 /**

@@ -1,5 +1,5 @@
 import { shortAgent } from '../../model/audit.ts'
-import { MINUTE, timestamp } from '../../model/time.ts'
+import { DAY, MINUTE } from '../../model/time.ts'
 import type { TokenUse } from '../../model/token.ts'
 import { type Deps, transact } from '../../store/transact.ts'
 import { keys } from '../../store/keys.ts'
@@ -24,7 +24,17 @@ interface Known {
   /** when this process last wrote, in milliseconds since 1970 */
   written: number
   /** what it has not written yet */
-  unwritten: TokenUse | undefined
+  unwritten: Counted | undefined
+}
+
+/** The uses that are not written yet. They are counted in place: each request is one. */
+interface Counted {
+  /** the last use, in milliseconds since 1970 */
+  at: number
+  address: string | null
+  agent: string | null
+  /** days since 1970 → how often it was used */
+  readonly days: Map<number, { calls: number; refusals: number }>
 }
 
 /**
@@ -50,8 +60,8 @@ export class UsageRecorder {
       if (this.#tokens.size >= MAX_REMEMBERED_TOKENS) this.#forgetOldest()
       this.#tokens.set(hash, (token = { workspaceId, written: -Infinity, unwritten: undefined }))
     }
-    const at = timestamp(() => now)
-    token.unwritten = sumOf(token.unwritten, { at, address, agent, days: [{ day: at.slice(0, 10), calls: 1, refusals: isDenied ? 1 : 0 }] })
+    const day = Math.floor(now / DAY)
+    token.unwritten = sumOf(token.unwritten, { at: now, address, agent }, day, 1, isDenied ? 1 : 0)
     // A denied request alone causes no write, however often it is sent.
     if (!isDenied && now - token.written >= WRITE_INTERVAL) this.#write(hash, token)
     else if (this.#timer === undefined) {
@@ -85,28 +95,55 @@ export class UsageRecorder {
 
   /** Writes what is not written yet. What cannot be written is counted with the next use. */
   #write(hash: string, token: Known): void {
-    const { workspaceId, unwritten: use } = token
-    if (use === undefined) return
-    token.written = Date.parse(use.at)
+    const { workspaceId, unwritten: counted } = token
+    if (counted === undefined) return
+    token.written = counted.at
     token.unwritten = undefined
     const { store, random } = this.#deps
     const write = transact(store, workspaceId, random, async (tx) => {
       // Another process may have written a later use.
       const stored = await tx.get(keys.tokenUse(hash))
-      tx.put(keys.tokenUse(hash), sumOf(stored, { ...use, agent: shortAgent(use.agent ?? null) }))
-    }).catch(() => void (token.unwritten = sumOf(token.unwritten, use)))
+      tx.put(keys.tokenUse(hash), withCounted(stored, counted))
+    }).catch(() => {
+      for (const [day, { calls, refusals }] of counted.days) token.unwritten = sumOf(token.unwritten, counted, day, calls, refusals)
+    })
     this.#writing.add(write)
     void write.finally(() => this.#writing.delete(write))
   }
 }
 
-/** Two uses of a token as one: the client of the later one, and the sums of each day. */
-function sumOf(known: TokenUse | undefined, use: TokenUse): TokenUse {
-  const { at, address, agent } = known !== undefined && known.at > use.at ? known : use
-  const days = new Map(known?.days?.map((day) => [day.day, day]))
-  for (const { day, calls, refusals } of use.days ?? []) {
-    const counted = days.get(day)
-    days.set(day, { day, calls: calls + (counted?.calls ?? 0), refusals: refusals + (counted?.refusals ?? 0) })
+/** Adds uses of a day: the client is that of the later ones. */
+function sumOf(
+  known: Counted | undefined,
+  { at, address, agent }: Pick<Counted, 'at' | 'address' | 'agent'>,
+  day: number,
+  calls: number,
+  refusals: number,
+): Counted {
+  if (known === undefined) return { at, address, agent, days: new Map([[day, { calls, refusals }]]) }
+  if (at >= known.at) {
+    known.at = at
+    known.address = address
+    known.agent = agent
+  }
+  const counted = known.days.get(day)
+  if (counted === undefined) known.days.set(day, { calls, refusals })
+  else {
+    counted.calls += calls
+    counted.refusals += refusals
+  }
+  return known
+}
+
+/** A record with further uses: the client of the later one, and the sums of each day. */
+function withCounted(stored: TokenUse | undefined, counted: Counted): TokenUse {
+  const own = { at: new Date(counted.at).toISOString(), address: counted.address, agent: shortAgent(counted.agent) }
+  const { at, address, agent } = stored !== undefined && stored.at > own.at ? stored : own
+  const days = new Map(stored?.days?.map((day) => [day.day, day]))
+  for (const [number, { calls, refusals }] of counted.days) {
+    const day = new Date(number * DAY).toISOString().slice(0, 10)
+    const known = days.get(day)
+    days.set(day, { day, calls: calls + (known?.calls ?? 0), refusals: refusals + (known?.refusals ?? 0) })
   }
   return { at, address, agent, days: [...days.values()].toSorted((a, b) => (a.day < b.day ? -1 : 1)).slice(-DAYS) }
 }
