@@ -137,7 +137,7 @@ describe('a set of what was read', () => {
     set.add('none:1', null)
     set.addPage(page({ weak: true }))
     expect(set.resolve(reads.map(toRecordRead))).toEqual(found)
-    expect(set.expectation.records.get('part:1')).toEqual(expected)
+    expect(Object.fromEntries(set.expectation.records)).toEqual({ 'whole:1': 'r1', 'part:1': expected, 'none:1': null })
   })
 })
 

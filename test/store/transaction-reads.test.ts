@@ -156,14 +156,6 @@ describe('what a transaction reads and expects', () => {
       expect(['1', '2', '3'].map((id) => tx.known(key(id)))).toEqual([{ n: 1, next: '2' }, undefined, { n: 3 }])
     })
 
-    test('it does not replace the revision that is expected', async () => {
-      await tx.get(key('1'))
-      const revision = tx.revisionOf(key('1'))
-      expect(revision).toBeDefined()
-      await tx.range(index, { limit: 9, weak: true })
-      expect(tx.revisionOf(key('1'))).toBe(revision)
-    })
-
     test('it is confirmed if the records have not changed since, and then they are expected', async () => {
       await tx.range(index, { limit: 9, weak: true })
       await set('2', 7)
