@@ -49,7 +49,7 @@ const indexing: Indexing = {
   ],
   file: (file) => (file.visibility === 'private' ? [[indexes.privateFilesOf(file.owner_id).name, `${file.created_at} ${file.id}`]] : []),
   change: (_change, key) => {
-    const [, boardId = '', entry = ''] = key.split(':')
+    const [, boardId, entry] = key.split(':') as [kind: string, boardId: string, entry: string]
     return [[indexes.changes(boardId).name, entry]]
   },
   audit: ({ id, at, users }) => {
@@ -133,7 +133,7 @@ function cardEntries(card: Card): IndexEntry[] {
     entries.push([indexes.sortedCards(sort, board_id).name, sorted])
     for (const userId of assignee_ids) entries.push([indexes.sortedCards(sort, userId).name, sorted])
   }
-  // A card that was completed before that was recorded does not have the member.
+  // A card that an earlier version imported as completed names nobody.
   if (card.completed_at !== null && card.completed_by_id !== null)
     entries.push([indexes.cardsCompletedBy(board_id, card.completed_by_id).name, sortedEntry('completed_at', card)])
   for (const userId of assignee_ids)

@@ -17,6 +17,7 @@ async function sortInSteps(keys: readonly string[], records: readonly Stored[]):
   for (let start = 0; start < keys.length; start += STEP) {
     if (start > 0) await nextTurn()
     const run = keys.slice(start, start + STEP).map((key, i) => [key, records[start + i]!.value] as const)
+    // Stryker disable next-line EqualityOperator: no two keys are equal
     runs.push(run.toSorted(([one], [other]) => (one < other ? -1 : 1)))
   }
   while (runs.length > 1) {
@@ -31,6 +32,7 @@ async function mergeInSteps(left: readonly DumpedRecord[], right: readonly Dumpe
   const merged: DumpedRecord[] = []
   let [i, j] = [0, 0]
   while (i < left.length || j < right.length) {
+    // Stryker disable next-line EqualityOperator: no two keys are equal
     const takesLeft = j === right.length || (i < left.length && left[i]![0] < right[j]![0])
     merged.push(takesLeft ? left[i++]! : right[j++]!)
     if (merged.length % STEP === 0) await nextTurn()

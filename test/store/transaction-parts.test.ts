@@ -47,60 +47,23 @@ const outcomeOfCommit = () =>
     (error: unknown) => (error instanceof TransactionConflict ? 'conflict' : error),
   )
 
+// What is relied on after several reads is tested in read-set.test.ts, and what meets that in partition.test.ts.
 describe('a part of a record', () => {
   test.each<[what: string, outcome: 'done' | 'conflict', work: (() => unknown)[]]>([
     ['other members have changed', 'done', [() => tx.read([access]), () => rename('B')]],
     ['one of its members has changed', 'conflict', [() => tx.read([access]), close]],
-    ['the record was removed', 'conflict', [() => tx.read([access]), () => store.commit('w1', change({ remove: [board] }))]],
-    [
-      'an absent record was created',
-      'conflict',
-      [() => tx.read([partOf(other, 'id')]), () => store.commit('w1', change({ put: { [other]: { id: '2' } } }))],
-    ],
-    [
-      'other members of a record that was read as a whole have changed',
-      'conflict',
-      [() => tx.get(board), () => tx.read([access]), () => rename('B')],
-    ],
-    [
-      'the same, and the part was read together with something else',
-      'conflict',
-      [() => tx.get(board), () => tx.read([access, card]), () => rename('B')],
-    ],
-    [
-      'one that was relied on before its later read has changed',
-      'conflict',
-      [() => tx.read([partOf(board, 'open')]), () => rename('B'), () => tx.read([partOf(board, 'id'), card]), () => rename('C'), close],
-    ],
     [
       'one that a later read relied on has changed',
       'conflict',
       [() => tx.read([partOf(board, 'open')]), () => rename('B'), () => tx.read([partOf(board, 'open', 'name'), card]), () => rename('C')],
-    ],
-    [
-      'one of them was not covered by those that were read before',
-      'conflict',
-      [() => tx.read([partOf(board, 'open')]), () => tx.read([partOf(board, 'open', 'name')]), () => rename('B')],
-    ],
-    [
-      'the record was read as a whole since it has changed',
-      'done',
-      [() => tx.read([access]), () => rename('B'), () => tx.read([board, card])],
     ],
   ])('if %s, the commit is %s', async (_what, outcome, work) => {
     for (const step of work) await step()
     expect(await outcomeOfCommit()).toBe(outcome)
   })
 
-  test('a later read has the later state', async () => {
-    await tx.read([access])
-    await rename('B')
-    expect(await tx.read([board, card])).toMatchObject([{ name: 'B' }, { board_id: '1' }])
-  })
-
   test.each([
     ['it is read as a whole', async () => void (await tx.get(board))],
-    ['a member that it did not have is read', async () => void (await tx.read([partOf(board, 'name')]))],
     ['it is written', async () => tx.put(board, { id: '1', open: 'yes', name: 'mine' })],
     ['it is removed', async () => tx.remove(board)],
     ['it is relied on as a whole', async () => tx.relyOnWhole(board)],
@@ -110,19 +73,6 @@ describe('a part of a record', () => {
     expect(reads).toBe(1)
     await rename('B')
     expect(await outcomeOfCommit()).toBe('conflict')
-  })
-
-  test('a part of an absent record can be read again, alone and with something else', async () => {
-    expect(await tx.read([partOf(other, 'id')])).toEqual([undefined])
-    expect(await tx.read([partOf(other, 'id')])).toEqual([undefined])
-    expect(await tx.read([partOf(other, 'id'), card])).toEqual([undefined, { board_id: '1' }])
-  })
-
-  test('a weak read does not replace it', async () => {
-    await tx.read([access])
-    await rename('B')
-    await tx.range(index, { limit: 5, weak: true })
-    expect(await tx.get(board)).toMatchObject({ name: 'A' })
   })
 
   test('its expectation has the revision and the members', async () => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { systemRandom } from '../../src/model/ids.ts'
-import type { Index } from '../../src/store/indexes.ts'
-import type { Key } from '../../src/store/keys.ts'
+import { indexes, type Index } from '../../src/store/indexes.ts'
+import { keys, type Key } from '../../src/store/keys.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import type { Change, ReadRequest, Store } from '../../src/store/port.ts'
 import { Transaction, TransactionConflict } from '../../src/store/transaction.ts'
@@ -65,6 +65,37 @@ describe('what a transaction reads and expects', () => {
     expect(reads).toHaveLength(2)
   })
 
+  test('what is prefetched is returned, and nothing else is read', async () => {
+    expect([
+      await tx.prefetch({ records: [key('1'), key('9')] }),
+      await tx.prefetch({ ranges: [{ index, options: { limit: 1 } }] }),
+    ]).toEqual([[{ n: 1, next: '2' }, undefined], []])
+    await tx.get(key('2'))
+    expect(reads.map(({ records, ranges, counts }) => [records, ranges.length, counts])).toEqual([
+      [['a:1', 'a:9'], 0, []],
+      [[], 1, []],
+      [['a:2'], 0, []],
+    ])
+  })
+
+  test('a page that its driver has cut says so, and has nothing that was written after its last entry', async () => {
+    const { read } = store
+    store.read = async (partition, request) => {
+      const snapshot = (await read.call(store, partition, request))!
+      return { ...snapshot, ranges: snapshot.ranges.map((range) => ({ ...range, isCut: true })) }
+    }
+    const [users, options] = [indexes.users(), { limit: 9, partial: true }]
+    const user = (id: string) => ({ id, display_name: id, avatar_url: null, created_at: id, updated_at: id })
+    expect(await tx.range(index, { limit: 9 })).toMatchObject({ isCut: true })
+    for (const id of ['1', '3']) tx.create(keys.user(id), user(id))
+    await tx.commit()
+    const other = begin()
+    expect(await other.range(users, options)).toEqual({ entries: ['1 1', '3 3'], values: [user('1'), user('3')], isCut: true })
+    for (const id of ['2', '4']) other.create(keys.user(id), user(id))
+    const values = ['1', '2', '3'].map(user)
+    expect(await other.range(users, options)).toEqual({ entries: ['1 1', '2 2', '3 3'], values, isCut: true })
+  })
+
   test('a template whose record is missing is undefined, and nothing is expected of it', async () => {
     expect(await tx.read([key('1'), 'a:{0.next}', key('2'), 'a:{2.next}', key('9')])).toEqual([
       { n: 1, next: '2' },
@@ -118,12 +149,11 @@ describe('what a transaction reads and expects', () => {
       expect((await tx.range(index, { limit: 9, weak: true })).values).toEqual([{ n: 10 }, undefined, { n: 3 }])
     })
 
-    test('it does not replace the revision that is expected', async () => {
+    test('its record can be forgotten, unless the transaction relies on it', async () => {
       await tx.get(key('1'))
-      const revision = tx.revisionOf(key('1'))
-      expect(revision).toBeDefined()
       await tx.range(index, { limit: 9, weak: true })
-      expect(tx.revisionOf(key('1'))).toBe(revision)
+      for (const id of ['1', '2']) tx.forget(key(id))
+      expect(['1', '2', '3'].map((id) => tx.known(key(id)))).toEqual([{ n: 1, next: '2' }, undefined, { n: 3 }])
     })
 
     test('it is confirmed if the records have not changed since, and then they are expected', async () => {
@@ -200,6 +230,7 @@ describe('what a transaction reads and expects', () => {
       tx.remove(key('2'))
       tx.put(key('9'), { n: 9 })
       const written = ['1', '2', '3', '9', '4'].map((id) => tx.revisionOf(key(id)))
+      expect(['1', '2', '3', '9', '4'].map((id) => tx.isWritten(key(id)))).toEqual([true, true, false, true, false])
       await tx.commit()
       const { revision } = commits[0]!
       expect(revision).toMatch(/^[0-9a-z]{20}$/)
