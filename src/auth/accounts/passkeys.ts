@@ -175,7 +175,7 @@ export async function changePasskey(
   const { before } = await changeSecondFactor(deps, userId, (factor) => {
     const before = factor.passkeys.find(({ id }) => id === passkeyId)
     const passkeys = factor.passkeys.map((one) => (one === before ? change(one) : one)).filter((one) => one !== undefined)
-    return { before, ...(before !== undefined && { factor: { ...factor, passkeys } }) }
+    return { before, factor: { ...factor, passkeys } }
   })
   return before
 }
