@@ -114,9 +114,12 @@ describe('the passkeys of a person', () => {
   const give = (...passkeys: readonly Passkey[]) =>
     transact(store, GLOBAL, systemRandom, async (tx) => tx.put(keys.secondFactor(USER), { ...(await secondFactorOf(tx, USER)), passkeys }))
   /** Registers the passkey of the authenticator. @param changed the answer of the browser, and the person who got the challenge */
-  const register = async (changed = (answer: any): unknown => answer, user_id = USER) => {
+  const register = async (changed?: (answer: any) => unknown, user_id = USER) => {
     const members = { purpose: 'register', user_id, credential: null, formToken: session.form_token } as const
     const challenge = await transact(store, GLOBAL, systemRandom, (tx) => createChallenge(tx, members, deps()))
+    return send(challenge, changed)
+  }
+  const send = (challenge: string, changed = (answer: any): unknown => answer) => {
     const answer = changed(JSON.parse(authenticator.create({ user, challenge, rp: { id: PARTY.id } }, ORIGIN)))
     return registerPasskey(deps(), { session, attestation: readAnswer(JSON.stringify(answer), ORIGIN)!, name: 'Phone' })
   }
@@ -146,6 +149,7 @@ describe('the passkeys of a person', () => {
   test.each<[string, () => Promise<unknown>]>([
     ['whose user was not verified', () => ((authenticator.flags = 1), register())],
     ['that is malformed', () => register((answer) => ({ ...answer, type: 'password' }))],
+    ['whose challenge the service did not make', () => send(CHALLENGE)],
     ['whose challenge another person got', () => register(undefined, 'usr_00000000000000000001')],
   ])('one %s is refused', async (_what, registered) => {
     expect(await registered()).toBeUndefined()

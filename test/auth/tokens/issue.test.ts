@@ -107,7 +107,7 @@ describe('the end of a token', () => {
     const { token } = await issue()
     const end = (who?: string) => run(async (tx) => endToken(tx, (await findToken(tx, token.id))!, service.deps.clock, who))
     const ended = { ...token, revoked_at: at(START), ...members }
-    expect(await end(by)).toEqual(ended)
+    expect(await end(by)).toStrictEqual(ended)
     service.now += 1
     expect(await end('usr_00000000000000000002')).toEqual(ended)
     expect(await run((tx) => findToken(tx, token.id))).toEqual(ended)
