@@ -66,12 +66,13 @@ describe('the answer of a passkey', () => {
     ['that is no object', null],
     ['without an id', { response: json.response }],
     ['without a response', { id: 'credential' }],
+    ['with members of other types', { id: 1, response: [] }],
     ['without data of the browser', { ...json, response: {} }],
     ['with data that are not JSON', { ...json, response: data('{') }],
     ['with data without a challenge', { ...json, response: data('{}') }],
   ])('%s is malformed', (_what, value, origin) => expect(read(value, origin)).toBeUndefined())
 
-  test('that is not JSON is malformed', () => expect(readAnswer('{', ORIGIN)).toBeUndefined())
+  test('that is not JSON is malformed', () => expect(['', '{'].map((text) => readAnswer(text, ORIGIN))).toEqual([undefined, undefined]))
 })
 
 describe('the options of a challenge', () => {
