@@ -20,7 +20,7 @@ const BODY_BYTES = 4096
  * @returns the handler of its requests; it never throws
  */
 export function createRevocation(services: Services): (request: ServerRequest) => Promise<Response> {
-  const throttle = new Throttle({ burst: 30, every: 2000 }, services.clock)
+  const throttle = new Throttle({ burst: 30, every: 2000 }, services.clock, 'revocation')
   return async (req) => {
     const requestId = randomUUID()
     try {

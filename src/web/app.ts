@@ -56,7 +56,7 @@ export function createWeb(options: WebOptions): Web {
     ...options,
     signIn: new SignIn(options, passwords, counters),
     secondStep: new SecondStep(options, counters),
-    signUps: new Throttle({ burst: 20, every: 30_000 }, clock, counters, 'sign-up'),
+    signUps: new Throttle({ burst: 20, every: 30_000 }, clock, 'sign-up', counters),
   }
   const router = createRouter<Page>()
   for (const page of pages) addRoute(router, undefined, page.path.replace(/\{(\w+)\}/g, ':$1'), page)

@@ -27,6 +27,7 @@ const get = async (service: Service, path: string, token: string) => {
 /** Signs a user in. */
 const signIn = ({ deps }: Service, email: string, password: string) =>
   new SignIn(deps, cheapPasswords).attempt({
+    formToken: '',
     email,
     password,
     agent: '',

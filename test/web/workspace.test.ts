@@ -185,22 +185,6 @@ describe('the rules for new tokens', () => {
       expect(await rules()).toBeUndefined()
     },
   )
-
-  test('hold for every way in which a token is issued', async () => {
-    await setRules({ max_days: '7' })
-    const issue = (request: { scopes?: string[]; lifetime?: number }) =>
-      service
-        .write(workspaceId, (tx) => issueToken(tx, { userId: member.id, name: 'x', scopes: ['kanban:read'], ...request }, service.deps))
-        .then(
-          ({ token }) => Date.parse(token.expires_at) - service.now,
-          (error: { reason: string }) => error.reason,
-        )
-    expect(await issue({})).toBe(7 * DAY)
-    expect(await issue({ lifetime: 7 * DAY })).toBe(7 * DAY)
-    expect(await issue({ lifetime: 7 * DAY + 1 })).toBe('too_long')
-    expect(await issue({ scopes: ['kanban:admin'] })).toBe('admin')
-    expect(await issue({ scopes: ['kanban:write'] })).toBe(7 * DAY)
-  })
 })
 
 describe('the activity of a person', () => {

@@ -1,5 +1,5 @@
 import type { AuthenticationResponseJSON, AuthenticatorTransport, RegistrationResponseJSON } from '@simplewebauthn/server'
-import { isIP } from 'node:net'
+import { isIPv4 } from 'node:net'
 import { z } from 'zod'
 import { durations } from '../../model/durations.ts'
 import { lazy } from '../../model/lazy.ts'
@@ -23,7 +23,8 @@ export interface RelyingParty {
 /** The relying party of an origin. There are no passkeys for an IP address. */
 export function relyingParty(origin: string): RelyingParty | undefined {
   const { hostname } = new URL(origin)
-  return isIP(hostname.replace(/^\[(.*)\]$/, '$1')) === 0 ? { origin, id: hostname } : undefined
+  // A URL has an IPv6 address in brackets.
+  return isIPv4(hostname) || hostname.startsWith('[') ? undefined : { origin, id: hostname }
 }
 
 /** What is read of the JSON of an answer before it is verified. The library refuses what is malformed in the rest. */
@@ -51,9 +52,9 @@ export interface PasskeyAnswer {
 export function readAnswer(text: string, origin: string): PasskeyAnswer | undefined {
   const party = relyingParty(origin)
   const { data: json } = answer.safeParse(parseJson(text))
-  const { data } = clientData.safeParse(parseJson(textOf(json?.response.clientDataJSON)))
-  if (party === undefined || json === undefined || data === undefined) return undefined
-  return { party, credentialId: json.id, userId: textOf(json.response.userHandle), challenge: data.challenge, json }
+  if (party === undefined || json === undefined) return undefined
+  const { data } = clientData.safeParse(parseJson(textOf(json.response.clientDataJSON)))
+  return data && { party, credentialId: json.id, userId: textOf(json.response.userHandle), challenge: data.challenge, json }
 }
 
 function textOf(base64: string | null | undefined): string {
@@ -174,7 +175,7 @@ export async function changePasskey(
   const { before } = await changeSecondFactor(deps, userId, (factor) => {
     const before = factor.passkeys.find(({ id }) => id === passkeyId)
     const passkeys = factor.passkeys.map((one) => (one === before ? change(one) : one)).filter((one) => one !== undefined)
-    return { before, ...(before !== undefined && { factor: { ...factor, passkeys } }) }
+    return { before, factor: { ...factor, passkeys } }
   })
   return before
 }

@@ -114,7 +114,7 @@ export async function renewRecoveryCodes(deps: Deps, userId: string): Promise<re
 /** Removes a person's authenticator app, recovery codes and passkeys. @returns whether there was one of them */
 export async function removeSecondFactor(tx: Transaction, userId: string): Promise<boolean> {
   const stored = await tx.get(keys.secondFactor(userId))
-  if (stored !== undefined) tx.remove(keys.secondFactor(userId))
+  tx.remove(keys.secondFactor(userId))
   return stored !== undefined
 }
 

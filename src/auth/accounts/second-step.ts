@@ -41,8 +41,8 @@ export class SecondStep {
   /** @param counters with which processes throttle together; default: this process throttles alone */
   constructor(deps: Deps, counters?: SharedCounters) {
     this.#deps = deps
-    this.#byAccount = new Throttle({ burst: 6, every: 30 * MINUTE }, deps.clock, counters, 'second-factor')
-    this.#challenges = new Throttle({ burst: 30, every: MINUTE / 6 }, deps.clock, counters, 'challenge')
+    this.#byAccount = new Throttle({ burst: 6, every: 30 * MINUTE }, deps.clock, 'second-factor', counters)
+    this.#challenges = new Throttle({ burst: 30, every: MINUTE / 6 }, deps.clock, 'challenge', counters)
   }
 
   /**

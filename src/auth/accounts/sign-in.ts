@@ -15,7 +15,7 @@ export interface SignInAttempt extends Visit {
   readonly email: string
   readonly password: string
   /** the form token of the page: the second step must come from the same browser */
-  readonly formToken?: string
+  readonly formToken: string
 }
 
 /** An attempt that failed. The user id is for the log only: the response must not depend on it. */
@@ -41,9 +41,9 @@ export class SignIn {
   constructor(deps: Deps, passwords: Passwords, counters?: SharedCounters) {
     this.#deps = deps
     this.#passwords = passwords
-    this.#byNetwork = new Throttle({ burst: 50, every: MINUTE / 2 }, deps.clock, counters, 'sign-in-network')
-    this.#byAccountAndNetwork = new Throttle({ burst: 8, every: 2 * MINUTE }, deps.clock, counters, 'sign-in-account-network')
-    this.#byAccount = new Throttle({ burst: 100, every: MINUTE / 4 }, deps.clock, counters, 'sign-in-account')
+    this.#byNetwork = new Throttle({ burst: 50, every: MINUTE / 2 }, deps.clock, 'sign-in-network', counters)
+    this.#byAccountAndNetwork = new Throttle({ burst: 8, every: 2 * MINUTE }, deps.clock, 'sign-in-account-network', counters)
+    this.#byAccount = new Throttle({ burst: 100, every: MINUTE / 4 }, deps.clock, 'sign-in-account', counters)
   }
 
   /**
@@ -52,7 +52,7 @@ export class SignIn {
    * @throws {StorageUnavailable}
    * @throws {ApiError} `unavailable` if too many password checks are waiting
    */
-  async attempt({ email, password, formToken = '', ...visit }: SignInAttempt): Promise<SignInResult> {
+  async attempt({ email, password, formToken, ...visit }: SignInAttempt): Promise<SignInResult> {
     const { network, device } = visit
     const account = await this.#findAccount(email)
     const knownDevice = isKnownDevice(account, device) ? device : undefined
@@ -75,7 +75,7 @@ export class SignIn {
   async verifyPassword(
     session: Session,
     password: string,
-    code: string | null = '',
+    code: string | null,
   ): Promise<'verified' | 'refused' | 'code_refused' | { readonly retryAfterMs: number }> {
     const { store, random } = this.#deps
     const key = `session ${session.hash}`

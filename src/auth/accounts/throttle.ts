@@ -20,8 +20,8 @@ export class Throttle {
   /** key → the milliseconds until its bucket is full again */
   readonly #counters: Counters
 
-  /** @param shared default: this process throttles alone @param name of the throttle in the shared counters */
-  constructor(rate: Rate, clock: Clock, shared?: SharedCounters, name = '') {
+  /** @param name of the throttle in the shared counters @param shared default: this process throttles alone */
+  constructor(rate: Rate, clock: Clock, name: string, shared?: SharedCounters) {
     this.#rate = rate
     const { burst, every } = rate
     this.#counters = new Counters({ clock, every, lifetime: burst * every, most: MAX_KEYS, shared, prefix: `${name}:` })

@@ -98,6 +98,7 @@ describe('the second factor of a person', () => {
   const use = (code: string) => run((tx) => factors.useCode(tx, USER, code, clock))
 
   test('an authenticator app counts from its first code on, which is not accepted again', async () => {
+    expect(await confirm('000000')).toEqual({})
     const secret = await offer()
     expect(await use(codeAt(secret, now))).toBeUndefined()
     expect(await confirm('000000')).toEqual({ secret })
@@ -151,6 +152,17 @@ describe('the second factor of a person', () => {
     ])
     expect(await factors.removeAuthenticator(deps(), USER)).toBe(false)
     expect(await factors.renewRecoveryCodes(deps(), USER)).toBeUndefined()
+  })
+
+  test('is removed as a whole, and without its authenticator app it has the passkeys', async () => {
+    await add()
+    const passkey = { id: 'pky_00000000000000000000', name: 'Phone', credential_id: 'c', public_key: 'k', counter: 0, transports: [] }
+    const passkeys = [{ ...passkey, added_at: new Date(now).toISOString(), used_at: null }]
+    await run(async (tx) => tx.put(keys.secondFactor(USER), { ...(await factors.secondFactorOf(tx, USER)), passkeys }))
+    await factors.removeAuthenticator(deps(), USER)
+    expect(await stored()).toEqual({ user_id: USER, authenticator: null, pending: null, recovery_hashes: [], passkeys })
+    const remove = () => run((tx) => factors.removeSecondFactor(tx, USER))
+    expect([await remove(), await run((tx) => tx.get(keys.secondFactor(USER))), await remove()]).toEqual([true, undefined, false])
   })
 })
 

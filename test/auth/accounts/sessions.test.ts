@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { beginSession, endSessions, renewSession, resumeSession } from '../../../src/auth/accounts/sessions.ts'
+import { beginSession, endSessions, liveSessionsOf, renewSession, resumeSession } from '../../../src/auth/accounts/sessions.ts'
 import type { Confirmation, Session } from '../../../src/model/account.ts'
 import { newId } from '../../../src/model/ids.ts'
 import { HOUR, MINUTE } from '../../../src/model/time.ts'
@@ -119,6 +119,19 @@ describe.each(drivers)('sessions, on $name', (driver) => {
     const session = await resume(secret)
     service.now = start
     expect([session !== undefined, (await sessions()).length]).toEqual([true, before + 1])
+  })
+
+  test('the list of a person has the live ones, newest first', async () => {
+    const start = service.now
+    const begun: Session[] = []
+    for (const minutes of [0, 15, 29]) {
+      service.now = start + minutes * MINUTE
+      begun.push((await begin()).session)
+    }
+    service.now = start + 30 * MINUTE
+    const listed = await service.write(GLOBAL, (tx) => liveSessionsOf(tx, userId, service.deps.clock))
+    service.now = start
+    expect(listed).toEqual([begun[2], begun[1]])
   })
 
   test('sessions that have ended do not end older ones that are in use', async () => {

@@ -6,7 +6,7 @@ import { TokenBuckets } from '../../support/token-bucket.ts'
 
 const make = (burst: number, every: number) => {
   const clock = { now: 1_000_000 }
-  return { clock, throttle: new Throttle({ burst, every }, () => clock.now) }
+  return { clock, throttle: new Throttle({ burst, every }, () => clock.now, 'n') }
 }
 
 describe('a throttle', () => {
@@ -68,7 +68,7 @@ describe('the throttles of several processes', () => {
   const createProcesses = (burst: number, every: number) => {
     const clock = { now: 1_000_000 }
     const counters = createCounters()
-    const create = () => new Throttle({ burst, every }, () => clock.now, counters, 'n')
+    const create = () => new Throttle({ burst, every }, () => clock.now, 'n', counters)
     return { clock, counters, one: create(), two: create() }
   }
 

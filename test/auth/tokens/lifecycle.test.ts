@@ -22,7 +22,9 @@ const earlier = at(NOW - 5)
 /** Lifecycles in each state at NOW. The rotated and revoked ones include some whose expiry has passed since. */
 const lifecycles: Record<TokenState, TokenLifecycle[]> = {
   active: [unexpired, newLifecycle(NOW, 1), newLifecycle(NOW, 90 * DAY)],
-  rotated: [unexpired, expired].map((lifecycle) => ({ ...lifecycle, revoked_at: earlier, replaced_by: SUCCESSOR })),
+  rotated: [unexpired, expired].flatMap((lifecycle) =>
+    [earlier, null].map((revoked_at) => ({ ...lifecycle, revoked_at, replaced_by: SUCCESSOR })),
+  ),
   revoked: [unexpired, expired].map((lifecycle) => ({ ...lifecycle, revoked_at: earlier })),
   expired: [expired, newLifecycle(NOW - 1, 1), newLifecycle(NOW, 0), newLifecycle(NOW - 90 * DAY, 90 * DAY)],
 }

@@ -3,7 +3,7 @@ import { addMember, endMembership } from '../../../src/admin/memberships.ts'
 import { keys, GLOBAL } from '../../../src/store/keys.ts'
 import { StorageUnavailable } from '../../../src/store/port.ts'
 import { endToken, issueToken, IssueRefused, rotateToken, type IssuedToken } from '../../../src/auth/tokens/issue.ts'
-import { expiryOf, stateOf } from '../../../src/auth/tokens/lifecycle.ts'
+import { stateOf } from '../../../src/auth/tokens/lifecycle.ts'
 import { sha256Hex } from '../../../src/auth/secrets.ts'
 import { DAY } from '../../../src/model/time.ts'
 import { drivers } from '../../support/drivers.ts'
@@ -29,8 +29,8 @@ describe.each(drivers)('rotation, on $name', (driver) => {
     first = await service.write(workspaceId, (tx) => issueToken(tx, request, service.deps))
   })
 
-  const rotate = (tokenId: string, lifetime = 90 * DAY, by = person) =>
-    service.write(workspaceId, (tx) => rotateToken(tx, { userId: by.id, tokenId, lifetime }, service.deps))
+  const rotate = (tokenId: string, lifetime = 90 * DAY) =>
+    service.write(workspaceId, (tx) => rotateToken(tx, { userId: person.id, tokenId, lifetime }, service.deps))
   const outcomeOf = (rotation: Promise<unknown>) =>
     rotation.then(
       () => 'issued',
@@ -44,7 +44,7 @@ describe.each(drivers)('rotation, on $name', (driver) => {
     return tokens.filter((token) => token?.user_id === person.id && token.name === 'first' && stateOf(token, service.now) === 'active')
   }
 
-  const stored = (hash = first.token.hash) => service.write(workspaceId, (tx) => tx.get(keys.token(hash)))
+  const stored = () => service.write(workspaceId, (tx) => tx.get(keys.token(first.token.hash)))
 
   test('the new token has the name and scopes of the old one, whose record has its end and its successor', async () => {
     const { plaintext, token } = await rotate(first.token.id, 5 * DAY)
@@ -63,47 +63,6 @@ describe.each(drivers)('rotation, on $name', (driver) => {
     expect(await stored()).toEqual({ ...first.token, revoked_at: at, replaced_by: token.id })
     expect([await status(first.plaintext), await status(plaintext)]).toEqual([401, 200])
     expect(await activeTokens()).toEqual([token])
-  })
-
-  test('a revocation changes the time of its end in the record, and a token that has ended is not written again', async () => {
-    const end = () =>
-      service.write(workspaceId, async (tx) => [
-        await stored(),
-        endToken(tx, (await tx.get(keys.token(first.token.hash)))!, service.deps.clock),
-      ])
-    const [, ended] = await end()
-    expect([ended, await stored()]).toEqual(
-      Array.from({ length: 2 }, () => ({ ...first.token, revoked_at: new Date(service.now).toISOString() })),
-    )
-    let commits = 0
-    service.store.beforeCommit = async () => void commits++
-    await end()
-    service.store.beforeCommit = undefined
-    expect(commits).toBe(0)
-  })
-
-  test('a rotated token expires at most 90 days from the rotation', async () => {
-    const at = service.now
-    service.now = at + 50 * DAY
-    const { token, plaintext } = await rotate(first.token.id, 1e15)
-    expect(expiryOf(token)).toBe(at + 140 * DAY)
-    service.now = at + 140 * DAY - 1
-    const last = await status(plaintext)
-    service.now = at + 140 * DAY
-    const over = await status(plaintext)
-    service.now = at
-    expect([last, over]).toEqual([200, 401])
-  })
-
-  test('a token can be rotated until the millisecond of its expiry', async () => {
-    const at = service.now
-    const expiry = expiryOf(first.token)
-    service.now = expiry
-    const late = await outcomeOf(rotate(first.token.id))
-    service.now = expiry - 1
-    const early = await outcomeOf(rotate(first.token.id))
-    service.now = at
-    expect([late, early]).toEqual(['not_active', 'issued'])
   })
 
   test('a client that reads continuously sees either the old or the new token accepted, never both and never neither', async () => {
@@ -176,13 +135,6 @@ describe.each(drivers)('rotation, on $name', (driver) => {
     expect(others).toEqual([])
     expect(one!.id === first.token.id).toBe(when === 'before')
     expect(await status(first.plaintext)).toBe(when === 'before' ? 200 : 401)
-  })
-
-  test("another person's token and an absent token cannot be rotated", async () => {
-    const other = await service.person(workspaceId)
-    expect(await outcomeOf(rotate(first.token.id, DAY, other))).toBe('no_token')
-    expect(await outcomeOf(rotate('tok_00000000000000000000'))).toBe('no_token')
-    expect(await status(first.plaintext)).toBe(200)
   })
 
   test('when a membership ends, all its tokens end and none can be issued, and rejoining reactivates none', async () => {

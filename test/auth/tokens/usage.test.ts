@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { UsageRecorder } from '../../../src/auth/tokens/usage.ts'
 import { sha256Hex } from '../../../src/auth/secrets.ts'
 import { DAY, MINUTE } from '../../../src/model/time.ts'
@@ -91,6 +91,44 @@ describe('the use of a token', () => {
     await service.stop()
   })
 
+  test('that was denied is written after ten minutes by one timer', async () => {
+    const service = await Service.start(memory)
+    const workspace = await service.workspace()
+    onTestFinished(() => void vi.useRealTimers())
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const recorder = new UsageRecorder(service.deps)
+    for (let i = 0; i < 2; i++) {
+      for (let k = 0; k < 3; k++) recorder.record(workspace, 'e'.repeat(64), { isDenied: true })
+      expect(vi.getTimerCount()).toBe(1)
+      vi.advanceTimersByTime(10 * MINUTE)
+      expect(vi.getTimerCount()).toBe(0)
+    }
+    await recorder.settled()
+    const use = await service.write(workspace, (tx) => tx.get(keys.tokenUse('e'.repeat(64))))
+    expect(use?.days).toEqual([{ day: '2026-11-20', calls: 6, refusals: 6 }])
+    await service.stop()
+  })
+
+  test('is added to one that was written before it, has a later time or has no days', async () => {
+    const service = await Service.start(memory)
+    const workspace = await service.workspace()
+    const later = { at: '2026-11-21T12:00:00.000Z', address: 'b', agent: 'later' }
+    await service.write(workspace, async (tx) => {
+      for (const hash of ['f', 'g']) await tx.get(keys.tokenUse(hash))
+      tx.put(keys.tokenUse('f'), { ...later, days: [{ day: '2026-11-21', calls: 3, refusals: 1 }] })
+      tx.put(keys.tokenUse('g'), later)
+    })
+    const recorder = new UsageRecorder(service.deps)
+    for (const hash of ['f', 'g']) recorder.record(workspace, hash, { address: 'a', agent: 'earlier' })
+    await recorder.flush()
+    const earlier = { day: '2026-11-20', calls: 1, refusals: 0 }
+    expect(await service.write(workspace, (tx) => tx.read([keys.tokenUse('f'), keys.tokenUse('g')]))).toEqual([
+      { ...later, days: [earlier, { day: '2026-11-21', calls: 3, refusals: 1 }] },
+      { ...later, days: [earlier] },
+    ])
+    await service.stop()
+  })
+
   test('is counted later if it cannot be written, and has 30 days', async () => {
     const service = await Service.start(memory)
     const workspace = await service.workspace()
@@ -130,19 +168,19 @@ describe('the use of a token', () => {
     await service.stop()
   })
 
-  test('is remembered for 10,000 tokens, and what was counted of the one that is forgotten is written', async () => {
+  test('is remembered for as many tokens as there may be, and what was counted of the one that is forgotten is written', async () => {
     const service = await Service.start(memory)
     let commits = 0
     const store = decorateStore(service.store, { commit: (partition, change) => (commits++, service.store.commit(partition, change)) })
-    const recorder = new UsageRecorder({ ...service.deps, store })
+    const recorder = new UsageRecorder({ ...service.deps, store }, 3)
     const commitsOf = async (...hashes: string[]) => {
       const before = commits
       for (const hash of hashes) recorder.record('wsp_1', hash)
       await recorder.settled()
       return commits - before
     }
-    expect(await commitsOf('first', ...Array.from({ length: 9_999 }, (_, i) => String(i)))).toBe(10_000)
-    expect(await commitsOf('first', '0', '9998')).toBe(0)
+    expect(await commitsOf('first', '0', '1')).toBe(3)
+    expect(await commitsOf('first', '0')).toBe(0)
     // The use of a token that is new is written at once.
     expect(await commitsOf('another')).toBe(2)
     expect(await commitsOf('0', 'first')).toBe(2)

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { addMember } from '../../../src/admin/memberships.ts'
+import { addUser } from '../../../src/admin/users.ts'
+import { endToken, findToken, issueToken, newestFirst, rotateToken, type TokenRequest } from '../../../src/auth/tokens/issue.ts'
+import { DAY } from '../../../src/model/time.ts'
+import type { TokenRecord } from '../../../src/model/token.ts'
+import { keys } from '../../../src/store/keys.ts'
+import type { Transaction } from '../../../src/store/transaction.ts'
+import { memory } from '../../support/memory.ts'
+import { Service } from '../../support/service.ts'
+
+const START = Date.parse('2026-11-20T12:00:00.000Z')
+const at = (time: number) => new Date(time).toISOString()
+const ABSENT = 'tok_00000000000000000000'
+let service: Service
+let workspaceId: string
+let userId: string
+beforeAll(async () => void (service = await Service.start(memory)))
+afterAll(() => service.stop())
+beforeEach(async () => {
+  service.now = START
+  workspaceId = await service.workspace()
+  const user = await addUser(service.deps, { display_name: 'Ann' })
+  await addMember(service.deps, workspaceId, user, 'member')
+  userId = user.id
+})
+const run = <T>(work: (tx: Transaction) => T | Promise<T>) => service.write(workspaceId, work)
+const issue = async (request: Partial<TokenRequest> = {}) =>
+  run((tx) => issueToken(tx, { userId, name: 'CI', scopes: ['kanban:read'], ...request }, service.deps))
+const rotate = (tokenId: string, by = userId, lifetime = DAY) =>
+  run((tx) => rotateToken(tx, { userId: by, tokenId, lifetime }, service.deps))
+
+test.each<[string, { max_days: number; admin: boolean } | undefined, Partial<TokenRequest>, number | string]>([
+  ['no rules, it lasts 90 days', undefined, { scopes: ['kanban:admin'] }, 90 * DAY],
+  ['no rules and a longer lifetime, 90 days', undefined, { lifetime: 1e15 }, 90 * DAY],
+  ['rules and no lifetime, as long as they allow', { max_days: 7, admin: false }, {}, 7 * DAY],
+  ['rules and a lifetime that they allow, as long as that', { max_days: 7, admin: false }, { lifetime: 7 * DAY }, 7 * DAY],
+  ['a lifetime beyond the rules, it is refused', { max_days: 7, admin: true }, { lifetime: 7 * DAY + 1 }, 'too_long'],
+  ['a lifetime beyond any rules, it lasts 90 days', { max_days: 90, admin: true }, { lifetime: Infinity }, 90 * DAY],
+  ['a scope that the rules forbid, it is refused', { max_days: 7, admin: false }, { scopes: ['other:read', 'kanban:admin'] }, 'admin'],
+  ['a scope that the rules allow, it is issued', { max_days: 7, admin: true }, { scopes: ['kanban:admin'] }, 7 * DAY],
+  ['a lesser scope, it is issued', { max_days: 7, admin: false }, { scopes: ['kanban:write'] }, 7 * DAY],
+])('a token with %s', async (_what, rules, request, expected) => {
+  await run(async (tx) => {
+    await tx.get(keys.tokenRules())
+    if (rules !== undefined) tx.put(keys.tokenRules(), { ...rules, updated_at: at(START), updated_by: userId })
+  })
+  const outcome = issue(request).then(
+    ({ token }) => Date.parse(token.expires_at) - START,
+    ({ reason }) => reason,
+  )
+  expect(await outcome).toBe(expected)
+})
+
+test('a token is found by its id', async () => {
+  const { token } = await issue()
+  expect(await run(async (tx) => [await findToken(tx, token.id), await findToken(tx, ABSENT)])).toEqual([token, undefined])
+})
+
+test.each<[string, string, () => Promise<unknown>]>([
+  ['a stranger cannot get a token', 'no_member', () => issue({ userId: 'usr_00000000000000000000' })],
+  ['an absent token cannot be rotated', 'no_token', () => rotate(ABSENT)],
+  ['the token of another person cannot be rotated', 'no_token', async () => rotate((await issue()).token.id, 'usr_00000000000000000000')],
+  [
+    'a token that has expired cannot be rotated',
+    'not_active',
+    async () => {
+      const { token } = await issue({ lifetime: DAY })
+      service.now += DAY
+      return rotate(token.id)
+    },
+  ],
+])('%s', async (_what, reason, refused) => {
+  await expect(refused()).rejects.toMatchObject({ name: 'IssueRefused', reason, message: `the token was not issued: ${reason}` })
+})
+
+test.each([
+  [90 * DAY - 1, [[3, 2], [1, 0], []]],
+  [
+    90 * DAY,
+    [
+      [3, 2],
+      [1, 0],
+    ],
+  ],
+  [90 * DAY + 2, [[3, 2]]],
+])('%d ms after the first of four tokens, those that can be active are in the pages %j', async (elapsed, expected) => {
+  const ids: string[] = []
+  for (let i = 0; i < 4; i++) {
+    service.now = START + i
+    ids.push((await issue()).token.id)
+  }
+  service.now = START + elapsed
+  const pages = await run(async (tx) => {
+    const read: (readonly TokenRecord[])[] = []
+    for await (const page of newestFirst(tx, userId, { limit: 2, weak: true }, service.deps.clock)) read.push(page)
+    return read
+  })
+  expect(pages.map((page) => page.map(({ id }) => ids.indexOf(id)))).toEqual(expected)
+})
+
+describe('the end of a token', () => {
+  test.each([
+    ['its user', undefined, {}],
+    ['someone else', 'usr_00000000000000000001', { revoked_by: 'usr_00000000000000000001' }],
+  ])('by %s is stored, and not changed by another one', async (_who, by, members) => {
+    const { token } = await issue()
+    const end = (who?: string) => run(async (tx) => endToken(tx, (await findToken(tx, token.id))!, service.deps.clock, who))
+    const ended = { ...token, revoked_at: at(START), ...members }
+    expect(await end(by)).toStrictEqual(ended)
+    service.now += 1
+    expect(await end('usr_00000000000000000002')).toEqual(ended)
+    expect(await run((tx) => findToken(tx, token.id))).toEqual(ended)
+  })
+})
