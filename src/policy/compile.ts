@@ -61,10 +61,12 @@ function remember({ conditions }: Rule, matches: Candidate['matches']): Candidat
     let node = root
     for (const key of keys) {
       let next = node.get(record[key]) as Answers | undefined
+      // Stryker disable next-line ConditionalExpression: an answer that is not found is asked for again, and is the same
       if (next === undefined) node.set(record[key], (next = new Map()))
       node = next
     }
     let answer = node.get(record[last]) as boolean | undefined
+    // Stryker disable next-line ConditionalExpression: as above
     if (answer === undefined) node.set(record[last], (answer = matches(record)))
     return answer
   }
@@ -74,8 +76,9 @@ function remember({ conditions }: Rule, matches: Candidate['matches']): Candidat
 type Answers = Map<unknown, Answers | boolean>
 
 function deepFreeze<T>(value: T): T {
-  if (value !== null && typeof value === 'object' && !Object.isFrozen(value)) {
-    for (const member of Object.values(value)) deepFreeze(member)
+  // A primitive value, null included, counts as frozen.
+  if (!Object.isFrozen(value)) {
+    for (const member of Object.values(value as object)) deepFreeze(member)
     Object.freeze(value)
   }
   return value

@@ -25,7 +25,7 @@ export function withDependencies(names: readonly string[], vocabulary: Vocabular
   // A Set can grow while it is iterated: added names are visited too.
   for (const name of needed) {
     for (const rule of rules.filter((candidate) => covers(candidate, { action: DEFINE, subject: name })))
-      for (const term of Object.keys(rule.conditions)) if (vocabulary.definitions.has(term)) needed.add(term)
+      for (const term of Object.keys(rule.conditions)) needed.add(term)
   }
   return [...vocabulary.definitions.keys()].filter((name) => needed.has(name))
 }

@@ -65,6 +65,8 @@ export function readCases(source: Source, vocabulary: Vocabulary): ReadonlyMap<s
 }
 
 const ALWAYS: HandWrittenCase = { response: 401, name: 'always' }
+/** The result for a decision that was reported. It is never asked: a file with diagnostics is not loaded. */
+const INVALID: Pick<HandWrittenDecision, 'groups' | 'lookUp'> = { groups: new Set(), lookUp: () => ALWAYS }
 
 /** Facts as a list of each fact and its values. */
 type FactValues = readonly (readonly [fact: string, values: readonly string[]])[]
@@ -101,9 +103,7 @@ function readAxis(axis: string, raw: Data['axes'][string], vocabulary: Vocabular
 }
 
 function valuesOf(axis: readonly Fact[], facts: Facts): string {
-  let text = ''
-  for (const { name } of axis) text += `${facts[name]},`
-  return text
+  return axis.map(({ name }) => facts[name]).join()
 }
 
 /** Every list with one member of each list. */
@@ -125,7 +125,7 @@ function readDecision(
     return found
   }
   const [rows, columns] = [axisOf('down', down), across === undefined ? undefined : axisOf('across', across)]
-  if (rows === undefined || (across !== undefined && columns === undefined)) return { groups: new Set(), lookUp: () => ALWAYS }
+  if (rows === undefined || (across !== undefined && columns === undefined)) return INVALID
   checkLines(name, lines, rows, columns, report)
   const cases = new Map(
     rows.cases.flatMap((row) =>

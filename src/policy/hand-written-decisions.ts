@@ -114,7 +114,7 @@ function checkStatement(
   if (!rows.has(row)) report(`unknown row "${row}"`, didYouMean(row, rows.keys()))
   if (permission === undefined) return report(`unknown permission "${id}"`, didYouMean(id, permissions.keys()))
   const fields = typeof decision === 'string' ? undefined : Object.keys(decision)
-  if ((fields === undefined) !== (permission.fields === undefined) || fields?.toSorted().join() !== permission.fields?.toSorted().join())
+  if (fields?.toSorted().join() !== permission.fields?.toSorted().join())
     report(`"${id}" is ${permission.fields === undefined ? 'not decided field by field' : `decided for ${permission.fields.join(', ')}`}`)
   for (const name of typeof decision === 'string' ? [decision] : Object.values(decision)) {
     const { groups } = byName.get(name) ?? {}
