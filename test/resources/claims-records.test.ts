@@ -1,0 +1,238 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Caller } from '../../src/authz/context.ts'
+import type { ClaimRecord } from '../../src/model/claim.ts'
+import { systemRandom } from '../../src/model/ids.ts'
+import { limits } from '../../src/model/limits.ts'
+import type { TokenRecord } from '../../src/model/token.ts'
+import { endClaim, endClaimsOfColumn, grantClaim, requireClaimCapacity } from '../../src/resources/claims/changes.ts'
+import {
+  currentClaims,
+  isHeldBy,
+  readClaim,
+  readClaimedCards,
+  readClaims,
+  withClaimed,
+  withClaims,
+} from '../../src/resources/claims/present.ts'
+import { indexes } from '../../src/store/indexes.ts'
+import { keys } from '../../src/store/keys.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
+import type { Store } from '../../src/store/port.ts'
+import { transact } from '../../src/store/transact.ts'
+import { Transaction, TransactionConflict } from '../../src/store/transaction.ts'
+import { card } from '../support/records.ts'
+
+const NOW = '2026-11-20T12:00:00.000Z'
+const clock = () => Date.parse(NOW)
+const at = (seconds: number) => new Date(clock() + 1000 * seconds).toISOString()
+
+const token = (id: string, members: Partial<TokenRecord> = {}): TokenRecord => ({
+  id,
+  hash: `h${id}`,
+  user_id: `u${id}`,
+  name: '',
+  scopes: [],
+  issued_at: at(-3600),
+  expires_at: at(3600),
+  revoked_at: null,
+  replaced_by: null,
+  ...members,
+})
+const claim = (card_id: string, members: Partial<ClaimRecord> = {}): ClaimRecord => ({
+  card_id,
+  board_id: 'b',
+  holder_id: 'u1',
+  token_id: '1',
+  token_hash: 'h1',
+  epoch: 4,
+  taken_at: at(-60),
+  renewed_at: at(-30),
+  expires_at: at(60),
+  ...members,
+})
+/** What is shown of that claim. */
+const shown = (card_id: string, members: object = {}) => ({
+  card_id,
+  holder_id: 'u1',
+  token_id: '1',
+  epoch: 4,
+  expires_at: at(60),
+  renewed_at: at(-30),
+  ...members,
+})
+const ADA = { userId: 'u1', token: token('1') } as Caller
+
+describe('the records of claims', () => {
+  let store: Store
+  /** how many records the last transaction wrote */
+  let written: number
+  const work = <T>(run: (tx: Transaction) => T | Promise<T>) =>
+    transact(store, 'w', systemRandom, async (tx) => {
+      const result = await run(tx)
+      written = tx.writeCount
+      return result
+    })
+  const addTokens = (...tokens: readonly TokenRecord[]) =>
+    work((tx) => {
+      for (const one of tokens) {
+        tx.create(keys.token(one.hash), one)
+        tx.create(keys.tokenHash(one.id), { hash: one.hash })
+      }
+    })
+  const addClaims = (...claims: readonly ClaimRecord[]) =>
+    work((tx) => {
+      for (const one of claims) tx.create(keys.claim(one.card_id), one)
+    })
+  const stored = (id: string) => work((tx) => tx.get(keys.claim(id)))
+  /** Begins a transaction, lets another one commit, and commits it. */
+  const meanwhile = async (begin: (tx: Transaction) => Promise<unknown>, other: (tx: Transaction) => Promise<unknown>) => {
+    const tx = new Transaction(store, 'w', systemRandom)
+    await begin(tx)
+    await work(other)
+    await tx.commit()
+  }
+  beforeEach(async () => {
+    store = createMemoryStore()
+    await addTokens(token('1'))
+  })
+
+  test.each<[string, Partial<ClaimRecord> | undefined, Partial<ClaimRecord>, string]>([
+    ['was never claimed', undefined, { epoch: 1, taken_at: NOW }, 'taken'],
+    ['the caller holds', {}, { epoch: 4, taken_at: at(-60) }, 'renewed'],
+    ['was released', { expires_at: null }, { epoch: 5, taken_at: NOW }, 'taken'],
+    ['has a claim that has run out', { expires_at: at(-1) }, { epoch: 5, taken_at: NOW }, 'taken_over'],
+  ])('a card that %s is granted', async (_what, before, { epoch, taken_at }, event) => {
+    if (before !== undefined) await addClaims(claim('c', before))
+    const granted = await work(async (tx) =>
+      grantClaim({ tx, clock, caller: ADA }, card({ id: 'c', board_id: 'b' }), await readClaim({ tx, clock }, 'c'), 10),
+    )
+    const expected = shown('c', { epoch, expires_at: at(10), renewed_at: NOW })
+    expect(granted).toEqual({ claim: expected, event })
+    expect(await stored('c')).toEqual({ ...expected, board_id: 'b', token_hash: 'h1', taken_at })
+  })
+
+  test('a claim counts until it runs out, if its token or the successor of that is active', async () => {
+    await addTokens(
+      token('2', { replaced_by: '3' }),
+      token('3', { replaced_by: '4' }),
+      token('4'),
+      token('5', { replaced_by: '6' }),
+      token('6', { revoked_at: NOW }),
+      token('7', { replaced_by: '8' }),
+    )
+    const claims: readonly (readonly [ClaimRecord, object?])[] = [
+      [claim('free', { expires_at: null })],
+      [claim('over', { expires_at: NOW })],
+      [claim('revoked', { token_hash: 'h6', expires_at: at(1) })],
+      [claim('last', { expires_at: at(2) }), { expires_at: at(2) }],
+      [claim('held'), {}],
+      [claim('rotated', { token_hash: 'h2' }), { holder_id: 'u4', token_id: '4' }],
+      [claim('rotated and revoked', { token_hash: 'h5' })],
+      [claim('rotated, successor absent', { token_hash: 'h7' })],
+      [claim('token absent', { token_hash: 'h9' })],
+    ]
+    await addClaims(...claims.map(([record]) => record))
+    const ids = ['never', ...claims.map(([{ card_id }]) => card_id)]
+    expect(await work((tx) => readClaims({ tx, clock }, ids))).toEqual([
+      { record: undefined, live: undefined },
+      ...claims.map(([record, members]) => ({ record, live: members && shown(record.card_id, members) })),
+    ])
+    const cardIds = new Set(['last', 'held', 'rotated'])
+    const index = currentClaims('b', clock)
+    expect(await work((tx) => readClaimedCards({ tx, clock }, index))).toEqual({ cardIds, next: at(2) })
+    expect(await work((tx) => withClaimed({ tx, clock }, 'b', { ready: false }))).toEqual({ ready: false, claimed: cardIds })
+    const filter = { column_id: 'x', ready: undefined }
+    expect(await work((tx) => withClaimed({ tx, clock }, 'b', filter))).toBe(filter)
+  })
+
+  test('the claims of cards are shown if the query asks for them', async () => {
+    await addClaims(claim('c1'))
+    const cards = [{ id: 'c0' }, { id: 'c1' }]
+    const included = (...include: string[]) => work((tx) => withClaims({ tx, clock }, { include: new Set(include) }, cards))
+    expect(await included('counts', 'claim')).toEqual([
+      { id: 'c0', claim: null },
+      { id: 'c1', claim: shown('c1') },
+    ])
+    expect(await included('counts')).toBe(cards)
+    expect(await work((tx) => withClaims({ tx, clock }, {}, cards))).toBe(cards)
+  })
+
+  test('a claim is held by its token only: a person in the web app has none', () => {
+    const held = [{ token: token('1') }, { token: token('2') }, { isSession: true }].map((caller) => isHeldBy(shown('c'), caller as Caller))
+    expect(held).toEqual([true, false, false])
+  })
+
+  describe('of a board with as many as it can have', () => {
+    const ids = Array.from({ length: limits.claimsPerBoard }, (_id, i) => `c${String(i).padStart(4, '0')}`)
+    const required = () => work((tx) => requireClaimCapacity({ tx, clock }, 'b'))
+    beforeEach(() => addClaims(...ids.map((id) => claim(id))))
+
+    test('are refused, until one has run out', async () => {
+      const ranges: unknown[] = []
+      const { read } = store
+      store.read = (partition, request) => (ranges.push(...request.ranges), read.call(store, partition, request))
+      await expect(required()).rejects.toMatchObject({ code: 'conflict', details: { members: { limit: 1000 } } })
+      // Which tokens hold them is not read.
+      expect(ranges).toEqual([expect.not.objectContaining({ fetch: expect.anything() })])
+      await work(async (tx) => tx.put(keys.claim('c0007'), { ...(await tx.get(keys.claim('c0007')))!, expires_at: NOW }))
+      await required()
+    })
+
+    test('all are found, also one more that several processes have taken at once', async () => {
+      await addClaims(claim('d', { expires_at: at(61) }))
+      const { cardIds } = await work((tx) => readClaimedCards({ tx, clock }, currentClaims('b', clock)))
+      expect(cardIds).toEqual(new Set([...ids, 'd']))
+      await work((tx) => [...ids, 'd'].forEach((id) => tx.create(keys.card(id), card({ id, board_id: 'b', column_id: 'col' }))))
+      await work((tx) => endClaimsOfColumn({ tx, clock }, { id: 'col', board_id: 'b' }))
+      expect(written).toBe(1001)
+    })
+  })
+
+  test('the end of a claim is written once, and the record keeps its epoch', async () => {
+    await addClaims(claim('c'))
+    await work((tx) => endClaim(tx, 'c'))
+    expect(await stored('c')).toEqual(claim('c', { expires_at: null }))
+    for (const id of ['c', 'never']) {
+      await work((tx) => endClaim(tx, id))
+      expect(written).toBe(0)
+    }
+  })
+
+  describe('of the cards of a column', () => {
+    const end = (tx: Transaction) => endClaimsOfColumn({ tx, clock }, { id: 'col', board_id: 'b' })
+    beforeEach(async () => {
+      await addClaims(claim('c1'), claim('c2'), claim('deleted'), claim('over', { expires_at: NOW }))
+      await work((tx) => {
+        for (const [id, column_id] of Object.entries({ c1: 'col', c2: 'other', over: 'col' }))
+          tx.create(keys.card(id), card({ id, column_id }))
+      })
+    })
+
+    test('those that have not run out are ended', async () => {
+      await work(end)
+      expect(written).toBe(1)
+      expect(await stored('c1')).toEqual(claim('c1', { expires_at: null }))
+    })
+
+    test('the commit fails if a card of the board was claimed meanwhile', async () => {
+      const claiming = async (tx: Transaction) => tx.create(keys.claim('c3'), claim('c3'))
+      await expect(meanwhile(end, claiming)).rejects.toThrow(TransactionConflict)
+    })
+
+    test('the commit does not depend on the tokens that hold them', async () => {
+      await meanwhile(end, async (tx) => tx.put(keys.token('h1'), { ...(await tx.get(keys.token('h1')))!, name: 'New' }))
+      expect((await stored('c1'))!.expires_at).toBeNull()
+    })
+  })
+
+  test('who reads which cards are claimed does not conflict with who claims one', async () => {
+    await addClaims(claim('c1'))
+    const begin = async (tx: Transaction) => {
+      await readClaimedCards({ tx, clock }, currentClaims('b', clock))
+      tx.create(keys.claim('c2'), claim('c2'))
+    }
+    await meanwhile(begin, async (tx) => tx.create(keys.claim('c3'), claim('c3')))
+    const { entries } = await work((tx) => tx.all(indexes.claims('b')))
+    expect(entries).toHaveLength(3)
+  })
+})
