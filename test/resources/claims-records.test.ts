@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Caller } from '../../src/authz/context.ts'
 import type { ClaimRecord } from '../../src/model/claim.ts'
+import type { Column } from '../../src/model/column.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import { limits } from '../../src/model/limits.ts'
 import type { TokenRecord } from '../../src/model/token.ts'
@@ -14,7 +15,7 @@ import {
   withClaimed,
   withClaims,
 } from '../../src/resources/claims/present.ts'
-import { indexes } from '../../src/store/indexes.ts'
+import { findReadyCard } from '../../src/resources/claims/ready.ts'
 import { keys } from '../../src/store/keys.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/port.ts'
@@ -91,6 +92,16 @@ describe('the records of claims', () => {
     await work(other)
     await tx.commit()
   }
+  /** Keeps the ranges of each read: name, limit, and what is read by their entries. */
+  const keepReads = () => {
+    const reads: string[][] = []
+    const { read } = store
+    store.read = (partition, request) => {
+      if (request.ranges.length > 0) reads.push(request.ranges.map(({ index, limit, fetch = '' }) => `${index} ${limit} ${fetch}`.trim()))
+      return read.call(store, partition, request)
+    }
+    return reads
+  }
   beforeEach(async () => {
     store = createMemoryStore()
     await addTokens(token('1'))
@@ -165,15 +176,15 @@ describe('the records of claims', () => {
   describe('of a board with as many as it can have', () => {
     const ids = Array.from({ length: limits.claimsPerBoard }, (_id, i) => `c${String(i).padStart(4, '0')}`)
     const required = () => work((tx) => requireClaimCapacity({ tx, clock }, 'b'))
+    const full = { code: 'conflict', details: { members: { limit: 1000 } } }
     beforeEach(() => addClaims(...ids.map((id) => claim(id))))
 
     test('are refused, until one has run out', async () => {
-      const ranges: unknown[] = []
-      const { read } = store
-      store.read = (partition, request) => (ranges.push(...request.ranges), read.call(store, partition, request))
-      await expect(required()).rejects.toMatchObject({ code: 'conflict', details: { members: { limit: 1000 } } })
+      const reads = keepReads()
+      await expect(required()).rejects.toMatchObject(full)
       // Which tokens hold them is not read.
-      expect(ranges).toEqual([expect.not.objectContaining({ fetch: expect.anything() })])
+      expect(reads).toEqual([['claims:b 1000']])
+      await expect(work((tx) => findReadyCard({ tx, clock }, 'b', {}))).rejects.toMatchObject(full)
       await work(async (tx) => tx.put(keys.claim('c0007'), { ...(await tx.get(keys.claim('c0007')))!, expires_at: NOW }))
       await required()
     })
@@ -225,14 +236,55 @@ describe('the records of claims', () => {
     })
   })
 
-  test('who reads which cards are claimed does not conflict with who claims one', async () => {
-    await addClaims(claim('c1'))
-    const begin = async (tx: Transaction) => {
-      await readClaimedCards({ tx, clock }, currentClaims('b', clock))
-      tx.create(keys.claim('c2'), claim('c2'))
-    }
-    await meanwhile(begin, async (tx) => tx.create(keys.claim('c3'), claim('c3')))
-    const { entries } = await work((tx) => tx.all(indexes.claims('b')))
-    expect(entries).toHaveLength(3)
+  describe('the first ready card', () => {
+    const columns = Array.from({ length: 9 }, (_column, i) => `col${i}`)
+    const find = (wanted: object = {}) => work((tx) => findReadyCard({ tx, clock }, 'b', wanted))
+    /** Cards by their ids, in the order of their positions. */
+    const addCards = (cards: Readonly<Record<string, object>>) =>
+      work((tx) => {
+        for (const [i, [id, members]] of Object.entries(cards).entries())
+          tx.create(keys.card(id), card({ id, board_id: 'b', position: `a${i}`, ...members }))
+      })
+    beforeEach(() =>
+      work((tx) => {
+        for (const id of columns) tx.create(keys.column(id), { id, board_id: 'b', position: id, archived_at: null } as Column)
+      }),
+    )
+
+    test('is read behind the claimed ones of a column, in eight columns at once', async () => {
+      await addClaims(claim('c0'))
+      await addCards({ c0: { column_id: 'col0' } })
+      const first = ['claims:b 1000 token:', 'columns:b 1000 column:']
+      const inColumns = [columns.slice(0, 8), columns.slice(8)].map((ids) => ids.map((id) => `ready_cards:${id} 2`))
+      const reads = keepReads()
+      expect(await find()).toEqual({ found: undefined, next: at(60) })
+      expect(reads.splice(0)).toEqual([first, ...inColumns])
+      await addCards({ c1: { column_id: 'col0' }, c2: { column_id: 'col0' } })
+      reads.length = 0
+      expect(await find()).toMatchObject({ found: { card: { id: 'c1' }, claim: { live: undefined } }, next: at(60) })
+      expect(reads).toEqual([first, inColumns[0]])
+      expect(await find({ column_id: 'col8' })).toEqual({ found: undefined, next: at(60) })
+    })
+
+    test('with a label is found behind those without it, in each column', async () => {
+      const [column_id, label_ids] = ['col1', ['l']]
+      await addCards({ c0: { column_id: 'col0' }, c1: { column_id }, c2: { column_id, label_ids }, c3: { column_id: 'col2', label_ids } })
+      expect(await find({ label_id: 'l' })).toMatchObject({ found: { card: { id: 'c2' } } })
+    })
+
+    test('can be taken while others change the columns and take other cards', async () => {
+      await addCards({ c0: { column_id: 'col0' }, c1: { column_id: 'col0' } })
+      await addClaims(claim('c2'))
+      const take = async (tx: Transaction) => {
+        const { found } = await findReadyCard({ tx, clock }, 'b', {})
+        grantClaim({ tx, clock, caller: ADA }, found!.card, found!.claim, 60)
+      }
+      await meanwhile(take, async (tx) => {
+        tx.put(keys.column('col1'), { ...(await tx.get(keys.column('col1')))!, position: 'z' })
+        tx.create(keys.claim('c1'), claim('c1'))
+        tx.put(keys.claim('c2'), { ...(await tx.get(keys.claim('c2')))!, expires_at: at(90) })
+      })
+      expect((await stored('c0'))!.epoch).toBe(1)
+    })
   })
 })
