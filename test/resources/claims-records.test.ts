@@ -6,6 +6,7 @@ import { systemRandom } from '../../src/model/ids.ts'
 import { limits } from '../../src/model/limits.ts'
 import type { TokenRecord } from '../../src/model/token.ts'
 import { endClaim, endClaimsOfColumn, grantClaim, requireClaimCapacity } from '../../src/resources/claims/changes.ts'
+import { claimOperations } from '../../src/resources/claims/operations.ts'
 import {
   currentClaims,
   isHeldBy,
@@ -17,6 +18,7 @@ import {
 } from '../../src/resources/claims/present.ts'
 import { findReadyCard } from '../../src/resources/claims/ready.ts'
 import { keys } from '../../src/store/keys.ts'
+import { indexes } from '../../src/store/indexes.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/port.ts'
 import { transact } from '../../src/store/transact.ts'
@@ -122,6 +124,49 @@ describe('the records of claims', () => {
     expect(await stored('c')).toEqual({ ...expected, board_id: 'b', token_hash: 'h1', taken_at })
   })
 
+  describe('an operation', () => {
+    const EVE = { userId: 'u2', token: token('2') } as Caller
+    const run = (id: string, caller: Caller, body: object, loaded: object) =>
+      work((tx) => (claimOperations.find((one) => one.id === id) as any).run({ tx, clock, caller, body }, loaded))
+    const loaded = { card: card({ id: 'c', board_id: 'b' }), column: { archived_at: null }, board: { id: 'b' } }
+
+    test.each([
+      ['completed', { ...loaded, card: { ...loaded.card, completed_at: NOW } }],
+      ['archived', { ...loaded, card: { ...loaded.card, archived_at: NOW } }],
+      ['in an archived column', { ...loaded, column: { archived_at: NOW } }],
+    ])('takes no card that is %s', async (_how, closed) => {
+      const message = 'The card is completed or archived, or its column is archived.'
+      await expect(run('claims.take', ADA, { ttl: 10 }, closed)).rejects.toMatchObject({ code: 'conflict', message })
+    })
+
+    test('neither takes nor releases a card that another token holds', async () => {
+      await addClaims(claim('c'))
+      const held = { code: 'conflict', message: 'Another token holds the card.', details: { members: { claim: shown('c') } } }
+      await expect(run('claims.take', EVE, { ttl: 10 }, loaded)).rejects.toMatchObject(held)
+      const released = { data: { id: 'c', deleted: true } }
+      expect(await run('claims.release', EVE, {}, loaded)).toEqual(released)
+      expect(await stored('c')).toEqual(claim('c'))
+      for (let i = 0; i < 2; i++) expect(await run('claims.release', ADA, {}, loaded)).toEqual(released)
+      expect(await stored('c')).toEqual(claim('c', { expires_at: null }))
+    })
+
+    test('waits for the next card until there is a change, or a claim runs out', async () => {
+      const next = (wait: number) => run('claims.take_next', ADA, { ttl: 10, wait }, loaded)
+      const none = { data: null, status: 200, entity: null }
+      expect(await next(20)).toEqual({ ...none, awaited: { index: indexes.changes('b'), seconds: 20, until: undefined } })
+      await addClaims(claim('c'))
+      expect(await next(20)).toMatchObject({ awaited: { until: clock() + 60_000 } })
+      expect(await next(0)).toEqual(none)
+    })
+
+    test('renews a claim of a board that has as many as it can have, and takes no further one', async () => {
+      await addClaims(...Array.from({ length: limits.claimsPerBoard }, (_claim, i) => claim(`c${i || ''}`)))
+      expect(await run('claims.take', ADA, { ttl: 10 }, loaded)).toMatchObject({ claimed: 'renewed' })
+      const other = { ...loaded, card: { ...loaded.card, id: 'd' } }
+      await expect(run('claims.take', ADA, { ttl: 10 }, other)).rejects.toMatchObject({ details: { members: { limit: 1000 } } })
+    })
+  })
+
   test('a claim counts until it runs out, if its token or the successor of that is active', async () => {
     await addTokens(
       token('2', { replaced_by: '3' }),
@@ -193,9 +238,9 @@ describe('the records of claims', () => {
       await addClaims(claim('d', { expires_at: at(61) }))
       const { cardIds } = await work((tx) => readClaimedCards({ tx, clock }, currentClaims('b', clock)))
       expect(cardIds).toEqual(new Set([...ids, 'd']))
-      await work((tx) => [...ids, 'd'].forEach((id) => tx.create(keys.card(id), card({ id, board_id: 'b', column_id: 'col' }))))
+      await work((tx) => ['c0000', 'd'].forEach((id) => tx.create(keys.card(id), card({ id, board_id: 'b', column_id: 'col' }))))
       await work((tx) => endClaimsOfColumn({ tx, clock }, { id: 'col', board_id: 'b' }))
-      expect(written).toBe(1001)
+      expect(written).toBe(2)
     })
   })
 
