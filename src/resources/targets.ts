@@ -85,7 +85,7 @@ export const cardTarget = target(
 /** The card of `card_id` with its last claim, for an operation that ends it. */
 export const cardAndClaim = target(
   (params, at, caller) => [...cardTarget.reads(params, at, caller), keys.claim(idOf('card', params['card_id']))],
-  (records) => cardTarget.from(records.slice(0, -1)),
+  cardTarget.from,
 )
 
 /** The card of `card_id` for an operation on what is on the card: a change of the card does not conflict with that. */

@@ -49,6 +49,20 @@ describe.each(drivers)('blockers of cards, on $name', (driver) => {
     expect([await ready(), await blocked()]).toEqual([['Card'], []])
   })
 
+  test('a card is no blocker of itself', async () => {
+    const { board, cardId } = setup
+    const message = 'A card cannot be a blocker of itself.'
+    expect(await board.send('PUT', pathOf(cardId, cardId))).toMatchObject({ status: 409, body: { error: { message } } })
+  })
+
+  test('a blocker is added in two reads and a commit', async () => {
+    const { service, board, columnId, cardId } = setup
+    const a = await board.card(columnId, 'A')
+    const before = service.store.trips
+    await board.put(pathOf(cardId, a))
+    expect(service.store.trips - before).toBe(3)
+  })
+
   test('a search finds what a card blocks', async () => {
     const { board, columnId, cardId } = setup
     const [a, b] = [await board.card(columnId, 'A', { blocker_ids: [cardId] }), await board.card(columnId, 'B', { blocker_ids: [cardId] })]
@@ -105,6 +119,11 @@ describe.each(drivers)('blockers of cards, on $name', (driver) => {
     await board.delete(`/cards/${last}`)
     expect((await board.read(others[0]!)).blocker_ids).toEqual([])
     expect((await ready()).length).toBe(51)
+  })
+
+  test('cards that wait for each other, which no request can cause, are found once', async () => {
+    const [a] = await writeCards(2, (i, ids) => ({ blocker_ids: [ids[1 - i]!] }))
+    await setup.board.put(pathOf(a!, setup.cardId))
   })
 
   test('a card for which very many cards wait gets no blocker', async () => {

@@ -21,8 +21,11 @@ function named<T>(parameter: string, id: string | undefined, keyOf: (id: string)
   return id === undefined ? [] : [{ parameter, key: keyOf(id) }]
 }
 
+/** The filters that name something. */
+type Naming = Pick<CardFilter, 'column_id' | 'label_id' | 'blocker_id' | 'assignee_id' | 'completed_by'>
+
 /** The filters that name a column, a label and a blocker. */
-export function partsNamedBy({ column_id, label_id, blocker_id }: CardFilter): readonly Named<OnBoard>[] {
+export function partsNamedBy({ column_id, label_id, blocker_id }: Naming): readonly Named<OnBoard>[] {
   return [
     ...named<OnBoard>('column_id', column_id, keys.column),
     ...named<OnBoard>('label_id', label_id, keys.label),
@@ -30,7 +33,7 @@ export function partsNamedBy({ column_id, label_id, blocker_id }: CardFilter): r
   ]
 }
 
-function usersNamedBy(filter: CardFilter): readonly Named<Membership>[] {
+function usersNamedBy(filter: Naming): readonly Named<Membership>[] {
   return [...named('assignee_id', assigneeOf(filter), keys.membership), ...named('completed_by', filter.completed_by, keys.membership)]
 }
 
@@ -39,7 +42,7 @@ function usersNamedBy(filter: CardFilter): readonly Named<Membership>[] {
  * without access to the board is assigned to none of its cards.
  * @throws {ApiError} `not_found`
  */
-export async function requireNamed(tx: Transaction, { id }: BoardAccess, filter: CardFilter): Promise<void> {
+export async function requireNamed(tx: Transaction, { id }: BoardAccess, filter: Naming): Promise<void> {
   const [parts, users] = [partsNamedBy(filter), usersNamedBy(filter)]
   if (parts.length + users.length === 0) return
   await tx.read([...parts.map(({ key }) => identityOf(key)), ...users.map(({ key }) => key)])

@@ -60,5 +60,5 @@ export async function endClaimsOfColumn({ tx, clock }: Pick<OperationRequest, 't
 }
 
 function end(tx: Transaction, record: ClaimRecord | undefined): void {
-  if (record !== undefined && record.expires_at !== null) tx.put(keys.claim(record.card_id), { ...record, expires_at: null })
+  if (record?.expires_at != null) tx.put(keys.claim(record.card_id), { ...record, expires_at: null })
 }

@@ -55,7 +55,7 @@ const claimableCard = target(
     const claim = claimReads(idOf('card', params['card_id']), at + card.length)
     return [...card, ...claim, keys.column(`{${at}.column_id}`)]
   },
-  (records) => ({ ...cardTarget.from(records.slice(0, -3)), column: records.at(-1) as Column }),
+  (records) => ({ ...cardTarget.from(records), column: records.at(-1) as Column }),
 )
 
 /** Claims of cards (api: Contract 3, "Claims"). */
@@ -75,7 +75,7 @@ export const claimOperations = [
     example: { body: { ttl: 300, wait: 20 } },
     target: parentBoard,
     async related({ tx, body: { column_id, label_id } }, { board }) {
-      await requireNamed(tx, board, { column_id, label_id, archived: false })
+      await requireNamed(tx, board, { column_id, label_id })
       return {}
     },
     async run(request, { board }) {

@@ -29,7 +29,6 @@ export function claimReads(cardId: string, at: number) {
 
 /** Reads the claims of cards, as they are now. The transaction relies on them. */
 export async function readClaims({ tx, clock }: Work, cardIds: readonly string[]): Promise<CardClaim[]> {
-  if (cardIds.length === 0) return []
   const records: readonly unknown[] = await tx.read(cardIds.flatMap((id, i): Read[] => [...claimReads(id, 2 * i)]))
   const now = clock()
   const found: CardClaim[] = []
@@ -48,7 +47,7 @@ export async function readClaim(work: Work, cardId: string): Promise<CardClaim> 
 }
 
 function isCurrent(record: ClaimRecord | undefined, now: number): boolean {
-  return record !== undefined && record.expires_at !== null && now < Date.parse(record.expires_at)
+  return record?.expires_at != null && now < Date.parse(record.expires_at)
 }
 
 /** The token that holds what a token has taken: itself, or its successor. @returns undefined if it has ended */
@@ -67,7 +66,7 @@ function toClaim({ card_id, epoch, expires_at, renewed_at }: ClaimRecord, { id, 
 
 /** Whether a claim is held by the token of the caller. */
 export function isHeldBy({ token_id }: Claim, { token }: Caller): boolean {
-  return token !== undefined && token_id === token.id
+  return token_id === token?.id
 }
 
 /** The claims of a board that count now. */
@@ -88,9 +87,7 @@ export async function readClaimedCards({ tx, clock }: Work, { index, options }: 
   for (let after = options.after; ;) {
     const { entries, values } = await tx.range(index, { ...options, after })
     for (const [i, entry] of entries.entries()) {
-      const token = values[i]
-      const isHeld = token?.replaced_by == null ? token && stateOf(token, now) === 'active' : (await holderOf(tx, token, now)) !== undefined
-      if (isHeld !== true) continue
+      if ((await holderOf(tx, values[i], now)) === undefined) continue
       next ??= entry.slice(0, entry.indexOf(' '))
       cardIds.add(cardOfClaim(entry))
     }

@@ -1,4 +1,4 @@
-import { blockersOf, isOpen, type Card } from '../../model/card.ts'
+import { isOpen, type Card } from '../../model/card.ts'
 import type { Column } from '../../model/column.ts'
 import { limits } from '../../model/limits.ts'
 import { indexes, lastWord } from '../../store/indexes.ts'
@@ -44,8 +44,8 @@ export async function findReadyCard(
   requireCapacityOf(cardIds.size, 'claimsPerBoard')
   const columns = await tx.range(columnList.index, columnList.options)
   const open = columns.values.filter((column) => column?.archived_at === null && (wanted.column_id ?? column.id) === column.id) as Column[]
-  for (let i = 0; i < open.length; i += COLUMNS_AT_ONCE) {
-    const id = await firstCard(tx, open.slice(i, i + COLUMNS_AT_ONCE), wanted.label_id, cardIds)
+  for (let rest = open; rest.length > 0; rest = rest.slice(COLUMNS_AT_ONCE)) {
+    const id = await firstCard(tx, rest.slice(0, COLUMNS_AT_ONCE), wanted.label_id, cardIds)
     if (id !== undefined) return { found: await confirm(request, id, wanted), next }
   }
   return { found: undefined, next }
@@ -88,10 +88,9 @@ async function confirm(request: Pick<OperationRequest, 'tx' | 'clock'>, id: stri
   const [card, column, readiness, removals] = await tx.read([...ofCard, ...claimReads(id, ofCard.length)])
   const claim = await readClaim(request, id)
   // A card without blockers has no readiness of its own.
-  const isBlocked = blockersOf(card).length > 0 && readiness?.open_blocker_ids.length !== 0
-  if (card === undefined || !isOpen(card) || column?.archived_at !== null || isBlocked || claim.live !== undefined)
-    throw new TransactionConflict()
-  const shown = shownCard(card, removals)
+  const isBlocked = (readiness?.open_blocker_ids.length ?? 0) > 0
+  if (!isOpen(card) || column!.archived_at !== null || isBlocked || claim.live !== undefined) throw new TransactionConflict()
+  const shown = shownCard(card!, removals)
   if ((column_id ?? shown.column_id) !== shown.column_id) throw new TransactionConflict()
   if (label_id !== undefined && !shown.label_ids.includes(label_id)) throw new TransactionConflict()
   return { card: shown, claim }

@@ -1,0 +1,335 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Caller } from '../../src/authz/context.ts'
+import type { ClaimRecord } from '../../src/model/claim.ts'
+import type { Column } from '../../src/model/column.ts'
+import { systemRandom } from '../../src/model/ids.ts'
+import { limits } from '../../src/model/limits.ts'
+import type { TokenRecord } from '../../src/model/token.ts'
+import { endClaim, endClaimsOfColumn, grantClaim, requireClaimCapacity } from '../../src/resources/claims/changes.ts'
+import { claimOperations } from '../../src/resources/claims/operations.ts'
+import {
+  currentClaims,
+  isHeldBy,
+  readClaim,
+  readClaimedCards,
+  readClaims,
+  withClaimed,
+  withClaims,
+} from '../../src/resources/claims/present.ts'
+import { findReadyCard } from '../../src/resources/claims/ready.ts'
+import { keys } from '../../src/store/keys.ts'
+import { indexes } from '../../src/store/indexes.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
+import type { Store } from '../../src/store/port.ts'
+import { transact } from '../../src/store/transact.ts'
+import { Transaction, TransactionConflict } from '../../src/store/transaction.ts'
+import { card } from '../support/records.ts'
+
+const NOW = '2026-11-20T12:00:00.000Z'
+const clock = () => Date.parse(NOW)
+const at = (seconds: number) => new Date(clock() + 1000 * seconds).toISOString()
+
+const token = (id: string, members: Partial<TokenRecord> = {}): TokenRecord => ({
+  id,
+  hash: `h${id}`,
+  user_id: `u${id}`,
+  name: '',
+  scopes: [],
+  issued_at: at(-3600),
+  expires_at: at(3600),
+  revoked_at: null,
+  replaced_by: null,
+  ...members,
+})
+const claim = (card_id: string, members: Partial<ClaimRecord> = {}): ClaimRecord => ({
+  card_id,
+  board_id: 'b',
+  holder_id: 'u1',
+  token_id: '1',
+  token_hash: 'h1',
+  epoch: 4,
+  taken_at: at(-60),
+  renewed_at: at(-30),
+  expires_at: at(60),
+  ...members,
+})
+/** What is shown of that claim. */
+const shown = (card_id: string, members: object = {}) => ({
+  card_id,
+  holder_id: 'u1',
+  token_id: '1',
+  epoch: 4,
+  expires_at: at(60),
+  renewed_at: at(-30),
+  ...members,
+})
+const ADA = { userId: 'u1', token: token('1') } as Caller
+
+describe('the records of claims', () => {
+  let store: Store
+  /** how many records the last transaction wrote */
+  let written: number
+  const work = <T>(run: (tx: Transaction) => T | Promise<T>) =>
+    transact(store, 'w', systemRandom, async (tx) => {
+      const result = await run(tx)
+      written = tx.writeCount
+      return result
+    })
+  const addTokens = (...tokens: readonly TokenRecord[]) =>
+    work((tx) => {
+      for (const one of tokens) {
+        tx.create(keys.token(one.hash), one)
+        tx.create(keys.tokenHash(one.id), { hash: one.hash })
+      }
+    })
+  const addClaims = (...claims: readonly ClaimRecord[]) =>
+    work((tx) => {
+      for (const one of claims) tx.create(keys.claim(one.card_id), one)
+    })
+  const stored = (id: string) => work((tx) => tx.get(keys.claim(id)))
+  /** Begins a transaction, lets another one commit, and commits it. */
+  const meanwhile = async (begin: (tx: Transaction) => Promise<unknown>, other: (tx: Transaction) => Promise<unknown>) => {
+    const tx = new Transaction(store, 'w', systemRandom)
+    await begin(tx)
+    await work(other)
+    await tx.commit()
+  }
+  /** Keeps the ranges of each read: name, limit, and what is read by their entries. */
+  const keepReads = () => {
+    const reads: string[][] = []
+    const { read } = store
+    store.read = (partition, request) => {
+      if (request.ranges.length > 0) reads.push(request.ranges.map(({ index, limit, fetch = '' }) => `${index} ${limit} ${fetch}`.trim()))
+      return read.call(store, partition, request)
+    }
+    return reads
+  }
+  beforeEach(async () => {
+    store = createMemoryStore()
+    await addTokens(token('1'))
+  })
+
+  test.each<[string, Partial<ClaimRecord> | undefined, Partial<ClaimRecord>, string]>([
+    ['was never claimed', undefined, { epoch: 1, taken_at: NOW }, 'taken'],
+    ['the caller holds', {}, { epoch: 4, taken_at: at(-60) }, 'renewed'],
+    ['was released', { expires_at: null }, { epoch: 5, taken_at: NOW }, 'taken'],
+    ['has a claim that has run out', { expires_at: at(-1) }, { epoch: 5, taken_at: NOW }, 'taken_over'],
+  ])('a card that %s is granted', async (_what, before, { epoch, taken_at }, event) => {
+    if (before !== undefined) await addClaims(claim('c', before))
+    const granted = await work(async (tx) =>
+      grantClaim({ tx, clock, caller: ADA }, card({ id: 'c', board_id: 'b' }), await readClaim({ tx, clock }, 'c'), 10),
+    )
+    const expected = shown('c', { epoch, expires_at: at(10), renewed_at: NOW })
+    expect(granted).toEqual({ claim: expected, event })
+    expect(await stored('c')).toEqual({ ...expected, board_id: 'b', token_hash: 'h1', taken_at })
+  })
+
+  describe('an operation', () => {
+    const EVE = { userId: 'u2', token: token('2') } as Caller
+    const run = (id: string, caller: Caller, body: object, loaded: object) =>
+      work((tx) => (claimOperations.find((one) => one.id === id) as any).run({ tx, clock, caller, body }, loaded))
+    const loaded = { card: card({ id: 'c', board_id: 'b' }), column: { archived_at: null }, board: { id: 'b' } }
+
+    test.each([
+      ['completed', { ...loaded, card: { ...loaded.card, completed_at: NOW } }],
+      ['archived', { ...loaded, card: { ...loaded.card, archived_at: NOW } }],
+      ['in an archived column', { ...loaded, column: { archived_at: NOW } }],
+    ])('takes no card that is %s', async (_how, closed) => {
+      const message = 'The card is completed or archived, or its column is archived.'
+      await expect(run('claims.take', ADA, { ttl: 10 }, closed)).rejects.toMatchObject({ code: 'conflict', message })
+    })
+
+    test('neither takes nor releases a card that another token holds', async () => {
+      await addClaims(claim('c'))
+      const held = { code: 'conflict', message: 'Another token holds the card.', details: { members: { claim: shown('c') } } }
+      await expect(run('claims.take', EVE, { ttl: 10 }, loaded)).rejects.toMatchObject(held)
+      const released = { data: { id: 'c', deleted: true } }
+      expect(await run('claims.release', EVE, {}, loaded)).toEqual(released)
+      expect(await stored('c')).toEqual(claim('c'))
+      for (let i = 0; i < 2; i++) expect(await run('claims.release', ADA, {}, loaded)).toEqual(released)
+      expect(await stored('c')).toEqual(claim('c', { expires_at: null }))
+    })
+
+    test('waits for the next card until there is a change, or a claim runs out', async () => {
+      const next = (wait: number) => run('claims.take_next', ADA, { ttl: 10, wait }, loaded)
+      const none = { data: null, status: 200, entity: null }
+      expect(await next(20)).toEqual({ ...none, awaited: { index: indexes.changes('b'), seconds: 20, until: undefined } })
+      await addClaims(claim('c'))
+      expect(await next(20)).toMatchObject({ awaited: { until: clock() + 60_000 } })
+      expect(await next(0)).toEqual(none)
+    })
+
+    test('renews a claim of a board that has as many as it can have, and takes no further one', async () => {
+      await addClaims(...Array.from({ length: limits.claimsPerBoard }, (_claim, i) => claim(`c${i || ''}`)))
+      expect(await run('claims.take', ADA, { ttl: 10 }, loaded)).toMatchObject({ claimed: 'renewed' })
+      const other = { ...loaded, card: { ...loaded.card, id: 'd' } }
+      await expect(run('claims.take', ADA, { ttl: 10 }, other)).rejects.toMatchObject({ details: { members: { limit: 1000 } } })
+    })
+  })
+
+  test('a claim counts until it runs out, if its token or the successor of that is active', async () => {
+    await addTokens(
+      token('2', { replaced_by: '3' }),
+      token('3', { replaced_by: '4' }),
+      token('4'),
+      token('5', { replaced_by: '6' }),
+      token('6', { revoked_at: NOW }),
+      token('7', { replaced_by: '8' }),
+    )
+    const claims: readonly (readonly [ClaimRecord, object?])[] = [
+      [claim('free', { expires_at: null })],
+      [claim('over', { expires_at: NOW })],
+      [claim('revoked', { token_hash: 'h6', expires_at: at(1) })],
+      [claim('last', { expires_at: at(2) }), { expires_at: at(2) }],
+      [claim('held'), {}],
+      [claim('rotated', { token_hash: 'h2' }), { holder_id: 'u4', token_id: '4' }],
+      [claim('rotated and revoked', { token_hash: 'h5' })],
+      [claim('rotated, successor absent', { token_hash: 'h7' })],
+      [claim('token absent', { token_hash: 'h9' })],
+    ]
+    await addClaims(...claims.map(([record]) => record))
+    const ids = ['never', ...claims.map(([{ card_id }]) => card_id)]
+    expect(await work((tx) => readClaims({ tx, clock }, ids))).toEqual([
+      { record: undefined, live: undefined },
+      ...claims.map(([record, members]) => ({ record, live: members && shown(record.card_id, members) })),
+    ])
+    const cardIds = new Set(['last', 'held', 'rotated'])
+    const index = currentClaims('b', clock)
+    expect(await work((tx) => readClaimedCards({ tx, clock }, index))).toEqual({ cardIds, next: at(2) })
+    expect(await work((tx) => withClaimed({ tx, clock }, 'b', { ready: false }))).toEqual({ ready: false, claimed: cardIds })
+    const filter = { column_id: 'x', ready: undefined }
+    expect(await work((tx) => withClaimed({ tx, clock }, 'b', filter))).toBe(filter)
+  })
+
+  test('the claims of cards are shown if the query asks for them', async () => {
+    await addClaims(claim('c1'))
+    const cards = [{ id: 'c0' }, { id: 'c1' }]
+    const included = (...include: string[]) => work((tx) => withClaims({ tx, clock }, { include: new Set(include) }, cards))
+    expect(await included('counts', 'claim')).toEqual([
+      { id: 'c0', claim: null },
+      { id: 'c1', claim: shown('c1') },
+    ])
+    expect(await included('counts')).toBe(cards)
+    expect(await work((tx) => withClaims({ tx, clock }, {}, cards))).toBe(cards)
+  })
+
+  test('a claim is held by its token only: a person in the web app has none', () => {
+    const held = [{ token: token('1') }, { token: token('2') }, { isSession: true }].map((caller) => isHeldBy(shown('c'), caller as Caller))
+    expect(held).toEqual([true, false, false])
+  })
+
+  describe('of a board with as many as it can have', () => {
+    const ids = Array.from({ length: limits.claimsPerBoard }, (_id, i) => `c${String(i).padStart(4, '0')}`)
+    const required = () => work((tx) => requireClaimCapacity({ tx, clock }, 'b'))
+    const full = { code: 'conflict', details: { members: { limit: 1000 } } }
+    beforeEach(() => addClaims(...ids.map((id) => claim(id))))
+
+    test('are refused, until one has run out', async () => {
+      const reads = keepReads()
+      await expect(required()).rejects.toMatchObject(full)
+      // Which tokens hold them is not read.
+      expect(reads).toEqual([['claims:b 1000']])
+      await expect(work((tx) => findReadyCard({ tx, clock }, 'b', {}))).rejects.toMatchObject(full)
+      await work(async (tx) => tx.put(keys.claim('c0007'), { ...(await tx.get(keys.claim('c0007')))!, expires_at: NOW }))
+      await required()
+    })
+
+    test('all are found, also one more that several processes have taken at once', async () => {
+      await addClaims(claim('d', { expires_at: at(61) }))
+      const { cardIds } = await work((tx) => readClaimedCards({ tx, clock }, currentClaims('b', clock)))
+      expect(cardIds).toEqual(new Set([...ids, 'd']))
+      await work((tx) => ['c0000', 'd'].forEach((id) => tx.create(keys.card(id), card({ id, board_id: 'b', column_id: 'col' }))))
+      await work((tx) => endClaimsOfColumn({ tx, clock }, { id: 'col', board_id: 'b' }))
+      expect(written).toBe(2)
+    })
+  })
+
+  test('the end of a claim is written once, and the record keeps its epoch', async () => {
+    await addClaims(claim('c'))
+    await work((tx) => endClaim(tx, 'c'))
+    expect(await stored('c')).toEqual(claim('c', { expires_at: null }))
+    for (const id of ['c', 'never']) {
+      await work((tx) => endClaim(tx, id))
+      expect(written).toBe(0)
+    }
+  })
+
+  describe('of the cards of a column', () => {
+    const end = (tx: Transaction) => endClaimsOfColumn({ tx, clock }, { id: 'col', board_id: 'b' })
+    beforeEach(async () => {
+      await addClaims(claim('c1'), claim('c2'), claim('deleted'), claim('over', { expires_at: NOW }))
+      await work((tx) => {
+        for (const [id, column_id] of Object.entries({ c1: 'col', c2: 'other', over: 'col' }))
+          tx.create(keys.card(id), card({ id, column_id }))
+      })
+    })
+
+    test('those that have not run out are ended', async () => {
+      await work(end)
+      expect(written).toBe(1)
+      expect(await stored('c1')).toEqual(claim('c1', { expires_at: null }))
+    })
+
+    test('the commit fails if a card of the board was claimed meanwhile', async () => {
+      const claiming = async (tx: Transaction) => tx.create(keys.claim('c3'), claim('c3'))
+      await expect(meanwhile(end, claiming)).rejects.toThrow(TransactionConflict)
+    })
+
+    test('the commit does not depend on the tokens that hold them', async () => {
+      await meanwhile(end, async (tx) => tx.put(keys.token('h1'), { ...(await tx.get(keys.token('h1')))!, name: 'New' }))
+      expect((await stored('c1'))!.expires_at).toBeNull()
+    })
+  })
+
+  describe('the first ready card', () => {
+    const columns = Array.from({ length: 9 }, (_column, i) => `col${i}`)
+    const find = (wanted: object = {}) => work((tx) => findReadyCard({ tx, clock }, 'b', wanted))
+    /** Cards by their ids, in the order of their positions. */
+    const addCards = (cards: Readonly<Record<string, object>>) =>
+      work((tx) => {
+        for (const [i, [id, members]] of Object.entries(cards).entries())
+          tx.create(keys.card(id), card({ id, board_id: 'b', position: `a${i}`, ...members }))
+      })
+    beforeEach(() =>
+      work((tx) => {
+        for (const id of columns) tx.create(keys.column(id), { id, board_id: 'b', position: id, archived_at: null } as Column)
+      }),
+    )
+
+    test('is read behind the claimed ones of a column, in eight columns at once', async () => {
+      await addClaims(claim('c0'))
+      await addCards({ c0: { column_id: 'col0' } })
+      const first = ['claims:b 1000 token:', 'columns:b 1000 column:']
+      const inColumns = [columns.slice(0, 8), columns.slice(8)].map((ids) => ids.map((id) => `ready_cards:${id} 2`))
+      const reads = keepReads()
+      expect(await find()).toEqual({ found: undefined, next: at(60) })
+      expect(reads.splice(0)).toEqual([first, ...inColumns])
+      await addCards({ c1: { column_id: 'col0' }, c2: { column_id: 'col0' } })
+      reads.length = 0
+      expect(await find()).toMatchObject({ found: { card: { id: 'c1' }, claim: { live: undefined } }, next: at(60) })
+      expect(reads).toEqual([first, inColumns[0]])
+      expect(await find({ column_id: 'col8' })).toEqual({ found: undefined, next: at(60) })
+    })
+
+    test('with a label is found behind those without it, in each column', async () => {
+      const [column_id, label_ids] = ['col1', ['l']]
+      await addCards({ c0: { column_id: 'col0' }, c1: { column_id }, c2: { column_id, label_ids }, c3: { column_id: 'col2', label_ids } })
+      expect(await find({ label_id: 'l' })).toMatchObject({ found: { card: { id: 'c2' } } })
+    })
+
+    test('can be taken while others change the columns and take other cards', async () => {
+      await addCards({ c0: { column_id: 'col0' }, c1: { column_id: 'col0' } })
+      await addClaims(claim('c2'))
+      const take = async (tx: Transaction) => {
+        const { found } = await findReadyCard({ tx, clock }, 'b', {})
+        grantClaim({ tx, clock, caller: ADA }, found!.card, found!.claim, 60)
+      }
+      await meanwhile(take, async (tx) => {
+        tx.put(keys.column('col1'), { ...(await tx.get(keys.column('col1')))!, position: 'z' })
+        tx.create(keys.claim('c1'), claim('c1'))
+        tx.put(keys.claim('c2'), { ...(await tx.get(keys.claim('c2')))!, expires_at: at(90) })
+      })
+      expect((await stored('c0'))!.epoch).toBe(1)
+    })
+  })
+})
