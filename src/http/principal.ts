@@ -44,7 +44,7 @@ export class TokenPrincipal implements Principal {
    * @throws {ApiError} `unauthorized` if the token is missing, malformed, or not the only one
    */
   constructor(header: string | null, legacyPrefixes: readonly string[]) {
-    const plaintext = header === null ? undefined : CREDENTIAL.exec(header)?.[1]
+    const plaintext = header?.match(CREDENTIAL)?.[1]
     const token = plaintext === undefined ? undefined : parseToken(plaintext, legacyPrefixes)
     if (token === undefined) throw new ApiError('unauthorized')
     this.#token = token
@@ -83,7 +83,7 @@ export class TokenPrincipal implements Principal {
     Object.assign(step, { userId, workspaceId, tokenId: id })
     const expiry = expiryOf(token)
     if (expiry - now <= durations.tokenExpiryNotice) step.tokenExpires = new Date(expiry).toISOString()
-    if (services.seenTokens.get(hash) === undefined) services.seenTokens.set(hash, { scopes: token.scopes })
+    services.seenTokens.set(hash, { scopes: token.scopes })
     tx.logChanges(services.changes, { actor_id: userId, token_id: id, request_id: step.requestId })
     return { userId, workspaceId, membership, token }
   }
