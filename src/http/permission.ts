@@ -189,7 +189,7 @@ const PARAMETERS: Readonly<Record<string, string>> = { user: 'user_id', label: '
 
 /** What names a resource besides the target of the path: the body, or the second id of the path. */
 function namedBy({ path }: Operation, { params, body }: OperationRequest, groups: readonly string[]): string | undefined {
-  const [, ofTarget] = /\{(\w+)\}/.exec(path) ?? []
+  const ofTarget = /\{(\w+)\}/.exec(path)?.[1]
   const named = { ...params, ...(body as object | undefined) }
   return groups.map((group) => PARAMETERS[group]).find((name) => name !== undefined && name !== ofTarget && Object.hasOwn(named, name))
 }

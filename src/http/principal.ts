@@ -80,6 +80,7 @@ export class TokenPrincipal implements Principal {
     Object.assign(step, { userId, workspaceId, tokenId: id })
     const expiry = expiryOf(token)
     if (expiry - now <= durations.tokenExpiryNotice) step.tokenExpires = new Date(expiry).toISOString()
+    // Stryker disable next-line ConditionalExpression: it only saves an object for each request
     if (services.seenTokens.get(hash) === undefined) services.seenTokens.set(hash, { workspaceId, scopes: token.scopes })
     tx.logChanges(services.changes, { actor_id: userId, token_id: id, request_id: step.requestId })
     return { userId, workspaceId, membership, token }

@@ -152,27 +152,6 @@ describe.each(drivers)('an Idempotency-Key, on $name', (driver) => {
     expect(await labelsOf()).toEqual(['label', 'label', 'label'])
   })
 
-  test('with quotes is the same as without, and with other letters it is another one', async () => {
-    const replies = [await create('label', withKey('key')), await create('label', withKey('"key"')), await create('label', withKey('Key'))]
-    expect(replies.map(isReplayed)).toEqual([null, 'true', null])
-  })
-
-  test('cannot be used for a request with another body, query or path', async () => {
-    const { service, ann, board } = setup
-    await create('label', withKey())
-    const other = await TestBoard.create(service, ann)
-    const requests = [
-      ['POST', `/boards/${board.id}/labels`, { name: 'Label', color: '#000000' }],
-      ['POST', `/boards/${other.id}/labels`, { name: 'label', color: '#000000' }],
-      ['PATCH', `/boards/${board.id}`, { name: 'label' }],
-    ] as const
-    for (const [method, path, sent] of requests) {
-      const { status, body } = await board.send(method, path, sent, withKey())
-      expect([status, body.error.code]).toEqual([422, 'idempotency_key_reused'])
-    }
-    expect([await labelsOf(), await labelsOf(other)]).toEqual([['label'], []])
-  })
-
   test('is used up by a write that changes nothing, too', async () => {
     const { board, cardId } = setup
     const { title } = await board.read(cardId)
@@ -249,21 +228,11 @@ describe('a request with an Idempotency-Key', () => {
     expect(await service.blobKeys()).toEqual(await service.blobKeysInUse(workspaceId))
   })
 
-  test.each(['', '""', 'two words', '"a"b', 'é', 'a, b', '"a", "b"', 'x'.repeat(256), '"a\\"b"'])(
-    'is refused if the key is %j',
-    async (key) => {
-      const { board } = setup
-      const { status, body } = await board.send('PATCH', `/boards/${board.id}`, { name: 'x' }, { 'idempotency-key': key })
-      expect([status, body.error.code]).toEqual([400, 'bad_request'])
-    },
-  )
-
-  test('reads as without it', async () => {
-    const { board } = setup
-    for (const key of [testKey, '']) {
-      const reply = await board.send('GET', `/boards/${board.id}`, undefined, { 'idempotency-key': key })
-      expect([reply.status, isReplayed(reply)]).toEqual([200, null])
-    }
+  test('is refused if its key is invalid, unless it is a read', async () => {
+    const path = `/boards/${setup.board.id}`
+    const headers = { 'idempotency-key': 'two words' }
+    expect((await setup.board.send('PATCH', path, { name: 'x' }, headers)).status).toBe(400)
+    expect((await setup.board.send('GET', path, undefined, headers)).status).toBe(200)
   })
 
   test('may be repeated when its outcome is unknown, and gets the response of the change that was made', async () => {

@@ -1,8 +1,7 @@
 import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { RateLimits, type RateLimitOptions } from '../../src/governor/quotas.ts'
+import type { RateLimitOptions } from '../../src/governor/quotas.ts'
 import { startListener, type Listener } from '../../src/listener/listener.ts'
-import type { SharedCounters } from '../../src/store/counters.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { TestBoard } from '../support/board.ts'
 import { memory } from '../support/memory.ts'
@@ -206,111 +205,5 @@ describe('without limits', () => {
     service = await Service.start(memory, { rateLimits: undefined })
     ann = await service.person(await service.workspace())
     for (let i = 0; i < 10; i++) expect(ratesOf(await service.send(ann.read, 'GET', '/account'))).toEqual([200, null, null, null])
-  })
-})
-
-describe('processes that share counters', () => {
-  /** Counters in memory, in place of Redis. Those of each test are new, because exchanges of the previous one may follow. */
-  const createCounters = (sums: Map<string, number>): SharedCounters => ({
-    async add(key, points) {
-      if (!reachable) return undefined
-      sums.set(key, (sums.get(key) ?? 0) + points)
-      return sums.get(key)
-    },
-    close: async () => undefined,
-  })
-  let sums: Map<string, number>
-  let shared: SharedCounters
-  let reachable = true
-  let now = 0
-  const caller = { workspaceId: 'w', token: { id: 't' } } as Parameters<RateLimits['countRequest']>[0]
-  const createLimits = (token = 10, workspace = 1000) => new RateLimits({ quotas: { token, workspace, address: 10 }, shared }, () => now)
-  /** What remains of the quota of the token after one more request. */
-  const count = async (limits: RateLimits, by = 1) => (await limits.countRequest(caller, by))[0]!.remaining
-
-  beforeEach(() => {
-    sums = new Map()
-    shared = createCounters(sums)
-    reachable = true
-    now = 1_000_000 * MINUTE
-  })
-
-  test('two processes count together after each exchange', async () => {
-    const [one, two] = [createLimits(1000), createLimits(1000)]
-    expect([await count(one), await count(one), await count(two)]).toEqual([999, 998, 999])
-    await one.settle()
-    await two.settle()
-    expect(await count(two)).toBe(996)
-    // What was counted after the exchange is not lost by the next one.
-    expect(await count(one)).toBe(997)
-    await Promise.all([one.settle(), two.settle()])
-    await count(one)
-    await one.settle()
-    expect([...sums.values()]).toEqual([6, 6])
-    expect(await count(one)).toBe(993)
-  })
-
-  test('a request that is counted during an exchange is not lost', async () => {
-    const one = createLimits(1000)
-    await count(one)
-    const exchanged = one.settle()
-    expect(await count(one)).toBe(998)
-    await exchanged
-    expect(await count(one)).toBe(997)
-  })
-
-  test('the last units are counted together with the other processes at once: each is given to one request', async () => {
-    const processes = [createLimits(), createLimits(), createLimits()]
-    const rests = await Promise.all(Array.from({ length: 15 }, (_, i) => count(processes[i % 3]!)))
-    expect(rests.filter((rest) => rest >= 0).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
-  })
-
-  test.each([1, 25, 100])(
-    'requests of %i units to four processes have one limit, exceeded by a hundredth of each other one at most',
-    async (units) => {
-      const LIMIT = 1200
-      const processes = Array.from({ length: 4 }, () => createLimits(LIMIT, 12_000))
-      // What one process does not know of the others grows as long as it is not asked.
-      let admitted = 0
-      const send = async (process: number) => {
-        if ((await count(processes[process]!, units)) >= 0) admitted += units
-      }
-      for (const process of [0, 1, 2, 3]) for (let i = 0; i < 12; i++) await send(process)
-      await Promise.all(Array.from({ length: 4 * LIMIT }, (_, i) => send(i % 4)))
-      expect(admitted).toBeLessThanOrEqual(LIMIT + (3 * LIMIT) / 100)
-      expect(admitted).toBeGreaterThan(LIMIT - units)
-    },
-  )
-
-  test('while the shared counters cannot be reached, each process counts alone', async () => {
-    const one = createLimits()
-    await count(one)
-    reachable = false
-    await one.settle()
-    expect(await count(one)).toBe(8)
-  })
-
-  test('a count of the previous minute does not count in this one', async () => {
-    const [one, two] = [createLimits(1000), createLimits(1000)]
-    await count(one)
-    now += MINUTE
-    await one.settle()
-    expect(await count(two)).toBe(999)
-    await two.settle()
-    expect(await count(two)).toBe(998)
-    expect(await count(one)).toBe(999)
-  })
-
-  test('counts are exchanged without being asked to', async () => {
-    const one = createLimits(1000)
-    await count(one)
-    await expect.poll(() => sums.size).toBe(2)
-    const window = 1_000_000
-    expect([...sums]).toEqual(
-      expect.arrayContaining([
-        [`${window}:token:t`, 1],
-        [`${window}:workspace:w`, 1],
-      ]),
-    )
   })
 })

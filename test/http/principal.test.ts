@@ -1,0 +1,140 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { mintToken } from '../../src/auth/tokens/format.ts'
+import type { DecisionRecord } from '../../src/http/decision-record.ts'
+import { SessionPrincipal, TokenPrincipal } from '../../src/http/principal.ts'
+import type { Services } from '../../src/http/services.ts'
+import { systemRandom } from '../../src/model/ids.ts'
+import { DAY } from '../../src/model/time.ts'
+import type { Transaction } from '../../src/store/transaction.ts'
+import { errorOf } from '../support/error-of.ts'
+
+const WORKSPACE = 'wsp_00000000000000000000'
+const { plaintext, hash } = mintToken(WORKSPACE, systemRandom)
+const now = Date.parse('2026-11-20T12:00:00.000Z')
+const at = (time: number) => new Date(now + time).toISOString()
+const active = {
+  id: 'tok_1',
+  hash,
+  user_id: 'usr_1',
+  scopes: ['kanban:read'],
+  issued_at: at(0),
+  expires_at: at(14 * DAY + 1),
+  revoked_at: null,
+  replaced_by: null,
+}
+const member = { user_id: 'usr_1', role: 'member', ended_at: null }
+
+let step: DecisionRecord
+let warnings: unknown[][]
+let authors: unknown[][]
+let seen: Map<string, unknown>
+let services: Services
+let read: unknown[]
+beforeEach(() => {
+  step = { requestId: 'req_1' } as DecisionRecord
+  ;[warnings, authors, read] = [[], [], []]
+  seen = new Map()
+  const log = { warn: (...line: unknown[]) => void warnings.push(line) }
+  services = { clock: () => now, log, seenTokens: seen, changes: 'the log', legacyPrefixes: [] } as unknown as Services
+})
+/** A transaction that finds these records. */
+const finding = (...found: unknown[]) =>
+  ({
+    read: (keys: readonly string[]) => ((read = [...keys]), found),
+    get: (key: string) => ((read = [key]), found[0]),
+    logChanges: (...logged: unknown[]) => void authors.push(logged),
+  }) as unknown as Transaction
+
+describe('a token', () => {
+  const authenticate = async (token: object | undefined, membership?: object) => {
+    const principal = new TokenPrincipal(`Bearer ${plaintext}`, services)
+    const outcome = await (async () => principal.authenticate(services, finding(token, membership), step))().catch(({ code }) => code)
+    return { outcome, presented: principal.presented }
+  }
+
+  test.each([
+    [`Bearer ${plaintext}`, true],
+    [`bearer   ${plaintext}  `, true],
+    [null, false],
+    ['', false],
+    ['Bearer ', false],
+    [plaintext, false],
+    [`Bearer${plaintext}`, false],
+    [`x Bearer ${plaintext}`, false],
+    [`Bearer ${plaintext} x`, false],
+    [`Bearer ${plaintext}, Bearer ${plaintext}`, false],
+    [`Bearer ${plaintext.slice(0, -1)}`, false],
+  ])('is read from the header %j: %s', (header, isRead) => {
+    const create = () => new TokenPrincipal(header, services)
+    if (!isRead) expect(create).toThrow(expect.objectContaining({ code: 'unauthorized' }))
+    else {
+      const { partition, tokenHash, presented } = create()
+      expect([partition, tokenHash, presented]).toEqual([WORKSPACE, hash, undefined])
+    }
+  })
+
+  test('that was accepted before is known by its hash', () => {
+    seen.set(hash, { workspaceId: 'wsp_seen' })
+    expect(new TokenPrincipal(`Bearer ${plaintext}`, services).partition).toBe('wsp_seen')
+  })
+
+  test('of a member is accepted, and is the author of what is changed', async () => {
+    expect(await authenticate(active, member)).toEqual({
+      outcome: { userId: 'usr_1', workspaceId: WORKSPACE, membership: member, token: active },
+      presented: active,
+    })
+    expect(step).toEqual({ requestId: 'req_1', userId: 'usr_1', workspaceId: WORKSPACE, tokenId: 'tok_1' })
+    expect([read, authors]).toEqual([
+      [`token:${hash}`, 'membership:{0.user_id}'],
+      [['the log', { actor_id: 'usr_1', token_id: 'tok_1', request_id: 'req_1' }]],
+    ])
+    expect([[...seen], warnings]).toEqual([[[hash, { workspaceId: WORKSPACE, scopes: ['kanban:read'] }]], []])
+  })
+
+  test('says when it expires, in its last fourteen days', async () => {
+    await authenticate({ ...active, expires_at: at(14 * DAY) }, member)
+    expect(step.tokenExpires).toBe(at(14 * DAY))
+  })
+
+  test.each<[title: string, token: object | undefined, membership: object | undefined, isReplaced: boolean]>([
+    ['there is none', undefined, member, false],
+    ['its record is that of another one', { ...active, hash: 'x'.repeat(64) }, member, false],
+    ['it was revoked', { ...active, revoked_at: at(0) }, member, false],
+    ['it was replaced', { ...active, revoked_at: at(0), replaced_by: 'tok_2' }, member, true],
+    ['its user is no member', active, undefined, false],
+    ['its user has left', active, { ...member, ended_at: at(0) }, false],
+  ])('is refused if %s', async (_title, token, membership, isReplaced) => {
+    expect(await authenticate(token, membership)).toEqual({ outcome: 'unauthorized', presented: token })
+    const details = { event: 'token.replaced_used', request_id: 'req_1', token_id: 'tok_1', replaced_by: 'tok_2', user_id: 'usr_1' }
+    expect(warnings).toEqual(isReplaced ? [[details, 'a replaced token was used']] : [])
+    expect([step, authors, [...seen]]).toEqual([{ requestId: 'req_1' }, [], []])
+  })
+})
+
+describe('a person who is signed in', () => {
+  let principal: SessionPrincipal
+  beforeEach(() => {
+    principal = new SessionPrincipal('usr_1', WORKSPACE)
+  })
+
+  test('is the author of what is changed, without a token', async () => {
+    expect(await principal.authenticate(services, finding(member), step)).toEqual({
+      userId: 'usr_1',
+      workspaceId: WORKSPACE,
+      membership: member,
+      isSession: true,
+    })
+    expect([read, authors]).toEqual([['membership:usr_1'], [['the log', { actor_id: 'usr_1', token_id: null, request_id: 'req_1' }]]])
+    expect(step).toEqual({ requestId: 'req_1', userId: 'usr_1', workspaceId: WORKSPACE })
+  })
+
+  test.each([undefined, { ...member, ended_at: at(0) }])('finds nothing with the membership %j', async (membership) => {
+    expect(await errorOf(principal.authenticate(services, finding(membership), step))).toMatchObject({ code: 'not_found' })
+    expect(authors).toEqual([])
+  })
+
+  test('finds nothing in what is no workspace', () => {
+    expect(principal.partition).toBe(WORKSPACE)
+    expect(() => new SessionPrincipal('usr_1', 'x').partition).toThrow(expect.objectContaining({ code: 'not_found' }))
+  })
+})
