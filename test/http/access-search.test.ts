@@ -210,7 +210,8 @@ describe.each(drivers)('the boards on which an operation is allowed, on $name', 
     const caller = world.callers.get(`${role} active`)!
     const listed: string[] = (await service.send(caller.read, 'GET', '/boards?limit=100')).body.data.map(({ id }: any) => id)
     expect(listed.length).toBeGreaterThan(6)
-    for (const operation of operationsOn('board')) {
+    for (const [i, operation] of operationsOn('board').entries()) {
+      const limit = [1, 4, 100][i % 3]!
       const column_id = await boards.find(({ creator }) => creator === caller)!.column()
       const given = { user_id: others[0]!.id, column_id }
       const required = REQUIRED[operation.id]?.[0] as keyof typeof given | undefined
@@ -224,8 +225,7 @@ describe.each(drivers)('the boards on which an operation is allowed, on $name', 
         const { body } = await service.send(caller[scope], 'POST', '/access/evaluations', { evaluations })
         const expected = listed.filter((_, i) => body.data.evaluations[i].decision).map((id) => `board ${id}`)
         const asked = { action: { name: operation.id }, resource: { type: 'board', ...(properties && { properties }) } }
-        for (const limit of [1, 4, 100])
-          expect([operation.id, scope, limit, await findAll(caller[scope], asked, limit)]).toEqual([operation.id, scope, limit, expected])
+        expect([operation.id, scope, limit, await findAll(caller[scope], asked, limit)]).toEqual([operation.id, scope, limit, expected])
       }
     }
   })
