@@ -204,7 +204,7 @@ export class DecisionLog {
     this.#leftOut.end()
     await this.flush()
     // A failed log tries once more.
-    if (this.#queue.length > 0) await this.flush()
+    await this.flush()
     if (!this.#isBroken && this.#options.sync !== 'never') await this.#sink.sync().catch((error: Error) => this.#fail(error))
     for (const timer of [this.#timer, this.#syncTimer]) clearTimeout(timer)
     await this.#sink.close()

@@ -50,7 +50,7 @@ export async function verifyLog(
   report: (finding: Finding) => void,
   from: string | null = null,
 ): Promise<VerifiedLog> {
-  const chain = new Chain(new Set(anchors), from, report)
+  const chain = new Chain(new Set<string | null>(anchors), from, report)
   let count = 0
   for (const { name, parts } of files) {
     count++
@@ -63,7 +63,7 @@ export async function verifyLog(
 
 /** The chain of all lines so far. */
 class Chain {
-  readonly #anchors: Set<string>
+  readonly #anchors: Set<string | null>
   readonly #from: string | null
   readonly #report: (finding: Finding) => void
   #last: { readonly line: Line; readonly contentHash: string } | undefined
@@ -74,7 +74,7 @@ class Chain {
   #isOpen = false
   #counts = { lines: 0, findings: 0, torn: 0 }
 
-  constructor(anchors: Set<string>, from: string | null, report: (finding: Finding) => void) {
+  constructor(anchors: Set<string | null>, from: string | null, report: (finding: Finding) => void) {
     this.#anchors = anchors
     this.#from = from
     this.#report = report
@@ -141,7 +141,7 @@ class Chain {
     this.#beginsAfter = prev
     if (prev !== this.#from || (n === 0) !== (prev === null))
       this.#find('missing', place, `the beginning is missing: this is line ${n} of the log, after ${prev ?? 'no line'}`)
-    else if (prev !== null) this.#anchors.delete(prev)
+    else this.#anchors.delete(prev)
   }
 
   #findGap(place: Place, { n }: Line): void {

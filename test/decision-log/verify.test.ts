@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { encodeLine } from '../../src/decision-log/line.ts'
 import { isChain, linesOf, logDisk, openLog, PATH, verify } from '../support/decision-log.ts'
 
 describe('a decision log', () => {
@@ -80,14 +81,57 @@ describe('a decision log', () => {
     expect((await verify(rest, [hashes[0]!], hashes[1])).found).toMatchObject([{ kind: 'anchor_missing' }])
   })
 
-  test('without any line is found', async () => {
-    for (const files of [[''], [text.slice(0, 20)]])
-      expect((await verify(files)).found).toMatchObject([{ kind: 'missing', file: 'file 0', message: 'the log has no line' }])
-  })
-
-  test('does not have an anchor that only an altered line states', async () => {
-    const altered = text.replace('"kind":"d"', '"kind":"x"')
-    expect((await verify([altered], [hashes[5]!])).found).toMatchObject([{ kind: 'altered' }, { kind: 'anchor_missing' }])
+  test('has findings with a place and a message', async () => {
+    const [kindOfD, hashOfD] = ['"kind":"d"', hashes[5]!]
+    /** The first lines, and one that has this number and follows this hash. */
+    const withLine = (count: number, prev: string | null, n: number) =>
+      join([...lines.slice(0, count), encodeLine(prev, n, '"kind":"x"').text.trimEnd()])
+    const at = (line: number) => join(lines.slice(0, line - 1)).length
+    const cases: [
+      files: string[],
+      found: [kind: string, file: string, line: number, byte: number, message: string][],
+      anchors?: string[],
+    ][] = [
+      [[], [['missing', '', 0, 0, 'the log has no line']]],
+      [[''], [['missing', 'file 0', 0, 0, 'the log has no line']]],
+      [[text.slice(0, 20)], [['missing', 'file 0', 1, 0, 'the log has no line']]],
+      [
+        [text.replace(kindOfD, '"kind":"x"')],
+        [
+          ['altered', 'file 0', 6, at(6), 'this line has not the hash of its content'],
+          ['anchor_missing', 'file 0', 7, at(7), `no intact line has the hash ${hashOfD}: lines were cut off`],
+        ],
+        // What only an altered line states proves nothing.
+        [hashOfD],
+      ],
+      [[text, ''], [['anchor_missing', 'file 0', 7, at(7), 'no intact line has the hash 0: lines were cut off']], ['0']],
+      // The hash alone was altered: the next line follows its content.
+      [
+        [text.replace(`"hash":"${hashOfD}"`, `"hash":"${'0'.repeat(64)}"`)],
+        [['altered', 'file 0', 6, at(6), 'this line has not the hash of its content']],
+      ],
+      // What is no line may have been one, so the gap behind it is no further finding.
+      [[text.replace(lines[2]!, 'x')], [['malformed', 'file 0', 3, at(3), 'this is no line of a decision log']]],
+      [
+        [`${text}{"pr`, '{"pr'],
+        [
+          ['malformed', 'file 0', 8, text.length, 'this is no line of a decision log'],
+          ['malformed', 'file 1', 1, 0, 'this is no line of a decision log'],
+        ],
+      ],
+      [[withLine(0, null, 3)], [['missing', 'file 0', 1, 0, 'the beginning is missing: this is line 3 of the log, after no line']]],
+      [[join(lines.slice(1))], [['missing', 'file 0', 1, 0, `the beginning is missing: this is line 1 of the log, after ${hashes[0]}`]]],
+      [[withLine(2, hashes[0]!, 2)], [['missing', 'file 0', 3, at(3), 'lines are missing before this line']]],
+      [[withLine(2, hashes[2]!, 3)], [['missing', 'file 0', 3, at(3), 'a line is missing before this line']]],
+      [[withLine(2, hashes[3]!, 4)], [['missing', 'file 0', 3, at(3), '2 lines are missing before this line']]],
+      [[withLine(2, hashes[0]!, 1)], [['out_of_order', 'file 0', 3, at(3), 'this line was written before the line above']]],
+    ]
+    for (const [files, expected, anchors] of cases) {
+      const { found, findings } = await verify(files, anchors)
+      const places = found.map(({ kind, file, line, byte, message }) => [kind, file, line, byte, message])
+      expect([places, findings]).toEqual([expected, expected.length])
+    }
+    expect((await verify([''])).open_end).toBe(false)
   })
 
   test('cut at any byte is found, given an anchor', async () => {
@@ -113,12 +157,6 @@ describe('a decision log', () => {
         if ((await verify([join(moved)])).findings === 0) missed.push([a, b])
       }
     expect(missed).toEqual([])
-    const swapped = [lines[0]!, lines[2]!, lines[1]!, ...lines.slice(3)]
-    expect((await verify([join(swapped)])).found).toMatchObject([
-      { kind: 'missing', line: 2, message: 'a line is missing before this line' },
-      { kind: 'out_of_order', line: 3 },
-      { kind: 'missing', line: 4 },
-    ])
   })
 
   test('with a line that is repeated, inserted or blank is found', async () => {
@@ -166,7 +204,14 @@ describe('a line that a crash has torn', () => {
     const text = await crashed(20)
     const torn = text.split('\n')[2]!
     expect((await verify([text.replace(torn, torn.replace('"b"', '"x"'))])).found).toMatchObject([{ kind: 'malformed', line: 3 }])
-    expect((await verify([text.replace(`${torn}\n`, '')])).findings).toBe(1)
+    const missing = { kind: 'missing', file: 'file 0', line: 3 }
+    const found = [{ ...missing, byte: text.indexOf(torn), message: 'what a crash has left before this line is missing' }]
+    expect((await verify([text.replace(`${torn}\n`, '')])).found).toEqual(found)
+    // It does not hide that the line before it is missing.
+    const before = text.split('\n')[1]!
+    expect((await verify([text.replace(`${before}\n`, '')])).found).toMatchObject([
+      { ...missing, message: 'a line is missing before this line' },
+    ])
   })
 
   test('at the very beginning of a log is recognized, too', async () => {

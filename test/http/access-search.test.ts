@@ -210,7 +210,8 @@ describe.each(drivers)('the boards on which an operation is allowed, on $name', 
     const caller = world.callers.get(`${role} active`)!
     const listed: string[] = (await service.send(caller.read, 'GET', '/boards?limit=100')).body.data.map(({ id }: any) => id)
     expect(listed.length).toBeGreaterThan(6)
-    for (const operation of operationsOn('board')) {
+    for (const [i, operation] of operationsOn('board').entries()) {
+      const limit = [1, 4, 100][i % 3]!
       const column_id = await boards.find(({ creator }) => creator === caller)!.column()
       const given = { user_id: others[0]!.id, column_id }
       const required = REQUIRED[operation.id]?.[0] as keyof typeof given | undefined
@@ -224,8 +225,7 @@ describe.each(drivers)('the boards on which an operation is allowed, on $name', 
         const { body } = await service.send(caller[scope], 'POST', '/access/evaluations', { evaluations })
         const expected = listed.filter((_, i) => body.data.evaluations[i].decision).map((id) => `board ${id}`)
         const asked = { action: { name: operation.id }, resource: { type: 'board', ...(properties && { properties }) } }
-        for (const limit of [1, 4, 100])
-          expect([operation.id, scope, limit, await findAll(caller[scope], asked, limit)]).toEqual([operation.id, scope, limit, expected])
+        expect([operation.id, scope, limit, await findAll(caller[scope], asked, limit)]).toEqual([operation.id, scope, limit, expected])
       }
     }
   })
@@ -316,6 +316,70 @@ describe('a search', () => {
     expect((await searchResources(service, ann.read, withId)).body).toEqual(boards.body)
   })
 
+  test.each<[what: string, search: typeof searchActions, body: () => object, issues: [path: string, message: string][]]>([
+    [
+      'another subject',
+      searchActions,
+      () => onBoard({ subject: { type: 'user', id: bob.id } }),
+      [['subject.id', 'must be me, or your own id: what others may do is not answered']],
+    ],
+    [
+      'a type without operations',
+      searchActions,
+      () => ({ resource: { type: 'person', id: 'x' } }),
+      [['resource.type', 'must be one of workspace, board, column, card, label, subtask, comment, attachment, file']],
+    ],
+    [
+      'a property that no operation takes',
+      searchActions,
+      () => ({ resource: { type: 'board', id: board.id, properties: { more: 'x', title: 'x' } } }),
+      [
+        ['resource.properties.more', 'names nothing in an operation on this resource'],
+        ['resource.properties.title', 'names nothing in an operation on this resource'],
+      ],
+    ],
+    [
+      'a property of another type once, however many operations take it',
+      searchActions,
+      () => ({ resource: { type: 'card', id: 'x', properties: { user_id: 1, attachment_id: 1 } } }),
+      [
+        ['resource.properties.user_id', 'must be text'],
+        ['resource.properties.attachment_id', 'has not the type that the operation takes'],
+      ],
+    ],
+    [
+      'boards for another subject',
+      searchResources,
+      () => boardsFor('boards.read', { subject: { type: 'user', id: bob.id } }),
+      [['subject.id', 'must be me, or your own id: what others may do is not answered']],
+    ],
+    [
+      'other resources',
+      searchResources,
+      () => ({ action: { name: 'cards.read' }, resource: { type: 'card' } }),
+      [
+        ['resource.type', 'must be board: list other resources, and ask /access/evaluations about them'],
+        ['action.name', 'is no operation on a board, but on a card'],
+      ],
+    ],
+    ['what is no operation', searchResources, () => boardsFor('boards.explode'), [['action.name', 'is not the id of an operation']]],
+    [
+      'a member that the operation has not',
+      searchResources,
+      () => ({
+        action: { name: 'boards.update', properties: { name: 'x', more: 1 } },
+        resource: { type: 'board', properties: { other: 'x' } },
+      }),
+      [
+        ['resource.properties.other', 'names nothing in this operation'],
+        ['action.properties.more', 'is not a known member'],
+      ],
+    ],
+  ])('refuses %s', async (_what, search, body, issues) => {
+    const reply = await search(service, ann.admin, body())
+    expect([reply.status, reply.body.error.issues.map(({ path, message }: any) => [path, message])]).toEqual([422, issues])
+  })
+
   test('that the token has not the scope for reads no board, and finds none', async () => {
     service.store.touched.length = 0
     const { body } = await searchResources(service, ann.read, boardsFor('boards.delete'))
@@ -323,26 +387,40 @@ describe('a search', () => {
     expect(service.records.at(-1)!.evaluations).toMatchObject([{ operation: 'boards.delete', code: 'insufficient_scope', count: 1 }])
   })
 
-  test('for many boards costs one unit for each 4, leaves few records, and goes on behind 400 that are of no use', async () => {
+  test('for many boards costs one unit for each 4, leaves few records, and goes on behind 400 of which few are of use', async () => {
     const workspaceId = await service.workspace('Large')
     const [person, colleague] = [await service.person(workspaceId), await service.person(workspaceId)]
+    const own: object[] = []
+    const create = async () => (own.push({ type: 'board', id: (await TestBoard.create(service, person)).id }), void (service.now += 1000))
+    for (let i = 0; i < 10; i++) await create()
     for (let i = 0; i < 430; i++) await TestBoard.create(service, colleague)
     service.now += 60_000
-    const own = await TestBoard.create(service, person)
+    await create()
     const remaining = ({ headers }: Reply) => Number(/"token";r=(\d+)/.exec(headers.get('ratelimit')!)![1])
     const before = remaining(await service.send(person.admin, 'GET', '/account'))
-    const first = await searchResources(service, person.admin, boardsFor('boards.set_visibility'))
+    const find = (token?: string) =>
+      searchResources(service, person.admin, boardsFor('boards.set_visibility', { page: { limit: 40, token } }))
+    const countsOf = () => service.records.at(-1)!.evaluations!.map(({ code, count }) => [code, count])
+    // 41 boards, and then 31 at once, because 10 are found.
+    const first = await find()
     const { results, page } = first.body.data
-    expect([results, page.next_token === '']).toEqual([[], false])
-    const asked = service.records.at(-1)!.evaluations!
-    const [{ count } = { count: 0 }] = asked
-    expect([asked.length, count! >= 400, count! < 460]).toEqual([1, true, true])
-    expect(before - remaining(first)).toBe(Math.ceil(count! / 4))
-    const second = await searchResources(service, person.admin, boardsFor('boards.set_visibility', { page: { token: page.next_token } }))
-    expect(second.body.data).toEqual({ page: { next_token: '', count: 1 }, results: [{ type: 'board', id: own.id }] })
-    expect(remaining(first) - remaining(second)).toBe(Math.ceil((431 - count!) / 4))
+    expect([results, countsOf()]).toEqual([
+      own.slice(0, 10),
+      [
+        [undefined, 10],
+        ['forbidden', 403],
+      ],
+    ])
+    expect(before - remaining(first)).toBe(Math.ceil(413 / 4))
+    const second = await find(page.next_token)
+    expect(second.body.data).toEqual({ page: { next_token: '', count: 1 }, results: own.slice(10) })
+    expect(countsOf()).toEqual([
+      ['forbidden', 27],
+      [undefined, 1],
+    ])
+    expect(remaining(first) - remaining(second)).toBe(Math.ceil(28 / 4))
     // For one that is hidden or absent, too.
-    const actions = await searchActions(service, person.admin, { resource: { type: 'board', id: own.id } })
+    const actions = await searchActions(service, person.admin, { resource: own[0]! })
     const none = await searchActions(service, person.admin, { resource: { type: 'board', id: 'brd_00000000000000000000' } })
     expect([remaining(second) - remaining(actions), remaining(actions) - remaining(none)]).toEqual(
       Array.from({ length: 2 }, () => Math.ceil(operationsOn('board').length / 4)),

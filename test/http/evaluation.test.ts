@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Turns } from '../../src/governor/turns.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
 import { recordUses, TestBoard } from '../support/board.ts'
 import { memory } from '../support/memory.ts'
 import { Service, type Person, type Reply } from '../support/service.ts'
@@ -63,6 +64,49 @@ describe('the answer to a question', () => {
           code: 'validation_failed',
           reason: 'The request does not match what this operation accepts: "visibility" is not a known member.',
           required_scope: 'kanban:write',
+        },
+      },
+    ],
+    [
+      'an operation without its scope names the scopes',
+      () => ann.read,
+      () => about('boards.update'),
+      {
+        decision: false,
+        context: {
+          code: 'insufficient_scope',
+          reason: 'The token lacks the scope that this operation requires.',
+          required_scope: 'kanban:write',
+          granted_scopes: ['kanban:read'],
+          row: 'S2',
+        },
+      },
+    ],
+    [
+      'a forbidden operation has the row and the reason of its rule',
+      () => bob.admin,
+      () => about('boards.set_visibility'),
+      {
+        decision: false,
+        context: {
+          code: 'forbidden',
+          reason: 'P5: Only the creator decides who can see a board.',
+          required_scope: 'kanban:admin',
+          row: 'P5',
+        },
+      },
+    ],
+    [
+      'a person who is not there names the property',
+      () => bob.write,
+      () => about('cards.assign', 'card', card, { user_id: 'usr_00000000000000000000' }),
+      {
+        decision: false,
+        context: {
+          code: 'not_found',
+          reason: '"user_id" names no resource that can be used here.',
+          required_scope: 'kanban:write',
+          parameter: 'user_id',
         },
       },
     ],
@@ -218,6 +262,21 @@ describe('an evaluation', () => {
     const { body } = await askAll(ann.read, { subject: ME, evaluations: questions })
     expect(body.data.evaluations.map(({ context }: any) => context.code)).toEqual(['insufficient_scope', 'insufficient_scope'])
     expect(service.store.touched.filter((key) => /^(board|card)/.test(key))).toEqual([])
+  })
+
+  test('is no decision if the storage fails', async () => {
+    const question = about('cards.assign', 'card', card, { user_id: ann.id })
+    const { store } = service
+    const statuses: number[] = []
+    for (let failing = 1; statuses.at(-1) !== 200; failing++) {
+      let reads = 0
+      store.beforeRead = async () => {
+        if (++reads === failing) throw new StorageUnavailable('away')
+      }
+      statuses.push((await ask(bob.write, question)).status)
+      store.beforeRead = undefined
+    }
+    expect(statuses).toEqual([503, 503, 503, 200])
   })
 
   test('with an Idempotency-Key is decided anew each time', async () => {

@@ -3,7 +3,7 @@ import { suitesOfTiers } from '../setup/tiers.ts'
 /** What judges the mutants of a part of `src`, besides the suites of the same name: beginnings of paths in `test`. */
 const FURTHER: Readonly<Record<string, readonly string[]>> = {
   policy: [],
-  authz: ['http/changed-facts', 'http/evaluation', 'resources/'],
+  authz: [],
   http: ['resources/batch', 'resources/claims', 'resources/files', 'auth/tokens/'],
   resources: ['http/changed-facts', 'http/not-found'],
   listing: ['http/paging', 'resources/cards'],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { limits } from '../../src/model/limits.ts'
 import { operations } from '../../src/resources/table.ts'
 import { setUpBoard, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
@@ -215,45 +216,75 @@ describe('a batch', () => {
     setup.service.send(token, 'POST', `/boards/${setup.board.id}/batch`, { operations: items })
 
   test.each([
-    ['an operation that does not exist', { operation: 'cards.explode' }, 'operations.0.operation'],
-    ['a read', { operation: 'cards.read', params: { card_id: 'x' } }, 'operations.0.operation'],
-    ['a write that is not on a board', { operation: 'boards.create', body: { name: 'x' } }, 'operations.0.operation'],
-    ['a write of the scope kanban:admin', { operation: 'boards.delete' }, 'operations.0.operation'],
-    ['a batch', { operation: 'boards.batch', body: { operations: [] } }, 'operations.0.operation'],
-    ['a missing parameter', { operation: 'cards.archive' }, 'operations.0.params.card_id'],
+    ['an operation that does not exist', { operation: 'cards.explode' }, 'operations.0.operation', 'is not the id of a write on a board'],
+    ['a read', { operation: 'cards.read', params: { card_id: 'x' } }, 'operations.0.operation', 'is not the id of a write on a board'],
+    [
+      'a write that is not on a board',
+      { operation: 'boards.create', body: { name: 'x' } },
+      'operations.0.operation',
+      'is not the id of a write on a board',
+    ],
+    [
+      'a write of the scope kanban:admin',
+      { operation: 'boards.delete' },
+      'operations.0.operation',
+      'requires kanban:admin: a batch cannot have it',
+    ],
+    ['a batch', { operation: 'boards.batch', body: { operations: [] } }, 'operations.0.operation', 'is not the id of a write on a board'],
+    ['a missing parameter', { operation: 'cards.archive' }, 'operations.0.params.card_id', 'is missing'],
     [
       'an unknown parameter',
       { operation: 'labels.create', params: { card_id: 'x' }, body: { name: 'x', color: '#000000' } },
       'operations.0.params.card_id',
+      'is not a parameter of this operation',
     ],
-    ['an invalid body', { operation: 'labels.create', body: { name: 'x', color: 'red' } }, 'operations.0.body.color'],
-    ['a body where none is accepted', { operation: 'cards.archive', params: { card_id: 'x' }, body: { x: 1 } }, 'operations.0.body'],
-    ['a reference to itself', { operation: 'cards.archive', params: { card_id: '$0' } }, 'operations.0.params.card_id'],
+    [
+      'an invalid body',
+      { operation: 'labels.create', body: { name: 'x', color: 'red' } },
+      'operations.0.body.color',
+      'must be a color: "#rrggbb"',
+    ],
+    [
+      'a body where none is accepted',
+      { operation: 'cards.archive', params: { card_id: 'x' }, body: { x: 1 } },
+      'operations.0.body',
+      'is not accepted by this operation',
+    ],
+    [
+      'a reference to itself',
+      { operation: 'cards.archive', params: { card_id: '$0' } },
+      'operations.0.params.card_id',
+      'must refer to an earlier operation that creates something: "$0" does not',
+    ],
     [
       'a reference to a later operation',
       { operation: 'cards.create', body: { column_id: '$1', title: 'x' } },
       'operations.0.body.column_id',
+      'must refer to an earlier operation that creates something: "$1" does not',
     ],
     [
       'an if_match that no header can have',
       { operation: 'cards.archive', params: { card_id: 'x' }, if_match: '\u2603' },
       'operations.0.if_match',
+      'must be an ETag',
     ],
-    ['an unknown member', { operation: 'cards.archive', params: { card_id: 'x' }, more: 1 }, 'operations.0.more'],
-    ['a missing body', { operation: 'columns.create' }, 'operations.0.body'],
+    ['an unknown member', { operation: 'cards.archive', params: { card_id: 'x' }, more: 1 }, 'operations.0.more', 'is not a known member'],
+    ['a missing body', { operation: 'columns.create' }, 'operations.0.body', 'is missing'],
     [
       'a card that is placed before itself',
       { operation: 'cards.move', params: { card_id: 'crd_x' }, body: { before: 'crd_x' } },
       'operations.0.body.before',
+      'must name another item than the one that is moved',
     ],
     [
       'a reference in a list to nothing',
       { operation: 'cards.create', body: { column_id: 'x', title: 'x', label_ids: ['y', '$1'] } },
       'operations.0.body.label_ids',
+      'must refer to an earlier operation that creates something: "$1" does not',
     ],
-  ])('refuses %s, and names it', async (_name, item, path) => {
+  ])('refuses %s, and names it', async (_name, item, path, message) => {
     const reply = await send([item, { operation: 'columns.create', body: { name: 'x' } }])
-    expect([reply.status, reply.body.error.issues?.map((issue: any) => issue.path)]).toEqual([422, [path]])
+    expect([reply.status, reply.body.error.issues]).toEqual([422, [{ in: 'body', path, message }]])
   })
 
   test.each(['x$0', '$0x', '$100', '$00', '$'])('takes the parameter "%s" for an id, not for a reference', async (label_id) => {
@@ -274,13 +305,19 @@ describe('a batch', () => {
     const subtasks = Array.from({ length: 200 }, () => 'x')
     const cards = Array.from({ length: 10 }, () => ({ operation: 'cards.create', body: { column_id: columnId, title: 'x', subtasks } }))
     const many = await send(cards)
-    expect([many.status, many.body.error?.issues?.[0].path]).toEqual([422, 'operations.5'])
+    expect([many.status, many.body.error.issues]).toEqual([
+      422,
+      [{ in: 'body', path: 'operations.5', message: `comes after more than ${limits.batchRecords} changes in this batch` }],
+    ])
     const update = (body: object) => ({ operation: 'cards.update', params: { card_id: cardId }, body })
     const long = await send([
       update({ description: 'x'.repeat(50_000) }),
       ...Array.from({ length: 40 }, (_, i) => update({ title: `${i}` })),
     ])
-    expect([long.status, long.body.error?.issues?.[0].path]).toEqual([422, 'operations.20'])
+    expect([long.status, long.body.error.issues]).toEqual([
+      422,
+      [{ in: 'body', path: 'operations.20', message: `makes the response longer than ${limits.pageBytes} bytes` }],
+    ])
     expect(await board.titles()).toEqual(['Card'])
   })
 
