@@ -13,11 +13,10 @@ import { toMarkdown, type BenchTable, type Effort, type Report } from './report.
 import { requests } from './requests.ts'
 import { scale } from './scale.ts'
 import { pinning } from './server-process.ts'
-import { stages } from './stages.ts'
 import { start } from './start.ts'
 
 /** All tables, in the order of the output. */
-export const tables: readonly BenchTable[] = [requests, stages, redis, decisions, decisionLog, audit, claims, scale, files, start]
+export const tables: readonly BenchTable[] = [requests, redis, decisions, decisionLog, audit, claims, scale, files, start]
 
 const USAGE = `npm run bench -- [options] [tables]
 

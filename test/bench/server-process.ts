@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { ownProcess, runFolder } from '../support/run.ts'
-import type { CpuProfile } from './cpu-profile.ts'
 
 /** The use of a process so far: CPU time in microseconds, resident memory in bytes. */
 export interface Usage {
@@ -27,9 +26,6 @@ interface ServiceOptions {
   readonly args?: readonly string[]
   /** of Node.js */
   readonly execArgv?: readonly string[]
-  readonly env?: Readonly<Record<string, string>>
-  /** the modules of `dist` in place of the bundle: a profile then names the file of each function */
-  readonly modules?: boolean
 }
 
 /** A measured process. */
@@ -56,13 +52,10 @@ export class ServerProcess {
   }
 
   /** Starts the built service. Requests are authenticated, authorized and counted as usual; the quotas are too high to matter. */
-  static async startService(
-    storage: string,
-    { args = [], execArgv = [], env = {}, modules = false }: ServiceOptions = {},
-  ): Promise<ServerProcess> {
-    const main = fileURLToPath(new URL(`../../dist/${modules ? 'main' : 'lanekeeper'}.js`, import.meta.url))
+  static async startService(storage: string, { args = [], execArgv = [] }: ServiceOptions = {}): Promise<ServerProcess> {
+    const main = fileURLToPath(new URL('../../dist/lanekeeper.js', import.meta.url))
     const quota = String(1_000_000_000)
-    const settings = { PORT: '0', LANEKEEPER_TOKEN_RATE: quota, LANEKEEPER_WORKSPACE_RATE: quota, LANEKEEPER_LOG: 'error', ...env }
+    const settings = { PORT: '0', LANEKEEPER_TOKEN_RATE: quota, LANEKEEPER_WORKSPACE_RATE: quota, LANEKEEPER_LOG: 'error' }
     const child = forkMeasured(main, ['--json', '--storage', storage, ...args], 'pipe', settings, execArgv)
     let text = ''
     for await (const part of child.stdout!) if ((text += part).includes('\n')) break
@@ -84,13 +77,6 @@ export class ServerProcess {
     const before = await this.usage()
     await work()
     return (await this.usage()).cpu - before.cpu
-  }
-
-  /** Begins a CPU profile, or ends it. @returns the profile that has ended */
-  async profile(question: 'begin' | 'end'): Promise<CpuProfile> {
-    this.#child.send(question)
-    const [profile] = (await once(this.#child, 'message')) as [CpuProfile]
-    return profile
   }
 
   async stop(): Promise<void> {
