@@ -43,7 +43,7 @@ function exampleOf(schema: Schema): any {
     case 'object':
       return Object.fromEntries(Object.entries<Schema>(def.shape).map(([name, member]) => [name, exampleOf(member)]))
     case 'array':
-      return Array.from({ length: Math.min((schema as any)._zod.bag.maximum ?? 2, 20) }, () => exampleOf(def.element))
+      return [exampleOf(def.element), exampleOf(def.element)]
     case 'union':
       return exampleOf(def.options[0])
     default: {

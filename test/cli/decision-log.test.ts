@@ -170,9 +170,7 @@ describe('the commands for decision logs', () => {
 
   test.each([
     [['verify-log', policies], 'policies is a folder; name the files of the log\n'],
-    [['replay', policies], 'policies is a folder; name the files of the log\n'],
     [['verify-log', 'none.jsonl', '--from', 'x'], 'from: "x" is not a hash of 64 hexadecimal digits'],
-    [['verify-log', 'none.jsonl', '--anchor', 'x'], 'anchor: "x" is not a hash of 64 hexadecimal digits'],
     [['replay', policies + '/README.md'], 'README.md:1 is no line of a decision log'],
   ])('%j is refused', async (args, message) => {
     expect(await policy(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })

@@ -36,10 +36,6 @@ describe('policy test', () => {
     expect(JSON.parse((await run('test', before, '--json')).stdout)).toMatchObject({ ok: true, checks: { length: count } })
   })
 
-  test('without a folder, the policy that is shipped is tested', async () => {
-    expect((await run('test')).code).toBe(0)
-  })
-
   test('a policy that does not hold fails, and each format names the cell', async () => {
     const message = '"delete Comment", row P14: the tables answer ok by P14; the decisions say 403'
     for (const [format, text] of [

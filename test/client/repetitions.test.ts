@@ -119,14 +119,6 @@ describe('each repetition of a write is the same request', () => {
     await done
     expect(wire(service.sent[1]!)).toEqual(wire(service.sent[0]!))
   })
-
-  test.each(writes)('%s, as a dry run', async (_title, write) => {
-    const service = new FakeService('cut', reasons[6]!, DONE)
-    await write(service.client(), { dryRun: true })
-    const first = wire(service.sent[0]!)
-    expect([first.request.endsWith('?dry_run=true'), first.headers['idempotency-key']]).toEqual([true, undefined])
-    expect(service.sent.map(wire)).toEqual([first, first, first])
-  })
 })
 
 test.each(writes)(

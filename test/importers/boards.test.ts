@@ -6,7 +6,7 @@ import { importForeignBoard, type ImportOptions, type RunCommand } from '../../s
 import { drivers } from '../support/drivers.ts'
 import { findDamage } from '../support/findings.ts'
 import { Service, type Person } from '../support/service.ts'
-import { viewOf, type BoardView, type CardView } from './board-view.ts'
+import { viewOf } from './board-view.ts'
 
 const NOW = '2026-11-20T12:00:00.000Z'
 const fixture = (name: string) => readFile(new URL(`../../fixtures/${name}-board.json`, import.meta.url), 'utf8')
@@ -15,7 +15,7 @@ const runOn =
   (name, input, { lines }) =>
     runCommand(deps, name, input, { progress: () => undefined, write: async () => undefined, lines })
 /** A card with no more than a title and times. */
-const plain: Omit<CardView, 'title' | 'description'> = {
+const plain = {
   due_at: null,
   completed: false,
   archived: false,
@@ -26,7 +26,7 @@ const plain: Omit<CardView, 'title' | 'description'> = {
 }
 const countsOf = (lines: readonly { kind: string; count: number }[]) => Object.fromEntries(lines.map(({ kind, count }) => [kind, count]))
 
-const trelloExpected: BoardView = {
+const trelloExpected = {
   name: 'Launch <b>2027</b>',
   description: 'What must be done before the launch.',
   visibility: 'private',
@@ -110,7 +110,7 @@ const trelloLosses = {
   characters_replaced: 3,
 }
 
-const plankaExpected: BoardView = {
+const plankaExpected = {
   name: 'Garden',
   description: '',
   visibility: 'workspace',
@@ -216,7 +216,7 @@ describe.each(drivers)('boards of other programs on $name', (driver) => {
     const result = await importFixture(from, changes)
     expect(await viewOf(service, olivia, result.board_id!)).toEqual(expected)
     expect(countsOf(result.not_carried)).toEqual(losses)
-    const cards = expected.columns.flatMap((column) => column.cards)
+    const cards = expected.columns.flatMap((column): { subtasks: unknown[]; comments: unknown[] }[] => column.cards)
     expect(result).toMatchObject({
       dry_run: false,
       name: expected.name,
