@@ -13,7 +13,6 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   audit: ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'PATCH card with a key', 'POST card'],
   claims: ['memory'],
   scale: ['memory', 'memory', 'memory'],
-  files: ['upload', 'download'],
   start: ['Node.js alone', 'fs, 2 workspaces'],
 }
 

@@ -167,15 +167,6 @@ test('a service that answers 503 or nothing ends the command with exit code 4', 
   server.close()
 })
 
-test('every operation has a command whose options are its parameters', () => {
-  for (const row of operations) {
-    const flags = commandOf(row).options.map(({ long }) => long)
-    const inPath = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => `--${name!.replaceAll('_', '-')}`)
-    expect([row.id, new Set(flags).size]).toEqual([row.id, flags.length])
-    expect([row.id, flags]).toEqual([row.id, expect.arrayContaining([...inPath, '--url'])])
-  }
-})
-
 test.each<[id: string, flags: string]>([
   ['boards.batch', 'board-id operations data dry-run idempotency-key if-match url json print'],
   // An evaluation changes nothing.

@@ -103,14 +103,6 @@ describe('a service with a decision log', () => {
     await third.stop()
     expect((await policy('verify-log', file)).code).toBe(0)
   })
-
-  test('does not start on a file that is something else', async () => {
-    file = join(folder, 'notes.txt')
-    await writeFile(file, 'notes\n')
-    const service = start()
-    await expect(service.until('\n')).rejects.toThrow('is not a decision log: nothing is added to it')
-    expect([await service.stop(), await readFile(file, 'utf8')]).toEqual([2, 'notes\n'])
-  })
 })
 
 describe('the commands for decision logs', () => {

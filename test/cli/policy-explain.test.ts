@@ -117,7 +117,6 @@ the smallest change that would allow it
 
     test.each([
       ['active', 'owner', { status: 200 }],
-      ['active', 'admin', { status: 200 }],
       ['active', 'member', { status: 403, code: 'forbidden' }],
       ['ended', 'owner', { status: 404, code: 'not_found' }],
     ])('has the response of its page: %s %s', async (membership, role, response) => {

@@ -69,19 +69,6 @@ const writes: readonly (readonly [title: string, write: Write, method: string, c
     formOf(...FILE, '--boundary', 'Content-Disposition: form-data; name="visibility"', '', 'private'),
     'multipart/form-data; boundary=boundary',
   ],
-  [
-    'an upload of a Blob',
-    (client, options) => client.attachments.attach({ card_id: 'crd_1', file: new Blob(['bytes']) }, options),
-    'POST',
-    formOf(
-      '--boundary',
-      'Content-Disposition: form-data; name="file"; filename="blob"',
-      'Content-Type: application/octet-stream',
-      '',
-      'bytes',
-    ),
-    'multipart/form-data; boundary=boundary',
-  ],
 ]
 
 const wire = ({ url, method, headers, content, contentType }: SentRequest) => ({

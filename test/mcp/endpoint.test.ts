@@ -220,14 +220,6 @@ describe('each call is decided like a request to the API', () => {
     expect([reply.status, reply.headers.get('www-authenticate'), reply.error.data.code]).toEqual([401, 'Bearer', 'unauthorized'])
   })
 
-  test('a missing permission is an error of the call, with its row', async () => {
-    const board = await TestBoard.create(mcp.service, mcp.ann)
-    const bob = await mcp.service.person(mcp.ann.workspaceId)
-    const args = { operation: 'boards.set_visibility', board_id: board.id, visibility: 'private' }
-    const { status, result, content } = await mcp.call(bob.admin, 'manage_access', args)
-    expect([status, result.isError, content.error.code, content.error.row]).toEqual([200, true, 'forbidden', 'P5'])
-  })
-
   test('headers of the request to the endpoint do not reach the operation', async () => {
     const board = await TestBoard.create(mcp.service, mcp.ann)
     const headers = { 'if-match': '"other"', 'if-none-match': '*', 'idempotency-key': 'key', range: 'bytes=0-0' }

@@ -109,11 +109,9 @@ describe('the result of a call', () => {
     [412, { code: 'precondition_failed', current_etag: '"e"' }, {}, /another agent may be working on it\. Read it again/],
     [412, { code: 'precondition_failed', current_etag: '"e"', current: {} }, {}, /another agent may be working on it\. `current` is/],
     [422, { code: 'validation_failed' }, {}, /Correct the arguments/],
-    [422, { code: 'idempotency_key_reused' }, {}, /new idempotency_key/],
     [429, { code: 'rate_limited' }, { 'retry-after': '7' }, /Wait `retry_after`/],
     [503, { code: 'unavailable', outcome: 'not_done' }, { 'retry-after': '1' }, /Nothing was changed/],
     [503, { code: 'unavailable', outcome: 'unknown' }, {}, /only with the same idempotency_key/],
-    [500, { code: 'internal_error' }, {}, /Do not repeat it/],
   ])('that is %i %o says what to do next', (status, error, headers, next) => {
     const result = answer(status, { error: { ...error, message: 'M', request_id: 'r' } }, headers as Record<string, string>)
     const retryAfter = (headers as Record<string, string>)['retry-after']
