@@ -97,12 +97,6 @@ describe.each(drivers)('what a backup reads on $name', (driver) => {
     // The second workspace was read after the first user was added.
     expect(memberIds).toContain(added[0])
   })
-
-  test('a backup reports its progress', async () => {
-    const io = createIo()
-    await backUp(deps, io)
-    expect(io.reported.at(-1)).toMatch(/^2 of 2 workspaces, \d+ records, 0 files \(0\.0 MiB\)$/)
-  })
 })
 
 describe.each(drivers)('the memory of an export on $name', (driver) => {

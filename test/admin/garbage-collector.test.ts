@@ -62,12 +62,6 @@ describe('the garbage collector on a folder with many workspaces', () => {
     expect(lines).toEqual([])
   }
 
-  test('it loads no workspace in which nothing is due', async () => {
-    await collect()
-    // The records of the installation.
-    expect(await state()).toEqual({ loadedPartitions: 1, partitionLoads: 1 })
-  })
-
   test('it loads the one in which something has become due, collects it, and loads it no more', async () => {
     now += 2 * HOUR
     await collect()

@@ -56,13 +56,11 @@ test.each<[string, () => readonly string[], string]>([
     () => lines.map((line) => (kindOf(line) === 'first_response' ? line.replace(/"data":.*$/, `"data":${deep(50_000)}}}`) : line)),
     'it is nested too deeply',
   ],
-  ...['m=4294967295,t=2,p=1', 'm=65537,t=2,p=1', 'm=19456,t=5,p=1', 'm=19456,t=4294967295,p=1', 'm=19456,t=2,p=255'].map(
-    (cost): [string, () => readonly string[], string] => [
-      `a password that costs ${cost}`,
-      () => member('account', 'password_hash', argon(cost)),
-      'must be a hash of argon2id with at most 64 MiB',
-    ],
-  ),
+  ...['m=65537,t=2,p=1', 'm=19456,t=5,p=1', 'm=19456,t=2,p=255'].map((cost): [string, () => readonly string[], string] => [
+    `a password that costs ${cost}`,
+    () => member('account', 'password_hash', argon(cost)),
+    'must be a hash of argon2id with at most 64 MiB',
+  ]),
 ])('a backup with %s is refused, and leaves nothing', async (_what, make, message) => {
   expect(await outcomeOf(make())).toEqual([
     expect.stringMatching(new RegExp(`^AdminError invalid: .*${message.replaceAll(/[^\w ]/g, '.')}`)),

@@ -137,7 +137,6 @@ describe.each(drivers)('imports on $name', (driver) => {
       (head) => [head, user({ id: 'brd_00000000000000000000' })],
       /^user:brd_0+: id: must be the id of a user/,
     ],
-    ['a user without times', (head) => [head, user({ created_at: undefined })], /^user:usr_0+: created_at/],
     [
       'a user with an avatar of another scheme',
       (head) => [head, user({ avatar_url: 'javascript:alert(1)' })],
@@ -163,10 +162,8 @@ describe.each(drivers)('imports on $name', (driver) => {
       /does not have its bytes/,
     ],
     ['a name with a control character', (head) => [head, label({ name: 'a\u0000b' })], /name: must not contain line breaks/],
-    ['a name that is too long', (head) => [head, label({ name: 'x'.repeat(101) })], /name: Too big/],
     ['an unknown member', (head) => [head, label({ nonsense: 1 })], /Unrecognized key/],
     ['an id of another kind', (head) => [head, label({ board_id: 'crd_00000000000000000000' })], /board_id: must be the id of a board/],
-    ['a time in another form', (head) => [head, label({ created_at: '2026-11-01' })], /created_at: must be a time/],
     ['a name with spaces at its ends', (head) => [head, label({ name: ' x' })], /never stored in this form/],
     [
       'a token whose hash is not a hash',
@@ -178,7 +175,6 @@ describe.each(drivers)('imports on $name', (driver) => {
       (head) => [head, token({ issued_at: '2090-01-01T00:00:00.000Z', expires_at: '2090-02-01T00:00:00.000Z' })],
       /was issued in the future/,
     ],
-    ['incomplete bytes', (head) => [head, '{"bytes":"AAAA","blob_id":"blb_00000000000000000000","last":false}'], /are incomplete/],
   ])('an export with %s is refused', async (_case, make, message) => {
     await expectRefusal(withTrailer(make(lines[0]!, workspaceId)), message)
   })
@@ -192,7 +188,6 @@ describe.each(drivers)('imports on $name', (driver) => {
   test.each<[string, () => readonly string[], RegExp]>([
     ['is empty', () => [], /incomplete/],
     ['is no JSON', () => ['{"broken'], /not valid JSON/],
-    ['is null', () => ['null'], /line 1 is not a valid line of an export/],
     ['has half a header', () => ['{"lanekeeper_export":1}'], /line 1 is not a valid line of an export/],
     ['has no header', () => without(0), /not an export/],
     ['lacks its last line', () => lines.slice(0, -1), /incomplete: its last line/],
@@ -200,7 +195,6 @@ describe.each(drivers)('imports on $name', (driver) => {
     ['has other lines after its end', () => [...lines, ...lines], /follows the end of the export/],
     ['has another number of lines', () => withEnd(({ lines: count }) => ({ lines: count + 1 })), /checksum does not match/],
     ['has another hash', () => withEnd(({ sha256 }) => ({ sha256: [...sha256].toReversed().join('') })), /checksum does not match/],
-    ['lacks another line', () => without(5), /checksum/],
     ['lacks bytes', () => without(lines.findIndex((line) => line.startsWith('{"bytes"'))), /does not have its bytes/],
     ...[1, 3].map((format): [string, () => readonly string[], RegExp] => [
       `has the format ${format}`,

@@ -15,8 +15,6 @@ import { exportOf } from '../support/transfers.ts'
 
 /** Size of a file whose bytes are several lines of an export and several chunks in the storage. */
 const LARGE = 400_000
-/** Bytes of a file per line of an export. */
-const LINE = 192 * 1024
 
 const blobIdsOf = (lines: readonly string[]): string[] =>
   [...new Set(lines.flatMap((line): string[] => JSON.parse(line).value?.blob_id ?? []))].toSorted()
@@ -113,15 +111,5 @@ describe.each(drivers)('interrupted imports on $name', (driver) => {
     expect(await blobIds(target.opened)).toHaveLength(1)
     await target.close()
     await close()
-  })
-
-  test('the lines of a file have its bytes in order, and only the last one says so', () => {
-    const blobId = blobIdOf(source.large, lines)
-    const parts = lines.map((line) => JSON.parse(line)).filter((line) => 'bytes' in line && line.blob_id === blobId)
-    expect(parts.map(({ bytes, last }) => [Buffer.from(bytes, 'base64').length, last])).toEqual([
-      [LINE, false],
-      [LINE, false],
-      [LARGE - 2 * LINE, true],
-    ])
   })
 })

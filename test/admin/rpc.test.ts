@@ -199,26 +199,22 @@ describe('administration commands over RPC', () => {
     expect((await service.send(ann.read, 'GET', '/boards')).body.data).toEqual([])
   })
 
-  test('an error of the input is the error of the command, and the server stops the command', async () => {
+  test.each([
+    ['input', 'import'],
+    ['output', 'export'],
+  ])('an error of the %s is the error of the command, and the server stops the command', async (_direction, command) => {
     rpcServer.open(deps)
-    const { written } = await exportLocally(await createContent())
-    const failure = new Error('the input cannot be read')
-    async function* failing(): AsyncGenerator<string> {
+    const workspace = await createContent()
+    const { written } = await exportLocally(workspace)
+    // As if the disk of the client was full. Only a failed read of the socket means a lost connection.
+    const failure = Object.assign(new Error('no space left'), { syscall: 'write' })
+    async function* lines(): AsyncGenerator<string> {
       yield written[0]!
       throw failure
     }
-    await expect(call('import', {}, { ...createIo(), lines: failing() })).rejects.toBe(failure)
-    await disconnected()
-    await rpcServer.close()
-    expect(commands).toEqual([])
-  })
-
-  test('an error of the output is the error of the command, and the server stops the command', async () => {
-    rpcServer.open(deps)
-    const workspace = await createContent()
-    // As if the disk of the client was full. Only a failed read of the socket means a lost connection.
-    const failure = Object.assign(new Error('no space left'), { syscall: 'write' })
-    await expect(call('export', { workspace }, { ...createIo(), write: () => Promise.reject(failure) })).rejects.toBe(failure)
+    await expect(call(command, { workspace }, { ...createIo(), lines: lines(), write: () => Promise.reject(failure) })).rejects.toBe(
+      failure,
+    )
     await disconnected()
     await rpcServer.close()
     expect(commands).toEqual([])

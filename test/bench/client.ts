@@ -1,12 +1,12 @@
 import { Agent, request } from 'node:http'
+import { text } from 'node:stream/consumers'
 
 /** A request of the benchmark. */
 export interface BenchRequest {
   readonly method: string
   readonly path: string
-  /** sent as JSON, or as bytes of a type */
+  /** sent as JSON */
   readonly body?: unknown
-  readonly contentType?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -25,25 +25,16 @@ export class Client {
   }
 
   /** Sends a request. @returns the body @throws {Error} if it is refused: refusals are cheap, and would make a service look fast */
-  async send(request: BenchRequest): Promise<string> {
-    return (await this.receive(request)).toString()
-  }
-
-  /** Sends a request. @returns the bytes of the body @throws {Error} if it is refused */
-  receive({ method, path, body, contentType, headers: further }: BenchRequest): Promise<Buffer> {
-    const bytes = body === undefined || body instanceof Buffer ? body : Buffer.from(JSON.stringify(body))
-    const entity = bytes && { 'content-type': contentType ?? 'application/json', 'content-length': bytes.length }
+  send({ method, path, body, headers: further }: BenchRequest): Promise<string> {
+    const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
+    const entity = bytes && { 'content-type': 'application/json', 'content-length': bytes.length }
     const headers = { authorization: `Bearer ${this.#token}`, ...entity, ...further }
     return new Promise((resolve, reject) => {
       const sent = request(`${this.origin}${path}`, { method, agent: this.#agent, headers }, (response) => {
-        const parts: Buffer[] = []
-        response.on('error', reject)
-        response.on('data', (part: Buffer) => void parts.push(part))
-        response.on('end', () => {
-          const received = Buffer.concat(parts)
+        text(response).then((received) => {
           if (response.statusCode! < 300) resolve(received)
-          else reject(new Error(`${method} ${path}: ${response.statusCode} ${received.toString()}`))
-        })
+          else reject(new Error(`${method} ${path}: ${response.statusCode} ${received}`))
+        }, reject)
       })
       sent.on('error', reject)
       sent.end(bytes)
@@ -54,7 +45,7 @@ export class Client {
   async sendAll(count: number, next: () => BenchRequest): Promise<void> {
     let sent = 0
     const lane = async (): Promise<void> => {
-      while (sent++ < count) await this.receive(next())
+      while (sent++ < count) await this.send(next())
     }
     await Promise.all(Array.from({ length: this.connections }, lane))
   }

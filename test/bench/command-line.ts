@@ -7,17 +7,15 @@ import { audit } from './audit.ts'
 import { claims } from './claims.ts'
 import { decisionLog } from './decision-log.ts'
 import { decisions } from './decisions.ts'
-import { files } from './files.ts'
 import { redis } from './redis.ts'
 import { toMarkdown, type BenchTable, type Effort, type Report } from './report.ts'
 import { requests } from './requests.ts'
 import { scale } from './scale.ts'
 import { pinning } from './server-process.ts'
-import { stages } from './stages.ts'
 import { start } from './start.ts'
 
 /** All tables, in the order of the output. */
-export const tables: readonly BenchTable[] = [requests, stages, redis, decisions, decisionLog, audit, claims, scale, files, start]
+export const tables: readonly BenchTable[] = [requests, redis, decisions, decisionLog, audit, claims, scale, start]
 
 const USAGE = `npm run bench -- [options] [tables]
 

@@ -4,7 +4,6 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ownProcess, runFolder } from '../support/run.ts'
-import type { CpuProfile } from './cpu-profile.ts'
 
 /** The use of a process so far: CPU time in microseconds, resident memory in bytes. */
 export interface Usage {
@@ -30,9 +29,6 @@ interface ServiceOptions {
   readonly args?: readonly string[]
   /** of Node.js */
   readonly execArgv?: readonly string[]
-  readonly env?: Readonly<Record<string, string>>
-  /** the modules of `dist` in place of the bundle: a profile then names the file of each function */
-  readonly modules?: boolean
   /** where it was built; default: here */
   readonly folder?: string
 }
@@ -61,13 +57,10 @@ export class ServerProcess {
   }
 
   /** Starts the built service. Requests are authenticated, authorized and counted as usual; the quotas are too high to matter. */
-  static async startService(
-    storage: string,
-    { args = [], execArgv = [], env = {}, modules = false, folder = ROOT }: ServiceOptions = {},
-  ): Promise<ServerProcess> {
-    const main = join(folder, `dist/${modules ? 'main' : 'lanekeeper'}.js`)
+  static async startService(storage: string, { args = [], execArgv = [], folder = ROOT }: ServiceOptions = {}): Promise<ServerProcess> {
+    const main = join(folder, 'dist/lanekeeper.js')
     const quota = String(1_000_000_000)
-    const settings = { PORT: '0', LANEKEEPER_TOKEN_RATE: quota, LANEKEEPER_WORKSPACE_RATE: quota, LANEKEEPER_LOG: 'error', ...env }
+    const settings = { PORT: '0', LANEKEEPER_TOKEN_RATE: quota, LANEKEEPER_WORKSPACE_RATE: quota, LANEKEEPER_LOG: 'error' }
     const child = forkMeasured(main, ['--json', '--storage', storage, ...args], 'pipe', settings, execArgv)
     let text = ''
     for await (const part of child.stdout!) if ((text += part).includes('\n')) break
@@ -89,13 +82,6 @@ export class ServerProcess {
     const before = await this.usage()
     await work()
     return (await this.usage()).cpu - before.cpu
-  }
-
-  /** Begins a CPU profile, or ends it. @returns the profile that has ended */
-  async profile(question: 'begin' | 'end'): Promise<CpuProfile> {
-    this.#child.send(question)
-    const [profile] = (await once(this.#child, 'message')) as [CpuProfile]
-    return profile
   }
 
   async stop(): Promise<void> {

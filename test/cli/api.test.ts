@@ -32,28 +32,19 @@ describe('lanekeeper api', () => {
   })
   afterAll(() => service.stop())
 
-  test('filters, lists of names and reports are options', async () => {
+  test('filters and lists of names are options', async () => {
     const own = (await json('boards.create', '--name', 'Reports')).data.id
     const column = (await json('columns.create', '--board-id', own, '--name', 'To do')).data.id
     const create = (...args: string[]) => json('cards.create', '--board-id', own, '--column-id', column, ...args)
-    const mine = (await create('--title', 'Mine', '--assignee-ids', 'me')).data
+    await create('--title', 'Mine', '--assignee-ids', 'me')
     await create('--title', 'Free')
     const titles = async (...args: string[]) => (await json(...args)).data.map(({ title }: any) => title)
     expect(await titles('cards.list', '--board-id', own, '--assignee-id', 'me')).toEqual(['Mine'])
     expect(await titles('cards.list', '--board-id', own, '--assignee-id', 'none')).toEqual(['Free'])
-    await json('cards.complete', '--card-id', mine.id, '--completed', 'true')
-    expect(await titles('cards.search', '--completed-by', 'me', '--board-id', own, '--sort', 'completed_at')).toEqual(['Mine'])
-    const some = await json('cards.list', '--board-id', own, '--fields', 'title,etag', '--include', 'etag')
-    expect(some.data.map(Object.keys)).toEqual([
-      ['id', 'title', 'etag'],
-      ['id', 'title', 'etag'],
-    ])
     // As in a query: repeated, or with commas, or both.
     const lists = ['--fields', 'title', '--fields', 'etag,counts', '--include', 'etag', '--include', 'counts']
     const repeated = await json('cards.list', '--board-id', own, ...lists)
     expect(repeated.data.map((card: object) => Object.keys(card).join())).toEqual(['id,title,counts,etag', 'id,title,counts,etag'])
-    const refused = await api('cards.list', '--board-id', own, '--column-id', 'Done')
-    expect([refused.code === 0, refused.stderr]).toEqual([false, expect.stringContaining('must be the id of a column')])
   })
 
   test('a list is a table for people, and the whole response for programs', async () => {
@@ -122,21 +113,13 @@ describe('lanekeeper api', () => {
       ['boards.create', '--data', '{'],
     ],
     [2, '--data: it must be a JSON object, @FILE with one, or - to read one from stdin, not a list', ['boards.create', '--data', '[]']],
-    [2, '--data: it must be a JSON object, @FILE with one, or - to read one from stdin, not null', ['boards.create', '--data', 'null']],
     [2, '--data: the file "/none.json" cannot be read: ENOENT', ['boards.create', '--data', '@/none.json']],
-    [2, '--file: the file "/none.txt" cannot be read: ENOENT', ['attachments.attach', '--card-id', 'crd_none', '--file', '/none.txt']],
     [2, '--subtasks: it must be a JSON list, in square brackets; it is not JSON: ', [...CARD, '--subtasks', 'Water']],
-    [2, '--subtasks: it must be a JSON list, in square brackets, not an object', [...CARD, '--subtasks', '{"title":"Water"}']],
     [2, '--label-ids: it must be a list separated by commas, such as a,b; "a,,b" is none', [...CARD, '--label-ids', 'a,,b']],
-    [2, '--label-ids: it must be a list separated by commas, such as a,b; "["a"]" is none', [...CARD, '--label-ids', '["a"]']],
     [2, '--print: boards.list returns no member "nam"; it must be one of id, name, description,', ['boards.list', '--print', 'nam']],
     [2, '--print: boards.batch returns no member "data"; it must be one of board_id, results', [...BATCH, '[]', '--print', 'data']],
-    [2, '--operations: it must be a JSON list, in square brackets, not a string', [...BATCH, '"cards.create"']],
     [2, '--limit: "x" is not a number', ['boards.list', '--limit', 'x']],
     [2, 'The option is given twice, and is no list.', ['cards.search', '--label-id', 'lbl_a', '--label-id', 'lbl_b']],
-    [2, 'The option is given twice, and is no list.', ['cards.search', '--sort', 'due_at', '--sort', 'position']],
-    [2, 'Allowed choices are', ['cards.search', '--sort', 'title']],
-    [2, "unknown option '--nam'", ['boards.create', '--nam', 'x']],
     [2, 'validation_failed', ['boards.create', '--name', '']],
     [3, 'not_found', ['boards.read', '--board-id', 'brd_none']],
   ])('exit code %i and the message %j follow from %j', async (code, message, args) => {
@@ -184,21 +167,10 @@ test('a service that answers 503 or nothing ends the command with exit code 4', 
   server.close()
 })
 
-test('every operation has a command whose options are its parameters', () => {
-  for (const row of operations) {
-    const flags = commandOf(row).options.map(({ long }) => long)
-    const inPath = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => `--${name!.replaceAll('_', '-')}`)
-    expect([row.id, new Set(flags).size]).toEqual([row.id, flags.length])
-    expect([row.id, flags]).toEqual([row.id, expect.arrayContaining([...inPath, '--url'])])
-  }
-})
-
 test.each<[id: string, flags: string]>([
   ['boards.batch', 'board-id operations data dry-run idempotency-key if-match url json print'],
   // An evaluation changes nothing.
   ['access.evaluate', 'subject action resource context data url json print'],
-  ['access.search_action', 'subject resource context page data url json print'],
-  ['access.search_resource', 'subject action resource context page data url json print'],
   ['labels.delete', 'label-id dry-run idempotency-key if-match url json print'],
   ['labels.read', 'label-id fields if-none-match url json print'],
 ])('the options of the command of %s are those of its body, and what its method allows', (id, flags) => {

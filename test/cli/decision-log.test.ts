@@ -103,14 +103,6 @@ describe('a service with a decision log', () => {
     await third.stop()
     expect((await policy('verify-log', file)).code).toBe(0)
   })
-
-  test('does not start on a file that is something else', async () => {
-    file = join(folder, 'notes.txt')
-    await writeFile(file, 'notes\n')
-    const service = start()
-    await expect(service.until('\n')).rejects.toThrow('is not a decision log: nothing is added to it')
-    expect([await service.stop(), await readFile(file, 'utf8')]).toEqual([2, 'notes\n'])
-  })
 })
 
 describe('the commands for decision logs', () => {
@@ -170,9 +162,7 @@ describe('the commands for decision logs', () => {
 
   test.each([
     [['verify-log', policies], 'policies is a folder; name the files of the log\n'],
-    [['replay', policies], 'policies is a folder; name the files of the log\n'],
     [['verify-log', 'none.jsonl', '--from', 'x'], 'from: "x" is not a hash of 64 hexadecimal digits'],
-    [['verify-log', 'none.jsonl', '--anchor', 'x'], 'anchor: "x" is not a hash of 64 hexadecimal digits'],
     [['replay', policies + '/README.md'], 'README.md:1 is no line of a decision log'],
   ])('%j is refused', async (args, message) => {
     expect(await policy(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })

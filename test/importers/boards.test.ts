@@ -6,7 +6,7 @@ import { importForeignBoard, type ImportOptions, type RunCommand } from '../../s
 import { drivers } from '../support/drivers.ts'
 import { findDamage } from '../support/findings.ts'
 import { Service, type Person } from '../support/service.ts'
-import { viewOf, type BoardView, type CardView } from './board-view.ts'
+import { viewOf } from './board-view.ts'
 
 const NOW = '2026-11-20T12:00:00.000Z'
 const fixture = (name: string) => readFile(new URL(`../../fixtures/${name}-board.json`, import.meta.url), 'utf8')
@@ -15,7 +15,7 @@ const runOn =
   (name, input, { lines }) =>
     runCommand(deps, name, input, { progress: () => undefined, write: async () => undefined, lines })
 /** A card with no more than a title and times. */
-const plain: Omit<CardView, 'title' | 'description'> = {
+const plain = {
   due_at: null,
   completed: false,
   archived: false,
@@ -26,7 +26,7 @@ const plain: Omit<CardView, 'title' | 'description'> = {
 }
 const countsOf = (lines: readonly { kind: string; count: number }[]) => Object.fromEntries(lines.map(({ kind, count }) => [kind, count]))
 
-const trelloExpected: BoardView = {
+const trelloExpected = {
   name: 'Launch <b>2027</b>',
   description: 'What must be done before the launch.',
   visibility: 'private',
@@ -110,7 +110,7 @@ const trelloLosses = {
   characters_replaced: 3,
 }
 
-const plankaExpected: BoardView = {
+const plankaExpected = {
   name: 'Garden',
   description: '',
   visibility: 'workspace',
@@ -216,7 +216,7 @@ describe.each(drivers)('boards of other programs on $name', (driver) => {
     const result = await importFixture(from, changes)
     expect(await viewOf(service, olivia, result.board_id!)).toEqual(expected)
     expect(countsOf(result.not_carried)).toEqual(losses)
-    const cards = expected.columns.flatMap((column) => column.cards)
+    const cards = expected.columns.flatMap((column): { subtasks: unknown[]; comments: unknown[] }[] => column.cards)
     expect(result).toMatchObject({
       dry_run: false,
       name: expected.name,
@@ -238,26 +238,6 @@ describe.each(drivers)('boards of other programs on $name', (driver) => {
     expect(await service.recordKeys(olivia.workspaceId)).toEqual(before)
     const { board_id: _id, ...made } = await importFixture('trello')
     expect(planned).toEqual({ ...made, board_id: null, dry_run: true })
-  })
-
-  test('the feed of an imported board has each object once, and goes on with the next change', async () => {
-    const { board_id } = await importFixture('trello', { members: ['bobby=Robert Taylor'] })
-    const column = (await service.send(olivia.read, 'GET', `/boards/${board_id}/columns`)).body.data[0].id
-    await service.send(olivia.write, 'POST', `/boards/${board_id}/cards`, { column_id: column, title: 'Next' })
-    const { data } = (await service.send(olivia.read, 'GET', `/boards/${board_id}/changes?limit=100`)).body
-    expect(data[0]).toMatchObject({ kind: 'board', id: board_id, action: 'created', actor_id: olivia.id, token_id: null })
-    const kinds = data.flatMap(({ action, kind }: any) => (action === 'created' ? `${action} ${kind}` : []))
-    expect(Object.fromEntries([...new Set(kinds)].map((kind) => [kind, kinds.filter((other: string) => other === kind).length]))).toEqual({
-      'created board_member': 1,
-      'created label': 4,
-      'created column': 4,
-      'created card': 5,
-      'created subtask': 3,
-      'created comment': 3,
-      'created board': 1,
-    })
-    expect(data.map(({ seq }: any) => seq)).toEqual(data.map((_change: unknown, i: number) => i + 1))
-    expect(data.every((change: any) => change.data !== null)).toBe(true)
   })
 
   test('only members of a private board have access to it, and its assignees are among them', async () => {

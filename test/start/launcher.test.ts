@@ -79,12 +79,6 @@ test('a build that fails runs nothing', async () => {
   expect(await run()).toEqual([1, '', expect.stringContaining('it is broken')])
 })
 
-test('the package, which has no sources, runs its bundle', async () => {
-  await put('dist/lanekeeper.js', PROGRAM)
-  await utimes(join(folder, 'dist/lanekeeper.js'), 0, 0)
-  expect(await run()).toEqual([7, ran(), ''])
-})
-
 test('what the tests have built is current', async () => {
   requireBuild()
   expect(await run(launcher, ['--version'])).toEqual([0, `${programVersion}\n`, ''])

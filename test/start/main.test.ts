@@ -39,20 +39,6 @@ describe('lanekeeper serve', () => {
     for (const { token } of world.tokens) expect(banner).not.toContain(token)
   })
 
-  test('the demo data has a user without private boards, and boards of each visibility have different creators', () => {
-    const { boards, tokens } = world
-    const onPrivateBoards = new Set(
-      boards
-        .filter(({ visibility }: any) => visibility === 'private')
-        .flatMap(({ creator_id, member_ids }: any) => [creator_id, ...member_ids]),
-    )
-    expect(tokens.some(({ user_id, state }: any) => state === 'active' && !onPrivateBoards.has(user_id))).toBe(true)
-    for (const expected of ['workspace', 'private'])
-      expect(
-        new Set(boards.filter(({ visibility }: any) => visibility === expected).map(({ creator_id }: any) => creator_id)).size,
-      ).toBeGreaterThan(1)
-  })
-
   /** Runs commands of the documents in a shell of the repository, with a `kanban:write` token of Olivia. @returns stdout */
   const shell = async (block: string) => {
     const env = { ...process.env, TOKEN: world.tokens.find(({ scopes }: any) => scopes[0] === 'kanban:write').token }

@@ -74,16 +74,6 @@ test('a policy that departs from the specification is served, and the log says s
   expect(await service.stop()).toBe(0)
 })
 
-test('SIGHUP has an effect without metrics, too', async () => {
-  const folder = policyFolder()
-  await writePolicy(folder, shippedFiles)
-  const service = await startService(['--policies', folder])
-  await writePolicy(folder, otherFiles)
-  service.child.kill('SIGHUP')
-  await expect.poll(() => policyInUse(service)).toBe(other.hash)
-  expect(await service.stop()).toBe(0)
-})
-
 test('a service does not start with a policy that does not hold, or with a folder that is none', async () => {
   const folder = policyFolder()
   await writePolicy(folder, { ...shippedFiles, permissions: otherFiles.permissions })
