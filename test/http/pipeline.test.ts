@@ -222,7 +222,17 @@ describe('the record of a request', () => {
     ['run', 200, () => service.send(ann.read, 'GET', path, undefined, { 'if-claim': 'x', 'idempotency-key': '' })],
   ])('has the stage %s after an answer with %i', async (stage, status, send) => {
     await send()
-    expect(service.records.at(-1)).toMatchObject({ stage, status, attempts: 1 })
+    const record = service.records.at(-1)
+    expect(record).toMatchObject({ stage, status, attempts: 1 })
+    for (const name of ['created', 'claimed', 'vectors', 'dryRun']) if (status === 200) expect(record).not.toHaveProperty(name)
+  })
+
+  test('says whether something was changed, besides the memory of the answer', async () => {
+    const effectOf = async (name: string, key: string) => {
+      await service.send(ann.write, 'PATCH', path, { name }, { 'idempotency-key': key })
+      return service.records.at(-1)!.effect
+    }
+    expect([await effectOf('Same', `${board.id}-1`), await effectOf('Same', `${board.id}-2`)]).toEqual(['done', undefined])
   })
 
   test('of a write has what was created, of a dry run that it was one, and of a repetition that it was repeated', async () => {
