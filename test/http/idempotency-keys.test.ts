@@ -18,7 +18,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const withKey = (key: string, further = {}) => new Headers({ 'idempotency-key': key, ...further })
 
 const INVALID = 'Idempotency-Key must be one text of 1 to 255 visible ASCII characters, best in double quotes.'
-test.each<[method: string, key: string | undefined, kind: 'valid' | 'invalid' | 'none']>([
+test.each<readonly [method: string, key: string | undefined, kind: 'valid' | 'invalid' | 'none']>([
   ['POST', 'a', 'valid'],
   ['POST', '"a b"', 'valid'],
   ['DELETE', 'x'.repeat(255), 'valid'],

@@ -1,7 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { sha256Hex } from '../../src/auth/secrets.ts'
+import { mintToken } from '../../src/auth/tokens/format.ts'
 import { handle } from '../../src/http/pipeline.ts'
 import type { Services } from '../../src/http/services.ts'
+import { systemRandom } from '../../src/model/ids.ts'
 import type { Blobs } from '../../src/store/blobs.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { TransactionConflict } from '../../src/store/transaction.ts'
@@ -168,10 +171,6 @@ test('the commit of a creation relies on its If-Match, which names the parent', 
   expect([reply.status, service.records.at(-1)!.attempts]).toEqual([412, 2])
 })
 
-test('a creation in a list without an ETag goes on if its If-None-Match names a tag', async () => {
-  expect((await service.send(ann.write, 'POST', '/boards', { name: 'x' }, { 'if-none-match': '"x"' })).status).toBe(201)
-})
-
 test('the commit of a write relies on its If-None-Match: a tag that becomes current meanwhile is found', async () => {
   const seen: string[] = []
   service.store.beforeCommit = async () => {
@@ -204,4 +203,94 @@ test('no other request waits for the bytes of an upload that has a lease, and it
   }
   expect((await board.attach(card)).status).toBe(201)
   expect(events).toEqual(['lease', 'end', 'tombstone', 'end', 'lease', 'file', 'end'])
+})
+
+describe('the record of a request', () => {
+  test.each<[stage: string, status: number, send: () => Promise<unknown>]>([
+    ['credential', 401, () => service.send(mintToken(ann.workspaceId, systemRandom).plaintext, 'GET', '/account')],
+    ['route', 404, () => service.send(ann.read, 'GET', '/nowhere')],
+    ['scope', 403, () => service.send(ann.read, 'POST', '/boards', { name: 'x' })],
+    ['input', 422, () => service.send(ann.read, 'GET', '/boards?limit=x')],
+    ['target', 404, () => service.send(ann.read, 'GET', '/boards/brd_00000000000000000000')],
+    ['run', 409, () => service.send(ann.admin, 'DELETE', `${path}/members/${ann.id}`)],
+    ['run', 200, () => service.send(ann.read, 'GET', '/boards')],
+    ['run', 200, () => service.send(ann.read, 'GET', path)],
+    ['run', 412, () => service.send(ann.write, 'PATCH', path, { name: 'x' }, { 'if-match': '"x"' })],
+    ['run', 412, () => service.send(ann.write, 'PATCH', path, { name: 'x' }, { 'if-claim': '1' })],
+    ['input', 400, () => service.send(ann.write, 'PATCH', path, { name: 'x' }, { 'if-claim': 'x' })],
+    ['input', 400, () => service.send(ann.write, 'PATCH', path, { name: 'x' }, { 'idempotency-key': '' })],
+    ['run', 200, () => service.send(ann.read, 'GET', path, undefined, { 'if-claim': 'x', 'idempotency-key': '' })],
+  ])('has the stage %s after an answer with %i', async (stage, status, send) => {
+    await send()
+    const record = service.records.at(-1)
+    expect(record).toMatchObject({ stage, status, attempts: 1 })
+    for (const name of ['created', 'claimed', 'vectors', 'dryRun']) if (status === 200) expect(record).not.toHaveProperty(name)
+  })
+
+  test('says whether something was changed, besides the memory of the answer', async () => {
+    const effectOf = async (name: string, key: string) => {
+      await service.send(ann.write, 'PATCH', path, { name }, { 'idempotency-key': key })
+      return service.records.at(-1)!.effect
+    }
+    expect([await effectOf('Same', `${board.id}-1`), await effectOf('Same', `${board.id}-2`)]).toEqual(['done', undefined])
+  })
+
+  test('of a write has what was created, of a dry run that it was one, and of a repetition that it was repeated', async () => {
+    const create = async (query: string, key?: string) => {
+      const { body, headers } = await service.send(
+        ann.write,
+        'POST',
+        `/boards${query}`,
+        { name: 'x' },
+        key === undefined ? {} : { 'idempotency-key': key },
+      )
+      const { created, dryRun, replayed, stage, operation } = service.records.at(-1)!
+      return [created === body.data.id, dryRun, replayed, stage, operation, headers.get('location') === `/v1/boards/${body.data.id}`]
+    }
+    expect([await create(''), await create('?dry_run=true', 'k'), await create('', 'k'), await create('', 'k')]).toEqual([
+      [true, undefined, undefined, 'run', 'boards.create', true],
+      [false, true, undefined, 'run', 'boards.create', false],
+      [true, undefined, undefined, 'run', 'boards.create', true],
+      [false, undefined, true, 'idempotency', 'boards.create', true],
+    ])
+    expect((await service.send(ann.write, 'POST', '/boards', { name: 'y' }, { 'idempotency-key': 'k' })).status).toBe(422)
+    expect(service.records.at(-1)).toMatchObject({ stage: 'idempotency', code: 'idempotency_key_reused' })
+  })
+})
+
+describe('the admission of a request', () => {
+  test.each<[method: string, path: string, operation: string, isShort: boolean, isDone: boolean]>([
+    ['GET', '', 'boards.read', true, true],
+    ['GET', '/changes', 'boards.changes', true, true],
+    ['GET', '/changes?wait=0', 'boards.changes', true, true],
+    ['GET', '/changes?wait=1', 'boards.changes', false, true],
+    ['GET', '/events', 'boards.events', false, true],
+    ['PATCH', '', 'boards.update', false, true],
+    ['GET', '/columns?limit=1', 'columns.list', true, true],
+    ['DELETE', `/members/${'usr_00000000000000000000'}`, 'board_members.remove', false, false],
+  ])('%s %s is that of the token and %s; it is short: %s; it is done: %s', async (method, further, operation, isShort, isDone) => {
+    const { admission } = service.app.services
+    const [begin, end] = [vi.spyOn(admission, 'begin'), vi.spyOn(admission, 'end')]
+    const response = await service.app.fetch(
+      new Request(`http://x/v1${path}${further}`, {
+        method,
+        headers: { authorization: `Bearer ${ann.admin}`, 'content-type': 'application/json' },
+        ...(method === 'PATCH' && { body: '{"name":"y"}' }),
+      }),
+    )
+    await response.body?.cancel()
+    expect(begin.mock.calls.map(([, { kind }, short]) => [kind, short])).toEqual([[`${sha256Hex(ann.admin)} ${operation}`, isShort]])
+    expect(end.mock.calls.map(([{ kind }, done]) => [kind, done])).toEqual([[`${sha256Hex(ann.admin)} ${operation}`, isDone]])
+  })
+
+  test('is asked for once, whatever its attempts', async () => {
+    let reads = 0
+    service.store.beforeRead = async () => {
+      if (++reads === 2) throw new TransactionConflict()
+    }
+    service.forgetTokens({ always: true })
+    const begin = vi.spyOn(service.app.services.admission, 'begin')
+    expect((await service.send(ann.read, 'GET', path)).status).toBe(200)
+    expect([service.records.at(-1)!.attempts, begin.mock.calls.length]).toEqual([2, 1])
+  })
 })

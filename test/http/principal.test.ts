@@ -3,13 +3,12 @@ import { mintToken } from '../../src/auth/tokens/format.ts'
 import type { DecisionRecord } from '../../src/http/decision-record.ts'
 import { SessionPrincipal, TokenPrincipal } from '../../src/http/principal.ts'
 import type { Services } from '../../src/http/services.ts'
-import { systemRandom } from '../../src/model/ids.ts'
 import { DAY } from '../../src/model/time.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
 import { errorOf } from '../support/error-of.ts'
 
 const WORKSPACE = 'wsp_00000000000000000000'
-const { plaintext, hash } = mintToken(WORKSPACE, systemRandom)
+const { plaintext, hash } = mintToken(WORKSPACE, (bytes) => new Uint8Array(bytes))
 const now = Date.parse('2026-11-20T12:00:00.000Z')
 const at = (time: number) => new Date(now + time).toISOString()
 const active = {

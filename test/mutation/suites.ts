@@ -4,7 +4,7 @@ import { suitesOfTiers } from '../setup/tiers.ts'
 const FURTHER: Readonly<Record<string, readonly string[]>> = {
   policy: [],
   authz: [],
-  http: ['resources/batch', 'resources/claims', 'resources/files', 'auth/tokens/'],
+  http: ['resources/batch', 'resources/changes', 'resources/claims', 'resources/files', 'auth/tokens/'],
   resources: ['http/changed-facts', 'http/not-found'],
   listing: ['http/paging', 'resources/cards'],
   store: ['resources/changes', 'resources/cascades', 'resources/pending-removals', 'resources/boards-snapshot', 'resources/lifecycle'],
