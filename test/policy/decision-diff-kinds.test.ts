@@ -34,11 +34,6 @@ const readersUpdate: Edit = [
   'id: S2.update, row: S2, action: update, subject: [Board, Comment], conditions: { token.scope: write }',
   'id: S2.update, row: S2, action: update, subject: [Board, Comment], conditions: { token.scope: { $in: ["s:read", write] } }',
 ]
-const noOwners: Edit = [
-  'permissions',
-  '  - { id: D1.owner, row: D1, action: define, subject: board.access, conditions: { caller.role: owner }, reason: Owners see all. }\n',
-  '',
-]
 const unhidden: Edit = [
   'vocabulary',
   'not_found_unless: [board.access], forbidden_unless: [board.control]',
@@ -123,50 +118,11 @@ describe('the changes between two small policies', () => {
       ],
     ],
     [
-      'a scope is removed',
-      [readersUpdate],
-      [],
-      [
-        'narrowing P2 update Board: allowed → insufficient_scope; token.scope s:read, board.control true; 4 as boards.update PATCH /boards s:read owner open visibility',
-        'narrowing P2 update Board: allowed → insufficient_scope; token.scope s:read, field name, board.access true; 3 as boards.update PATCH /boards s:read owner open name',
-        'narrowing P2 update Comment: allowed → insufficient_scope; token.scope s:read, comment.author caller, board.control true; 2 as comments.update PATCH /comments s:read owner open caller',
-        'narrowing P2 update Comment: allowed → insufficient_scope; token.scope s:read, comment.author caller, board.access true; 3 as comments.update PATCH /comments s:read owner open caller',
-        'response P2 update Board: forbidden → insufficient_scope; token.scope s:read, field visibility, board.access true, board.control false; 1 as boards.update PATCH /boards s:read member open visibility',
-        'response P2 update Board: not_found → insufficient_scope; token.scope s:read, board.access false; 2 as boards.update PATCH /boards s:read member closed visibility',
-        'response P2 update Comment: not_found → insufficient_scope; token.scope s:read, board.access false; 2 as comments.update PATCH /comments s:read member closed caller',
-        'response P2 update Comment: forbidden → insufficient_scope; token.scope s:read, comment.author other, board.control true; 2 as comments.update PATCH /comments s:read owner open other',
-        'response P2 update Comment: forbidden → insufficient_scope; token.scope s:read, comment.author other, board.access true; 3 as comments.update PATCH /comments s:read owner open other',
-      ],
-    ],
-    [
-      'a definition is wider',
-      [noOwners],
-      [],
-      [
-        'board.access true; caller.role owner, board.visibility closed',
-        'board.control true; caller.role owner, board.visibility closed',
-        'widening P1 read Board: not_found → allowed; token.scope s:read|write, caller.role owner, board.visibility closed (usual scope); 2 as boards.read GET /boards s:read owner closed',
-        'widening P2 update Board: not_found → allowed; token.scope write, caller.role owner, board.visibility closed (usual scope); 2 as boards.update PATCH /boards write owner closed visibility',
-        'widening P2 delete Board: not_found → allowed; token.scope write, caller.role owner, board.visibility closed (usual scope); 1 as boards.delete DELETE /boards write owner closed',
-        'widening P1 read Comment: not_found → allowed; token.scope s:read|write, caller.role owner, board.visibility closed (usual scope); 4 as comments.read GET /comments s:read owner closed caller',
-        'widening P2 update Comment: not_found → allowed; token.scope write, caller.role owner, board.visibility closed, comment.author caller (usual scope); 1 as comments.update PATCH /comments write owner closed caller',
-        'widening P2 update Comment: not_found → forbidden; token.scope write, caller.role owner, board.visibility closed, comment.author other (usual scope); 1 as comments.update PATCH /comments write owner closed other',
-      ],
-    ],
-    [
       'a definition no longer hides',
       [],
       [unhidden],
       [
         'widening P2 delete Board: not_found → forbidden; token.scope write, board.access false (usual scope); 1 as boards.delete DELETE /boards write member closed',
-      ],
-    ],
-    [
-      'a definition hides',
-      [unhidden],
-      [],
-      [
-        'narrowing P2 delete Board: forbidden → not_found; token.scope write, board.access false (usual scope); 1 as boards.delete DELETE /boards write member closed',
       ],
     ],
     [
@@ -200,18 +156,6 @@ describe('the changes between two small policies', () => {
       ],
     ],
     [
-      'a value of a fact is removed',
-      guests,
-      [],
-      [
-        'board.access false; caller.role guest, board.visibility open',
-        'narrowing P1 read Board: allowed → absent; token.scope s:read|write, caller.role guest, board.visibility open (usual scope); 2 as boards.read GET /boards s:read guest open',
-        'narrowing P2 update Board: allowed → absent; token.scope write, caller.role guest, board.visibility open, field name (usual scope); 1 as boards.update PATCH /boards write guest open name',
-        'narrowing P1 read Comment: allowed → absent; token.scope s:read|write, caller.role guest, board.visibility open (usual scope); 4 as comments.read GET /comments s:read guest open caller',
-        'narrowing P2 update Comment: allowed → absent; token.scope write, caller.role guest, board.visibility open, comment.author caller (usual scope); 1 as comments.update PATCH /comments write guest open caller',
-      ],
-    ],
-    [
       'a permission is added, and nothing allows another one',
       [],
       views,
@@ -221,18 +165,6 @@ describe('the changes between two small policies', () => {
         'narrowing P1 read Comment: allowed → insufficient_scope; token.scope s:read|write, board.control true (usual scope); 8 as comments.read GET /comments s:read owner open caller',
         'narrowing P1 read Comment: allowed → insufficient_scope; token.scope s:read|write, board.access true (usual scope); 12 as comments.read GET /comments s:read owner open caller',
         'response P1 read Comment: not_found → insufficient_scope; token.scope s:read|write, board.access false (usual scope); 4 as comments.read GET /comments s:read member closed caller',
-      ],
-    ],
-    [
-      'a permission is removed, and another one is allowed',
-      views,
-      [],
-      [
-        'widening P1 read Comment: insufficient_scope → allowed; token.scope s:read|write, board.control true (usual scope); 8 as comments.read GET /comments s:read owner open caller',
-        'widening P1 read Comment: insufficient_scope → allowed; token.scope s:read|write, board.access true (usual scope); 12 as comments.read GET /comments s:read owner open caller',
-        'narrowing P1 view Board: allowed → absent; token.scope s:read|write, board.visibility open (usual scope); 4 as boards.view GET /view s:read owner open',
-        'narrowing P1 view Board: allowed → absent; token.scope s:read|write, caller.role owner (usual scope); 4 as boards.view GET /view s:read owner open',
-        'response P1 read Comment: insufficient_scope → not_found; token.scope s:read|write, board.access false; 4 as comments.read GET /comments s:read member closed caller',
       ],
     ],
     [
@@ -278,6 +210,34 @@ describe('the changes between two small policies', () => {
       ],
     ],
     ['a definition is added', [], added, []],
+    [
+      'a scope is removed',
+      [readersUpdate],
+      [],
+      [
+        'narrowing P2 update Board: allowed → insufficient_scope; token.scope s:read, board.control true; 4 as boards.update PATCH /boards s:read owner open visibility',
+        'narrowing P2 update Board: allowed → insufficient_scope; token.scope s:read, field name, board.access true; 3 as boards.update PATCH /boards s:read owner open name',
+        'narrowing P2 update Comment: allowed → insufficient_scope; token.scope s:read, comment.author caller, board.control true; 2 as comments.update PATCH /comments s:read owner open caller',
+        'narrowing P2 update Comment: allowed → insufficient_scope; token.scope s:read, comment.author caller, board.access true; 3 as comments.update PATCH /comments s:read owner open caller',
+        'response P2 update Board: forbidden → insufficient_scope; token.scope s:read, field visibility, board.access true, board.control false; 1 as boards.update PATCH /boards s:read member open visibility',
+        'response P2 update Board: not_found → insufficient_scope; token.scope s:read, board.access false; 2 as boards.update PATCH /boards s:read member closed visibility',
+        'response P2 update Comment: not_found → insufficient_scope; token.scope s:read, board.access false; 2 as comments.update PATCH /comments s:read member closed caller',
+        'response P2 update Comment: forbidden → insufficient_scope; token.scope s:read, comment.author other, board.control true; 2 as comments.update PATCH /comments s:read owner open other',
+        'response P2 update Comment: forbidden → insufficient_scope; token.scope s:read, comment.author other, board.access true; 3 as comments.update PATCH /comments s:read owner open other',
+      ],
+    ],
+    [
+      'a permission is removed, and another one is allowed',
+      views,
+      [],
+      [
+        'widening P1 read Comment: insufficient_scope → allowed; token.scope s:read|write, board.control true (usual scope); 8 as comments.read GET /comments s:read owner open caller',
+        'widening P1 read Comment: insufficient_scope → allowed; token.scope s:read|write, board.access true (usual scope); 12 as comments.read GET /comments s:read owner open caller',
+        'narrowing P1 view Board: allowed → absent; token.scope s:read|write, board.visibility open (usual scope); 4 as boards.view GET /view s:read owner open',
+        'narrowing P1 view Board: allowed → absent; token.scope s:read|write, caller.role owner (usual scope); 4 as boards.view GET /view s:read owner open',
+        'response P1 read Comment: insufficient_scope → not_found; token.scope s:read|write, board.access false; 4 as comments.read GET /comments s:read member closed caller',
+      ],
+    ],
   ])('%s', (_what, before, after, lines) => {
     expect(linesOf(small(...before), small(...after))).toEqual(lines)
   })
