@@ -129,6 +129,7 @@ function changesOf(
     pair: [answerBefore(point), answerAfter(point)] as const,
   }))
   const kinds = new Set(pairs.filter(({ pair: [a, b] }) => kindOf(a, b) !== undefined).map(({ pair }) => pair.join(' ')))
+  // Stryker disable next-line ConditionalExpression: only saves the work below, which finds nothing without a kind
   if (kinds.size === 0) return []
   const terms = { dimensions, definitions: sharedDefinitions(before, after, id) }
   const answers = new Map(pairs.map(({ point, pair }) => [{ ...point, ...valuesOf(after, terms, point) }, pair.join(' ')]))
@@ -178,7 +179,6 @@ function isUsualScope(
 ): boolean {
   const { vocabulary, checkScope } = engines[after === 'allowed' || after === 'forbidden' ? 1 : 0]
   const { name, values } = vocabulary.scopeOrder
-  if (!vocabulary.permissions.has(permission)) return false
   const { surface } = vocabulary.permissions.get(permission)!
   const sufficient = surface === undefined ? values.filter((value) => checkScope(permission, { [name]: value }).allowed) : [surface]
   return when.get(name)?.join() === sufficient.join()
@@ -239,7 +239,7 @@ function dimensionsOfBoth(before: Engine, after: Engine, id: string): Dimension[
 /** The definitions that both policies evaluate for a permission and that have the same rules in both, with all that they depend on. */
 function sharedDefinitions(before: Engine, after: Engine, id: string): string[] {
   const textOf = ({ vocabulary, permissionRules }: Engine, name: string): string => {
-    const rules = permissionRules.filter(({ row, subject }) => row.startsWith('D') && subject.includes(name))
+    const rules = permissionRules.filter(({ subject }) => subject.includes(name))
     const needed = rules.flatMap(({ conditions }) => Object.keys(conditions)).filter((term) => vocabulary.definitions.has(term))
     const groups = vocabulary.definitions.get(name)!.groups.map((group) => [group, vocabulary.groups.get(group)])
     const conditions = rules.map((rule) => JSON.stringify(Object.entries(rule.conditions).toSorted())).toSorted()
@@ -260,9 +260,9 @@ function sharedDefinitions(before: Engine, after: Engine, id: string): string[] 
   return inBoth.filter((name) => textOf(before, name) === textOf(after, name))
 }
 
-function valuesOf({ vocabulary, holds: isTrue }: Engine, { dimensions, definitions }: Terms, point: Point): Point {
+function valuesOf({ vocabulary, holds: isTrue }: Engine, { definitions }: Terms, point: Point): Point {
   const textOf = (name: string) => (isKnown(vocabulary.definitions.get(name)!.facts, point) ? String(isTrue(name, point)) : 'unknown')
-  return Object.fromEntries(definitions.map((name) => [name, dimensions.length > 0 ? textOf(name) : 'unknown']))
+  return Object.fromEntries(definitions.map((name) => [name, textOf(name)]))
 }
 
 function declares({ permission, when }: Widening, id: string, point: Point): boolean {

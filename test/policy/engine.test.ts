@@ -63,39 +63,10 @@ describe('calls that CASL would allow', () => {
   })
 })
 
-describe('a decision', () => {
-  test('a decision that allows has the rule, its row and its reason', () => {
-    expect(shipped.decide('delete Board', { ...insider, 'caller.role': 'admin' })).toEqual({
-      outcome: 'allowed',
-      permission: 'delete Board',
-      fields: undefined,
-      facts: { ...insider, 'caller.role': 'admin' },
-      derived: { 'board.access': true },
-      rules: ['P7.role'],
-      row: 'P7',
-      reason: 'Workspace owner and admins may delete a board that they can see. Their role does not let them see a private board.',
-    })
-  })
-  test('a decision that forbids has the row that was not met', () => {
-    expect(shipped.decide('delete Board', insider)).toMatchObject({
-      outcome: 'forbidden',
-      row: 'P7',
-      rules: [],
-      reason: expect.stringContaining('P7.creator'),
-    })
-  })
-  test('a decision that hides has the definition that failed', () => {
-    expect(shipped.decide('delete Board', outsider)).toMatchObject({
-      outcome: 'not_found',
-      reason: 'board.access does not hold',
-      derived: { 'board.access': false },
-    })
-  })
-  test('a decision can be replayed after a JSON round trip', () => {
-    const first = shipped.decide('delete Board', insider)
-    const { permission, facts, fields } = JSON.parse(JSON.stringify(first)) as typeof first
-    expect(shipped.decide(permission, facts, fields)).toEqual(first)
-  })
+test('a decision can be replayed after a JSON round trip', () => {
+  const first = shipped.decide('delete Board', insider)
+  const { permission, facts, fields } = JSON.parse(JSON.stringify(first)) as typeof first
+  expect(shipped.decide(permission, facts, fields)).toEqual(first)
 })
 
 test('an engine is immutable', () => {

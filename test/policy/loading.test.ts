@@ -160,6 +160,11 @@ const edits: [what: string, expected: string | undefined, ...edits: Edit[]][] = 
     ['operations', 'web_app:', '  boards.read: [GET, /boards, read, P1, read Board, seen]\nweb_app:'],
   ],
   [
+    'two operations with the same permission',
+    undefined,
+    ['operations', 'web_app:', '  boards.list: [GET, /all, read, P1, read Board, seen]\nweb_app:'],
+  ],
+  [
     'two operations with different scopes of a permission',
     '8:16 another operation states something else of "read Board"',
     ['operations', 'web_app:', '  boards.list: [GET, /all, write, P1, read Board, seen]\nweb_app:'],

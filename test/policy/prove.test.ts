@@ -5,12 +5,13 @@ import { PolicyInvariantError } from '../../src/policy/folder.ts'
 import type { Operation } from '../../src/resources/operation.ts'
 import { operations } from '../../src/resources/table.ts'
 import { webActions } from '../../src/resources/web-actions.ts'
-import type { PolicyFiles } from '../../src/policy/engine.ts'
-import { webOperation } from '../../src/policy/operations.ts'
-import { proveInvariants } from '../../src/policy/prove.ts'
+import { createEngine, type Engine, type EngineParts, type PolicyFiles } from '../../src/policy/engine.ts'
+import { operationsOf, webOperation } from '../../src/policy/operations.ts'
+import { proveInvariants, requireSuccess } from '../../src/policy/prove.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { quiet } from '../support/log.ts'
 import { load, shipped, shippedFiles } from '../support/policy.ts'
+import { small, type Edit } from '../support/small-policy.ts'
 
 /** The shipped tables with one replacement in the text of a file. */
 function changed(table: keyof PolicyFiles, from: string, to: string) {
@@ -36,82 +37,12 @@ function countCells(): number {
   return count
 }
 
-// One violation of each invariant.
+// Violations in cells of the shipped policy. The small policy below has one of each other invariant.
 const violations: [what: string, ReturnType<typeof changed>, failure: string][] = [
-  [
-    'scopes that are not cumulative',
-    changed(
-      'scopes',
-      '{ token.scope: { $in: ["kanban:read", "kanban:write", "kanban:admin"] } }',
-      '{ token.scope: { $in: ["kanban:read", "kanban:admin"] } }',
-    ),
-    'scopes are not cumulative: "read Account" is allowed with kanban:read but not with kanban:write',
-  ],
-  [
-    'a permission that is allowed without a Kanban scope',
-    changed(
-      'scopes',
-      '{ token.scope: { $in: ["kanban:read", "kanban:write", "kanban:admin"] } }',
-      '{ token.scope: { $in: [none, "kanban:read", "kanban:write"] } }',
-    ),
-    '"read Account" is allowed with token.scope none',
-  ],
-  [
-    'a permission without an S rule',
-    changed('scopes', 'subject: [Account, Directory, Access, Board,', 'subject: [Account, Access, Board,'),
-    '"read Directory" has no S rule',
-  ],
-  [
-    'a permission with two S rules',
-    changed('scopes', 'action: set_visibility\n    subject: Board', 'action: [set_visibility, update]\n    subject: Board'),
-    '"update Board" has several S rules: S2.edit, S3.visibility',
-  ],
-  [
-    'an S rule for a permission that no token can have',
-    changed('scopes', 'subject: [Account, Directory, Access, Board,', 'subject: [Account, Directory, Access, AuditTrail, Board,'),
-    '"read AuditTrail" has the S rule S1; only the web app may ask for it',
-  ],
-  [
-    'a permission of the web app in a row that has a scope',
-    changed('permissions', 'id: X8\n    row: X8\n', 'id: X3.rules\n    row: X3\n'),
-    'row X3 is not of the web app alone; its permission "change TokenRules" is the opposite',
-  ],
-  [
-    'a permission without a P or X rule',
-    changed(
-      'permissions',
-      'action: [create, rename, move, archive]\n    subject: Column',
-      'action: [create, rename, move]\n    subject: Column',
-    ),
-    '"archive Column" has no P or X rule',
-  ],
-  [
-    'a permission with rules of two rows',
-    changed('permissions', 'action: restore\n    subject: Column', 'action: [restore, archive]\n    subject: Column'),
-    '"archive Column" has rules of several rows: P8, X1',
-  ],
   [
     'a rule that does not require board access',
     changed('permissions', '{ board.access: true, comment.author: caller }', '{ comment.author: caller }'),
     'P14 allows "update Comment" without board.access',
-  ],
-  [
-    'a scope rule that allows less than the minimum scope of its row',
-    changed(
-      'scopes',
-      'subject: [Board, Card]\n    conditions: { token.scope: "kanban:admin" }',
-      'subject: [Board, Card]\n    conditions: { token.scope: { $in: ["kanban:read", "kanban:write", "kanban:admin"] } }',
-    ),
-    'the minimum scope of "delete Board" is kanban:read; its row S3 has the minimum scope kanban:admin',
-  ],
-  [
-    'a permission that the greatest scope does not allow',
-    changed(
-      'scopes',
-      'conditions: { token.scope: "kanban:admin" }\n    reason: Visibility',
-      'conditions: { token.scope: "kanban:write" }\n    reason: Visibility',
-    ),
-    '"set_visibility Board" is not allowed with token.scope kanban:admin',
   ],
   [
     'a resource that may be changed but not read',
@@ -139,20 +70,6 @@ const violations: [what: string, ReturnType<typeof changed>, failure: string][] 
       'action: set_visibility\n    subject: Board\n    conditions: { board.access: true, board.caller: creator, caller.membership: ended }',
     ),
     '"set_visibility Board" is never allowed',
-  ],
-  [
-    'a row without a rule',
-    changed('specification', '  X2: ', '  X99: { scope: "kanban:read", words: "(extension) something else" }\n  X2: '),
-    'row X99 has no rule',
-  ],
-  [
-    'a rule that can be removed',
-    changed(
-      'permissions',
-      '  - id: P3\n',
-      '  - id: P3.again\n    row: P3\n    action: create_board\n    subject: Workspace\n    conditions: { caller.membership: active, caller.role: owner }\n    reason: because\n  - id: P3\n',
-    ),
-    'P3.again can be removed: no decision changes',
   ],
   [
     'a definition that always holds',
@@ -274,5 +191,237 @@ describe('the start of the service', () => {
 
   test('the service starts with the shipped policy', () => {
     expect(start({ engine: loadPolicy() })).not.toThrow()
+  })
+})
+
+/** The small policy with other rules or decisions than its files can state: the loader would refuse them. */
+function smallWith(change: (parts: Engine) => Partial<EngineParts>): Engine {
+  const engine = small()
+  return createEngine({ ...engine, ...change(engine) })
+}
+
+const withScopeRule = (change: object) =>
+  smallWith(({ scopeRules }) => ({ scopeRules: [...scopeRules, { ...scopeRules[2]!, id: 'S2.more', ...change }] }))
+const withPermissionRule = (change: object) =>
+  smallWith(({ permissionRules }) => ({ permissionRules: [...permissionRules, { ...permissionRules.at(-1)!, id: 'X1.more', ...change }] }))
+const stating = (id: string, change: object) =>
+  smallWith(({ decisions }) => {
+    const permissions = new Map(decisions.permissions)
+    permissions.set(id, { ...permissions.get(id)!, ...change })
+    return { decisions: { ...decisions, permissions } }
+  })
+const S2_UPDATE = 'action: update, subject: [Board, Comment], conditions: { token.scope: write }'
+const scopeOfUpdate = (condition: string): Edit => [
+  'scopes',
+  S2_UPDATE,
+  S2_UPDATE.replace('token.scope: write', `token.scope: ${condition}`),
+]
+
+describe('the proof of a small policy', () => {
+  test('it says what it has proved', () => {
+    const start = performance.now()
+    const { milliseconds, ...proof } = proveInvariants(small(), operationsOf(small()))
+    const passed = (name: string) => ({ name, failures: [] })
+    expect(proof).toEqual({
+      permissions: 6,
+      cells: 34,
+      failures: [],
+      checks: [
+        passed('each permission requires its scope, and scopes are cumulative'),
+        passed('each permission has the rules of its row, and each row its scopes'),
+        passed('what hides a subject hides everything that is done with it'),
+        passed('"read Board" answers what the decisions say in 4 cells'),
+        passed('"update Board" answers what the decisions say in 8 cells'),
+        passed('"delete Board" answers what the decisions say in 4 cells'),
+        passed('"read Comment" answers what the decisions say in 8 cells'),
+        passed('"update Comment" answers what the decisions say in 8 cells'),
+        passed('"read Log" answers what the decisions say in 2 cells'),
+        passed('each definition is true in some cells'),
+        passed('no rule can be removed'),
+        passed('the operations are those that the decisions describe'),
+      ],
+    })
+    expect(milliseconds).toBeGreaterThan(0)
+    expect(milliseconds).toBeLessThanOrEqual(performance.now() - start)
+    // Without operations, nothing is proved about them.
+    expect(proveInvariants(small())).toMatchObject({ failures: [] })
+  })
+
+  test('a proof that fails is refused with all failures', () => {
+    const proof = proveInvariants(small())
+    expect(requireSuccess(proof)).toBe(proof)
+    const failed = { ...proof, failures: ['first', 'second'] }
+    expect(() => requireSuccess(failed)).toThrow(new PolicyInvariantError('The policy does not hold:\n  - first\n  - second'))
+  })
+
+  test.each<[what: string, engine: () => Engine, failures: readonly string[]]>([
+    [
+      'no scope',
+      () => small(scopeOfUpdate('"none"')),
+      [
+        'the minimum scope of "update Board" is none; its row S2 has the minimum scope write',
+        '"update Board", row P2, requires none; the decisions say write',
+        '"update Board" is allowed with token.scope none',
+        '"update Board" is not allowed with token.scope write',
+        'scopes are not cumulative: "update Board" is allowed with none but not with s:read',
+        'the minimum scope of "update Comment" is none; its row S2 has the minimum scope write',
+        '"update Comment", row P2, requires none; the decisions say write',
+        '"update Comment" is allowed with token.scope none',
+        '"update Comment" is not allowed with token.scope write',
+        'scopes are not cumulative: "update Comment" is allowed with none but not with s:read',
+        'row P2 has the scope write; its permission "update Board" requires none',
+        'row P2 has the scope write; its permission "update Comment" requires none',
+      ],
+    ],
+    [
+      'a scope that is not cumulative',
+      () => small(scopeOfUpdate('"s:read"')),
+      [
+        'the minimum scope of "update Board" is s:read; its row S2 has the minimum scope write',
+        '"update Board", row P2, requires s:read; the decisions say write',
+        '"update Board" is not allowed with token.scope write',
+        'scopes are not cumulative: "update Board" is allowed with s:read but not with write',
+        'the minimum scope of "update Comment" is s:read; its row S2 has the minimum scope write',
+        '"update Comment", row P2, requires s:read; the decisions say write',
+        '"update Comment" is not allowed with token.scope write',
+        'scopes are not cumulative: "update Comment" is allowed with s:read but not with write',
+        'row P2 has the scope write; its permission "update Board" requires s:read',
+        'row P2 has the scope write; its permission "update Comment" requires s:read',
+      ],
+    ],
+    [
+      'all scopes of a token',
+      () => small(scopeOfUpdate('{ $in: ["s:read", write] }')),
+      [
+        'the minimum scope of "update Board" is s:read; its row S2 has the minimum scope write',
+        '"update Board", row P2, requires s:read; the decisions say write',
+        'the minimum scope of "update Comment" is s:read; its row S2 has the minimum scope write',
+        '"update Comment", row P2, requires s:read; the decisions say write',
+        'row P2 has the scope write; its permission "update Board" requires s:read',
+        'row P2 has the scope write; its permission "update Comment" requires s:read',
+      ],
+    ],
+    [
+      'a scope rule of the web app',
+      () => withScopeRule({ action: ['read'], subject: ['Log'] }),
+      [
+        '"read Log" is allowed with token.scope write; only the web app may ask for it',
+        '"read Log" has the S rule S2.more; only the web app may ask for it',
+      ],
+    ],
+    [
+      'a second scope rule',
+      () => withScopeRule({ action: ['update'], subject: ['Board'] }),
+      ['"update Board" has several S rules: S2.update, S2.more'],
+    ],
+    [
+      'no scope rule',
+      () => smallWith(({ scopeRules }) => ({ scopeRules: scopeRules.slice(0, 2) })),
+      [
+        '"delete Board", row P2, requires (no scope); the decisions say write',
+        '"delete Board" is not allowed with token.scope write',
+        '"delete Board" has no S rule',
+        'row P2 has the scope write; its permission "delete Board" requires (no scope)',
+      ],
+    ],
+    [
+      'a rule of another row',
+      () => withPermissionRule({ row: 'P1' }),
+      [
+        '"read Log" has rules of several rows: X1, P1',
+        'row P1 is not of the web app alone; its permission "read Log" is the opposite',
+        'X1 can be removed: no decision changes',
+        'X1.more can be removed: no decision changes',
+      ],
+    ],
+    [
+      'only a rule of another row',
+      () =>
+        smallWith(({ permissionRules }) => ({
+          permissionRules: permissionRules.map((rule) => (rule.id === 'X1' ? { ...rule, row: 'P1' } : rule)),
+        })),
+      [
+        '"read Log" has rules of row P1; the decisions say X1',
+        'row X1 has no rule',
+        'row P1 is not of the web app alone; its permission "read Log" is the opposite',
+      ],
+    ],
+    [
+      'no rule',
+      () => smallWith(({ permissionRules }) => ({ permissionRules: permissionRules.slice(0, -1) })),
+      [
+        '"read Log" has no P or X rule',
+        'row X1 has no rule',
+        '"read Log", row X1: the tables answer 403; the decisions say ok (decision "owners", owner) (1 cells, for example caller.role owner)',
+        '"read Log" is never allowed',
+      ],
+    ],
+    [
+      'a rule outside of the vocabulary',
+      () => withPermissionRule({ row: 'X1', action: ['read', 'update'], subject: ['Log'] }),
+      [
+        'X1.more allows "update Log", which is not a permission of the vocabulary',
+        'X1 can be removed: no decision changes',
+        'X1.more can be removed: no decision changes',
+      ],
+    ],
+    [
+      'a scope rule outside of the vocabulary',
+      () => withScopeRule({ action: ['delete'], subject: ['Comment'] }),
+      ['S2.more allows "delete Comment", which is not a permission of the vocabulary'],
+    ],
+    [
+      'decisions with another row',
+      () => stating('update Comment', { row: 'P1' }),
+      ['"update Comment" has rules of row P2; the decisions say P1'],
+    ],
+    [
+      'decisions with another scope',
+      () => stating('read Comment', { scope: 'write' }),
+      ['"read Comment", row P1, requires s:read; the decisions say write'],
+    ],
+    [
+      'a row with another scope',
+      () => small(['specification', 'P1: { scope: "s:read",', 'P1: { scope: ["s:read", write],']),
+      ['row P1 has the scope write, which none of its permissions requires'],
+    ],
+    [
+      'a row of the web app',
+      () => small(['specification', 'P1: { scope: "s:read",', 'P1: { surface: web_app,']),
+      [
+        'row P1 is of the web app alone; its permission "read Board" is the opposite',
+        'row P1 is of the web app alone; its permission "read Comment" is the opposite',
+      ],
+    ],
+    [
+      'a row of tokens',
+      () => small(['specification', 'X1: { surface: web_app,', 'X1: { scope: [none, "s:read"],']),
+      ['row X1 is not of the web app alone; its permission "read Log" is the opposite'],
+    ],
+    [
+      'a row without rules',
+      () => small(['specification', '  X1:', '  X2: { scope: write, words: nothing }\n  X1:']),
+      ['row X2 has no rule'],
+    ],
+    [
+      'a permission that does not hide',
+      () =>
+        small([
+          'vocabulary',
+          'not_found_unless: [board.access], forbidden_unless: [board.control]',
+          'forbidden_unless: [board.access, board.control]',
+        ]),
+      [
+        '"delete Board" lacks board.access under not_found_unless, which "read Board" has',
+        '"delete Board", row P2: the tables answer 403; the decisions say 404 (decision "owned", hidden, member) (1 cells, for example caller.role member, board.visibility closed)',
+      ],
+    ],
+    [
+      'a rule that another one makes superfluous',
+      () => withPermissionRule({}),
+      ['X1 can be removed: no decision changes', 'X1.more can be removed: no decision changes'],
+    ],
+  ])('it fails for %s', (_what, engine, failures) => {
+    expect(proveInvariants(engine()).failures).toEqual(failures)
   })
 })
