@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
-import { expect, inject } from 'vitest'
+import { expect, inject, onTestFinished } from 'vitest'
 import { missingProgram, sandboxArguments } from './programs.ts'
 import { PASSWORD } from './visitor.ts'
 
@@ -13,16 +13,11 @@ export function openBrowser(): Promise<Browser> {
   return chromium.launch({ ...location, args: sandboxArguments() })
 }
 
-/** A browser window with the problems that occurred in it. */
-export interface Window {
-  readonly page: Page
-  /** requests to other origins, script errors, and console errors and warnings such as CSP violations */
-  readonly problems: readonly string[]
-  close(): Promise<void>
-}
-
-/** Opens a window with its own cookies. */
-export async function openWindow(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Window> {
+/**
+ * Opens a window with its own cookies until the test ends. The test fails if a page makes a request to another origin, if a script fails, and
+ * for errors and warnings in the console, such as violations of the CSP.
+ */
+export async function openWindow(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ baseURL: url, permissions: ['clipboard-read', 'clipboard-write'], ...options })
   // Only what hangs is to be ended: on a loaded machine a page can take long.
   context.setDefaultTimeout(120_000)
@@ -30,23 +25,42 @@ export async function openWindow(browser: Browser, url: string, options: Browser
   context.on('request', (request) => {
     if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:')) problems.push(`request to ${request.url()}`)
   })
-  // A page with a 4xx status is not a problem: some tests expect it.
+  // A page with a 4xx status is not a problem: some tests expect it, and one that there is no connection.
   context.on('console', (message) => {
     const text = message.text()
-    if (['error', 'warning'].includes(message.type()) && !/the server responded with a status of 4\d\d/.test(text)) problems.push(text)
+    if (['error', 'warning'].includes(message.type()) && !/a status of 4\d\d|ERR_INTERNET_DISCONNECTED/.test(text)) problems.push(text)
   })
   context.on('weberror', (error) => problems.push(String(error.error())))
-  const page = await context.newPage()
-  return { page, problems, close: () => context.close() }
+  onTestFinished(async () => {
+    await context.close()
+    expect(problems).toEqual([])
+  })
+  return context.newPage()
+}
+
+/** The looks in which a page is examined. */
+export const looks = [
+  ['light', { colorScheme: 'light', viewport: { width: 1200, height: 800 } }],
+  ['dark', { colorScheme: 'dark', viewport: { width: 1200, height: 800 } }],
+  ['phone', { colorScheme: 'light', viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }],
+] as const satisfies readonly (readonly [string, BrowserContextOptions])[]
+export type Look = (typeof looks)[number][0]
+
+/**
+ * Expects that what a page shows now is accessible, and fits its window. The dark pages have the elements of the light ones in other colors.
+ * @param phoneRules whether a phone is shown elements that no wide window has
+ */
+export async function expectGood(page: Page, name: string, look: Look, phoneRules: 'all' | 'none' = 'none'): Promise<void> {
+  await screenshot(page, `${name}-${look}`)
+  const rules = { light: 'all', dark: 'color', phone: phoneRules } as const
+  await expectAccessible(page, name, rules[look])
+  await expectFits(page, name)
 }
 
 /** Expects that a page is no wider than its window. */
 export async function expectFits(page: Page, name: string): Promise<void> {
-  const overflow = await page.evaluate(() => {
-    const { scrollWidth, clientWidth } = (globalThis as any).document.documentElement
-    return scrollWidth - clientWidth
-  })
-  expect([name, overflow]).toEqual([name, 0])
+  const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+  expect([name, await page.evaluate(overflow)]).toEqual([name, 0])
 }
 
 /** Takes a screenshot of a page, in the folder that LANEKEEPER_ARTEFACTS names. Without it, there are no screenshots. */
@@ -87,9 +101,10 @@ export async function enterPassword(page: Page, email: string, password = PASSWO
 
 const axe = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Expects that axe finds no accessibility violation on a page, and that no words are joined. @param rules with `color`, only what depends on colors is checked */
-export async function expectAccessible(page: Page, name: string, rules: 'all' | 'color' = 'all'): Promise<void> {
+/** Expects that axe finds no accessibility violation on a page, and that no words are joined. @param rules with `color`, only what depends on colors is checked; with `none`, only the words */
+export async function expectAccessible(page: Page, name: string, rules: 'all' | 'color' | 'none' = 'all'): Promise<void> {
   await expectSpaced(page, name)
+  if (rules === 'none') return
   await page.evaluate(await axe)
   const runOnly = rules === 'color' ? { runOnly: ['cat.color'] } : {}
   const violations: unknown[] = await page.evaluate(async (options) => {
@@ -104,7 +119,7 @@ export async function expectAccessible(page: Page, name: string, rules: 'all' | 
 }
 
 /** Expects that words of a page that stand in one line of text have a space between them where an element begins or ends. */
-export async function expectSpaced(page: Page, name: string): Promise<void> {
+async function expectSpaced(page: Page, name: string): Promise<void> {
   const joined: string[] = await page.evaluate(() => {
     const { document, getComputedStyle } = globalThis as any
     // The children of a flex container are no text of one line: their display is not inline.
@@ -152,16 +167,4 @@ export async function expectNotFound(page: Page, secret: string): Promise<void> 
   expect(JSON.stringify(await cdp.send('Page.getNavigationHistory'))).not.toContain(secret)
   await cdp.detach()
   expect(JSON.stringify(await page.context().cookies())).not.toContain(secret)
-}
-
-/** Requests of an agent, which must succeed. @param url with the token, as they are now */
-export function agentOf(at: () => { readonly url: string; readonly token: string }) {
-  return async (method: string, path: string, body?: unknown): Promise<any> => {
-    const { url, token } = at()
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const response = await fetch(`${url}/v1${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) })
-    const reply: any = await response.json()
-    expect([method, path, response.ok, reply.error]).toEqual([method, path, true, undefined])
-    return reply.data
-  }
 }

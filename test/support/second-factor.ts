@@ -1,4 +1,5 @@
 import { createHash, createHmac, createSign, generateKeyPairSync, randomBytes, type KeyObject } from 'node:crypto'
+import { isoCBOR } from '@simplewebauthn/server/helpers'
 import { hashRecoveryCode } from '../../src/auth/accounts/second-factor.ts'
 import type { SecondFactor } from '../../src/model/second-factor.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
@@ -36,22 +37,6 @@ async function giveSecondFactor(service: Service, userId: string, members: Parti
   })
 }
 
-type Cbor = number | string | Buffer | Map<number | string, Cbor>
-
-/** CBOR (RFC 8949), as far as WebAuthn needs it. */
-function cbor(value: Cbor): Buffer {
-  const head = (type: number, size: number): Buffer =>
-    size < 24
-      ? Buffer.from([(type << 5) | size])
-      : size < 256
-        ? Buffer.from([(type << 5) | 24, size])
-        : Buffer.from([(type << 5) | 25, size >> 8, size & 255])
-  if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value)
-  if (typeof value === 'string') return Buffer.concat([head(3, value.length), Buffer.from(value)])
-  if (Buffer.isBuffer(value)) return Buffer.concat([head(2, value.length), value])
-  return Buffer.concat([head(5, value.size), ...[...value].flatMap(([key, member]) => [cbor(key), cbor(member)])])
-}
-
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest()
 
 /** An authenticator without a device: it makes passkeys (ES256) and answers challenges, as WebAuthn level 3 describes. */
@@ -73,15 +58,14 @@ export class SoftwareAuthenticator {
 
   get publicKey(): Buffer {
     const { x, y } = this.#coordinates
-    return cbor(
-      new Map<number, Cbor>([
-        [1, 2],
-        [3, -7],
-        [-1, 1],
-        [-2, x],
-        [-3, y],
-      ]),
-    )
+    const members: [number, number | Buffer][] = [
+      [1, 2],
+      [3, -7],
+      [-1, 1],
+      [-2, x],
+      [-3, y],
+    ]
+    return Buffer.from(isoCBOR.encode(new Map(members)))
   }
 
   /** Answers the options of a registration. @param origin that of the page */
@@ -90,13 +74,8 @@ export class SoftwareAuthenticator {
     const length = Buffer.from([0, this.credentialId.length])
     const attested = Buffer.concat([Buffer.alloc(16), length, this.credentialId, this.publicKey])
     const authData = Buffer.concat([this.#authenticatorData(options.rp.id, this.flags | 0x40), attested])
-    const attestation = cbor(
-      new Map<string, Cbor>([
-        ['fmt', 'none'],
-        ['attStmt', new Map()],
-        ['authData', authData],
-      ]),
-    )
+    const members = { fmt: 'none', attStmt: new Map(), authData }
+    const attestation = Buffer.from(isoCBOR.encode(new Map(Object.entries(members))))
     const clientDataJSON = clientData('webauthn.create', options.challenge, origin).toString('base64url')
     return this.#answer({ clientDataJSON, attestationObject: attestation.toString('base64url'), transports: ['internal'] })
   }

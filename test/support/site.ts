@@ -1,5 +1,5 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 import { startListener, type Listener } from '../../src/listener/listener.ts'
 import { enterPassword, openBrowser, openWindow } from './chromium.ts'
 import { memory } from './memory.ts'
@@ -12,13 +12,6 @@ export interface Site {
   /** with a host name, which passkeys need */
   readonly url: string
 }
-
-/** Three looks, for pages whose colors and widths are examined. */
-export const looks = {
-  light: { colorScheme: 'light', viewport: { width: 1200, height: 800 } },
-  dark: { colorScheme: 'dark', viewport: { width: 1200, height: 800 } },
-  phone: { colorScheme: 'light', viewport: { width: 360, height: 740 } },
-} as const satisfies Record<string, BrowserContextOptions>
 
 /** Starts a site for the tests of a suite. It can be used from the first test on. @param prepare fills the service */
 export function startSite(prepare: (service: Service) => Promise<unknown>): Site {
@@ -39,18 +32,10 @@ export function startSite(prepare: (service: Service) => Promise<unknown>): Site
   return site
 }
 
-/** Runs a visit in a window of its own, in which no problem must occur. @param email of the person who signs in; undefined: nobody does */
-export async function visit(
-  { browser, url }: Site,
-  run: (page: Page) => Promise<unknown>,
-  { email, ...options }: BrowserContextOptions & { readonly email?: string } = {},
-): Promise<void> {
-  const { page, problems, close } = await openWindow(browser, url, options)
-  if (email !== undefined) {
-    await enterPassword(page, email)
-    await page.waitForURL('**/settings/tokens')
-  }
-  await run(page)
-  expect(problems).toEqual([])
-  await close()
+/** Opens a window, and signs a person in there. */
+export async function signInAt({ browser, url }: Site, email: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const page = await openWindow(browser, url, options)
+  await enterPassword(page, email)
+  await page.waitForURL('**/settings/tokens')
+  return page
 }

@@ -177,7 +177,8 @@ export function textOf(html: string): string {
     .trim()
 }
 
-function decoded(text: string): string {
+/** Returns what a text of HTML without tags stands for. */
+export function decoded(text: string): string {
   const named: Record<string, string> = { lt: '<', gt: '>', quot: '"', amp: '&', '#39': "'" }
   return text.replace(/&(lt|gt|quot|amp|#39);/g, (_all, name: string) => named[name]!)
 }

@@ -28,13 +28,6 @@ describe('the front door', () => {
     const own = await (await signedIn(service, person)).request('/')
     expect([own.text.includes('href="/app"'), own.text.includes('href="/settings/sign-in"')]).toEqual([true, false])
   })
-
-  test('leaves out the report of the policy if it is not served', async () => {
-    const other = await Service.start(memory, { policyPage: false })
-    const page = await new Visitor(other).request('/')
-    expect([page.status, page.text.includes('/policies')]).toEqual([200, false])
-    await other.stop()
-  })
 })
 
 describe('a wrong address', () => {

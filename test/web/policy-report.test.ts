@@ -148,6 +148,8 @@ describe('/policies', () => {
     }
     expect(await answer('/policies')).toBe(await answer('/absent'))
     expect(await answer('/policies')).toMatch(/^\[404/)
+    // Nothing links to it.
+    for (const path of ['/', '/docs/boards.create']) expect(await (await open(path, {}, own)).text()).not.toContain('/policies')
     await own.stop()
   })
 

@@ -220,11 +220,7 @@ describe('the activity of a person', () => {
     for (const text of ['agent of theirs', theirs.token.id]) expect(all).not.toContain(text)
     const denied = (await visitor.open(`/settings/activity?token=${mine.token.id}&outcome=denied`)).text
     const entries = /<tbody>(.*)<\/tbody>/s.exec(denied)![1]!
-    expect([entries.includes('boards.delete'), entries.includes('boards.create'), entries.includes('web.sign_in')]).toEqual([
-      true,
-      false,
-      false,
-    ])
+    expect(['boards.delete', 'boards.create', 'web.sign_in'].filter((operation) => entries.includes(operation))).toEqual(['boards.delete'])
   })
 
   test('has pages', async () => {

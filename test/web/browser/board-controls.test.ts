@@ -1,11 +1,10 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { expectGood, looks, startDemo, type DemoTeam } from '../../support/board-windows.ts'
-import type { Window } from '../../support/chromium.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { startDemo, type DemoTeam } from '../../support/board-windows.ts'
+import { expectGood, looks } from '../../support/chromium.ts'
 
 let demo: DemoTeam
 let board: Awaited<ReturnType<DemoTeam['board']>>
-let window: Window
 let page: Page
 
 /** What an agent does meanwhile. */
@@ -27,36 +26,28 @@ beforeEach(async () => {
     await agent('POST', `/boards/${board.id}/cards`, { column_id: board.columns[at], title })
   await open()
 })
-afterEach(async () => {
-  const { problems } = window
-  await window.close()
-  expect(problems).toEqual([])
-})
 
 async function open(options: BrowserContextOptions = {}): Promise<void> {
-  window = await demo.open(`${demo.base}/boards/${board.id}`, options)
-  page = window.page
+  page = await demo.open(`${demo.base}/boards/${board.id}`, options)
   await page.getByText('Live', { exact: true }).waitFor()
-}
-async function reopen(options: BrowserContextOptions): Promise<void> {
-  await window.close()
-  await open(options)
 }
 const tile = (title: string) => page.locator('.tile', { hasText: title })
 /** The titles in each column, as the page shows them now. */
 const shown = () =>
-  page.evaluate(() =>
-    Array.from((globalThis as any).document.querySelectorAll('.lane .tiles'), (list: any) =>
-      Array.from(list.querySelectorAll('.tile:not([hidden]) .tile-title'), (title: any) => title.textContent),
-    ),
-  )
+  page
+    .locator('.lane .tiles')
+    .evaluateAll((lists: any[]) =>
+      lists.map((list) => Array.from(list.querySelectorAll('.tile:not([hidden]) .tile-title'), (title: any): string => title.textContent)),
+    )
+/** Expects the titles in each column, on the page and in the API. */
+const expectCards = async (...columns: string[][]) => expect([await shown(), await stored()]).toEqual([columns, columns])
 /** The same, as the API has them. */
 const stored = async () => {
   const cards: any[] = await agent('GET', `/boards/${board.id}/cards`)
   return board.columns.map((id) => cards.filter(({ column_id }) => column_id === id).map(({ title }) => title))
 }
 const said = (text: string) => page.getByRole('status').filter({ hasText: text }).waitFor()
-const focused = () => page.evaluate(() => (globalThis as any).document.activeElement.textContent)
+const focused = () => page.locator(':focus').textContent()
 const cardId = async (title: string) => (await agent('GET', `/boards/${board.id}/cards?q=${title}`))[0].id
 
 /** Takes a card to the end of a column with the mouse, and does not let it go yet. */
@@ -76,10 +67,7 @@ describe('a card that is dragged', () => {
     await drag('Notes', 1)
     await page.mouse.up()
     await said('The card is moved.')
-    expect([await shown(), await stored()]).toEqual([
-      [['Poster'], ['Press', 'Notes'], []],
-      [['Poster'], ['Press', 'Notes'], []],
-    ])
+    await expectCards(['Poster'], ['Press', 'Notes'], [])
     await page.getByRole('button', { name: 'Undo' }).click()
     await expect.poll(stored).toEqual([['Notes', 'Poster'], ['Press'], []])
     await expect.poll(shown).toEqual([['Notes', 'Poster'], ['Press'], []])
@@ -89,10 +77,7 @@ describe('a card that is dragged', () => {
     await drag('Notes', 0)
     await page.mouse.up()
     await said('The card is moved.')
-    expect([await shown(), await stored()]).toEqual([
-      [['Poster', 'Notes'], ['Press'], []],
-      [['Poster', 'Notes'], ['Press'], []],
-    ])
+    await expectCards(['Poster', 'Notes'], ['Press'], [])
     await drag('Poster', 2)
     await page.keyboard.press('Escape')
     await page.mouse.up()
@@ -104,10 +89,8 @@ describe('a card that is dragged', () => {
     await agent('POST', `/columns/${board.columns[2]}/archive`)
     await page.mouse.up()
     await said('The column, or the card named by before or after, is archived.')
-    expect([await shown(), (await stored()).slice(0, 2)]).toEqual([
-      [['Notes', 'Poster'], ['Press']],
-      [['Notes', 'Poster'], ['Press']],
-    ])
+    board = { ...board, columns: board.columns.slice(0, 2) }
+    await expectCards(['Notes', 'Poster'], ['Press'])
   })
 
   test('is put back without a connection', async () => {
@@ -117,7 +100,6 @@ describe('a card that is dragged', () => {
     await said('This could not be sent.')
     expect(await shown()).toEqual([['Notes', 'Poster'], ['Press'], []])
     await page.context().setOffline(false)
-    ;(window.problems as string[]).splice(0)
   })
 
   test('is asked about when an agent has claimed it', async () => {
@@ -166,7 +148,7 @@ describe('by keyboard, a card', () => {
     await page.keyboard.press('Enter')
     await said('The card is moved.')
     const moved = [['Poster'], ['Press'], ['Meanwhile', 'Notes']]
-    await expect.poll(async () => (await shown()).map((titles: any) => titles.toSorted())).toEqual(moved)
+    await expect.poll(async () => (await shown()).map((titles) => titles.toSorted())).toEqual(moved)
     expect([(await stored()).map((titles) => titles.toSorted()), await focused()]).toEqual([moved, 'Notes'])
     await page.keyboard.press('u')
     await expect.poll(async () => (await stored())[0]!.toSorted()).toEqual(['Notes', 'Poster'])
@@ -199,10 +181,7 @@ test('the menu of a card completes, moves and archives it, and closes', async ()
   await said('The card is moved.')
   await choose('Press', 'Archive')
   await said('The card is archived.')
-  expect([await shown(), await stored()]).toEqual([
-    [['Poster'], [], ['Notes']],
-    [['Poster'], [], ['Notes']],
-  ])
+  await expectCards(['Poster'], [], ['Notes'])
   await page.keyboard.press('Control+z')
   await tile('Press').waitFor()
   const button = tile('Notes').getByRole('button')
@@ -211,10 +190,8 @@ test('the menu of a card completes, moves and archives it, and closes', async ()
   await page.keyboard.press('ArrowUp')
   expect(await focused()).toBe('Archive')
   await page.keyboard.press('Escape')
-  expect([await menu.isVisible(), await button.evaluate((one: any) => one === (globalThis as any).document.activeElement)]).toEqual([
-    false,
-    true,
-  ])
+  await tile('Notes').locator('button:focus').waitFor()
+  expect(await menu.isVisible()).toBe(false)
 })
 
 test('cards are added one after another, and what is half-written survives what others change', async () => {
@@ -242,7 +219,7 @@ test('cards are added one after another, and what is half-written survives what 
   await page.getByPlaceholder('Search cards').focus()
   await agent('POST', `/boards/${board.id}/cards`, { column_id: board.columns[1], title: 'By another' })
   await tile('By another').waitFor()
-  expect(await page.evaluate(() => (globalThis as any).document.activeElement.placeholder)).toBe('Search cards')
+  expect(await page.locator(':focus').getAttribute('placeholder')).toBe('Search cards')
 })
 
 test('a column is renamed in its menu, a refusal keeps what was written, and columns are added', async () => {
@@ -272,7 +249,7 @@ test('a column is renamed in its menu, a refusal keeps what was written, and col
 })
 
 test.each(looks)('what opens on a board is accessible and fits the window: %s', async (look, options) => {
-  await reopen(options)
+  await open(options)
   const opened = {
     add: () => page.locator('.lane').first().getByText('Add card').click(),
     lane: () => page.locator('.lane').first().locator('.menu summary').click(),
@@ -284,13 +261,13 @@ test.each(looks)('what opens on a board is accessible and fits the window: %s', 
   }
   for (const [name, act] of Object.entries(opened)) {
     await act()
-    await expectGood(page, `controls-${name}`, look)
+    await expectGood(page, `controls-${name}`, look, 'all')
     await page.keyboard.press('Escape')
   }
 })
 
 test('a finger that rests on a card moves it', async () => {
-  await reopen({ viewport: { width: 780, height: 780 }, hasTouch: true, isMobile: true })
+  await open({ viewport: { width: 780, height: 780 }, hasTouch: true, isMobile: true })
   const touch = await page.context().newCDPSession(page)
   const from = (await tile('Notes').boundingBox())!
   const to = (await page.locator('.lane').nth(1).boundingBox())!

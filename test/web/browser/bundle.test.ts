@@ -25,7 +25,7 @@ test('what is loaded late works in the built service: passkeys, an authenticator
     const { url } = JSON.parse(await service.until('\n')) as { url: string }
     // Passkeys need a host name.
     const origin = url.replace('127.0.0.1', 'localhost')
-    const { page, problems } = await openWindow(browser, origin)
+    const page = await openWindow(browser, origin)
     await page.goto(link.pathname + link.search)
     for (const label of ['Password', 'Repeat the password']) await page.getByLabel(label, { exact: true }).fill(PASSWORD)
     await press(page, 'Sign up')
@@ -63,7 +63,6 @@ test('what is loaded late works in the built service: passkeys, an authenticator
       await page.goto(path)
       await page.locator('h1').first().waitFor()
     }
-    expect(problems).toEqual([])
     await mail.ended
     expect(mail.received()).toContain('RCPT TO:<ada@example.com>')
   } finally {

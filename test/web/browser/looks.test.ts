@@ -1,30 +1,17 @@
-import type { Browser, Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startListener, type Listener } from '../../../src/listener/listener.ts'
+import type { Locator, Page } from 'playwright-core'
+import { test } from 'vitest'
 import { addMember } from '../../../src/admin/memberships.ts'
 import { inviteUser, addUser } from '../../../src/admin/users.ts'
 import { DAY } from '../../../src/model/time.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
-import { expectAccessible, expectFits, expectSpaced, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
-import { memory } from '../../support/memory.ts'
-import { Service, type Person } from '../../support/service.ts'
+import { expectFits, expectGood, looks, openWindow } from '../../support/chromium.ts'
+import type { Person } from '../../support/service.ts'
+import { startSite } from '../../support/site.ts'
 import { giveAccount, PASSWORD } from '../../support/visitor.ts'
 
-const looks = {
-  light: { colorScheme: 'light', viewport: { width: 1100, height: 800 } },
-  dark: { colorScheme: 'dark', viewport: { width: 1100, height: 800 } },
-  phone: { colorScheme: 'light', viewport: { width: 360, height: 740 } },
-} as const
-
-let browser: Browser
-let service: Service
-let listener: Listener
 let person: Person
 let email: string
-beforeAll(async () => {
-  browser = await openBrowser()
-  service = await Service.start(memory)
-  listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+const site = startSite(async (service) => {
   const workspaceId = await service.workspace('Acme')
   const at = service.now
   // Tokens in every state and with every warning.
@@ -39,12 +26,6 @@ beforeAll(async () => {
   await addMember(service.deps, other, user!, 'member')
   email = await giveAccount(service, person)
 })
-afterAll(async () => {
-  await browser.close()
-  await listener.close()
-  await service.stop()
-})
-
 /** The path of the board that a visit creates. */
 let board: string
 
@@ -59,11 +40,11 @@ const steps: Record<string, (page: Page) => Promise<unknown>> = {
   'sign-in-refused': async (page) => {
     await page.getByLabel('E-mail address').fill('somebody@example.org')
     await page.getByLabel('Password').fill('wrong password')
-    await follow(page, page.getByRole('button', { name: 'Sign in' }))
+    await follow(page, page.getByRole('button', { name: 'Sign in', exact: true }))
   },
   'sign-up': async (page) => {
-    const user = await addUser(service.deps, { display_name: 'Nora Lindqvist' })
-    await page.goto((await inviteUser(service.deps, user.id, listener.url)).sign_up_link)
+    const user = await addUser(site.service.deps, { display_name: 'Nora Lindqvist' })
+    await page.goto((await inviteUser(site.service.deps, user.id, site.url)).sign_up_link)
   },
   'sign-up-refused': async (page) => {
     await page.getByLabel('E-mail address').fill(email)
@@ -76,11 +57,11 @@ const steps: Record<string, (page: Page) => Promise<unknown>> = {
   tokens: async (page) => {
     await page.getByLabel('E-mail address').fill(email)
     await page.getByLabel('Password').fill(PASSWORD)
-    await follow(page, page.getByRole('button', { name: 'Sign in' }))
+    await follow(page, page.getByRole('button', { name: 'Sign in', exact: true }))
   },
   new: (page) => follow(page, page.getByRole('link', { name: 'New token in Acme' })),
   'new-refused': async (page) => {
-    await page.evaluate(() => (globalThis as any).document.querySelector('form:has([name=custom_days])').setAttribute('novalidate', ''))
+    await page.evaluate("document.querySelector('form:has([name=custom_days])').noValidate = true")
     await page.getByLabel('Lifetime in days').fill('91')
     await follow(page, page.getByRole('button', { name: 'Continue' }))
   },
@@ -91,7 +72,7 @@ const steps: Record<string, (page: Page) => Promise<unknown>> = {
     await follow(page, page.getByRole('button', { name: 'Continue' }))
   },
   'confirm-password': async (page) => {
-    service.now += 15 * 60 * 1000
+    site.service.now += 15 * 60 * 1000
     await page.reload()
     await page.getByLabel('Your password').fill('wrong password')
     await follow(page, page.getByRole('button', { name: 'Create token' }))
@@ -143,33 +124,18 @@ const steps: Record<string, (page: Page) => Promise<unknown>> = {
   'front-door': (page) => page.goto('/'),
 }
 
-describe.each(Object.keys(looks) as (keyof typeof looks)[])('page design: %s', (look) => {
-  let window: Window
-  beforeAll(async () => {
-    window = await openWindow(browser, listener.url, looks[look])
-  })
-  afterAll(() => window.close())
-
-  test('every page is accessible, fits its window and loads nothing from another origin', async () => {
-    const { page } = window
-    for (const [name, go] of Object.entries(steps)) {
-      await go(page)
-      await screenshot(page, `${name}-${look}`)
-      // The dark pages have the same elements as the light ones, in other colors.
-      if (look !== 'phone') await expectAccessible(page, name, look === 'dark' ? 'color' : 'all')
-      else await expectSpaced(page, name)
-      await expectFits(page, name)
-    }
-    expect(window.problems).toEqual([])
-  })
+test.each(looks)('every page is accessible, fits its window and loads nothing from another origin: %s', async (look, options) => {
+  const page = await openWindow(site.browser, site.url, options)
+  for (const [name, go] of Object.entries(steps)) {
+    await go(page)
+    await expectGood(page, name, look)
+  }
 })
 
 test('with large text in a narrow window no page is wider than its window', async () => {
-  const window = await openWindow(browser, listener.url, { viewport: { width: 320, height: 640 } })
-  const { page } = window
+  const page = await openWindow(site.browser, site.url, { viewport: { width: 320, height: 640 } })
   await steps['not-signed-in']!(page)
   await steps['tokens']!(page)
-  await page.evaluate(() => ((globalThis as any).document.documentElement.style.fontSize = '200%'))
+  await page.evaluate("document.documentElement.style.fontSize = '200%'")
   await expectFits(page, 'tokens')
-  await window.close()
 })

@@ -1,13 +1,13 @@
-import type { Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { addMember } from '../../../src/admin/memberships.ts'
 import { addUser } from '../../../src/admin/users.ts'
 import { issueToken } from '../../../src/auth/tokens/issue.ts'
 import { DAY } from '../../../src/model/time.ts'
 import { keepAudit } from '../../support/audit-trail.ts'
-import { expectAccessible, expectFits, screenshot } from '../../support/chromium.ts'
+import { expectGood, looks } from '../../support/chromium.ts'
 import type { Service } from '../../support/service.ts'
-import { looks, startSite, visit } from '../../support/site.ts'
+import { signInAt, startSite } from '../../support/site.ts'
 import { giveAccount } from '../../support/visitor.ts'
 
 let email: string
@@ -48,6 +48,8 @@ async function join(service: Service, display_name: string, role: 'owner' | 'mem
   return user.id
 }
 
+const signIn = (options: BrowserContextOptions = {}) => signInAt(site, email, options)
+
 /** Creates a token that was chosen on the page of new ones. */
 async function createToken(page: Page): Promise<void> {
   await page.goto(`/settings/tokens/new?workspace=${workspaceId}`)
@@ -70,142 +72,72 @@ const pages: Record<string, (page: Page) => Promise<unknown>> = {
   },
 }
 
-test.each(Object.entries(looks))('the pages are accessible, fit their window, and load nothing from another origin: %s', (look, options) =>
-  visit(
-    site,
-    async (page) => {
-      for (const [name, go] of Object.entries(pages)) {
-        await go(page)
-        await screenshot(page, `${name}-${look}`)
-        if (look !== 'phone') await expectAccessible(page, name, look === 'dark' ? 'color' : 'all')
-        await expectFits(page, name)
-      }
-    },
-    { email, ...options },
-  ),
-)
+test.each(looks)('the pages are accessible, fit their window, and load nothing from another origin: %s', async (look, options) => {
+  const page = await signIn(options)
+  for (const [name, go] of Object.entries(pages)) {
+    await go(page)
+    await expectGood(page, name, look)
+  }
+})
 
-test('times are in the zone of the person, and the exact time of a distance is in its title', () =>
-  visit(
-    site,
-    async (page) => {
-      const exact = page.locator('.token time[data-exact]').first()
-      const at = (await exact.getAttribute('datetime'))!
-      // Nepal is 5:45 ahead of UTC.
-      const local = new Date(Date.parse(at) + 345 * 60_000).toISOString()
-      expect(await exact.innerText()).toBe(`${local.slice(0, 10)} ${local.slice(11, 16)} GMT+5:45`)
-      expect(await exact.getAttribute('title')).toBe(`${at.slice(0, 10)} ${at.slice(11, 16)} UTC`)
-      const distance = page.locator('time[data-distance]').first()
-      expect(await distance.innerText()).toMatch(/^in \d+ days?$/)
-      expect(await distance.getAttribute('title')).toMatch(/^\d{4}-\d\d-\d\d \d\d:45 GMT\+5:45$/)
-    },
-    { email, timezoneId: 'Asia/Kathmandu' },
-  ))
+test('times are in the zone of the person, and the exact time of a distance is in its title', async () => {
+  const page = await signIn({ timezoneId: 'Asia/Kathmandu' })
+  const exact = page.locator('.token time[data-exact]').first()
+  const at = (await exact.getAttribute('datetime'))!
+  // Nepal is 5:45 ahead of UTC.
+  const local = new Date(Date.parse(at) + 345 * 60_000).toISOString()
+  expect(await exact.innerText()).toBe(`${local.slice(0, 10)} ${local.slice(11, 16)} GMT+5:45`)
+  expect(await exact.getAttribute('title')).toBe(`${at.slice(0, 10)} ${at.slice(11, 16)} UTC`)
+  const distance = page.locator('time[data-distance]').first()
+  expect(await distance.innerText()).toMatch(/^in \d+ days?$/)
+  expect(await distance.getAttribute('title')).toMatch(/^\d{4}-\d\d-\d\d \d\d:45 GMT\+5:45$/)
+})
 
-test('the theme that a person chooses is that of every page, before it is shown and in other tabs', () =>
-  visit(
-    site,
-    async (page) => {
-      const ground = (of: Page) =>
-        of.evaluate(() => (globalThis as any).getComputedStyle((globalThis as any).document.body).backgroundColor)
-      const light = await ground(page)
-      const other = await page.context().newPage()
-      await other.goto('/docs')
-      await page.locator('[data-menu] summary').click()
-      await page.getByLabel('Theme').selectOption('dark')
-      const dark = await ground(page)
-      expect(dark).not.toBe(light)
-      await expect.poll(() => ground(other)).toBe(dark)
-      for (const path of ['/settings/account', '/docs', '/policies']) {
-        await other.goto(path)
-        expect([path, await ground(other)]).toEqual([path, dark])
-      }
-      await other.getByLabel('Theme').selectOption('system')
-      await expect.poll(() => ground(page)).toBe(light)
-    },
-    { email, colorScheme: 'light' },
-  ))
-
-test('a number chooses the custom lifetime, and a preset clears the number', () =>
-  visit(
-    site,
-    async (page) => {
-      await page.goto(`/settings/tokens/new?workspace=${workspaceId}`)
-      const days = page.getByLabel('Lifetime in days')
-      await days.fill('45')
-      expect(await page.getByLabel('Custom').isChecked()).toBe(true)
-      await page.getByLabel('90 days').check()
-      expect(await days.inputValue()).toBe('')
-      await page.getByLabel('Custom').check()
-      expect(await days.evaluate((element) => element === (globalThis as any).document.activeElement)).toBe(true)
-    },
-    { email },
-  ))
-
-test('the button that was pressed says that it has copied, and each copies its own text', () =>
-  visit(
-    site,
-    async (page) => {
-      await createToken(page)
-      const clipboard = () => page.evaluate(() => (globalThis as any).navigator.clipboard.readText())
-      for (const [title, id] of [
-        [undefined, 'plaintext'],
-        [undefined, 'curl'],
-        ['JavaScript and TypeScript', 'client'],
-        ['MCP', 'mcp'],
-      ]) {
-        if (title !== undefined) await page.getByText(title, { exact: true }).click()
-        const button = page.locator(`[data-copy=${id}]`)
-        await button.click()
-        await page.locator(`[data-copy=${id}] + [role=status]`, { hasText: 'Copied.' }).waitFor()
-        expect([id, await button.innerText(), await clipboard()]).toEqual([
-          id,
-          expect.stringMatching(/^Copied\s/),
-          await page.locator(`#${id}`).innerText(),
-        ])
-      }
-      // A refusal of the browser is said where it happened, and the text can be selected.
-      await page.evaluate(() => ((globalThis as any).navigator.clipboard.writeText = () => Promise.reject(new Error('refused'))))
-      await page.locator('[data-copy=plaintext]').click()
-      await page.locator('[data-copy=plaintext] + .error', { hasText: 'Select the text' }).waitFor()
-    },
-    { email },
-  ))
+test('the theme that a person chooses is that of every page, before it is shown and in other tabs', async () => {
+  const page = await signIn({ colorScheme: 'light' })
+  const ground = (of: Page) => of.evaluate('getComputedStyle(document.body).backgroundColor')
+  const light = await ground(page)
+  const other = await page.context().newPage()
+  await other.goto('/docs')
+  await page.locator('[data-menu] summary').click()
+  await page.getByLabel('Theme').selectOption('dark')
+  const dark = await ground(page)
+  expect(dark).not.toBe(light)
+  await expect.poll(() => ground(other)).toBe(dark)
+  for (const path of ['/settings/account', '/docs', '/policies']) {
+    await other.goto(path)
+    expect([path, await ground(other)]).toEqual([path, dark])
+  }
+  await other.getByLabel('Theme').selectOption('system')
+  await expect.poll(() => ground(page)).toBe(light)
+})
 
 describe('without JavaScript', () => {
-  test('the list can be searched, ended tokens opened, and a custom lifetime chosen', () =>
-    visit(
-      site,
-      async (page) => {
-        expect(await page.locator('.ended .token').first().isVisible()).toBe(false)
-        await page.locator('.ended summary').click()
-        await page.locator('.ended .token').first().waitFor()
-        await page.getByLabel('Search tokens by name').fill('no such token')
-        await page.getByRole('button', { name: 'Search' }).click()
-        expect(await page.getByRole('status').innerText()).toContain('None of ')
-        expect(new URL(page.url()).search).toBe('?q=no+such+token')
-        await page.goto(`/settings/tokens/new?workspace=${workspaceId}`)
-        await page.getByLabel('Name').fill('CI')
-        await page.getByLabel('Lifetime in days').fill('45')
-        await page.getByRole('button', { name: 'Continue' }).click()
-        expect(await page.locator('main').innerText()).toContain('after 45 days')
-      },
-      { email, javaScriptEnabled: false },
-    ))
+  test('the list can be searched, ended tokens opened, and a custom lifetime chosen', async () => {
+    const page = await signIn({ javaScriptEnabled: false })
+    expect(await page.locator('.ended .token').first().isVisible()).toBe(false)
+    await page.locator('.ended summary').click()
+    await page.locator('.ended .token').first().waitFor()
+    await page.getByLabel('Search tokens by name').fill('no such token')
+    await page.getByRole('button', { name: 'Search' }).click()
+    expect(await page.getByRole('status').innerText()).toContain('None of ')
+    expect(new URL(page.url()).search).toBe('?q=no+such+token')
+    await page.goto(`/settings/tokens/new?workspace=${workspaceId}`)
+    await page.getByLabel('Name').fill('CI')
+    await page.getByLabel('Lifetime in days').fill('45')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    expect(await page.locator('main').innerText()).toContain('after 45 days')
+  })
 
-  test('an owner revokes the token of a member, and changes the rules', () =>
-    visit(
-      site,
-      async (page) => {
-        await page.getByRole('link', { name: 'Workspace', exact: true }).click()
-        await page.getByRole('link', { name: 'Revoke Release notes agent of Max Keller' }).click()
-        await page.getByRole('button', { name: 'Revoke token' }).click()
-        await page.getByText('The token is revoked.').waitFor()
-        await page.getByLabel('Maximum lifetime in days').fill('60')
-        await page.getByRole('button', { name: 'Save rules' }).click()
-        await page.getByText('The rules are changed.').waitFor()
-        expect(await page.getByLabel('Maximum lifetime in days').inputValue()).toBe('60')
-      },
-      { email, javaScriptEnabled: false },
-    ))
+  test('an owner revokes the token of a member, and changes the rules', async () => {
+    const page = await signIn({ javaScriptEnabled: false })
+    await page.getByRole('link', { name: 'Workspace', exact: true }).click()
+    await page.getByRole('link', { name: 'Revoke Release notes agent of Max Keller' }).click()
+    await page.getByRole('button', { name: 'Revoke token' }).click()
+    await page.getByText('The token is revoked.').waitFor()
+    await page.getByLabel('Maximum lifetime in days').fill('60')
+    await page.getByRole('button', { name: 'Save rules' }).click()
+    await page.getByText('The rules are changed.').waitFor()
+    expect(await page.getByLabel('Maximum lifetime in days').inputValue()).toBe('60')
+  })
 })
