@@ -451,6 +451,8 @@ describe('with another policy, a search', () => {
     const { id } = await TestBoard.create(service, ann)
     const find = async (properties?: object): Promise<Found | undefined> => {
       const { body } = await searchActions(service, ann.admin, { resource: { type: 'board', id, properties } })
+      const recorded = service.records.at(-1)!.evaluations!.find(({ operation }) => operation === 'board_members.add')!
+      expect(recorded.open).toEqual(properties === undefined ? ['user_id'] : undefined)
       return body.data.results.find(({ name }: Found) => name === 'board_members.add')
     }
     expect([await find(), await find({ user_id: 'me' }), await find({ user_id: bob })]).toEqual([

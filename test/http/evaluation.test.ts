@@ -127,11 +127,13 @@ describe('the answer to a question', () => {
   test.each(cases)('about %s', async (_title, token, question, data) => {
     const reply = await ask(token(), question())
     expect([reply.status, reply.body]).toEqual([200, { data }])
+    expect(service.records.at(-1)!.evaluations![0]).not.toHaveProperty('open')
   })
 
   test.each<[title: string, question: () => object, expected: boolean | string]>([
     ['an upload, whose file does not exist yet', () => about('attachments.attach', 'card', card), true],
     ['the own workspace by its id', () => about('boards.create', 'workspace', ann.workspaceId), true],
+    ['what is no id', () => about('boards.read', 'board', 'x'), ''],
     ['another workspace', () => about('boards.create', 'workspace', stranger.workspaceId), ''],
     ['the own token', () => ({ ...about('boards.read'), subject: { type: 'token', id: 'me' } }), true],
     [

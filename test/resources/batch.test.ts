@@ -73,6 +73,12 @@ describe.each(drivers)('a batch, on $name', (driver) => {
       'not_found',
     ],
     [
+      'a resource of another board',
+      ({ otherCard }) => ({ operation: 'cards.update', params: { card_id: otherCard }, body: { title: 'x' } }),
+      404,
+      'not_found',
+    ],
+    [
       'a comment of someone else',
       ({ comment }) => ({ operation: 'comments.update', params: { comment_id: comment }, body: { body: 'x' } }),
       403,
@@ -106,6 +112,15 @@ describe.each(drivers)('a batch, on $name', (driver) => {
     const reply = await send(names.map((body) => ({ operation: 'comments.create', params: { card_id: cardId }, body: { body } })))
     expect(reply.status).toBe(200)
     expect((await board.all(`/cards/${cardId}/comments`)).map(({ body }) => body)).toEqual(names)
+  })
+
+  test('dates what it creates one millisecond after another, and what it changes at its own time', async () => {
+    const { service, cardId, columnId } = setup
+    const update = (title: string) => ({ operation: 'cards.update', params: { card_id: cardId }, body: { title } })
+    const create = (title: string) => ({ operation: 'cards.create', body: { column_id: columnId, title } })
+    const { body } = await send([update('a'), create('b'), update('c'), create('d'), update('e')])
+    const offsets = body.data.results.map(({ data }: any) => Date.parse(data.updated_at) - service.now)
+    expect(offsets).toEqual([0, 0, 0, 1, 0])
   })
 
   test('refuses if_match about something that an earlier operation has written, without an ETag that was never there', async () => {
