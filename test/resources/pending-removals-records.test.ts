@@ -280,6 +280,7 @@ describe('the removal of references', () => {
     expect(await pending()).toMatchObject([{ kind: 'label' }, { file_id: 'g' }, { file_id: 'f' }])
     const [, second] = (await pending())!
     await work((tx) => continueWith(tx, second!.id, 10))
+    expect(written).toContain(keys.attachment('g2'))
     expect(await pending()).toMatchObject([{ kind: 'label' }, { file_id: 'f' }])
   })
 
