@@ -64,7 +64,7 @@ export async function unassignWithoutAccess(
   const records = await tx.read(userIds.flatMap((userId) => [keys.membership(userId), keys.boardMember(board.id, userId)]))
   const userAt = (i: number) => ({ membership: records[2 * i] as Membership, boardMember: records[2 * i + 1] as BoardMember | undefined })
   const user_ids = userIds.filter((_id, i) => !holds('user.belongs', { board, user: userAt(i) }))
-  if (user_ids.length > 0) await beginRemoval(work, { kind: 'assignments', board_id: board.id, user_ids, kept: [] })
+  await beginRemoval(work, { kind: 'assignments', board_id: board.id, user_ids, kept: [] })
 }
 
 async function assigneesOf(tx: Transaction, boardId: string): Promise<string[]> {

@@ -51,11 +51,11 @@ export async function continueRemoval(work: RemovalWork, id: string): Promise<vo
 
 /** A card as it counts: without the assignees and labels whose removal is pending. */
 export function shownCard(card: Card, removals: PendingRemovals | undefined): Card {
-  if (removals === undefined || countPending(card, removals) === 0) return card
+  if (countPending(card, removals) === 0) return card
   return {
     ...card,
-    assignee_ids: card.assignee_ids.filter((userId) => !isAssignmentPending(removals, card, userId)),
-    label_ids: card.label_ids.filter((labelId) => !isLabelPending(removals, labelId)),
+    assignee_ids: card.assignee_ids.filter((userId) => !isAssignmentPending(removals!, card, userId)),
+    label_ids: card.label_ids.filter((labelId) => !isLabelPending(removals!, labelId)),
   }
 }
 
@@ -177,7 +177,7 @@ async function removeBatch(work: RemovalWork, removal: PendingRemoval): Promise<
     const bounds = word === undefined ? {} : entriesOfWord(word)
     const { entries, values } = await work.tx.range(index, { ...bounds, ...(after !== null && { after }), limit: room })
     const cards = fittingCards(values, entries.length)
-    const { count, written } = fit === undefined || entries.length === 0 ? { count: cards, written: cards } : await fit(values, room)
+    const { count, written } = fit === undefined ? { count: cards, written: cards } : await fit(values, room)
     await remove(entries.slice(0, count), values.slice(0, count))
     room -= written
     if (room <= 0 || count < entries.length) return { ...removal, step, after: entries[count - 1]! }

@@ -1,12 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Attachment } from '../../src/model/file.ts'
 import { systemRandom } from '../../src/model/ids.ts'
-import { markFileIfUnattached, unmarkFile } from '../../src/resources/cascades.ts'
+import { createTombstone, markFileIfUnattached, unassignWithoutAccess, unmarkFile } from '../../src/resources/cascades.ts'
+import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/port.ts'
 import { transact } from '../../src/store/transact.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
+import { card } from '../support/records.ts'
 
 const NOW = '2026-11-20T12:00:00.000Z'
 const clock = () => Date.parse(NOW)
@@ -29,6 +31,67 @@ describe('the records that follow from a change', () => {
     const { commit } = store
     store.commit = (partition, one) => ((written = [...one.put.keys(), ...one.remove].toSorted()), commit.call(store, partition, one))
     written = []
+  })
+
+  test('what belongs to a deleted card is due for garbage collection at once', async () => {
+    await work((tx) => createTombstone({ tx, clock, random: systemRandom }, 'card', 'crd_x1'))
+    const { values } = await work((tx) => tx.all(indexes.tombstones()))
+    expect(values).toEqual([{ id: expect.stringMatching(/^tmb_\w{20}$/), kind: 'card', target: 'crd_x1', not_before: NOW }])
+  })
+
+  describe('users who no longer belong to a board', () => {
+    const board = { id: 'b', creator_id: 'x', visibility: 'private', created_at: '' } as const
+    const membership = (user_id: string) => ({ user_id, joined_at: '', ended_at: null })
+    const boardMember = { board_id: 'b', user_id: 'u2', added_at: '', board_created_at: '' }
+    /** what was asked about */
+    const asked: unknown[] = []
+    const unassign = (batch: number, affected?: readonly string[]) =>
+      work((tx) => {
+        const holds = (definition: string, context: any) => (asked.push([definition, context]), context.user.boardMember !== undefined)
+        return unassignWithoutAccess({ tx, clock, random: systemRandom, batch, holds }, board, affected)
+      })
+    const assignees = async () => {
+      const records = await work((tx) => tx.read(['c1', 'c2', 'c3'].map(keys.card)))
+      return records.map((one) => one!.assignee_ids)
+    }
+    beforeEach(async () => {
+      asked.length = 0
+      const cards = [card({ id: 'c1', assignee_ids: ['u1', 'u2'] }), card({ id: 'c2', assignee_ids: ['u3', 'u1'] })]
+      await add(
+        Object.fromEntries([...cards, card({ id: 'c3', board_id: 'b2', assignee_ids: ['u1'] })].map((one) => [keys.card(one.id), one])),
+      )
+      await add(Object.fromEntries(['u1', 'u2', 'u3'].map((id) => [keys.membership(id), membership(id)])))
+      await add({ [keys.boardMember('b', 'u2')]: boardMember })
+    })
+
+    test('are assigned to none of its cards', async () => {
+      const fetched: unknown[] = []
+      const { read: readStore } = store
+      store.read = (partition, request) => (
+        fetched.push(...request.ranges.map(({ fetch }) => fetch)),
+        readStore.call(store, partition, request)
+      )
+      await unassign(10)
+      // Who is assigned is read without the cards: only those that change are read.
+      expect(fetched).toEqual([undefined, 'card:', 'card:'])
+      const about = (id: string, member?: object) => ['user.belongs', { board, user: { membership: membership(id), boardMember: member } }]
+      expect(asked).toEqual([about('u1'), about('u2', boardMember), about('u3')])
+      expect(await assignees()).toEqual([['u2'], [], ['u1']])
+    })
+
+    test('are examined alone if only their access may have ended', async () => {
+      await unassign(10, ['u2', 'u3'])
+      expect(await assignees()).toEqual([['u1', 'u2'], ['u1'], ['u1']])
+      written = []
+      await unassign(10, ['u2'])
+      expect(written).toEqual([])
+    })
+
+    test('are unassigned later if they have many cards', async () => {
+      await unassign(1)
+      const removals = await work((tx) => tx.get(keys.removals()))
+      expect(removals!.pending).toMatchObject([{ kind: 'assignments', board_id: 'b', user_ids: ['u1', 'u3'], kept: [] }])
+    })
   })
 
   describe('the tombstone of a file', () => {

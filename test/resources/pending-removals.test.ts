@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { collectGarbage } from '../../src/admin/garbage-collection.ts'
 import { endMembership } from '../../src/admin/memberships.ts'
 import { limits } from '../../src/model/limits.ts'
-import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
 import { setUpBoard, TestBoard } from '../support/board.ts'
 import { betweenSteps } from '../support/collections.ts'
@@ -190,39 +189,5 @@ describe.each(drivers)('references that are removed in batches, on $name', (driv
     await endMembership(service.deps, workspaceId, bob.id)
     expect((await board.put(`/cards/${cards[3]}/assignees/${ann.id}`)).body.data.assignee_ids).toEqual([...others, ann.id])
     await service.rejoin(bob)
-  })
-})
-
-describe.each(drivers)('the removal of a label from long cards, on $name', (driver) => {
-  const setup = setUpBoard(driver)
-
-  test('writes a part of them in each commit', async () => {
-    const { board, columnId, service, workspaceId } = setup
-    const label = await board.label()
-    for (let i = 0; i < 25; i++) {
-      const id = await board.card(columnId, `Card ${i}`, { description: 'x'.repeat(limits.cardDescription) })
-      await board.put(`/cards/${id}/labels/${label}`)
-    }
-    await board.delete(`/labels/${label}`)
-    const labelled = async () => {
-      const { values } = await service.write(workspaceId, (tx) => tx.all(indexes.labelCards(label)))
-      return values.length
-    }
-    expect(await labelled()).toBe(5)
-    expect((await board.all(`/boards/${board.id}/cards`)).flatMap(({ label_ids }) => label_ids)).toEqual([])
-    await collectGarbage(service.adminDeps, workspaceId)
-    expect(await labelled()).toBe(0)
-  })
-})
-
-describe.each(drivers)('a removal that fits into one commit, on $name', (driver) => {
-  const setup = setUpBoard(driver)
-
-  test('is not pending', async () => {
-    const { board, bob, cardId, service, workspaceId } = setup
-    await board.put(`/cards/${cardId}/assignees/${bob.id}`)
-    await endMembership(service.deps, workspaceId, bob.id)
-    const stored = await service.write(workspaceId, (tx) => tx.read([keys.card(cardId), keys.removals()]))
-    expect(stored).toMatchObject([{ assignee_ids: [] }, undefined])
   })
 })
