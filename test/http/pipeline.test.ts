@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { sha256Hex } from '../../src/auth/secrets.ts'
 import { mintToken } from '../../src/auth/tokens/format.ts'
 import { handle } from '../../src/http/pipeline.ts'
 import type { Services } from '../../src/http/services.ts'
@@ -255,42 +254,5 @@ describe('the record of a request', () => {
     ])
     expect((await service.send(ann.write, 'POST', '/boards', { name: 'y' }, { 'idempotency-key': 'k' })).status).toBe(422)
     expect(service.records.at(-1)).toMatchObject({ stage: 'idempotency', code: 'idempotency_key_reused' })
-  })
-})
-
-describe('the admission of a request', () => {
-  test.each<[method: string, path: string, operation: string, isShort: boolean, isDone: boolean]>([
-    ['GET', '', 'boards.read', true, true],
-    ['GET', '/changes', 'boards.changes', true, true],
-    ['GET', '/changes?wait=0', 'boards.changes', true, true],
-    ['GET', '/changes?wait=1', 'boards.changes', false, true],
-    ['GET', '/events', 'boards.events', false, true],
-    ['PATCH', '', 'boards.update', false, true],
-    ['GET', '/columns?limit=1', 'columns.list', true, true],
-    ['DELETE', `/members/${'usr_00000000000000000000'}`, 'board_members.remove', false, false],
-  ])('%s %s is that of the token and %s; it is short: %s; it is done: %s', async (method, further, operation, isShort, isDone) => {
-    const { admission } = service.app.services
-    const [begin, end] = [vi.spyOn(admission, 'begin'), vi.spyOn(admission, 'end')]
-    const response = await service.app.fetch(
-      new Request(`http://x/v1${path}${further}`, {
-        method,
-        headers: { authorization: `Bearer ${ann.admin}`, 'content-type': 'application/json' },
-        ...(method === 'PATCH' && { body: '{"name":"y"}' }),
-      }),
-    )
-    await response.body?.cancel()
-    expect(begin.mock.calls.map(([, { kind }, short]) => [kind, short])).toEqual([[`${sha256Hex(ann.admin)} ${operation}`, isShort]])
-    expect(end.mock.calls.map(([{ kind }, done]) => [kind, done])).toEqual([[`${sha256Hex(ann.admin)} ${operation}`, isDone]])
-  })
-
-  test('is asked for once, whatever its attempts', async () => {
-    let reads = 0
-    service.store.beforeRead = async () => {
-      if (++reads === 2) throw new TransactionConflict()
-    }
-    service.forgetTokens({ always: true })
-    const begin = vi.spyOn(service.app.services.admission, 'begin')
-    expect((await service.send(ann.read, 'GET', path)).status).toBe(200)
-    expect([service.records.at(-1)!.attempts, begin.mock.calls.length]).toEqual([2, 1])
   })
 })
