@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { z } from 'zod'
-import { kinds } from '../../src/admin/record-kinds.ts'
+import { globalKinds, workspaceKinds } from '../../src/admin/record-kinds.ts'
 import { restore } from '../../src/admin/restore.ts'
 import { createWorkspace } from '../../src/admin/workspaces.ts'
 import { idPrefixes, newId, systemRandom, type IdKind } from '../../src/model/ids.ts'
@@ -134,6 +134,8 @@ interface Variant {
   readonly key: string
   readonly value: Value
 }
+
+const kinds = { global: globalKinds, workspace: workspaceKinds }
 
 /** The variants of each kind that a backup keeps. Each has new ids. */
 function allVariants(workspaceId: string): Variant[] {

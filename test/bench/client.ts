@@ -1,4 +1,5 @@
-import { Agent, request } from 'node:http'
+import { once } from 'node:events'
+import { Agent, request, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 
 /** A request of the benchmark. */
@@ -25,20 +26,15 @@ export class Client {
   }
 
   /** Sends a request. @returns the body @throws {Error} if it is refused: refusals are cheap, and would make a service look fast */
-  send({ method, path, body, headers: further }: BenchRequest): Promise<string> {
+  async send({ method, path, body, headers: further }: BenchRequest): Promise<string> {
     const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
     const entity = bytes && { 'content-type': 'application/json', 'content-length': bytes.length }
     const headers = { authorization: `Bearer ${this.#token}`, ...entity, ...further }
-    return new Promise((resolve, reject) => {
-      const sent = request(`${this.origin}${path}`, { method, agent: this.#agent, headers }, (response) => {
-        text(response).then((received) => {
-          if (response.statusCode! < 300) resolve(received)
-          else reject(new Error(`${method} ${path}: ${response.statusCode} ${received}`))
-        }, reject)
-      })
-      sent.on('error', reject)
-      sent.end(bytes)
-    })
+    const sent = request(`${this.origin}${path}`, { method, agent: this.#agent, headers }).end(bytes)
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    const received = await text(response)
+    if (response.statusCode! >= 300) throw new Error(`${method} ${path}: ${response.statusCode} ${received}`)
+    return received
   }
 
   /** Sends `count` requests, each connection one after the other. */
