@@ -34,12 +34,15 @@ interface Known {
  */
 export class UsageRecorder {
   readonly #deps: Deps
+  readonly #most: number
   readonly #tokens = new Map<string, Known>()
   readonly #writing = new Set<Promise<void>>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(deps: Deps) {
+  /** @param most how many tokens are remembered; the tests use a small number */
+  constructor(deps: Deps, most = MAX_REMEMBERED_TOKENS) {
     this.#deps = deps
+    this.#most = most
   }
 
   /** Records that a token is used now. Never throws. */
@@ -47,7 +50,7 @@ export class UsageRecorder {
     const now = this.#deps.clock()
     let token = this.#tokens.get(hash)
     if (token === undefined) {
-      if (this.#tokens.size >= MAX_REMEMBERED_TOKENS) this.#forgetOldest()
+      if (this.#tokens.size >= this.#most) this.#forgetOldest()
       this.#tokens.set(hash, (token = { workspaceId, written: -Infinity, unwritten: undefined }))
     }
     const at = timestamp(() => now)
