@@ -18,13 +18,16 @@ export interface Use {
   readonly isDenied?: boolean
 }
 
+/** A use with its days, which a record of an earlier version lacks. */
+type CountedUse = TokenUse & { readonly days: NonNullable<TokenUse['days']> }
+
 /** What this process knows of a token. */
 interface Known {
   readonly workspaceId: string
   /** when this process last wrote, in milliseconds since 1970 */
   written: number
   /** what it has not written yet */
-  unwritten: TokenUse | undefined
+  unwritten: CountedUse | undefined
 }
 
 /**
@@ -104,10 +107,10 @@ export class UsageRecorder {
 }
 
 /** Two uses of a token as one: the client of the later one, and the sums of each day. */
-function sumOf(known: TokenUse | undefined, use: TokenUse): TokenUse {
+function sumOf(known: TokenUse | undefined, use: CountedUse): CountedUse {
   const { at, address, agent } = known !== undefined && known.at > use.at ? known : use
   const days = new Map(known?.days?.map((day) => [day.day, day]))
-  for (const { day, calls, refusals } of use.days ?? []) {
+  for (const { day, calls, refusals } of use.days) {
     const counted = days.get(day)
     days.set(day, { day, calls: calls + (counted?.calls ?? 0), refusals: refusals + (counted?.refusals ?? 0) })
   }
