@@ -155,12 +155,14 @@ describe('the second factor of a person', () => {
   })
 
   test('is removed as a whole, and without its authenticator app it has the passkeys', async () => {
+    const none = { user_id: USER, authenticator: null, pending: null, recovery_hashes: [], passkeys: [] }
+    expect(await stored()).toEqual(none)
     await add()
     const passkey = { id: 'pky_00000000000000000000', name: 'Phone', credential_id: 'c', public_key: 'k', counter: 0, transports: [] }
     const passkeys = [{ ...passkey, added_at: new Date(now).toISOString(), used_at: null }]
     await run(async (tx) => tx.put(keys.secondFactor(USER), { ...(await factors.secondFactorOf(tx, USER)), passkeys }))
     await factors.removeAuthenticator(deps(), USER)
-    expect(await stored()).toEqual({ user_id: USER, authenticator: null, pending: null, recovery_hashes: [], passkeys })
+    expect(await stored()).toEqual({ ...none, passkeys })
     const remove = () => run((tx) => factors.removeSecondFactor(tx, USER))
     expect([await remove(), await run((tx) => tx.get(keys.secondFactor(USER))), await remove()]).toEqual([true, undefined, false])
   })
