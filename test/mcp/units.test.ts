@@ -121,7 +121,7 @@ describe('the units that a request costs', () => {
 
   test('a search costs what it examines', async () => {
     const column = await fat.column()
-    for (let i = 0; i < 20; i++) await fat.card(column, `Another ${i}`, { description: 'y'.repeat(50_000) })
+    for (let i = 0; i < 21; i++) await fat.card(column, `Another ${i}`, { description: 'y'.repeat(50_000) })
     const search = `/boards/${fat.id}/cards?q=nothing&column_id=${column}`
     expect(await spentBy(async () => (await mcp.service.send(mcp.ann.admin, 'GET', search)).headers)).toEqual([3, 3])
   })
