@@ -4,6 +4,7 @@ import { suitesOfTiers } from '../setup/tiers.ts'
 const FURTHER: Readonly<Record<string, readonly string[]>> = {
   policy: [],
   authz: [],
+  governor: ['http/rate-limits', 'http/kept-bytes', 'http/evaluation', 'resources/batch-cost', 'mcp/units'],
   http: ['resources/batch', 'resources/changes', 'resources/claims', 'resources/files', 'auth/tokens/'],
   resources: ['http/changed-facts', 'http/not-found'],
   listing: ['http/paging', 'resources/cards'],

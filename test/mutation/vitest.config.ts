@@ -26,8 +26,8 @@ export default defineConfig({
   test: {
     ...suiteOptions,
     // Many mutants make a test wait for good. Each ends after this time, and not by the end of its process, which Stryker would start anew.
-    testTimeout: 6_000,
-    hookTimeout: 6_000,
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
     include: files === undefined ? Object.values(suitesOfTiers()).flat() : judgingSuites(files.split(',')),
     env: { LANEKEEPER_TIER: files === undefined ? 'full' : 'quick' },
     runner: 'test/mutation/first-failure.ts',
