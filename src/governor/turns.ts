@@ -4,7 +4,9 @@ import { ApiError } from '../model/errors.ts'
 /** How long a request works before it asks whether others wait, in milliseconds. */
 const SLICE = 1
 /** The longest pause, in milliseconds: a request may have waited for storage, while others had their time. */
-const LONGEST = 8
+const LONGEST = 24
+/** How much time others have for each millisecond of such work. */
+const OTHERS = 3
 
 /** Whose work it is. */
 export interface Worker {
@@ -20,7 +22,7 @@ type Lane = Set<Turn>
 
 /**
  * Shares the event loop. A request that has worked for a slice waits for its next turn: the workspaces alternate, then the tokens of a
- * workspace, and one request of a token at a time. Before each turn all other requests have as much time as such work has used.
+ * workspace, and one request of a token at a time. Before each turn all other requests have three times as much time as such work has used.
  */
 export class Turns {
   readonly now: () => number
@@ -63,7 +65,7 @@ export class Turns {
   }
 
   #owe(milliseconds: number): void {
-    this.#owed = Math.min(this.#owed + milliseconds, LONGEST)
+    this.#owed = Math.min(this.#owed + OTHERS * milliseconds, LONGEST)
   }
 
   #pause(): void {

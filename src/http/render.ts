@@ -23,13 +23,22 @@ export async function render(services: Services, call: Call, answer: Answer, ste
   const shared = { ...call.quota.headers, ...expiryHeader(step) }
   const json = (data: unknown) => {
     let asked = 0
-    return piecesOf(data, (length) => {
+    const pieces = piecesOf(data, (length) => {
       // The work is done also if the client has the answer already (304).
       call.cost.bytes = length
       if (length - asked < STEP) return undefined
       asked = length
       return call.turn(answer.caller).spent()
     })
+    // To join, compress and send a large answer is one step.
+    return andThen(pieces, (made) =>
+      call.cost.bytes < STEP
+        ? made
+        : call
+            .turn(answer.caller)
+            .take()
+            .then(() => made),
+    )
   }
   switch (answer.kind) {
     case 'events':

@@ -1,6 +1,7 @@
 import { cp, mkdir, readdir, readFile, realpath, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { operations } from '../../src/resources/table.ts'
 import { pages } from '../../src/web/pages.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { messageRequest } from '../support/mcp.ts'
@@ -8,7 +9,8 @@ import { otherFiles, writePolicy } from '../support/other-policy.ts'
 import { shippedFiles } from '../support/policy.ts'
 import { CommandHost, requireBuild, startService, type CommandResult, type RunningProcess } from '../support/process.ts'
 import { startRedis } from '../support/redis.ts'
-import { PASSWORD, Visitor } from '../support/visitor.ts'
+import { codeAt } from '../support/second-factor.ts'
+import { formOf, PASSWORD, Visitor } from '../support/visitor.ts'
 import { newFolder } from '../support/run.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -87,6 +89,7 @@ test('a service whose files are removed goes on: pages, sign-ups, uploads, MCP, 
     LANEKEEPER_STORAGE: `fs:${folder}/data`,
     LANEKEEPER_SMTP: `smtp://127.0.0.1:${mail.port}?ignoreTLS=true`,
     LANEKEEPER_MAIL_FROM: 'kanban@example.com',
+    LANEKEEPER_METRICS: '127.0.0.1:0',
   }
   const host = new CommandHost(env)
   const run = async (...args: string[]): Promise<CommandResult> => {
@@ -105,7 +108,8 @@ test('a service whose files are removed goes on: pages, sign-ups, uploads, MCP, 
     return response
   }
   // Passkeys need a host name.
-  const visitor = new Visitor({ app: { fetch: send } } as never, { origin: url.replace('127.0.0.1', 'localhost') })
+  const origin = url.replace('127.0.0.1', 'localhost')
+  const visitor = new Visitor({ app: { fetch: send } } as never, { origin })
   const link = new URL(sign_up_link!)
   await visitor.open(link.pathname + link.search)
   const common = await visitor.submit({ email: 'ada@example.com', password: 'qwerty123456', again: 'qwerty123456' })
@@ -130,17 +134,34 @@ test('a service whose files are removed goes on: pages, sign-ups, uploads, MCP, 
   form.append('file', new File(['bytes'], 'notes.txt', { type: 'text/plain' }))
   const { data } = (await (await api('POST', `/cards/${card}/attachments`, form)).json()) as { data: { id: string } }
   expect(await (await api('GET', `/attachments/${data.id}/content`)).text()).toBe('bytes')
+  for (const path of ['/account', '/boards', `/boards/${board}`, `/boards/${board}/changes`]) await api('GET', path)
 
   for (const [method, params] of [
+    ['server/discover', {}],
     ['tools/list', {}],
     ['tools/call', { name: 'read_boards', arguments: {} }],
+    ['resources/list', {}],
   ] as const) {
     const message = messageRequest(token, method, params)
     await send(new Request(`${url}/mcp`, { method: 'POST', headers: message.headers, body: await message.text() }))
   }
 
-  for (const path of ['openapi.json', 'llms.txt', 'docs', 'policies', 'readyz', 'settings/assets/boards.js'])
-    await send(new Request(`${url}/${path}`, { headers: { accept: 'text/html' } }))
+  const html = { headers: { accept: 'text/html' } }
+  const documents = [
+    '/openapi.json',
+    '/llms.txt',
+    '/.well-known/authzen-configuration',
+    '/docs',
+    `/docs/${operations[0]!.id}`,
+    '/policies',
+    '/',
+    '/favicon.svg',
+    '/healthz',
+    '/readyz',
+    '/nowhere',
+  ]
+  for (const path of documents) await send(new Request(url + path, html))
+  for (const path of ['style.css', 'script.js', 'boards.js']) await send(new Request(`${url}/settings/assets/${path}`))
   for (const { path, get, isPart } of pages) {
     const address = path
       .replace('{workspace}', workspace_id!)
@@ -149,8 +170,24 @@ test('a service whose files are removed goes on: pages, sign-ups, uploads, MCP, 
       .replace('{attachment}', data.id)
     if (get !== undefined && !isPart) await visitor.request(address)
   }
+  // An authenticator app needs a package for its codes and one for its picture, and passkeys one for their challenges.
+  await visitor.open('/settings/account/authenticator')
+  const added = await visitor.submit({}, '/settings/account/authenticator')
+  const secret = /<code class="spaced">([^<]+)/.exec(added.text)![1]!.replaceAll(' ', '')
+  expect((await visitor.submit({ code: codeAt(secret, Date.now()) }, '/settings/account/authenticator/code')).status).toBe(200)
+  const anyone = new Visitor(visitor.service, { origin })
+  await anyone.open('/settings/sign-in')
+  const { hidden } = formOf(anyone.page!.text, '/settings/sign-in/passkey')
+  expect((await anyone.post('/settings/sign-in/passkey-challenge', hidden)).text).toContain('challenge')
+
+  const metrics = /metrics are served at (http:[^"]+)/.exec(service.stderr())![1]!
+  expect(await (await send(new Request(metrics))).text()).toContain('lanekeeper')
+
   await run('backup', '--out', join(folder, 'backup'))
+  await run('export', workspace_id!, '--out', join(folder, 'export'))
   await run('check')
+  await run('user', 'list')
+  await run('audit', workspace_id!)
   await run('policy', 'who-can', 'boards.delete', board, '--workspace', workspace_id!)
   expect((await run('token', 'create', workspace_id!, user_id!, '--scope', 'read', '--name', 'CI')).stdout).toMatch(/^lk_pat_/)
   await mail.ended
