@@ -42,7 +42,7 @@ export class Turns {
     this.#afterPause = afterPause
   }
 
-  /** Waits for a turn. @param used the milliseconds that it has worked @param grant is called when it has the turn */
+  /** Waits for a turn. @param used the milliseconds that it has worked */
   enter(turn: Turn, used: number): void {
     const { workspaceId, id } = turn.worker
     const lanes = this.#workspaces.get(workspaceId) ?? new Map<string, Lane>()
