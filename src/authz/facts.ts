@@ -64,10 +64,18 @@ const facts: Readonly<Record<string, FactReader>> = {
   }),
 }
 
+/** A fact, and how it is read. */
+export type NamedReader = Pick<FactReader, 'read'> & { readonly name: string }
+
+/** The readers of the facts that belong to these groups. */
+export function readersOf(vocabulary: Vocabulary, groups: readonly string[]): readonly NamedReader[] {
+  return groups.flatMap((group) => vocabulary.groups.get(group)!.map(({ name }) => ({ name, read: facts[name]!.read })))
+}
+
 /** The facts of a context that belong to these groups. */
 export function factsFor(vocabulary: Vocabulary, groups: readonly string[], caller: Caller, context: AuthorizationContext): Facts {
   const stated: Record<string, string> = {}
-  for (const group of groups) for (const { name } of vocabulary.groups.get(group)!) stated[name] = facts[name]!.read(caller, context)
+  for (const { name, read } of readersOf(vocabulary, groups)) stated[name] = read(caller, context)
   return stated
 }
 

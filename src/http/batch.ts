@@ -110,14 +110,13 @@ async function perform(
   // Lists are ordered by time: what one commit creates has the order of the batch.
   const later = operation.status === 201 ? planned.slice(0, index).filter((one) => one.operation.status === 201).length : 0
   const idOf = (text: string): string => (REFERENCE.test(text) ? String(performed[Number(text.slice(1))]!.result.data['id']) : text)
-  const own: OperationRequest = {
-    ...request,
+  const own = request.with({
     params: Object.fromEntries(Object.entries(params).map(([name, text]) => [name, idOf(text)])),
     query: {},
     body: withIds(operation, body, idOf),
     clock: () => request.clock() + later,
     receive: undefined,
-  }
+  })
   recordResources(record, own.params)
   const broken = operation.bodyRule?.(own.params, own.body)
   if (broken !== undefined) throw refusal(index, broken.message, `.body.${broken.path}`)

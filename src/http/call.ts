@@ -132,8 +132,8 @@ export class Call implements CallRequest {
   }
 
   /** Removes the bytes of an upload that no file needs. Garbage collection finds what remains. */
-  async discardUpload(): Promise<void> {
-    await this.#upload?.then(({ blobId }) => this.#services.blobs.remove(blobId)).catch(() => undefined)
+  discardUpload(): Promise<void> | undefined {
+    return this.#upload?.then(({ blobId }) => this.#services.blobs.remove(blobId)).catch(() => undefined)
   }
 
   /** Whether its outcome, if it is unknown, can be found by repeating it. */

@@ -1,5 +1,6 @@
 import { LogUnavailable, type DecisionLog } from '../decision-log/log.ts'
 import { warningOf, type SpaceWarning } from '../decision-log/space.ts'
+import { andThen, orElse, type Awaitable } from '../model/awaitable.ts'
 import { ApiError } from '../model/errors.ts'
 import type { Clock } from '../model/time.ts'
 import { StorageUnavailable } from '../store/port.ts'
@@ -98,21 +99,23 @@ function sourceOf({ tokenId, userId }: DecisionRecord): string {
  * @param changes whether it writes more than the memory of the response
  * @throws {ApiError} `unavailable`
  */
-export async function commit(
+export function commit(
   log: RequestLog | undefined,
   tx: Transaction,
   record: DecisionRecord,
   status: number,
   changes: boolean,
-): Promise<void> {
-  try {
-    if (log === undefined) await tx.commit()
-    else await commitLogged(log, tx, record, status)
+): Awaitable<void> {
+  const committed = orElse(
+    () => (log === undefined ? tx.commit() : commitLogged(log, tx, record, status)),
+    (error) => {
+      if (changes && error instanceof StorageUnavailable && !error.outcomeKnown) record.effect = 'unknown'
+      throw error
+    },
+  )
+  return andThen(committed, () => {
     if (changes) record.effect = 'done'
-  } catch (error) {
-    if (changes && error instanceof StorageUnavailable && !error.outcomeKnown) record.effect = 'unknown'
-    throw error
-  }
+  })
 }
 
 async function commitLogged(log: RequestLog, tx: Transaction, record: DecisionRecord, status: number): Promise<void> {

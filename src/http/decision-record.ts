@@ -2,19 +2,14 @@ import type { Entry } from '../decision-log/log.ts'
 import type { ErrorCode } from '../model/errors.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { ClaimEvent } from '../resources/result.ts'
-import type { Decision, ScopeDecision } from '../policy/engine.ts'
+import type { ScopeRecord } from '../authz/decisions.ts'
+import type { Decision } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import type { Quota } from '../governor/quotas.ts'
 import { isAnyId } from '../model/ids.ts'
 
 /** How far a request has come, in the order in which the contract refuses requests. */
 export type Stage = 'credential' | 'rate_limit' | 'route' | 'scope' | 'input' | 'idempotency' | 'target' | 'permission' | 'run'
-
-/** What the scope table decided, and about what. */
-export interface ScopeRecord extends ScopeDecision {
-  readonly permission: string
-  readonly facts: Facts
-}
 
 /** A line of the decision log that was written before the commit that it is about. */
 export interface WrittenAhead {

@@ -1,4 +1,4 @@
-import { factsFor } from '../authz/facts.ts'
+import { Decisions } from '../authz/decisions.ts'
 import { cutPage, fittingItems, toPage, type ListPage, type PageQuery } from '../listing/pages.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
@@ -16,7 +16,7 @@ export async function filteredPage(
 ): Promise<ListPage<unknown>> {
   const { limit, cursor } = request.query as PageQuery
   const { permission } = operation
-  const { groups } = engine.vocabulary.permissions.get(permission)!
+  const decisions = Decisions.of(engine)
   // One more than the page can have: there is a next page.
   const size = limit + 1
   const found: { readonly data: unknown; readonly position: string }[] = []
@@ -29,7 +29,7 @@ export async function filteredPage(
       after = position
       if (item === undefined) continue
       listed.asked++
-      const decision = engine.decide(permission, factsFor(engine.vocabulary, groups, request.caller, item.context))
+      const decision = decisions.decide(permission, request.caller, item.context)
       if (record.vectors !== undefined) countDecision(record.vectors, decision)
       if (decision.outcome !== 'allowed') continue
       found.push({ data: item.data, position })

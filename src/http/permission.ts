@@ -1,5 +1,6 @@
 import type { AuthorizationContext, Caller } from '../authz/context.ts'
-import { dependsOnClaim, factsFor, scopeFacts, isLoaded } from '../authz/facts.ts'
+import { Decisions } from '../authz/decisions.ts'
+import { dependsOnClaim, factsFor, isLoaded } from '../authz/facts.ts'
 import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { ApiError, notFound } from '../model/errors.ts'
 import { effectiveScopes } from '../model/token.ts'
@@ -15,7 +16,7 @@ type Policy = Pick<Services, 'engine'>
 
 /** Whether the scope table allows an operation. It decides about tokens only: a person in the web app has none. */
 export function hasScope({ engine }: Policy, { permission }: Operation, { token }: Caller): boolean {
-  return token === undefined || engine.checkScope(permission, scopeFacts(engine.vocabulary, token)).allowed
+  return token === undefined || Decisions.of(engine).scope(permission, token).allowed
 }
 
 /**
@@ -26,9 +27,7 @@ export function hasScope({ engine }: Policy, { permission }: Operation, { token 
 export function requireScope({ engine }: Policy, { permission }: Operation, caller: Caller, record: PermissionRecord): void {
   if (caller.token === undefined) return
   record.stage = 'scope'
-  const facts = scopeFacts(engine.vocabulary, caller.token)
-  const { allowed, required, row } = engine.checkScope(permission, facts)
-  const scope = { allowed, required, row, permission, facts }
+  const scope = Decisions.of(engine).scope(permission, caller.token)
   record.scope = scope
   if (scope.allowed) return
   throw new ApiError('insufficient_scope', {
@@ -36,14 +35,6 @@ export function requireScope({ engine }: Policy, { permission }: Operation, call
     headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope.required}"` },
   })
 }
-
-/** Returns a function that asks whether a definition of the vocabulary holds for the caller and what was loaded. */
-export function definitionsFor({ engine }: Policy, caller: Caller): OperationRequest['holds'] {
-  const { vocabulary } = engine
-  return (name, context) => engine.holds(name, factsFor(vocabulary, vocabulary.definitions.get(name)!.groups, caller, context))
-}
-
-const TARGET_GROUPS = new Set(['caller', 'board'])
 
 /**
  * Refuses a target on a board that the caller has no access to, before anything else is read. So a hidden resource costs
@@ -60,15 +51,10 @@ export function requireVisible(
   record: PermissionRecord,
   { parameter, isWhole = false }: { readonly parameter?: string; readonly isWhole?: boolean } = {},
 ): void {
-  const { vocabulary } = engine
-  for (const name of vocabulary.permissions.get(permission)!.notFoundUnless) {
-    const { groups } = vocabulary.definitions.get(name)!
-    if (!isWhole && !groups.every((group) => TARGET_GROUPS.has(group))) continue
-    const facts = factsFor(vocabulary, groups, caller, target)
-    if (engine.holds(name, facts)) continue
-    record.hidden = { definition: name, facts }
-    throw notFound(parameter)
-  }
+  const hidden = Decisions.of(engine).hiding(permission, caller, target, isWhole)
+  if (hidden === undefined) return
+  record.hidden = hidden
+  throw notFound(parameter)
 }
 
 /**
@@ -136,8 +122,8 @@ function loadClaim(
   request: OperationRequest,
   loaded: AuthorizationContext,
 ): Awaitable<AuthorizationContext> {
-  const asked = [permission, ...also.map((further) => further.permission)]
-  if (!asked.some((id) => dependsOnClaim(engine.vocabulary, id))) return loaded
+  if (!dependsOnClaim(engine.vocabulary, permission) && !also.some((further) => dependsOnClaim(engine.vocabulary, further.permission)))
+    return loaded
   if (loaded.card === undefined) return { ...loaded, claim: null, lastClaim: null }
   return readClaim(request, loaded.card.id).then(({ record, live = null }) => ({ ...loaded, claim: live, lastClaim: record ?? null }))
 }
@@ -159,12 +145,11 @@ function requirePermission(
 ): void {
   record.stage = 'permission'
   const { permission, also } = operation
-  const { vocabulary } = engine
-  const groupsOf = (id: string) => vocabulary.permissions.get(id)!.groups
-  const factsOf = (id: string, context: AuthorizationContext) => factsFor(vocabulary, groupsOf(id), request.caller, context)
-  const decision = engine.decide(permission, factsOf(permission, loaded), operation.fields?.(request.body))
+  const { caller } = request
+  const decisions = Decisions.of(engine)
+  const decision = decisions.decide(permission, caller, loaded, operation.fields?.(request.body))
   record.decision = decision
-  requireAllowed(decision, () => namedBy(operation, request, groupsOf(permission)))
+  requireAllowed(decision, () => namedBy(operation, request, engine.vocabulary.permissions.get(permission)!.groups))
   for (const { permission: id, parameter, contexts } of also) {
     for (const context of contexts(loaded)) {
       // In the order of the body: otherwise the parameter would tell whether an item is absent or hidden.
@@ -172,7 +157,7 @@ function requirePermission(
         record.absent = true
         throw notFound(parameter)
       }
-      const further = engine.decide(id, factsOf(id, Object.assign({}, loaded, context)))
+      const further = decisions.decide(id, caller, Object.assign({}, loaded, context))
       ;(record.further ??= []).push(further)
       requireAllowed(further, () => parameter)
     }

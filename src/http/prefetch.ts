@@ -1,5 +1,5 @@
-import { scopeFacts } from '../authz/facts.ts'
-import type { Awaitable } from '../model/awaitable.ts'
+import { Decisions } from '../authz/decisions.ts'
+import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { ApiError } from '../model/errors.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
 import { readsOf, textsOf } from '../resources/targets.ts'
@@ -18,18 +18,19 @@ const TARGET = 2
  * are known to be sufficient. Otherwise nothing is prefetched: a request with an insufficient scope must read only its token and the
  * membership. The transaction then has these records, so this changes nothing but the number of reads.
  */
-export function prefetch(services: Services, tx: Transaction, call: Call, route: Route | ApiError): Awaitable<unknown> {
+export function prefetch(services: Services, tx: Transaction, call: Call, route: Route | ApiError): Awaitable<void> {
   const { tokenHash } = call.principal
   const { store, engine, seenTokens, clock } = services
   if (!store.isRemote || tokenHash === undefined || route instanceof ApiError) return undefined
   const { operation, params } = route
   const token = seenTokens.get(tokenHash)
   if (token === undefined || operation.kind !== 'single') return undefined
-  if (!engine.checkScope(operation.permission, scopeFacts(engine.vocabulary, token)).allowed) return undefined
+  if (!Decisions.of(engine).scope(operation.permission, token).allowed) return undefined
   const target = readsOf(operation.target, params, TARGET, { userId: '{0.user_id}', tokenHash })
   if (target instanceof ApiError) return undefined
   const further = call.key?.reads(clock) ?? []
-  return tx.prefetch({ records: [...credentialKeys(tokenHash), ...target, ...further], counts: operation.counts?.(params) })
+  const prefetched = tx.prefetch({ records: [...credentialKeys(tokenHash), ...target, ...further], counts: operation.counts?.(params) })
+  return andThen(prefetched, () => undefined)
 }
 
 /** The records of a target, or the reason why there is none. */

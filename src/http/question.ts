@@ -32,7 +32,7 @@ export function requestOf(one: Evaluated, request: OperationRequest): OperationR
   const body = bodyOf(one)
   const broken = operation.bodyRule?.(params, body)
   if (broken !== undefined) throw invalidMember(broken.path, broken.message)
-  return { ...request, params, query: {}, body, receive }
+  return request.with({ params, query: {}, body, receive })
 }
 
 /** An upload that is not there: who uploads a file owns it. */

@@ -1,3 +1,4 @@
+import { andThen, type Awaitable } from '../model/awaitable.ts'
 import type { ApiError } from '../model/errors.ts'
 import type { Call } from './call.ts'
 import { unrecorded } from './decision-log.ts'
@@ -26,7 +27,9 @@ export class Trail {
    */
   next(isRetry: boolean): DecisionRecord {
     const { attempts, logBytes } = this.#step
-    this.#step = this.#begin(Math.max(attempts, 1) + (isRetry ? 1 : 0), logBytes)
+    // The first attempt has the record that was begun with the call.
+    if (attempts === 0) this.#step.attempts = 1
+    else this.#step = this.#begin(attempts + (isRetry ? 1 : 0), logBytes)
     return this.#step
   }
 
@@ -37,9 +40,10 @@ export class Trail {
   }
 
   /** @throws {ApiError} `unavailable` if the decision log cannot take a record now */
-  async ready(): Promise<void> {
-    await this.#services.decisionLog?.ready(this.#step)
-    this.#step.stage = 'credential'
+  ready(): Awaitable<void> {
+    return andThen(this.#services.decisionLog?.ready(this.#step), () => {
+      this.#step.stage = 'credential'
+    })
   }
 
   /**
@@ -47,15 +51,16 @@ export class Trail {
    * @param code of an answer that is an error
    * @returns the error to answer instead, if the log cannot take it
    */
-  async record(status: number, code?: ApiError['code']): Promise<ApiError | undefined> {
+  record(status: number, code?: ApiError['code']): Awaitable<ApiError | undefined> {
     const step = this.#step
     step.status = status
     if (code !== undefined) step.code = code
-    const recorded = this.#services.decisionLog?.finish(step)
-    if (recorded === undefined || (await recorded)) return undefined
-    const error = unrecorded()
-    Object.assign(step, { status: error.status, code: error.code })
-    return error
+    return andThen(this.#services.decisionLog?.finish(step), (isRecorded = true) => {
+      if (isRecorded) return undefined
+      const error = unrecorded()
+      Object.assign(step, { status: error.status, code: error.code })
+      return error
+    })
   }
 
   /** Gives the record to the other sinks, after the answer was made. One that fails changes neither the answer nor what others get. */

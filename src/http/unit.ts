@@ -1,43 +1,89 @@
+import { Decisions } from '../authz/decisions.ts'
 import type { Caller } from '../authz/context.ts'
 import { limits } from '../model/limits.ts'
 import type { RandomSource } from '../model/ids.ts'
 import { isDryRun, type OperationRequest } from '../resources/operation.ts'
-import { definitionsFor } from './permission.ts'
 import type { Services } from './services.ts'
 
 /** What an operation is called with, and what a question about one is decided with. */
-type Given = Pick<OperationRequest, 'tx' | 'params' | 'query' | 'body'> & { readonly caller: Caller }
+type Given = Pick<OperationRequest, 'tx' | 'params' | 'query' | 'body'> &
+  Partial<Pick<OperationRequest, 'clock' | 'random' | 'receive'>> & { readonly caller: Caller }
 /** What only a request can do. */
-type Abilities = Pick<OperationRequest, 'evaluate' | 'findActions' | 'findResources' | 'perform' | 'receive' | 'examine'>
+export type Abilities = Pick<OperationRequest, 'evaluate' | 'findActions' | 'findResources' | 'perform' | 'examine'>
+
+type UnitServices = Pick<Services, 'engine' | 'clock' | 'random' | 'batch'>
 
 /**
- * Makes the unit that an operation is called with. Requests, the operations of a batch, evaluations and the questions of operators all have
- * theirs from here: the last three change the input alone.
- * @param abilities default: it only decides
+ * The unit that an operation is called with. Requests, the operations of a batch, evaluations and the questions of operators all have
+ * theirs from here: the last three change the input alone. Its functions are made for those who ask for them: most operations do not.
  */
-export function createUnit(
-  services: Pick<Services, 'engine' | 'clock' | 'random' | 'batch'>,
-  { tx, caller, params, query, body }: Given,
-  abilities: Abilities = DECIDES,
-): OperationRequest {
-  const { clock, batch = limits.batch } = services
-  const random = isDryRun({ query }) ? createZeros() : services.random
-  const holds = definitionsFor(services, caller)
-  return { tx, caller, params, query, body, clock, random, batch, holds, ...abilities }
+export class Unit implements OperationRequest {
+  readonly tx: OperationRequest['tx']
+  readonly caller: Caller
+  readonly params: OperationRequest['params']
+  readonly query: unknown
+  readonly body: unknown
+  readonly clock: OperationRequest['clock']
+  readonly random: RandomSource
+  readonly receive: OperationRequest['receive']
+  readonly #services: UnitServices
+  readonly #abilities: Abilities
+
+  /** @param abilities default: it only decides */
+  constructor(services: UnitServices, given: Given, abilities: Abilities = DECIDES) {
+    this.tx = given.tx
+    this.caller = given.caller
+    this.params = given.params
+    this.query = given.query
+    this.body = given.body
+    this.clock = given.clock ?? services.clock
+    this.random = given.random ?? (isDryRun(given) ? createZeros() : services.random)
+    this.receive = given.receive
+    this.#services = services
+    this.#abilities = abilities
+  }
+
+  /** The same unit for another operation. */
+  with(changes: Partial<Given>): Unit {
+    const { tx, caller, params, query, body, clock, random, receive } = this
+    return new Unit(this.#services, { tx, caller, params, query, body, clock, random, receive, ...changes }, this.#abilities)
+  }
+
+  get batch(): number {
+    return this.#services.batch ?? limits.batch
+  }
+
+  get holds(): OperationRequest['holds'] {
+    const decisions = Decisions.of(this.#services.engine)
+    return (name, context) => decisions.holds(name, this.caller, context)
+  }
+
+  get evaluate(): OperationRequest['evaluate'] {
+    return (questions, semantic) => this.#abilities.evaluate(questions, semantic)
+  }
+
+  get findActions(): OperationRequest['findActions'] {
+    return (asked, page) => this.#abilities.findActions(asked, page)
+  }
+
+  get findResources(): OperationRequest['findResources'] {
+    return (asked, page) => this.#abilities.findResources(asked, page)
+  }
+
+  get perform(): OperationRequest['perform'] {
+    return (boardId, items) => this.#abilities.perform(boardId, items)
+  }
+
+  get examine(): OperationRequest['examine'] {
+    return (characters) => this.#abilities.examine(characters)
+  }
 }
 
 function refuse(): never {
   throw new TypeError('a unit that only decides performs nothing')
 }
 
-const DECIDES: Abilities = {
-  evaluate: refuse,
-  findActions: refuse,
-  findResources: refuse,
-  perform: refuse,
-  examine: refuse,
-  receive: undefined,
-}
+const DECIDES: Abilities = { evaluate: refuse, findActions: refuse, findResources: refuse, perform: refuse, examine: refuse }
 
 /** The random source of a dry run: no id that it gives can be taken for a real one. The first one has zeros only, and all differ. */
 function createZeros(): RandomSource {

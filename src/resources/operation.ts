@@ -54,6 +54,8 @@ export interface OperationRequest<Query = unknown, Body = unknown> {
   readonly examine: (characters: number) => Promise<void> | undefined
   /** stores the bytes of an uploaded file, once for all attempts; undefined if the request has no file */
   readonly receive: (() => Promise<Upload>) | undefined
+  /** The same request with another input, as a batch and an evaluation make one for each of their operations. */
+  with(changes: Partial<Pick<OperationRequest, 'params' | 'query' | 'body' | 'clock' | 'receive'>>): OperationRequest
 }
 
 /** An uploaded file whose bytes are stored. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Awaitable } from '../model/awaitable.ts'
+import { orElse, type Awaitable } from '../model/awaitable.ts'
 import type { RandomSource } from '../model/ids.ts'
 import type { Index } from './indexes.ts'
 import { Contention, type Store } from './port.ts'
@@ -48,32 +48,43 @@ export async function transact<T>(
  * @param attempt gets its lease, which it must not hold while it waits for a client
  * @throws {Contention} when the last attempt has ended in a conflict too
  */
-export async function retryConflicts<T>(
+export function retryConflicts<T>(
   store: Store,
   partition: string,
   maxAttempts: number,
-  attempt: (lease: CommitLease | undefined) => Promise<T>,
+  attempt: (lease: CommitLease | undefined) => Awaitable<T>,
+): Awaitable<T> {
+  return orElse(
+    () => attempt(undefined),
+    (error) => {
+      if (!(error instanceof TransactionConflict)) throw error
+      return attemptAgain(store, partition, maxAttempts, attempt)
+    },
+  )
+}
+
+/** The attempts after the first one. */
+async function attemptAgain<T>(
+  store: Store,
+  partition: string,
+  maxAttempts: number,
+  attempt: (lease: CommitLease | undefined) => Awaitable<T>,
 ): Promise<T> {
-  let lease: CommitLease | undefined
-  try {
-    for (let attempts = 1; attempts <= maxAttempts; attempts++) {
-      try {
-        return await attempt(lease)
-      } catch (error) {
-        if (!(error instanceof TransactionConflict)) throw error
-      }
+  for (let conflicts = 1; conflicts < maxAttempts; conflicts++) {
+    const lease = conflicts < CONFLICTS_BEFORE_LEASE ? await backOff(conflicts) : await store.takeLease(partition)
+    try {
+      return await attempt(lease)
+    } catch (error) {
+      if (!(error instanceof TransactionConflict)) throw error
+    } finally {
       lease?.end()
-      if (attempts < CONFLICTS_BEFORE_LEASE) await backOff(attempts)
-      else lease = await store.takeLease(partition)
     }
-  } finally {
-    lease?.end()
   }
   throw new Contention()
 }
 
 /** Waits before the next attempt: a random time that grows with the attempts. */
-async function backOff(attempt: number): Promise<void> {
+async function backOff(attempt: number): Promise<undefined> {
   await delay(Math.random() * 2 ** attempt)
 }
 

@@ -24,7 +24,7 @@ import type { DecisionRecord } from '../../http/decision-record.ts'
 import { evaluate, type EvaluationServices } from '../../http/evaluation.ts'
 import { loadRelated } from '../../http/permission.ts'
 import { readQuestions, requestOf } from '../../http/question.ts'
-import { createUnit } from '../../http/unit.ts'
+import { Unit } from '../../http/unit.ts'
 import { groupMembers, permissionsOn, type MemberAnswer, type StoredAnswer } from './answer-groups.ts'
 
 /** One question, and nobody waits for others. */
@@ -122,7 +122,7 @@ async function explainStored(
   const { vocabulary } = engine
   const operation = operationOf(operations, question.operation)
   const asked = { asked: questionAbout(operation, question), path: '' }
-  const request = createUnit({ ...deps, engine }, { tx, caller, params: {}, query: {}, body: {} })
+  const request = new Unit({ ...deps, engine }, { tx, caller, params: {}, query: {}, body: {} })
   const [one] = await orInvalid(readQuestions(services, caller, [asked], WITHOUT_PAUSES))
   const answered = await responseTo(services, request, asked, operation)
   // An evaluation does not authenticate: its caller was authenticated before.

@@ -1,0 +1,128 @@
+import type { AuthorizationContext, Caller } from '../authz/context.ts'
+import type { Awaitable } from '../model/awaitable.ts'
+import { ApiError } from '../model/errors.ts'
+import { isDryRun, type Operation, type OperationRequest, type Upload } from '../resources/operation.ts'
+import type { OperationResult } from '../resources/result.ts'
+import type { CommitLease } from '../store/commit-leases.ts'
+import type { Key } from '../store/keys.ts'
+import { Transaction } from '../store/transaction.ts'
+import { findActions, findResources } from './access-search.ts'
+import { performAll } from './batch.ts'
+import type { Call } from './call.ts'
+import type { DecisionRecord } from './decision-record.ts'
+import { evaluate, type AskingRequest } from './evaluation.ts'
+import type { IdempotentWrite } from './idempotency.ts'
+import type { Input } from './input.ts'
+import type { Done } from './outcome.ts'
+import type { Route } from './routes.ts'
+import type { Services } from './services.ts'
+import { Unit, type Abilities } from './unit.ts'
+import { receiveFile } from './upload.ts'
+
+/** An operation that is decided once. */
+export type SingleOperation = Operation & { readonly kind: 'single' }
+
+/** A list whose items are decided one by one. */
+export type ListOperation = Operation & { readonly kind: 'filtered_list' }
+
+/** One attempt at a call: what its steps have found so far, each for those after it. */
+export class Attempt implements Abilities {
+  readonly services: Services
+  readonly call: Call
+  readonly tx: Transaction
+  readonly step: DecisionRecord
+  /** of a list or a single operation; an error if there is no operation: the token is checked before it is answered */
+  readonly route: Route | ApiError
+  readonly #lease: CommitLease | undefined
+  /** where a stream goes on */
+  readonly #position: string | undefined
+  caller!: Caller
+  operation!: Operation
+  params!: OperationRequest['params']
+  input!: Input
+  unit!: Unit
+  /** the target and all else that was loaded and decided on */
+  loaded: AuthorizationContext | undefined
+  result: OperationResult | undefined
+  /** whether it changes something, besides what is remembered of its response */
+  changes = false
+  /** what is answered, if nothing fails after it */
+  done: Done | undefined
+
+  constructor(services: Services, call: Call, step: DecisionRecord, lease: CommitLease | undefined, position: string | undefined) {
+    this.services = services
+    this.call = call
+    this.step = step
+    this.#lease = lease
+    this.#position = position
+    this.tx = new Transaction(services.store, call.principal.partition, services.random, lease?.id)
+    this.route = services.route(call.method, call.path)
+  }
+
+  /** Takes the input. From now on there is what the operation is called with. */
+  begin(input: Input): void {
+    const { tx, caller, params } = this
+    const { body, upload } = input
+    const query = this.#position === undefined ? input.query : Object.assign({}, input.query, { after: this.#position })
+    const receive = upload ? () => this.#receive() : undefined
+    this.input = input
+    this.unit = new Unit(this.services, { tx, caller, params, query, body, receive }, this)
+  }
+
+  /** The Idempotency-Key that counts. */
+  get key(): IdempotentWrite | undefined {
+    return isDryRun(this.unit) ? undefined : this.call.key
+  }
+
+  /** The record whose revision is the ETag of the target. */
+  get entity(): Key<unknown> | undefined {
+    return this.operation.entity?.(this.params)
+  }
+
+  evaluate(...[questions, semantic]: Parameters<Abilities['evaluate']>): ReturnType<Abilities['evaluate']> {
+    return evaluate(this.services, this.#asking, questions, semantic)
+  }
+
+  findActions(...[asked, page]: Parameters<Abilities['findActions']>): ReturnType<Abilities['findActions']> {
+    return findActions(this.services, this.#asking, asked, page)
+  }
+
+  findResources(...[asked, page]: Parameters<Abilities['findResources']>): ReturnType<Abilities['findResources']> {
+    return findResources(this.services, this.#asking, asked, page)
+  }
+
+  async perform(...[boardId, items]: Parameters<Abilities['perform']>): ReturnType<Abilities['perform']> {
+    this.call.cost.operations = items.length
+    await this.#chargeStated() // 429
+    return performAll(this.services, this.unit, this.step, boardId, items, this.#turn)
+  }
+
+  examine(characters: number): Promise<void> | undefined {
+    this.call.cost.examined += characters
+    return this.#turn.spent()
+  }
+
+  get #turn() {
+    return this.call.turn(this.caller, this.#lease)
+  }
+
+  get #asking(): AskingRequest {
+    const chargeQuestions = (questions: number) => {
+      this.call.cost.questions = questions
+      return this.#chargeStated() // 429
+    }
+    return { request: this.unit, step: this.step, chargeQuestions, turn: this.#turn }
+  }
+
+  /** Charges what is known of the cost, besides the unit that each request costs. @throws {ApiError} `rate_limited` */
+  #chargeStated(): Awaitable<void> {
+    return this.call.quota.chargeFurther(this.caller, this.call.cost.stated - 1)
+  }
+
+  /** Receives the uploaded file, in the first attempt that needs it. Others must not wait for this client. */
+  #receive(): Promise<Upload> {
+    const { call, services } = this
+    if (call.uploaded === undefined) this.#lease?.end()
+    return call.upload(() => receiveFile(services, call.request, this.caller.workspaceId))
+  }
+}

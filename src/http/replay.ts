@@ -1,0 +1,49 @@
+import { notFound } from '../model/errors.ts'
+import type { FirstResponse } from '../model/idempotency.ts'
+import type { OperationRequest } from '../resources/operation.ts'
+import { loadTarget } from '../resources/targets.ts'
+import { keys } from '../store/keys.ts'
+import type { SingleOperation } from './attempt.ts'
+import type { DecisionRecord } from './decision-record.ts'
+import { requireVisible } from './permission.ts'
+import type { Services } from './services.ts'
+
+/**
+ * Decides on access to what a first response shows as it is now (spec §5 "Credential" 5; api: Contract 3, number 2): to its board, or else to
+ * the target of the path. What was deleted since is answered like what is hidden, unless the deletion of the board is the write: only that
+ * shows nothing of it.
+ * @throws {ApiError} `not_found`
+ */
+export async function requireStillVisible(
+  services: Services,
+  operation: SingleOperation,
+  request: OperationRequest,
+  first: FirstResponse,
+  step: DecisionRecord,
+): Promise<void> {
+  const { tx, caller } = request
+  const { board_id } = first
+  if (board_id === null) {
+    step.absent = true
+    const target = await loadTarget(operation.target, request)
+    delete step.absent
+    return requireVisible(services, operation, caller, target, step, { isWhole: true })
+  }
+  const [board, boardMember] = await tx.read([keys.board(board_id), keys.boardMember(board_id, caller.userId)])
+  if (board !== undefined) {
+    // The creation of a board is decided without one.
+    for (const { permission } of [operation, READ_BOARD]) requireVisible(services, { permission }, caller, { board, boardMember }, step)
+    return
+  }
+  if (isDeletionOf(board_id, first)) return
+  step.absent = true
+  throw notFound()
+}
+
+/** Who reads a board may see what was answered about it. */
+const READ_BOARD = { permission: 'read Board' }
+
+function isDeletionOf(boardId: string, { data }: FirstResponse): boolean {
+  const { id, deleted } = data as { readonly id?: unknown; readonly deleted?: unknown }
+  return id === boardId && deleted === true
+}

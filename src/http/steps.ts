@@ -1,0 +1,174 @@
+import { andThen, type Awaitable } from '../model/awaitable.ts'
+import { ApiError } from '../model/errors.ts'
+import { isDryRun } from '../resources/operation.ts'
+import type { OperationResult } from '../resources/result.ts'
+import { shownRevision } from '../resources/pending-removals.ts'
+import type { Attempt, ListOperation, SingleOperation } from './attempt.ts'
+import type { Call } from './call.ts'
+import { withOwnParameter, withOwnPath } from './body-members.ts'
+import { commit as commitRecorded } from './decision-log.ts'
+import { recordResources } from './decision-record.ts'
+import { filteredPage } from './filtered-page.ts'
+import { requireValidKey } from './idempotency.ts'
+import { readInput } from './input.ts'
+import type { Done, Outcome } from './outcome.ts'
+import { authorize, requireNamed, requireScope } from './permission.ts'
+import { readEpoch, requireClaim, requirePreconditions, requireUnexpired, withItemTags } from './preconditions.ts'
+import { prefetch } from './prefetch.ts'
+import { requireStillVisible } from './replay.ts'
+
+/** A step of an attempt. @returns the outcome, if it is the last step */
+export type Step = (attempt: Attempt) => Awaitable<Outcome | void>
+
+export function readAhead({ services, tx, call, route, step }: Attempt): Awaitable<void> {
+  step.stage = 'credential'
+  return prefetch(services, tx, call, route)
+}
+
+export function authenticate(attempt: Attempt): Awaitable<void> {
+  const { services, call, tx, step } = attempt
+  return andThen(call.principal.authenticate(services, tx, step), (caller) => {
+    attempt.caller = caller
+  })
+}
+
+export function charge({ call, caller, step }: Attempt): Awaitable<void> {
+  step.stage = 'rate_limit'
+  return call.quota.charge(caller)
+}
+
+export function findOperation(attempt: Attempt): void {
+  const { route, step, caller } = attempt
+  step.stage = 'route'
+  if (route instanceof ApiError) throw route
+  attempt.operation = route.operation
+  attempt.params = withOwnParameter(route.params, caller.userId)
+  step.operation = route.operation.id
+  recordResources(step, attempt.params)
+}
+
+export function checkScope({ services, operation, caller, step }: Attempt): void {
+  requireScope(services, operation, caller, step)
+}
+
+export function takeInput(attempt: Attempt): Awaitable<void> {
+  const { services, call, operation, params, caller, step } = attempt
+  step.stage = 'input'
+  requireValidKey(call.method, call.headers)
+  if (!operation.isRead) readEpoch(call.headers)
+  const search = operation.isStream ? continued(call) : call.search
+  const beforeLarge = () => call.turn(caller).take()
+  const input = call.input(() => readInput(call.request, search, operation, params, caller.userId, services.uploadBytes, beforeLarge))
+  return andThen(input, (read) => attempt.begin(read))
+}
+
+/** The query of a stream. A client that reconnects states the last event that it has. */
+function continued({ headers, search }: Call): string {
+  const id = headers.get('last-event-id')
+  if (id === null || id === '') return search
+  const query = new URLSearchParams(search)
+  query.set('after', id)
+  return `?${query.toString()}`
+}
+
+export function checkNamed({ services, operation, unit, step }: Attempt): Promise<void> {
+  return requireNamed(services, operation as ListOperation, unit, step)
+}
+
+/** A list whose items are decided one by one. */
+export function list(attempt: Attempt): Promise<Outcome> {
+  const { services, operation, unit, step } = attempt
+  step.stage = 'run'
+  if (services.decisionLog !== undefined) step.vectors = new Map()
+  return filteredPage(services.engine, operation as ListOperation, unit, step).then((page) => doneOf(attempt, page))
+}
+
+/** Answers a repetition with the first response. */
+export function replay(attempt: Attempt): Awaitable<Outcome | void> {
+  const { services, call, operation, caller, input, unit, tx, step, key } = attempt
+  if (isDryRun(unit)) step.dryRun = true
+  if (key === undefined) return undefined
+  step.stage = 'idempotency'
+  const path = withOwnPath(operation.path, call.path, caller.userId)
+  const asked = { method: call.method, path, query: input.query, body: input.body, headers: call.headers }
+  return andThen(key.find(tx, asked, unit.receive), async (first) => {
+    if (first === undefined) return undefined
+    await requireStillVisible(services, operation as SingleOperation, unit, first, step)
+    step.replayed = true
+    return { kind: 'replayed', operation, caller, first }
+  })
+}
+
+export function decide(attempt: Attempt): Awaitable<void> {
+  const { services, operation, unit, step } = attempt
+  return andThen(authorize(services, operation as SingleOperation, unit, step), (loaded) => {
+    attempt.loaded = loaded
+    step.stage = 'run'
+  })
+}
+
+export function checkPreconditions({ call, tx, unit, loaded, step, entity }: Attempt): Awaitable<void> {
+  requirePreconditions(tx, call.headers, entity)
+  const epoch = readEpoch(call.headers)
+  return epoch === undefined ? undefined : requireClaim(unit, loaded!, epoch, step)
+}
+
+/** Performs the operation. What it writes is not committed yet. */
+export function perform(attempt: Attempt): Awaitable<Outcome | void> {
+  const { operation, unit, loaded } = attempt
+  return andThen((operation as SingleOperation).run(unit, loaded!), (result: OperationResult) => {
+    const { caller, tx, step } = attempt
+    if (result.stream !== undefined) return { kind: 'events', operation, caller, found: result.stream }
+    if (isDryRun(unit)) return { kind: 'dry_run', operation, status: result.status ?? operation.status, caller, data: result.data }
+    const named = result.entity === null ? undefined : (result.entity ?? attempt.entity)
+    const done = doneOf(attempt, result, named && shownRevision(tx, named))
+    if (result.awaited !== undefined) return { kind: 'wait', operation, caller, awaited: result.awaited, otherwise: done }
+    if (result.download !== undefined) return { kind: 'download', operation, caller, file: result.download }
+    if (result.claimed !== undefined) step.claimed = [result.claimed]
+    attempt.result = result
+    attempt.done = done
+    return undefined
+  })
+}
+
+/** Adds the response to the commit, for repetitions. That of what has found nothing looks again. */
+export function remember(attempt: Attempt): Awaitable<void> {
+  const { call, caller, tx, services, loaded, result, done, key } = attempt
+  // The memory of a response alone is no change.
+  attempt.changes = tx.writeCount > 0
+  if (key === undefined || result!.data === null) return undefined
+  const { status, data, revision, location } = done!
+  // What is created beside a board is a board itself: a repetition needs access to it.
+  const board_id = loaded!.board?.id ?? createdBy(result!) ?? null
+  const response = { board_id, status, data, revision: revision ?? null, location: location ?? null }
+  return andThen(call.uploaded, (upload) =>
+    andThen(key.remember(tx, services.clock, response, upload), (bytes) => call.quota.chargeStored(caller, bytes)),
+  )
+}
+
+export function commit({ services, tx, unit, step, done, changes }: Attempt): Awaitable<void> {
+  if (tx.writeCount === 0) return undefined
+  requireUnexpired(unit, step)
+  return commitRecorded(services.decisionLog, tx, step, done!.status, changes)
+}
+
+export function finish({ step, result, done }: Attempt): Outcome {
+  const created = createdBy(result!)
+  if (created !== undefined) step.created = created
+  return done!
+}
+
+/** The id of what was created. */
+function createdBy({ location }: OperationResult): string | undefined {
+  return location?.slice(location.lastIndexOf('/') + 1)
+}
+
+function doneOf(
+  { operation, unit, input, caller }: Attempt,
+  { status, data, nextCursor, location }: Pick<OperationResult, 'status' | 'data' | 'nextCursor' | 'location'>,
+  revision?: string,
+): Done {
+  const shown = nextCursor === undefined ? data : withItemTags(operation, unit, data)
+  const { fields } = input
+  return { kind: 'done', operation, status: status ?? operation.status, caller, data: shown, nextCursor, fields, revision, location }
+}
