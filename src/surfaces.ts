@@ -12,6 +12,7 @@ import { handle } from './http/pipeline.ts'
 import { respondWithText } from './http/public-text.ts'
 import type { RateQuotas } from './governor/quotas.ts'
 import { createRevocation } from './http/revocation.ts'
+import { andThen } from './model/awaitable.ts'
 import { ApiError } from './model/errors.ts'
 import { lazy } from './model/lazy.ts'
 import type { Web } from './web/app.ts'
@@ -40,11 +41,10 @@ export function createSurfaces(options: SurfaceOptions): H3 {
   const reference = new ReferenceDocument(() => ({ engine: services().engine, operations, uploadBytes, quotas, origin }))
   const revoke = createRevocation(services())
 
-  const api = async ({ req: request }: H3Event, { path, search }: RequestTarget) =>
-    compression.apply(
-      request,
-      await handle(services(), { request, requestId: randomUUID(), method: request.method, path: path.slice('/v1'.length), search }),
-    )
+  const api = ({ req: request }: H3Event, { path, search }: RequestTarget) => {
+    const asked = { request, requestId: randomUUID(), method: request.method, path: path.slice('/v1'.length), search }
+    return andThen(handle(services(), asked), (response) => compression.apply(request, response))
+  }
   let loadedWeb: Promise<Web> | undefined
   const web = () => (loadedWeb ??= webModule().then(({ createWeb }) => createWeb(options)))
   const page = async ({ req, url }: H3Event) => (await web()).answer(req, url)

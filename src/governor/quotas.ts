@@ -104,14 +104,19 @@ export class RateLimits {
    * @param states a negative rest means that the limit is exceeded
    * @param isRefused whether the request is refused then
    */
-  headersOf(states: readonly RateState[], isRefused = true): Record<string, string> {
+  headersOf(states: readonly RateState[], isRefused = true): Readonly<Record<string, string>> {
     const seconds = this.#remainingSeconds
-    const exceeded = isRefused && states.some(({ remaining }) => remaining < 0)
-    return {
-      'ratelimit-policy': states.map(({ name }) => this.#policies[name]).join(', '),
-      ratelimit: states.map(({ name, remaining }) => `"${name}";r=${Math.max(remaining, 0)};t=${seconds}`).join(', '),
-      ...(exceeded ? { 'retry-after': String(seconds) } : {}),
+    let policy = ''
+    let rate = ''
+    let isExceeded = false
+    for (const { name, remaining } of states) {
+      const separator = policy === '' ? '' : ', '
+      policy += separator + this.#policies[name]
+      rate += `${separator}"${name}";r=${Math.max(remaining, 0)};t=${seconds}`
+      isExceeded ||= remaining < 0
     }
+    if (!isExceeded || !isRefused) return { 'ratelimit-policy': policy, ratelimit: rate }
+    return { 'ratelimit-policy': policy, ratelimit: rate, 'retry-after': String(seconds) }
   }
 
   /** Begins a request of a token, or a stream of a person. @returns a function that ends it; undefined if too many are in progress */

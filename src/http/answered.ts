@@ -2,32 +2,44 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ServerRequest } from 'srvx'
 
-/** What is to be called when a connection closes. */
-const waiting = new WeakMap<Socket, Set<() => void>>()
+const WAITING = Symbol('waiting')
+const OPEN = Symbol('open')
+
+/** A response, with what is to be called when it was sent or its connection has closed. A map of all of them would cost garbage collection. */
+type WatchedResponse = ServerResponse & { [WAITING]?: (() => void)[] }
+/** A connection, with its responses that were not sent yet. */
+type WatchedSocket = Socket & { [OPEN]?: Set<WatchedResponse> }
 
 /**
  * Calls a function once: when a response has been sent, or when its connection has closed. A response that waits behind
  * others has no event for the end of its connection.
  */
-export function onceAnswered(socket: Socket, response: ServerResponse, done: () => void): void {
-  const pending = waiting.get(socket) ?? watch(socket)
-  const finish = (): void => {
-    if (!pending.delete(finish)) return
-    response.off('close', finish)
-    done()
-  }
-  pending.add(finish)
-  if (socket.destroyed || response.closed) finish()
-  else response.on('close', finish)
+export function onceAnswered(socket: WatchedSocket, response: WatchedResponse, done: () => void): void {
+  if (socket.destroyed || response.closed) return done()
+  const waiting = response[WAITING]
+  if (waiting !== undefined) return void waiting.push(done)
+  response[WAITING] = [done]
+  const open = socket[OPEN] ?? watch(socket)
+  open.add(response)
+  response.on('close', () => {
+    open.delete(response)
+    finish(response)
+  })
 }
 
-function watch(socket: Socket): Set<() => void> {
-  const pending = new Set<() => void>()
-  waiting.set(socket, pending)
+function finish(response: WatchedResponse): void {
+  const waiting = response[WAITING]!
+  response[WAITING] = []
+  for (const done of waiting) done()
+}
+
+function watch(socket: WatchedSocket): Set<WatchedResponse> {
+  const responses = new Set<WatchedResponse>()
+  socket[OPEN] = responses
   socket.once('close', () => {
-    for (const finish of pending) finish()
+    for (const response of responses) finish(response)
   })
-  return pending
+  return responses
 }
 
 /** Calls a function when the response to a request has been sent, or now if the request came over no connection. */

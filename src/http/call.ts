@@ -36,6 +36,8 @@ export interface Surface {
   readonly isCounted: boolean
 }
 
+const NOT_READ = Symbol('not read')
+
 /** A request, with what exists once for all attempts at it. */
 export class Call implements CallRequest {
   readonly request: ServerRequest
@@ -50,7 +52,7 @@ export class Call implements CallRequest {
   readonly cost = new Cost()
   readonly #services: Services
   #principal: Principal | undefined
-  #key: IdempotentWrite | undefined
+  #key: IdempotentWrite | undefined | typeof NOT_READ = NOT_READ
   #input: Input | Promise<Input> | undefined
   #upload: Promise<Upload> | undefined
   #signal: AbortSignal | undefined
@@ -112,7 +114,8 @@ export class Call implements CallRequest {
   /** The write with an Idempotency-Key that it is; undefined without one, also if it is not valid. */
   get key(): IdempotentWrite | undefined {
     const { tokenHash } = this.principal
-    if (tokenHash !== undefined) this.#key ??= IdempotentWrite.of(this.method, this.headers, tokenHash, this.#services.runningKeys)
+    if (this.#key === NOT_READ)
+      this.#key = tokenHash === undefined ? undefined : IdempotentWrite.of(this.method, this.headers, tokenHash, this.#services.runningKeys)
     return this.#key
   }
 
@@ -138,12 +141,12 @@ export class Call implements CallRequest {
 
   /** Whether its outcome, if it is unknown, can be found by repeating it. */
   get isRepeatable(): boolean {
-    return this.#key !== undefined
+    return this.#key instanceof IdempotentWrite
   }
 
   /** Ends it: its response is made. */
   end(): void {
-    this.#key?.end()
+    if (this.#key instanceof IdempotentWrite) this.#key.end()
     this.leaveTurn()
     const { leave } = this.quota
     if (leave !== undefined) whenAnswered(this.request, leave)

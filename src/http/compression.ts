@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { FastResponse, type ServerRequest } from 'srvx'
+import type { Awaitable } from '../model/awaitable.ts'
 
 /** A smaller body fits into the packets that its head needs anyway. In bytes. */
 const SMALLEST = 1024
@@ -68,13 +69,16 @@ export class Compression {
   }
 
   /** Returns the response, compressed if the client asks for it and the body is worth it. */
-  async apply(request: ServerRequest, response: Response): Promise<Response> {
+  apply(request: ServerRequest, response: Response): Awaitable<Response> {
     const accepted = request.headers.get('accept-encoding')
     if (accepted === null || !(response instanceof CompressibleResponse)) return response
-    const { content, owner, status } = response
-    const size = Buffer.byteLength(content)
+    const size = Buffer.byteLength(response.content)
     const coding = size > SMALLEST ? preferredCoding(accepted) : undefined
-    if (coding === undefined) return response
+    return coding === undefined ? response : this.#compressed(response, size, coding)
+  }
+
+  async #compressed(response: CompressibleResponse, size: number, coding: Coding): Promise<Response> {
+    const { content, owner, status } = response
     const body = await (owner === undefined ? this.#compress(coding, content, size) : this.#keep(owner, coding, content, size))
     const headers = new Headers(response.headers)
     headers.set('content-encoding', coding)

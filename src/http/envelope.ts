@@ -17,9 +17,9 @@ export function dataResponse(requestId: string, status: number, data: Pieces, he
 
 /** 304: the client's copy is current. */
 export function notModifiedResponse(requestId: string, headers: Readonly<Record<string, string>>): Response {
-  const { 'content-type': _type, ...shared } = API_HEADERS
-  const merged = mergeHeaders(shared, { 'x-request-id': requestId }, headers)
-  return new HttpResponse(null, { status: 304, headers: merged })
+  const all = withApiHeaders(headers, 'content-type')
+  all.push(['x-request-id', requestId])
+  return new HttpResponse(null, { status: 304, headers: all })
 }
 
 /** A failure: `{"error": {code, message, request_id}}` (spec §7). */
@@ -48,23 +48,22 @@ export function jsonResponse(
   body: string | Buffer,
   headers: Readonly<Record<string, string>>,
 ): Response {
-  const own = { 'x-request-id': requestId, 'content-length': String(Buffer.byteLength(body)) }
+  const all = withApiHeaders(headers)
+  all.push(['x-request-id', requestId], ['content-length', String(Buffer.byteLength(body))])
   // With plain headers, h3 passes srvx's own response to Node without building a Headers object.
-  return new CompressibleResponse(body, { status, headers: mergeHeaders(API_HEADERS, own, headers) })
+  return new CompressibleResponse(body, { status, headers: all })
 }
 
+/** The names and values of {@link API_HEADERS}. */
+const API_PAIRS = Object.entries(API_HEADERS)
+
 /**
- * Merges headers. Of equal names, the last one counts. V8 takes 8 µs to spread the headers of a response into an object, and less
- * than 1 µs for this.
+ * The headers of a response: those of every response, except the ones that are given. As a list, because V8 takes 8 µs to spread the
+ * headers of a response into an object.
  */
-function mergeHeaders(...parts: readonly Readonly<Record<string, string>>[]): [name: string, value: string][] {
-  const merged: [string, string][] = []
-  for (const part of parts) {
-    for (const name in part) {
-      const header = merged.find(([other]) => other === name)
-      if (header === undefined) merged.push([name, part[name]!])
-      else header[1] = part[name]!
-    }
-  }
-  return merged
+function withApiHeaders(given: Readonly<Record<string, string>>, left?: string): [name: string, value: string][] {
+  const all: [string, string][] = []
+  for (const pair of API_PAIRS) if (pair[0] !== left && given[pair[0]] === undefined) all.push(pair)
+  for (const name in given) all.push([name, given[name]!])
+  return all
 }

@@ -1,5 +1,5 @@
 import type { Awaitable } from '../model/awaitable.ts'
-import { digestOf, isRecord, jsonOf, type KeptJson } from '../store/record-json.ts'
+import { digestOf, isRecord, jsonOf, sha1Of, type KeptJson } from '../store/record-json.ts'
 
 const COMMA = 0x2c
 /** The length from which a text is encoded when it is made, in characters. */
@@ -17,35 +17,66 @@ type BeforeMore = (length: number) => Promise<void> | undefined
  * @returns a promise only if it had to wait
  */
 export function piecesOf(data: unknown, beforeMore: BeforeMore): Awaitable<Pieces> {
-  return collect(partsOf(data), [], 0, beforeMore)
+  const sections: Section[] = []
+  addSections(data, sections)
+  return new Collection(sections, beforeMore).collect()
 }
 
-function collect(parts: Iterator<Piece>, pieces: Piece[], made: number, beforeMore: BeforeMore): Awaitable<Pieces> {
-  let length = made
-  for (let part = parts.next(); part.done !== true; part = parts.next()) {
-    const { value } = part
-    // A long text is encoded once, and not again for its length, its hash and its transmission.
-    const piece = typeof value === 'string' && value.length > LONG ? { bytes: Buffer.from(value), digest: undefined } : value
-    pieces.push(piece)
-    length += typeof piece === 'string' ? piece.length : piece.bytes.length
-    const pause = beforeMore(length)
-    if (pause !== undefined) return pause.then(() => collect(parts, pieces, length, beforeMore))
-  }
-  return pieces
-}
+/** A piece, or a list of records. */
+type Section = Piece | readonly object[]
 
-function* partsOf(data: unknown): Generator<Piece> {
-  if (isListOfRecords(data)) yield* partsOfList(data)
-  else if (!hasLists(data)) yield typeof data === 'object' && data !== null ? jsonOf(data) : JSON.stringify(data)
+function addSections(data: unknown, sections: Section[]): void {
+  if (isListOfRecords(data)) sections.push(data)
+  else if (!hasLists(data)) sections.push(typeof data === 'object' && data !== null ? jsonOf(data) : JSON.stringify(data))
   else {
     let before = '{'
     for (const [name, member] of Object.entries(data)) {
       if (member === undefined) continue
-      yield `${before}${JSON.stringify(name)}:`
-      yield* partsOf(member)
+      sections.push(`${before}${JSON.stringify(name)}:`)
+      addSections(member, sections)
       before = ','
     }
-    yield '}'
+    sections.push('}')
+  }
+}
+
+/** Makes the pieces of sections, with pauses between them. */
+class Collection {
+  readonly #sections: readonly Section[]
+  readonly #beforeMore: BeforeMore
+  readonly #pieces: Piece[] = []
+  #length = 0
+  /** the next section, and the next item of it if it is a list */
+  #section = 0
+  #item = 0
+
+  constructor(sections: readonly Section[], beforeMore: BeforeMore) {
+    this.#sections = sections
+    this.#beforeMore = beforeMore
+  }
+
+  collect(): Awaitable<Pieces> {
+    for (; this.#section < this.#sections.length; this.#section++, this.#item = 0) {
+      const section = this.#sections[this.#section]!
+      const isList = Array.isArray(section)
+      const count = isList ? section.length : 1
+      while (this.#item < count) {
+        if (isList) this.#pieces.push(this.#item === 0 ? '[' : ',')
+        const pause = this.#add(isList ? jsonOf((section as readonly object[])[this.#item]!) : (section as Piece))
+        this.#item++
+        if (isList && this.#item === count) this.#pieces.push(']')
+        if (pause !== undefined) return pause.then(() => this.collect())
+      }
+    }
+    return this.#pieces
+  }
+
+  #add(made: Piece): Promise<void> | undefined {
+    // A long text is encoded once, and not again for its length, its hash and its transmission.
+    const piece = typeof made === 'string' && made.length > LONG ? { bytes: Buffer.from(made), digest: undefined } : made
+    this.#pieces.push(piece)
+    this.#length += typeof piece === 'string' ? piece.length : piece.bytes.length
+    return this.#beforeMore(this.#length)
   }
 }
 
@@ -56,14 +87,6 @@ function isListOfRecords(data: unknown): data is readonly object[] {
 /** Whether it is an object with lists of records, such as the snapshot of a board. */
 function hasLists(data: unknown): data is object {
   return typeof data === 'object' && data !== null && !Array.isArray(data) && !isRecord(data) && Object.values(data).some(isListOfRecords)
-}
-
-function* partsOfList(list: readonly object[]): Generator<Piece> {
-  for (const [i, item] of list.entries()) {
-    yield i === 0 ? '[' : ','
-    yield jsonOf(item)
-  }
-  yield ']'
 }
 
 /** The body of a success. */
@@ -79,7 +102,7 @@ export function bodyOf(pieces: Pieces, nextCursor: string | null | undefined): s
 export function versionOf(pieces: Pieces, nextCursor: string | null): string {
   let digests = `${nextCursor} `
   for (const piece of pieces) if (typeof piece !== 'string' || piece.length > 1) digests += digestOf(piece)
-  return digestOf(digests)
+  return sha1Of(digests)
 }
 
 /** Concatenates texts: to a text if all of them are texts, otherwise to bytes. */

@@ -18,9 +18,9 @@ const STEP = 64 * 1024
  * The response below /v1 to a call that was not refused.
  * @throws {ApiError} `precondition_failed` for a read, `range_not_satisfiable`
  */
-export async function render(services: Services, call: Call, answer: Answer, step: DecisionRecord): Promise<Response> {
+export function render(services: Services, call: Call, answer: Answer, step: DecisionRecord): Awaitable<Response> {
   const { requestId, method, headers } = call
-  const shared = { ...call.quota.headers, ...expiryHeader(step) }
+  const shared = sharedHeaders(call, step)
   const json = (data: unknown) => {
     let asked = 0
     const pieces = piecesOf(data, (length) => {
@@ -46,11 +46,11 @@ export async function render(services: Services, call: Call, answer: Answer, ste
     case 'download':
       return download(requestId, method, headers, answer.file, services.blobs, shared)
     case 'dry_run':
-      return dataResponse(requestId, answer.status, await json(answer.data), { ...shared, 'dry-run': 'true' })
+      return andThen(json(answer.data), (made) => dataResponse(requestId, answer.status, made, { ...shared, 'dry-run': 'true' }))
     case 'replayed': {
       const { status, data, revision, location } = answer.first
       const own = resourceHeaders(headers, revision ?? undefined, location ?? undefined)
-      return dataResponse(requestId, status, await json(data), { ...shared, ...own, 'idempotent-replayed': 'true' })
+      return andThen(json(data), (made) => dataResponse(requestId, status, made, { ...shared, ...own, 'idempotent-replayed': 'true' }))
     }
     case 'done':
       return renderDone(call, answer, shared, answer.operation.isRead ? json : (data) => orNothing(json(data)))
@@ -106,7 +106,7 @@ function renderEvents(
   services: Services,
   call: Call,
   { found, next }: Events & Answer & { kind: 'events' },
-  shared: Record<string, string>,
+  shared: Readonly<Record<string, string>>,
 ): Response {
   requireMatch(call.headers, undefined) // 412
   const { request, method, requestId, principal } = call
@@ -115,12 +115,13 @@ function renderEvents(
 }
 
 /** The response to a call that was refused. */
-export function renderError({ requestId, quota }: Call, error: ApiError, step: DecisionRecord): Response {
-  return errorResponse(requestId, error, { ...quota.headers, ...expiryHeader(step) })
+export function renderError(call: Call, error: ApiError, step: DecisionRecord): Response {
+  return errorResponse(call.requestId, error, sharedHeaders(call, step))
 }
 
-function expiryHeader({ tokenExpires }: DecisionRecord): Record<string, string> {
-  return tokenExpires === undefined ? {} : { 'lanekeeper-token-expires': tokenExpires }
+/** The headers of each response to a call: its rate limits, and the end of its token if that is near. */
+function sharedHeaders({ quota }: Call, { tokenExpires }: DecisionRecord): Readonly<Record<string, string>> {
+  return tokenExpires === undefined ? quota.headers : Object.assign({}, quota.headers, { 'lanekeeper-token-expires': tokenExpires })
 }
 
 function resourceHeaders(headers: Headers, revision: string | undefined, location: string | undefined): Record<string, string> {

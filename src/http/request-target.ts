@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { H3, type H3Event, type H3Config } from 'h3'
 import type { ServerRequest } from 'srvx'
+import type { Awaitable } from '../model/awaitable.ts'
 
 /** The target of a request, as the client sent it. */
 export interface RequestTarget {
@@ -38,7 +39,7 @@ export function originOf(request: ServerRequest, configured: string | undefined)
 /** What answers the requests that h3 does not route. */
 export interface Unrouted {
   /** every request below /v1 */
-  readonly api: (event: H3Event, target: RequestTarget) => Promise<Response>
+  readonly api: (event: H3Event, target: RequestTarget) => Awaitable<Response>
   /** a request for an address that does not exist */
   readonly wrongAddress: (event: H3Event) => Promise<Response>
 }

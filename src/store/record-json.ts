@@ -16,7 +16,7 @@ const requested = new WeakSet<object>()
 /** The JSON of a record, which is kept. */
 export interface KeptJson {
   readonly bytes: Buffer
-  /** its SHA-1, since that was first needed */
+  /** its digest, since that was first needed */
   digest: string | undefined
 }
 
@@ -32,10 +32,18 @@ export function jsonOf(value: object): KeptJson | string {
   return text
 }
 
-/** The SHA-1 of a text, in hexadecimal. That of the JSON of a record is kept with it. */
+/** The SHA-1 of a text, in hexadecimal. */
+export function sha1Of(text: string): string {
+  return hash('sha1', text)
+}
+
+/** Characters of a digest: 64 bits, so that a page of them is short. */
+const DIGEST = 16
+
+/** The beginning of the SHA-1 of a text, in hexadecimal. That of the JSON of a record is kept with it. */
 export function digestOf(json: KeptJson | string): string {
-  if (typeof json === 'string') return hash('sha1', json)
-  return (json.digest ??= hash('sha1', json.bytes))
+  if (typeof json === 'string') return sha1Of(json).slice(0, DIGEST)
+  return (json.digest ??= hash('sha1', json.bytes).slice(0, DIGEST))
 }
 
 /** The number of bytes of a record's JSON, if it is kept. */

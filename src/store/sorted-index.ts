@@ -64,7 +64,12 @@ export class SortedIndex {
 
   #add(entry: string): void {
     // Changes, and what is ordered by time or added at the end of a list, come last.
-    const position = this.#entries.at(-1)! < entry ? this.#entries.length : this.#lowerBound(entry)
+    if (this.#entries.at(-1)! < entry) {
+      this.#entries.push(entry)
+      this.#keys?.push(undefined)
+      return
+    }
+    const position = this.#lowerBound(entry)
     if (this.#entries[position] === entry) return
     this.#entries.splice(position, 0, entry)
     this.#keys?.splice(position, 0, undefined)

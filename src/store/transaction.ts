@@ -5,7 +5,7 @@ import type { Index } from './indexes.ts'
 import type { Key } from './keys.ts'
 import type { Author, ChangeLog } from './change-log.ts'
 import type { Change, Snapshot, Store, Value } from './port.ts'
-import { keysOf, Prefetched, ReadSet, toRecordRead, type ReadPage, type RecordRead } from './read-set.ts'
+import { keysOf, Prefetched, ReadSet, referenceOf, reliedOn, type ReadPage } from './read-set.ts'
 import {
   PAGE_SIZE,
   toIndexRange,
@@ -102,7 +102,7 @@ export class Transaction {
   load<const Reads extends readonly Read[] = [], const Ranges extends readonly RangeRequest[] = []>(
     request: LoadRequest<Reads, Ranges>,
   ): Awaitable<{ records: { [K in keyof Reads]: ValueOf<Reads[K]> }; ranges: { [R in keyof Ranges]: PageOf<Ranges[R]> } }> {
-    const reads = this.#writes.resolve((request.records ?? []).map(toRecordRead))
+    const reads = this.#writes.resolve(request.records ?? [])
     const ranges = request.ranges ?? []
     // What was prefetched may have too few entries of an index that was written since.
     const pages = ranges.some(({ index }) => this.#writtenTo(index.name)) ? undefined : this.#prefetched.pagesOf(ranges)
@@ -122,10 +122,9 @@ export class Transaction {
    * @throws {TransactionConflict} when something read before has changed since
    */
   prefetch({ records = [], ranges = [], counts = [] }: PrefetchRequest): Awaitable<readonly unknown[]> {
-    const reads = records.map(toRecordRead)
     const names = counts.map(({ name }) => name)
-    return andThen(this.#read(reads, ranges, names), (snapshot) => {
-      const keys = this.#addRecords(reads, snapshot)
+    return andThen(this.#read(records, ranges, names), (snapshot) => {
+      const keys = this.#addRecords(records, snapshot)
       for (const [i, range] of ranges.entries()) this.#prefetched.addPage(range, this.#addRange(range, snapshot.ranges[i]!))
       for (const [i, name] of names.entries()) this.#prefetched.addCount(name, snapshot.counts[i]!)
       return keys.map((key) => this.#value(key))
@@ -266,9 +265,9 @@ export class Transaction {
     return this.#writes.put.get(key!) ?? this.#reads.get(key!)?.value
   }
 
-  #addRecords(reads: readonly RecordRead[], { records }: Snapshot): (string | null)[] {
+  #addRecords(reads: readonly Read[], { records }: Snapshot): (string | null)[] {
     return records.map(({ key, stored }, i) => {
-      if (key !== null) this.#reads.add(key, stored, reads[i]!.members)
+      if (key !== null) this.#reads.add(key, stored, reliedOn(reads[i]!))
       return key
     })
   }
@@ -302,10 +301,10 @@ export class Transaction {
   }
 
   /** @throws {TransactionConflict} if something read before has changed */
-  #read(reads: readonly RecordRead[], ranges: readonly RangeRequest[], counts: readonly string[]): Awaitable<Snapshot> {
+  #read(reads: readonly Read[], ranges: readonly RangeRequest[], counts: readonly string[]): Awaitable<Snapshot> {
     const { records, indexes } = this.#reads.expectation
     const snapshot = this.#store.read(this.partition, {
-      records: reads.map(({ reference }) => reference),
+      records: reads.map(referenceOf),
       ranges: ranges.map(({ index, options }) => toIndexRange(index, widened(options, this.#writtenTo(index.name)))),
       counts,
       expect: { records, indexes, capacity: NO_CAPACITY },

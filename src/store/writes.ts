@@ -1,7 +1,8 @@
 import { indexChanges } from './indexing.ts'
-import type { Change, Stored, Value } from './port.ts'
-import type { RecordRead } from './read-set.ts'
-import type { RangeOptions } from './reads.ts'
+import type { Key } from './keys.ts'
+import type { Change, Reference, Stored, Value } from './port.ts'
+import { referenceOf } from './read-set.ts'
+import type { RangeOptions, Read } from './reads.ts'
 import { membersOf, resolveReference } from './references.ts'
 
 /** What a transaction has written so far. */
@@ -40,12 +41,16 @@ export class Writes {
   }
 
   /** Resolves the templates that refer to these records: storage does not know them. */
-  resolve(reads: readonly RecordRead[]): readonly RecordRead[] {
+  resolve(reads: readonly Read[]): readonly Read[] {
     if (this.isEmpty) return reads
-    const resolved: RecordRead[] = []
-    const memberOf = membersOf((index) => this.put.get(resolved[index]!.reference))
-    for (const read of reads) resolved.push({ ...read, reference: resolveReference(read.reference, memberOf) ?? read.reference })
-    return resolved
+    const keys: Reference[] = []
+    const memberOf = membersOf((index) => this.put.get(keys[index]!))
+    return reads.map((read) => {
+      const reference = referenceOf(read)
+      const key = (resolveReference(reference, memberOf) ?? reference) as Key<unknown>
+      keys.push(key)
+      return typeof read === 'string' ? key : { ...read, key }
+    })
   }
 
   /** @param before the records as they were read */

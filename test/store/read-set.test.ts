@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Stored } from '../../src/store/port.ts'
-import { keysOf, Prefetched, ReadSet, toRecordRead, type ReadPage } from '../../src/store/read-set.ts'
+import { keysOf, Prefetched, ReadSet, type ReadPage } from '../../src/store/read-set.ts'
 import { partOf, type RangeRequest, type Read } from '../../src/store/reads.ts'
 
 /** A record at its n-th revision. */
@@ -136,7 +136,7 @@ describe('a set of what was read', () => {
     set.add('part:1', at(2), ['id'])
     set.add('none:1', null)
     set.addPage(page({ weak: true }))
-    expect(set.resolve(reads.map(toRecordRead))).toEqual(found)
+    expect(set.resolve(reads)).toEqual(found)
     expect(Object.fromEntries(set.expectation.records)).toEqual({ 'whole:1': 'r1', 'part:1': expected, 'none:1': null })
   })
 })

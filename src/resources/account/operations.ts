@@ -53,7 +53,7 @@ export const accountOperations = [
       (_params, _at, { tokenHash }) => [keys.workspace(), keys.tokenUse(tokenHash)],
       ([workspace, use]) => ({ workspace, use }),
     ),
-    async run({ caller }, { workspace, use }) {
+    run({ caller }, { workspace, use }) {
       const token = tokenOf(caller)
       const { membership } = caller
       return {

@@ -85,10 +85,9 @@ export const cardOperations = [
     query: z.strictObject(includeParameter('counts', 'claim')),
     data: cardWithCounts,
     target: cardTarget,
-    async run(request, loaded) {
-      if (request.query.include === undefined) return { data: loaded.card }
-      const [data] = await withInclusions(request, [loaded.card])
-      return { data: data!, entity: null }
+    run(request, { card }) {
+      if (request.query.include === undefined) return { data: card }
+      return withInclusions(request, [card]).then(([data]) => ({ data: data!, entity: null }))
     },
   }),
 

@@ -175,7 +175,7 @@ class CardReader {
     const { reverse } = this.#request
     // The set of cards and their order must not change meanwhile. Cards that do not match may change.
     const weak = this.#examination === undefined ? false : 'records'
-    return { ...(reverse ? { before: after } : { after }), limit, partial: true, weak, reverse }
+    return reverse ? { before: after, limit, partial: true, weak, reverse } : { after, limit, partial: true, weak, reverse }
   }
 
   /** The number of cards to read of each of several segments. */
