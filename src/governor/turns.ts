@@ -160,6 +160,8 @@ export class Turn {
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
         this.#grant = undefined
+        // It has waited, and not worked.
+        this.#began = this.#turns.now()
         this.leave()
         reject(clientHasLeft())
       }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { documented } from '../model/fields.ts'
 import { limits } from '../model/limits.ts'
 import { type Index, positionEntry } from '../store/indexes.ts'
-import { keptLength } from '../store/record-json.ts'
+import { jsonOf, keptLength } from '../store/record-json.ts'
 import type { Transaction } from '../store/transaction.ts'
 import { ApiError } from '../model/errors.ts'
 import { keys } from '../store/keys.ts'
@@ -137,8 +137,14 @@ export function fittingItems(items: readonly unknown[], maxBytes: number = limit
   // Almost every page is far below the maximum, and is not serialized twice.
   if (items.reduce<number>((sum, item) => sum + maximumSize(item), 0) <= maxBytes) return items.length
   let bytes = 0
-  const excess = items.findIndex((item) => (bytes += Buffer.byteLength(JSON.stringify(item)) + 1) > maxBytes)
+  const excess = items.findIndex((item) => (bytes += jsonLength(item) + 1) > maxBytes)
   return excess === -1 ? items.length : Math.max(excess, 1)
+}
+
+/** The bytes of an item in JSON. Those of a record are kept for the response. */
+function jsonLength(item: unknown): number {
+  const json = typeof item === 'object' && item !== null ? jsonOf(item) : JSON.stringify(item)
+  return typeof json === 'string' ? Buffer.byteLength(json) : json.bytes.length
 }
 
 /** An upper bound of the size of a value in JSON, with the comma behind it: each character may become an escape of six bytes. */

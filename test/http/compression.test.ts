@@ -175,7 +175,7 @@ describe('over HTTP', () => {
 describe('the compression of bodies', () => {
   const request = (accepted: string) => new Request('http://localhost/', { headers: { 'accept-encoding': accepted } }) as ServerRequest
   const init = { status: 201, statusText: 'Created', headers: { 'x-other': 'stays' } }
-  const apply = (compression: Compression, content: string | Uint8Array, owner?: object) =>
+  const apply = async (compression: Compression, content: string | Uint8Array, owner?: object) =>
     compression.apply(request('gzip'), new CompressibleResponse(content, init, owner))
 
   test.each<[string, string | Uint8Array, boolean]>([
