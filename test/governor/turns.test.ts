@@ -38,6 +38,41 @@ const forever = new AbortController().signal
 const worker = (workspaceId: string, id: string, signal = forever) => ({ workspaceId, id, signal })
 
 describe('the turns of the event loop', () => {
+  test('are measured by the monotonic clock of the process', () => {
+    const before = performance.now()
+    const now = new Turns().now()
+    expect([before <= now, now <= performance.now()]).toEqual([true, true])
+  })
+
+  test('a turn whose client leaves while it works still ends before the next one of its token', async () => {
+    const { turns, endPause } = heldTurns(0)
+    const client = new AbortController()
+    const [first, second] = [client.signal, forever].map((signal) => new Turn(turns, worker('a', 'ann', signal)))
+    const working = first!.take()
+    await endPause()
+    await working
+    let isWorking = false
+    void second!.take().then(() => (isWorking = true))
+    client.abort()
+    await endPause()
+    expect(isWorking).toBe(false)
+    first!.leave()
+    await endPause()
+    expect(isWorking).toBe(true)
+  })
+
+  test('the time in which a client has waited before it left is no work', async () => {
+    const { turns, pauses, endPause, work } = heldTurns(0)
+    const client = new AbortController()
+    const left = new Turn(turns, worker('a', 'ann', client.signal)).take()
+    work(8)
+    client.abort()
+    await expect(left).rejects.toThrow()
+    await endPause()
+    void new Turn(turns, worker('a', 'ann')).take()
+    expect(pauses.map(({ length }) => length)).toEqual([1])
+  })
+
   test('who has worked for less than a millisecond goes on', () => {
     const { turns, pauses, work } = heldTurns(0)
     const turn = new Turn(turns, worker('a', 'ann'))
