@@ -28,12 +28,16 @@ export function keysOf({ entries, fetch }: ReadPage): string[] {
   return fetch === undefined ? [] : entries.map((entry) => fetch + lastWord(entry))
 }
 
+const NO_INDEXES: ReadonlyMap<string, string | null> = new Map()
+/** Expects no capacity, as each read. */
+export const NO_CAPACITY: ReadonlyMap<string, number> = new Map()
+
 /** What a transaction has read so far, and what it relies on. */
 export class ReadSet {
   readonly #records = new Map<string, Stored | null>()
   readonly #expected = new Map<string, ExpectedRecord>()
-  readonly #indexes = new Map<string, string | null>()
-  readonly #capacity = new Map<string, number>()
+  #indexes: Map<string, string | null> | undefined
+  #capacity: Map<string, number> | undefined
   /** Pages whose records are not in the maps yet. A list reads its page last, so they are never needed there. */
   #pages: ReadPage[] = []
 
@@ -53,7 +57,7 @@ export class ReadSet {
   /** what must still be true at the next read, and with the capacities at the commit */
   get expectation(): Expectation {
     this.#addPages()
-    return { records: this.#expected, indexes: this.#indexes, capacity: this.#capacity }
+    return { records: this.#expected, indexes: this.#indexes ?? NO_INDEXES, capacity: this.#capacity ?? NO_CAPACITY }
   }
 
   reliesOn(key: string): boolean {
@@ -87,11 +91,11 @@ export class ReadSet {
   }
 
   addIndex(name: string, revision: string | null): void {
-    this.#indexes.set(name, revision)
+    ;(this.#indexes ??= new Map()).set(name, revision)
   }
 
   addCapacity(name: string, limit: number): void {
-    this.#capacity.set(name, limit)
+    ;(this.#capacity ??= new Map()).set(name, limit)
   }
 
   /** Relies on a record that was read, as a whole. */

@@ -5,7 +5,7 @@ import type { Index } from './indexes.ts'
 import type { Key } from './keys.ts'
 import type { Author, ChangeLog } from './change-log.ts'
 import type { Change, Snapshot, Store, Value } from './port.ts'
-import { keysOf, Prefetched, ReadSet, referenceOf, reliedOn, type ReadPage } from './read-set.ts'
+import { keysOf, NO_CAPACITY, Prefetched, ReadSet, referenceOf, reliedOn, type ReadPage } from './read-set.ts'
 import {
   PAGE_SIZE,
   toIndexRange,
@@ -45,10 +45,10 @@ export class Transaction {
   readonly #random: RandomSource
   readonly #lease: string | undefined
   readonly #reads = new ReadSet()
-  readonly #prefetched = new Prefetched()
+  #prefetched: Prefetched | undefined
   readonly #writes = new Writes()
   /** keys of new records, which contain a new id */
-  readonly #created = new Set<string>()
+  #created: Set<string> | undefined
   #newRevision: string | undefined
   #logged: { readonly log: ChangeLog; readonly author: Author } | undefined
 
@@ -104,8 +104,7 @@ export class Transaction {
   ): Awaitable<{ records: { [K in keyof Reads]: ValueOf<Reads[K]> }; ranges: { [R in keyof Ranges]: PageOf<Ranges[R]> } }> {
     const reads = this.#writes.resolve(request.records ?? [])
     const ranges = request.ranges ?? []
-    // What was prefetched may have too few entries of an index that was written since.
-    const pages = ranges.some(({ index }) => this.#writtenTo(index.name)) ? undefined : this.#prefetched.pagesOf(ranges)
+    const pages = ranges.length === 0 ? NO_PAGES : this.#prefetchedPages(ranges)
     const known = pages && this.#reads.resolve(reads)
     if (known !== undefined)
       return { records: known.map((key) => this.#value(key)), ranges: pages!.map((page, i) => this.#toPage(page, ranges[i]!)) } as never
@@ -125,8 +124,9 @@ export class Transaction {
     const names = counts.map(({ name }) => name)
     return andThen(this.#read(records, ranges, names), (snapshot) => {
       const keys = this.#addRecords(records, snapshot)
-      for (const [i, range] of ranges.entries()) this.#prefetched.addPage(range, this.#addRange(range, snapshot.ranges[i]!))
-      for (const [i, name] of names.entries()) this.#prefetched.addCount(name, snapshot.counts[i]!)
+      const prefetched = (this.#prefetched ??= new Prefetched())
+      for (const [i, range] of ranges.entries()) prefetched.addPage(range, this.#addRange(range, snapshot.ranges[i]!))
+      for (const [i, name] of names.entries()) prefetched.addCount(name, snapshot.counts[i]!)
       return keys.map((key) => this.#value(key))
     })
   }
@@ -159,7 +159,7 @@ export class Transaction {
   /** Counts the entries of several indexes in one snapshot. The transaction does not rely on the counts. */
   counts(counted: readonly Index<unknown>[]): Awaitable<number[]> {
     const names = counted.map(({ name }) => name)
-    const stored = this.#prefetched.countsOf(names) ?? andThen(this.#read([], [], names), ({ counts }) => counts)
+    const stored = this.#prefetched?.countsOf(names) ?? andThen(this.#read([], [], names), ({ counts }) => counts)
     return andThen(stored, (counts) => names.map((name, i) => counts[i]! + this.#gainOf(name)))
   }
 
@@ -175,7 +175,7 @@ export class Transaction {
   /** Writes a new record. Its key contains a new id, so it is absent: the commit checks that, and no read is needed. */
   create<T>(key: Key<T>, value: T): void {
     this.#reads.add(key, null)
-    this.#created.add(key)
+    ;(this.#created ??= new Set()).add(key)
     this.put(key, value)
   }
 
@@ -237,7 +237,7 @@ export class Transaction {
       id: key.slice('card:'.length),
       before: this.#reads.get(key)?.value as Card | undefined,
       after: this.#writes.put.get(key) as Card | undefined,
-      isNew: this.#created.has(key),
+      isNew: this.#created?.has(key) === true,
     }))
   }
 
@@ -257,6 +257,11 @@ export class Transaction {
       if (outcome === 'conflict') throw new TransactionConflict()
       this.#logged?.log.committed(change)
     })
+  }
+
+  /** What was prefetched may have too few entries of an index that was written since. */
+  #prefetchedPages(ranges: readonly RangeRequest[]): ReadPage[] | undefined {
+    return ranges.some(({ index }) => this.#writtenTo(index.name)) ? undefined : this.#prefetched?.pagesOf(ranges)
   }
 
   /** @param key null: a template has none, so there is no record */
@@ -313,10 +318,10 @@ export class Transaction {
   }
 }
 
+const NO_PAGES: readonly ReadPage[] = []
+
 /** @throws {TransactionConflict} if there is no snapshot: something read before has changed */
 function consistent(snapshot: Snapshot | null): Snapshot {
   if (snapshot === null) throw new TransactionConflict()
   return snapshot
 }
-
-const NO_CAPACITY: ReadonlyMap<string, number> = new Map()

@@ -5,11 +5,23 @@ import { referenceOf } from './read-set.ts'
 import type { RangeOptions, Read } from './reads.ts'
 import { membersOf, resolveReference } from './references.ts'
 
+const NO_RECORDS: ReadonlyMap<string, Value> = new Map()
+const NO_KEYS: ReadonlySet<string> = new Set()
+
 /** What a transaction has written so far. */
 export class Writes {
-  readonly put = new Map<string, Value>()
-  readonly remove = new Set<string>()
+  // Most transactions only read.
+  #put: Map<string, Value> | undefined
+  #remove: Set<string> | undefined
   #indexes: Change['indexes'] | undefined
+
+  get put(): ReadonlyMap<string, Value> {
+    return this.#put ?? NO_RECORDS
+  }
+
+  get remove(): ReadonlySet<string> {
+    return this.#remove ?? NO_KEYS
+  }
 
   get size(): number {
     return this.put.size + this.remove.size
@@ -29,14 +41,14 @@ export class Writes {
   }
 
   set(key: string, value: Value): void {
-    this.remove.delete(key)
-    this.put.set(key, value)
+    this.#remove?.delete(key)
+    ;(this.#put ??= new Map()).set(key, value)
     this.#indexes = undefined
   }
 
   delete(key: string): void {
-    this.put.delete(key)
-    this.remove.add(key)
+    this.#put?.delete(key)
+    ;(this.#remove ??= new Set()).add(key)
     this.#indexes = undefined
   }
 
