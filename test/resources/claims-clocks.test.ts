@@ -3,7 +3,7 @@ import { setUpBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { Service } from '../support/service.ts'
 
-/** How far the clocks of two processes are apart, in milliseconds. */
+/** How far the clocks are apart, in milliseconds. */
 const APART = 2000
 /** The time of a claim, in milliseconds. */
 const TTL = 10_000
