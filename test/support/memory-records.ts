@@ -14,6 +14,12 @@ class MemoryRecords {
   /** the ranges of each read */
   ranges: (readonly IndexRange[])[] = []
 
+  readonly #partition: string
+
+  constructor(partition: string) {
+    this.#partition = partition
+  }
+
   reset(): void {
     this.store = createMemoryStore()
     this.ranges = []
@@ -28,8 +34,8 @@ class MemoryRecords {
     }
   }
 
-  begin = (): Transaction => new Transaction(this.store, 'w', systemRandom)
-  work = <T>(run: (tx: Transaction) => T | Promise<T>): Promise<T> => transact(this.store, 'w', systemRandom, run)
+  begin = (): Transaction => new Transaction(this.store, this.#partition, systemRandom)
+  work = <T>(run: (tx: Transaction) => T | Promise<T>): Promise<T> => transact(this.store, this.#partition, systemRandom, run)
   read = <T>(key: Key<T>): Promise<T | undefined> => this.work((tx) => tx.get(key))
   /** Creates records with their index entries. */
   add = (records: Readonly<Record<string, object>>): Promise<void> =>
@@ -47,8 +53,8 @@ class MemoryRecords {
 }
 
 /** Registers the hook of a suite. @returns records that are new for each test */
-export function setUpRecords(): MemoryRecords {
-  const records = new MemoryRecords()
+export function setUpRecords(partition = 'w'): MemoryRecords {
+  const records = new MemoryRecords(partition)
   beforeEach(() => records.reset())
   return records
 }
