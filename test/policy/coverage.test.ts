@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { unmetConditions } from '../../src/policy/conditions.ts'
 import { Coverage } from '../../src/policy/coverage.ts'
 import { cells } from '../../src/policy/enumerate.ts'
 import { renderLcov } from '../../src/policy/result-formats.ts'
 import { handWrittenCells, handWrittenOperations, handWrittenWebActions, type HandWrittenCell } from '../support/hand-written-decisions.ts'
-import { decideCell, load, shipped, shippedFiles } from '../support/policy.ts'
+import { load, shipped, shippedFiles } from '../support/policy.ts'
 
 const { vocabulary, permissionRules, scopeRules } = shipped
 const space = [...cells(vocabulary)]
@@ -43,29 +42,6 @@ function withDeadRule() {
   const permissions = { ...shippedFiles.permissions, text: shippedFiles.permissions.text.replace('  - id: P8\n', rule) }
   return { engine: load({ ...shippedFiles, permissions }), permissions }
 }
-
-describe('the rules that match', () => {
-  test('are those that the engine states, in every cell', () => {
-    const differences = space.filter((cell) => {
-      const { derived, rules } = decideCell(shipped, cell.permission.id, cell)
-      const matching = permissionRules.filter(
-        ({ fields, conditions }) =>
-          (cell.field === undefined || fields === undefined || fields.includes(cell.field)) &&
-          unmetConditions(conditions, { ...cell.facts, ...derived }).length === 0,
-      )
-      const defined = Object.keys(derived).map((name) => [
-        name,
-        matching.some(({ row, subject }) => row.startsWith('D') && subject.includes(name)),
-      ])
-      const allowing = matching.filter(
-        ({ action, subject }) => action.includes(cell.permission.action) && subject.includes(cell.permission.subject),
-      )
-      const found = [Object.fromEntries(defined), allowing.map(({ id }) => id).toSorted()]
-      return JSON.stringify(found) !== JSON.stringify([derived, rules])
-    })
-    expect(differences).toEqual([])
-  })
-})
 
 describe('coverage', () => {
   test('has the exact number of cells and rules, all covered by the hand-written decisions', () => {

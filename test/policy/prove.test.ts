@@ -11,7 +11,7 @@ import { proveInvariants, requireSuccess } from '../../src/policy/prove.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { quiet } from '../support/log.ts'
 import { load, shipped, shippedFiles } from '../support/policy.ts'
-import { small } from '../support/small-policy.ts'
+import { small, type Edit } from '../support/small-policy.ts'
 
 /** The shipped tables with one replacement in the text of a file. */
 function changed(table: keyof PolicyFiles, from: string, to: string) {
@@ -37,57 +37,35 @@ function countCells(): number {
   return count
 }
 
-// Violations in cells of the shipped policy. The small policy below has one of each other invariant.
-const violations: [what: string, ReturnType<typeof changed>, failure: string][] = [
-  [
-    'a rule that does not require board access',
-    changed('permissions', '{ board.access: true, comment.author: caller }', '{ comment.author: caller }'),
-    'P14 allows "update Comment" without board.access',
-  ],
-  [
-    'a resource that may be changed but not read',
-    changed(
-      'permissions',
-      'conditions: { board.access: true }\n    reason: Board access includes reading',
-      'conditions: { board.access: true, board.caller: { $in: [creator, member] } }\n    reason: Board access includes reading',
-    ),
-    'P9 allows "create Card" where "read Card" is denied',
-  ],
-  [
-    'a permission whose subject another definition hides than from its readers',
-    changed(
-      'vocabulary',
-      '  - groups: [caller, board, comment]\n    not_found_unless: [board.access]\n',
-      '  - groups: [caller, board, comment]\n    forbidden_unless: [board.access]\n',
-    ),
-    '"update Comment" lacks board.access under not_found_unless, which "read Comment" has',
-  ],
-  [
-    'a permission that is never allowed',
-    changed(
-      'permissions',
-      'action: set_visibility\n    subject: Board\n    conditions: { board.access: true, board.caller: creator }',
-      'action: set_visibility\n    subject: Board\n    conditions: { board.access: true, board.caller: creator, caller.membership: ended }',
-    ),
-    '"set_visibility Board" is never allowed',
-  ],
-  [
-    'a definition that always holds',
-    changed(
-      'permissions',
-      'conditions: { label.board: this }',
-      'conditions: { label.board: { $in: [this] } }\n    reason: and\n  - id: D3.label2\n    row: D3\n    action: define\n    subject: label.belongs\n    conditions: { label.board: other }',
-    ),
-    'label.belongs is true in all cells',
-  ],
-]
+/** A rule that does not require board access. */
+const withoutAccess = changed('permissions', '{ board.access: true, comment.author: caller }', '{ comment.author: caller }')
 
 const CREATE = { id: 'cards.create', method: 'POST', path: '/boards/{board_id}/cards', permission: 'create Card', row: 'P9', also: [] }
 const READ = { id: 'boards.read', method: 'GET', path: '/boards/{board_id}', permission: 'read Board', row: 'P2', also: [] }
 
 describe('the proof', () => {
-  test.each(violations)('the proof fails for %s', (_what, engine, failure) => {
-    expect(proveInvariants(engine, []).failures.join('\n')).toContain(failure)
+  test.each<[what: string, edit: Edit, failure: string]>([
+    [
+      'a rule that does not require board access',
+      ['permissions', '{ board.access: true, comment.author: caller }', '{ comment.author: caller }'],
+      'P2.own allows "update Comment" without board.access',
+    ],
+    [
+      'a resource that may be changed but not read',
+      [
+        'permissions',
+        '[Board, Comment], conditions: { board.access: true }',
+        '[Board, Comment], conditions: { board.access: true, caller.role: owner }',
+      ],
+      'P2.name allows "update Board" where "read Board" is denied',
+    ],
+    [
+      'a definition that always holds',
+      ['permissions', 'board.access, conditions: { caller.role: owner }', 'board.access, conditions: { board.visibility: closed }'],
+      'board.access is true in all cells',
+    ],
+  ])('the proof fails for %s', (_what, edit, failure) => {
+    expect(proveInvariants(small(edit)).failures.join('\n')).toContain(failure)
   })
 
   const create = (member: string, permission: string, row: string) => ({ ...CREATE, also: [{ member, permission, row }] })
@@ -145,7 +123,7 @@ describe('the start of the service', () => {
   }
 
   test.each<[what: string, options: object, message: string]>([
-    ['if the proof fails', { engine: violations[0]![1] }, 'The policy does not hold:'],
+    ['if the proof fails', { engine: withoutAccess }, 'The policy does not hold:'],
     [
       'with an operation that states a wrong row',
       { operations: withRow('boards.delete', () => ({ row: 'P5' })) },
