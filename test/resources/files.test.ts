@@ -3,7 +3,7 @@ import { collectGarbage } from '../../src/admin/garbage-collection.ts'
 import { setUpBoard, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import type { Person } from '../support/service.ts'
-import { forbidden, notFound } from './refusals.ts'
+import { forbidden } from './refusals.ts'
 
 describe.each(drivers)('files, on $name', (driver) => {
   const setup = setUpBoard(driver)
@@ -32,18 +32,6 @@ describe.each(drivers)('files, on $name', (driver) => {
       },
     ])
     expect(found.headers.get('etag')).toMatch(/^"[0-9a-z]{20}"$/)
-  })
-
-  test('only the owner of a file changes its visibility', async () => {
-    const { service, ann, bob, board } = setup
-    const { file_id } = await attach()
-    const later = board.tick()
-    const update = (token: string, visibility: string) => service.send(token, 'PATCH', `/files/${file_id}`, { visibility })
-    expect(await update(bob.write, 'private')).toMatchObject(forbidden('X2'))
-    const updated = await update(ann.write, 'private')
-    expect([updated.status, updated.body.data]).toMatchObject([200, { visibility: 'private', updated_at: later }])
-    expect(updated.body).toEqual((await read(ann, file_id)).body)
-    expect(await update(bob.write, 'workspace')).toMatchObject(notFound)
   })
 
   test('a workspace file does not tell those who have no access to its home board that the board exists', async () => {

@@ -69,15 +69,16 @@ describe.each(drivers)('references that are removed in batches, on $name', (driv
     expect(await storedIds('assignee_ids')).not.toContain(bob.id)
   })
 
-  test('an assignment that is made while earlier ones are removed stays', async () => {
-    const { board, bob } = setup
+  test('an assignment that is made while earlier ones are removed stays, also that of a new card', async () => {
+    const { board, columnId, bob } = setup
     await assign(bob)
     await board.add(bob)
     await board.makePrivate()
     await board.delete(`/boards/${board.id}/members/${bob.id}`)
     await board.add(bob)
     await assign(bob, [cards[3]!])
-    await always(async () => expect((await listed(`assignee_id=${bob.id}`)).map(({ id }) => id)).toEqual([cards[3]]))
+    const created = await board.card(columnId, 'New', { assignee_ids: [bob.id] })
+    await always(async () => expect((await listed(`assignee_id=${bob.id}`)).map(({ id }) => id)).toEqual([cards[3], created]))
     expect(await storedIds('assignee_ids')).toEqual([bob.id])
   })
 
