@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { describeSet } from '../../src/policy/conjunctions.ts'
 import { diffPolicies, undeclared, type DefinitionChange, type PolicyChange, type PolicyDiff } from '../../src/policy/decision-diff.ts'
-import type { Engine } from '../../src/policy/engine.ts'
+import type { Engine, PolicyFile } from '../../src/policy/engine.ts'
 import { renderDiffText } from '../../src/policy/result-formats.ts'
 import { readSource } from '../../src/policy/source.ts'
 import { readWidenings, type Widening } from '../../src/policy/widenings.ts'
@@ -103,64 +105,13 @@ function errorsOf(diff: PolicyDiff, before: Engine, after: Engine): string[] {
   return errors
 }
 
-const anyAuthor: Edit = ['permissions', 'conditions: { board.access: true, comment.author: caller }', 'conditions: { board.access: true }']
-const ownersOnly: Edit = [
-  'permissions',
-  'id: P1, row: P1, action: read, subject: [Board, Comment], conditions: { board.access: true }',
-  'id: P1, row: P1, action: read, subject: [Board, Comment], conditions: { board.access: true, caller.role: owner }',
-]
-const readersUpdate: Edit = [
-  'scopes',
-  'id: S2.update, row: S2, action: update, subject: [Board, Comment], conditions: { token.scope: write }',
-  'id: S2.update, row: S2, action: update, subject: [Board, Comment], conditions: { token.scope: { $in: ["s:read", write] } }',
-]
-const unhidden: Edit = [
-  'vocabulary',
-  'not_found_unless: [board.access], forbidden_unless: [board.control]',
-  'forbidden_unless: [board.access, board.control]',
-]
-const tokensRead: readonly Edit[] = [
-  ['vocabulary', 'groups: [caller], surface: web_app', 'groups: [caller]'],
-  ['specification', 'X1: { surface: web_app,', 'X1: { scope: "s:read",'],
-  ['operations', 'web_app:\n  log.read: [X1, read Log, owners]', '  log.get: [GET, /log, read, X1, read Log, owners]'],
-  ['scopes', 'action: read, subject: [Board, Comment]', 'action: read, subject: [Board, Comment, Log]'],
-]
-const guests: readonly Edit[] = [
-  ['vocabulary', 'values: [owner, member]', 'values: [owner, member, guest]'],
-  ['cases', 'member: { caller.role: member } }', 'member: { caller.role: [member, guest] } }'],
-  [
-    'cases',
-    'hidden: { board.visibility: closed, caller.role: member }',
-    'hidden: { board.visibility: closed, caller.role: [member, guest] }',
-  ],
-]
-const views: readonly Edit[] = [
-  ['vocabulary', 'actions: { read: [Board] }', 'actions: { read: [Board], view: [Board] }'],
-  ['scopes', 'action: read, subject: [Board, Comment]', 'action: [read, view], subject: [Board]'],
-  ['permissions', 'id: P1, row: P1, action: read, subject: [Board, Comment]', 'id: P1, row: P1, action: [read, view], subject: [Board]'],
-  ['operations', 'web_app:', '  boards.view: [GET, /view, read, P1, view Board, seen]\nweb_app:'],
-]
-
-const readersDelete: Edit = [
-  'scopes',
-  'subject: Board, conditions: { token.scope: write }',
-  'subject: Board, conditions: { token.scope: { $in: ["s:read", write] } }',
-]
-const membersLog: Edit = [
-  'permissions',
-  'subject: Log, conditions: { caller.role: owner }',
-  'subject: Log, conditions: { caller.role: member }',
-]
-const closedOnly: Edit = ['permissions', 'conditions: { board.visibility: open }', 'conditions: { board.visibility: closed }']
-/** A definition for which no permission asks. */
-const added: readonly Edit[] = [
-  ['vocabulary', '  board.control:', '  board.more: { groups: [caller, board], means: more }\n  board.control:'],
-  [
-    'permissions',
-    '  - { id: D2,',
-    '  - { id: D2.more, row: D2, action: define, subject: board.more, conditions: { board.visibility: open, caller.role: owner }, reason: Open. }\n  - { id: D2,',
-  ],
-]
+const { edits, changes } = parse(readFileSync(new URL('../../fixtures/small-policy-changes.yaml', import.meta.url), 'utf8')) as {
+  readonly edits: Readonly<Record<string, readonly { in: PolicyFile; from: string; to: string }[]>>
+  readonly changes: readonly { what: string; before: string[]; after: string[]; lines?: string[] }[]
+}
+/** The small policy with the edits of these names. */
+const edited = (...names: readonly string[]) =>
+  small(...names.flatMap((name) => edits[name]!.map((one): Edit => [one.in, one.from, one.to])))
 
 const termsOf = (when: PolicyChange['when']) => [...when].map(([name, values]) => `${name} ${values.join('|')}`).join(', ') || 'always'
 
@@ -178,109 +129,21 @@ const definitionLine = ({ name, now, when, declared }: DefinitionChange) =>
 const linesOf = ({ changes, definitions }: PolicyDiff) => [...definitions.map(definitionLine), ...changes.map(lineOf)]
 
 describe('the changes between two small policies', () => {
-  test.each<[what: string, before: readonly Edit[], after: readonly Edit[], lines: readonly string[] | undefined]>([
-    [
-      'a condition is removed',
-      [],
-      [anyAuthor],
-      [
-        'widening update Comment: forbidden → allowed; token.scope write, comment.author other, board.control true (usual scope); 2 as write owner open other',
-        'widening update Comment: forbidden → allowed; token.scope write, comment.author other, board.access true (usual scope); 3 as write owner open other',
-      ],
-    ],
-    ['a condition is added', [], [ownersOnly], undefined],
-    ['a definition no longer hides', [], [unhidden], undefined],
-    [
-      'a scope is added to what no longer hides',
-      [],
-      [unhidden, readersDelete],
-      [
-        'widening delete Board: insufficient_scope → allowed; token.scope s:read, board.control true; 2 as s:read owner open',
-        'widening delete Board: not_found → forbidden; token.scope write, board.access false; 1 as write member closed',
-        'response delete Board: insufficient_scope → forbidden; token.scope s:read, board.control false; 2 as s:read member open',
-      ],
-    ],
-    [
-      'tokens can do what only the web app could',
-      [],
-      tokensRead,
-      [
-        'widening read Log: absent → allowed; token.scope s:read|write, caller.role owner (usual scope); 2 as s:read owner',
-        'narrowing read Log: allowed → absent; token.scope web_app, caller.role owner (usual scope); 1 as web_app owner',
-      ],
-    ],
-    [
-      'only the web app can do what tokens could',
-      tokensRead,
-      [],
-      [
-        'widening read Log: absent → allowed; token.scope web_app, caller.role owner (usual scope); 1 as web_app owner',
-        'narrowing read Log: allowed → absent; token.scope s:read|write, caller.role owner (usual scope); 2 as s:read owner',
-      ],
-    ],
-    [
-      'a value of a fact is added',
-      [],
-      guests,
-      [
-        'board.access true; caller.role guest, board.visibility open',
-        'widening read Board: absent → allowed; token.scope s:read|write, caller.role guest, board.visibility open (usual scope); 2 as s:read guest open',
-        'widening update Board: absent → allowed; token.scope write, caller.role guest, board.visibility open, field name (usual scope); 1 as write guest open name',
-        'widening read Comment: absent → allowed; token.scope s:read|write, caller.role guest, board.visibility open (usual scope); 4 as s:read guest open caller',
-        'widening update Comment: absent → allowed; token.scope write, caller.role guest, board.visibility open, comment.author caller (usual scope); 1 as write guest open caller',
-      ],
-    ],
-    [
-      'the web app allows something to others',
-      [],
-      [membersLog],
-      [
-        'widening read Log: forbidden → allowed; caller.role member; 1 as web_app member',
-        'narrowing read Log: allowed → forbidden; caller.role owner; 1 as web_app owner',
-      ],
-    ],
-    [
-      'a permission is added, and nothing allows another one',
-      [],
-      views,
-      [
-        'widening view Board: absent → allowed; token.scope s:read|write, board.visibility open (usual scope); 4 as s:read owner open',
-        'widening view Board: absent → allowed; token.scope s:read|write, caller.role owner (usual scope); 4 as s:read owner open',
-        'narrowing read Comment: allowed → insufficient_scope; token.scope s:read|write, board.control true (usual scope); 8 as s:read owner open caller',
-        'narrowing read Comment: allowed → insufficient_scope; token.scope s:read|write, board.access true (usual scope); 12 as s:read owner open caller',
-        'response read Comment: not_found → insufficient_scope; token.scope s:read|write, board.access false (usual scope); 4 as s:read member closed caller',
-      ],
-    ],
-    [
-      'a permission is removed, and another one is allowed',
-      views,
-      [],
-      [
-        'widening read Comment: insufficient_scope → allowed; token.scope s:read|write, board.control true (usual scope); 8 as s:read owner open caller',
-        'widening read Comment: insufficient_scope → allowed; token.scope s:read|write, board.access true (usual scope); 12 as s:read owner open caller',
-        'narrowing view Board: allowed → absent; token.scope s:read|write, board.visibility open (usual scope); 4 as s:read owner open',
-        'narrowing view Board: allowed → absent; token.scope s:read|write, caller.role owner (usual scope); 4 as s:read owner open',
-        'response read Comment: insufficient_scope → not_found; token.scope s:read|write, board.access false; 4 as s:read member closed caller',
-      ],
-    ],
-    ['a scope is removed', [readersUpdate], [], undefined],
-    ['a definition is added', [], added, []],
-    ['a definition has another condition', [], [closedOnly], undefined],
-  ])('%s', (_what, before, after, lines) => {
-    const [old, other] = [small(...before), small(...after)]
+  test.each(changes)('$what', ({ before, after, lines }) => {
+    const [old, other] = [edited(...before), edited(...after)]
     const diff = diffPolicies(old, other)
     if (lines !== undefined) expect(linesOf(diff)).toEqual(lines)
     expect([errorsOf(diff, old, other), errorsOf(diffPolicies(other, old), other, old)]).toEqual([[], []])
   })
 
-  test.each<[before: readonly Edit[], after: readonly Edit[], expected: string]>([
-    [[], [anyAuthor], 'P2 comments.update PATCH /comments'],
-    [[], tokensRead, 'X1 log.get GET /log'],
-    [tokensRead, [], 'X1 log.read web app'],
-    [views, [], 'P1 comments.read GET /comments, P1 boards.view GET /view'],
+  test.each([
+    [[], ['anyAuthor'], 'P2 comments.update PATCH /comments'],
+    [[], ['tokensRead'], 'X1 log.get GET /log'],
+    [['tokensRead'], [], 'X1 log.read web app'],
+    [['views'], [], 'P1 comments.read GET /comments, P1 boards.view GET /view'],
   ])('each has a row and an operation (%#)', (before, after, expected) => {
-    const { changes } = diffPolicies(small(...before), small(...after))
-    const found = changes.map(({ row, example: { operation } }) => `${row} ${operation.id} ${operation.method} ${operation.path}`)
+    const diff = diffPolicies(edited(...before), edited(...after))
+    const found = diff.changes.map(({ row, example: { operation } }) => `${row} ${operation.id} ${operation.method} ${operation.path}`)
     expect([...new Set(found)].join(', ')).toBe(expected)
   })
 })
@@ -318,7 +181,7 @@ describe('the declarations of widenings', () => {
   })
 
   test('one counts for its points only, and only in the change of the policy that it names, which adds it', () => {
-    const [before, after] = [small(), small(anyAuthor)]
+    const [before, after] = [small(), edited('anyAuthor')]
     const owners = declare(before, 'update Comment', { 'caller.role': ['owner'] }, 'owners may')
     const wrongPoints = declare(
       before,
@@ -344,19 +207,14 @@ describe('the declarations of widenings', () => {
   })
 
   test('what is narrower is not declared', () => {
-    const [before, after] = [small(anyAuthor), small()]
+    const [before, after] = [edited('anyAuthor'), small()]
     const declaration = declare(before, 'update Comment', {}, 'wanted')
     const diff = diffPolicies(before, after, [declaration])
     expect([diff.unused, diff.changes.map(({ declared }) => declared)]).toEqual([[declaration], [undefined, undefined]])
   })
 
   test('one of a definition counts if it is about all points in which the definition is true now', () => {
-    const noneOpen: Edit = [
-      'permissions',
-      'conditions: { board.visibility: open }',
-      'conditions: { board.visibility: open, caller.role: owner }',
-    ]
-    const [before, after] = [small(...guests, noneOpen), small(...guests)]
+    const [before, after] = [edited('guests', 'noneOpen'), edited('guests')]
     const part = declare(before, 'define board.access', { 'caller.role': ['member'] }, 'a part')
     const ofAnother = declare(before, 'define board.control', {}, 'another one')
     const whole = declare(before, 'define board.access', { 'caller.role': ['member', 'guest'], 'board.visibility': ['open'] }, 'the whole')
@@ -374,8 +232,7 @@ describe('the declarations of widenings', () => {
   })
 
   test('a definition that is true in more cells is a widening, though no permission asks for it there', () => {
-    const more: Edit = ['permissions', '{ board.visibility: open, caller.role: owner }', '{ board.visibility: open }']
-    const [before, after] = [small(...added), small(...added, more)]
+    const [before, after] = [edited('added'), edited('added', 'more')]
     const diff = diffPolicies(before, after)
     expect([diff.changes, undeclared(diff)]).toMatchObject([[], [{ name: 'board.more', now: true }]])
     const declared = diffPolicies(before, after, [declare(before, 'define board.more', {}, 'wanted')])
@@ -383,7 +240,7 @@ describe('the declarations of widenings', () => {
   })
 
   test('one counts only in the change that adds it: no earlier change can prepare a later one', () => {
-    const [before, after] = [small(), small(anyAuthor)]
+    const [before, after] = [small(), edited('anyAuthor')]
     const declared = [declare(before, 'update Comment', {}, 'wanted')]
     expect(undeclared(diffPolicies(before, after, declared))).toEqual([])
     const prepared = diffPolicies(before, after, declared, declared)
