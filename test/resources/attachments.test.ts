@@ -7,7 +7,6 @@ import { bytes } from '../support/service.ts'
 import { conflict } from './refusals.ts'
 
 const MINUTE = 60_000
-const DAY = 24 * 60 * MINUTE
 const UPLOAD_BYTES = 1024 * 1024
 
 describe.each(drivers)('attachments, on $name', (driver) => {
@@ -30,17 +29,6 @@ describe.each(drivers)('attachments, on $name', (driver) => {
       expect(second.body.data.id).not.toBe(data.id)
       for (const id of [cardId, otherId]) expect(await attach(id)).toMatchObject(conflict('The file is attached to this card already.'))
       expect(await list(otherId)).toEqual([expected])
-    })
-
-    test('the file of a detached attachment can be attached again', async () => {
-      const { service, workspaceId, ann, board, cardId } = setup
-      const { id, file_id } = (await board.attach(cardId)).body.data
-      await board.delete(`/attachments/${id}`)
-      const again = await service.send(ann.write, 'POST', `/cards/${cardId}/attachments`, { file_id })
-      expect([again.status, again.body.data.file_id]).toEqual([201, file_id])
-      service.now += DAY + 60 * MINUTE
-      await collectGarbage(service.adminDeps, workspaceId)
-      expect(await (await download(again.body.data.id)).text()).toBe('hello')
     })
   })
 

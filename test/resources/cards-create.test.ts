@@ -160,12 +160,11 @@ describe('the creation of a card with labels, assignees and subtasks', () => {
   test('each decision is in the decision record, up to the one that was denied', async () => {
     const { service } = setup
     await create({ label_ids: named('label'), assignee_ids: named('user2', 'userWithoutAccess', 'user'), subtasks: ['One'] })
-    const { decision, further } = service.records.at(-1)!
-    expect(decision).toMatchObject({ permission: 'create Card', outcome: 'allowed', row: 'P9' })
-    expect(further!.map(({ permission, outcome, row }) => [permission, outcome, row])).toEqual([
-      ['apply_label Card', 'allowed', 'P12'],
-      ['assign Card', 'allowed', 'P12'],
-      ['assign Card', 'not_found', 'P12'],
+    const { further } = service.records.at(-1)!
+    expect(further!.map(({ permission, outcome }) => `${permission} ${outcome}`)).toEqual([
+      'apply_label Card allowed',
+      'assign Card allowed',
+      'assign Card not_found',
     ])
     await create({ subtasks: ['One', 'Two'] })
     expect(service.records.at(-1)!.further!.map(({ permission }) => permission)).toEqual(['create Subtask'])

@@ -123,15 +123,11 @@ describe.each(drivers)('the change feed of a board, on $name', (driver) => {
     expect(seen.map(({ seq }) => seq)).toEqual(seen.map((_change, i) => seen[0]!.seq + i))
   })
 
-  test('belongs to one board, and to those who have access to it at each request', async () => {
-    const { board, service, bob, ann } = setup
+  test('belongs to one board', async () => {
+    const { service, ann } = setup
     const other = await TestBoard.create(service, ann)
     const { cursor } = await read()
     expect((await service.send(ann.read, 'GET', `/boards/${other.id}/changes?after=${cursor}`)).body.error.code).toBe('cursor_expired')
-    await board.makePrivate()
-    const hidden = await service.send(bob.read, 'GET', path(`?after=${cursor}`))
-    const absent = await service.send(bob.read, 'GET', '/boards/brd_00000000000000000000/changes')
-    expect([hidden.status, hidden.body.error.message]).toEqual([404, absent.body.error.message])
   })
 
   test('a cursor of a change that was lost or pruned is 410, and the message says how to go on', async () => {

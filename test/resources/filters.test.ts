@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { z } from 'zod'
 import { operations } from '../../src/resources/table.ts'
 import { recordUses } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
@@ -185,16 +184,5 @@ describe.each(drivers)('"me", on $name', (driver) => {
     const unassigned = await Promise.all(['me', userId].map((who) => send('DELETE', `/cards/{card_id}/assignees/${who}`)))
     const message = '"user_id" names no resource that can be used here.'
     for (const reply of unassigned) expect(reply).toMatchObject({ status: 404, body: { error: { message, parameter: 'user_id' } } })
-  })
-
-  test('is documented wherever a user id is taken', () => {
-    const document = JSON.stringify(defaultDocument())
-    const userIds = [...document.matchAll(/"name":"(user_id|assignee_id|completed_by)"[^}]*"pattern":"([^"]+)"/g)].map(
-      ([, name, pattern]) => [name, pattern!.slice(0, 7)],
-    )
-    expect(new Set(userIds.map(([name]) => name))).toEqual(new Set(['user_id', 'assignee_id', 'completed_by']))
-    expect(userIds.filter(([, pattern]) => !pattern!.startsWith('^(?:me|'))).toEqual([])
-    const body = z.toJSONSchema(operations.find(({ id }) => id === 'cards.create')!.body!, { io: 'input', unrepresentable: 'any' })
-    expect((body.properties as any).assignee_ids.items.pattern).toMatch(/^\^\(\?:me\|/)
   })
 })
