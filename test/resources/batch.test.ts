@@ -265,8 +265,8 @@ describe('a batch', () => {
   })
 
   test('refuses every operation that requires kanban:admin, also with a token that has it', async () => {
-    const needs = ['delete Board', 'set_visibility Board', 'add BoardMember', 'remove BoardMember', 'delete Card']
-    const admin = operations.filter((one) => one.method !== 'GET' && needs.includes(one.needs.join(' ')))
+    const needs = new Set(['delete Board', 'set_visibility Board', 'add BoardMember', 'remove BoardMember', 'delete Card'])
+    const admin = operations.filter((one) => one.method !== 'GET' && needs.has(one.needs.join(' ')))
     expect(admin.length).toBeGreaterThan(3)
     for (const { id } of admin) {
       const { body } = await send([{ operation: id, params: { user_id: 'x', card_id: 'x' } }])
