@@ -1,21 +1,18 @@
 import { request as httpRequest } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Turn, Turns } from '../../src/governor/turns.ts'
 import { startListener } from '../../src/listener/listener.ts'
 import type { Card } from '../../src/model/card.ts'
-import { systemRandom } from '../../src/model/ids.ts'
 import { Examination } from '../../src/resources/cards/examination.ts'
 import type { Index } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
-import { createMemoryStore } from '../../src/store/memory.ts'
-import { Transaction } from '../../src/store/transaction.ts'
 import { change } from '../support/changes.ts'
 import { TestBoard } from '../support/board.ts'
 import { watchCards } from '../support/card-reads.ts'
 import { drivers } from '../support/drivers.ts'
-import { effort } from '../support/effort.ts'
 import { memory } from '../support/memory.ts'
+import { setUpRecords } from '../support/memory-records.ts'
 import { Service } from '../support/service.ts'
 
 /** Turns whose pauses end when the test says so. Each question about the time takes some milliseconds. */
@@ -221,14 +218,13 @@ const card = (id: string, description: string) => ({ id: `crd_${id.repeat(20)}`,
 
 describe('the examination of cards', () => {
   const free = () => undefined
+  const records = setUpRecords()
 
   test('the transaction forgets the cards that do not match', async () => {
     const cards = [card('a', ''), card('b', ''), card('c', '')]
-    const store = createMemoryStore()
-    const entries = cards.map(({ id }) => `x ${id}`)
     const put = Object.fromEntries(cards.map((one) => [keys.card(one.id), { ...one }]))
-    await store.commit('w', change({ put, index: { i: { add: entries } } }))
-    const tx = new Transaction(store, 'w', systemRandom)
+    await records.store.commit('w', change({ put, index: { i: { add: cards.map(({ id }) => `x ${id}`) } } }))
+    const tx = records.begin()
     const index: Index<Card> = { name: 'i', fetch: 'card:' }
     const { values } = await tx.range(index, { limit: 3, weak: 'records' })
     const examination = new Examination(tx, free, ({ title }) => title === 'b')
@@ -239,7 +235,7 @@ describe('the examination of cards', () => {
   test('the longer the cards are, the fewer are read at once', async () => {
     const steps: number[] = []
     for (const length of [0, 1000, 10_000, 50_000, 1_000_000]) {
-      const examination = new Examination(new Transaction(createMemoryStore(), 'w', systemRandom), free, () => false)
+      const examination = new Examination(records.begin(), free, () => false)
       steps.push(examination.step)
       await examination.matching([card('a', 'x'.repeat(length)), card('b', 'x'.repeat(length))])
       steps.push(examination.step)
@@ -260,30 +256,6 @@ test('a search that waits ends when its client closes the connection', async () 
   sent.destroy()
   const statuses = () => service.records.filter(({ operation }) => operation === 'cards.list').map(({ status }) => status)
   await expect.poll(statuses).toEqual([408])
-  await listener.close()
-  await service.stop()
-})
-
-test('expensive requests whose clients close their connections leave no queue behind', async () => {
-  const { turns, pauses, endPause } = heldTurns()
-  const service = await Service.start(memory, { turns })
-  const board = await largeBoard(service, 1)
-  const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
-  const question = { subject: { type: 'user', id: 'me' }, action: { name: 'boards.read' }, resource: { type: 'board', id: board.id } }
-  const body = JSON.stringify({ evaluations: Array.from({ length: 100 }, () => question) })
-  const count = effort(200)
-  const waiting = vi.spyOn(turns, 'enter')
-  const sent = Array.from({ length: count }, () => {
-    const headers = { authorization: `Bearer ${board.creator.read}`, 'content-type': 'application/json' }
-    const request = httpRequest(`${listener.url}/v1/access/evaluations`, { method: 'POST', headers, agent: false })
-    return request.on('error', () => undefined).end(body)
-  })
-  await expect.poll(() => waiting.mock.calls.length, { timeout: 60_000 }).toBe(count)
-  for (const one of sent) one.destroy()
-  const statuses = () => service.records.filter(({ operation }) => operation === 'access.evaluate_all').map(({ status }) => status)
-  await expect.poll(() => statuses().length, { timeout: 60_000 }).toBe(count)
-  expect(new Set(statuses())).toEqual(new Set([408]))
-  while (pauses.length > 0) await endPause()
   await listener.close()
   await service.stop()
 })

@@ -2,13 +2,10 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { booleanParameter, encodeCursor, listPage, pageQuery, toPage } from '../../src/listing/pages.ts'
 import type { Label } from '../../src/model/label.ts'
-import { systemRandom } from '../../src/model/ids.ts'
 import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
-import { createMemoryStore } from '../../src/store/memory.ts'
-import type { Store } from '../../src/store/port.ts'
-import { Transaction } from '../../src/store/transaction.ts'
 import { change } from '../support/changes.ts'
+import { setUpRecords } from '../support/memory-records.ts'
 
 const NO_CURSOR = 'is not a cursor of this list: use page.next_cursor of the previous page, or omit it'
 const base64url = (text: string) => Buffer.from(text).toString('base64url')
@@ -21,15 +18,8 @@ const parse = (schema: z.ZodType, input: unknown) => {
 describe('the query of a list', () => {
   const query = z.strictObject(pageQuery('labels.list'))
 
-  test.each<[string, number]>([
-    ['1', 1],
-    ['9', 9],
-    ['100', 100],
-  ])('a limit of %s is accepted', (text, limit) => {
-    expect(parse(query, { limit: text })).toEqual({ limit })
-  })
-
-  test('a query without parameters has a limit of 50 and no cursor', () => {
+  test('a limit from 1 to 100 is accepted, and without parameters it is 50, without a cursor', () => {
+    for (const limit of [1, 9, 100]) expect(parse(query, { limit: `${limit}` })).toEqual({ limit })
     expect(parse(query, {})).toEqual({ limit: 50 })
   })
 
@@ -46,19 +36,21 @@ describe('the query of a list', () => {
       expect(parse(query, { cursor: encodeCursor('labels.list', position) })).toEqual({ limit: 50, cursor: position })
   })
 
-  test.each<[what: string, cursor: string]>([
+  const ofLabels = (position: string) => encodeCursor('labels.list', position)
+  const encoded = base64url('labels.list\nx')
+  test.each([
     ['of another list', encodeCursor('members.list', 'x')],
     ['of a list whose name begins with the same words', encodeCursor('labels.list.all', 'x')],
     ['of a list whose name ends with the same words', encodeCursor('all.labels.list', 'x')],
     ['whose list has the same length', encodeCursor('xxxxxx.list', 'x')],
-    ['without a position', encodeCursor('labels.list', '')],
-    ['with a position of 251 characters', encodeCursor('labels.list', 'x'.repeat(251))],
-    ['with a control character', encodeCursor('labels.list', 'a\nb')],
-    ['with a character that is not ASCII', encodeCursor('labels.list', 'é')],
-    ['that begins with a control character', encodeCursor('labels.list', '\u0001b')],
-    ['that ends with a control character', encodeCursor('labels.list', 'b\u007f')],
-    ['in another form of base64', `${base64url('labels.list\nx')}=`],
-    ['with a character that base64url ignores', `${base64url('labels.list\nx')}!`],
+    ['without a position', ofLabels('')],
+    ['with a position of 251 characters', ofLabels('x'.repeat(251))],
+    ['with a control character', ofLabels('a\nb')],
+    ['with a character that is not ASCII', ofLabels('é')],
+    ['that begins with a control character', ofLabels('\u0001b')],
+    ['that ends with a control character', ofLabels('b\u007f')],
+    ['in another form of base64', `${encoded}=`],
+    ['with a character that base64url ignores', `${encoded}!`],
     ['that is empty', ''],
     ['that is no text of ours', 'nonsense'],
   ])('a cursor %s is refused', (_what, cursor) => {
@@ -74,22 +66,11 @@ describe('the query of a list', () => {
 describe('a page of an index', () => {
   const label = (id: string): Label => ({ id, board_id: 'b1', name: id, color: '#000000', created_at: '2026', updated_at: '2026' })
   const index = indexes.labels('b1')
-  let store: Store
-  const begin = () => new Transaction(store, 'w1', systemRandom)
-  const page = (query: { limit: number; cursor?: string }) => listPage(begin(), 'labels.list', index, query)
+  const records = setUpRecords()
+  const page = (query: { limit: number; cursor?: string }) => listPage(records.begin(), 'labels.list', index, query)
   const ids = async (query: { limit: number; cursor?: string }) => (await page(query)).data.map(({ id }) => id)
 
-  beforeEach(async () => {
-    store = createMemoryStore()
-    const labels = ['l1', 'l2', 'l3'].map(label)
-    await store.commit(
-      'w1',
-      change({
-        put: Object.fromEntries(labels.map((one) => [keys.label(one.id), one])),
-        index: { [index.name]: { add: labels.map(({ id }) => `2026 ${id}`) } },
-      }),
-    )
-  })
+  beforeEach(() => records.add(Object.fromEntries(['l1', 'l2', 'l3'].map((id) => [keys.label(id), label(id)]))))
 
   test('a page has at most as many items as its limit, and a cursor exactly if items follow', async () => {
     expect(await page({ limit: 2 })).toEqual({
@@ -104,17 +85,15 @@ describe('a page of an index', () => {
   })
 
   test('an entry without a record is left out, and the next page continues behind it', async () => {
-    await store.commit('w1', change({ remove: [keys.label('l2')] }))
+    await records.store.commit('w', change({ remove: [keys.label('l2')] }))
     expect(await page({ limit: 2 })).toEqual({ data: [label('l1')], nextCursor: base64url('labels.list\n2026 l2') })
     expect(await ids({ limit: 2, cursor: '2026 l2' })).toEqual(['l3'])
   })
 
   test('a page reads one entry more than its limit, and not the whole list', async () => {
-    const limits: number[] = []
-    const { read } = store
-    store.read = (partition, request) => (limits.push(...request.ranges.map(({ limit }) => limit)), read.call(store, partition, request))
+    records.ranges = []
     await page({ limit: 2 })
-    expect(limits).toEqual([3])
+    expect(records.ranges.flat().map(({ limit }) => limit)).toEqual([3])
   })
 
   test('toPage makes no cursor of a list that is complete or empty', () => {

@@ -2,14 +2,11 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { rankedPage } from '../../src/listing/pages.ts'
 import type { RankedList } from '../../src/listing/ranks.ts'
 import type { Card } from '../../src/model/card.ts'
-import { systemRandom } from '../../src/model/ids.ts'
 import type { OrderRecord } from '../../src/model/order.ts'
 import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
-import { createMemoryStore } from '../../src/store/memory.ts'
-import { NO_EXPECTATION, type Store } from '../../src/store/port.ts'
-import { transact } from '../../src/store/transact.ts'
-import { Transaction } from '../../src/store/transaction.ts'
+import { change } from '../support/changes.ts'
+import { setUpRecords } from '../support/memory-records.ts'
 import { card } from '../support/records.ts'
 
 const list: RankedList<Card> = { id: 'col_1', indexes: [indexes.cards('active', 'col_1')], keyOf: keys.card }
@@ -17,31 +14,17 @@ const cursor = (position: string) => Buffer.from(`cards\n${position}`).toString(
 const isOpen = ({ completed_at }: Card) => completed_at === null
 
 describe('a page of a ranked list', () => {
-  let store: Store
-  /** The limits of the ranges that were read. */
-  let limits: number[]
+  const records = setUpRecords()
   const page = async (query: { limit: number; cursor?: string }, matches?: (item: Card) => boolean) => {
-    const { data, nextCursor } = await rankedPage(new Transaction(store, 'w1', systemRandom), 'cards', list, query, matches)
+    const { data, nextCursor } = await rankedPage(records.begin(), 'cards', list, query, matches)
     return [data.map(({ id }) => id).join(''), nextCursor]
   }
-  const setOrder = (order: OrderRecord) =>
-    transact(store, 'w1', systemRandom, async (tx) => (await tx.get(keys.order('col_1')), tx.put(keys.order('col_1'), order)))
+  const setOrder = (order: OrderRecord) => records.put(keys.order('col_1'), order)
 
   // Seven cards from a to g, of which b, c, d and f are completed.
-  beforeEach(async () => {
-    const memory = createMemoryStore()
-    await transact(memory, 'w1', systemRandom, async (tx) => {
-      for (const [i, id] of [...'abcdefg'].entries())
-        await tx.create(keys.card(id), card({ id, position: `a${i}`, completed_at: 'bcdf'.includes(id) ? '2026' : null }))
-    })
-    limits = []
-    store = Object.assign(Object.create(memory) as Store, {
-      read: ((partition, request) => {
-        limits.push(...request.ranges.map(({ limit }) => limit))
-        return memory.read(partition, request)
-      }) as Store['read'],
-      commit: memory.commit.bind(memory),
-    })
+  beforeEach(() => {
+    const cards = [...'abcdefg'].map((id, i) => card({ id, position: `a${i}`, completed_at: 'bcdf'.includes(id) ? '2026' : null }))
+    return records.add(Object.fromEntries(cards.map((one) => [keys.card(one.id), one])))
   })
 
   test('it has at most as many items as its limit, and a cursor with the generation exactly if items follow', async () => {
@@ -55,9 +38,9 @@ describe('a page of a ranked list', () => {
 
   test('it reads as many entries as it needs, and not more often than needed', async () => {
     const readsOf = async (...query: Parameters<typeof page>) => {
-      limits.length = 0
+      records.ranges = []
       await page(...query)
-      return limits
+      return records.ranges.flat().map(({ limit }) => limit)
     }
     expect(await readsOf({ limit: 3 })).toEqual([4])
     expect(await readsOf({ limit: 3, cursor: '0 a2 c' })).toEqual([4])
@@ -78,13 +61,7 @@ describe('a page of a ranked list', () => {
   })
 
   test('an entry without a record is left out', async () => {
-    await store.commit('w1', {
-      revision: 'removal',
-      expect: NO_EXPECTATION,
-      put: new Map(),
-      remove: new Set([keys.card('b')]),
-      indexes: new Map(),
-    })
+    await records.store.commit('w', change({ remove: [keys.card('b')] }))
     expect(await page({ limit: 2 })).toEqual(['ac', cursor('0 a2 c')])
   })
 

@@ -2,15 +2,11 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { currentEntry, positionAt, type RankedList } from '../../src/listing/ranks.ts'
 import { AT_END, type ResolvedPlacement } from '../../src/listing/placement.ts'
 import type { Card } from '../../src/model/card.ts'
-import { systemRandom } from '../../src/model/ids.ts'
 import type { OrderRecord } from '../../src/model/order.ts'
 import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
-import { createMemoryStore } from '../../src/store/memory.ts'
-import type { Store } from '../../src/store/port.ts'
-import { transact } from '../../src/store/transact.ts'
-import type { Transaction } from '../../src/store/transaction.ts'
 import { change } from '../support/changes.ts'
+import { setUpRecords } from '../support/memory-records.ts'
 import { card } from '../support/records.ts'
 
 const list: RankedList<Card> = {
@@ -23,35 +19,25 @@ const longest = (first: string) => first + '0'.repeat(38) + '1'
 
 // Where items are placed and cursors continue is compared with models in rebalancing.test.ts and batch-placements.
 describe('the positions of a ranked list', () => {
-  let store: Store
-  const work = <T>(run: (tx: Transaction) => T | Promise<T>) => transact(store, 'w1', systemRandom, run)
+  const records = setUpRecords()
+  const { work } = records
   /** Writes cards by their positions. The id of a card is its letter; a capital letter is archived. */
-  const put = (cards: Readonly<Record<string, string>>) =>
-    work(async (tx) => {
-      for (const [id, position] of Object.entries(cards)) {
-        const key = keys.card(id)
-        await tx.get(key)
-        tx.put(key, card({ id, position, column_id: 'col_1', archived_at: id === id.toUpperCase() ? '2026' : null }))
-      }
-    })
-  const read = (id: string) => work(async (tx) => (await tx.get(keys.card(id)))!)
-  const order = () => work((tx) => tx.get(keys.order('col_1')))
+  const put = async (cards: Readonly<Record<string, string>>) => {
+    for (const [id, position] of Object.entries(cards)) {
+      const archived_at = id === id.toUpperCase() ? '2026' : null
+      await records.put(keys.card(id), card({ id, position, column_id: 'col_1', archived_at }))
+    }
+  }
+  const read = async (id: string) => (await records.read(keys.card(id)))!
+  const order = () => records.read(keys.order('col_1'))
   const place = (placement: ResolvedPlacement<Card>, self?: Card) => work((tx) => positionAt(tx, list, placement, self))
-  beforeEach(() => {
-    store = createMemoryStore()
-  })
 
   test('two entries of each index are read, and not the whole list', async () => {
     await put({ x: 'a0', y: 'a1', z: 'a2', Z: 'a3' })
     const x = await read('x')
-    const limits: number[] = []
-    const { read: readStore } = store
-    store.read = (partition, request) => (
-      limits.push(...request.ranges.map(({ limit }) => limit)),
-      readStore.call(store, partition, request)
-    )
+    records.ranges = []
     await place({ after: x })
-    expect(limits).toEqual([2, 2])
+    expect(records.ranges.flat().map(({ limit }) => limit)).toEqual([2, 2])
   })
 
   test('an item that is at the place already keeps its position', async () => {
@@ -101,7 +87,7 @@ describe('the positions of a ranked list', () => {
     })
 
     test('it leaves out an entry without a record', async () => {
-      await store.commit('w1', change({ remove: [keys.card('z')] }))
+      await records.store.commit('w', change({ remove: [keys.card('z')] }))
       expect(await place({ after: await read('x') })).toBe('a2')
       expect((await order())!.maps[0]!.new).toEqual(['a0 W', 'a1 x', 'a3 y'])
     })
@@ -120,11 +106,7 @@ describe('the positions of a ranked list', () => {
       return attempts
     }
     expect(await commit(() => put({ z: 'a5' }))).toBe(1)
-    const rebalanced = () =>
-      work(async (tx) => {
-        await tx.get(keys.order('col_1'))
-        tx.put(keys.order('col_1'), { generation: 1, maps: [] })
-      })
+    const rebalanced = () => records.put(keys.order('col_1'), { generation: 1, maps: [] })
     expect(await commit(rebalanced)).toBe(2)
   })
 })
@@ -136,16 +118,10 @@ describe('the entry of an earlier generation', () => {
     maps: [map(1, ['a0 x', 'a1 y', 'a2 z'], ['b0 x', 'b1 y', 'b2 z']), map(2, ['b0 x', 'b1 y', 'b2 z'], ['c0 x', 'c1 y', 'c2 z'])],
   }
 
-  test.each<[entry: string, generation: number, current: string | undefined]>([
-    ['a0 a', 1, ''],
-    ['a1 y', 0, undefined],
-    ['a1 y', 4, undefined],
-    ['a1 y', -1, undefined],
-    ['a1 y', 1.5, undefined],
-    ['a1 y', Number.NaN, undefined],
-    ['a1 y', Number.POSITIVE_INFINITY, undefined],
-  ])('the entry "%s" of generation %i is now %j', (entry, generation, current) => {
-    expect(currentEntry(record, generation, entry)).toBe(current)
+  test('is none of a generation that is not remembered, and what was before the first item is still there', () => {
+    for (const generation of [0, 4, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])
+      expect(currentEntry(record, generation, 'a1 y')).toBeUndefined()
+    expect(currentEntry(record, 1, 'a0 a')).toBe('')
   })
 
   test('after a rebalancing of a part of the list, a place before its first item is behind the item next to that part', () => {

@@ -2,13 +2,9 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { ResolvedPlacement } from '../../src/listing/placement.ts'
 import { currentEntry, positionAt, type RankedList } from '../../src/listing/ranks.ts'
 import type { Card } from '../../src/model/card.ts'
-import { systemRandom } from '../../src/model/ids.ts'
 import { indexes, positionEntry } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
-import { createMemoryStore } from '../../src/store/memory.ts'
-import type { Store } from '../../src/store/port.ts'
-import { transact } from '../../src/store/transact.ts'
-import type { Transaction } from '../../src/store/transaction.ts'
+import { setUpRecords } from '../support/memory-records.ts'
 import { card } from '../support/records.ts'
 
 const list: RankedList<Card> = {
@@ -19,35 +15,27 @@ const list: RankedList<Card> = {
 const SIZE = 600
 
 describe('a rebalancing of a long list', () => {
-  let store: Store
+  const records = setUpRecords()
+  const { work } = records
   /** the ids of all items, in their order */
   let model: string[]
-  let written: number
   let next: number
-  const work = <T>(run: (tx: Transaction) => T | Promise<T>) => transact(store, 'w1', systemRandom, run)
   beforeEach(async () => {
-    store = createMemoryStore()
-    const { commit } = store
-    store.commit = (partition, change) => ((written = change.put.size), commit.call(store, partition, change))
     model = []
     next = 0
-    for (let i = 0; i < SIZE; i++) await insert({ to: 'last' })
+    for (let i = 0; i < SIZE; i++) await insert('last')
   })
 
   /** Inserts a card. Every third is archived. */
-  async function insert(placement: { to: 'first' | 'last' } | { after: string } | { before: string }): Promise<string> {
+  async function insert(place: 'first' | 'last' | 'before' | 'after', neighbor?: string): Promise<string> {
     const id = `c${next++}`
-    const neighbor = 'after' in placement ? placement.after : 'before' in placement ? placement.before : undefined
     await work(async (tx) => {
-      const resolved =
-        neighbor === undefined
-          ? placement
-          : { ...placement, ['after' in placement ? 'after' : 'before']: await tx.get(keys.card(neighbor)) }
-      const position = await positionAt(tx, list, resolved as ResolvedPlacement<Card>)
+      const placement = neighbor === undefined ? { to: place } : { [place]: await tx.get(keys.card(neighbor)) }
+      const position = await positionAt(tx, list, placement as ResolvedPlacement<Card>)
       tx.create(keys.card(id), card({ id, position, column_id: 'col_1', archived_at: next % 3 === 0 ? '2026' : null }))
     })
-    if (neighbor === undefined) model.splice('to' in placement && placement.to === 'first' ? 0 : model.length, 0, id)
-    else model.splice(model.indexOf(neighbor) + ('after' in placement ? 1 : 0), 0, id)
+    const at = { first: 0, last: model.length, before: model.indexOf(neighbor!), after: model.indexOf(neighbor!) + 1 }[place]
+    model.splice(at, 0, id)
     return id
   }
   const cards = () =>
@@ -56,15 +44,15 @@ describe('a rebalancing of a long list', () => {
     const entries = new Map((await cards()).map((one) => [positionEntry(one), one.id]))
     return [...entries.keys()].toSorted().map((entry) => entries.get(entry)!)
   }
-  const order = () => work((tx) => tx.get(keys.order('col_1')))
+  const order = () => records.read(keys.order('col_1'))
 
   const middle = () => model[SIZE / 2]!
-  test.each<[string, (step: number, last: string) => Parameters<typeof insert>[0], rebalances: boolean]>([
-    ['after the same item', () => ({ after: middle() }), true],
-    ['before the same item', () => ({ before: 'c300' }), true],
-    ['after the last inserted item and before it in turn', (step, last) => (step % 2 === 0 ? { after: last } : { before: last }), true],
-    ['at the start', () => ({ to: 'first' }), false],
-    ['at random places within a few items', (step) => ({ after: model[SIZE / 2 + ((step * step * 7) % 5)]! }), false],
+  test.each<[string, (step: number, last: string) => Parameters<typeof insert>, rebalances: boolean]>([
+    ['after the same item', () => ['after', middle()], true],
+    ['before the same item', () => ['before', 'c300'], true],
+    ['after the last inserted item and before it in turn', (step, last) => [step % 2 === 0 ? 'after' : 'before', last], true],
+    ['at the start', () => ['first'], false],
+    ['at random places within a few items', (step) => ['after', model[SIZE / 2 + ((step * step * 7) % 5)]!], false],
   ])(
     'an item %s writes a few others at most, the order is kept, and cursors continue where they were',
     async (_what, placement, rebalances) => {
@@ -76,12 +64,12 @@ describe('a rebalancing of a long list', () => {
         const before = (await order())?.generation ?? 0
         if (step % 20 === 0 || step === 699)
           generations[before] = (await cards()).map((one) => [positionEntry(one), one.id] as const).toSorted()
-        last = await insert(placement(step, last))
+        last = await insert(...placement(step, last))
         const generation = (await order())?.generation ?? 0
-        if (generation === before) expect(written).toBe(1)
+        if (generation === before) expect(records.written).toHaveLength(1)
         else {
           rebalancings++
-          expect(written).toBeLessThan(SIZE / 2)
+          expect(records.written.length).toBeLessThan(SIZE / 2)
         }
       }
       expect(await stored()).toEqual(model)
@@ -100,12 +88,10 @@ describe('a rebalancing of a long list', () => {
   )
 
   test('many items with the same position get different ones, in the order of their ids', async () => {
-    await work(async (tx) => {
-      for (const one of await cards()) tx.put(keys.card(one.id), { ...(await tx.get(keys.card(one.id)))!, position: 'a1' })
-    })
+    for (const one of await cards()) await records.edit(keys.card(one.id), { position: 'a1' })
     const before = await stored()
     model = [...before]
-    await insert({ after: model[SIZE / 2]! })
+    await insert('after', model[SIZE / 2]!)
     expect(await stored()).toEqual(model)
   })
 })

@@ -1,17 +1,18 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { describeSet } from '../../src/policy/conjunctions.ts'
-import { diffPolicies, undeclared, type PolicyDiff } from '../../src/policy/decision-diff.ts'
+import { diffPolicies, undeclared, type DefinitionChange, type PolicyChange, type PolicyDiff } from '../../src/policy/decision-diff.ts'
+import type { Engine, PolicyFile } from '../../src/policy/engine.ts'
 import { renderDiffText } from '../../src/policy/result-formats.ts'
-import type { Engine } from '../../src/policy/engine.ts'
 import { readSource } from '../../src/policy/source.ts'
-import { readWidenings } from '../../src/policy/widenings.ts'
+import { readWidenings, type Widening } from '../../src/policy/widenings.ts'
 import { loadMutant, mutants } from '../support/mutants.ts'
-import { load, shipped, shippedFiles } from '../support/policy.ts'
-import { sample, sampledEffort } from '../support/sample.ts'
+import { shipped, shippedFiles } from '../support/policy.ts'
+import { sampledEffort } from '../support/sample.ts'
+import { small, type Edit } from '../support/small-policy.ts'
 
 type Values = Record<string, string>
-const same = (text: string) => text
-const plain = { red: same, green: same, dim: same }
 
 /** Every combination of values of the facts of both policies in some groups. Written again for this test. */
 function combinations(engines: readonly Engine[], isGroup: (group: string) => boolean, fields: readonly string[] = []): Values[] {
@@ -104,63 +105,50 @@ function errorsOf(diff: PolicyDiff, before: Engine, after: Engine): string[] {
   return errors
 }
 
-/** A policy with edits of its files. */
-function edited(...edits: readonly (readonly [file: keyof typeof shippedFiles, from: string, to: string])[]): Engine {
-  const files = { ...shippedFiles }
-  for (const [file, from, to] of edits) {
-    if (!files[file].text.includes(from)) throw new Error(`${file} does not contain "${from}"`)
-    files[file] = { ...files[file], text: files[file].text.replaceAll(from, () => to) }
-  }
-  return load(files)
+const { edits, changes } = parse(readFileSync(new URL('../../fixtures/small-policy-changes.yaml', import.meta.url), 'utf8')) as {
+  readonly edits: Readonly<Record<string, readonly { in: PolicyFile; from: string; to: string }[]>>
+  readonly changes: readonly { what: string; before: string[]; after: string[]; lines?: string[] }[]
+}
+/** The small policy with the edits of these names. */
+const edited = (...names: readonly string[]) =>
+  small(...names.flatMap((name) => edits[name]!.map((one): Edit => [one.in, one.from, one.to])))
+
+const termsOf = (when: PolicyChange['when']) => [...when].map(([name, values]) => `${name} ${values.join('|')}`).join(', ') || 'always'
+
+/** What a change says of points, in one line. */
+function lineOf({ kind, permission, before, after, when, isUsualScope, cells, example, declared }: PolicyChange): string {
+  const scope = isUsualScope ? ' (usual scope)' : ''
+  const points = `${cells} as ${Object.values(example.point).join(' ')}`
+  return `${kind} ${permission}: ${before} → ${after}; ${termsOf(when)}${scope}; ${points}${declared ? `; ${declared}` : ''}`
 }
 
-const vocabularies: readonly (readonly [what: string, Engine])[] = [
-  [
-    'a value of a fact is added',
-    edited(
-      ['vocabulary', 'values: [owner, admin, member]', 'values: [owner, admin, member, guest]'],
-      ['cases', '    member: { caller.role: member }', '    member: { caller.role: [member, guest] }'],
-    ),
-  ],
-  [
-    'a value of a fact is removed',
-    edited(
-      ['vocabulary', 'values: [owner, admin, member]', 'values: [owner, member]'],
-      ['permissions', 'caller.role: { $in: [owner, admin] }', 'caller.role: owner'],
-      ['cases', '    admin: { caller.role: admin }\n', ''],
-      ['cases', 'down: board\n    across: role\n    #                   owner admin member\n', 'down: board\n    across: role\n'],
-      ['cases', '[ok,   ok,   ok]', '[ok, ok]'],
-      ['cases', '[ok,   ok,   403]', '[ok, 403]'],
-      ['cases', '[404,  404,  404]', '[404, 404]'],
-      ['cases', '    admin: ok\n', ''],
-    ),
-  ],
-  [
-    'what only the web app could do is given to tokens',
-    edited(
-      ['vocabulary', '      change: [TokenRules]\n', '\n  - groups: [caller]\n    actions:\n      change: [TokenRules]\n'],
-      ['specification', 'X8: { surface: web_app,', 'X8: { scope: "kanban:admin",'],
-      [
-        'scopes',
-        '  - id: S3.deletion\n',
-        '  - id: S3.rules\n    row: S3\n    action: change\n    subject: TokenRules\n    conditions: { token.scope: "kanban:admin" }\n    reason: because\n\n  - id: S3.deletion\n',
-      ],
-      ['operations', '  workspace.token_rules:   [X8, change TokenRules,  officer]\n', ''],
-      ['operations', 'web_app:\n', '  rules.change: [PUT, /rules, admin, X8, change TokenRules, officer]\nweb_app:\n'],
-    ),
-  ],
-  [
-    'a permission is renamed',
-    edited(
-      ['vocabulary', '      rename: [Column]', '      relabel: [Column]'],
-      ['permissions', '[create, rename, move, archive]', '[create, relabel, move, archive]'],
-      ['scopes', '[create, rename, move, archive, restore]', '[create, relabel, move, archive, restore]'],
-      ['operations', 'rename Column,', 'relabel Column,'],
-    ),
-  ],
-]
+const definitionLine = ({ name, now, when, declared }: DefinitionChange) =>
+  `${name} ${now}; ${termsOf(when)}${declared ? `; ${declared}` : ''}`
 
-describe('the difference between two policies', () => {
+/** The changes and those of definitions. */
+const linesOf = ({ changes, definitions }: PolicyDiff) => [...definitions.map(definitionLine), ...changes.map(lineOf)]
+
+describe('the changes between two small policies', () => {
+  test.each(changes)('$what', ({ before, after, lines }) => {
+    const [old, other] = [edited(...before), edited(...after)]
+    const diff = diffPolicies(old, other)
+    if (lines !== undefined) expect(linesOf(diff)).toEqual(lines)
+    expect([errorsOf(diff, old, other), errorsOf(diffPolicies(other, old), other, old)]).toEqual([[], []])
+  })
+
+  test.each([
+    [[], ['anyAuthor'], 'P2 comments.update PATCH /comments'],
+    [[], ['tokensRead'], 'X1 log.get GET /log'],
+    [['tokensRead'], [], 'X1 log.read web app'],
+    [['views'], [], 'P1 comments.read GET /comments, P1 boards.view GET /view'],
+  ])('each has a row and an operation (%#)', (before, after, expected) => {
+    const diff = diffPolicies(edited(...before), edited(...after))
+    const found = diff.changes.map(({ row, example: { operation } }) => `${row} ${operation.id} ${operation.method} ${operation.path}`)
+    expect([...new Set(found)].join(', ')).toBe(expected)
+  })
+})
+
+describe('the difference between the shipped policy and others', () => {
   const all = [...mutants(shippedFiles, shipped.vocabulary)]
   const [scopes, permissions] = (['scopes', 'permissions'] as const).map((table) => all.filter((mutant) => mutant.table === table))
 
@@ -176,81 +164,141 @@ describe('the difference between two policies', () => {
     expect(errorsOf(diffPolicies(shipped, mutant), shipped, mutant)).toEqual([])
     expect(errorsOf(diffPolicies(mutant, shipped), mutant, shipped)).toEqual([])
   })
+})
 
-  test.each(sample(vocabularies, 2))('it is exact if %s', (_what, other) => {
-    const [there, back] = [diffPolicies(shipped, other), diffPolicies(other, shipped)]
-    expect(there.changes.length + back.changes.length).toBeGreaterThan(0)
-    expect([errorsOf(there, shipped, other), errorsOf(back, other, shipped)]).toEqual([[], []])
+describe('the declarations of widenings', () => {
+  const declare = (before: Engine, permission: string, when: Record<string, string[]>, reason: string): Widening => ({
+    from: before.hash.slice(0, 12),
+    permission,
+    when: new Map(Object.entries(when)),
+    reason,
   })
-})
 
-const admins = edited([
-  'permissions',
-  '  - id: P14\n',
-  '  - id: P14.role\n    row: P14\n    action: delete\n    subject: Comment\n    conditions: { board.access: true, caller.role: admin }\n    reason: because\n\n  - id: P14\n',
-])
+  test('between a policy and itself there is nothing to declare', () => {
+    const { hash } = small()
+    const nothing = { definitions: [], changes: [], edits: [], unused: [], declaredBefore: [], declaredForOthers: [] }
+    expect(diffPolicies(small(), small())).toEqual({ from: hash, to: hash, ...nothing })
+  })
 
-test('a definition that is true in more cells is a widening, though no permission asks for it there', () => {
-  // Lists of people and cascades ask for `user.belongs`. The permission asks for another definition, which is as strict as before.
-  const wide = edited(
-    ['vocabulary', '  user.belongs:\n', '  user.known:\n    groups: [board, user]\n    means: as before\n  user.belongs:\n'],
-    [
-      'vocabulary',
-      'not_found_unless: [board.access, user.belongs]',
-      'not_found_unless: [board.access, user.known]\n    forbidden_unless: [user.belongs]',
-    ],
-    ['permissions', 'subject: user.belongs\n', 'subject: user.known\n'],
-    ['permissions', 'conditions: { board.access: true, user.belongs: true }', 'conditions: { board.access: true, user.known: true }'],
-    [
-      'permissions',
-      '  - id: D3.label\n',
-      '  - id: D3.wide\n    row: D3\n    action: define\n    subject: user.belongs\n    conditions: { user.member: true }\n    reason: because\n\n  - id: D3.label\n',
-    ],
-  )
-  const diff = diffPolicies(shipped, wide)
-  expect(diff.changes.filter(({ kind }) => kind === 'widening')).toEqual([])
-  expect(undeclared(diff)).toMatchObject([{ name: 'user.belongs', now: true }])
-  expect(errorsOf(diff, shipped, wide)).toEqual([])
-  const from = shipped.hash.slice(0, 12)
-  const text = `version: 1\nwidenings:\n  - { from: "${from}", permission: define user.belongs, when: {}, reason: wanted }\n`
-  const declared = diffPolicies(shipped, wide, readWidenings(readSource({ path: 'widenings.yaml', text }), wide.vocabulary))
-  expect([undeclared(declared), declared.unused, declared.definitions[0]!.declared]).toEqual([[], [], 'wanted'])
-})
-
-describe('a widening', () => {
-  const declare = (text: string) =>
-    readWidenings(readSource({ path: 'widenings.yaml', text: `version: 1\nwidenings:\n${text}` }), admins.vocabulary)
-  const from = shipped.hash.slice(0, 12)
-
-  test('a declaration counts only in the change that adds it: no earlier change can prepare a later one', () => {
-    const declared = declare(`  - { from: "${from}", permission: delete Comment, when: {}, reason: wanted }`)
-    expect(undeclared(diffPolicies(shipped, admins, declared))).toEqual([])
-    const prepared = diffPolicies(shipped, admins, declared, declared)
-    expect([undeclared(prepared).length, prepared.declaredBefore]).toEqual([1, declared])
-    expect(renderDiffText(prepared, plain)).toContain(
-      'not counted: the widening of "delete Comment" (wanted) was declared before this change',
+  test('one counts for its points only, and only in the change of the policy that it names, which adds it', () => {
+    const [before, after] = [small(), edited('anyAuthor')]
+    const owners = declare(before, 'update Comment', { 'caller.role': ['owner'] }, 'owners may')
+    const wrongPoints = declare(
+      before,
+      'update Comment',
+      { 'caller.role': ['owner'], 'comment.author': ['caller'] },
+      'nothing changes here',
     )
-  })
-
-  test('it has only values that occur in what has changed', () => {
-    const values = ['creator', 'member', 'none']
-    const all = values.map((caller) => ({ caller, access: String(caller !== 'none') }))
-    const terms = { dimensions: [{ name: 'caller', values }], definitions: ['access'] }
-    // "none", for which there is no access, would be as exact, and would read as if it were among them.
-    expect(describeSet(all, ({ caller }) => caller === 'member', terms)).toEqual([
-      new Map([
-        ['caller', ['member']],
-        ['access', ['true']],
-      ]),
+    const wrongFact = declare(before, 'update Comment', { field: ['name'] }, 'there is no such fact')
+    const wrongPermission = declare(before, 'read Comment', {}, 'nothing changes here')
+    const earlier = () => declare(before, 'update Comment', {}, 'declared before')
+    const others = ['ffffffffffff', 'eeeeeeeeeeee', 'ffffffffffff'].map((from) => ({ ...owners, from }))
+    const all = [wrongPoints, wrongFact, wrongPermission, owners, earlier(), ...others]
+    const diff = diffPolicies(before, after, all, [earlier(), { ...owners, reason: 'another one' }])
+    expect(diff).toMatchObject({
+      unused: [wrongPoints, wrongFact, wrongPermission],
+      declaredBefore: [earlier()],
+      declaredForOthers: ['ffffffffffff', 'eeeeeeeeeeee'],
+    })
+    expect(diff.changes.map(lineOf)).toEqual([
+      'widening update Comment: forbidden → allowed; token.scope write, comment.author other, board.control true (usual scope); 2 as write owner open other; owners may',
+      'widening update Comment: forbidden → allowed; token.scope write, comment.author other, board.access true, board.control false (usual scope); 1 as write member open other',
     ])
   })
 
-  test.each([
-    ['permission: delete Coment, when: {}', 'unknown permission "delete Coment"'],
-    ['permission: delete Comment, when: { caller.rol: admin }', 'unknown fact "caller.rol"'],
-    ['permission: delete Comment, when: { caller.role: admn }', '"admn" is not a value of caller.role'],
-    ['permission: delete Comment, when: { board.access: maybe }', '"maybe" is not a value of board.access'],
-  ])('a declaration with %s is refused', (members, message) => {
-    expect(() => declare(`  - { from: "${from}", ${members}, reason: wanted }`)).toThrow(message)
+  test('what is narrower is not declared', () => {
+    const [before, after] = [edited('anyAuthor'), small()]
+    const declaration = declare(before, 'update Comment', {}, 'wanted')
+    const diff = diffPolicies(before, after, [declaration])
+    expect([diff.unused, diff.changes.map(({ declared }) => declared)]).toEqual([[declaration], [undefined, undefined]])
   })
+
+  test('one of a definition counts if it is about all points in which the definition is true now', () => {
+    const [before, after] = [edited('guests', 'noneOpen'), edited('guests')]
+    const part = declare(before, 'define board.access', { 'caller.role': ['member'] }, 'a part')
+    const ofAnother = declare(before, 'define board.control', {}, 'another one')
+    const whole = declare(before, 'define board.access', { 'caller.role': ['member', 'guest'], 'board.visibility': ['open'] }, 'the whole')
+    const declared = diffPolicies(before, after, [part, ofAnother, whole])
+    expect([declared.definitions.map(definitionLine), declared.unused]).toEqual([
+      ['board.access true; caller.role member|guest, board.visibility open; the whole'],
+      [part, ofAnother],
+    ])
+    const back = { ...whole, from: after.hash.slice(0, 12) }
+    const narrower = diffPolicies(after, before, [back])
+    expect([narrower.definitions.map(definitionLine), narrower.unused]).toEqual([
+      ['board.access false; caller.role member|guest, board.visibility open'],
+      [back],
+    ])
+  })
+
+  test('a definition that is true in more cells is a widening, though no permission asks for it there', () => {
+    const [before, after] = [edited('added'), edited('added', 'more')]
+    const diff = diffPolicies(before, after)
+    expect([diff.changes, undeclared(diff)]).toMatchObject([[], [{ name: 'board.more', now: true }]])
+    const declared = diffPolicies(before, after, [declare(before, 'define board.more', {}, 'wanted')])
+    expect([undeclared(declared), declared.unused, declared.definitions[0]!.declared]).toEqual([[], [], 'wanted'])
+  })
+
+  test('one counts only in the change that adds it: no earlier change can prepare a later one', () => {
+    const [before, after] = [small(), edited('anyAuthor')]
+    const declared = [declare(before, 'update Comment', {}, 'wanted')]
+    expect(undeclared(diffPolicies(before, after, declared))).toEqual([])
+    const prepared = diffPolicies(before, after, declared, declared)
+    expect([undeclared(prepared).length > 0, prepared.declaredBefore]).toEqual([true, declared])
+    const same = (text: string) => text
+    expect(renderDiffText(prepared, { red: same, green: same, dim: same })).toContain(
+      'not counted: the widening of "update Comment" (wanted) was declared before this change',
+    )
+  })
+
+  test.each([
+    ['permission: update Coment, when: {}', 'unknown permission "update Coment"'],
+    ['permission: update Comment, when: { caller.rol: owner }', 'unknown fact "caller.rol"'],
+    ['permission: update Comment, when: { caller.role: ownr }', '"ownr" is not a value of caller.role'],
+    ['permission: update Comment, when: { board.access: maybe }', '"maybe" is not a value of board.access'],
+  ])('one with %s is refused', (members, message) => {
+    const text = `version: 1\nwidenings:\n  - { from: "${'0'.repeat(12)}", ${members}, reason: wanted }`
+    expect(() => readWidenings(readSource({ path: 'widenings.yaml', text }), small().vocabulary)).toThrow(message)
+  })
+
+  test('a widening without one is undeclared, be it of a permission or of a definition', () => {
+    const definitions = [true, false].flatMap((now) => [undefined, 'wanted'].map((declared) => ({ now, declared }) as DefinitionChange))
+    const kinds = ['widening', 'narrowing', 'response'] as const
+    const changes = kinds.flatMap((kind) => [undefined, 'wanted'].map((declared) => ({ kind, declared }) as PolicyChange))
+    const found = undeclared({ ...diffPolicies(small(), small()), definitions, changes })
+    expect(found).toEqual([
+      { now: true, declared: undefined },
+      { kind: 'widening', declared: undefined },
+    ])
+  })
+})
+
+test('a permission with too many points is not compared', () => {
+  const engine = small()
+  const permissions = new Map(engine.vocabulary.permissions)
+  const [role] = permissions.get('read Log')!.facts
+  permissions.set('read Log', {
+    ...permissions.get('read Log')!,
+    facts: [{ ...role!, values: Array.from({ length: 200_001 }, (_, i) => `${i}`) }],
+  })
+  const large = { ...engine, vocabulary: { ...engine.vocabulary, permissions } }
+  expect(() => diffPolicies(large, large)).toThrow(
+    expect.objectContaining({
+      name: 'TooDifferent',
+      message: 'the policies cannot be compared: "read Log" has 200001 points with the facts of both',
+    }),
+  )
+})
+
+test('a widening has only values that occur in what has changed', () => {
+  const values = ['creator', 'member', 'none']
+  const all = values.map((caller) => ({ caller, access: String(caller !== 'none') }))
+  const terms = { dimensions: [{ name: 'caller', values }], definitions: ['access'] }
+  // "none", for which there is no access, would be as exact, and would read as if it were among them.
+  expect(describeSet(all, ({ caller }) => caller === 'member', terms)).toEqual([
+    new Map([
+      ['caller', ['member']],
+      ['access', ['true']],
+    ]),
+  ])
 })

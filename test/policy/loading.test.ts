@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { specificationRows, rowsAre } from '../../src/authz/shipped-rows.ts'
 import { PolicyError } from '../../src/policy/diagnostic.ts'
-import { loadEngine, type PolicyFiles } from '../../src/policy/engine.ts'
+import { loadEngine, type PolicyFile, type PolicyFiles } from '../../src/policy/engine.ts'
 import type { Row } from '../../src/policy/specification.ts'
 import { shippedFiles } from '../support/policy.ts'
 import { small, type Edit } from '../support/small-policy.ts'
@@ -50,198 +51,11 @@ function loadingError(files: PolicyFiles, shippedRows: ReadonlyMap<string, Row> 
   return refusal(() => loadEngine(files, rowsAre(shippedRows)))?.message ?? 'no error'
 }
 
-const P1 = 'id: P1, row: P1, action: read, subject: [Board, Comment]'
-const p1 = (to: string): Edit => ['permissions', P1, to]
-
-// What the files of `bad-policies` do not show: diagnostics of the second member of a list, or of two mistakes at a time.
-const edits: [what: string, expected: string | undefined, ...edits: Edit[]][] = [
-  ['an id with a name', undefined, p1('id: P1.read, row: P1, action: read, subject: [Board, Comment]')],
-  [
-    'an id with two names',
-    '6:11 id "P1.a.b" does not match row P1 (write "P1" or "P1.NAME")',
-    p1('id: P1.a.b, row: P1, action: read, subject: [Board, Comment]'),
-  ],
-  [
-    'an id of another row',
-    '6:11 id "P2.a" does not match row P1 (write "P1" or "P1.NAME")',
-    p1('id: P2.a, row: P1, action: read, subject: [Board, Comment]'),
-  ],
-  [
-    'a row like no other',
-    '6:27 unknown row "Paragraph" (specification.yaml lists the rows)',
-    p1('id: Paragraph, row: Paragraph, action: read, subject: [Board, Comment]'),
-  ],
-  [
-    'a second action that is unknown',
-    '6:39 unknown action "raed" (did you mean "read"?)',
-    p1('id: P1, row: P1, action: [read, raed], subject: [Board, Comment]'),
-  ],
-  [
-    'a second subject that is unknown',
-    '6:55 unknown subject "Comet" (did you mean "Comment"?)',
-    p1('id: P1, row: P1, action: read, subject: [Board, Comet]'),
-  ],
-  [
-    'a second field that is unknown',
-    '7:76 unknown field "nmae" (did you mean "name"?)',
-    ['permissions', 'fields: [name]', 'fields: [name, nmae]'],
-  ],
-  ['several actions', undefined, p1('id: P1, row: P1, action: [read], subject: [Board, Comment]')],
-  [
-    'an empty action, subject and field',
-    '6:32 "action": must be one name or a list of at least one | 6:45 "subject": must be one name or a list of at least one | 6:58 "0": Too small: expected string to have >=1 characters',
-    p1('id: P1, row: P1, action: "", subject: "", fields: [""]'),
-  ],
-  [
-    'a definition that uses another one of other groups',
-    '5:78 "board.access" is not available here (available: caller.role. The vocabulary lists the facts and definitions of each permission) | 10:95 "board.control" is not available here (available: caller.role, board.visibility, board.access. The vocabulary lists the facts and definitions of each permission)',
-    ['vocabulary', 'board.control: { groups: [caller, board]', 'board.control: { groups: [caller]'],
-    ['vocabulary', 'forbidden_unless: [board.control], ', ''],
-  ],
-  [
-    'a fact that one of three permissions does not have',
-    '6:84 "comment.author" is not available here (available: caller.role, board.visibility, board.access. The vocabulary lists the facts and definitions of each permission)',
-    ['vocabulary', 'actions: { read: [Board] }', 'actions: { read: [Board], look: [Log] }'],
-    ['vocabulary', 'read: [Comment],', 'read: [Comment], look: [Comment, Board],'],
-    [
-      'permissions',
-      'id: P1, row: P1, action: read, subject: [Board, Comment], conditions: { board.access: true }',
-      'id: P1, row: P1, action: look, subject: [Comment, Board, Log], conditions: { comment.author: caller }',
-    ],
-  ],
-
-  [
-    'a condition of an unknown fact that is always answered',
-    '8:71 unknown fact "caller.roll" (did you mean "caller.role"?)',
-    ['cases', 'always: []', 'always: [{ facts: { caller.role: owner }, response: 401 }, { facts: { caller.roll: owner }, response: 401 }]'],
-  ],
-  [
-    'an unknown value that is always answered',
-    '8:34 "onwer" is not a value of caller.role (did you mean "owner"?)',
-    ['cases', 'always: []', 'always: [{ facts: { caller.role: [owner, onwer] }, response: 401 }]'],
-  ],
-  [
-    'an unknown fact in the second alternative of a case',
-    '4:68 unknown fact "caller.rule" (did you mean "caller.role"?) | 3:3 no case of "access" has board.visibility closed, caller.role owner (add it to one of the cases)',
-    ['cases', '{ board.visibility: closed, caller.role: owner }', '{ board.visibility: closed, caller.rule: owner }'],
-  ],
-  [
-    'a case without one of its alternatives',
-    '3:3 no case of "access" has board.visibility open, caller.role member (add it to one of the cases) | 3:3 no case of "access" has board.visibility closed, caller.role owner (add it to one of the cases)',
-    [
-      'cases',
-      'seen: [{ board.visibility: open }, { board.visibility: closed, caller.role: owner }]',
-      'seen: { board.visibility: open, caller.role: owner }',
-    ],
-  ],
-  [
-    'alternatives of one case that overlap',
-    undefined,
-    ['cases', '{ board.visibility: closed, caller.role: owner }', '{ caller.role: owner }'],
-  ],
-  ['an unknown axis across', '11:34 unknown axis "rule" (did you mean "role"?)', ['cases', 'across: role', 'across: rule']],
-  ['an axis that is no text', '13:19 unknown axis "7"', ['cases', 'down: role, owner: ok, member: 403', 'down: 7, owner: ok, member: 403']],
-  ['no axis down', '13:11 unknown axis "undefined"', ['cases', 'down: role, owner: ok, member: 403', 'owner: ok, member: 403']],
-  [
-    'a response that does not exist in a list',
-    '11:51 "405" is not a response (ok, 403 or 404)',
-    ['cases', 'across: role, seen: [ok, 403]', 'across: role, seen: [ok, 405]'],
-  ],
-  [
-    'one response for two cases',
-    '11:46 2 responses are wanted: one for each case across',
-    ['cases', 'across: role, seen: [ok, 403]', 'across: role, seen: ok'],
-  ],
-
-  [
-    'a statement of a permission before its operation',
-    undefined,
-    ['operations', '  boards.read: [GET, /boards, read, P1, read Board, seen]\n', ''],
-    ['operations', 'web_app:', '  boards.read: [GET, /boards, read, P1, read Board, seen]\nweb_app:'],
-  ],
-  [
-    'two operations with the same permission',
-    undefined,
-    ['operations', 'web_app:', '  boards.list: [GET, /all, read, P1, read Board, seen]\nweb_app:'],
-  ],
-  [
-    'two operations with different scopes of a permission',
-    '8:16 another operation states something else of "read Board"',
-    ['operations', 'web_app:', '  boards.list: [GET, /all, write, P1, read Board, seen]\nweb_app:'],
-  ],
-  [
-    'two operations with different rows of a permission',
-    '8:16 another operation states something else of "read Board"',
-    ['operations', 'web_app:', '  boards.list: [GET, /all, read, P2, read Board, seen]\nweb_app:'],
-  ],
-  [
-    'two further permissions, of which the second has another decision',
-    '7:20 another operation states something else of "read Board"',
-    ['operations', '{ board: [P1, read Board, seen] }', '{ board: [P1, read Board, seen], other: [P1, read Board, owned] }'],
-  ],
-  [
-    'a further permission that no operation has',
-    '2:1 no operation decides "read Board" (add one, or remove the permission)',
-    ['operations', '  boards.read: [GET, /boards, read, P1, read Board, seen]\n', ''],
-  ],
-  ['fields in another order', undefined, ['operations', '{ name: seen, visibility: owned }', '{ visibility: owned, name: seen }']],
-  [
-    'an unknown decision for a field',
-    '4:18 unknown decision "ownd" (did you mean "owned"?)',
-    ['operations', '{ name: seen, visibility: owned }', '{ name: seen, visibility: ownd }'],
-  ],
-  [
-    'no decision for a field',
-    '4:18 "update Board" is decided for visibility, name',
-    ['operations', '{ name: seen, visibility: owned }', '{ name: seen }'],
-  ],
-  [
-    'one decision for all fields',
-    '4:18 "update Board" is decided for visibility, name',
-    ['operations', '{ name: seen, visibility: owned }', 'seen'],
-  ],
-  [
-    'an unknown row and permission',
-    '9:13 unknown row "Row" | 9:13 unknown permission "read Logs" (did you mean "read Log"?) | 9:13 "read Logs" is not a permission of the web app (an operation of the API belongs to "operations") | 2:1 "read Log" is a permission of the web app (state it under "web_app", and in no operation)',
-    ['operations', 'X1, read Log', 'Row, read Logs'],
-  ],
-  [
-    'a decision on other facts',
-    '9:13 the decision "owned" is about board, and "read Log" is not decided on it',
-    ['operations', 'X1, read Log, owners', 'X1, read Log, owned'],
-  ],
-  [
-    'an operation of the web app and of the API',
-    '9:16 "boards.read" is an operation of the API, too',
-    ['operations', 'log.read:', 'boards.read:'],
-  ],
-  [
-    'an operation of the API with a permission of the web app',
-    '2:1 "read Log" is a permission of the web app (state it under "web_app", and in no operation)',
-    ['operations', 'web_app:', '  log.api: [GET, /log, read, X1, read Log, owners]\nweb_app:'],
-  ],
-  [
-    'a permission of the web app that no operation of it has',
-    '2:1 "read Log" is a permission of the web app (state it under "web_app", and in no operation)',
-    ['operations', 'web_app:\n  log.read: [X1, read Log, owners]\n', ''],
-  ],
-  [
-    'a permission of the web app that is only a further one',
-    '2:1 "read Log" is a permission of the web app (state it under "web_app", and in no operation)',
-    ['operations', 'web_app:\n  log.read: [X1, read Log, owners]\n', ''],
-    ['operations', '{ board: [P1, read Board, seen] }', '{ board: [P1, read Board, seen], log: [X1, read Log, owners] }'],
-  ],
-  [
-    'a decision that is no name',
-    '6:59 "5": must be the name of a decision, or a decision for each field',
-    ['operations', 'read Comment, seen]', 'read Comment, 7]'],
-  ],
-  [
-    'a decision that is no response',
-    '10:9 "seen": a decision is a response, or has the axis "down"',
-    ['cases', '  seen: { down: access, seen: ok, hidden: 404 }', '  seen: 500'],
-  ],
-]
+const edits = parse(readFileSync(new URL('../small-policy-edits.yaml', folder), 'utf8')) as {
+  readonly what: string
+  readonly refused?: string
+  readonly edits: readonly { in: PolicyFile; from: string; to: string }[]
+}[]
 
 describe('loading a policy', () => {
   test('the valid policy that the bad ones are derived from is accepted', () => {
@@ -258,8 +72,9 @@ describe('loading a policy', () => {
     expect(error!.message).toMatch(/^ +\| +\^+/m)
   })
 
-  test.each(edits)('the small policy with %s', (_what, expected, ...made) => {
-    expect(diagnosticsOf(refusal(() => small(...made)))).toBe(expected)
+  test.each(edits)('the small policy with $what', ({ refused, edits: made }) => {
+    const error = refusal(() => small(...made.map((one): Edit => [one.in, one.from, one.to])))
+    expect(diagnosticsOf(error)).toBe(refused)
   })
 
   test('a diagnostic shows the line, carets under the position, and a suggestion', () => {

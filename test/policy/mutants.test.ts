@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { cells } from '../../src/policy/enumerate.ts'
 import type { Engine } from '../../src/policy/engine.ts'
 import { proveInvariants } from '../../src/policy/prove.ts'
@@ -78,7 +78,6 @@ for (const mutant of sample([...mutants(shippedFiles, shipped.vocabulary)], 100)
   const rule = mutant.name.slice(0, mutant.name.indexOf(':'))
   mutantsByRule.set(rule, [...(mutantsByRule.get(rule) ?? []), mutant])
 }
-const counts = new Map<Verdict, number>()
 
 // One test for each rule: the test timeout then bounds one rule, however loaded the machine is.
 describe('the mutants of the tables', () => {
@@ -86,21 +85,10 @@ describe('the mutants of the tables', () => {
     'the hand-written decisions kill every mutant of %s that changes a decision, and no service starts with it',
     (_rule, ofRule) => {
       const verdicts = ofRule.map((mutant) => ({ name: mutant.name, verdict: judge(mutant) }))
-      for (const { verdict } of verdicts) counts.set(verdict, (counts.get(verdict) ?? 0) + 1)
       // An equivalent mutant shows that a part of a rule has no effect.
       const equivalent = verdicts.filter(({ verdict }) => verdict === 'equivalent').map(({ name }) => name)
       expect(equivalent).toEqual(verdicts.map(({ name }) => name).filter((name) => IMPLIED[name] !== undefined))
       expect(verdicts.filter(({ verdict }) => ['survived', 'accepted at start'].includes(verdict))).toEqual([])
     },
   )
-
-  afterAll(() => {
-    console.log(`mutants: ${[...counts].map(([verdict, count]) => `${count} ${verdict}`).join(', ')}`)
-  })
-
-  test('most mutants of the tables are killed by the decisions', () => {
-    const all = [...counts.values()].reduce((sum, count) => sum + count, 0)
-    expect(all).toBeGreaterThan(50)
-    expect(counts.get('killed by the decisions')).toBeGreaterThan(all / 2)
-  })
 })

@@ -12,6 +12,16 @@ interface Item {
   readonly if_match?: string
 }
 
+const createColumn = (name: string, members: object = {}): Item => ({ operation: 'columns.create', body: { name, ...members } })
+const createLabel = (name = 'x'): Item => ({ operation: 'labels.create', body: { name, color: '#000000' } })
+const createCard = (column_id: string, title: string, members: object = {}): Item => ({
+  operation: 'cards.create',
+  body: { column_id, title, ...members },
+})
+/** An operation on a card. */
+const onCard = (operation: string, card_id: string, body?: object): Item => ({ operation, params: { card_id }, body })
+const update = (card_id: string, body: object = { title: 'x' }) => onCard('cards.update', card_id, body)
+
 describe.each(drivers)('a batch, on $name', (driver) => {
   const setup = setUpBoard(driver)
   const send = (items: readonly Item[], { token = setup.ann.write, query = '', headers = {} } = {}) =>
@@ -30,17 +40,17 @@ describe.each(drivers)('a batch, on $name', (driver) => {
     const { board, bob, service } = setup
     const commits = service.records.length
     const reply = await send([
-      { operation: 'columns.create', body: { name: 'Next', to: 'first' } },
-      { operation: 'labels.create', body: { name: 'Urgent', color: '#cc0000' } },
-      { operation: 'cards.create', body: { column_id: '$0', title: 'One', label_ids: ['$1'] } },
-      { operation: 'cards.create', body: { column_id: '$0', title: 'Two' } },
-      { operation: 'cards.create', body: { column_id: '$0', title: 'Three', before: '$3' } },
+      createColumn('Next', { to: 'first' }),
+      createLabel('Urgent'),
+      createCard('$0', 'One', { label_ids: ['$1'] }),
+      createCard('$0', 'Two'),
+      createCard('$0', 'Three', { before: '$3' }),
       { operation: 'cards.assign', params: { card_id: '$2', user_id: bob.id } },
-      { operation: 'subtasks.create', params: { card_id: '$3' }, body: { title: 'First' } },
-      { operation: 'subtasks.create', params: { card_id: '$3' }, body: { title: 'Second' } },
-      { operation: 'comments.create', params: { card_id: '$3' }, body: { body: '$1 is text here' } },
-      { operation: 'cards.move', params: { card_id: setup.cardId }, body: { column_id: '$0', to: 'last' } },
-      { operation: 'cards.archive', params: { card_id: '$4' } },
+      onCard('subtasks.create', '$3', { title: 'First' }),
+      onCard('subtasks.create', '$3', { title: 'Second' }),
+      onCard('comments.create', '$3', { body: '$1 is text here' }),
+      onCard('cards.move', setup.cardId, { column_id: '$0', to: 'last' }),
+      onCard('cards.archive', '$4'),
     ])
     expect(reply.status, reply.text).toBe(200)
     const { results } = reply.body.data
@@ -65,43 +75,23 @@ describe.each(drivers)('a batch, on $name', (driver) => {
     expect(rows).toEqual(['P8', 'P11', 'P9', 'P9', 'P9', 'P12', 'P12', 'P12', 'P13', 'P9', 'P9'])
   })
 
-  const failing: readonly (readonly [name: string, item: (ids: Ids) => Item, status: number, code: string])[] = [
-    [
-      'a resource that is absent',
-      () => ({ operation: 'cards.update', params: { card_id: 'crd_00000000000000000000' }, body: { title: 'x' } }),
-      404,
-      'not_found',
-    ],
-    [
-      'a resource of another board',
-      ({ otherCard }) => ({ operation: 'cards.update', params: { card_id: otherCard }, body: { title: 'x' } }),
-      404,
-      'not_found',
-    ],
+  test.each<[name: string, item: (ids: Ids) => Item, status: number, code: string]>([
+    ['a resource that is absent', () => update('crd_00000000000000000000'), 404, 'not_found'],
+    ['a resource of another board', ({ otherCard }) => update(otherCard), 404, 'not_found'],
     [
       'a comment of someone else',
       ({ comment }) => ({ operation: 'comments.update', params: { comment_id: comment }, body: { body: 'x' } }),
       403,
       'forbidden',
     ],
-    [
-      'an ETag that is not current',
-      ({ card }) => ({ operation: 'cards.update', params: { card_id: card }, body: { title: 'x' }, if_match: '"old"' }),
-      412,
-      'precondition_failed',
-    ],
-  ]
-  test.each(failing)('changes nothing if it fails because of %s, and tells which operation failed', async (_name, item, status, code) => {
+    ['an ETag that is not current', ({ card }) => ({ ...update(card), if_match: '"old"' }), 412, 'precondition_failed'],
+  ])('changes nothing if it fails because of %s, and tells which operation failed', async (_name, item, status, code) => {
     const { bob, cardId, ann, service } = setup
     const other = await TestBoard.create(service, ann)
     const comment = (await service.send(bob.write, 'POST', `/cards/${cardId}/comments`, { body: 'Bob' })).body.data.id
     const ids = { otherCard: await other.card(await other.column()), comment, card: cardId }
     const before = await snapshot()
-    const reply = await send([
-      { operation: 'labels.create', body: { name: 'x', color: '#000000' } },
-      item(ids),
-      { operation: 'cards.archive', params: { card_id: cardId } },
-    ])
+    const reply = await send([createLabel(), item(ids), onCard('cards.archive', cardId)])
     expect([reply.status, reply.body.error.code, reply.body.error.index]).toEqual([status, code, 1])
     expect(await snapshot()).toBe(before)
   })
@@ -109,60 +99,57 @@ describe.each(drivers)('a batch, on $name', (driver) => {
   test('creates things in the order in which lists by time have them', async () => {
     const { board, cardId } = setup
     const names = Array.from({ length: 20 }, (_, i) => `${i}`)
-    const reply = await send(names.map((body) => ({ operation: 'comments.create', params: { card_id: cardId }, body: { body } })))
+    const reply = await send(names.map((body) => onCard('comments.create', cardId, { body })))
     expect(reply.status).toBe(200)
     expect((await board.all(`/cards/${cardId}/comments`)).map(({ body }) => body)).toEqual(names)
   })
 
   test('dates what it creates one millisecond after another, and what it changes at its own time', async () => {
     const { service, cardId, columnId } = setup
-    const update = (title: string) => ({ operation: 'cards.update', params: { card_id: cardId }, body: { title } })
-    const create = (title: string) => ({ operation: 'cards.create', body: { column_id: columnId, title } })
-    const { body } = await send([update('a'), create('b'), update('c'), create('d'), update('e')])
+    const change = (title: string) => update(cardId, { title })
+    const { body } = await send([change('a'), createCard(columnId, 'b'), change('c'), createCard(columnId, 'd'), change('e')])
     const offsets = body.data.results.map(({ data }: any) => Date.parse(data.updated_at) - service.now)
     expect(offsets).toEqual([0, 0, 0, 1, 0])
   })
 
   test('refuses if_match about something that an earlier operation has written, without an ETag that was never there', async () => {
-    const update = { operation: 'cards.update', params: { card_id: setup.cardId }, body: { title: 'x' } }
-    const { status, body, headers } = await send([update, { ...update, if_match: '"0"' }])
+    const one = update(setup.cardId)
+    const { status, body, headers } = await send([one, { ...one, if_match: '"0"' }])
     expect([status, body.error.index, 'current_etag' in body.error, headers.get('etag')]).toEqual([412, 1, false, null])
   })
 
   test('accepts the ETag of the board for several creations, as they do when they are requested alone', async () => {
     const { board } = setup
     const if_match = (await board.get(`/boards/${board.id}`)).headers.get('etag')!
-    const create = (name: string) => ({ operation: 'columns.create', body: { name }, if_match })
-    expect((await send([create('One'), create('Two')])).status).toBe(200)
+    expect((await send(['One', 'Two'].map((name) => ({ ...createColumn(name), if_match })))).status).toBe(200)
   })
 
   test('requires the state that if_match names until its commit, also what the operation itself does not depend on', async () => {
     const { board, cardId } = setup
-    const { etag } = Object.fromEntries((await board.get(`/cards/${cardId}`)).headers) as { etag: string }
+    const etag = (await board.get(`/cards/${cardId}`)).headers.get('etag')!
     setup.service.store.beforeCommit = async () => void (await board.patch(`/cards/${cardId}`, { description: 'Meanwhile' }))
-    const comment = { operation: 'comments.create', params: { card_id: cardId }, body: { body: 'x' } }
+    const comment = onCard('comments.create', cardId, { body: 'x' })
     const { status, body } = await send([{ ...comment, if_match: etag }])
     expect([status, body.error?.index]).toEqual([412, 0])
     setup.service.store.beforeCommit = async () => void (await board.patch(`/cards/${cardId}`, { description: 'Again' }))
     expect((await send([comment])).status).toBe(200)
   })
 
-  test('answers no ETags in a dry run', async () => {
+  test('answers no ETags in a dry run, and has different ids there, however many it creates', async () => {
     const items = [
-      { operation: 'labels.create', body: { name: 'x', color: '#000000' } },
-      { operation: 'cards.complete', params: { card_id: setup.cardId }, body: { completed: true } },
+      ...Array.from({ length: 99 }, (_, i) => createLabel(`${i}`)),
+      onCard('cards.complete', setup.cardId, { completed: true }),
     ]
     const { status, body } = await send(items, { query: '?dry_run=true' })
-    expect([status, body.data.results.map(({ etag }: any) => etag)]).toEqual([200, [null, null]])
+    const ids = body.data.results.map(({ data }: any) => data.id)
+    expect([status, new Set(ids).size, ids[0]]).toEqual([200, 100, 'lbl_00000000000000000000'])
+    for (const id of ids.slice(0, -1)) expect(id).toMatch(/^lbl_0{16}/)
+    expect(new Set(body.data.results.map(({ etag }: any) => etag))).toEqual(new Set([null]))
   })
 
   test('answers no ETag for what a later operation has changed again', async () => {
     const { columnId } = setup
-    const { body } = await send([
-      { operation: 'cards.create', body: { column_id: columnId, title: 'One' } },
-      { operation: 'cards.create', body: { column_id: columnId, title: 'Two' } },
-      { operation: 'cards.update', params: { card_id: '$0' }, body: { title: 'Changed' } },
-    ])
+    const { body } = await send([createCard(columnId, 'One'), createCard(columnId, 'Two'), update('$0', { title: 'Changed' })])
     const [first, second, third] = body.data.results
     expect([first.etag, second.etag === third.etag]).toEqual([null, true])
     for (const { data, etag } of [second, third])
@@ -171,14 +158,14 @@ describe.each(drivers)('a batch, on $name', (driver) => {
 
   test('answers the ETag of what an operation leaves as it is, also if later ones read it again', async () => {
     const { board, cardId, columnId } = setup
-    const { etag } = Object.fromEntries((await board.get(`/cards/${cardId}`)).headers) as { etag: string }
+    const etag = (await board.get(`/cards/${cardId}`)).headers.get('etag')!
     const other = await board.card(columnId, 'Other')
     const { body } = await send([
-      { operation: 'cards.move', params: { card_id: cardId }, body: { column_id: columnId, to: 'first' } },
-      { operation: 'cards.move', params: { card_id: other }, body: { column_id: columnId, to: 'last' } },
-      { operation: 'cards.restore', params: { card_id: cardId } },
-      { operation: 'columns.create', body: { name: 'Next' } },
-      { operation: 'cards.move', params: { card_id: other }, body: { column_id: columnId, before: cardId } },
+      onCard('cards.move', cardId, { column_id: columnId, to: 'first' }),
+      onCard('cards.move', other, { column_id: columnId, to: 'last' }),
+      onCard('cards.restore', cardId),
+      createColumn('Next'),
+      onCard('cards.move', other, { column_id: columnId, before: cardId }),
       { operation: 'columns.archive', params: { column_id: columnId } },
     ])
     expect([body.data.results[0].etag, body.data.results[2].etag]).toEqual([etag, etag])
@@ -187,10 +174,10 @@ describe.each(drivers)('a batch, on $name', (driver) => {
   test('answers each operation as it would be answered alone, without what later ones change', async () => {
     const { board, columnId } = setup
     const { body } = await send([
-      { operation: 'labels.create', body: { name: 'Old', color: '#000000' } },
-      { operation: 'cards.create', body: { column_id: columnId, title: 'Labelled', label_ids: ['$0'] } },
+      createLabel(),
+      createCard(columnId, 'Labelled', { label_ids: ['$0'] }),
       { operation: 'labels.delete', params: { label_id: '$0' } },
-      { operation: 'comments.create', params: { card_id: '$1' }, body: { body: 'Stays' } },
+      onCard('comments.create', '$1', { body: 'Stays' }),
     ])
     const [label, card, deleted, comment] = body.data.results
     expect(card.data.label_ids).toEqual([label.data.id])
@@ -199,18 +186,9 @@ describe.each(drivers)('a batch, on $name', (driver) => {
     expect((await board.get(`/comments/${comment.data.id}`)).headers.get('etag')).toBe(comment.etag)
   })
 
-  test('has different ids in a dry run, however many it creates', async () => {
-    const items = Array.from({ length: 100 }, (_, i) => ({ operation: 'labels.create', body: { name: `${i}`, color: '#000000' } }))
-    const { body } = await send(items, { query: '?dry_run=true' })
-    const ids = body.data.results.map(({ data }: any) => data.id)
-    expect([new Set(ids).size, ids[0]]).toEqual([100, 'lbl_00000000000000000000'])
-    for (const id of ids) expect(id).toMatch(/^lbl_0{16}/)
-  })
-
   test('counts what it creates towards a limit', async () => {
     const { board } = setup
-    const create = (count: number): Item[] =>
-      Array.from({ length: count }, (_, i) => ({ operation: 'labels.create', body: { name: `${i}`, color: '#000000' } }))
+    const create = (count: number) => Array.from({ length: count }, (_, i) => createLabel(`${i}`))
     expect((await send(create(100))).status).toBe(200)
     expect((await send(create(99))).status).toBe(200)
     const full = await send(create(2))
@@ -230,76 +208,33 @@ describe('a batch', () => {
   const send = (items: unknown, token = setup.ann.admin) =>
     setup.service.send(token, 'POST', `/boards/${setup.board.id}/batch`, { operations: items })
 
-  test.each([
-    ['an operation that does not exist', { operation: 'cards.explode' }, 'operations.0.operation', 'is not the id of a write on a board'],
-    ['a read', { operation: 'cards.read', params: { card_id: 'x' } }, 'operations.0.operation', 'is not the id of a write on a board'],
-    [
-      'a write that is not on a board',
-      { operation: 'boards.create', body: { name: 'x' } },
-      'operations.0.operation',
-      'is not the id of a write on a board',
-    ],
-    [
-      'a write of the scope kanban:admin',
-      { operation: 'boards.delete' },
-      'operations.0.operation',
-      'requires kanban:admin: a batch cannot have it',
-    ],
-    ['a batch', { operation: 'boards.batch', body: { operations: [] } }, 'operations.0.operation', 'is not the id of a write on a board'],
-    ['a missing parameter', { operation: 'cards.archive' }, 'operations.0.params.card_id', 'is missing'],
-    [
-      'an unknown parameter',
-      { operation: 'labels.create', params: { card_id: 'x' }, body: { name: 'x', color: '#000000' } },
-      'operations.0.params.card_id',
-      'is not a parameter of this operation',
-    ],
-    [
-      'an invalid body',
-      { operation: 'labels.create', body: { name: 'x', color: 'red' } },
-      'operations.0.body.color',
-      'must be a color: "#rrggbb"',
-    ],
-    [
-      'a body where none is accepted',
-      { operation: 'cards.archive', params: { card_id: 'x' }, body: { x: 1 } },
-      'operations.0.body',
-      'is not accepted by this operation',
-    ],
-    [
-      'a reference to itself',
-      { operation: 'cards.archive', params: { card_id: '$0' } },
-      'operations.0.params.card_id',
-      'must refer to an earlier operation that creates something: "$0" does not',
-    ],
-    [
-      'a reference to a later operation',
-      { operation: 'cards.create', body: { column_id: '$1', title: 'x' } },
-      'operations.0.body.column_id',
-      'must refer to an earlier operation that creates something: "$1" does not',
-    ],
-    [
-      'an if_match that no header can have',
-      { operation: 'cards.archive', params: { card_id: 'x' }, if_match: '\u2603' },
-      'operations.0.if_match',
-      'must be an ETag',
-    ],
-    ['an unknown member', { operation: 'cards.archive', params: { card_id: 'x' }, more: 1 }, 'operations.0.more', 'is not a known member'],
-    ['a missing body', { operation: 'columns.create' }, 'operations.0.body', 'is missing'],
+  const NO_WRITE = 'operation: is not the id of a write on a board'
+  const NO_REFERENCE = 'must refer to an earlier operation that creates something:'
+  test.each<[name: string, item: object, issue: string]>([
+    ['an operation that does not exist', { operation: 'cards.explode' }, NO_WRITE],
+    ['a read', onCard('cards.read', 'x'), NO_WRITE],
+    ['a write that is not on a board', { operation: 'boards.create', body: { name: 'x' } }, NO_WRITE],
+    ['a batch', { operation: 'boards.batch', body: { operations: [] } }, NO_WRITE],
+    ['a write of the scope kanban:admin', { operation: 'boards.delete' }, 'operation: requires kanban:admin: a batch cannot have it'],
+    ['a missing parameter', { operation: 'cards.archive' }, 'params.card_id: is missing'],
+    ['an unknown parameter', { ...createLabel(), params: { card_id: 'x' } }, 'params.card_id: is not a parameter of this operation'],
+    ['an invalid body', { operation: 'labels.create', body: { name: 'x', color: 'red' } }, 'body.color: must be a color: "#rrggbb"'],
+    ['a body where none is accepted', onCard('cards.archive', 'x', { x: 1 }), 'body: is not accepted by this operation'],
+    ['a missing body', { operation: 'columns.create' }, 'body: is missing'],
+    ['a reference to itself', onCard('cards.archive', '$0'), `params.card_id: ${NO_REFERENCE} "$0" does not`],
+    ['a reference to a later operation', createCard('$1', 'x'), `body.column_id: ${NO_REFERENCE} "$1" does not`],
+    ['a reference in a list to nothing', createCard('x', 'x', { label_ids: ['y', '$1'] }), `body.label_ids: ${NO_REFERENCE} "$1" does not`],
+    ['an if_match that no header can have', { ...onCard('cards.archive', 'x'), if_match: '\u2603' }, 'if_match: must be an ETag'],
+    ['an unknown member', { ...onCard('cards.archive', 'x'), more: 1 }, 'more: is not a known member'],
     [
       'a card that is placed before itself',
-      { operation: 'cards.move', params: { card_id: 'crd_x' }, body: { before: 'crd_x' } },
-      'operations.0.body.before',
-      'must name another item than the one that is moved',
+      onCard('cards.move', 'crd_x', { before: 'crd_x' }),
+      'body.before: must name another item than the one that is moved',
     ],
-    [
-      'a reference in a list to nothing',
-      { operation: 'cards.create', body: { column_id: 'x', title: 'x', label_ids: ['y', '$1'] } },
-      'operations.0.body.label_ids',
-      'must refer to an earlier operation that creates something: "$1" does not',
-    ],
-  ])('refuses %s, and names it', async (_name, item, path, message) => {
-    const reply = await send([item, { operation: 'columns.create', body: { name: 'x' } }])
-    expect([reply.status, reply.body.error.issues]).toEqual([422, [{ in: 'body', path, message }]])
+  ])('refuses %s, and names it', async (_name, item, issue) => {
+    const { status, body } = await send([item, createColumn('x')])
+    const issues = body.error.issues.map((one: any) => [one.in, `${one.path}: ${one.message}`])
+    expect([status, issues]).toEqual([422, [['body', `operations.0.${issue}`]]])
   })
 
   test.each(['x$0', '$0x', '$100', '$00', '$'])('takes the parameter "%s" for an id, not for a reference', async (label_id) => {
@@ -308,27 +243,20 @@ describe('a batch', () => {
   })
 
   test('accepts an empty body where none is needed, and texts that look like references', async () => {
-    const reply = await send([
-      { operation: 'cards.archive', params: { card_id: setup.cardId }, body: {} },
-      { operation: 'cards.create', body: { column_id: setup.columnId, title: '$7', description: '$0' } },
-    ])
+    const reply = await send([onCard('cards.archive', setup.cardId, {}), createCard(setup.columnId, '$7', { description: '$0' })])
     expect([reply.status, reply.body.data?.results[1].data]).toMatchObject([200, { title: '$7', description: '$0' }])
   })
 
   test('does not grow without limit: neither its changes nor its response', async () => {
     const { columnId, board, cardId } = setup
     const subtasks = Array.from({ length: 200 }, () => 'x')
-    const cards = Array.from({ length: 10 }, () => ({ operation: 'cards.create', body: { column_id: columnId, title: 'x', subtasks } }))
-    const many = await send(cards)
+    const many = await send(Array.from({ length: 10 }, () => createCard(columnId, 'x', { subtasks })))
     expect([many.status, many.body.error.issues]).toEqual([
       422,
       [{ in: 'body', path: 'operations.5', message: `comes after more than ${limits.batchRecords} changes in this batch` }],
     ])
-    const update = (body: object) => ({ operation: 'cards.update', params: { card_id: cardId }, body })
-    const long = await send([
-      update({ description: 'x'.repeat(50_000) }),
-      ...Array.from({ length: 40 }, (_, i) => update({ title: `${i}` })),
-    ])
+    const titles = Array.from({ length: 40 }, (_, i) => update(cardId, { title: `${i}` }))
+    const long = await send([update(cardId, { description: 'x'.repeat(50_000) }), ...titles])
     expect([long.status, long.body.error.issues]).toEqual([
       422,
       [{ in: 'body', path: 'operations.20', message: `makes the response longer than ${limits.pageBytes} bytes` }],
@@ -337,11 +265,8 @@ describe('a batch', () => {
   })
 
   test('refuses every operation that requires kanban:admin, also with a token that has it', async () => {
-    const admin = operations.filter(
-      ({ method, needs }) =>
-        method !== 'GET' &&
-        ['delete Board', 'set_visibility Board', 'add BoardMember', 'remove BoardMember', 'delete Card'].includes(needs.join(' ')),
-    )
+    const needs = new Set(['delete Board', 'set_visibility Board', 'add BoardMember', 'remove BoardMember', 'delete Card'])
+    const admin = operations.filter((one) => one.method !== 'GET' && needs.has(one.needs.join(' ')))
     expect(admin.length).toBeGreaterThan(3)
     for (const { id } of admin) {
       const { body } = await send([{ operation: id, params: { user_id: 'x', card_id: 'x' } }])
@@ -349,12 +274,9 @@ describe('a batch', () => {
     }
   })
 
-  test.each([[[]], [Array.from({ length: 101 }, () => ({ operation: 'columns.create', body: { name: 'x' } }))]])(
-    'has 1 to 100 operations',
-    async (items) => {
-      expect((await send(items)).status).toBe(422)
-    },
-  )
+  test.each([[[]], [Array.from({ length: 101 }, () => createColumn('x'))]])('has 1 to 100 operations', async (items) => {
+    expect((await send(items)).status).toBe(422)
+  })
 })
 
 describe.each(drivers)('a batch of a service whose cascades are made in parts, on $name', (driver) => {
@@ -362,10 +284,9 @@ describe.each(drivers)('a batch of a service whose cascades are made in parts, o
 
   test('answers no ETag for cards whose label a later operation deletes, also if it is removed from them afterwards', async () => {
     const { board, columnId } = setup
-    const card = (title: string) => ({ operation: 'cards.create', body: { column_id: columnId, title, label_ids: ['$0'] } })
     const items = [
-      { operation: 'labels.create', body: { name: 'Old', color: '#000000' } },
-      ...['One', 'Two', 'Three'].map(card),
+      createLabel(),
+      ...['One', 'Two', 'Three'].map((title) => createCard(columnId, title, { label_ids: ['$0'] })),
       { operation: 'labels.delete', params: { label_id: '$0' } },
     ]
     const reply = await board.send('POST', `/boards/${board.id}/batch`, { operations: items })

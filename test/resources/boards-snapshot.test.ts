@@ -43,11 +43,8 @@ describe.each(drivers)('what is on a board, in one response, on $name', (driver)
     const { board } = setup
     const reply = await board.get(`/boards/${board.id}?include=${include}`)
     const own = Object.keys((await board.get(`/boards/${board.id}`)).body.data)
-    expect(
-      Object.keys(reply.body.data)
-        .filter((name) => !own.includes(name))
-        .toSorted(),
-    ).toEqual([...parts, 'changes_cursor'].toSorted())
+    const added = Object.keys(reply.body.data).filter((name) => !own.includes(name))
+    expect(added.toSorted()).toEqual([...parts, 'changes_cursor'].toSorted())
     expect(reply.headers.get('etag')).toBeNull()
   })
 
@@ -66,14 +63,6 @@ describe.each(drivers)('what is on a board, in one response, on $name', (driver)
     const rest = (await board.get(`/boards/${board.id}/cards?cursor=${cards_cursor}`)).body.data
     expect([...cards, ...rest]).toEqual(await board.all(`/boards/${board.id}/cards`))
     expect(cards.length + rest.length).toBe(total)
-  })
-
-  test('the changes since then follow its cursor', async () => {
-    const { board, cardId } = setup
-    const { changes_cursor } = await read(ALL)
-    await board.patch(`/cards/${cardId}`, { title: 'Later' })
-    const { body } = await board.get(`/boards/${board.id}/changes?after=${changes_cursor}`)
-    expect(body.data.map(({ kind, id, action }: any) => [kind, id, action])).toEqual([['card', cardId, 'updated']])
   })
 
   test('it takes three accesses to the storage, whatever is on the board', async () => {
@@ -100,13 +89,9 @@ describe.each(drivers)('what is on a board, in one response, on $name', (driver)
         await edit(keys.label(label), { name })
         await edit(keys.membership(bob.id), { display_name: name })
         await edit(keys.board(board.id), { description: name })
-        count += name === 'new' ? 1 : 0
-        if (name === 'new')
-          tx.create(keys.label(`lbl_${String(count).padStart(20, '0')}`), {
-            ...(await tx.get(keys.label(label)))!,
-            id: `lbl_${String(count).padStart(20, '0')}`,
-            name: 'Further',
-          })
+        if (name === 'old') return
+        const id = `lbl_${String(++count).padStart(20, '0')}`
+        tx.create(keys.label(id), { ...(await tx.get(keys.label(label)))!, id, name: 'Further' })
       })
     const results: unknown[] = []
     for (let access = 1, changed = true; changed; access++) {

@@ -4,10 +4,7 @@ import { systemRandom } from '../../src/model/ids.ts'
 import { createTombstone, markFileIfUnattached, unassignWithoutAccess, unmarkFile } from '../../src/resources/cascades.ts'
 import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
-import { createMemoryStore } from '../../src/store/memory.ts'
-import type { Store } from '../../src/store/port.ts'
-import { transact } from '../../src/store/transact.ts'
-import type { Transaction } from '../../src/store/transaction.ts'
+import { setUpRecords } from '../support/memory-records.ts'
 import { card } from '../support/records.ts'
 
 const NOW = '2026-11-20T12:00:00.000Z'
@@ -16,22 +13,8 @@ const DAY = 24 * 60 * 60 * 1000
 const TOMBSTONE = keys.tombstone('tmb_x1')
 
 describe('the records that follow from a change', () => {
-  let store: Store
-  /** the keys of the records that the last transaction wrote or removed */
-  let written: string[]
-  const work = <T>(run: (tx: Transaction) => T | Promise<T>) => transact(store, 'w1', systemRandom, run)
-  const read = <T>(key: string) => work(async (tx) => (await tx.get(key)) as T | undefined)
-  /** Adds records with their index entries. */
-  const add = (records: Readonly<Record<string, object>>) =>
-    work(async (tx) => {
-      for (const [key, value] of Object.entries(records)) await tx.create(key, value)
-    })
-  beforeEach(() => {
-    store = createMemoryStore()
-    const { commit } = store
-    store.commit = (partition, one) => ((written = [...one.put.keys(), ...one.remove].toSorted()), commit.call(store, partition, one))
-    written = []
-  })
+  const records = setUpRecords()
+  const { work, read, add } = records
 
   test('what belongs to a deleted card is due for garbage collection at once', async () => {
     await work((tx) => createTombstone({ tx, clock, random: systemRandom }, 'card', 'crd_x1'))
@@ -51,29 +34,25 @@ describe('the records that follow from a change', () => {
         return unassignWithoutAccess({ tx, clock, random: systemRandom, batch, holds }, board, affected)
       })
     const assignees = async () => {
-      const records = await work((tx) => tx.read(['c1', 'c2', 'c3'].map(keys.card)))
-      return records.map((one) => one!.assignee_ids)
+      const found = await work((tx) => tx.read(['c1', 'c2', 'c3'].map(keys.card)))
+      return found.map((one) => one!.assignee_ids)
     }
     beforeEach(async () => {
       asked.length = 0
-      const cards = [card({ id: 'c1', assignee_ids: ['u1', 'u2'] }), card({ id: 'c2', assignee_ids: ['u3', 'u1'] })]
-      await add(
-        Object.fromEntries([...cards, card({ id: 'c3', board_id: 'b2', assignee_ids: ['u1'] })].map((one) => [keys.card(one.id), one])),
-      )
+      await add({
+        [keys.card('c1')]: card({ id: 'c1', assignee_ids: ['u1', 'u2'] }),
+        [keys.card('c2')]: card({ id: 'c2', assignee_ids: ['u3', 'u1'] }),
+        [keys.card('c3')]: card({ id: 'c3', board_id: 'b2', assignee_ids: ['u1'] }),
+      })
       await add(Object.fromEntries(['u1', 'u2', 'u3'].map((id) => [keys.membership(id), membership(id)])))
       await add({ [keys.boardMember('b', 'u2')]: boardMember })
     })
 
     test('are assigned to none of its cards', async () => {
-      const fetched: unknown[] = []
-      const { read: readStore } = store
-      store.read = (partition, request) => (
-        fetched.push(...request.ranges.map(({ fetch }) => fetch)),
-        readStore.call(store, partition, request)
-      )
+      records.ranges = []
       await unassign(10)
       // Who is assigned is read without the cards: only those that change are read.
-      expect(fetched).toEqual([undefined, 'card:', 'card:'])
+      expect(records.ranges.flat().map(({ fetch }) => fetch)).toEqual([undefined, 'card:', 'card:'])
       const about = (id: string, member?: object) => ['user.belongs', { board, user: { membership: membership(id), boardMember: member } }]
       expect(asked).toEqual([about('u1'), about('u2', boardMember), about('u3')])
       expect(await assignees()).toEqual([['u2'], [], ['u1']])
@@ -82,9 +61,9 @@ describe('the records that follow from a change', () => {
     test('are examined alone if only their access may have ended', async () => {
       await unassign(10, ['u2', 'u3'])
       expect(await assignees()).toEqual([['u1', 'u2'], ['u1'], ['u1']])
-      written = []
+      records.written = []
       await unassign(10, ['u2'])
-      expect(written).toEqual([])
+      expect(records.written).toEqual([])
     })
 
     test('are unassigned later if they have many cards', async () => {
@@ -109,9 +88,9 @@ describe('the records that follow from a change', () => {
       ['many attachments', ['a0', 'a1', 'a2', 'a3', 'a4']],
     ])('it is not scheduled if the file has %s', async (_what, ids) => {
       await attachments(...ids)
-      written = []
+      records.written = []
       await removed('a1')
-      expect([written, await read(TOMBSTONE)]).toEqual([[], undefined])
+      expect([records.written, await read<object>(TOMBSTONE)]).toEqual([[], undefined])
     })
 
     test.each([
@@ -121,35 +100,30 @@ describe('the records that follow from a change', () => {
       await attachments(...ids)
       await removed('a1')
       const not_before = new Date(clock() + DAY).toISOString()
-      expect(await read(TOMBSTONE)).toEqual({ id: 'tmb_x1', kind: 'file', target: 'fil_x1', not_before })
-      expect(written).toEqual([TOMBSTONE])
+      expect(await read<object>(TOMBSTONE)).toEqual({ id: 'tmb_x1', kind: 'file', target: 'fil_x1', not_before })
+      expect(records.written).toEqual([TOMBSTONE])
     })
 
     test('the latest removal of an attachment counts', async () => {
       await removed('a1')
       await removed('a1', () => clock() + 1000)
-      expect(await read(TOMBSTONE)).toMatchObject({ not_before: new Date(clock() + DAY + 1000).toISOString() })
+      expect(await read<object>(TOMBSTONE)).toMatchObject({ not_before: new Date(clock() + DAY + 1000).toISOString() })
     })
 
     test('it is cancelled if the file is attached again, and that writes nothing if none is scheduled', async () => {
       await removed('a1')
       await work((tx) => unmarkFile(tx, 'fil_x1'))
-      expect([written, await read(TOMBSTONE)]).toEqual([[TOMBSTONE], undefined])
-      written = []
+      expect([records.written, await read<object>(TOMBSTONE)]).toEqual([[TOMBSTONE], undefined])
+      records.written = []
       await work((tx) => unmarkFile(tx, 'fil_x1'))
-      expect(written).toEqual([])
+      expect(records.written).toEqual([])
     })
 
     test('two attachments are read, however many there are', async () => {
       await attachments('a1', 'a2', 'a3')
-      const limits: number[] = []
-      const { read: readStore } = store
-      store.read = (partition, request) => (
-        limits.push(...request.ranges.map(({ limit }) => limit)),
-        readStore.call(store, partition, request)
-      )
+      records.ranges = []
       await removed('a1')
-      expect(limits).toEqual([2])
+      expect(records.ranges.flat().map(({ limit }) => limit)).toEqual([2])
     })
   })
 })

@@ -49,24 +49,25 @@ describe.each(drivers)('the change feed of a board, on $name', (driver) => {
     const begin = await read()
     expect(short(begin.changes)).toEqual(['board created', 'column created', 'card created'])
     expect(begin.changes.map(({ seq }) => seq)).toEqual([1, 2, 3])
-    await board.patch(`/cards/${cardId}`, { title: 'New' })
+    const { headers } = await board.patch(`/cards/${cardId}`, { title: 'New' })
     const comment = await board.comment(cardId)
     await board.delete(`/comments/${comment}`)
     const next = await read(begin.cursor)
     expect(short(next.changes)).toEqual(['card updated', 'comment created', 'comment deleted'])
-    expect(next.changes[0]).toMatchObject({ seq: 4, id: cardId, actor_id: ann.id, data: { title: 'New' } })
+    expect(next.changes[0]).toMatchObject({
+      seq: 4,
+      id: cardId,
+      actor_id: ann.id,
+      request_id: headers.get('x-request-id'),
+      data: { title: 'New' },
+    })
     // The comment does not exist any more, so no change shows it.
     expect(next.changes.slice(1).map(({ data }) => data)).toEqual([null, null])
     expect(await read(next.cursor)).toMatchObject({ changes: [], cursor: next.cursor })
     expect((await setup.service.send(ann.read, 'GET', path('?limit=2'))).body.data.map(({ seq }: FeedChange) => seq)).toEqual([1, 2])
   })
 
-  test('has the id of the request that made each change', async () => {
-    const reply = await setup.board.patch(`/boards/${setup.board.id}`, { name: 'New' })
-    expect((await read()).changes.at(-1)).toMatchObject({ request_id: reply.headers.get('x-request-id') })
-  })
-
-  test('has the token with which each change was made: four agents of one person can be told apart', async () => {
+  test('has the token with which each change was made, and what a membership that ends removes', async () => {
     const { service, ann, cardId, workspaceId } = setup
     const { cursor } = await read()
     const ids: string[] = []
@@ -77,14 +78,20 @@ describe.each(drivers)('the change feed of a board, on $name', (driver) => {
     expect(new Set(ids).size).toBe(2)
     const dan = await service.person(workspaceId, 'member', 'Dan')
     await setup.board.add(dan)
+    await setup.board.put(`/cards/${cardId}/assignees/${dan.id}`)
     await endMembership(service.deps, workspaceId, dan.id)
     const { changes } = await read(cursor)
     const byAnn = { actor_id: ann.id }
+    const byNobody = { actor_id: null, token_id: null, request_id: null }
+    expect(short(changes.slice(4)).toSorted()).toEqual(['board_member deleted', 'card updated'])
+    expect(changes.slice(4).find(({ kind }) => kind === 'card')!.data.assignee_ids).toEqual([])
     expect(changes).toMatchObject([
       { ...byAnn, token_id: ids[0] },
       { ...byAnn, token_id: ids[1] },
       { ...byAnn, token_id: ids[1] },
-      { actor_id: null, token_id: null },
+      { ...byAnn, token_id: ids[1] },
+      byNobody,
+      byNobody,
     ])
     const events = new EventReader(await service.fetch(setup.bob.read, 'GET', `/boards/${setup.board.id}/events?after=${cursor}`))
     expect((await events.take(1))[0]!.data).toMatchObject({ token_id: ids[0] })
@@ -116,27 +123,11 @@ describe.each(drivers)('the change feed of a board, on $name', (driver) => {
     expect(seen.map(({ seq }) => seq)).toEqual(seen.map((_change, i) => seen[0]!.seq + i))
   })
 
-  test('belongs to one board, and to those who have access to it at each request', async () => {
-    const { board, service, bob, ann } = setup
+  test('belongs to one board', async () => {
+    const { service, ann } = setup
     const other = await TestBoard.create(service, ann)
     const { cursor } = await read()
     expect((await service.send(ann.read, 'GET', `/boards/${other.id}/changes?after=${cursor}`)).body.error.code).toBe('cursor_expired')
-    await board.makePrivate()
-    const hidden = await service.send(bob.read, 'GET', path(`?after=${cursor}`))
-    const absent = await service.send(bob.read, 'GET', '/boards/brd_00000000000000000000/changes')
-    expect([hidden.status, hidden.body.error.message]).toEqual([404, absent.body.error.message])
-  })
-
-  test('has what a membership that ends removes from the board', async () => {
-    const { board, service, workspaceId, cardId } = setup
-    const dan = await service.person(workspaceId, 'member', 'Dan')
-    await board.add(dan)
-    await board.put(`/cards/${cardId}/assignees/${dan.id}`)
-    const { cursor } = await read()
-    await endMembership(service.deps, workspaceId, dan.id)
-    const { changes } = await read(cursor)
-    expect(short(changes).toSorted()).toEqual(['board_member deleted', 'card updated'])
-    expect(changes.find(({ kind }) => kind === 'card')).toMatchObject({ data: { assignee_ids: [] }, actor_id: null, request_id: null })
   })
 
   test('a cursor of a change that was lost or pruned is 410, and the message says how to go on', async () => {

@@ -126,7 +126,7 @@ describe.each(drivers)('claims against random histories, on $name', (driver) => 
                 if (expected !== undefined) model.grant(one.worker, expected, one.ttl)
                 const epoch = expected === undefined ? undefined : model.cards[expected]!.epoch
                 expect([status, body.data?.id, body.data?.claim.epoch]).toEqual([
-                  expected === undefined ? 200 : 201,
+                  epoch === undefined ? 200 : 201,
                   ids[expected ?? -1],
                   epoch,
                 ])

@@ -1,8 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Caller } from '../../src/authz/context.ts'
 import type { ClaimRecord } from '../../src/model/claim.ts'
-import type { Column } from '../../src/model/column.ts'
-import { systemRandom } from '../../src/model/ids.ts'
 import { limits } from '../../src/model/limits.ts'
 import type { TokenRecord } from '../../src/model/token.ts'
 import { endClaim, endClaimsOfColumn, grantClaim, requireClaimCapacity } from '../../src/resources/claims/changes.ts'
@@ -19,10 +17,8 @@ import {
 import { findReadyCard } from '../../src/resources/claims/ready.ts'
 import { keys } from '../../src/store/keys.ts'
 import { indexes } from '../../src/store/indexes.ts'
-import { createMemoryStore } from '../../src/store/memory.ts'
-import type { Store } from '../../src/store/port.ts'
-import { transact } from '../../src/store/transact.ts'
-import { Transaction, TransactionConflict } from '../../src/store/transaction.ts'
+import { TransactionConflict, type Transaction } from '../../src/store/transaction.ts'
+import { setUpRecords } from '../support/memory-records.ts'
 import { card } from '../support/records.ts'
 
 const NOW = '2026-11-20T12:00:00.000Z'
@@ -66,48 +62,37 @@ const shown = (card_id: string, members: object = {}) => ({
 const ADA = { userId: 'u1', token: token('1') } as Caller
 
 describe('the records of claims', () => {
-  let store: Store
-  /** how many records the last transaction wrote */
-  let written: number
-  const work = <T>(run: (tx: Transaction) => T | Promise<T>) =>
-    transact(store, 'w', systemRandom, async (tx) => {
-      const result = await run(tx)
-      written = tx.writeCount
-      return result
-    })
+  const records = setUpRecords()
+  const { add, work, edit } = records
   const addTokens = (...tokens: readonly TokenRecord[]) =>
-    work((tx) => {
-      for (const one of tokens) {
-        tx.create(keys.token(one.hash), one)
-        tx.create(keys.tokenHash(one.id), { hash: one.hash })
-      }
-    })
-  const addClaims = (...claims: readonly ClaimRecord[]) =>
-    work((tx) => {
-      for (const one of claims) tx.create(keys.claim(one.card_id), one)
-    })
-  const stored = (id: string) => work((tx) => tx.get(keys.claim(id)))
+    add(
+      Object.fromEntries(
+        tokens.flatMap((one) => [
+          [keys.token(one.hash), one],
+          [keys.tokenHash(one.id), { hash: one.hash }],
+        ]),
+      ),
+    )
+  const addClaims = (...claims: readonly ClaimRecord[]) => add(Object.fromEntries(claims.map((one) => [keys.claim(one.card_id), one])))
+  /** Adds cards by their ids, in the order of their positions. */
+  const addCards = (cards: Readonly<Record<string, object>>) =>
+    add(
+      Object.fromEntries(
+        Object.entries(cards).map(([id, members], i) => [keys.card(id), card({ id, board_id: 'b', position: `a${i}`, ...members })]),
+      ),
+    )
+  const stored = (id: string) => records.read(keys.claim(id))
   /** Begins a transaction, lets another one commit, and commits it. */
-  const meanwhile = async (begin: (tx: Transaction) => Promise<unknown>, other: (tx: Transaction) => Promise<unknown>) => {
-    const tx = new Transaction(store, 'w', systemRandom)
+  const meanwhile = async (begin: (tx: Transaction) => Promise<unknown>, other: () => Promise<unknown>) => {
+    const tx = records.begin()
     await begin(tx)
-    await work(other)
+    await other()
     await tx.commit()
   }
-  /** Keeps the ranges of each read: name, limit, and what is read by their entries. */
-  const keepReads = () => {
-    const reads: string[][] = []
-    const { read } = store
-    store.read = (partition, request) => {
-      if (request.ranges.length > 0) reads.push(request.ranges.map(({ index, limit, fetch = '' }) => `${index} ${limit} ${fetch}`.trim()))
-      return read.call(store, partition, request)
-    }
-    return reads
-  }
-  beforeEach(async () => {
-    store = createMemoryStore()
-    await addTokens(token('1'))
-  })
+  /** The ranges of each read so far: name, limit, and what is read by their entries. */
+  const takeReads = () =>
+    records.ranges.splice(0).map((ranges) => ranges.map(({ index, limit, fetch = '' }) => `${index} ${limit} ${fetch}`.trim()))
+  beforeEach(() => addTokens(token('1')))
 
   test.each<[string, Partial<ClaimRecord> | undefined, Partial<ClaimRecord>, string]>([
     ['was never claimed', undefined, { epoch: 1, taken_at: NOW }, 'taken'],
@@ -225,12 +210,12 @@ describe('the records of claims', () => {
     beforeEach(() => addClaims(...ids.map((id) => claim(id))))
 
     test('are refused, until one has run out', async () => {
-      const reads = keepReads()
+      takeReads()
       await expect(required()).rejects.toMatchObject(full)
       // Which tokens hold them is not read.
-      expect(reads).toEqual([['claims:b 1000']])
+      expect(takeReads()).toEqual([['claims:b 1000']])
       await expect(work((tx) => findReadyCard({ tx, clock }, 'b', {}))).rejects.toMatchObject(full)
-      await work(async (tx) => tx.put(keys.claim('c0007'), { ...(await tx.get(keys.claim('c0007')))!, expires_at: NOW }))
+      await edit(keys.claim('c0007'), { expires_at: NOW })
       await required()
     })
 
@@ -238,9 +223,9 @@ describe('the records of claims', () => {
       await addClaims(claim('d', { expires_at: at(61) }))
       const { cardIds } = await work((tx) => readClaimedCards({ tx, clock }, currentClaims('b', clock)))
       expect(cardIds).toEqual(new Set([...ids, 'd']))
-      await work((tx) => ['c0000', 'd'].forEach((id) => tx.create(keys.card(id), card({ id, board_id: 'b', column_id: 'col' }))))
+      await addCards({ c0000: { column_id: 'col' }, d: { column_id: 'col' } })
       await work((tx) => endClaimsOfColumn({ tx, clock }, { id: 'col', board_id: 'b' }))
-      expect(written).toBe(2)
+      expect(records.written).toHaveLength(2)
     })
   })
 
@@ -248,35 +233,30 @@ describe('the records of claims', () => {
     await addClaims(claim('c'))
     await work((tx) => endClaim(tx, 'c'))
     expect(await stored('c')).toEqual(claim('c', { expires_at: null }))
-    for (const id of ['c', 'never']) {
-      await work((tx) => endClaim(tx, id))
-      expect(written).toBe(0)
-    }
+    records.written = []
+    for (const id of ['c', 'never']) await work((tx) => endClaim(tx, id))
+    expect(records.written).toEqual([])
   })
 
   describe('of the cards of a column', () => {
     const end = (tx: Transaction) => endClaimsOfColumn({ tx, clock }, { id: 'col', board_id: 'b' })
     beforeEach(async () => {
       await addClaims(claim('c1'), claim('c2'), claim('deleted'), claim('over', { expires_at: NOW }))
-      await work((tx) => {
-        for (const [id, column_id] of Object.entries({ c1: 'col', c2: 'other', over: 'col' }))
-          tx.create(keys.card(id), card({ id, column_id }))
-      })
+      await addCards({ c1: { column_id: 'col' }, c2: { column_id: 'other' }, over: { column_id: 'col' } })
     })
 
     test('those that have not run out are ended', async () => {
       await work(end)
-      expect(written).toBe(1)
+      expect(records.written).toEqual([keys.claim('c1')])
       expect(await stored('c1')).toEqual(claim('c1', { expires_at: null }))
     })
 
     test('the commit fails if a card of the board was claimed meanwhile', async () => {
-      const claiming = async (tx: Transaction) => tx.create(keys.claim('c3'), claim('c3'))
-      await expect(meanwhile(end, claiming)).rejects.toThrow(TransactionConflict)
+      await expect(meanwhile(end, () => addClaims(claim('c3')))).rejects.toThrow(TransactionConflict)
     })
 
     test('the commit does not depend on the tokens that hold them', async () => {
-      await meanwhile(end, async (tx) => tx.put(keys.token('h1'), { ...(await tx.get(keys.token('h1')))!, name: 'New' }))
+      await meanwhile(end, () => edit(keys.token('h1'), { name: 'New' }))
       expect((await stored('c1'))!.expires_at).toBeNull()
     })
   })
@@ -284,16 +264,8 @@ describe('the records of claims', () => {
   describe('the first ready card', () => {
     const columns = Array.from({ length: 9 }, (_column, i) => `col${i}`)
     const find = (wanted: object = {}) => work((tx) => findReadyCard({ tx, clock }, 'b', wanted))
-    /** Cards by their ids, in the order of their positions. */
-    const addCards = (cards: Readonly<Record<string, object>>) =>
-      work((tx) => {
-        for (const [i, [id, members]] of Object.entries(cards).entries())
-          tx.create(keys.card(id), card({ id, board_id: 'b', position: `a${i}`, ...members }))
-      })
     beforeEach(() =>
-      work((tx) => {
-        for (const id of columns) tx.create(keys.column(id), { id, board_id: 'b', position: id, archived_at: null } as Column)
-      }),
+      add(Object.fromEntries(columns.map((id) => [keys.column(id), { id, board_id: 'b', position: id, archived_at: null }]))),
     )
 
     test('is read behind the claimed ones of a column, in eight columns at once', async () => {
@@ -301,13 +273,13 @@ describe('the records of claims', () => {
       await addCards({ c0: { column_id: 'col0' } })
       const first = ['claims:b 1000 token:', 'columns:b 1000 column:']
       const inColumns = [columns.slice(0, 8), columns.slice(8)].map((ids) => ids.map((id) => `ready_cards:${id} 2`))
-      const reads = keepReads()
+      takeReads()
       expect(await find()).toEqual({ found: undefined, next: at(60) })
-      expect(reads.splice(0)).toEqual([first, ...inColumns])
+      expect(takeReads()).toEqual([first, ...inColumns])
       await addCards({ c1: { column_id: 'col0' }, c2: { column_id: 'col0' } })
-      reads.length = 0
+      takeReads()
       expect(await find()).toMatchObject({ found: { card: { id: 'c1' }, claim: { live: undefined } }, next: at(60) })
-      expect(reads).toEqual([first, inColumns[0]])
+      expect(takeReads()).toEqual([first, inColumns[0]])
       expect(await find({ column_id: 'col8' })).toEqual({ found: undefined, next: at(60) })
     })
 
@@ -324,10 +296,10 @@ describe('the records of claims', () => {
         const { found } = await findReadyCard({ tx, clock }, 'b', {})
         grantClaim({ tx, clock, caller: ADA }, found!.card, found!.claim, 60)
       }
-      await meanwhile(take, async (tx) => {
-        tx.put(keys.column('col1'), { ...(await tx.get(keys.column('col1')))!, position: 'z' })
-        tx.create(keys.claim('c1'), claim('c1'))
-        tx.put(keys.claim('c2'), { ...(await tx.get(keys.claim('c2')))!, expires_at: at(90) })
+      await meanwhile(take, async () => {
+        await edit(keys.column('col1'), { position: 'z' })
+        await addClaims(claim('c1'))
+        await edit(keys.claim('c2'), { expires_at: at(90) })
       })
       expect((await stored('c0'))!.epoch).toBe(1)
     })

@@ -1,3 +1,4 @@
+import { ReadableStream } from 'node:stream/web'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { collectGarbage } from '../../src/admin/garbage-collection.ts'
@@ -12,6 +13,7 @@ import { drivers } from '../support/drivers.ts'
 import { inTime } from '../support/in-time.ts'
 import { buildWorld, createAllowed, exampleBody, pathOf, type World } from '../support/scenario.ts'
 import type { Person, Reply } from '../support/service.ts'
+import { notFoundBy } from './refusals.ts'
 
 const SECOND = 1000
 
@@ -35,10 +37,8 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
   test('include=claim shows it, without the ETag of the card', async () => {
     const claim = (await take(bob.write)).body.data
     const { id } = setup.board
-    const card = await send(ann.read, 'GET', `/cards/${setup.cardId}?include=claim`)
-    expect([card.body.data.claim, card.headers.get('etag')]).toEqual([claim, null])
     const counted = await send(ann.read, 'GET', `/cards/${setup.cardId}?include=claim,counts`)
-    expect(counted.body.data).toMatchObject({ claim, counts: { subtasks: 0 } })
+    expect([counted.body.data, counted.headers.get('etag')]).toMatchObject([{ claim, counts: { subtasks: 0 } }, null])
     const plain = await send(ann.read, 'GET', `/cards/${setup.cardId}`)
     expect(plain.body.data).not.toHaveProperty('claim')
     const conditional = await send(ann.read, 'GET', `/cards/${setup.cardId}?include=claim`, undefined, {
@@ -137,14 +137,14 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       const own = await claim(admin)
       for (const epoch of [1, 3]) expect(refused(await write(held(epoch)))).toEqual([412, 'precondition_failed', own])
       expect(refused(await write(held(2), sibling))).toEqual([412, 'precondition_failed', own])
-      for (const malformed of ['', '0', '-2', '2.0', '"2"', 'x', '2, 2'])
-        expect((await write({ 'if-claim': malformed })).status, malformed).toBe(400)
+      expect((await write({ 'if-claim': 'x' })).status).toBe(400)
       expect(await shown()).toEqual(before)
       expect((await write(held(2))).status).toBeLessThan(300)
     })
 
-    test('stands beside If-Match, and is a part of what an Idempotency-Key stands for', async () => {
+    test('stands beside If-Match, is a part of what an Idempotency-Key stands for, and is not broken by what others write', async () => {
       const { epoch } = (await take(bob.write)).body.data
+      await setup.board.patch(`/cards/${setup.cardId}`, { title: 'Renamed' })
       const etag = (await send(bob.read, 'GET', `/cards/${setup.cardId}`)).headers.get('etag')!
       const write = (headers: Record<string, string>) => send(bob.write, 'PATCH', `/cards/${setup.cardId}`, { title: 'New' }, headers)
       expect((await write({ ...held(epoch), 'if-match': '"x"' })).status).toBe(412)
@@ -152,13 +152,6 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       expect((await write({ ...held(epoch), 'if-match': etag, 'idempotency-key': 'k' })).status).toBe(200)
       expect((await write({ ...held(epoch), 'if-match': etag, 'idempotency-key': 'k' })).status).toBe(200)
       expect((await write({ 'if-match': etag, 'idempotency-key': 'k' })).status).toBe(422)
-    })
-
-    test('is not broken by what others write to the card', async () => {
-      const { epoch } = (await take(bob.write)).body.data
-      await setup.board.patch(`/cards/${setup.cardId}`, { title: 'Renamed' })
-      await setup.board.put(`/cards/${setup.cardId}/labels/${await setup.board.label()}`)
-      expect((await send(bob.write, 'PUT', `/cards/${setup.cardId}/completion`, { completed: true }, held(epoch))).status).toBe(200)
     })
 
     test('cannot hold on a write that changes no card', async () => {
@@ -189,29 +182,17 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
 
     test('a claim that runs out while a file is received lands nothing', async () => {
       const { epoch } = (await take(bob.write, setup.cardId, 10)).body.data
-      const boundary = 'x'
-      const parts = [
-        `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\ncontent-type: text/plain\r\n\r\nhel`,
-        `lo\r\n--${boundary}--\r\n`,
-      ]
-      const body = new ReadableStream<Uint8Array>(
-        {
-          pull(controller) {
-            const part = parts.shift()
-            if (part === undefined) return controller.close()
-            if (parts.length === 0) wait(10)
-            controller.enqueue(new TextEncoder().encode(part))
-          },
-        },
-        { highWaterMark: 0 },
+      const disposition = 'content-disposition: form-data; name="file"; filename="a.txt"'
+      const body = ReadableStream.from(
+        (async function* () {
+          yield Buffer.from(`--x\r\n${disposition}\r\ncontent-type: text/plain\r\n\r\nhel`)
+          wait(10)
+          yield Buffer.from('lo\r\n--x--\r\n')
+        })(),
       )
-      const headers = { authorization: `Bearer ${bob.write}`, 'content-type': `multipart/form-data; boundary=${boundary}`, ...held(epoch) }
-      const request = new Request(`http://localhost/v1/cards/${setup.cardId}/attachments`, {
-        method: 'POST',
-        headers,
-        body,
-        duplex: 'half',
-      } as RequestInit)
+      const headers = { authorization: `Bearer ${bob.write}`, 'content-type': 'multipart/form-data; boundary=x', ...held(epoch) }
+      const options = { method: 'POST', headers, body, duplex: 'half' } as RequestInit
+      const request = new Request(`http://localhost/v1/cards/${setup.cardId}/attachments`, options)
       expect((await setup.service.app.fetch(request)).status).toBe(412)
       expect((await send(bob.read, 'GET', `/cards/${setup.cardId}/attachments`)).body.data).toEqual([])
     })
@@ -239,22 +220,11 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       return id
     }
 
-    test('is none that is blocked, until its blocker is completed', async () => {
-      const id = await blocker()
-      await setup.board.put(`/cards/${setup.cardId}/blockers/${id}`)
-      expect((await next(bob.write)).body.data).toBeNull()
-      expect((await take(bob.write)).status).toBe(200)
-      await send(bob.write, 'DELETE', claimPath())
-      await setup.board.put(`/cards/${id}/completion`, { completed: true })
-      expect((await next(bob.write)).body.data.id).toBe(setup.cardId)
-    })
-
     test('is what ready=true lists first: a claimed card is not ready, until its claim has run out', async () => {
       const other = await setup.board.card(setup.columnId, 'Other')
       await take(bob.write, setup.cardId, 10)
       const listed = async (query: string) => (await send(ann.read, 'GET', query)).body.data.map(({ id }: { id: string }) => id)
       const lists = (ready: boolean) => [
-        `/boards/${setup.board.id}/cards?ready=${ready}`,
         `/boards/${setup.board.id}/cards?ready=${ready}&completed=false`,
         `/cards?board_id=${setup.board.id}&ready=${ready}`,
         `/cards?board_id=${setup.board.id}&ready=${ready}&sort=position`,
@@ -268,12 +238,13 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
 
     const titles = (replies: readonly Reply[]) => replies.map(({ body }) => body.data?.title ?? null)
 
-    test('is the first ready one, column by column and by position', async () => {
+    test('is the first ready one, column by column and by position: one that is blocked can only be taken by its id', async () => {
       const second = await setup.board.column('Second')
       const first = await setup.board.column('First', { before: second })
       await setup.board.card(second, 'C')
       await setup.board.card(first, 'B')
       await setup.board.card(first, 'A', { to: 'first' })
+      const blocked = await setup.board.card(first, 'Blocked', { blocker_ids: [setup.cardId] })
       const archived = await setup.board.column('Archived', { before: setup.columnId })
       await setup.board.card(archived, 'Hidden')
       await setup.board.post(`/columns/${archived}/archive`)
@@ -281,6 +252,7 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       for (let i = 0; i < 5; i++) replies.push(await next(bob.write))
       expect(titles(replies)).toEqual(['Card', 'A', 'B', 'C', null])
       expect(replies.map(({ status }) => status)).toEqual([201, 201, 201, 201, 200])
+      expect((await take(ann.write, blocked)).status).toBe(200)
       const { data } = replies[1]!.body
       expect(replies[1]!.headers.get('location')).toBe(`/v1/cards/${data.id}`)
       expect(data.claim).toEqual(await current(data.id))
@@ -289,15 +261,11 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
     })
 
     test('can be chosen by column and label', async () => {
-      const [column, label] = [await setup.board.column(), await setup.board.label()]
-      await setup.board.card(column, 'Plain')
-      await setup.board.card(column, 'Labelled', { label_ids: [label] })
-      await setup.board.card(setup.columnId, 'Elsewhere', { label_ids: [label] })
-      expect(titles([await next(bob.write, { column_id: column, label_id: label })])).toEqual(['Labelled'])
-      expect(titles([await next(bob.write, { label_id: label }), await next(bob.write, { label_id: label })])).toEqual(['Elsewhere', null])
-      expect(titles([await next(bob.write, { column_id: column })])).toEqual(['Plain'])
-      const absent = `col_${'0'.repeat(20)}`
-      expect(await next(bob.write, { column_id: absent })).toMatchObject({ status: 404, body: { error: { parameter: 'column_id' } } })
+      const [column_id, label_id] = [await setup.board.column(), await setup.board.label()]
+      await setup.board.card(column_id, 'Plain')
+      await setup.board.card(column_id, 'Labelled', { label_ids: [label_id] })
+      expect(titles([await next(bob.write, { column_id, label_id }), await next(bob.write, { label_id })])).toEqual(['Labelled', null])
+      expect(await next(bob.write, { column_id: `col_${'0'.repeat(20)}` })).toMatchObject(notFoundBy('column_id'))
     })
 
     const changes: readonly (readonly [how: string, change: (id: string, label: string) => Promise<unknown>])[] = [
@@ -357,22 +325,18 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       expect(first.body.data.id).toBe(setup.cardId)
     })
 
-    const waiting = (body: object = {}) => inTime(next(bob.write, { wait: 30, ...body }), () => 'the long poll is not answered')
+    const waiting = () => inTime(next(bob.write, { wait: 30 }), () => 'the long poll is not answered')
 
-    test('is waited for: a card that is created ends it', async () => {
-      await take(ann.write)
-      const poll = waiting()
+    test('is waited for: a card that is created ends it, and a claim that runs out does', async () => {
+      await take(ann.write, setup.cardId, 10)
+      const created = waiting()
       await send(bob.read, 'GET', '/account')
       const id = await setup.board.card(setup.columnId, 'New')
-      expect(await poll).toMatchObject({ status: 201, body: { data: { id } } })
-    })
-
-    test('is waited for: a claim that runs out ends it', async () => {
-      await take(ann.write, setup.cardId, 10)
-      const poll = waiting()
+      expect(await created).toMatchObject({ status: 201, body: { data: { id } } })
+      const freed = waiting()
       await nextTurn()
       wait(10)
-      expect(await poll).toMatchObject({ status: 201, body: { data: { id: setup.cardId, claim: { epoch: 2 } } } })
+      expect(await freed).toMatchObject({ status: 201, body: { data: { id: setup.cardId, claim: { epoch: 2 } } } })
     })
 
     test('is not waited for longer than asked', async () => {

@@ -1,50 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { collectGarbage } from '../../src/admin/garbage-collection.ts'
 import { setUpBoard, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import type { Person } from '../support/service.ts'
-import { forbidden, notFound } from './refusals.ts'
 
 describe.each(drivers)('files, on $name', (driver) => {
   const setup = setUpBoard(driver)
   const attach = async (visibility?: string) => (await setup.board.attach(setup.cardId, { visibility })).body.data
   const read = (person: Person, fileId: string) => setup.service.send(person.read, 'GET', `/files/${fileId}`)
   const hide = (fileId: string) => setup.board.patch(`/files/${fileId}`, { visibility: 'private' })
-
-  test('an uploaded file belongs to the board of its card, and is accessible on that board by default', async () => {
-    const { ann, bob, board } = setup
-    const { file_id } = await attach()
-    const found = await read(bob, file_id)
-    expect([found.status, found.body]).toEqual([
-      200,
-      {
-        data: {
-          id: file_id,
-          owner_id: ann.id,
-          visibility: 'board',
-          board_id: board.id,
-          name: 'a.txt',
-          content_type: 'text/plain',
-          size: 5,
-          created_at: board.now,
-          updated_at: board.now,
-        },
-      },
-    ])
-    expect(found.headers.get('etag')).toMatch(/^"[0-9a-z]{20}"$/)
-  })
-
-  test('only the owner of a file changes its visibility', async () => {
-    const { service, ann, bob, board } = setup
-    const { file_id } = await attach()
-    const later = board.tick()
-    const update = (token: string, visibility: string) => service.send(token, 'PATCH', `/files/${file_id}`, { visibility })
-    expect(await update(bob.write, 'private')).toMatchObject(forbidden('X2'))
-    const updated = await update(ann.write, 'private')
-    expect([updated.status, updated.body.data]).toMatchObject([200, { visibility: 'private', updated_at: later }])
-    expect(updated.body).toEqual((await read(ann, file_id)).body)
-    expect(await update(bob.write, 'workspace')).toMatchObject(notFound)
-  })
 
   test('a workspace file does not tell those who have no access to its home board that the board exists', async () => {
     const { ann, bob, board } = setup
@@ -53,23 +16,6 @@ describe.each(drivers)('files, on $name', (driver) => {
     expect(await boardIds()).toEqual([board.id, board.id])
     await board.makePrivate()
     expect(await boardIds()).toEqual([board.id, null])
-  })
-
-  test('a board file whose home board is deleted is accessible for its owner only', async () => {
-    const { service, workspaceId, ann, bob, board } = setup
-    const { file_id } = await attach()
-    const other = await TestBoard.create(service, bob)
-    const card = await other.card(await other.column())
-    const { id } = (await other.post(`/cards/${card}/attachments`, { file_id })).body.data
-    await board.delete(`/boards/${board.id}`)
-    for (let i = 0; i < 2; i++) {
-      expect((await read(ann, file_id)).body.data).toMatchObject({ visibility: 'board', board_id: board.id })
-      expect((await read(bob, file_id)).status).toBe(404)
-      expect(await service.send(bob.write, 'DELETE', `/attachments/${id}`)).toMatchObject(forbidden('P15'))
-      await collectGarbage(service.adminDeps, workspaceId)
-    }
-    expect((await service.send(ann.write, 'PATCH', `/files/${file_id}`, { visibility: 'workspace' })).status).toBe(200)
-    expect((await read(bob, file_id)).status).toBe(200)
   })
 
   test('an attachment stays readable when its file becomes private, and shows that, with another ETag', async () => {

@@ -22,6 +22,11 @@ describe.each(drivers)('references that are removed in batches, on $name', (driv
     cards.sort()
   })
 
+  /** Makes a person an explicit member of the private board, after they were one. */
+  const addAgain = async (person: Person) => {
+    await setup.board.delete(`/boards/${setup.board.id}/members/${person.id}`)
+    await setup.board.add(person)
+  }
   const assign = (person: Person, ids = cards) => Promise.all(ids.map((id) => setup.board.put(`/cards/${id}/assignees/${person.id}`)))
   const listed = (query: string) => setup.board.all(`/boards/${setup.board.id}/cards?${query}`, 3)
   const record = (key: string) => setup.service.write(setup.workspaceId, (tx) => tx.get(key))
@@ -69,15 +74,15 @@ describe.each(drivers)('references that are removed in batches, on $name', (driv
     expect(await storedIds('assignee_ids')).not.toContain(bob.id)
   })
 
-  test('an assignment that is made while earlier ones are removed stays', async () => {
-    const { board, bob } = setup
+  test('an assignment that is made while earlier ones are removed stays, also that of a new card', async () => {
+    const { board, columnId, bob } = setup
     await assign(bob)
     await board.add(bob)
     await board.makePrivate()
-    await board.delete(`/boards/${board.id}/members/${bob.id}`)
-    await board.add(bob)
+    await addAgain(bob)
     await assign(bob, [cards[3]!])
-    await always(async () => expect((await listed(`assignee_id=${bob.id}`)).map(({ id }) => id)).toEqual([cards[3]]))
+    const created = await board.card(columnId, 'New', { assignee_ids: [bob.id] })
+    await always(async () => expect((await listed(`assignee_id=${bob.id}`)).map(({ id }) => id)).toEqual([cards[3], created]))
     expect(await storedIds('assignee_ids')).toEqual([bob.id])
   })
 
@@ -87,8 +92,7 @@ describe.each(drivers)('references that are removed in batches, on $name', (driv
     await board.add(bob)
     await board.makePrivate()
     for (const id of [cards[3]!, cards[2]!]) {
-      await board.delete(`/boards/${board.id}/members/${bob.id}`)
-      await board.add(bob)
+      await addAgain(bob)
       await assign(bob, [id])
     }
     await always(async () => expect((await listed(`assignee_id=${bob.id}`)).map(({ id }) => id)).toEqual([cards[2]]))

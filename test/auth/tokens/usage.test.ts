@@ -1,20 +1,40 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { UsageRecorder } from '../../../src/auth/tokens/usage.ts'
 import { sha256Hex } from '../../../src/auth/secrets.ts'
 import { DAY, MINUTE } from '../../../src/model/time.ts'
 import { decorateStore } from '../../../src/store/port.ts'
 import { keys } from '../../../src/store/keys.ts'
-import { drivers } from '../../support/drivers.ts'
+import { drivers, type Driver } from '../../support/drivers.ts'
 import { memory } from '../../support/memory.ts'
 import { Service } from '../../support/service.ts'
 
-const useOf = (service: Service, workspace: string, token: string) =>
-  service.write(workspace, (tx) => tx.get(keys.tokenUse(sha256Hex(token))))
+/** Registers the hooks of a suite with a service and a workspace for each test. */
+function setUpUsage(driver: Driver) {
+  const setup = {} as { service: Service; workspace: string; commits: number }
+  beforeEach(async () => {
+    const service = await Service.start(driver)
+    Object.assign(setup, { service, workspace: await service.workspace(), commits: 0 })
+  })
+  afterEach(() => setup.service.stop())
+  /** A recorder of a process. Its commits are counted. */
+  const createRecorder = (most?: number) => {
+    const { service } = setup
+    const store = decorateStore(service.store, {
+      commit: (partition, change) => (setup.commits++, service.store.commit(partition, change)),
+    })
+    return new UsageRecorder({ ...service.deps, store }, most)
+  }
+  const useOf = (hash: string) => setup.service.write(setup.workspace, (tx) => tx.get(keys.tokenUse(hash)))
+  return { setup, createRecorder, useOf }
+}
+const day = (of: string, calls: number, refusals: number) => ({ day: of, calls, refusals })
 
 describe.each(drivers)('the use of a token, on $name', (driver) => {
+  const { setup, createRecorder, useOf } = setUpUsage(driver)
+
   test('is shown with a precision of ten minutes', async () => {
-    const service = await Service.start(driver)
-    const person = await service.person(await service.workspace())
+    const { service, workspace } = setup
+    const person = await service.person(workspace)
     const start = service.now
     const lastUsedAt = async (offset: number) => {
       service.now = start + offset
@@ -25,37 +45,29 @@ describe.each(drivers)('the use of a token, on $name', (driver) => {
     await lastUsedAt(0)
     const shown = [await lastUsedAt(MINUTE), await lastUsedAt(10 * MINUTE), await lastUsedAt(11 * MINUTE)]
     expect(shown).toEqual([0, 0, 10 * MINUTE])
-    await service.stop()
   })
 
   test('of two processes adds up, by day', async () => {
-    const service = await Service.start(driver)
-    const workspace = await service.workspace()
-    const recorders = [new UsageRecorder(service.deps), new UsageRecorder(service.deps)]
+    const { service, workspace } = setup
+    const recorders = [createRecorder(), createRecorder()]
     const begin = service.now
     for (let i = 0; i < 20; i++) {
       service.now = begin + (i < 10 ? 0 : DAY) + i
-      recorders[i % 2]!.record(workspace, 'a'.repeat(64), { address: `192.0.2.${i}`, agent: `agent ${i}`, isDenied: i % 5 === 0 })
+      recorders[i % 2]!.record(workspace, 'a', { address: `192.0.2.${i}`, agent: `agent ${i}`, isDenied: i % 5 === 0 })
     }
     await Promise.all(recorders.map((recorder) => recorder.flush()))
-    const use = await service.write(workspace, (tx) => tx.get(keys.tokenUse('a'.repeat(64))))
-    expect(use).toEqual({
-      at: new Date(service.now).toISOString(),
-      address: '192.0.2.19',
-      agent: 'agent 19',
-      days: [
-        { day: '2026-11-20', calls: 10, refusals: 2 },
-        { day: '2026-11-21', calls: 10, refusals: 2 },
-      ],
-    })
-    await service.stop()
+    const days = [day('2026-11-20', 10, 2), day('2026-11-21', 10, 2)]
+    const at = new Date(service.now).toISOString()
+    expect(await useOf('a')).toEqual({ at, address: '192.0.2.19', agent: 'agent 19', days })
   })
 })
 
 describe('the use of a token', () => {
+  const { setup, createRecorder, useOf } = setUpUsage(memory)
+
   test('has what was accepted and what was denied, with the last client', async () => {
-    const service = await Service.start(memory)
-    const person = await service.person(await service.workspace())
+    const { service, workspace } = setup
+    const person = await service.person(workspace)
     const get = (path: string, address: string) =>
       service.send(person.read, 'GET', path, undefined, { 'user-agent': `agent of ${address}` })
     await get('/account', 'a')
@@ -64,120 +76,93 @@ describe('the use of a token', () => {
     await service.leaveOnly(person.workspaceId, person.id)
     await get('/account', 'thief')
     await service.app.services.usage.flush()
-    expect(await useOf(service, person.workspaceId, person.read)).toMatchObject({
-      agent: 'agent of thief',
-      days: [{ day: '2026-11-20', calls: 4, refusals: 3 }],
-    })
-    await service.stop()
+    const days = [day('2026-11-20', 4, 3)]
+    expect(await useOf(sha256Hex(person.read))).toMatchObject({ agent: 'agent of thief', days })
   })
 
   test('is written once in ten minutes, and denials alone cause no write until then', async () => {
-    const service = await Service.start(memory)
-    const workspace = await service.workspace()
-    let commits = 0
-    const store = decorateStore(service.store, { commit: (partition, change) => (commits++, service.store.commit(partition, change)) })
-    const recorder = new UsageRecorder({ ...service.deps, store })
+    const { service, workspace } = setup
+    const recorder = createRecorder()
     const record = async (isDenied: boolean) => {
-      recorder.record(workspace, 'b'.repeat(64), { isDenied })
+      recorder.record(workspace, 'b', { isDenied })
       await recorder.settled()
-      return commits
+      return setup.commits
     }
     expect([await record(true), await record(false), await record(false), await record(true)]).toEqual([0, 1, 1, 1])
     service.now += 10 * MINUTE
     expect([await record(true), await record(false)]).toEqual([1, 2])
     await recorder.flush()
     await recorder.flush()
-    expect(commits).toBe(2)
-    await service.stop()
+    expect(setup.commits).toBe(2)
   })
 
   test('that was denied is written after ten minutes by one timer', async () => {
-    const service = await Service.start(memory)
-    const workspace = await service.workspace()
     onTestFinished(() => void vi.useRealTimers())
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    const recorder = new UsageRecorder(service.deps)
+    const recorder = createRecorder()
     for (let i = 0; i < 2; i++) {
-      for (let k = 0; k < 3; k++) recorder.record(workspace, 'e'.repeat(64), { isDenied: true })
+      for (let k = 0; k < 3; k++) recorder.record(setup.workspace, 'e', { isDenied: true })
       expect(vi.getTimerCount()).toBe(1)
       vi.advanceTimersByTime(10 * MINUTE)
       expect(vi.getTimerCount()).toBe(0)
     }
     await recorder.settled()
-    const use = await service.write(workspace, (tx) => tx.get(keys.tokenUse('e'.repeat(64))))
-    expect(use?.days).toEqual([{ day: '2026-11-20', calls: 6, refusals: 6 }])
-    await service.stop()
+    expect((await useOf('e'))!.days).toEqual([day('2026-11-20', 6, 6)])
   })
 
   test('is added to one that was written before it, has a later time or has no days', async () => {
-    const service = await Service.start(memory)
-    const workspace = await service.workspace()
+    const { service, workspace } = setup
     const later = { at: '2026-11-21T12:00:00.000Z', address: 'b', agent: 'later' }
+    const before = day('2026-11-21', 3, 1)
     await service.write(workspace, async (tx) => {
-      for (const hash of ['f', 'g']) await tx.get(keys.tokenUse(hash))
-      tx.put(keys.tokenUse('f'), { ...later, days: [{ day: '2026-11-21', calls: 3, refusals: 1 }] })
+      await tx.read(['f', 'g'].map(keys.tokenUse))
+      tx.put(keys.tokenUse('f'), { ...later, days: [before] })
       tx.put(keys.tokenUse('g'), later)
     })
-    const recorder = new UsageRecorder(service.deps)
+    const recorder = createRecorder()
     for (const hash of ['f', 'g']) recorder.record(workspace, hash, { address: 'a', agent: 'earlier' })
     await recorder.flush()
-    const earlier = { day: '2026-11-20', calls: 1, refusals: 0 }
-    expect(await service.write(workspace, (tx) => tx.read([keys.tokenUse('f'), keys.tokenUse('g')]))).toEqual([
-      { ...later, days: [earlier, { day: '2026-11-21', calls: 3, refusals: 1 }] },
-      { ...later, days: [earlier] },
-    ])
-    await service.stop()
+    const earlier = day('2026-11-20', 1, 0)
+    expect(await useOf('f')).toEqual({ ...later, days: [earlier, before] })
+    expect(await useOf('g')).toEqual({ ...later, days: [earlier] })
   })
 
   test('is counted later if it cannot be written, and has 30 days', async () => {
-    const service = await Service.start(memory)
-    const workspace = await service.workspace()
-    let fails = true
-    const commit = (...change: Parameters<typeof service.store.commit>) =>
-      fails ? Promise.reject(new Error('seeded')) : service.store.commit(...change)
-    const recorder = new UsageRecorder({ ...service.deps, store: decorateStore(service.store, { commit }) })
-    for (let day = 0; day < 40; day++) {
-      recorder.record(workspace, 'c'.repeat(64), { isDenied: true })
+    const { service, workspace } = setup
+    const recorder = createRecorder()
+    const { commit } = service.store
+    service.store.commit = () => Promise.reject(new Error('seeded'))
+    for (let i = 0; i < 40; i++) {
+      recorder.record(workspace, 'c', { isDenied: true })
       await recorder.flush()
       service.now += DAY
     }
-    fails = false
+    service.store.commit = commit
     await recorder.flush()
-    const use = await service.write(workspace, (tx) => tx.get(keys.tokenUse('c'.repeat(64))))
-    expect([use!.days!.length, use!.days![0], use!.days!.at(-1)]).toEqual([
-      30,
-      { day: '2026-11-30', calls: 1, refusals: 1 },
-      { day: '2026-12-29', calls: 1, refusals: 1 },
-    ])
-    await service.stop()
+    const days = (await useOf('c'))!.days!
+    expect([days.length, days[0], days.at(-1)]).toEqual([30, day('2026-11-30', 1, 1), day('2026-12-29', 1, 1)])
   })
 
   test('is written in the background, which can be waited for', async () => {
-    const service = await Service.start(memory)
-    const workspace = await service.workspace()
     let finish = (): void => undefined
-    service.store.beforeCommit = () => new Promise<void>((resolve) => (finish = resolve))
-    const recorder = new UsageRecorder(service.deps)
-    recorder.record(workspace, 'd'.repeat(64))
+    setup.service.store.beforeCommit = () => new Promise<void>((resolve) => (finish = resolve))
+    const recorder = createRecorder()
+    recorder.record(setup.workspace, 'd')
     let isSettled = false
     const settled = recorder.settled().then(() => (isSettled = true))
     await new Promise(setImmediate)
     expect(isSettled).toBe(false)
     finish()
     await settled
-    await service.stop()
   })
 
   test('is remembered for as many tokens as there may be, and what was counted of the one that is forgotten is written', async () => {
-    const service = await Service.start(memory)
-    let commits = 0
-    const store = decorateStore(service.store, { commit: (partition, change) => (commits++, service.store.commit(partition, change)) })
-    const recorder = new UsageRecorder({ ...service.deps, store }, 3)
+    const recorder = createRecorder(3)
     const commitsOf = async (...hashes: string[]) => {
-      const before = commits
+      const before = setup.commits
       for (const hash of hashes) recorder.record('wsp_1', hash)
       await recorder.settled()
-      return commits - before
+      return setup.commits - before
     }
     expect(await commitsOf('first', '0', '1')).toBe(3)
     expect(await commitsOf('first', '0')).toBe(0)
@@ -186,6 +171,5 @@ describe('the use of a token', () => {
     expect(await commitsOf('0', 'first')).toBe(2)
     // Nothing was counted of '1' since it was written.
     expect(await commitsOf('unused')).toBe(1)
-    await service.stop()
   })
 })
