@@ -3,9 +3,9 @@ import { filesBelow } from '../lint/syntax.ts'
 /** The files that decide: folder, then the names in it. `*` is every file of the folder. Each must have {@link REQUIRED_SCORE}. */
 const CRITICAL: Readonly<Record<string, string>> = {
   'src/policy': 'engine compile rules prove enumerate decision-diff hand-written-cases hand-written-decisions',
-  'src/authz': 'facts',
+  'src/authz': 'facts decisions',
   'src/governor': 'turns quotas cost',
-  'src/http': 'pipeline permission preconditions principal idempotency evaluation access-search batch',
+  'src/http': 'pipeline steps attempt replay permission preconditions principal idempotency evaluation access-search batch',
   'src/resources': 'targets pending-removals cascades',
   'src/resources/cards': 'blockers positions',
   'src/resources/claims': '*',
