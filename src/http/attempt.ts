@@ -1,6 +1,6 @@
 import type { AuthorizationContext, Caller } from '../authz/context.ts'
 import type { Awaitable } from '../model/awaitable.ts'
-import { ApiError } from '../model/errors.ts'
+import type { ApiError } from '../model/errors.ts'
 import { isDryRun, type Operation, type OperationRequest, type Upload } from '../resources/operation.ts'
 import type { OperationResult } from '../resources/result.ts'
 import type { CommitLease } from '../store/commit-leases.ts'
