@@ -8,10 +8,6 @@ import { ratioOf, spreadOf } from './statistics.ts'
 const expected: Readonly<Record<string, readonly string[]>> = {
   requests: ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'PATCH card with a key', 'POST card'],
   redis: ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'PATCH card with a key', 'POST card', 'POST comment'],
-  decisions: ['if-chain', 'Lanekeeper', 'cedar-wasm', 'casbin'],
-  'decision-log': ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'PATCH card with a key', 'POST card'],
-  audit: ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'PATCH card with a key', 'POST card'],
-  claims: ['memory'],
   scale: ['memory', 'memory', 'memory'],
   start: ['Node.js alone', 'fs, 2 workspaces'],
 }

@@ -3,10 +3,6 @@ import { cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { startReaper } from '../setup/global-setup.ts'
 import { createRunFolder } from '../support/run.ts'
-import { audit } from './audit.ts'
-import { claims } from './claims.ts'
-import { decisionLog } from './decision-log.ts'
-import { decisions } from './decisions.ts'
 import { redis } from './redis.ts'
 import { toMarkdown, type BenchTable, type Effort, type Report } from './report.ts'
 import { requests } from './requests.ts'
@@ -15,7 +11,7 @@ import { pinning } from './server-process.ts'
 import { start } from './start.ts'
 
 /** All tables, in the order of the output. */
-export const tables: readonly BenchTable[] = [requests, redis, decisions, decisionLog, audit, claims, scale, start]
+export const tables: readonly BenchTable[] = [requests, redis, scale, start]
 
 const USAGE = `npm run bench -- [options] [tables]
 
