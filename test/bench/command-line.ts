@@ -3,7 +3,6 @@ import { cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { startReaper } from '../setup/global-setup.ts'
 import { createRunFolder } from '../support/run.ts'
-import { redis } from './redis.ts'
 import { toMarkdown, type BenchTable, type Effort, type Report } from './report.ts'
 import { requests } from './requests.ts'
 import { scale } from './scale.ts'
@@ -11,7 +10,7 @@ import { pinning } from './server-process.ts'
 import { start } from './start.ts'
 
 /** All tables, in the order of the output. */
-export const tables: readonly BenchTable[] = [requests, redis, scale, start]
+export const tables: readonly BenchTable[] = [requests, scale, start]
 
 const USAGE = `npm run bench -- [options] [tables]
 

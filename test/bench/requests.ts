@@ -169,7 +169,7 @@ async function startOurs(name = OURS, folder?: string): Promise<Measured> {
 }
 
 /** The requests of each scenario. */
-export function requestsIn(workspace: Workspace): Record<Scenario, () => BenchRequest> {
+function requestsIn(workspace: Workspace): Record<Scenario, () => BenchRequest> {
   return {
     'GET account': get('/v1/account'),
     'GET card': get(`/v1/cards/${workspace.cards[0]}`),
