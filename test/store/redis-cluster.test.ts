@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openStorage, type StorageHandle } from '../../src/store/open.ts'
+import { openStorage } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port.ts'
 import { Pool } from '../../src/store/redis/pool.ts'
 import { slotOf } from '../../src/store/redis/slots.ts'
@@ -8,21 +8,12 @@ import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
 import { TestBoard } from '../support/board.ts'
 import { readRequest } from '../support/changes.ts'
 import { contract } from '../support/contract.ts'
-import type { Driver } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
 import { OperationLog } from '../support/operation-log.ts'
 import type { RedisServer } from '../support/redis.ts'
+import { driverOf } from '../support/redis-place.ts'
 import { startCluster, startSentinel, type RedisCluster } from '../support/redis-cluster.ts'
 import { Service } from '../support/service.ts'
-
-const driverOf = (storage: StorageHandle): Driver => ({
-  name: storage.kind,
-  open: async () => ({
-    ...storage,
-    recordKeys: () => Promise.reject(new Error('not supported by this test')),
-    blobKeys: () => Promise.reject(new Error('not supported by this test')),
-  }),
-})
 
 /** Typical requests to a board, each followed by a read of its result. */
 async function smokeTest(service: Service): Promise<void> {

@@ -1,9 +1,21 @@
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach } from 'vitest'
+import type { StorageHandle } from '../../src/store/open.ts'
 import { openRedisStore, type RedisStore, type RedisStoreOptions } from '../../src/store/redis/store.ts'
 import { quiet } from './log.ts'
+import type { Driver } from './memory.ts'
 import { TcpProxy } from './proxy.ts'
 import { startRedis, type RedisServer } from './redis.ts'
+
+/** The driver of a service on a storage that is open. */
+export const driverOf = (storage: StorageHandle): Driver => ({
+  name: storage.kind,
+  open: async () => ({
+    ...storage,
+    recordKeys: () => Promise.reject(new Error('not supported by this test')),
+    blobKeys: () => Promise.reject(new Error('not supported by this test')),
+  }),
+})
 
 /** A Redis of its own for each test of a suite, with a client of its operator, and a proxy between it and the clients under test. */
 export class RedisPlace {
