@@ -65,3 +65,32 @@ export class RedisPlace {
     while ((await this.connections()) > 0);
   }
 }
+
+/** A replica of a Redis, whose link to it a test can cut. */
+export interface Replica {
+  readonly server: RedisServer
+  readonly operator: Redis
+  /** what it replicates passes it */
+  readonly link: TcpProxy
+  /** Waits until it has everything. */
+  caughtUp(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Starts a replica, and waits until it has everything. */
+export async function startReplica({ server: master, operator: ofMaster }: RedisPlace): Promise<Replica> {
+  const link = await TcpProxy.open(master.port)
+  const server = await startRedis(['--replicaof', '127.0.0.1', String(link.port)])
+  const operator = new Redis(server.port, '127.0.0.1')
+  const caughtUp = async () => {
+    await ofMaster.set('x', '1')
+    while ((await ofMaster.wait(1, 1000)) === 0);
+  }
+  await caughtUp()
+  const stop = async () => {
+    operator.disconnect()
+    await server.stop()
+    await link.close()
+  }
+  return { server, operator, link, caughtUp, stop }
+}
