@@ -1,11 +1,8 @@
 import { pino } from 'pino'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { decorateStore, NO_EXPECTATION, StorageUnavailable, type Change, type Store } from '../../src/store/port.ts'
-import { Pool } from '../../src/store/redis/pool.ts'
-import { RedisStore } from '../../src/store/redis/store.ts'
 import { expectation, readRequest } from '../support/changes.ts'
 import { CountingStore } from '../support/counting-store.ts'
-import { quiet } from '../support/log.ts'
 import { OperationLog } from '../support/operation-log.ts'
 import { RedisPlace } from '../support/redis-place.ts'
 
@@ -112,27 +109,5 @@ describe('seeded bugs that the operation log finds', () => {
     })
     expect(await violationsOf(store, (operations) => operations.increment('torn'))).toMatch('torn')
     expect(await violationsOf(store, concurrentWork)).toMatch('lost or done twice')
-  })
-
-  test('the operation log finds a store that resends a commit with another revision', async () => {
-    const pool = await Pool.open(redis.proxy.url, 2, quiet)
-    let sent = 0
-    const forgetfulPool = {
-      runRead: (command: Parameters<Pool['runRead']>[0]) => pool.runRead(command),
-      run: (command: Parameters<Pool['run']>[0]) =>
-        pool.run((client) =>
-          command(
-            Object.assign(Object.create(client), {
-              lkRead: client.lkRead.bind(client),
-              lkCommit: (key: string, request: string, ...more: [number, '0' | '1', ...string[]]) =>
-                client.lkCommit(key, JSON.stringify({ ...JSON.parse(request), revision: `again${sent++}` }), ...more),
-            }),
-          ),
-        ),
-    } as Pool
-    const interrupted = new CountingStore(new RedisStore(forgetfulPool, 'lk'))
-    interrupted.beforeCommit = async () => redis.proxy.hold('from')
-    expect(await violationsOf(interrupted, (operations) => operations.increment('once'))).toMatch('lost or done twice')
-    pool.close()
   })
 })
