@@ -8,7 +8,7 @@ import { ratioOf, spreadOf } from './statistics.ts'
 const expected: Readonly<Record<string, readonly string[]>> = {
   requests: ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'PATCH card with a key', 'POST card'],
   scale: ['memory', 'memory', 'memory'],
-  start: ['Node.js alone', 'fs, 2 workspaces'],
+  start: ['Node.js alone', 'fs, 2 workspaces', 'fs, empty', 'memory, with the demo data'],
 }
 
 test('each table of the benchmark has a test', () => {

@@ -10,15 +10,13 @@ import { formatSpread, spreadOf, type Spread } from './statistics.ts'
 interface Size extends Rounds {
   /** in the folder with many */
   readonly workspaces: number
-  /** whether other storages are measured too */
-  readonly others: boolean
 }
 
 const sizes: Readonly<Record<Effort, Size>> = {
-  tiny: { rounds: 1, workspaces: 2, others: false },
-  quick: { rounds: 3, workspaces: 100, others: true },
-  default: { rounds: 5, workspaces: 1000, others: true },
-  full: { rounds: 9, workspaces: 1000, others: true },
+  tiny: { rounds: 1, workspaces: 2 },
+  quick: { rounds: 3, workspaces: 100 },
+  default: { rounds: 5, workspaces: 1000 },
+  full: { rounds: 9, workspaces: 1000 },
 }
 
 /** What a process takes until it listens. */
@@ -55,7 +53,7 @@ export const start: BenchTable = {
   },
 }
 
-async function measureStarts({ rounds, workspaces, others }: Size): Promise<Cost[]> {
+async function measureStarts({ rounds, workspaces }: Size): Promise<Cost[]> {
   const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-bench-'))
   try {
     const [empty, many] = ['empty', 'many'].map((name) => `fs:${join(folder, name)}`) as [string, string]
@@ -64,10 +62,8 @@ async function measureStarts({ rounds, workspaces, others }: Size): Promise<Cost
     const processes: Readonly<Record<string, () => Promise<ServerProcess>>> = {
       'Node.js alone': () => ServerProcess.start('nothing'),
       [`fs, ${workspaces} workspaces`]: () => ServerProcess.startService(many),
-      ...(others && {
-        'fs, empty': () => ServerProcess.startService(empty),
-        'memory, with the demo data': () => ServerProcess.startService('memory'),
-      }),
+      'fs, empty': () => ServerProcess.startService(empty),
+      'memory, with the demo data': () => ServerProcess.startService('memory'),
     }
     const samples = await inTurns(Object.keys(processes), { rounds, what: 'start' }, async (name) => {
       const startedAt = performance.now()

@@ -1,3 +1,8 @@
+const CHALLENGE = 'A challenge is answered by the person for whom it was made. No resource is involved.'
+const PENDING = 'Finds what is pending to be removed of a user.'
+const WORD = 'The board was found readable. It chooses a word that the page shows.'
+const DISPLAY_NAME = 'The display name of a member, which the member directory shows to all members.'
+
 /**
  * What the rule finds and what decides nothing about access, with the reason: path → source text with each run of white space written as one
  * space → reason. An entry that matches nothing is an error, so this list cannot outlive the code that it speaks of.
@@ -9,10 +14,10 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'subject_id === userId': 'The same, for what others did with the tokens of that person.',
   },
   'src/auth/accounts/passkeys.ts': {
-    'challenge?.user_id !== userId': 'A challenge is answered by the person for whom it was made. No resource is involved.',
+    'challenge?.user_id !== userId': CHALLENGE,
   },
   'src/auth/accounts/second-step.ts': {
-    'challenge.user_id !== userId': 'A challenge is answered by the person for whom it was made. No resource is involved.',
+    'challenge.user_id !== userId': CHALLENGE,
   },
   'src/auth/accounts/sign-up.ts': {
     'owner.user_id !== userId': 'Two accounts cannot have the same e-mail address. No resource is involved.',
@@ -94,10 +99,10 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   'src/resources/pending-removals.ts': {
     "visibility === 'private'":
       'A private file of a former member counts as one of its board. The policy decides on the visibility that results.',
-    'pendingRemovalOfMember(removals, owner_id)': 'Finds what is pending to be removed of a user.',
+    'pendingRemovalOfMember(removals, owner_id)': PENDING,
     'MARKS[visibility]': 'The ETag of an attachment covers the visibility that it shows.',
-    'removal.user_id === userId': 'Finds what is pending to be removed of a user.',
-    'removal.user_ids.includes(userId)': 'Finds what is pending to be removed of a user.',
+    'removal.user_id === userId': PENDING,
+    'removal.user_ids.includes(userId)': PENDING,
     'id !== userId': 'Picks the assignee to remove from a card.',
   },
   'src/resources/targets.ts': {
@@ -125,21 +130,21 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     "board.visibility === 'private'": 'Says in words what the visibility of a board means. The board was read by an operation.',
   },
   'src/web/boards/board-page.ts': {
-    "board.visibility === 'private'": 'The board was found readable. It chooses a word that the page shows.',
+    "board.visibility === 'private'": WORD,
   },
   'src/web/boards/card-attachments.ts': {
     "visibility === 'private'": 'The attachment was found readable. It chooses a word that the page shows.',
   },
   'src/web/boards/card-comments.ts': {
-    'people.nameOf(author_id)': 'The display name of a member, which the member directory shows to all members.',
-    'renderNamed(author_id, people)': 'The display name of a member, which the member directory shows to all members.',
+    'people.nameOf(author_id)': DISPLAY_NAME,
+    'renderNamed(author_id, people)': DISPLAY_NAME,
   },
   'src/web/boards/card-data.ts': {
     'author_id === userId': 'It chooses a comment of each kind that the policy tells apart, and which of its answers is about a comment.',
   },
   'src/web/boards/card-facts.ts': {
     'assignee_ids.includes(user_id)': 'Who is assigned already is not offered again. The assignment is decided by the permission table.',
-    'people.nameOf(card.creator_id)': 'The display name of a member, which the member directory shows to all members.',
+    'people.nameOf(card.creator_id)': DISPLAY_NAME,
   },
   'src/web/boards/filters.ts': {
     'user_id === assignee':
@@ -153,10 +158,10 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'actor_id === userId': 'What the person has done on their own page is not announced to them.',
   },
   'src/web/boards/overview-page.ts': {
-    "visibility === 'private'": 'The board was found readable. It chooses a word that the page shows.',
+    "visibility === 'private'": WORD,
   },
   'src/web/boards/people.ts': {
-    'names.get(userId)': 'The display name of a member, which the member directory shows to all members.',
+    'names.get(userId)': DISPLAY_NAME,
   },
   'src/web/error-pages.ts': {
     "reason === 'admin'": 'It chooses the sentence about a token that was not issued.',
