@@ -3,19 +3,14 @@ import { cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { startReaper } from '../setup/global-setup.ts'
 import { createRunFolder } from '../support/run.ts'
-import { audit } from './audit.ts'
-import { claims } from './claims.ts'
-import { decisionLog } from './decision-log.ts'
-import { decisions } from './decisions.ts'
-import { redis } from './redis.ts'
-import { toMarkdown, type BenchTable, type Effort, type Report } from './report.ts'
+import { showProgress, toMarkdown, type BenchTable, type Effort } from './report.ts'
 import { requests } from './requests.ts'
 import { scale } from './scale.ts'
 import { pinning } from './server-process.ts'
 import { start } from './start.ts'
 
 /** All tables, in the order of the output. */
-export const tables: readonly BenchTable[] = [requests, redis, decisions, decisionLog, audit, claims, scale, start]
+export const tables: readonly BenchTable[] = [requests, scale, start]
 
 const USAGE = `npm run bench -- [options] [tables]
 
@@ -27,12 +22,10 @@ ${tables.map(({ name, summary }) => `  ${name.padEnd(11)} ${summary}`).join('\n'
   --full      more rounds, and scale with a million cards
   --tiny      only shows that everything works; the figures mean nothing
   --against COMMIT  "requests" beside the service of a commit, which is built in a folder of its own
-  --json      JSON instead of Markdown
 `
 
 interface Options {
   readonly effort: Effort
-  readonly json: boolean
   readonly chosen: readonly BenchTable[]
   readonly against: string | undefined
 }
@@ -42,28 +35,23 @@ export async function main(args: readonly string[]): Promise<number> {
   const options = readArguments(args)
   if (options === 'help') return (console.log(USAGE), 0)
   if (typeof options === 'string') return (console.error(options), 2)
-  const { effort, json, chosen, against } = options
+  const { effort, chosen, against } = options
   // Ends all processes and removes all files, also when this process is interrupted.
   const reaper = startReaper(createRunFolder())
-  const reports = new Map<BenchTable, Report>()
-  let failed = false
+  const reports: string[] = []
   for (const table of chosen) {
     const startedAt = performance.now()
-    const seconds = () => `${((performance.now() - startedAt) / 1000).toFixed(0)} s`
-    try {
-      reports.set(table, await table.measure(effort, (text) => showProgress(`${table.name} ${seconds()}: ${text}`), against))
-      endProgress(`${table.name}: measured in ${seconds()}`)
-    } catch (error) {
-      failed = true
-      endProgress(`${table.name}: ${(error as Error).message}`)
-    }
+    const outcome = await table.measure(effort, against).catch((error: Error) => error)
+    if (!(outcome instanceof Error)) reports.push(toMarkdown(table, outcome))
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
+    showProgress('')
+    console.error(`${table.name}: ${outcome instanceof Error ? outcome.message : `measured in ${seconds} s`}`)
   }
-  if (json) console.log(JSON.stringify({ machine: machine(), effort, tables: Object.fromEntries(valuesOf(reports)) }, undefined, 2))
-  else console.log([machine(), ...[...reports].map(([table, report]) => toMarkdown(table, report))].join('\n\n'))
+  console.log([machine(), ...reports].join('\n\n'))
   reaper.ref()
   reaper.stdin!.end()
   await once(reaper, 'exit')
-  return failed ? 1 : 0
+  return reports.length < chosen.length ? 1 : 0
 }
 
 /** @returns `help`, or what is wrong with the arguments */
@@ -73,7 +61,7 @@ function readArguments(args: readonly string[]): Options | string {
     const { values, positionals } = parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { quick: flag, full: flag, tiny: flag, json: flag, help: flag, against: { type: 'string' } },
+      options: { quick: flag, full: flag, tiny: flag, help: flag, against: { type: 'string' } },
     })
     const unknown = positionals.filter((name) => !tables.some((table) => table.name === name))
     if (values.help) return 'help'
@@ -82,24 +70,10 @@ function readArguments(args: readonly string[]): Options | string {
     if (against !== undefined && positionals.join() !== 'requests') return `Only the table "requests" has --against.\n\n${USAGE}`
     const effort = (['tiny', 'quick', 'full'] as const).find((name) => values[name]) ?? 'default'
     const chosen = tables.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
-    return { effort, json: values.json, chosen, against }
+    return { effort, chosen, against }
   } catch (error) {
     return `${(error as Error).message}\n\n${USAGE}`
   }
-}
-
-function* valuesOf(reports: ReadonlyMap<BenchTable, Report>): Generator<[string, unknown]> {
-  for (const [{ name }, { values }] of reports) yield [name, values]
-}
-
-/** On a terminal, the last line shows what is being measured. */
-function showProgress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`)
-}
-
-function endProgress(text: string): void {
-  showProgress('')
-  process.stderr.write(`${text}\n`)
 }
 
 function machine(): string {

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { startRedis } from '../support/redis.ts'
 import { Client } from './client.ts'
-import { cpuOf, infoOf } from './redis-commands.ts'
 import { pin, ServerProcess, startScript } from './server-process.ts'
 
 export type FilledDriver = 'memory' | 'fs' | 'redis'
@@ -80,6 +79,16 @@ async function startOnRedis(contents: Contents): Promise<FilledService> {
     cpu: async () => (await started.cpu()) + (await cpuOf(connection)),
     memory: () => infoOf(connection, 'memory', 'used_memory'),
   }
+}
+
+/** A number that Redis tells about itself. */
+async function infoOf(connection: Redis, section: string, name: string): Promise<number> {
+  return Number(new RegExp(`^${name}:(\\S+)`, 'm').exec(await connection.info(section))![1])
+}
+
+/** The CPU time of a Redis so far, in microseconds. */
+async function cpuOf(connection: Redis): Promise<number> {
+  return ((await infoOf(connection, 'cpu', 'used_cpu_user')) + (await infoOf(connection, 'cpu', 'used_cpu_sys'))) * 1_000_000
 }
 
 function serviceOn(service: ServerProcess, filled: Filled, cleanUp: () => Promise<void>): FilledService {

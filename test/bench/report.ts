@@ -12,8 +12,10 @@ export interface RequestRounds extends Rounds {
   readonly requests: number
 }
 
-/** Reports what is being measured. */
-export type Progress = (text: string) => void
+/** Shows what is being measured in the last line of a terminal. */
+export function showProgress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`)
+}
 
 /** The result of a table of the benchmark. */
 export interface Report {
@@ -22,8 +24,6 @@ export interface Report {
   readonly head: readonly string[]
   readonly rows: readonly (readonly string[])[]
   readonly notes?: readonly string[]
-  /** the same figures as plain data, for --json */
-  readonly values: unknown
 }
 
 /** A table of the benchmark. */
@@ -32,7 +32,7 @@ export interface BenchTable {
   /** what it compares, for the help */
   readonly summary: string
   /** @param against a commit: the table compares the service with the one of then. Few tables do. */
-  measure(effort: Effort, progress: Progress, against?: string): Promise<Report>
+  measure(effort: Effort, against?: string): Promise<Report>
 }
 
 /** A Markdown table. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Client, type BenchRequest } from './client.ts'
 import { buildCommit } from './commit.ts'
-import type { BenchTable, Effort, Progress, Report, RequestRounds } from './report.ts'
+import { showProgress, type BenchTable, type Effort, type Report, type RequestRounds } from './report.ts'
 import { inTurns } from './rounds.ts'
 import { ServerProcess } from './server-process.ts'
 import { formatSpread, ratioOf, spreadOf, type Spread } from './statistics.ts'
@@ -57,9 +57,9 @@ const OURS = 'Lanekeeper'
 export const requests: BenchTable = {
   name: 'requests',
   summary: 'CPU time of a request on memory: node:http, h3 (for writes with zod), Lanekeeper',
-  async measure(effort, progress, against) {
-    if (against !== undefined) return compareWith(against, sizes[effort], progress)
-    const costs = await measureRequests(sizes[effort], progress)
+  async measure(effort, against) {
+    if (against !== undefined) return compareWith(against, sizes[effort])
+    const costs = await measureRequests(sizes[effort])
     return {
       title:
         'CPU time of the server for one request, in µs (median ± half of the distance of the quartiles). h3 has no authentication, ' +
@@ -72,16 +72,15 @@ export const requests: BenchTable = {
         formatSpread(ratio, 2),
         goals[scenario] === undefined ? '' : `≥ ${goals[scenario].toFixed(2)}`,
       ]),
-      values: costs,
     }
   },
 }
 
 /** The service beside the one of a commit. A ratio to another program differs from machine to machine. */
-async function compareWith(commit: string, size: RequestRounds, progress: Progress): Promise<Report> {
-  progress(`builds ${commit}`)
+async function compareWith(commit: string, size: RequestRounds): Promise<Report> {
+  showProgress(`builds ${commit}`)
   const before = await startOurs(commit, buildCommit(commit))
-  const costs = await measureOn([before, await startOurs()], size, progress, (samples) => ratioOf(samples[OURS]!, samples[commit]!))
+  const costs = await measureOn([before, await startOurs()], size, (samples) => ratioOf(samples[OURS]!, samples[commit]!))
   return {
     title: `CPU time of the service for one request, in µs (median ± half of the distance of the quartiles), beside that of ${commit}.`,
     head: ['request', commit, OURS, `Lanekeeper ÷ ${commit}`],
@@ -90,32 +89,26 @@ async function compareWith(commit: string, size: RequestRounds, progress: Progre
       ...[commit, OURS].map((name) => formatSpread(cpu[name]!)),
       formatSpread(ratio, 2),
     ]),
-    values: costs,
   }
 }
 
 /** Measures each scenario on each server. */
-async function measureRequests(size: RequestRounds, progress: Progress): Promise<Cost[]> {
+async function measureRequests(size: RequestRounds): Promise<Cost[]> {
   const servers = [...(await startBaselines()), await startOurs()]
   for (const scenario of scenarios)
     await requireSameBodies(
       scenario,
       servers.filter(({ next }) => next[scenario] !== undefined),
     )
-  return measureOn(servers, size, progress, (samples) => ratioOf(samples[H3]!, samples[OURS]!))
+  return measureOn(servers, size, (samples) => ratioOf(samples[H3]!, samples[OURS]!))
 }
 
-async function measureOn(
-  servers: readonly Measured[],
-  size: RequestRounds,
-  progress: Progress,
-  ratio: (samples: Samples) => Spread,
-): Promise<Cost[]> {
+async function measureOn(servers: readonly Measured[], size: RequestRounds, ratio: (samples: Samples) => Spread): Promise<Cost[]> {
   try {
     const costs: Cost[] = []
     for (const scenario of scenarios) {
       const compared = servers.filter(({ next }) => next[scenario] !== undefined)
-      const samples = await measureScenario(scenario, compared, size, progress)
+      const samples = await measureScenario(scenario, compared, size)
       const cpu = Object.fromEntries(Object.entries(samples).map(([name, values]) => [name, spreadOf(values)]))
       costs.push({ scenario, cpu, ratio: ratio(samples) })
     }
@@ -132,11 +125,9 @@ async function measureScenario(
   scenario: Scenario,
   servers: readonly Measured[],
   { rounds, requests: count }: RequestRounds,
-  progress: Progress,
 ): Promise<Samples> {
   const byName = new Map(servers.map((server) => [server.name, server]))
-  const turns = { rounds, warmUp: WARM_UP_ROUNDS, progress: (text: string) => progress(`${scenario}, ${text}`) }
-  return inTurns([...byName.keys()], turns, async (name) => {
+  return inTurns([...byName.keys()], { rounds, warmUp: WARM_UP_ROUNDS, what: scenario }, async (name) => {
     const { server, client, next, workspace } = byName.get(name)!
     await workspace?.rotate(count)
     return (await server.cpuOf(() => client.sendAll(count, next[scenario]!))) / count
@@ -169,7 +160,7 @@ async function startOurs(name = OURS, folder?: string): Promise<Measured> {
 }
 
 /** The requests of each scenario. */
-export function requestsIn(workspace: Workspace): Record<Scenario, () => BenchRequest> {
+function requestsIn(workspace: Workspace): Record<Scenario, () => BenchRequest> {
   return {
     'GET account': get('/v1/account'),
     'GET card': get(`/v1/cards/${workspace.cards[0]}`),

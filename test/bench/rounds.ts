@@ -1,11 +1,11 @@
-import type { Progress, Rounds } from './report.ts'
+import { showProgress, type Rounds } from './report.ts'
 
 /** What {@link inTurns} measures. */
 export interface Turns extends Rounds {
   /** the rounds before those that count. One of them by default */
   readonly warmUp?: number | undefined
-  /** reports the round, and what is measured in it */
-  readonly progress: Progress
+  /** what is measured */
+  readonly what: string
 }
 
 /**
@@ -16,14 +16,14 @@ export interface Turns extends Rounds {
  */
 export async function inTurns<Name extends string, Sample>(
   names: readonly Name[],
-  { rounds, warmUp = 1, progress }: Turns,
+  { rounds, warmUp = 1, what }: Turns,
   measure: (name: Name, round: number) => Promise<Sample>,
 ): Promise<Record<Name, Sample[]>> {
   const samples = Object.fromEntries(names.map((name) => [name, [] as Sample[]])) as Record<Name, Sample[]>
   for (let round = rounds > 1 ? 1 - warmUp : 1; round <= rounds; round++)
     // In another order in every second round: what the first one leaves to the garbage collector is a cost of the second one.
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
-      progress(`${name}, round ${round} of ${rounds}`)
+      showProgress(`${what}, ${name}, round ${round} of ${rounds}`)
       const sample = await measure(name, round)
       if (round > 0) samples[name].push(sample)
     }

@@ -1,6 +1,6 @@
 import type { BenchRequest } from './client.ts'
 import { startFilled, type Contents, type Filled, type FilledDriver, type FilledService } from './filled-storage.ts'
-import type { BenchTable, Effort, Progress, RequestRounds } from './report.ts'
+import { showProgress, type BenchTable, type Effort, type RequestRounds } from './report.ts'
 import { inTurns } from './rounds.ts'
 import { formatSpread, ratioOf, spreadOf, type Spread } from './statistics.ts'
 
@@ -48,17 +48,17 @@ interface Memory {
 export const scale: BenchTable = {
   name: 'scale',
   summary: 'CPU time of requests with 1,000 cards and with 100,000 (--full: a million); memory for the JSON',
-  async measure(effort, progress) {
+  async measure(effort) {
     const { drivers: chosen, few, many, ...size } = sizes[effort]
     const costs: Cost[] = []
     const memory: Memory[] = []
     for (const driver of chosen) {
-      progress(`${driver}, ${nameOf(few)}`)
+      showProgress(`${driver}, ${nameOf(few)}`)
       const small = await startFilled(driver, few)
-      progress(`${driver}, ${nameOf(many)}`)
+      showProgress(`${driver}, ${nameOf(many)}`)
       const large = await startFilled(driver, many)
       try {
-        costs.push(...(await measureRequests(driver, { few: small, many: large }, size, progress)))
+        costs.push(...(await measureRequests(driver, { few: small, many: large }, size)))
         memory.push(await measureMemory(driver, small, large))
       } finally {
         await small.stop()
@@ -79,7 +79,6 @@ export const scale: BenchTable = {
         `≤ ${GOAL}`,
       ]),
       notes: [`Memory for each byte of JSON, goal ≤ ${MEMORY_GOAL}: ${memory.map(describe).join('; ')}.`],
-      values: { few, many, costs, memory },
     }
   },
 }
@@ -97,7 +96,6 @@ async function measureRequests(
   driver: FilledDriver,
   services: Readonly<Record<'few' | 'many', FilledService>>,
   { rounds, requests: count }: RequestRounds,
-  progress: Progress,
 ): Promise<Cost[]> {
   const costs: Cost[] = []
   const kinds = { few: requestsFor(services.few.filled), many: requestsFor(services.many.filled) }
@@ -107,7 +105,7 @@ async function measureRequests(
     await services[name].memory()
   }
   for (const request of Object.keys(kinds.few)) {
-    const turns = { rounds, warmUp: WARM_UP_ROUNDS, progress: (text: string) => progress(`${driver}, ${request}, ${text}`) }
+    const turns = { rounds, warmUp: WARM_UP_ROUNDS, what: `${driver}, ${request}` }
     const { few, many } = await inTurns(['few', 'many'], turns, async (name) => {
       const { client, cpu } = services[name]
       const sent = Math.ceil(request === LIST ? count / 4 : count)

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fill } from './filled-storage.ts'
-import type { BenchTable, Effort, Progress, Rounds } from './report.ts'
+import { showProgress, type BenchTable, type Effort, type Rounds } from './report.ts'
 import { inTurns } from './rounds.ts'
 import { ServerProcess } from './server-process.ts'
 import { formatSpread, spreadOf, type Spread } from './statistics.ts'
@@ -10,15 +10,13 @@ import { formatSpread, spreadOf, type Spread } from './statistics.ts'
 interface Size extends Rounds {
   /** in the folder with many */
   readonly workspaces: number
-  /** whether other storages are measured too */
-  readonly others: boolean
 }
 
 const sizes: Readonly<Record<Effort, Size>> = {
-  tiny: { rounds: 1, workspaces: 2, others: false },
-  quick: { rounds: 3, workspaces: 100, others: true },
-  default: { rounds: 5, workspaces: 1000, others: true },
-  full: { rounds: 9, workspaces: 1000, others: true },
+  tiny: { rounds: 1, workspaces: 2 },
+  quick: { rounds: 3, workspaces: 100 },
+  default: { rounds: 5, workspaces: 1000 },
+  full: { rounds: 9, workspaces: 1000 },
 }
 
 /** What a process takes until it listens. */
@@ -35,9 +33,9 @@ interface Cost {
 export const start: BenchTable = {
   name: 'start',
   summary: 'CPU time, time and memory until the service listens: Node.js alone, fs with 1,000 workspaces',
-  async measure(effort, progress) {
+  async measure(effort) {
     const size = sizes[effort]
-    const costs = await measureStarts(size, progress)
+    const costs = await measureStarts(size)
     const [node] = costs
     return {
       title:
@@ -51,26 +49,23 @@ export const start: BenchTable = {
         formatSpread(wall),
         formatSpread(memory),
       ]),
-      values: costs,
     }
   },
 }
 
-async function measureStarts({ rounds, workspaces, others }: Size, progress: Progress): Promise<Cost[]> {
+async function measureStarts({ rounds, workspaces }: Size): Promise<Cost[]> {
   const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-bench-'))
   try {
     const [empty, many] = ['empty', 'many'].map((name) => `fs:${join(folder, name)}`) as [string, string]
-    progress(`${workspaces} workspaces`)
+    showProgress(`${workspaces} workspaces`)
     await fill(many, { workspaces, boards: 1, cardsPerBoard: 10 })
     const processes: Readonly<Record<string, () => Promise<ServerProcess>>> = {
       'Node.js alone': () => ServerProcess.start('nothing'),
       [`fs, ${workspaces} workspaces`]: () => ServerProcess.startService(many),
-      ...(others && {
-        'fs, empty': () => ServerProcess.startService(empty),
-        'memory, with the demo data': () => ServerProcess.startService('memory'),
-      }),
+      'fs, empty': () => ServerProcess.startService(empty),
+      'memory, with the demo data': () => ServerProcess.startService('memory'),
     }
-    const samples = await inTurns(Object.keys(processes), { rounds, progress }, async (name) => {
+    const samples = await inTurns(Object.keys(processes), { rounds, what: 'start' }, async (name) => {
       const startedAt = performance.now()
       const server = await processes[name]!()
       const wall = performance.now() - startedAt

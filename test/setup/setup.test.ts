@@ -67,54 +67,51 @@ describe('the tiers', () => {
 describe('missing programs', () => {
   const some: Needs = { build: [], 'redis-server': ['a.test.ts'], 'shared Redis': ['a.test.ts', 'b.test.ts'], chromium: ['c.test.ts'] }
   const none: Needs = { build: ['a.test.ts'], 'redis-server': [], 'shared Redis': [], chromium: [] }
-  /** A machine, what was installed on it, and what was printed. */
-  const machineWith = ({ root = true, aptWorks = true, programs = [] as string[] }) => {
+  const browser = { channel: 'chrome' }
+  const both = ['redis-server', 'chromium']
+
+  test.each<
+    [what: string, needs: Needs, machine: { root?: boolean; aptWorks?: boolean; programs?: string[] }, found: object, lines: unknown[]]
+  >([
+    ['when no suite needs a program, nothing is printed', none, {}, { redis: false, browser: undefined, missing: [] }, []],
+    ['when the programs are there, nothing is printed', some, { programs: both }, { redis: true, browser, missing: [] }, []],
+    [
+      'as root on Debian they are installed, with one line that says why',
+      some,
+      {},
+      { redis: true, browser, missing: [] },
+      [
+        'setup: redis-server is missing; needed by a.test.ts and 1 more. Installing the Debian package redis-server.',
+        'setup: chromium is missing; needed by c.test.ts. Installing the Debian package chromium.',
+      ],
+    ],
+    [
+      'elsewhere one line says how to install each',
+      some,
+      { root: false },
+      { redis: false, browser: undefined, missing: both },
+      [expect.stringContaining(installLine('redis-server')), expect.stringContaining(installLine('chromium'))],
+    ],
+    [
+      'a failed installation stops nothing',
+      some,
+      { aptWorks: false, programs: ['redis-server'] },
+      { redis: true, browser: undefined, missing: ['chromium'] },
+      [expect.stringContaining('Installing'), expect.stringContaining(installLine('chromium'))],
+    ],
+  ])('%s', async (_what, needed, { root = true, aptWorks = true, programs = [] }, found, expected) => {
+    const present = new Set(programs)
     const lines: string[] = []
     const machine: Machine = {
-      hasRedis: () => programs.includes('redis-server'),
-      findBrowser: async () => (programs.includes('chromium') ? { channel: 'chrome' } : undefined),
+      hasRedis: () => present.has('redis-server'),
+      findBrowser: async () => (present.has('chromium') ? browser : undefined),
       canInstall: () => root,
       install: (program) => {
         if (!aptWorks) throw new Error('apt-get failed')
-        programs.push(program)
+        present.add(program)
       },
     }
-    return { machine, lines, programs, print: (line: string) => void lines.push(line) }
-  }
-
-  test('nothing is installed and nothing is printed when no suite needs a program', async () => {
-    const { machine, lines, programs, print } = machineWith({})
-    expect(await installNeeds(none, machine, print)).toEqual({ redis: false, browser: undefined, missing: [] })
-    expect([lines, programs]).toEqual([[], []])
-  })
-
-  test('nothing is installed and nothing is printed when the programs are there', async () => {
-    const { machine, lines, print } = machineWith({ programs: ['redis-server', 'chromium'] })
-    expect(await installNeeds(some, machine, print)).toEqual({ redis: true, browser: { channel: 'chrome' }, missing: [] })
-    expect(lines).toEqual([])
-  })
-
-  test('as root on Debian they are installed, with one line that says why', async () => {
-    const { machine, lines, programs, print } = machineWith({})
-    expect(await installNeeds(some, machine, print)).toEqual({ redis: true, browser: { channel: 'chrome' }, missing: [] })
-    expect(programs).toEqual(['redis-server', 'chromium'])
-    expect(lines).toEqual([
-      'setup: redis-server is missing; needed by a.test.ts and 1 more. Installing the Debian package redis-server.',
-      'setup: chromium is missing; needed by c.test.ts. Installing the Debian package chromium.',
-    ])
-  })
-
-  test('elsewhere one line says how to install each', async () => {
-    const { machine, lines, programs, print } = machineWith({ root: false })
-    expect(await installNeeds(some, machine, print)).toEqual({ redis: false, browser: undefined, missing: ['redis-server', 'chromium'] })
-    expect(programs).toEqual([])
-    expect(lines).toEqual([expect.stringContaining(installLine('redis-server')), expect.stringContaining(installLine('chromium'))])
-  })
-
-  test('a failed installation stops nothing', async () => {
-    const { machine, lines, print } = machineWith({ aptWorks: false, programs: ['redis-server'] })
-    expect(await installNeeds(some, machine, print)).toMatchObject({ redis: true, missing: ['chromium'] })
-    expect(lines.at(-1)).toContain(installLine('chromium'))
+    expect([await installNeeds(needed, machine, (line) => lines.push(line)), lines]).toEqual([found, expected])
   })
 
   test('the error of a test that needs one contains the line that installs it', () => {

@@ -7,6 +7,14 @@ const times = { created_at: 't1', updated_at: 't2' }
 const claim = { board_id: 'b', card_id: 'c', token_hash: 'hash', expires_at: 't1' }
 const readiness = { card_id: 'c', column_id: 'col', position: 'a0', is_open: true, open_blocker_ids: [] as string[] }
 
+/** The entries that each card of the board has. @param state with which its places in the orders begin */
+const ofEachCard = (state: string, due = '~') => ({
+  'board_cards:b': 'c',
+  'cards_by_due_at:b': `${state} ${due} c`,
+  'cards_by_updated_at:b': `${state} t2 c`,
+  'cards_by_created_at:b': `${state} t1 c`,
+})
+
 describe('the entries of', () => {
   test.each<[what: string, key: string, value: object, entries: Record<string, string>]>([
     ['a user', 'user:u', { id: 'u', ...times }, { users: 't1 u' }],
@@ -71,12 +79,9 @@ describe('the entries of', () => {
       {
         'active_cards:col': 'a0 c',
         'active_cards_open:col': 'a0 c',
-        'board_cards:b': 'c',
         'board_active_cards:b': 'c',
         'ready_cards:col': 'a0 c',
-        'cards_by_due_at:b': 'active_open ~ c',
-        'cards_by_updated_at:b': 'active_open t2 c',
-        'cards_by_created_at:b': 'active_open t1 c',
+        ...ofEachCard('active_open'),
       },
     ],
     [
@@ -86,11 +91,8 @@ describe('the entries of', () => {
       {
         'active_cards:col': 'a0 c',
         'active_cards_done:col': 'a0 c',
-        'board_cards:b': 'c',
         'board_active_cards:b': 'c',
-        'cards_by_due_at:b': 'active_done t0 c',
-        'cards_by_updated_at:b': 'active_done t2 c',
-        'cards_by_created_at:b': 'active_done t1 c',
+        ...ofEachCard('active_done', 't0'),
         'cards_by_completed_at:b': 'active_done t3 c',
         'cards_completed_by:b:u': 'active_done t3 c',
       },
@@ -113,14 +115,11 @@ describe('the entries of', () => {
         'archived_cards_done:col': 'a0 c',
         'archived_cards_of:col:u': 'a0 c',
         'archived_cards_with:col:l': 'a0 c',
-        'board_cards:b': 'c',
         'blocked_cards:c1': 'c',
         'blocked_cards:c2': 'c',
-        'cards_by_due_at:b': 'archived_done ~ c',
+        ...ofEachCard('archived_done'),
         'cards_by_due_at:u': 'archived_done ~ c',
-        'cards_by_updated_at:b': 'archived_done t2 c',
         'cards_by_updated_at:u': 'archived_done t2 c',
-        'cards_by_created_at:b': 'archived_done t1 c',
         'cards_by_created_at:u': 'archived_done t1 c',
         'cards_by_completed_at:b': 'archived_done t3 c',
         'cards_by_completed_at:u': 'archived_done t3 c',
@@ -136,12 +135,9 @@ describe('the entries of', () => {
       {
         'active_cards:col': 'a0 c',
         'active_cards_open:col': 'a0 c',
-        'board_cards:b': 'c',
         'board_active_cards:b': 'c',
         'blocked_cards:c1': 'c',
-        'cards_by_due_at:b': 'active_open ~ c',
-        'cards_by_updated_at:b': 'active_open t2 c',
-        'cards_by_created_at:b': 'active_open t1 c',
+        ...ofEachCard('active_open'),
       },
     ],
   ])('%s', (_what, key, value, expected) => {

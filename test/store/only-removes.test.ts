@@ -16,24 +16,21 @@ describe('a change that only revokes or removes', () => {
   }
   const onlyRemovesIn = (put: Record<string, Value>) =>
     onlyRemoves(new Map(Object.entries(before).map(([key, value]) => [key, { value, revision: 'r' }])), new Map(Object.entries(put)))
-  test.each<[what: string, put: Record<string, Value>]>([
-    ['nothing is written', {}],
-    ['a tombstone is written', { 'tombstone:1': { id: '1' } }],
-    ['a record notes that it was revoked', { 'token:1': { ...before['token:1'], revoked_at: '2', updated_at: '2' } }],
-    ['a record notes that it ended', { 'membership:1': { ...before['membership:1'], ended_at: '2' } }],
-    ['a list has fewer items', { 'token:1': { ...before['token:1'], scopes: ['y'] } }],
-    ['a member is emptied', { 'token:1': { ...before['token:1'], cover: null } }],
-  ])('it is one if %s', (_what, put) => expect(onlyRemovesIn(put)).toBe(true))
-
-  test.each<[what: string, put: Record<string, Value>]>([
-    ['a record is new', { 'token:2': { revoked_at: '2' } }],
-    ['a member has another value', { 'membership:1': { ...before['membership:1'], role: 'member' } }],
-    ['a member is new', { 'membership:1': { ...before['membership:1'], note: 'x' } }],
-    ['a list has another item', { 'token:1': { ...before['token:1'], scopes: ['y', 'z'] } }],
-    ['a list replaces something else', { 'token:1': { ...before['token:1'], name: [] } }],
-    ['something else replaces a list', { 'token:1': { ...before['token:1'], scopes: 'x' } }],
-    ['one of two records is new', { 'tombstone:1': {}, 'token:2': {} }],
-  ])('it is none if %s', (_what, put) => expect(onlyRemovesIn(put)).toBe(false))
+  test.each<[isOne: boolean, what: string, put: Record<string, Value>]>([
+    [true, 'nothing is written', {}],
+    [true, 'a tombstone is written', { 'tombstone:1': { id: '1' } }],
+    [true, 'a record notes that it was revoked', { 'token:1': { ...before['token:1'], revoked_at: '2', updated_at: '2' } }],
+    [true, 'a record notes that it ended', { 'membership:1': { ...before['membership:1'], ended_at: '2' } }],
+    [true, 'a list has fewer items', { 'token:1': { ...before['token:1'], scopes: ['y'] } }],
+    [true, 'a member is emptied', { 'token:1': { ...before['token:1'], cover: null } }],
+    [false, 'a record is new', { 'token:2': { revoked_at: '2' } }],
+    [false, 'a member has another value', { 'membership:1': { ...before['membership:1'], role: 'member' } }],
+    [false, 'a member is new', { 'membership:1': { ...before['membership:1'], note: 'x' } }],
+    [false, 'a list has another item', { 'token:1': { ...before['token:1'], scopes: ['y', 'z'] } }],
+    [false, 'a list replaces something else', { 'token:1': { ...before['token:1'], name: [] } }],
+    [false, 'something else replaces a list', { 'token:1': { ...before['token:1'], scopes: 'x' } }],
+    [false, 'one of two records is new', { 'tombstone:1': {}, 'token:2': {} }],
+  ])('it is one (%s) if %s', (isOne, _what, put) => expect(onlyRemovesIn(put)).toBe(isOne))
 })
 
 describe('when storage accepts only changes that revoke or remove', () => {

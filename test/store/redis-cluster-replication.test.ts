@@ -7,7 +7,7 @@ import { change } from '../support/changes.ts'
 import { quiet } from '../support/log.ts'
 import { freePort, startRedis } from '../support/redis.ts'
 import { untilAcknowledged } from '../support/replication.ts'
-import { startCluster, startSentinel } from '../support/redis-cluster.ts'
+import { startCluster } from '../support/redis-cluster.ts'
 
 test('in a cluster, a write waits for replicas of the node that has its keys', async () => {
   const cluster = await startCluster()
@@ -48,19 +48,4 @@ test('in a cluster, a write waits for replicas of the node that has its keys', a
   await store.close()
   for (const operator of operators) operator.disconnect()
   await Promise.all([cluster.stop(), replica.stop()])
-})
-
-test('with a sentinel, a commit is acknowledged when the replica has it', async () => {
-  const sentinel = await startSentinel()
-  const copy = new Redis(sentinel.replica.port, '127.0.0.1')
-  const store = await openRedisStore(`${sentinel.url}?wait=1`, { log: quiet })
-  for (let n = 0; n < 20; n++) {
-    const commit = () => store.commit('w1', { ...change({ put: { 'a:1': { n } } }), revision: `r${n}` })
-    expect(await untilAcknowledged(commit)).toBe('done')
-    expect(await copy.get('lk:{w1}:r:a:1')).toBe(`r${n} {"n":${n}}`)
-  }
-  await untilAcknowledged(() => store.ready())
-  await store.close()
-  copy.disconnect()
-  await sentinel.stop()
 })

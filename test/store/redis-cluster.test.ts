@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openStorage, type StorageHandle } from '../../src/store/open.ts'
+import { openStorage } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port.ts'
 import { Pool } from '../../src/store/redis/pool.ts'
 import { slotOf } from '../../src/store/redis/slots.ts'
@@ -8,21 +8,15 @@ import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
 import { TestBoard } from '../support/board.ts'
 import { readRequest } from '../support/changes.ts'
 import { contract } from '../support/contract.ts'
-import type { Driver } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
 import { OperationLog } from '../support/operation-log.ts'
 import type { RedisServer } from '../support/redis.ts'
+import { driverOf } from '../support/redis-place.ts'
 import { startCluster, startSentinel, type RedisCluster } from '../support/redis-cluster.ts'
 import { Service } from '../support/service.ts'
 
-const driverOf = (storage: StorageHandle): Driver => ({
-  name: storage.kind,
-  open: async () => ({
-    ...storage,
-    recordKeys: () => Promise.reject(new Error('not supported by this test')),
-    blobKeys: () => Promise.reject(new Error('not supported by this test')),
-  }),
-})
+const PASSWORD = 'p@ss/word'
+const clientOf = ({ port }: RedisServer) => new Redis({ port, host: '127.0.0.1', password: PASSWORD })
 
 /** Typical requests to a board, each followed by a read of its result. */
 async function smokeTest(service: Service): Promise<void> {
@@ -46,8 +40,8 @@ async function smokeTest(service: Service): Promise<void> {
 
 /** Closes all connections to nodes of a cluster, from their side. */
 async function killConnections({ nodes }: Pick<RedisCluster, 'nodes'>): Promise<void> {
-  for (const { port } of nodes) {
-    const client = new Redis({ port, host: '127.0.0.1', password: 'p@ss/word' })
+  for (const node of nodes) {
+    const client = clientOf(node)
     await client.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
     client.disconnect()
   }
@@ -62,14 +56,14 @@ const isReady = (store: Pick<Store, 'ready'>) =>
 describe('a Redis cluster of three nodes', () => {
   let cluster: RedisCluster
   beforeAll(async () => {
-    cluster = await startCluster({ password: 'p@ss/word' })
+    cluster = await startCluster({ password: PASSWORD })
   })
   afterAll(() => cluster.stop())
 
   test('the smoke test passes with workspaces on every node of a cluster', async () => {
     const service = await Service.start(driverOf(await openStorage(cluster.url, { log: quiet })))
-    const workspacesOn = async ({ port }: RedisServer): Promise<number> => {
-      const client = new Redis({ port, host: '127.0.0.1', password: 'p@ss/word' })
+    const workspacesOn = async (node: RedisServer): Promise<number> => {
+      const client = clientOf(node)
       const keys = await client.keys('lk:{wsp_*}:n')
       client.disconnect()
       return keys.length
@@ -99,7 +93,7 @@ describe('a Redis cluster of three nodes', () => {
   })
 
   test('the slot of a hash tag is the one that the cluster computes', async () => {
-    const client = new Redis({ port: cluster.nodes[0]!.port, host: '127.0.0.1', password: 'p@ss/word' })
+    const client = clientOf(cluster.nodes[0]!)
     for (const tag of ['', '0', 'wsp_01', 'global', 'é🦊', 'x'.repeat(99)])
       expect([tag, slotOf(tag)]).toEqual([tag, tag === '' ? 0 : await client.cluster('KEYSLOT', `lk:{${tag}}:n`)])
     client.disconnect()
@@ -114,7 +108,7 @@ describe('a Redis cluster of three nodes', () => {
         ({ name }: Error) => name,
       )
     expect(new Set(await Promise.all(partitions.map(absent)))).toEqual(new Set(['absent']))
-    const client = new Redis({ port: cluster.nodes[1]!.port, host: '127.0.0.1', password: 'p@ss/word' })
+    const client = clientOf(cluster.nodes[1]!)
     await client.flushall()
     client.disconnect()
     const [first, end] = [Math.floor(16_384 / 3), Math.floor((2 * 16_384) / 3)]

@@ -1,20 +1,14 @@
 import { pino } from 'pino'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { decorateStore, NO_EXPECTATION, StorageUnavailable, type Change, type Store } from '../../src/store/port.ts'
-import { Pool } from '../../src/store/redis/pool.ts'
-import { RedisStore } from '../../src/store/redis/store.ts'
-import { expectation, readRequest } from '../support/changes.ts'
+import { change, readRequest } from '../support/changes.ts'
 import { CountingStore } from '../support/counting-store.ts'
-import { quiet } from '../support/log.ts'
 import { OperationLog } from '../support/operation-log.ts'
 import { RedisPlace } from '../support/redis-place.ts'
 
 const put = (revision: string, key: string, value: object, expected?: string | null): Change => ({
+  ...change({ put: { [key]: value }, expect: expected === undefined ? {} : { records: new Map([[key, expected]]) } }),
   revision,
-  expect: expected === undefined ? NO_EXPECTATION : expectation({ records: new Map([[key, expected]]) }),
-  put: new Map([[key, value as never]]),
-  remove: new Set(),
-  indexes: new Map(),
 })
 
 const redis = RedisPlace.forEach()
@@ -97,42 +91,20 @@ describe('seeded bugs that the operation log finds', () => {
   const withCommit = (commit: Store['commit']): Store => decorateStore(direct, { commit })
 
   test('the operation log finds a store that ignores expectations', async () => {
-    const store = withCommit((partition, change) => direct.commit(partition, { ...change, expect: NO_EXPECTATION }))
+    const store = withCommit((partition, made) => direct.commit(partition, { ...made, expect: NO_EXPECTATION }))
     expect(await violationsOf(store, concurrentWork)).toMatch('lost or done twice')
   })
 
   test('the operation log finds a store that writes the records of a commit one by one', async () => {
     let writes = 0
-    const store = withCommit(async (partition, change): Promise<'done'> => {
-      for (const [key, value] of change.put) {
-        await direct.commit(partition, put(`${change.revision}${key}`, key, value))
+    const store = withCommit(async (partition, made): Promise<'done'> => {
+      for (const [key, value] of made.put) {
+        await direct.commit(partition, put(`${made.revision}${key}`, key, value))
         if (writes++ === 0) throw new StorageUnavailable('the connection was cut after the first write', { outcomeKnown: false })
       }
       return 'done'
     })
     expect(await violationsOf(store, (operations) => operations.increment('torn'))).toMatch('torn')
     expect(await violationsOf(store, concurrentWork)).toMatch('lost or done twice')
-  })
-
-  test('the operation log finds a store that resends a commit with another revision', async () => {
-    const pool = await Pool.open(redis.proxy.url, 2, quiet)
-    let sent = 0
-    const forgetfulPool = {
-      runRead: (command: Parameters<Pool['runRead']>[0]) => pool.runRead(command),
-      run: (command: Parameters<Pool['run']>[0]) =>
-        pool.run((client) =>
-          command(
-            Object.assign(Object.create(client), {
-              lkRead: client.lkRead.bind(client),
-              lkCommit: (key: string, request: string, ...more: [number, '0' | '1', ...string[]]) =>
-                client.lkCommit(key, JSON.stringify({ ...JSON.parse(request), revision: `again${sent++}` }), ...more),
-            }),
-          ),
-        ),
-    } as Pool
-    const interrupted = new CountingStore(new RedisStore(forgetfulPool, 'lk'))
-    interrupted.beforeCommit = async () => redis.proxy.hold('from')
-    expect(await violationsOf(interrupted, (operations) => operations.increment('once'))).toMatch('lost or done twice')
-    pool.close()
   })
 })

@@ -1,14 +1,12 @@
-import { Redis, ReplyError } from 'ioredis'
+import { ReplyError } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Value } from '../../src/store/port.ts'
 import { dumpPartition } from '../../src/store/redis/dump.ts'
 import { CommandFailed } from '../../src/store/redis/pool.ts'
 import type { RedisStore } from '../../src/store/redis/store.ts'
 import { change } from '../support/changes.ts'
-import { TcpProxy } from '../support/proxy.ts'
 import { answeringPool, LONG, LOST } from '../support/redis-clients.ts'
-import { RedisPlace } from '../support/redis-place.ts'
-import { startRedis, type RedisServer } from '../support/redis.ts'
+import { RedisPlace, startReplica, type Replica } from '../support/redis-place.ts'
 
 type Batch = (readonly [string, Value])[]
 /** More than two batches. */
@@ -76,43 +74,29 @@ describe('a dump of a Redis with faults', () => {
   })
 
   describe('that fails over to a replica', () => {
-    let link: TcpProxy
-    let replica: RedisServer
-    let replicaOperator: Redis
+    let replica: Replica
     beforeEach(async () => {
-      link = await TcpProxy.open(redis.server.port)
-      replica = await startRedis(['--replicaof', '127.0.0.1', String(link.port)])
-      replicaOperator = new Redis(replica.port, '127.0.0.1')
-      await replicated()
+      replica = await startReplica(redis)
     })
-    afterEach(async () => {
-      replicaOperator.disconnect()
-      await replica.stop()
-      await link.close()
-    })
-    /** Waits until the replica has everything. */
-    const replicated = async () => {
-      await redis.operator.set('x', '1')
-      while ((await redis.operator.wait(1, 1000)) === 0);
-    }
+    afterEach(() => replica.stop())
     const promote = async () => {
       await redis.server.kill()
-      await replicaOperator.replicaof('NO', 'ONE')
-      redis.proxy.target = replica.port
+      await replica.operator.replicaof('NO', 'ONE')
+      redis.proxy.target = replica.server.port
       redis.proxy.cut()
     }
 
     test('is a snapshot when the replica has its mark', async () => {
       const dump = await begun()
       await commit({ put: numbered(2) })
-      await replicated()
+      await replica.caughtUp()
       await promote()
       await commit({ put: numbered(3) })
       await expectSnapshot(dump)
     })
 
     test('fails when the replica does not have its mark', async () => {
-      link.hold('from')
+      replica.link.hold('from')
       const { dump } = await begun()
       await promote()
       await commit({ put: numbered(3) })

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Change, Value } from '../../src/store/port.ts'
-import { Pool } from '../../src/store/redis/pool.ts'
 import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
 import { change } from '../support/changes.ts'
-import { sharedRedis } from '../support/redis-driver.ts'
+import { runnerOnRedis, sharedRedis } from '../support/redis-driver.ts'
 import { quiet } from '../support/log.ts'
 import { seededRandom } from '../support/random.ts'
 
@@ -13,13 +12,9 @@ const FORGOTTEN = { name: 'StorageUnavailable', message: expect.stringContaining
 const MANY = 1200
 const TTL = 60_000
 
-let pool: Pool
+const run = runnerOnRedis()
 let prefix: string
 let store: RedisStore
-beforeAll(async () => {
-  pool = await Pool.open(sharedRedis(), 1, quiet)
-})
-afterAll(() => pool.close())
 beforeEach(async () => {
   prefix = `dump-${randomUUID()}`
   store = await openRedisStore(sharedRedis(), { log: quiet, prefix })
@@ -39,7 +34,7 @@ const numbered = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`k:${String(i).padStart(5, '0')}`, { n: 1 }]))
 const commit = (part: Parameters<typeof change>[0]) => store.commit('w1', change(part))
 /** The keys that dumps have written. */
-const traces = () => pool.run((client) => client.keys(`${prefix}:{w1}:d*`))
+const traces = () => run((client) => client.keys(`${prefix}:{w1}:d*`))
 const savedKey = async () => (await traces()).find((key) => !key.endsWith(':d'))!
 
 describe('a dump of Redis while others write', () => {
@@ -112,7 +107,7 @@ describe('a dump of Redis', () => {
     const dump = store.dump('w1')
     await dump.next()
     await dump.return(undefined)
-    while ((await traces()).length > 0) await pool.run((client) => client.ping())
+    while ((await traces()).length > 0) await run((client) => client.ping())
   })
 
   test('of a process that has died expires, and commits save nothing for it from then on', async () => {
@@ -121,10 +116,10 @@ describe('a dump of Redis', () => {
     const keys = await traces()
     expect(keys).toHaveLength(2)
     for (const key of keys) {
-      const ttl = await pool.run((client) => client.pttl(key))
+      const ttl = await run((client) => client.pttl(key))
       expect([ttl > 0, ttl <= TTL]).toEqual([true, true])
     }
-    await pool.run(async (client) => client.del(await savedKey()))
+    await run(async (client) => client.del(await savedKey()))
     await commit({ put: { 'k:01199': { n: 2 } } })
     expect(await traces()).toEqual([])
   })
@@ -134,7 +129,7 @@ describe('a dump of Redis', () => {
     const dump = store.dump('w1')
     await dump.next()
     const saved = await savedKey()
-    const count = () => pool.run((client) => client.zcard(saved))
+    const count = () => run((client) => client.zcard(saved))
     const changeAll = () => commit({ put: Object.fromEntries(Object.keys(numbered(MANY)).map((key) => [key, { n: 2 }])) })
     await changeAll()
     expect(await count()).toBe(MANY + 1)
@@ -145,9 +140,9 @@ describe('a dump of Redis', () => {
   })
 
   test.each<[string, (saved: string) => Promise<unknown>]>([
-    ['what commits have replaced', (saved) => pool.run((client) => client.del(saved))],
-    ['the list of dumps', (saved) => pool.run((client) => client.del(saved.replace(/d:[^:]*$/, 'd')))],
-    ['both', (saved) => pool.run((client) => client.del(saved, saved.replace(/d:[^:]*$/, 'd')))],
+    ['what commits have replaced', (saved) => run((client) => client.del(saved))],
+    ['the list of dumps', (saved) => run((client) => client.del(saved.replace(/d:[^:]*$/, 'd')))],
+    ['both', (saved) => run((client) => client.del(saved, saved.replace(/d:[^:]*$/, 'd')))],
   ])('fails when Redis has lost %s, and does not yield a wrong state', async (_what, lose) => {
     await commit({ put: numbered(MANY) })
     const dump = store.dump('w1')
@@ -165,20 +160,20 @@ describe('a dump of Redis', () => {
     const dump = store.dump('w1')
     await dump.next()
     const saved = await savedKey()
-    await pool.run((client) => client.zrem(saved, ''))
+    await run((client) => client.zrem(saved, ''))
     await expect(dump.next()).rejects.toMatchObject(FORGOTTEN)
   })
 
   test('fails when a record is missing that Redis lists', async () => {
     await commit({ put: numbered(3) })
-    await pool.run((client) => client.del(`${prefix}:{w1}:r:k:00001`))
+    await run((client) => client.del(`${prefix}:{w1}:r:k:00001`))
     await expect(rest(store.dump('w1'))).rejects.toMatchObject({ message: 'Redis refused: ERR a record is missing' })
   })
 })
 
 describe('the scripts of a dump', () => {
-  const begin = (id: string) => pool.run((client) => client.lkBeginDump(`${prefix}:{w1}:n`, id, TTL))
-  const read = (id: string, after: string) => pool.run((client) => client.lkDump(`${prefix}:{w1}:n`, id, after, TTL, 2, 1000))
+  const begin = (id: string) => run((client) => client.lkBeginDump(`${prefix}:{w1}:n`, id, TTL))
+  const read = (id: string, after: string) => run((client) => client.lkDump(`${prefix}:{w1}:n`, id, after, TTL, 2, 1000))
   const update = (n: number): Promise<string> => {
     const values = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((key) => [key, { n }]))
     return store.commit('w1', { ...change({ put: values }), revision: `r${n}` } satisfies Change)
@@ -209,9 +204,9 @@ describe('the scripts of a dump', () => {
   test('keep what they need for another minute with each batch', async () => {
     await begin('x')
     const keys = ['d', 'd:x'].map((name) => `${prefix}:{w1}:${name}`)
-    for (const key of keys) await pool.run((client) => client.pexpire(key, 30_000))
+    for (const key of keys) await run((client) => client.pexpire(key, 30_000))
     await read('x', '')
-    for (const key of keys) expect(await pool.run((client) => client.pttl(key))).toBeGreaterThan(30_000)
+    for (const key of keys) expect(await run((client) => client.pttl(key))).toBeGreaterThan(30_000)
   })
 
   test('pass over records that were created since', async () => {

@@ -48,10 +48,4 @@ describe('a store on a Redis that is out of memory', () => {
     lease.end()
     expect(await redis.operator.exists('lk:{w1}:t')).toBe(0)
   })
-
-  test('is not ready', async () => {
-    await expect(store.ready()).rejects.toMatchObject(REFUSED)
-    await redis.operator.config('SET', 'maxmemory', '0')
-    await store.ready()
-  })
 })

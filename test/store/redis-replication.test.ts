@@ -1,59 +1,32 @@
-import { Redis, ReplyError } from 'ioredis'
+import { ReplyError } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openRedisBlobDriver } from '../../src/store/redis/blob-driver.ts'
 import { type Connection, sendAndWait } from '../../src/store/redis/client.ts'
 import { Pool } from '../../src/store/redis/pool.ts'
-import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
+import type { RedisStore } from '../../src/store/redis/store.ts'
 import { change, readRequest } from '../support/changes.ts'
 import { quiet } from '../support/log.ts'
-import { TcpProxy } from '../support/proxy.ts'
 import { LOST } from '../support/redis-clients.ts'
-import { startRedis, type RedisServer } from '../support/redis.ts'
+import { RedisPlace, startReplica, type Replica } from '../support/redis-place.ts'
 import { untilAcknowledged } from '../support/replication.ts'
 
 const TOO_FEW = { name: 'StorageUnavailable', outcomeKnown: false, message: '0 of 1 replicas answered in time' }
 
-let master: RedisServer
-let replica: RedisServer
-/** between the two */
-let link: TcpProxy
-/** between the client and the master */
-let proxy: TcpProxy
-let operator: Redis
-let copy: Redis
-
+const redis = RedisPlace.forEach('--repl-diskless-sync-delay', '0')
+let replica: Replica
 beforeEach(async () => {
-  master = await startRedis(['--repl-diskless-sync-delay', '0'])
-  link = await TcpProxy.open(master.port)
-  proxy = await TcpProxy.open(master.port)
-  replica = await startRedis(['--replicaof', '127.0.0.1', String(link.port)])
-  operator = new Redis(master.port, '127.0.0.1')
-  copy = new Redis(replica.port, '127.0.0.1')
-  await operator.set('x', '1')
-  while ((await operator.wait(1, 1000)) === 0);
+  replica = await startReplica(redis)
 })
-afterEach(async () => {
-  operator.disconnect()
-  copy.disconnect()
-  await Promise.all([link.close(), proxy.close()])
-  await Promise.all([master.stop(), replica.stop()])
-})
+afterEach(() => replica.stop())
 
 /** Cuts the replica off. What the master sends it is lost. */
-const isolate = () => link.hold('from')
-
-/** How many clients the master has, with the operator and without the replica. */
-const countClients = async () =>
-  String(await operator.call('CLIENT', 'LIST', 'TYPE', 'normal'))
-    .trim()
-    .split('\n').length
+const isolate = () => replica.link.hold('from')
 
 describe('a store that waits for a replica', () => {
   let store: RedisStore
   beforeEach(async () => {
-    store = await openRedisStore(`${proxy.url}?wait=1&wait_timeout=300`, { log: quiet })
+    store = await redis.open(`${redis.proxy.url}?wait=1&wait_timeout=300`)
   })
-  afterEach(() => store.close())
   const put = (n: number, revision = `r${n}`) => ({ ...change({ put: { 'a:1': { n } } }), revision })
   const acknowledged = async (n: number) => expect(await untilAcknowledged(() => store.commit('w1', put(n)))).toBe('done')
   const value = async () => (await store.read('w1', readRequest({ records: ['a:1'] })))!.records[0]!.stored?.value
@@ -61,7 +34,7 @@ describe('a store that waits for a replica', () => {
   test('acknowledges a commit that the replica has', async () => {
     for (let n = 0; n < 50; n++) {
       await acknowledged(n)
-      expect(await copy.get('lk:{w1}:r:a:1')).toBe(`r${n} {"n":${n}}`)
+      expect(await replica.operator.get('lk:{w1}:r:a:1')).toBe(`r${n} {"n":${n}}`)
     }
   })
 
@@ -79,18 +52,18 @@ describe('a store that waits for a replica', () => {
 
   test('waits again when a commit is resent, because its first attempt may not have waited', async () => {
     // The reply is lost, and the replica is cut off between the two attempts.
-    proxy.hold('from')
+    redis.proxy.hold('from')
     isolate()
     await expect(async () => store.commit('w1', put(1))).rejects.toMatchObject(TOO_FEW)
-    expect(await operator.get('lk:{w1}:r:a:1')).toBe('r1 {"n":1}')
+    expect(await redis.operator.get('lk:{w1}:r:a:1')).toBe('r1 {"n":1}')
   })
 
   test('waits also for a commit after Redis has lost its scripts', async () => {
     // On every connection.
     for (let n = 0; n < 16; n++) await acknowledged(n)
-    await operator.script('FLUSH')
+    await redis.operator.script('FLUSH')
     // The replica reports everything once a second. A question about what was written before would then be answered with 1.
-    const info = () => operator.info('replication')
+    const info = () => redis.operator.info('replication')
     while (!/offset=(\d+),[^]*master_repl_offset:\1\r/.test(await info()));
     isolate()
     await expect(async () => store.commit('w1', put(17))).rejects.toMatchObject(TOO_FEW)
@@ -118,23 +91,23 @@ describe('a store that waits for a replica', () => {
   })
 
   test('closes all its connections', async () => {
-    expect(await countClients()).toBe(1 + 2 + 8)
+    expect(await redis.connections()).toBe(2 + 8)
     await store.close()
-    while ((await countClients()) > 1);
+    await redis.untilDisconnected()
   })
 })
 
 test('bytes are written when the replica has them, and not acknowledged otherwise', async () => {
-  const bytes = await openRedisBlobDriver(`${proxy.url}?wait=1&wait_timeout=300`, quiet)
+  const bytes = await openRedisBlobDriver(`${redis.proxy.url}?wait=1&wait_timeout=300`, quiet)
   for (let i = 0; i < 20; i++) {
     await untilAcknowledged(async () => bytes.setItem!(`a:${i}`, `text ${i}`, {}))
-    expect(await copy.get(`lk:bytes:a:${i}`)).toBe(`text ${i}`)
+    expect(await replica.operator.get(`lk:bytes:a:${i}`)).toBe(`text ${i}`)
   }
   expect(await bytes.getItem('a:7')).toBe('text 7')
   isolate()
   await expect(Promise.resolve(bytes.setItem!('b', 'x', {}))).rejects.toMatchObject({ ...TOO_FEW, outcomeKnown: true })
   await bytes.dispose!()
-  while ((await countClients()) > 1);
+  await redis.untilDisconnected()
 })
 
 describe('a command that waits for replicas', () => {

@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Connection } from '../../src/store/redis/client.ts'
-import { Pool } from '../../src/store/redis/pool.ts'
-import { sharedRedis } from '../support/redis-driver.ts'
-import { quiet } from '../support/log.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { runnerOnRedis } from '../support/redis-driver.ts'
 
 // The scripts of commits and leases as the store calls them, with arguments that it needs only after faults.
 
@@ -13,17 +10,12 @@ const [SHORT, LONGER] = [100_000, 200_000]
 
 type IndexChange = [index: string, add: string[], remove: string[]]
 
-let pool: Pool
+const run = runnerOnRedis()
 let base: string
-beforeAll(async () => {
-  pool = await Pool.open(sharedRedis(), 1, quiet)
-})
-afterAll(() => pool.close())
 beforeEach(() => {
   base = `scripts-${randomUUID()}:{w1}`
 })
 
-const run = <T>(command: (client: Connection) => Promise<T>) => pool.run(command)
 /** Sends a commit that puts a record. @param expected the revision that the record must have; "" if it must be absent */
 const commit = (
   revision: string,

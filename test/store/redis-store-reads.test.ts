@@ -39,8 +39,6 @@ describe('a read from Redis', () => {
     ['a count', { records: ['a:1'], counts: ['i'] }],
     ['an expected record', { records: ['a:1'], expect: expectation({ records: new Map([['a:1', 'r1']]) }) }],
     ['an expected index', { records: ['a:1'], expect: expectation({ indexes: new Map([['i', 'r1']]) }) }],
-    ['a range and a count', { records: ['a:1'], ranges: [{ index: 'i', limit: 1 }], counts: ['i'] }],
-    ['a count and an expected record', { records: ['a:1'], counts: ['i'], expect: expectation({ records: new Map([['a:1', 'r1']]) }) }],
     [
       'an expected record and an expected index',
       { records: ['a:1'], expect: expectation({ records: new Map([['a:1', 'r1']]), indexes: new Map([['i', 'r1']]) }) },

@@ -27,6 +27,7 @@ describe('what a transaction reads and expects', () => {
     const { expect: expectation } = commits.at(-1)!
     return { records: [...expectation.records.keys()], indexes: [...expectation.indexes.keys()], capacity: [...expectation.capacity] }
   }
+  const write9 = async () => (await tx.get(key('9')), tx.put(key('9'), { n: 9 }))
   beforeEach(async () => {
     store = createMemoryStore()
     await store.commit(
@@ -125,8 +126,7 @@ describe('what a transaction reads and expects', () => {
     [{ weak: true }, ['a:9'], []],
   ])('a whole index that is read with the options %j is expected accordingly', async (options, records, indexes) => {
     await tx.all(index, options)
-    await tx.get(key('9'))
-    tx.put(key('9'), { n: 9 })
+    await write9()
     expect(await expected()).toEqual({ records, indexes, capacity: [] })
   })
 
@@ -160,8 +160,7 @@ describe('what a transaction reads and expects', () => {
       await tx.range(index, { limit: 9, weak: true })
       await set('2', 7)
       await tx.confirm([key('1'), key('3')])
-      await tx.get(key('9'))
-      tx.put(key('9'), { n: 9 })
+      await write9()
       expect(await expected()).toEqual({ records: ['a:1', 'a:3', 'a:9'], indexes: [], capacity: [] })
     })
 
@@ -192,16 +191,14 @@ describe('what a transaction reads and expects', () => {
       [2, []],
     ])('with the limit %i, of three entries, the commit expects %j', async (limit, capacity) => {
       expect(await tx.count(index, limit)).toBe(3)
-      await tx.get(key('9'))
-      tx.put(key('9'), { n: 9 })
+      await write9()
       expect((await expected()).capacity).toEqual(capacity)
     })
 
     test('several counts are read at once, and nothing is expected of them', async () => {
       expect(await tx.counts([index, { name: 'none', fetch: '' }])).toEqual([3, 0])
       expect(reads).toHaveLength(1)
-      await tx.get(key('9'))
-      tx.put(key('9'), { n: 9 })
+      await write9()
       expect(await expected()).toEqual({ records: ['a:9'], indexes: [], capacity: [] })
     })
   })

@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { openBrowser, openWindow, press } from './chromium.ts'
+import { enterPassword, openBrowser, openWindow } from './chromium.ts'
 import { startProcess, type RunningProcess } from './process.ts'
 
 /** A running demo, its owner signed in in a browser, and an agent with a token of theirs. */
@@ -32,10 +32,7 @@ export async function startDemo(storage?: string): Promise<DemoTeam> {
   const agent = agentOf(agentUrl, token)
   const base = `/app/${(await agent('GET', '/account')).workspace.id}`
   const signInOn = async (page: Page) => {
-    await page.goto(`${demo.url}/app`)
-    await page.getByLabel('E-mail address').fill(email)
-    await page.getByLabel('Password').fill(password)
-    await press(page, 'Sign in')
+    await enterPassword(page, email, password, `${demo.url}/app`)
     await page.waitForURL('**/app')
     return page
   }

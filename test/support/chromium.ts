@@ -92,8 +92,8 @@ export function press(page: Page, name: string): Promise<void> {
 }
 
 /** Enters an e-mail address and a password on the page that asks for them. */
-export async function enterPassword(page: Page, email: string, password = PASSWORD): Promise<void> {
-  await page.goto('/settings/sign-in')
+export async function enterPassword(page: Page, email: string, password = PASSWORD, path = '/settings/sign-in'): Promise<void> {
+  await page.goto(path)
   await page.getByLabel('E-mail address').fill(email)
   await page.getByLabel('Password').fill(password)
   await press(page, 'Sign in')

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Expectation, Store } from '../../src/store/port.ts'
+import type { Expectation, ReadRequest, Store } from '../../src/store/port.ts'
 import { change, expectation, readRequest } from './changes.ts'
 
 /** The contract of the storage port. `open` opens an empty store for each test. */
@@ -10,10 +10,12 @@ export function contract(open: () => Promise<Store>): void {
   })
   afterEach(() => store.close())
 
+  const commit = (part: Parameters<typeof change>[0]) => store.commit('w1', change(part))
+  const read = async (part: Partial<ReadRequest>) => (await store.read('w1', readRequest(part)))!
   const value = async (key: string, partition = 'w1') =>
     (await store.read(partition, readRequest({ records: [key] })))!.records[0]!.stored?.value
   const entries = async (index: string, options: object = {}) =>
-    (await store.read('w1', readRequest({ ranges: [{ index, limit: 100, ...options }] })))!.ranges[0]!.entries
+    (await read({ ranges: [{ index, limit: 100, ...options }] })).ranges[0]!.entries
 
   test('a record is read as it was put, with the revision of its commit', async () => {
     const put = change({ put: { 'a:1': { text: 'true', list: ['123', 'null'], nothing: null, deep: { emoji: '🦊' } } } })
@@ -32,7 +34,7 @@ export function contract(open: () => Promise<Store>): void {
   })
 
   test('changing the value that a read returned has no effect on the store', async () => {
-    await store.commit('w1', change({ put: { 'a:1': { list: ['x'] } } }))
+    await commit({ put: { 'a:1': { list: ['x'] } } })
     const read = (await value('a:1')) as { list: string[] }
     try {
       read.list.push('y')
@@ -43,7 +45,7 @@ export function contract(open: () => Promise<Store>): void {
   })
 
   test('partitions are isolated from each other', async () => {
-    await store.commit('w1', change({ put: { 'a:1': { in: 'w1' } }, index: { i: { add: ['x 1'] } } }))
+    await commit({ put: { 'a:1': { in: 'w1' } }, index: { i: { add: ['x 1'] } } })
     expect(await value('a:1', 'w2')).toBeUndefined()
     expect((await store.read('w2', readRequest({ ranges: [{ index: 'i', limit: 9 }], counts: ['i'] })))!).toMatchObject({
       ranges: [{ entries: [] }],
@@ -52,29 +54,23 @@ export function contract(open: () => Promise<Store>): void {
   })
 
   test('a key template is resolved from the records before it', async () => {
-    await store.commit(
-      'w1',
-      change({ put: { 'card:1': { board_id: '7', nobody: null }, 'board:7': { name: 'B' }, 'entry:7:9': { ok: true } } }),
-    )
-    const { records } = (await store.read(
-      'w1',
-      readRequest({
-        records: [
-          'card:1',
-          'board:{0.board_id}',
-          'entry:{0.board_id}:9',
-          'user:{0.nobody}',
-          'x:{1.missing}',
-          'card:2',
-          'board:{5.board_id}',
-          'pair:{0.board_id}:{1.name}',
-          'pair:{0.board_id}:{0.nobody}',
-          'x:1',
-          'card:1',
-          'deep:{10.board_id}',
-        ],
-      }),
-    ))!
+    await commit({ put: { 'card:1': { board_id: '7', nobody: null }, 'board:7': { name: 'B' }, 'entry:7:9': { ok: true } } })
+    const { records } = await read({
+      records: [
+        'card:1',
+        'board:{0.board_id}',
+        'entry:{0.board_id}:9',
+        'user:{0.nobody}',
+        'x:{1.missing}',
+        'card:2',
+        'board:{5.board_id}',
+        'pair:{0.board_id}:{1.name}',
+        'pair:{0.board_id}:{0.nobody}',
+        'x:1',
+        'card:1',
+        'deep:{10.board_id}',
+      ],
+    })
     expect(records.map(({ key, stored }) => [key, stored?.value])).toEqual([
       ['card:1', { board_id: '7', nobody: null }],
       ['board:7', { name: 'B' }],
@@ -92,26 +88,26 @@ export function contract(open: () => Promise<Store>): void {
   })
 
   test('a template is resolved anew for each read', async () => {
-    const read = async () => (await store.read('w1', readRequest({ records: ['card:1', 'board:{0.board_id}'] })))!.records
-    const keysOf = async () => (await read()).map(({ key, stored }) => [key, stored?.value])
-    await store.commit('w1', change({ put: { 'card:1': { board_id: '7' }, 'board:7': { n: 7 }, 'board:8': { n: 8 } } }))
+    const readBoth = async () => (await read({ records: ['card:1', 'board:{0.board_id}'] })).records
+    const keysOf = async () => (await readBoth()).map(({ key, stored }) => [key, stored?.value])
+    await commit({ put: { 'card:1': { board_id: '7' }, 'board:7': { n: 7 }, 'board:8': { n: 8 } } })
     const first = [
       ['card:1', { board_id: '7' }],
       ['board:7', { n: 7 }],
     ]
     expect([await keysOf(), await keysOf()]).toEqual([first, first])
-    await store.commit('w1', change({ put: { 'card:1': { board_id: '8' } } }))
+    await commit({ put: { 'card:1': { board_id: '8' } } })
     const second = [
       ['card:1', { board_id: '8' }],
       ['board:8', { n: 8 }],
     ]
     expect([await keysOf(), await keysOf()]).toEqual([second, second])
-    await store.commit('w1', change({ put: { 'card:1': { board_id: null } } }))
+    await commit({ put: { 'card:1': { board_id: null } } })
     expect(await keysOf()).toEqual([
       ['card:1', { board_id: null }],
       [null, undefined],
     ])
-    await store.commit('w1', change({ remove: ['card:1'] }))
+    await commit({ remove: ['card:1'] })
     expect(await keysOf()).toEqual([
       ['card:1', undefined],
       [null, undefined],
@@ -131,7 +127,7 @@ export function contract(open: () => Promise<Store>): void {
       const { records, ranges, counts } = (await store.read('w1', request))!
       expect([records.map(({ key }) => key), ranges[0]!.entries, counts]).toEqual([['card:1', 'board:7'], ['x 1'], [1]])
     }
-    await store.commit('w1', change({ put: { 'board:7': { n: 8 } } }))
+    await commit({ put: { 'board:7': { n: 8 } } })
     expect(await store.read('w1', request)).toBeNull()
   })
 
@@ -140,33 +136,33 @@ export function contract(open: () => Promise<Store>): void {
     await store.commit('w1', first)
     const meets = async (members: Record<string, string>) => {
       const expect = expectation({ records: new Map([['a:1', { revision: first.revision, members }]]) })
-      const read = (await store.read('w1', readRequest({ expect }))) !== null
-      const committed = (await store.commit('w1', change({ expect, put: { 'b:1': {} } }))) === 'done'
-      return [read, committed]
+      const found = (await store.read('w1', readRequest({ expect }))) !== null
+      const committed = (await commit({ expect, put: { 'b:1': {} } })) === 'done'
+      return [found, committed]
     }
     const all = { open: 'yes', by: 'me' }
     // The revision alone decides while it is the same.
     expect(await meets({ open: 'something else' })).toEqual([true, true])
-    await store.commit('w1', change({ put: { 'a:1': { open: 'yes', by: 'me', name: 'B', more: null } } }))
+    await commit({ put: { 'a:1': { open: 'yes', by: 'me', name: 'B', more: null } } })
     expect(await Promise.all([all, { open: 'yes' }, {}].map(meets))).toEqual([
       [true, true],
       [true, true],
       [true, true],
     ])
     for (const open of ['no', null, true, ['yes'], { yes: 'yes' }]) {
-      await store.commit('w1', change({ put: { 'a:1': { open, by: 'me', name: 'A' } } }))
+      await commit({ put: { 'a:1': { open, by: 'me', name: 'A' } } })
       expect([await meets(all), await meets({ open: 'yes' }), await meets({ by: 'me' })]).toEqual([
         [false, false],
         [false, false],
         [true, true],
       ])
     }
-    await store.commit('w1', change({ put: { 'a:1': { by: 'me' } } }))
+    await commit({ put: { 'a:1': { by: 'me' } } })
     expect([await meets({ open: 'yes' }), await meets({ by: 'me' })]).toEqual([
       [false, false],
       [true, true],
     ])
-    await store.commit('w1', change({ remove: ['a:1'] }))
+    await commit({ remove: ['a:1'] })
     expect([await meets({ by: 'me' }), await meets({})]).toEqual([
       [false, false],
       [false, false],
@@ -188,14 +184,14 @@ export function contract(open: () => Promise<Store>): void {
       keys.map((key, i) => {
         const other = keys[1 - i]!
         const effect = put === undefined ? { remove: [other] } : { put: { [other]: put } }
-        return store.commit('w1', change({ expect: { records: new Map([[key, expected]]) }, ...effect }))
+        return commit({ expect: { records: new Map([[key, expected]]) }, ...effect })
       }),
     )
     expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(done)
   })
 
   test('an index is ordered by bytes, and read in ranges in both directions', async () => {
-    await store.commit('w1', change({ index: { i: { add: ['b 2', 'a 1', 'a 10', 'B 3', 'c 4', 'a1 5'] } } }))
+    await commit({ index: { i: { add: ['b 2', 'a 1', 'a 10', 'B 3', 'c 4', 'a1 5'] } } })
     const all = ['B 3', 'a 1', 'a 10', 'a1 5', 'b 2', 'c 4']
     expect(await entries('i')).toEqual(all)
     expect(await entries('i', { reverse: true })).toEqual(all.toReversed())
@@ -211,37 +207,34 @@ export function contract(open: () => Promise<Store>): void {
   })
 
   test('a range can include the records of its entries, with null for absent records', async () => {
-    await store.commit('w1', change({ put: { 'card:1': { n: 1 } }, index: { i: { add: ['a 1', 'b 2'] } } }))
-    const { ranges } = (await store.read('w1', readRequest({ ranges: [{ index: 'i', limit: 9, fetch: 'card:' }] })))!
+    await commit({ put: { 'card:1': { n: 1 } }, index: { i: { add: ['a 1', 'b 2'] } } })
+    const { ranges } = await read({ ranges: [{ index: 'i', limit: 9, fetch: 'card:' }] })
     expect(ranges[0]!.records.map((stored) => stored?.value)).toEqual([{ n: 1 }, undefined])
   })
 
   test('a commit puts and removes records and index entries', async () => {
-    await store.commit('w1', change({ put: { 'a:1': { n: 1 }, 'a:2': { n: 2 } }, index: { i: { add: ['x 1', 'x 2'] } } }))
-    await store.commit(
-      'w1',
-      change({
-        put: { 'a:3': { n: 3 } },
-        remove: ['a:1', 'a:9'],
-        index: { i: { add: ['x 3', 'x 2'], remove: ['x 1', 'x 9'] }, j: { add: ['y 3'] } },
-      }),
-    )
+    await commit({ put: { 'a:1': { n: 1 }, 'a:2': { n: 2 } }, index: { i: { add: ['x 1', 'x 2'] } } })
+    await commit({
+      put: { 'a:3': { n: 3 } },
+      remove: ['a:1', 'a:9'],
+      index: { i: { add: ['x 3', 'x 2'], remove: ['x 1', 'x 9'] }, j: { add: ['y 3'] } },
+    })
     expect([await value('a:1'), await value('a:2'), await value('a:3')]).toEqual([undefined, { n: 2 }, { n: 3 }])
     expect([await entries('i'), await entries('j')]).toEqual([['x 2', 'x 3'], ['y 3']])
-    expect((await store.read('w1', readRequest({ counts: ['i', 'j', 'k'] })))!.counts).toEqual([2, 1, 0])
+    expect((await read({ counts: ['i', 'j', 'k'] })).counts).toEqual([2, 1, 0])
   })
 
   test('a range has the revision of the last commit that changed its index, and null while the index is empty', async () => {
-    const revision = async () => (await store.read('w1', readRequest({ ranges: [{ index: 'i', limit: 1 }] })))!.ranges[0]!.revision
+    const revision = async () => (await read({ ranges: [{ index: 'i', limit: 1 }] })).ranges[0]!.revision
     expect(await revision()).toBeNull()
     const added = change({ index: { i: { add: ['x 1', 'y 2'] } } })
     await store.commit('w1', added)
-    await store.commit('w1', change({ put: { 'a:1': {} }, index: { j: { add: ['x 1'] } } }))
+    await commit({ put: { 'a:1': {} }, index: { j: { add: ['x 1'] } } })
     expect(await revision()).toBe(added.revision)
     const removed = change({ index: { i: { remove: ['x 1'] } } })
     await store.commit('w1', removed)
     expect(await revision()).toBe(removed.revision)
-    await store.commit('w1', change({ index: { i: { remove: ['y 2'] } } }))
+    await commit({ index: { i: { remove: ['y 2'] } } })
     expect(await revision()).toBeNull()
   })
 
@@ -286,17 +279,17 @@ export function contract(open: () => Promise<Store>): void {
   test('a record that is removed and put again has a new revision', async () => {
     const first = change({ put: { 'a:1': { n: 1 } } })
     await store.commit('w1', first)
-    await store.commit('w1', change({ remove: ['a:1'] }))
-    await store.commit('w1', change({ put: { 'a:1': { n: 1 } } }))
+    await commit({ remove: ['a:1'] })
+    await commit({ put: { 'a:1': { n: 1 } } })
     const stale = change({ put: { 'a:1': { n: 2 } }, expect: { records: new Map([['a:1', first.revision]]) } })
     expect(await store.commit('w1', stale)).toBe('conflict')
   })
 
   test('no update of a counter is lost with many concurrent writers', async () => {
-    await store.commit('w1', change({ put: { 'n:1': { n: 0 }, 'n:2': { n: 0 } } }))
+    await commit({ put: { 'n:1': { n: 0 }, 'n:2': { n: 0 } } })
     const increment = async (): Promise<void> => {
       for (;;) {
-        const { records } = (await store.read('w1', readRequest({ records: ['n:1', 'n:2'] })))!
+        const { records } = await read({ records: ['n:1', 'n:2'] })
         const [one, two] = records.map(({ stored }) => stored!)
         expect(one!.value['n']).toBe(two!.value['n'])
         const next = { n: (one!.value['n'] as number) + 1 }
@@ -315,7 +308,7 @@ export function contract(open: () => Promise<Store>): void {
 
   test('all partitions with data are listed', async () => {
     expect(await store.partitions()).toEqual([])
-    await store.commit('w1', change({ put: { 'a:1': {} } }))
+    await commit({ put: { 'a:1': {} } })
     await store.commit('w2', change({ put: { 'a:1': {} }, index: { i: { add: ['x 1'] } } }))
     await store.commit('w3', change({ index: { i: { add: ['x 1'] } } }))
     await store.read('w4', readRequest({ records: ['a:1'] }))
@@ -344,16 +337,13 @@ export function contract(open: () => Promise<Store>): void {
   })
 
   test('a record that is removed during a scan is left out of its later batches', async () => {
-    await store.commit('w1', change({ put: Object.fromEntries(Array.from({ length: 1200 }, (_, i) => [`a:${i}`, {}])) }))
+    await commit({ put: Object.fromEntries(Array.from({ length: 1200 }, (_, i) => [`a:${i}`, {}])) })
     const batches: (readonly string[])[] = []
     for await (const batch of store.scan('w1')) {
       expect(batch.every(([, stored]) => stored !== null)).toBe(true)
       batches.push(batch.map(([key]) => key))
       if (batches.length === 1)
-        await store.commit(
-          'w1',
-          change({ remove: Array.from({ length: 1200 }, (_, i) => `a:${i}`).filter((key) => !batches[0]!.includes(key)) }),
-        )
+        await commit({ remove: Array.from({ length: 1200 }, (_, i) => `a:${i}`).filter((key) => !batches[0]!.includes(key)) })
     }
     expect([...new Set(batches.slice(1).flat())]).toEqual([])
   })
@@ -365,15 +355,15 @@ export function contract(open: () => Promise<Store>): void {
       return [...names].toSorted()
     }
     const names = Array.from({ length: 1500 }, (_, i) => `i:${String(i).padStart(4, '0')}`)
-    await store.commit('w1', change({ index: Object.fromEntries(names.map((name) => [name, { add: ['x 1'] }])) }))
+    await commit({ index: Object.fromEntries(names.map((name) => [name, { add: ['x 1'] }])) })
     expect(await listed('w1')).toEqual(names)
-    await store.commit('w1', change({ index: { 'i:0000': { remove: ['x 1'] }, 'i:0001': { add: ['x 2'], remove: ['x 1'] } } }))
+    await commit({ index: { 'i:0000': { remove: ['x 1'] }, 'i:0001': { add: ['x 2'], remove: ['x 1'] } } })
     expect([await listed('w1'), await listed('w2')]).toEqual([names.slice(1), []])
   })
 
   test('an undamaged store has no damage that only its driver can find', async () => {
-    await store.commit('w1', change({ put: { 'a:1': {}, 'a:2': {} }, index: { i: { add: ['x 1'] } } }))
-    await store.commit('w1', change({ remove: ['a:2'] }))
+    await commit({ put: { 'a:1': {}, 'a:2': {} }, index: { i: { add: ['x 1'] } } })
+    await commit({ remove: ['a:2'] })
     for await (const batch of store.findDamage()) expect(batch).toEqual([])
   })
 }

@@ -1,6 +1,5 @@
-import { syncBuiltinESMExports } from 'node:module'
-import timers from 'node:timers/promises'
-import { vi } from 'vitest'
+import { setImmediate as nextRound } from 'node:timers/promises'
+import { replaceDelays } from './builtins.ts'
 
 /** Delays of the code under test that take no time. */
 export interface RecordedDelays {
@@ -15,23 +14,17 @@ export interface RecordedDelays {
 export function recordDelays(): RecordedDelays {
   const times: number[] = []
   let pending = 0
-  const spy = vi.spyOn(timers, 'setTimeout').mockImplementation(async (time) => {
-    times.push(time!)
+  const restore = replaceDelays(async (time) => {
+    times.push(time)
     pending++
-    await timers.setImmediate()
+    await nextRound()
     pending--
-    return undefined as never
   })
-  // The import statements of other modules get the replacement too.
-  syncBuiltinESMExports()
   return {
     times,
     get pending() {
       return pending
     },
-    restore() {
-      spy.mockRestore()
-      syncBuiltinESMExports()
-    },
+    restore,
   }
 }

@@ -78,20 +78,13 @@ function decisionCells(name: string): readonly HandWrittenCell[] {
 function expandDecision(name: string): HandWrittenCell[] {
   const decision = decisions[name]
   if (decision === undefined) throw new Error(`there is no decision "${name}"`)
-  const rows =
-    typeof decision === 'object'
-      ? Object.entries(decision).filter(([row]) => row !== 'down' && row !== 'across')
-      : [['', decision] as const]
-  const down = typeof decision === 'object' ? decision.down : undefined
-  const axis = typeof decision === 'object' ? decision.across : undefined
+  const { down, across, ...rows } = typeof decision === 'object' ? decision : { '': decision, down: undefined, across: undefined }
   const turns: Turns = { active: 0, ended: 0 }
-  return rows.flatMap(([row, outcomes]) => {
-    const columns =
-      axis === undefined
-        ? [['', outcomes as HandWrittenResponse] as const]
-        : axes[axis]!.map((column, i) => [column, (outcomes as HandWrittenResponse[])[i]!] as const)
-    return columns.flatMap(([column, outcome]) => expand({ down, row: row as string }, axis, column, outcome, turns))
-  })
+  return Object.entries(rows).flatMap(([row, outcomes]) =>
+    (across === undefined ? [''] : axes[across]!).flatMap((column, i) =>
+      expand({ down, row }, across, column, across === undefined ? outcomes : (outcomes as HandWrittenResponse[])[i], turns),
+    ),
+  )
 }
 
 /** For each membership, how many cases have been expanded: the representatives take turns. */
@@ -101,7 +94,7 @@ function expand(
   { down, row }: { down: string | undefined; row: string },
   axis: string | undefined,
   column: string,
-  outcome: HandWrittenResponse,
+  outcome: HandWrittenResponse | readonly HandWrittenResponse[] | undefined,
   turns: Turns,
 ): HandWrittenCell[] {
   if (outcome !== 'ok' && outcome !== 403 && outcome !== 404)

@@ -137,34 +137,27 @@ export function runScript(script: string, cwd: string, env: Record<string, strin
   })
 }
 
-/** A process that runs commands one after the other. */
-class CommandProcess {
-  readonly #child: ChildProcess
-  readonly #exited: Promise<never>
-
-  constructor([execPath, ...execArgv]: readonly [string, ...string[]]) {
-    requireBuild()
-    const stdio = ['ignore', 'ignore', 'inherit', 'ipc'] as never
-    const options = { execPath, execArgv, cwd: runFolder(), env: { PATH: process.env['PATH'] }, stdio }
-    this.#child = ownProcess(fork(fileURLToPath(new URL('command-host.js', import.meta.url)), [], options))
-    this.#exited = once(this.#child, 'exit').then(() => Promise.reject(new Error('the process of the commands has ended')))
-    this.#exited.catch(() => undefined)
-  }
-
-  async run(args: readonly string[], env: Record<string, string>): Promise<CommandResult> {
-    this.#child.send({ args, env })
-    const answered = Promise.race([once(this.#child, 'message'), this.#exited])
-    const [result] = await inTime(answered, () => `the command ${args.join(' ')} has not ended`, PROCESS_BOUND)
-    return result as CommandResult
-  }
-
-  stop(): void {
-    this.#child.kill()
+/** Starts a process that runs commands one after the other. @param program with its first arguments */
+function startCommands([execPath, ...execArgv]: readonly string[]) {
+  requireBuild()
+  const stdio = ['ignore', 'ignore', 'inherit', 'ipc'] as never
+  const options = { execPath, execArgv, cwd: runFolder(), env: { PATH: process.env['PATH'] }, stdio }
+  const child = ownProcess(fork(fileURLToPath(new URL('command-host.js', import.meta.url)), [], options as never))
+  const exited = once(child, 'exit').then(() => Promise.reject(new Error('the process of the commands has ended')))
+  exited.catch(() => undefined)
+  return {
+    child,
+    async run(args: readonly string[], env: Record<string, string>): Promise<CommandResult> {
+      child.send({ args, env })
+      const answered = Promise.race([once(child, 'message'), exited])
+      const [result] = await inTime(answered, () => `the command ${args.join(' ')} has not ended`, PROCESS_BOUND)
+      return result as CommandResult
+    },
   }
 }
 
 /** That of all suites of a worker. */
-let shared: CommandProcess | undefined
+let shared: ReturnType<typeof startCommands> | undefined
 
 /**
  * Runs commands one after the other in one process, which is ten times as fast as a process for each: most of the time of a command is
@@ -172,22 +165,22 @@ let shared: CommandProcess | undefined
  */
 export class CommandHost {
   readonly #env: Record<string, string>
-  readonly #program: readonly [string, ...string[]] | undefined
-  #own: CommandProcess | undefined
+  readonly #program: readonly string[] | undefined
+  #own: typeof shared
 
   /** @param program a program with its first arguments, which replaces itself by Node.js; default: the process of all suites */
-  constructor(env: Record<string, string> = {}, program?: readonly [string, ...string[]]) {
+  constructor(env: Record<string, string> = {}, program?: readonly string[]) {
     this.#env = env
     this.#program = program
   }
 
   run(args: readonly string[], env = this.#env): Promise<CommandResult> {
-    if (this.#program === undefined) return (shared ??= new CommandProcess([process.execPath])).run(args, env)
-    return (this.#own ??= new CommandProcess(this.#program)).run(args, env)
+    if (this.#program === undefined) return (shared ??= startCommands([process.execPath])).run(args, env)
+    return (this.#own ??= startCommands(this.#program)).run(args, env)
   }
 
   /** Ends the process of its own program. */
   stop(): void {
-    this.#own?.stop()
+    this.#own?.child.kill()
   }
 }

@@ -12,18 +12,12 @@ const DEBIAN_CHROMIUM = '/usr/bin/chromium'
 /** Playwright's names of browsers that it finds by itself on every platform. Windows always has Edge. */
 const CHANNELS = ['chrome', 'msedge']
 
-const INSTALL_LINES: Readonly<Record<Program, Partial<Record<NodeJS.Platform, string>>>> = {
-  'redis-server': { darwin: 'brew install redis', win32: 'run the tests in WSL: Redis has no build for Windows' },
-  chromium: { darwin: 'brew install --cask google-chrome', win32: 'winget install Google.Chrome' },
-  python3: { darwin: 'brew install python3', win32: 'winget install Python.Python.3.13' },
-}
-
 /** The arguments of apt-get that install a program. Its Debian package has the same name. */
 const installArguments = (program: Program) => ['install', '-y', '--no-install-recommends', program]
 
-/** The line that installs a program on this machine. */
+/** The line that installs a program on Debian. Other systems have packages of the same name, or of Chrome. */
 export function installLine(program: Program): string {
-  return INSTALL_LINES[program][process.platform] ?? `sudo apt-get ${installArguments(program).join(' ')}`
+  return `sudo apt-get ${installArguments(program).join(' ')}`
 }
 
 /** The error of a test that needs a missing program. */

@@ -1,8 +1,9 @@
 import type { Redis } from 'ioredis'
-import { inject } from 'vitest'
+import { afterAll, beforeAll, inject } from 'vitest'
 import { createBlobs } from '../../src/store/blobs.ts'
 import { decorateStore } from '../../src/store/port.ts'
 import { createRedisDriver } from '../../src/store/redis/client.ts'
+import { Pool, type Run } from '../../src/store/redis/pool.ts'
 import { openRedisStore } from '../../src/store/redis/store.ts'
 import { quiet } from './log.ts'
 import type { Driver } from './memory.ts'
@@ -14,6 +15,14 @@ export function sharedRedis(): string {
   const url = inject('redisUrl')
   if (url === undefined) throw missingProgram('redis-server')
   return url
+}
+
+/** Runs commands of a suite on a connection to the shared Redis. */
+export function runnerOnRedis(): Run {
+  let pool: Pool
+  beforeAll(async () => void (pool = await Pool.open(sharedRedis(), 1, quiet)))
+  afterAll(() => pool.close())
+  return (command) => pool.run(command)
 }
 
 let counter: Redis | undefined

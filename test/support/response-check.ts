@@ -29,12 +29,11 @@ export function checkResponse(
   }: { readonly headers?: Headers; readonly requestBody?: unknown; readonly isWithinLimits?: boolean } = {},
 ): void {
   const operation = operationOf(method, path.split('?')[0]!)
-  const given = new URLSearchParams(path.split('?')[1]).getAll('fields')
-  const fields = given.length === 0 ? undefined : given.flatMap((text) => text.split(',')).map((name) => name.trim())
+  const hasFields = status < 300 && new URLSearchParams(path.split('?')[1]).has('fields')
   if (status >= 400 && body !== undefined) checkFailure(operation, `${method} ${path}`, status, body)
   if (operation === undefined || !isWithinLimits) return
   documentCheck ??= new DocumentCheck(defaultDocument())
-  documentCheck.check(method, operation.path, { status, body, fields, ...exchange })
+  documentCheck.check(method, operation.path, { status, body, hasFields, ...exchange })
 }
 
 function checkFailure(operation: Operation | undefined, request: string, status: number, body: any): void {

@@ -186,8 +186,9 @@ async function writeRecords(
     ...(facts['board.caller'] === 'member' ? [ids.caller] : []),
     ...(facts['user.board'] === 'member' || (related && facts['user.board'] === undefined) ? [ids.user] : []),
   ])
-  for (const user_id of members)
-    create(keys.boardMember(boardId, user_id), { board_id: boardId, user_id, board_created_at: AT, added_at: AT })
+  const createMember = (board_id: string, user_id: string) =>
+    create(keys.boardMember(board_id, user_id), { board_id, user_id, board_created_at: AT, added_at: AT })
+  for (const user_id of members) createMember(boardId, user_id)
 
   const [columnId, cardId, subtaskId, commentId] = [id('column'), id('card'), id('subtask'), id('comment')]
   const [firstColumn, firstCard] = [id('column'), id('card')]
@@ -228,27 +229,13 @@ async function writeRecords(
   if (home.board_id !== undefined) {
     const shared = facts['home.board'] === 'workspace' ? 'workspace' : 'private'
     if (facts['home.board'] !== 'deleted') create(keys.board(home.board_id), boardRecord(home.board_id, other.id, shared))
-    if (facts['home.board'] === 'private_member')
-      create(keys.boardMember(home.board_id, ids.caller), {
-        board_id: home.board_id,
-        user_id: ids.caller,
-        board_created_at: AT,
-        added_at: AT,
-      })
+    if (facts['home.board'] === 'private_member') createMember(home.board_id, ids.caller)
   }
-  create(keys.column(columnId), {
-    id: columnId,
-    board_id: boardId,
-    name: 'Column',
-    position: 'a0',
-    wip_limit: null,
-    archived_at: null,
-    ...times,
-  })
+  const column = { id: columnId, board_id: boardId, name: 'Column', position: 'a0', wip_limit: null, archived_at: null, ...times }
+  create(keys.column(columnId), column)
   create(keys.card(cardId), card)
   // A move to the first place changes something.
-  const first = { id: firstColumn, board_id: boardId, name: 'First', position: 'Zz', wip_limit: null, archived_at: null, ...times }
-  create(keys.column(firstColumn), first)
+  create(keys.column(firstColumn), { ...column, id: firstColumn, name: 'First', position: 'Zz' })
   const bare = { assignee_ids: [], label_ids: [], blocker_ids: [], cover_attachment_id: null }
   create(keys.card(firstCard), { ...card, ...bare, id: firstCard, position: 'Zz' })
   create(keys.label(label.id), label)
