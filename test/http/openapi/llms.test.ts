@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startListener, type Listener } from '../../../src/listener/listener.ts'
-import { operations } from '../../../src/resources/table.ts'
 import { TestBoard } from '../../support/board.ts'
+import { handWrittenOperations } from '../../support/hand-written-decisions.ts'
 import { memory } from '../../support/memory.ts'
 import { Service, type Person } from '../../support/service.ts'
 
@@ -49,20 +49,8 @@ beforeEach(async () => {
   names = { board_id: board.id, column_id, card_id, changes_cursor, user_id: ann.id }
 })
 
-/** Sends a request as curl does: each over a new connection. The service may close a kept one while a loaded machine waits. */
-async function send(method: string, path: string, body?: string, headers: Record<string, string> = {}, token = ann.write) {
-  const type = body === undefined ? {} : { 'content-type': 'application/json' }
-  const init = {
-    method,
-    headers: { authorization: `Bearer ${token}`, connection: 'close', ...type, ...headers },
-    ...(body === undefined ? {} : { body }),
-  }
-  const response = await fetch(`${listener.url}/v1${path}`, init)
-  return { status: response.status, headers: response.headers, body: (await response.json()) as any }
-}
 /** Puts what exists in the place of each name. */
 const fill = (part: string) => part.replaceAll(/\{(\w+)\}/g, (_, name: string) => names[name] ?? `no value for ${name}`)
-const callOf = (id: string) => calls.find((call) => call.id === id)!
 
 describe('/llms.txt', () => {
   test('fits on one screen, and each of its lines about a call can be read', () => {
@@ -74,52 +62,21 @@ describe('/llms.txt', () => {
 
   test('has calls that do what it says, each with the scope that it names', async () => {
     for (const { method, path, query, body, id, scope } of calls) {
-      expect(operations.find((row) => row.id === id)).toMatchObject({ method, path })
+      expect(handWrittenOperations.find((row) => row.id === id)).toMatchObject({ method, path, scope })
       const token = ann[scope as 'read' | 'write']
-      const { status, body: answer } = await send(method, fill(path + query), body && fill(body), {}, token)
-      expect([id, status, answer.error]).toEqual([id, method === 'POST' && !path.endsWith('/move') ? 201 : 200, undefined])
+      const { status, text: answer } = await service.send(token, method, fill(path + query), body && fill(body))
+      expect([id, status], answer).toEqual([id, method === 'POST' && !path.endsWith('/move') ? 201 : 200])
     }
   })
 
-  test('says the truth about the scopes: a lesser one does not suffice', async () => {
-    for (const { method, path, body, id } of calls.filter(({ scope }) => scope === 'write')) {
-      const refused = await send(method, fill(path), body && fill(body), {}, ann.read)
-      expect([id, refused.status, refused.body.error.required_scope]).toEqual([id, 403, 'kanban:write'])
-    }
-  })
-
-  test('says how not to overwrite a change: If-Match, 412', async () => {
-    expect(text).toMatch(/`ETag`.*`If-Match`.*412/)
-    const { path, body } = callOf('cards.update')
-    const etag = (await send('GET', fill(callOf('cards.read').path))).headers.get('etag')!
-    const write = () => send('PATCH', fill(path), body, { 'if-match': etag })
-    expect([(await write()).status, (await write()).status]).toEqual([200, 412])
-  })
-
-  test('says how a write is repeated: Idempotency-Key', async () => {
-    expect(text).toMatch(/`Idempotency-Key`.*made once/)
-    const { path, body } = callOf('cards.create')
-    const write = () => send('POST', fill(path), fill(body!), { 'idempotency-key': 'key-1' })
-    const [first, second] = [await write(), await write()]
-    expect([first.status, second.body.data.id]).toEqual([201, first.body.data.id])
-    expect((await send('POST', `${fill(path)}?dry_run=true`, fill(body!))).headers.get('dry-run')).toBe('true')
-  })
-
-  test('says that what is not known is an error', async () => {
-    expect(text).toMatch(/not known, or malformed, is 422, and `issues` names it/)
-    for (const id of ['cards.list', 'cards.search']) {
-      const { status, body } = await send('GET', `${fill(callOf(id).path)}?assignee=me`)
-      expect([id, status, body.error.issues[0].path]).toEqual([id, 422, 'assignee'])
-    }
-  })
-
-  test('says how to know what has changed', async () => {
-    expect(text).toMatch(/`changes_cursor`.*`after`.*`page\.next_cursor`/)
-    const { path, query } = callOf('boards.changes')
-    const { body } = await send('GET', fill(path + query))
-    expect(body.data).toMatchObject([{ kind: 'card', id: names['card_id'], action: 'updated' }])
-    const next = new URLSearchParams({ after: body.page.next_cursor })
-    expect((await send('GET', `${fill(path)}?${next}`)).body.data).toEqual([])
+  // That the service does what these say: etags.test.ts, idempotency.test.ts, fields.test.ts and resources/changes.test.ts.
+  test.each([
+    ['how not to overwrite a change', /`ETag`.*`If-Match`.*412/],
+    ['how a write is repeated', /`Idempotency-Key`.*made once/],
+    ['that what is not known is an error', /not known, or malformed, is 422, and `issues` names it/],
+    ['how to know what has changed', /`changes_cursor`.*`after`.*`page\.next_cursor`/],
+  ])('says %s', (_what, said) => {
+    expect(text).toMatch(said)
   })
 
   test('says where MCP is', async () => {
