@@ -92,14 +92,6 @@ describe('when the disk of the decision log is full', () => {
     for (const line of ['records_total 1', 'dropped_total 1', 'refused_total 0'])
       expect(text).toContain(`lanekeeper_decision_log_${line}\n`)
   })
-
-  test('requests are answered again as soon as there is space', async () => {
-    fails = /^write/
-    await create('One')
-    fails = undefined
-    expect((await create('Two')).status).toBe(201)
-    expect(await names()).toEqual(['Two'])
-  })
 })
 
 describe('a commit that is not made', () => {

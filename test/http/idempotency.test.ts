@@ -72,8 +72,9 @@ describe.each(drivers)('every write with an Idempotency-Key, on $name', (driver)
       expect([comparable(again), isReplayed(again)]).toEqual([comparable(first), 'true'])
       const other = await send(false, { 'if-match': '"another"' })
       expect([other.status, other.body.error.code]).toEqual([422, 'idempotency_key_reused'])
-      expect(changes.length).toBe(commits)
       expect(service.records.at(-2)!.replayed).toBe(true)
+      // A dry run is no repetition either.
+      expect([isReplayed(await send(true)), changes.length]).toEqual([null, commits])
     },
   )
 })
@@ -160,28 +161,23 @@ describe.each(drivers)('an Idempotency-Key, on $name', (driver) => {
   })
 
   test('gives the first response for a day after its hour, and then makes a new change', async () => {
-    const { service, workspaceId } = setup
+    const { service, workspaceId, board, cardId } = setup
     const collect = () => collectGarbage(service.adminDeps, workspaceId)
-    const responses = async () => (await service.keysBesidesFeeds(workspaceId)).filter((key) => /^(first_response|tombstone)/.test(key))
+    const kept = async () =>
+      (await service.keysBesidesFeeds(workspaceId)).filter((key) => /^(first_response|response_text|tombstone)/.test(key))
+    // A long text has a record of its own.
+    const describeCard = () => board.send('PATCH', `/cards/${cardId}`, { description: 'x'.repeat(2000) }, withKey('another'))
     await create('label', withKey())
-    await create('label', withKey('another'))
+    const first = await describeCard()
+    await board.delete(`/cards/${cardId}`)
     service.now += durations.firstResponse
     await collect()
-    expect(isReplayed(await create('label', withKey()))).toBe('true')
+    expect([comparable(await describeCard()), isReplayed(await create('label', withKey()))]).toEqual([comparable(first), 'true'])
     service.now += HOUR
     await collect()
-    expect(await responses()).toEqual([])
+    expect(await kept()).toEqual([])
     expect(isReplayed(await create('label', withKey()))).toBeNull()
-    expect(await labelsOf()).toHaveLength(3)
-  })
-
-  test('and its token are stored as hashes only', async () => {
-    const { service, ann, workspaceId } = setup
-    await create('label', withKey())
-    const found = (await service.recordKeys(workspaceId)).filter((key) => key.startsWith('first_response:'))
-    const records = await service.write(workspaceId, (tx) => tx.read(found))
-    const text = JSON.stringify([found, records])
-    expect([found.length > 0, text.includes(testKey), text.includes(ann.admin)]).toEqual([true, false, false])
+    expect(await labelsOf()).toHaveLength(2)
   })
 
   test('does not make a revoked token or an insufficient scope useful', async () => {
@@ -226,13 +222,6 @@ describe('a request with an Idempotency-Key', () => {
     expect((await upload(ann, 'other text', withKey())).body.error.code).toBe('idempotency_key_reused')
     expect(await board.all(`/cards/${cardId}/attachments`)).toHaveLength(1)
     expect(await service.blobKeys()).toEqual(await service.blobKeysInUse(workspaceId))
-  })
-
-  test('is refused if its key is invalid, unless it is a read', async () => {
-    const path = `/boards/${setup.board.id}`
-    const headers = { 'idempotency-key': 'two words' }
-    expect((await setup.board.send('PATCH', path, { name: 'x' }, headers)).status).toBe(400)
-    expect((await setup.board.send('GET', path, undefined, headers)).status).toBe(200)
   })
 
   test('may be repeated when its outcome is unknown, and gets the response of the change that was made', async () => {
