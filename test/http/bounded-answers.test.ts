@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { H3 } from 'h3'
 import { afterEach, describe, expect, test } from 'vitest'
 import { startListener, type Listener } from '../../src/listener/listener.ts'
@@ -132,6 +132,7 @@ describe('the issues of a request', () => {
   })
 })
 
+// When a slow client is dropped: listener/slow-clients.test.ts.
 describe('the requests of one connection', () => {
   let listener: Listener | undefined
   let socket: Socket | undefined
@@ -190,23 +191,6 @@ describe('the requests of one connection', () => {
     socket!.pause()
     socket!.write(GET)
     await expect.poll(() => closed).toBe(true)
-  })
-
-  test('a request that the service takes long to answer is not dropped', async () => {
-    let answer: () => void = () => undefined
-    let isIdle = false
-    await listenWith(async ({ req }) => {
-      const { socket: connection } = req.runtime!.node!.req as IncomingMessage
-      connection.on('timeout', () => (isIdle = true))
-      await new Promise<void>((resolve) => (answer = resolve))
-      return 'done'
-    }, 50)
-    let received = ''
-    socket!.on('data', (data) => (received += data.toString()))
-    socket!.write(GET)
-    await expect.poll(() => isIdle).toBe(true)
-    answer()
-    await expect.poll(() => received).toContain('done')
   })
 
   test('a connection that is idle after its response is closed', async () => {

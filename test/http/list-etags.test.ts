@@ -19,6 +19,7 @@ const LISTS: [list: string, method: string, path: string, body?: object][] = [
   ['/cards/{card}/comments', 'POST', '/cards/{card}/comments', { body: 'New' }],
 ]
 
+// The forms of a condition: preconditions.test.ts.
 describe.each(drivers)('the ETags of lists, on $name', (driver) => {
   let service: Service
   let ann: Person
@@ -45,20 +46,15 @@ describe.each(drivers)('the ETags of lists, on $name', (driver) => {
     expect(etag).toMatch(/^W\/"[0-9a-f]{40}"$/)
     // The JSON of a record is kept when it is requested again.
     expect([await tagOf(list), await tagOf(list), (await read(list, {}, 'HEAD')).headers.get('etag')]).toEqual([etag, etag, etag])
-    for (const condition of [etag, etag.slice(2), `"x", ${etag}`, '*']) {
-      for (const method of ['GET', 'HEAD']) {
-        const { status, text, headers } = await read(list, { 'if-none-match': condition }, method)
-        expect([status, text, headers.get('etag'), headers.get('cache-control')]).toEqual([304, '', etag, 'private, no-cache'])
-      }
+    for (const condition of [etag, etag.slice(2)]) {
+      const { status, text, headers } = await read(list, { 'if-none-match': condition }, 'HEAD')
+      expect([status, text, headers.get('etag'), headers.get('cache-control')]).toEqual([304, '', etag, 'private, no-cache'])
+      expect((await read(list, { 'if-none-match': condition })).status).toBe(304)
     }
     const changed = await service.send(ann.admin, method, fill(path), body && JSON.parse(fill(JSON.stringify(body))))
     expect(changed.status).toBeLessThan(300)
     const after = await read(list, { 'if-none-match': etag })
-    expect([after.status, after.headers.get('cache-control'), after.headers.get('etag') === etag]).toEqual([
-      200,
-      'private, no-cache',
-      false,
-    ])
+    expect([after.status, after.headers.get('etag') === etag]).toEqual([200, false])
     expect(after.body).not.toEqual(before.body)
   })
 

@@ -2,11 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { keys } from '../../src/store/keys.ts'
 import { setUpBoard, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
-import { observeCommits, writtenKeys } from './observed-commits.ts'
 
+// What a placement writes: updated-at.test.ts. What a rebalancing writes and remembers, and what is placed meanwhile: listing/ranks.test.ts.
 describe.each(drivers)('the order of cards, on $name', (driver) => {
-  const { driver: observed, changes } = observeCommits(driver)
-  const setup = setUpBoard(observed)
+  const setup = setUpBoard(driver)
   const createBoard = () => TestBoard.create(setup.service, setup.ann)
   /** The number of rebalancings of a column. */
   const generationOf = (columnId: string) =>
@@ -50,62 +49,5 @@ describe.each(drivers)('the order of cards, on $name', (driver) => {
     const next = await board.get(`/boards/${board.id}/cards?limit=100&cursor=${cursor}`)
     expect(next.body.data.map(({ id }: any) => id)).toEqual(cards.slice(1, 101).map(({ id }) => id))
     expect(z).toBe(cards.at(-1).id)
-  })
-
-  test('a rebalancing does not write a card that keeps its position, and a cursor stays valid over several', async () => {
-    const board = await createBoard()
-    const column = await board.column()
-    const [x, y, z] = [await board.card(column, 'x'), await board.card(column, 'y'), await board.card(column, 'z')]
-    const etag = async () => (await board.get(`/cards/${x}`)).headers.get('etag')
-    const before = await etag()
-    const cursor = (await board.get(`/boards/${board.id}/cards?limit=1`)).body.page.next_cursor
-    for (let i = 0; i < 1000; i++) await board.post(`/cards/${i % 2 ? y : z}/move`, { after: x })
-    expect(await generationOf(column)).toBeGreaterThan(3)
-    expect(await etag()).toBe(before)
-    expect((await board.get(`/boards/${board.id}/cards?cursor=${cursor}`)).body.data.map(({ id }: any) => id)).toEqual([y, z])
-  })
-
-  test('placing an item at either end of a list, or beside another item, writes no other item', async () => {
-    const board = await createBoard()
-    const column = await board.column()
-    const card = await board.card(column)
-    const lists: [
-      kind: string,
-      create: (placement: object) => Promise<string>,
-      move?: (id: string, placement: object) => Promise<unknown>,
-    ][] = [
-      ['column', (placement) => board.column('x', placement), (id, placement) => board.post(`/columns/${id}/move`, placement)],
-      ['card', (placement) => board.card(column, 'x', placement), (id, placement) => board.post(`/cards/${id}/move`, placement)],
-      ['subtask', (placement) => board.subtask(card, 'x', placement)],
-    ]
-    for (const [kind, create, move] of lists) {
-      let first = await create({})
-      const last = await create({})
-      const start = changes.length
-      for (let i = 0; i < 6; i++) {
-        first = await create({ before: first })
-        await create({ after: first })
-        await create({})
-        await move?.(last, { to: 'first' })
-        await move?.(last, { to: 'last' })
-        await move?.(last, { before: first })
-        await move?.(last, { after: first })
-      }
-      const written = changes.slice(start).map((change) => writtenKeys(change).map((key) => key.split(':')[0]))
-      expect(written).toEqual(Array.from({ length: 6 * (move === undefined ? 3 : 7) }, () => [kind]))
-    }
-  })
-
-  test('a card that is created at the end during a rebalancing is the last one', async () => {
-    const { service } = setup
-    const board = await createBoard()
-    const column = await board.column()
-    const first = await board.card(column, 'first')
-    for (let i = 0; i < 5; i++) await board.card(column, `${i}`)
-    service.store.beforeCommit = async () => {
-      for (let i = 0; i < 250; i++) await board.post(`/boards/${board.id}/cards`, { column_id: column, title: 'between', after: first })
-    }
-    await board.card(column, 'last')
-    expect((await board.titles()).at(-1)).toBe('last')
   })
 })
