@@ -6,7 +6,7 @@ import { memory } from '../support/memory.ts'
 import { Service, type Person } from '../support/service.ts'
 
 // Duplicate members, depth and texts that are not JSON: json.test.ts. That every operation refuses broken JSON, other types of bodies and
-// unknown parameters: openapi/errors.test.ts. Forms: upload.test.ts.
+// unknown parameters: openapi/errors.test.ts. Forms: upload.test.ts. Parameters of reads: resources/filters.test.ts and listing/pages.test.ts.
 
 const MOVE = 'POST /columns/{column}/move'
 const PLACE = 'POST /cards/{card}/move'
@@ -58,7 +58,6 @@ describe('the issues of a request that is not valid name their members exactly',
     ['POST /boards', {}, 'body name', 'is missing'],
     ...[[], null, '"name"'].map((body): Row => ['POST /boards', body, 'body']),
     ['POST /boards', { name: 'x', unknown: 1 }, 'body unknown', 'is not a known member'],
-    ['POST /boards', { name: 'x', creator_id: 'usr_00000000000000000000' }, 'body creator_id'],
     ['POST /boards', { name: 'x', one: 1, two: 2 }, 'body one, body two'],
     ['POST /boards', { name: 1, description: null, cover_color: 'red' }, 'body name, body description, body cover_color'],
     ['POST /boards', { name: 1 }, 'body name', 'expected string, received number'],
@@ -67,7 +66,6 @@ describe('the issues of a request that is not valid name their members exactly',
     ['POST /boards?a=1&b=2', {}, 'query a, query b, body name'],
     [PATCH, {}, 'body'],
     [PATCH, { name: 'x', visibility: 'private' }, 'body visibility'],
-    [PATCH, { name: 'x', creator_id: 'x' }, 'body creator_id'],
     ['POST /boards/{board}/columns', { name: 'x', before: 'a', after: 'b' }, 'body after'],
     [MOVE, {}, 'body', 'must have one of before, after, to'],
     [MOVE, { before: 'x', to: 'last' }, 'body to', 'cannot be combined with "before"'],
@@ -190,19 +188,12 @@ describe('the issues of a request that is not valid name their members exactly',
     // What changes nothing has no dry run.
     ['GET /boards/{board}?dry_run=true', undefined, 'query dry_run'],
     [`${ASK}?dry_run=true`, ask('boards.read'), 'query dry_run'],
-    ['GET /boards?limit=0', undefined, 'query limit'],
-    ['GET /boards?limit=1&limit=2', undefined, 'query limit'],
-    ['GET /boards?cursor=x', undefined, 'query cursor'],
     ['GET /boards?limit=x&cursor=x', undefined, 'query limit, query cursor'],
-    ['GET /boards/{board}?include=everything', undefined, 'query include'],
-    ['GET /boards/{board}/columns?archived=1', undefined, 'query archived'],
     [
       'GET /boards/{board}/cards?completed=1&updated_since=2026-01-01T00:00:00Z&q=%20',
       undefined,
       'query completed, query q, query updated_since',
     ],
-    ['GET /cards?sort=title&due_before=today&order=up', undefined, 'query due_before, query sort, query order'],
-    ['GET /boards/{board}/cards?board_id=x', undefined, 'query board_id'],
     ['DELETE /cards/{card}?force=1', undefined, 'query force'],
   ])('the issues of %s with %j are those of: %s', async (request, body, places, messages) => {
     const [method, path] = fill(request).split(' ') as [string, string]
@@ -230,21 +221,14 @@ describe('the issues of a request that is not valid name their members exactly',
     expect((await service.send(person.admin, 'POST', '/boards', '{"name":"x"}', { 'content-type': type })).status).toBe(status)
   })
 
-  test.each([
-    ['nested beyond the limit', `{"name":${'['.repeat(limits.jsonDepth)}${']'.repeat(limits.jsonDepth)}}`],
-    ['that is empty', ''],
-  ])('a body %s is refused', async (_body, body) => {
-    expect(await service.send(person.admin, 'POST', '/boards', body)).toMatchObject({
-      status: 400,
-      body: { error: { code: 'bad_request' } },
-    })
+  test('a body nested beyond the limit is refused', async () => {
+    const body = `{"name":${'['.repeat(limits.jsonDepth)}${']'.repeat(limits.jsonDepth)}}`
+    expect((await service.send(person.admin, 'POST', '/boards', body)).body.error.code).toBe('bad_request')
   })
 
   test.each([
-    ['POST', '/account', 'GET, HEAD'],
     ['OPTIONS', '/boards', 'GET, HEAD, POST'],
     ['PUT', '/boards/x', 'GET, HEAD, PATCH, DELETE'],
-    ['GET', '/boards/x/visibility', 'PUT'],
     ['HEAD', '/boards/x/visibility', 'PUT'],
     ['PROPFIND', '/boards', 'GET, HEAD, POST'],
   ])('%s %s is answered with 405, and Allow lists %s', async (method, path, allow) => {
