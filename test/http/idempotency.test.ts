@@ -6,10 +6,10 @@ import type { Board } from '../../src/model/board.ts'
 import type { FileRecord } from '../../src/model/file.ts'
 import { operations } from '../../src/resources/table.ts'
 import { HOUR } from '../../src/model/time.ts'
-import { decorateStore, StorageUnavailable } from '../../src/store/port.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
-import { recordUses, setUpBoard, TestBoard } from '../support/board.ts'
-import { drivers, type Driver } from '../support/drivers.ts'
+import { setUpBoard } from '../support/board.ts'
+import { drivers } from '../support/drivers.ts'
 import { memory } from '../support/memory.ts'
 import { createAllowed, exampleBody, pathOf } from '../support/scenario.ts'
 import { Service, type Person, type Reply } from '../support/service.ts'
@@ -225,36 +225,22 @@ describe('a request with an Idempotency-Key', () => {
   })
 
   test('may be repeated when its outcome is unknown, and gets the response of the change that was made', async () => {
-    let isLost = false
-    const lossy: Driver = {
-      name: 'lossy',
-      async open() {
-        const opened = await memory.open()
-        const commit: typeof opened.store.commit = async (partition, change) => {
-          const outcome = await opened.store.commit(partition, change)
-          if (isLost && outcome === 'done') throw new StorageUnavailable('no reply', { outcomeKnown: false })
-          return outcome
-        }
-        return { ...opened, store: decorateStore(opened.store, { commit }) }
-      },
+    const { service, board } = setup
+    const create = (headers = {}) => board.send('POST', `/boards/${board.id}/labels`, { name: 'label', color: '#000000' }, headers)
+    const createLost = async (headers = {}) => {
+      service.store.afterCommit = async () => {
+        throw new StorageUnavailable('no reply', { outcomeKnown: false })
+      }
+      const { status, body, headers: answered } = await create(headers)
+      return [status, body.error.outcome, answered.get('retry-after')]
     }
-    const service = await Service.start(lossy)
-    const board = await TestBoard.create(service, await service.person(await service.workspace()))
-    await recordUses(service, board.creator)
-    const send = (headers: Record<string, string>) =>
-      service.send(board.creator.write, 'POST', `/boards/${board.id}/labels`, { name: 'label', color: '#000000' }, headers)
-    isLost = true
-    const withoutKey = await send({})
-    const first = await send(withKey())
-    isLost = false
-    expect([withoutKey, first].map(({ status, body, headers }) => [status, body.error.outcome, headers.get('retry-after')])).toEqual([
+    expect([await createLost(), await createLost(withKey())]).toEqual([
       [503, 'unknown', null],
       [503, 'unknown', '1'],
     ])
-    const again = await send(withKey())
+    const again = await create(withKey())
     expect([again.status, isReplayed(again)]).toEqual([201, 'true'])
     expect(await board.all(`/boards/${board.id}/labels`)).toHaveLength(2)
-    await service.stop()
   })
 })
 
