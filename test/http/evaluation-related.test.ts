@@ -257,19 +257,6 @@ describe('what a request names besides its target', () => {
       expectEqual(isLookedFor, name.row.id === 'claims.take_next')
     },
   )
-
-  test('is decided alike if one request asks about all operations', async () => {
-    const asked = allNames.flatMap((name) =>
-      Object.values({ ...related[name.kind](), ...elsewhere(name.kind) })
-        .slice(0, 3)
-        .map((id) => ({ name, asked: askedOf(name, id) })),
-    )
-    const evaluations = asked.map(({ name, asked: one }) => questionsOf(name, one)[0])
-    const { body } = await service.send(bob.admin, 'POST', '/access/evaluations', { evaluations })
-    const operated: Decided[] = []
-    for (const { name, asked: one } of asked) operated.push(decidedBy(await operate(name, bob.admin, one)))
-    expectEqual(body.data.evaluations.map(evaluated), operated)
-  })
 })
 
 async function compareWithBatch({ row }: Name, token: string, { params, body }: Asked, alone: Reply): Promise<void> {

@@ -70,15 +70,6 @@ describe('the rate of a token', () => {
     expect((await service.send(ann.read, 'GET', '/boards')).body.data).toEqual([])
   })
 
-  test('after the announced time the token has its whole quota again, and not a moment before', async () => {
-    service.now += 20_000
-    for (let i = 0; i < 4; i++) await statusOf(ann.read)
-    service.now += 40_000 - 1
-    expect(ratesOf(await service.send(ann.read, 'GET', '/account')).slice(0, 2)).toEqual([429, '"token";r=0;t=1, "workspace";r=2;t=1'])
-    service.now += 1
-    expect(ratesOf(await service.send(ann.read, 'GET', '/account')).slice(0, 2)).toEqual([200, '"token";r=2;t=60, "workspace";r=4;t=60'])
-  })
-
   test('every answer is counted, also one that refuses the request', async () => {
     const statuses = [await statusOf(ann.read, '/unknown'), await statusOf(ann.none), await statusOf(ann.read, '/boards?limit=x')]
     expect(statuses).toEqual([404, 403, 422])
