@@ -161,6 +161,11 @@ describe('a question', () => {
 })
 
 describe('several questions', () => {
+  test('are at most a hundred', async () => {
+    const evaluations = Array.from({ length: 101 }, () => about('boards.read'))
+    expect((await askAll(ann.read, { evaluations })).body.error.issues).toMatchObject([{ path: 'evaluations' }])
+  })
+
   const decisions = async (token: string, body: object): Promise<boolean[]> =>
     (await askAll(token, { subject: ME, resource: { type: 'board', id: board.id }, ...body })).body.data.evaluations.map(
       ({ decision }: any) => decision,

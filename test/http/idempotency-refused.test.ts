@@ -125,18 +125,6 @@ const failures: Readonly<Record<string, Failure>> = {
     begin: everyCommit(() => Promise.reject(unavailable(false))),
   },
   'commits that conflict each time': { outcome: '503 contention', begin: everyCommit(async () => 'conflict' as never) },
-  'reads that conflict each time': {
-    outcome: '503 contention',
-    begin: () => {
-      const { store } = world.service
-      const read = store.read.bind(store)
-      vi.spyOn(store, 'read').mockImplementation(async (partition, request) =>
-        request.expect.records.size === 0 ? read(partition, request) : null,
-      )
-      // So that each request reads twice.
-      world.service.forgetTokens({ always: true })
-    },
-  },
   'an exception in a commit': { outcome: '500 internal_error', begin: everyCommit(() => Promise.reject(new TypeError('planted'))) },
   'an exception in the operation': {
     outcome: '500 internal_error',
@@ -149,11 +137,6 @@ const failures: Readonly<Record<string, Failure>> = {
     end: () => repair(),
   },
   'a rate limit': { outcome: '429 rate_limited', begin: () => useUp(), end: () => (world.service.now += MINUTE) },
-  'a token that has expired by the clock': {
-    outcome: '401 unauthorized',
-    begin: () => (world.service.now += durations.token),
-    end: () => (world.service.now -= durations.token),
-  },
   'a decision log that cannot be written': { outcome: '503 unavailable', begin: fillLog, end: () => repair() },
 }
 

@@ -18,6 +18,13 @@ const ask = (name: string, resource: object = {}, more: object = {}) => ({
   resource: { type: 'board', id: '{board}', ...resource },
   ...more,
 })
+/** An operation of a batch. */
+const itemOf = (changes: object) => ({
+  operations: [{ operation: 'cards.update', params: { card_id: '{card}' }, body: { title: 'x' }, ...changes }],
+})
+/** What every object has: no member of a request. */
+const INHERITED = [...Object.getOwnPropertyNames(Object.prototype), 'prototype']
+const BATCH = 'POST /boards/{board}/batch'
 const [ASK, ASK_ALL] = ['POST /access/evaluation', 'POST /access/evaluations']
 const [FIND_ACTIONS, FIND_BOARDS] = ['POST /access/search/action', 'POST /access/search/resource']
 const [BOARD, BOARDS] = [{ type: 'board', id: '{board}' }, { type: 'board' }]
@@ -84,9 +91,9 @@ describe('the issues of a request that is not valid name their members exactly',
     ['POST /boards/{board}/cards', { column_id: 'x', title: 'x', to: 'top' }, 'body to', EXPECTED],
     ['POST /boards/{board}/labels', { color: '#d73a4a' }, 'body name'],
     ['POST /boards/{board}/labels', { name: 'Bug', color: 'red' }, 'body color'],
-    ['POST /boards/{board}/batch', { operations: [] }, 'body operations', 'expected array to have >=1 items'],
+    [BATCH, { operations: [] }, 'body operations', 'expected array to have >=1 items'],
     [
-      'POST /boards/{board}/batch',
+      BATCH,
       { operations: [{ operation: 'cards.archive', params: { card_id: '$1' } }] },
       'body operations.0.params.card_id',
       'must refer to an earlier operation that creates something: "$1" does not',
@@ -141,13 +148,26 @@ describe('the issues of a request that is not valid name their members exactly',
     [ASK, ask('boards.read', {}, { more: 1 }), 'body more'],
     [ASK_ALL, { subject: { type: 'user', id: 'me' } }, 'body evaluations'],
     [ASK_ALL, { evaluations: [] }, 'body evaluations'],
-    [ASK_ALL, { evaluations: Array.from({ length: 101 }, () => ask('boards.read')) }, 'body evaluations'],
     [ASK_ALL, { evaluations: [ask('boards.read')], options: { evaluations_semantic: 'any' } }, 'body options.evaluations_semantic'],
     [
       ASK_ALL,
       { action: { name: 'boards.read' }, evaluations: [ask('boards.read'), {}] },
       'body evaluations.1.subject, body evaluations.1.resource',
     ],
+    ...INHERITED.flatMap((name): Row[] => {
+      const [member, question] = [{ [name]: 'x' }, ask('boards.read', { properties: { [name]: 'x' } })]
+      return [
+        ['POST /boards', { name: 'x', ...member }, `body ${name}`],
+        [BATCH, itemOf({ params: { card_id: '{card}', ...member } }), `body operations.0.params.${name}`],
+        [BATCH, itemOf({ body: { title: 'x', ...member } }), `body operations.0.body.${name}`],
+        [BATCH, itemOf(member), `body operations.0.${name}`],
+        [BATCH, itemOf({ operation: name }), 'body operations.0.operation'],
+        [ASK, question, `body resource.properties.${name}`],
+        [ASK_ALL, { evaluations: [question] }, `body evaluations.0.resource.properties.${name}`],
+        [ASK, ask(name), 'body action.name'],
+        [ASK, ask('boards.read', { type: name }), 'body resource.type'],
+      ]
+    }),
     [FIND_ACTIONS, { resource: BOARD, subject: STRANGER }, 'body subject.id', NO_SUBJECT],
     [
       FIND_ACTIONS,
@@ -173,7 +193,7 @@ describe('the issues of a request that is not valid name their members exactly',
     [FIND_ACTIONS, { resource: BOARD, page: { token: 'x' } }, 'body page.token', NO_TOKEN],
     [FIND_ACTIONS, { resource: BOARD, page: { limit: 0 } }, 'body page.limit'],
     [FIND_BOARDS, { action: { name: 'boards.read' }, resource: BOARDS, subject: STRANGER }, 'body subject.id', NO_SUBJECT],
-    ...['boards.paint', '__proto__'].map((name): Row => [
+    ...['boards.paint', ...INHERITED].map((name): Row => [
       FIND_BOARDS,
       { action: { name }, resource: BOARDS },
       'body action.name',

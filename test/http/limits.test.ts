@@ -42,21 +42,16 @@ describe.each(drivers)('limits, on $name', (driver) => {
     expectFull(await create(), limit, message)
   })
 
-  test('restoring a column or a card beyond a limit is answered with 409, and with 200 as soon as there is room', async () => {
+  test('restoring a column beyond a limit is answered with 409, and with 200 as soon as there is room', async () => {
     const { board } = setup
-    const [column, card] = [await board.column(), await board.card(setup.columnId)]
-    await board.post(`/cards/${card}/archive`)
+    const column = await board.column()
     await board.post(`/columns/${column}/archive`)
     const [other] = await fill('column', setup.columnId, 199)
     expectFull(await board.send('POST', `/columns/${column}/restore`), 200, 'A board has at most 200 active columns.')
+    // What is active already stays so.
+    expect((await board.send('POST', `/columns/${other}/restore`)).status).toBe(200)
     await board.post(`/columns/${other}/archive`)
     expect((await board.send('POST', `/columns/${column}/restore`)).status).toBe(200)
-    await fill('card', setup.cardId, 4999)
-    expectFull(await board.send('POST', `/cards/${card}/restore`))
-    // What is active already stays so.
-    expect((await board.send('POST', `/cards/${setup.cardId}/restore`)).status).toBe(200)
-    await board.post(`/cards/${setup.cardId}/archive`)
-    expect((await board.send('POST', `/cards/${card}/restore`)).status).toBe(200)
   })
 
   test('the cards of an archived column do not count, until they are moved out of it or it is restored', async () => {
