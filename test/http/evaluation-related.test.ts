@@ -46,8 +46,20 @@ async function createContent(creator: Person, visibility: 'workspace' | 'private
   const [image, secretImage] = [await attach(card, 'image/png'), await attach(card, 'image/png', 'private')]
   const [imageOfNeighbor, secretOfNeighbor] = [await attach(neighbor, 'image/png'), await attach(neighbor, 'image/png', 'private')]
   return {
-    ...{ board, column, otherColumn, archivedColumn, card, neighbor, archivedCard, cardOfOtherColumn, applied, label },
-    ...{ image, secretImage, imageOfNeighbor, secretOfNeighbor },
+    board,
+    column,
+    otherColumn,
+    archivedColumn,
+    card,
+    neighbor,
+    archivedCard,
+    cardOfOtherColumn,
+    applied,
+    label,
+    image,
+    secretImage,
+    imageOfNeighbor,
+    secretOfNeighbor,
     text: await attach(card, 'text/plain'),
     subtask: await board.subtask(card),
     neighborSubtask: await board.subtask(card),
@@ -81,7 +93,9 @@ const related: Readonly<Record<Kind, () => Readonly<Record<string, string>>>> = 
   subtask: () => ({ neighbor: own.neighborSubtask, 'of another card': own.subtaskOfNeighbor, itself: own.subtask }),
   label: () => ({ applied: own.applied, 'not applied': own.label }),
   attachment: () => ({
-    ...{ image: own.image.id, text: own.text.id, secret: own.secretImage.id },
+    image: own.image.id,
+    text: own.text.id,
+    secret: own.secretImage.id,
     'of another card': own.imageOfNeighbor.id,
   }),
   file: () => ({ attached: own.image.file_id, 'of another card': own.imageOfNeighbor.file_id, secret: own.secretOfNeighbor.file_id }),

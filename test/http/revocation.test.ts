@@ -157,7 +157,13 @@ test('failures and 304 have the header of the end of a token too, but no 401 has
   const soon = await service.token(person.workspaceId, person.id, ['kanban:read'], 14 * DAY)
   const { id } = (await service.send(person.admin, 'POST', '/boards', { name: 'Board' })).body.data
   const etag = (await service.send(soon, 'GET', `/boards/${id}`)).headers.get('etag')!
-  const requests: readonly (readonly [status: number, method: string, path: string, body?: object | undefined, headers?: Record<string, string>])[] = [
+  const requests: readonly (readonly [
+    status: number,
+    method: string,
+    path: string,
+    body?: object | undefined,
+    headers?: Record<string, string>,
+  ])[] = [
     [304, 'GET', `/boards/${id}`, undefined, { 'if-none-match': etag }],
     [200, 'HEAD', `/boards/${id}`],
     [422, 'GET', '/boards?limit=0'],

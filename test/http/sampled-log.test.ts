@@ -59,7 +59,9 @@ type Prepare = (service: Service, person: Person) => Promise<(i: number) => Prom
 const prepareFailing =
   (error: Error): Prepare =>
   async (service, person) => {
-    service.store.read = () => Promise.reject(error)
+    service.store.read = async () => {
+      throw error
+    }
     return () => service.send(person.read, 'GET', '/account')
   }
 const prepareSignIns =

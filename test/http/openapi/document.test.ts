@@ -127,7 +127,8 @@ describe('the OpenAPI document', () => {
     })
     const queryOf = (id: string) => Object.fromEntries(parametersOf(operationOf(id).operation).map((one) => [one.name, one]))
     expect(queryOf('boards.read')['include']).toMatchObject({
-      ...{ style: 'form', explode: true },
+      style: 'form',
+      explode: true,
       schema: { type: 'array', items: { type: 'string', enum: ['columns', 'cards', 'labels', 'members', 'counts', 'claim'] } },
     })
     expect(queryOf('cards.list')).toMatchObject({
