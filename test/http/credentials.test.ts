@@ -1,18 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { endMembership } from '../../src/admin/memberships.ts'
-import { createApp } from '../../src/app.ts'
 import { sha256Hex } from '../../src/auth/secrets.ts'
 import { mintToken } from '../../src/auth/tokens/format.ts'
-import { systemRandom } from '../../src/model/ids.ts'
 import { operations } from '../../src/resources/table.ts'
 import { keys } from '../../src/store/keys.ts'
 import { recordUses } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
-import { quiet } from '../support/log.ts'
 import { handWrittenOperations } from '../support/hand-written-decisions.ts'
 import { bytes, Service, type Person, type Reply } from '../support/service.ts'
 
-const DAY = 24 * 60 * 60 * 1000
+// The end of a token: auth/tokens/. The forms of a header with a token: principal.test.ts. Legacy prefixes: revocation.test.ts.
+
 const SCOPES = ['none', 'read', 'write', 'admin'] as const
 const IDS = { board_id: 'brd_00000000000000000000', user_id: 'usr_00000000000000000000' }
 const fill = (path: string) => path.replace(/\{(\w+)\}/g, (_match, name: keyof typeof IDS) => IDS[name] ?? 'nothing')
@@ -115,27 +113,6 @@ describe.each(drivers)('credentials, on $name', (driver) => {
     }
   })
 
-  test('a token expires after 90 days, even if its record states a later time', async () => {
-    const token = await service.token(person.workspaceId, person.id, ['kanban:read'])
-    await service.write(person.workspaceId, async (tx) => {
-      const record = (await tx.get(keys.token(sha256Hex(token))))!
-      tx.put(keys.token(record.hash), { ...record, expires_at: '2036-01-01T00:00:00.000Z' })
-    })
-    const issuedAt = service.now
-    service.now = issuedAt + 90 * DAY - 1
-    const last = await service.send(token, 'GET', '/account')
-    service.now = issuedAt + 90 * DAY
-    const expired = await service.send(token, 'GET', '/account')
-    service.now = issuedAt
-    const expiresAt = new Date(issuedAt + 90 * DAY).toISOString()
-    expect([last.status, last.body.data.token.expires_at, expired.status]).toEqual([200, expiresAt, 401])
-  })
-
-  test('the scheme is not case-sensitive (RFC 9110 §11.1)', async () => {
-    for (const scheme of ['bearer', 'BEARER', 'bEaReR'])
-      expect((await sendWith(`${scheme} ${person.read}`, 'GET', '/account')).status).toBe(200)
-  })
-
   test.each(handWrittenOperations.map((operation) => [operation.id, operation] as const))(
     '%s is answered with 403 for each lesser scope, before its body or a resource is read',
     async (_id, { method, path, scope: required }) => {
@@ -155,19 +132,4 @@ describe.each(drivers)('credentials, on $name', (driver) => {
       }
     },
   )
-})
-
-describe.each(drivers)('tokens with a legacy prefix, on $name', (driver) => {
-  test('a token with a legacy prefix is accepted only if its prefix is configured', async () => {
-    const opened = await driver.open()
-    const service = await Service.start({ name: driver.name, open: async () => opened }, { legacyPrefixes: ['old'] })
-    const person = await service.person(await service.workspace())
-    const legacy = await service.legacyToken(person, 'old')
-    expect((await service.send(legacy, 'GET', '/account')).status).toBe(200)
-    expect((await service.send(await service.legacyToken(person, 'other'), 'GET', '/account')).status).toBe(401)
-    const app = createApp({ store: opened.store, log: quiet, clock: service.deps.clock, random: systemRandom })
-    const response = await app.fetch(new Request('http://x/v1/account', { headers: { authorization: `Bearer ${legacy}` } }))
-    expect(response.status).toBe(401)
-    await service.stop()
-  })
 })

@@ -7,7 +7,7 @@ import { FOLDER, linesOf, logDisk, PATH, recordRequests, verify } from '../suppo
 import type { FaultyDisk } from '../support/faulty-disk.ts'
 import { memory } from '../support/memory.ts'
 import { diskError, recordDisk, type RecordingDisk } from '../support/recording-disk.ts'
-import { Service, type Person } from '../support/service.ts'
+import { Service, type Person, type ServiceOptions } from '../support/service.ts'
 
 let service: Service
 let ann: Person
@@ -22,15 +22,18 @@ const start = async (options: Parameters<typeof recordRequests>[2] = {}) => {
   })
   log = await recordRequests(service, disk, options)
 }
-beforeEach(async () => {
+async function startService(options: ServiceOptions = {}): Promise<void> {
   fails = undefined
-  service = await Service.start(memory)
+  service = await Service.start(memory, options)
   const workspaceId = await service.workspace()
   ann = await service.person(workspaceId, 'member', 'Ann')
   bob = await service.person(workspaceId, 'member', 'Bob')
   await recordUses(service, ann, bob)
+  // The rates begin again.
+  service.now += 60_000
   await start()
-})
+}
+beforeEach(() => startService())
 afterEach(async () => {
   await service.stop()
   vi.useRealTimers()
@@ -81,24 +84,16 @@ describe('when the disk of the decision log is full', () => {
 
   test('with `drop` requests succeed, and the records that are missing are counted', async () => {
     await start({ onFull: 'drop' })
-    const metrics = new Metrics()
-    metrics.watchLog(() => log.counts)
     fails = /^write/
     expect((await create('One')).status).toBe(201)
     fails = undefined
     expect((await create('Two')).status).toBe(201)
     expect(await records()).toMatchObject([{ kind: 'dropped', count: 1 }, { operation: 'boards.create' }])
+    const metrics = new Metrics()
+    metrics.watchLog(() => log.counts)
     const text = await metrics.read()
     for (const line of ['records_total 1', 'dropped_total 1', 'refused_total 0'])
       expect(text).toContain(`lanekeeper_decision_log_${line}\n`)
-  })
-
-  test('requests are answered again as soon as there is space', async () => {
-    fails = /^write/
-    await create('One')
-    fails = undefined
-    expect((await create('Two')).status).toBe(201)
-    expect(await names()).toEqual(['Two'])
   })
 })
 
@@ -202,4 +197,92 @@ test('whatever fails on the disk, every commit has its record, and what was refu
         refusals += refused
       }
   expect(refusals).toBeGreaterThan(operations)
+})
+
+describe('refusals that decided nothing', () => {
+  /** Lines of one source in a second. */
+  const MOST = 10
+  const LIMIT = 20
+  beforeEach(async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    await service.stop()
+    await startService({ rateLimits: { quotas: { token: LIMIT, workspace: 10_000, address: 30 } } })
+  })
+  const kinds = async () => {
+    const counts = new Map<string, number>()
+    for (const { kind } of await records()) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+    return [...counts]
+  }
+  const send = (token: string | null, path = '/account') => service.send(token, 'GET', path)
+  async function flood(token: string | null, count: number): Promise<Record<string, number>> {
+    const statuses: Record<string, number> = {}
+    for (let i = 0; i < count; i++) {
+      const { status } = await send(token)
+      statuses[status] = (statuses[status] ?? 0) + 1
+    }
+    return statuses
+  }
+  /** The ids of a person's token for reads, as the log has them. */
+  const sourceOf = async ({ id, read }: Person) => ({ user_id: id, token_id: (await send(read)).body.data.token.id })
+
+  test('of requests without a valid token have at most ten lines in a second, and one line counts the others', async () => {
+    expect(await flood('lk_pat_wrong', 300)).toEqual({ 401: 30, 429: 270 })
+    expect(await flood(null, 200)).toEqual({ 429: 200 })
+    expect(await kinds()).toEqual([['refusal', MOST]])
+    await vi.advanceTimersByTimeAsync(1000)
+    expect((await records()).at(-1)).toMatchObject({
+      time: '2026-11-20T12:00:00.000Z',
+      kind: 'left_out',
+      token_id: null,
+      user_id: null,
+      count: 500 - MOST,
+    })
+    await flood(null, 5)
+    expect(await kinds()).toEqual([
+      ['refusal', MOST + 5],
+      ['left_out', 1],
+    ])
+  })
+
+  test('because of a rate limit count by token: the refusals of one do not hide those of another', async () => {
+    const [ofAnn, ofBob] = [await sourceOf(ann), await sourceOf(bob)]
+    expect(await flood(ann.read, 200)).toEqual({ 200: LIMIT - 1, 429: 181 })
+    expect(await flood(bob.read, 22)).toEqual({ 200: LIMIT - 1, 429: 3 })
+    await vi.advanceTimersByTimeAsync(1000)
+    const found = await records()
+    const refusals = found.filter(({ kind }) => kind === 'refusal')
+    expect(refusals.every(({ stage, code }) => stage === 'rate_limit' && code === 'rate_limited')).toBe(true)
+    const ofToken = ({ token_id }: { readonly token_id: string }) => refusals.filter((line) => line.token_id === token_id).length
+    expect([ofToken(ofAnn), ofToken(ofBob)]).toEqual([MOST, 3])
+    expect(found.filter(({ kind }) => kind === 'left_out')).toMatchObject([{ ...ofAnn, count: 181 - MOST }])
+    // Each request that was admitted has its own line.
+    expect(found.filter(({ kind }) => kind === 'decision')).toHaveLength(2 * LIMIT)
+  })
+
+  test('leave out nothing else: what was admitted always has its line', async () => {
+    await flood(null, 100)
+    const paths = ['/nothing', '/boards?limit=x', '/boards/brd_00000000000000000000']
+    for (let i = 0; i < 6; i++) for (const path of paths) await send(ann.read, path)
+    expect((await service.send(ann.write, 'POST', '/boards', { name: 'New' })).status).toBe(201)
+    const stages = (await records()).slice(MOST).map(({ stage, kind }) => stage ?? kind)
+    expect(stages).toEqual([...Array.from({ length: 6 }, () => ['route', 'input', 'absence']).flat(), 'decision'])
+  })
+
+  test('are counted when the log is closed', async () => {
+    await flood(null, 25)
+    await log.close()
+    expect((await linesOf(disk)).at(-1)).toMatchObject({ kind: 'left_out', count: 25 - MOST })
+  })
+
+  test('are still counted if the line that counts them is dropped', async () => {
+    await start({ onFull: 'drop' })
+    await flood(null, 25)
+    await log.flush()
+    fails = /^write/
+    await vi.advanceTimersByTimeAsync(1000)
+    await log.flush()
+    fails = undefined
+    await send(ann.read)
+    expect((await records()).slice(MOST)).toMatchObject([{ kind: 'dropped', count: 25 - MOST }, { kind: 'decision' }])
+  })
 })

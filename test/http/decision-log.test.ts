@@ -3,8 +3,6 @@ import type { AuditRecorder } from '../../src/audit/recorder.ts'
 import type { DecisionLog } from '../../src/decision-log/log.ts'
 import { decisionsOf, readRecord } from '../../src/decision-log/recorded-decisions.ts'
 import { Replay } from '../../src/decision-log/replay.ts'
-import { toLine } from '../../src/http/decision-record.ts'
-import { filteredPage } from '../../src/http/filtered-page.ts'
 import { limits } from '../../src/model/limits.ts'
 import { operations } from '../../src/resources/table.ts'
 import { entriesOf as auditEntriesOf, keepAudit } from '../support/audit-trail.ts'
@@ -13,6 +11,8 @@ import { TestBoard } from '../support/board.ts'
 import type { FaultyDisk } from '../support/faulty-disk.ts'
 import { memory } from '../support/memory.ts'
 import { handWrittenOperations } from '../support/hand-written-decisions.ts'
+import { edit } from '../support/other-policy.ts'
+import { load, shippedFiles, withOwnDecisions } from '../support/policy.ts'
 import { createAllowed, exampleBody, pathOf } from '../support/scenario.ts'
 import { engine, Service, type Person, type Reply } from '../support/service.ts'
 import { setUpObservedWorld } from './observed-commits.ts'
@@ -42,6 +42,7 @@ function setUpLog(serviceOf: () => Service) {
       await send()
       return (await lines()).slice(before)
     },
+    disk: () => disk,
     text: async () => (await log.flush(), (await disk.read(PATH))!.toString()),
   }
 }
@@ -174,32 +175,28 @@ describe('a request', () => {
     hidden = await TestBoard.create(service, ann, 'private')
   })
   afterAll(() => service.stop())
-  const { recordsOf, text } = setUpLog(() => service)
+  const { recordsOf, text, disk } = setUpLog(() => service)
   const send = (...args: Parameters<Service['send']>) => recordsOf(() => service.send(...args))
   const ABSENT = 'brd_00000000000000000000'
 
-  test.each<[string, () => Promise<any[]>, object]>([
-    ['without a token', () => send(null, 'GET', '/boards'), { stage: 'credential', code: 'unauthorized', operation: null, user_id: null }],
-    ['to no operation', () => send(ann.read, 'GET', '/nonsense'), { stage: 'route', code: 'not_found', operation: null, user_id: 'ann' }],
-    ['with another method', () => send(ann.read, 'DELETE', '/boards'), { stage: 'route', code: 'method_not_allowed' }],
-    ['with a token without the scope', () => send(ann.read, 'POST', '/boards', {}), { stage: 'scope', code: 'insufficient_scope' }],
-    ['with an invalid query', () => send(ann.read, 'GET', '/boards?limit=x'), { stage: 'input', code: 'validation_failed' }],
-    ['with an invalid body', () => send(ann.write, 'POST', '/boards', {}), { stage: 'input', code: 'validation_failed' }],
-    ['with broken JSON', () => send(ann.write, 'POST', '/boards', '{'), { stage: 'input', code: 'bad_request' }],
+  // The stages of other refusals: pipeline.test.ts.
+  test.each<[how: string, token: () => string | null, method: string, path: string, body: unknown, expected: object]>([
     [
-      'with a body of another type',
-      () => send(ann.write, 'POST', '/boards', 'x', { 'content-type': 'text/plain' }),
-      { stage: 'input', code: 'unsupported_media_type' },
+      'without a token',
+      () => null,
+      'GET',
+      '/boards',
+      undefined,
+      { stage: 'credential', code: 'unauthorized', operation: null, user_id: null },
     ],
-    [
-      'with a malformed Idempotency-Key',
-      () => send(ann.write, 'POST', '/boards', { name: 'x' }, { 'idempotency-key': '"' }),
-      { stage: 'input', code: 'bad_request' },
-    ],
-  ])('%s is recorded as a refusal, with the stage that refused it', async (_how, sent, { user_id, ...expected }: any) => {
-    const records = await sent()
-    const user = user_id === undefined ? {} : { user_id: user_id && ann.id }
-    expect(records).toMatchObject([{ kind: 'refusal', effect: 'none', ...expected, ...user }])
+    ['to no operation', () => ann.read, 'GET', '/nonsense', undefined, { stage: 'route', code: 'not_found', operation: null }],
+    ['with another method', () => ann.read, 'DELETE', '/boards', undefined, { stage: 'route', code: 'method_not_allowed' }],
+    ['with a token without the scope', () => ann.read, 'POST', '/boards', {}, { stage: 'scope', code: 'insufficient_scope' }],
+    ['with an invalid body', () => ann.write, 'POST', '/boards', {}, { stage: 'input', code: 'validation_failed' }],
+    ['with broken JSON', () => ann.write, 'POST', '/boards', '{', { stage: 'input', code: 'bad_request' }],
+  ])('%s is recorded as a refusal, with the stage that refused it', async (_how, token, method, path, body, expected: any) => {
+    const records = await send(token(), method, path, body)
+    expect(records).toMatchObject([{ kind: 'refusal', effect: 'none', user_id: ann.id, ...expected }])
     expect(records[0]).not.toHaveProperty('permission')
     expect(records[0].scope !== undefined).toBe(['scope', 'input'].includes(expected.stage))
   })
@@ -231,42 +228,24 @@ describe('a request', () => {
   })
 
   test('to a filtered list is recorded with its hidden items', async () => {
-    const { membership, token, ...rest } = { membership: { role: 'member', ended_at: null }, token: { scopes: [] }, userId: bob.id }
-    const context = (visibility: string) => ({ board: { creator_id: ann.id, visibility }, boardMember: undefined })
-    const candidates = ['private', 'workspace', 'private'].map((one, i) => ({ position: `${i}`, item: { context: context(one), data: i } }))
-    const operation = { permission: 'read Board', candidates: async () => ({ candidates, more: false }), id: 'boards.list' }
-    const request = { query: { limit: 10 }, caller: { ...rest, membership, token } }
-    const record = {
-      vectors: new Map(),
-      operation: 'boards.list',
-      attempts: 1,
-      logBytes: 0,
-      policy: 'p',
-      requestId: 'r',
-      method: 'GET',
-      status: 200,
-      arrivedAt: 0,
-    }
-    const page = await filteredPage(engine, operation as never, request as never, record)
-    const { list } = JSON.parse(`{${toLine(record, 0, 200, 'none')}}`)
-    const counted = list.decisions.map(({ count, permission }: any) => [count, permission.outcome, permission.facts['board.visibility']])
-    expect([page.data, counted]).toEqual([
-      [1],
-      [
-        [2, 'not_found', 'private'],
-        [1, 'allowed', 'workspace'],
-      ],
+    // Only owners of the workspace, and its creator, can see a workspace board. The index still offers the board to everyone.
+    const forOwners = 'board.visibility: workspace, caller.role: owner }'
+    const files = edit(shippedFiles, [
+      ['permissions', 'caller.membership: active, board.visibility: workspace }', `caller.membership: active, ${forOwners}`],
     ])
-  })
-
-  test('with several items is recorded with the decision about each', async () => {
-    const labels = [await board.label(), await board.label()]
-    const body = { column_id: await board.column(), title: 'x', label_ids: labels, assignee_ids: [bob.id] }
-    const [record] = await send(ann.write, 'POST', `/boards/${board.id}/cards`, body)
-    expect(record.further.map(({ count, permission }: any) => [count, permission.permission, permission.outcome])).toEqual([
-      [2, 'apply_label Card', 'allowed'],
-      [1, 'assign Card', 'allowed'],
+    const narrower = await Service.start(memory, { engine: withOwnDecisions(load(files)) })
+    const workspaceId = await narrower.workspace()
+    const [creator, other] = [await narrower.person(workspaceId), await narrower.person(workspaceId)]
+    for (const person of [creator, other, creator]) await TestBoard.create(narrower, person)
+    const log = await recordRequests(narrower, disk())
+    await narrower.send(other.read, 'GET', '/boards')
+    await log.flush()
+    const { list } = (await linesOf(disk())).at(-1)
+    expect(list.decisions.map(({ count, permission }: any) => [count, permission.outcome])).toEqual([
+      [2, 'not_found'],
+      [1, 'allowed'],
     ])
+    await narrower.stop()
   })
 
   test('that is a batch is recorded with both stages of each operation', async () => {

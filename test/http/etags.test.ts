@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { operations } from '../../src/resources/table.ts'
+import { TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { Service, type Reply } from '../support/service.ts'
-import { buildWorld, createScenario, exampleBody, type Scenario, type World } from '../support/scenario.ts'
+import { buildWorld, createAllowed, createScenario, exampleBody, pathOf, type Scenario, type World } from '../support/scenario.ts'
 
 const FACTS = {
   'caller.role': 'owner',
@@ -39,8 +40,40 @@ const currentEtag: Readonly<Record<Exclude<Entity, 'none' | 'bytes' | 'page'>, r
   file: ['GET', '/files/{file_id}'],
 }
 
-test('the table states the ETags of every operation', () => {
+/** Lists whose items can be read one by one, with the path of an item. Written by hand. */
+const ITEMS: readonly [id: string, item: string][] = [
+  ['boards.list', '/boards/'],
+  ['columns.list', '/columns/'],
+  ['cards.list', '/cards/'],
+  ['cards.search', '/cards/'],
+  ['labels.list', '/labels/'],
+  ['subtasks.list', '/subtasks/'],
+  ['comments.list', '/comments/'],
+  ['attachments.list', '/attachments/'],
+]
+/** Lists of people and of changes: their items cannot be read one by one. */
+const WITHOUT = ['members.list', 'board_members.list', 'boards.assignable', 'boards.changes']
+
+/** A list, and a request that changes it. Names in braces stand for ids of a scenario. Written by hand. */
+const CHANGES: [list: string, method: string, path: string, body?: object][] = [
+  ['/boards', 'PATCH', '/boards/{board_id}', { name: 'New' }],
+  ['/boards/{board_id}/members', 'PUT', '/boards/{board_id}/members/{user_id}'],
+  ['/boards/{board_id}/columns', 'PATCH', '/columns/{column_id}', { name: 'New' }],
+  ['/boards/{board_id}/cards', 'PATCH', '/cards/{card_id}', { title: 'New' }],
+  ['/boards/{board_id}/cards?fields=title', 'PATCH', '/cards/{card_id}', { title: 'Newer' }],
+  ['/boards/{board_id}/cards?include=counts', 'POST', '/cards/{card_id}/comments', { body: 'New' }],
+  ['/boards/{board_id}/cards', 'PUT', '/cards/{card_id}/assignees/{user_id}'],
+  ['/boards/{board_id}/cards?archived=true', 'POST', '/cards/{card_id}/archive'],
+  ['/boards/{board_id}/cards?limit=1', 'POST', '/boards/{board_id}/cards', { column_id: '{column_id}', title: 'Last' }],
+  ['/boards/{board_id}/labels', 'POST', '/boards/{board_id}/labels', { name: 'New', color: '#000000' }],
+  ['/cards/{card_id}/subtasks', 'POST', '/cards/{card_id}/subtasks', { title: 'New' }],
+  ['/cards/{card_id}/comments', 'POST', '/cards/{card_id}/comments', { body: 'New' }],
+]
+
+test('the tables state the ETags of every operation, and have each list', () => {
   expect(Object.keys(expected).toSorted()).toEqual(operations.map(({ id }) => id).toSorted())
+  const lists = operations.filter(({ data, method }) => method === 'GET' && data.def.type === 'array').map(({ id }) => id)
+  expect([...ITEMS.map(([id]) => id), ...WITHOUT].toSorted()).toEqual(lists.toSorted())
 })
 
 describe.each(drivers)('ETags, on $name', (driver) => {
@@ -53,15 +86,14 @@ describe.each(drivers)('ETags, on $name', (driver) => {
   afterAll(() => service.stop())
   const scenarioFor = async (id: string): Promise<Scenario> =>
     (await createScenario(world, FACTS, { related: rowOf(id).method === 'DELETE' }))!
-  const fill = (path: string, { params }: Scenario) => path.replace(/\{(\w+)\}/g, (_match, name: string) => params[name]!)
   const request = (scenario: Scenario, id: string, headers: Record<string, string>): Promise<Reply> => {
     const { method, path } = rowOf(id)
-    return service.send(scenario.caller.admin, method, fill(path, scenario), exampleBody(id, scenario), headers)
+    return service.send(scenario.caller.admin, method, pathOf(path, scenario), exampleBody(id, scenario), headers)
   }
 
   const etagOf = async (scenario: Scenario, entity: keyof typeof currentEtag): Promise<string> => {
     const [method, path] = currentEtag[entity]
-    return (await service.send(scenario.caller.admin, method, fill(path, scenario))).headers.get('etag')!
+    return (await service.send(scenario.caller.admin, method, pathOf(path, scenario))).headers.get('etag')!
   }
 
   test.each(reads)('%s has the ETag that the table states, and answers 304 to it', async (id) => {
@@ -107,7 +139,7 @@ describe.each(drivers)('ETags, on $name', (driver) => {
 
   test('of several concurrent writers with the same ETag exactly one succeeds', async () => {
     const scenario = await scenarioFor('boards.update')
-    const path = fill('/boards/{board_id}', scenario)
+    const path = pathOf('/boards/{board_id}', scenario)
     const etag = (await service.send(scenario.caller.read, 'GET', path)).headers.get('etag')!
     const replies = await Promise.all(
       ['one', 'two', 'three'].map((name) => service.send(scenario.caller.write, 'PATCH', path, { name }, { 'if-match': etag })),
@@ -116,5 +148,90 @@ describe.each(drivers)('ETags, on $name', (driver) => {
     const winner = replies.find(({ status }) => status === 200)!
     for (const loser of replies.filter(({ status }) => status === 412))
       expect([loser.headers.get('etag'), loser.body.error.current_etag]).toEqual([winner.headers.get('etag'), winner.headers.get('etag')])
+  })
+
+  // The forms of a condition: preconditions.test.ts.
+  describe('of lists', () => {
+    let scenario: Scenario
+    beforeAll(async () => {
+      scenario = await createAllowed(world, { id: 'cards.read', method: 'GET' })
+    })
+    const send = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+      service.send(scenario.caller.admin, method, pathOf(path, scenario), body, headers)
+    const tagOf = async (list: string): Promise<string> => (await send('GET', list)).headers.get('etag')!
+
+    test.each(ITEMS)('%s has the ETag of a read of each item with include=etag, and nothing else is different', async (id, item) => {
+      const { path } = rowOf(id)
+      const [plain, tagged] = [await send('GET', path), await send('GET', `${path}?include=etag`)]
+      expect(tagged.body.data.length).toBeGreaterThan(0)
+      for (const one of tagged.body.data) expect(one.etag).toBe(await tagOf(item + one.id))
+      expect(tagged.body.data.map(({ etag: _etag, ...rest }: any) => rest)).toEqual(plain.body.data)
+      expect(tagged.body.page).toEqual(plain.body.page)
+      // Another representation: a copy of one is none of the other.
+      const etag = tagged.headers.get('etag')!
+      expect(etag).not.toBe(plain.headers.get('etag'))
+      expect((await send('GET', `${path}?include=etag`, undefined, { 'if-none-match': etag })).status).toBe(304)
+    })
+
+    test('include=etag stands beside counts, and is selected by fields as other members are', async () => {
+      const both = await send('GET', '/boards/{board_id}/cards?include=etag,counts')
+      expect(both.body.data[0]).toMatchObject({ etag: expect.stringMatching(/^"/), counts: { attachments: expect.any(Number) } })
+      const some = await send('GET', '/boards/{board_id}/cards?include=etag&fields=title,etag')
+      expect(Object.keys(some.body.data[0])).toEqual(['id', 'title', 'etag'])
+    })
+
+    test.each(WITHOUT)('%s does not know include=etag', async (id) => {
+      expect((await send('GET', `${rowOf(id).path}?include=etag`)).status).toBe(422)
+    })
+
+    test.each(CHANGES)('the client of %s has the current page until %s %s', async (list, method, path, body) => {
+      const before = await send('GET', list)
+      const etag = before.headers.get('etag')!
+      expect(etag).toMatch(/^W\/"[0-9a-f]{40}"$/)
+      // The JSON of a record is kept when it is requested again.
+      expect([await tagOf(list), await tagOf(list), (await send('HEAD', list)).headers.get('etag')]).toEqual([etag, etag, etag])
+      for (const condition of [etag, etag.slice(2)]) {
+        const { status, text, headers } = await send('HEAD', list, undefined, { 'if-none-match': condition })
+        expect([status, text, headers.get('etag'), headers.get('cache-control')]).toEqual([304, '', etag, 'private, no-cache'])
+        expect((await send('GET', list, undefined, { 'if-none-match': condition })).status).toBe(304)
+      }
+      const changed = await send(method, path, body && JSON.parse(pathOf(JSON.stringify(body), scenario)))
+      expect(changed.status, changed.text).toBeLessThan(300)
+      const after = await send('GET', list, undefined, { 'if-none-match': etag })
+      expect([after.status, after.headers.get('etag') === etag]).toEqual([200, false])
+      expect(after.body).not.toEqual(before.body)
+    })
+
+    test('a page with another cursor has another ETag', async () => {
+      const board = await TestBoard.create(service, scenario.caller)
+      const column = await board.column()
+      await board.card(column, 'First')
+      const list = `/boards/${board.id}/cards?limit=1`
+      const [alone, data] = [await tagOf(list), (await send('GET', list)).body.data]
+      await board.card(column, 'Second')
+      expect([(await send('GET', list)).body.data, (await tagOf(list)) === alone]).toEqual([data, false])
+    })
+
+    test('a page with other items of the same texts in another order has another ETag', async () => {
+      const board = await TestBoard.create(service, scenario.caller)
+      for (const name of ['1', '2']) await board.column(name)
+      const list = `/boards/${board.id}/columns?fields=name`
+      const [first, second] = (await send('GET', list)).body.data
+      const etag = await tagOf(list)
+      await board.post(`/columns/${second.id}/move`, { before: first.id })
+      expect(await tagOf(list)).not.toBe(etag)
+      await board.post(`/columns/${second.id}/move`, { after: first.id })
+      expect(await tagOf(list)).toBe(etag)
+    })
+
+    test('a change elsewhere, or of a member that is not asked for, leaves the ETag', async () => {
+      const board = await TestBoard.create(service, scenario.caller)
+      const card = await board.card(await board.column())
+      const cards = `/boards/${board.id}/cards`
+      const lists = ['/boards/{board_id}/columns', `${cards}?fields=title,due_at`]
+      const [before, whole] = [await Promise.all(lists.map(tagOf)), await tagOf(cards)]
+      await board.patch(`/cards/${card}`, { description: 'New' })
+      expect([await Promise.all(lists.map(tagOf)), (await tagOf(cards)) === whole]).toEqual([before, false])
+    })
   })
 })

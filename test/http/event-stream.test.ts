@@ -61,9 +61,11 @@ const fail =
     throw error
   }
 
-test('a stream ends with the error of the first read that is refused', async () => {
-  const setup = new Setup([something, fail(new ApiError('not_found')), something])
-  const { code, message } = new ApiError('not_found')
+test.each([
+  ['refused', new ApiError('not_found'), 'not_found', new ApiError('not_found').message],
+  ['unexpected', new TypeError('broken'), 'internal_error', 'broken'],
+])('a stream ends with the error of the first read that is %s', async (_what, thrown, code, message) => {
+  const setup = new Setup([something, fail(thrown), something])
   const error = JSON.stringify({ error: { code, message, request_id: 'request-1' } })
   expect(await setup.text()).toBe(`${BEGIN}${SECOND}event: error\ndata: ${error}\n\n`)
   expect(setup.steps).toEqual(['wait', 'read after start', 'wait', 'read after next', 'end'])
@@ -79,11 +81,6 @@ test.each([new StorageUnavailable('away'), new Contention()])('a stream goes on 
   const setup = new Setup([fail(error), something])
   expect(await setup.text()).toBe(BEGIN + SECOND)
   expect(setup.steps.filter((step) => step.startsWith('read'))).toEqual(['read after start', 'read after start'])
-})
-
-test('an unexpected error ends a stream like a request', async () => {
-  const text = await new Setup([fail(new TypeError('broken')), nothing]).text()
-  expect(text).toBe(`${BEGIN}event: error\ndata: {"error":{"code":"internal_error","message":"broken","request_id":"request-1"}}\n\n`)
 })
 
 test.each([

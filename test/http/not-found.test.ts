@@ -121,7 +121,7 @@ describe.each(drivers)('404, on $name', (driver) => {
     expect(await roundTrips(hidden.params)).toBe(1)
   })
 
-  /** Filters that name something, by the list and the parameter whose id they take. */
+  /** Filters that name something, by the list and the parameter whose id they take. Malformed ids: resources/filters.test.ts. */
   const filters = [
     ['column_id', '/boards/{board_id}/cards', 'column_id'],
     ['label_id', '/boards/{board_id}/cards', 'label_id'],
@@ -157,22 +157,4 @@ describe.each(drivers)('404, on $name', (driver) => {
       expectOneResponse(responses, { parameter: filter })
     },
   )
-
-  test.each(filters)(
-    'the filter %s of %s is refused with 422 if its id is malformed, or of another kind',
-    async (filter, list, parameter) => {
-      for (const reason of ['of another kind', ...malformed.map(([one]) => one)]) {
-        const path = `${fill(list, visible.params)}?${filter}=${wrongIds.get(reason)![parameter]}`
-        const { status, body } = await service.send(visible.caller.read, 'GET', path)
-        expect([reason, status, body.error.issues]).toMatchObject([reason, 422, [{ in: 'query', path: filter }]])
-      }
-    },
-  )
-
-  test.each(filters)('the filter %s of %s accepts what the caller can see', async (filter, list, parameter) => {
-    const ids: Ids = { ...visible.params, user_id: world.callers.get('member active')!.id }
-    const { status, body } = await service.send(visible.caller.read, 'GET', `${fill(list, ids)}?${filter}=${ids[parameter]}`)
-    // The member has no access to the board, and no card has the label.
-    expect([status, body.data.length > 0]).toEqual([200, parameter === 'board_id' || parameter === 'column_id'])
-  })
 })

@@ -1,10 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { PolicyInvariantError } from '../../src/policy/folder.ts'
 import { decorateStore } from '../../src/store/port.ts'
 import { TestBoard } from '../support/board.ts'
 import { memory } from '../support/memory.ts'
 import { otherFiles } from '../support/other-policy.ts'
-import { load, shipped, shippedFiles } from '../support/policy.ts'
+import { load, shipped } from '../support/policy.ts'
 import { Service } from '../support/service.ts'
 
 const other = load(otherFiles)
@@ -30,6 +29,7 @@ async function setUp() {
   return { service, creator, rename, restore, list }
 }
 
+// One that does not hold is not loaded: policy/, start/reload.test.ts.
 describe('a policy that is replaced', () => {
   test('the next request is decided by it', async () => {
     const { service, rename, restore } = await setUp()
@@ -90,14 +90,6 @@ describe('a policy that is replaced', () => {
     release()
     expect(await answer).toBe(200)
     expect(service.records.at(-1)).toMatchObject({ policy: shipped.hash, decision: { outcome: 'allowed', rules: ['X4'] } })
-  })
-
-  test('it is proved: one that does not hold leaves the present one in use', async () => {
-    const { service, rename } = await setUp()
-    const files = { ...shippedFiles, permissions: otherFiles.permissions }
-    expect(() => service.app.replacePolicy(load(files))).toThrow(PolicyInvariantError)
-    expect(service.app.services.engine.hash).toBe(shipped.hash)
-    expect(await rename()).toBe(200)
   })
 
   test('while it is replaced again and again, no request fails, and each is decided by one policy alone', async () => {

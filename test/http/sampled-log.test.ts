@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { sampleLog } from '../../src/http/sampled-log.ts'
-import { decorateStore, StorageUnavailable } from '../../src/store/port.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
 import { keys } from '../../src/store/keys.ts'
 import { sha256Hex } from '../../src/auth/secrets.ts'
-import type { Driver } from '../support/drivers.ts'
 import { captureLog } from '../support/log.ts'
 import { memory } from '../support/memory.ts'
-import { Service } from '../support/service.ts'
+import { Service, type Person } from '../support/service.ts'
 import { giveAccount, Visitor } from '../support/visitor.ts'
 
 describe('a sampled log', () => {
@@ -56,32 +55,33 @@ describe('a sampled log', () => {
 /** Requests of each kind, more than are logged. */
 const REQUESTS = 25
 
-/** A service whose storage fails when the test wants it to. */
-async function failingService() {
-  const captured = captureLog()
-  const state: { error: Error | undefined } = { error: undefined }
-  const driver: Driver = {
-    name: 'failing',
-    async open() {
-      const opened = await memory.open()
-      const read: typeof opened.store.read = async (partition, request) => {
-        if (state.error !== undefined) throw state.error
-        return opened.store.read(partition, request)
-      }
-      return { ...opened, store: decorateStore(opened.store, { read }) }
-    },
+type Prepare = (service: Service, person: Person) => Promise<(i: number) => Promise<unknown>>
+const prepareFailing =
+  (error: Error): Prepare =>
+  async (service, person) => {
+    service.store.read = async () => {
+      throw error
+    }
+    return () => service.send(person.read, 'GET', '/account')
   }
-  const service = await Service.start(driver, { log: captured.log, proxies: 1 })
-  const person = await service.person(await service.workspace())
-  return { captured, state, service, person }
-}
-type Setup = Awaited<ReturnType<typeof failingService>>
+const prepareSignIns =
+  (isThrottled: boolean): Prepare =>
+  async (service, person) => {
+    const email = await giveAccount(service, person)
+    // Sign-ins are throttled by account and by address: many addresses and accounts are refused, and one is throttled.
+    return async (i) => {
+      const visitor = new Visitor(service, { address: isThrottled ? '192.0.2.1' : `192.0.${i}.1` })
+      await visitor.open('/settings/sign-in')
+      for (let again = 0; again < (isThrottled ? 3 : 1); again++)
+        await visitor.submit({ email: isThrottled ? email : `${i}@example.org`, password: 'wrong password' })
+    }
+  }
 
 /** Each line that a client can cause without any success, with a request that causes it. */
-const causes: readonly [message: string, prepare: (setup: Setup) => Promise<(i: number) => Promise<unknown>>][] = [
+const causes: readonly [message: string, prepare: Prepare][] = [
   [
     'a replaced token was used',
-    async ({ service, person }) => {
+    async (service, person) => {
       await service.write(person.workspaceId, async (tx) => {
         const key = keys.token(sha256Hex(person.read))
         const record = (await tx.get(key))!
@@ -90,54 +90,28 @@ const causes: readonly [message: string, prepare: (setup: Setup) => Promise<(i: 
       return () => service.send(person.read, 'GET', '/account')
     },
   ],
-  [
-    'storage unavailable',
-    async ({ service, person, state }) => {
-      state.error = new StorageUnavailable('gone')
-      return () => service.send(person.read, 'GET', '/account')
-    },
-  ],
-  [
-    'unexpected error',
-    async ({ service, person, state }) => {
-      state.error = new Error('a mistake')
-      return () => service.send(person.read, 'GET', '/account')
-    },
-  ],
+  ['storage unavailable', prepareFailing(new StorageUnavailable('gone'))],
+  ['unexpected error', prepareFailing(new Error('a mistake'))],
   [
     'form refused',
-    async ({ service }) => {
-      const visitor = new Visitor(service)
-      return () =>
-        visitor.post('/settings/sign-in', { email: 'a@example.org', password: 'x' }, { headers: { origin: 'https://evil.example' } })
+    async (service) => {
+      const form = { email: 'a@example.org', password: 'x' }
+      return () => new Visitor(service).post('/settings/sign-in', form, { headers: { origin: 'https://evil.example' } })
     },
   ],
-  ...(['sign-in refused', 'sign-in throttled'] as const).map((message): (typeof causes)[number] => [
-    message,
-    async ({ service, person }) => {
-      const email = await giveAccount(service, person)
-      // Sign-ins are throttled by account and by address: many addresses and accounts are refused, and one is throttled.
-      const isThrottled = message === 'sign-in throttled'
-      return async (i) => {
-        const visitor = new Visitor(service, { address: isThrottled ? '192.0.2.1' : `192.0.${i}.1` })
-        await visitor.open('/settings/sign-in')
-        for (let again = 0; again < (isThrottled ? 3 : 1); again++)
-          await visitor.submit({ email: isThrottled ? email : `${i}@example.org`, password: 'wrong password' })
-      }
-    },
-  ]),
+  ['sign-in refused', prepareSignIns(false)],
+  ['sign-in throttled', prepareSignIns(true)],
 ]
 
 test.each(causes)('a client that causes the line "%s" often gets ten of them into the log in a second', async (message, prepare) => {
-  const setup = await failingService()
-  const { service, captured, state } = setup
-  const cause = await prepare(setup)
+  const captured = captureLog()
+  const service = await Service.start(memory, { log: captured.log, proxies: 1 })
+  const cause = await prepare(service, await service.person(await service.workspace()))
   for (let i = 0; i < REQUESTS; i++) await cause(i)
   const lines = () => captured.lines.filter(({ msg }) => msg === message)
   expect(lines()).toHaveLength(10)
   service.now += 1000
   await cause(REQUESTS)
   expect(lines()[10].left_out).toBeGreaterThanOrEqual(REQUESTS - 10)
-  state.error = undefined
   await service.stop()
 })

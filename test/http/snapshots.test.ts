@@ -61,15 +61,6 @@ describe.each(drivers)('a page of a list that is assembled from several reads, o
     return { path: `/boards/${other.id}/cards`, rename: ends('card', cards, 'title'), member: 'title', accesses: 3 }
   }
 
-  /** Creates columns, of which only the first and the last one are active. */
-  async function columns(): Promise<List> {
-    const other = await TestBoard.create(service, ann)
-    const first = await other.column()
-    const copies = await storeCopies(other, `column:${first}`, 11, (i) => ({ archived_at: i === 10 ? null : other.now }))
-    const rename = ends('column', [first, copies.at(-1)!], 'name')
-    return { path: `/boards/${other.id}/columns?limit=2`, rename, member: 'name', accesses: 4 }
-  }
-
   /** Creates two boards that are older than all others. */
   async function boards(): Promise<List> {
     const old = { created_at: '2026-11-01T00:00:00.000Z', creator_id: bob.id }
@@ -87,7 +78,6 @@ describe.each(drivers)('a page of a list that is assembled from several reads, o
     ['cards that a search finds', () => search('', 5)],
     ['cards of all boards, by their creation', () => search('sort=created_at', 6)],
     ['cards of all boards, by position', () => search('sort=position', 6)],
-    ['columns', columns],
     ['boards', boards],
     ['members of a board', boardMembers],
   ])('a page is one snapshot, whichever of its reads a change precedes: %s', async (_name, createList) => {

@@ -37,7 +37,7 @@ const file = (content: string, { name = 'file', filename = 'a.txt', headers = ['
 /** Receives a body that arrives in these chunks. */
 function receive(
   chunks: string | Iterable<string | Error>,
-  { blobs = {} as Partial<Blobs>, type = 'multipart/form-data; boundary=x' } = {},
+  { blobs = {}, type = 'multipart/form-data; boundary=x' }: { blobs?: Partial<Blobs>; type?: string | undefined } = {},
 ) {
   const rest = (typeof chunks === 'string' ? [chunks] : chunks)[Symbol.iterator]()
   const body = new ReadableStream<Uint8Array>({
@@ -73,11 +73,8 @@ describe('a received file', () => {
       visibility: 'workspace',
     })
     expect(await opened.blobKeys()).toEqual([`${upload.blobId}:0`])
-  })
-
-  test('is accessible on its board by default', async () => {
-    expect((await receive(form(file('hello')))).visibility).toBe('board')
     expect((await receive(form(field('visibility', 'private'), file('hello')))).visibility).toBe('private')
+    expect((await receive(form(file('hello')))).visibility).toBe('board')
   })
 
   test('has a tombstone in an hour, which is stored before its bytes', async () => {
@@ -175,58 +172,42 @@ describe('the name of a file', () => {
   })
 })
 
-describe('the media type of a file', () => {
-  test.each([
-    ['text/html; charset=utf-8', 'text/html'],
-    ['Text/HTML', 'text/html'],
-    ['text/html ', 'text/html'],
-    ['application/vnd.a+b.c_d-e!#$&^', 'application/vnd.a+b.c_d-e!#$&^'],
-    ['text', 'application/octet-stream'],
-    ['/html', 'application/octet-stream'],
-    ['text/', 'application/octet-stream'],
-    ['text/html/x', 'application/octet-stream'],
-    ['"text/html;x"; y=z', 'application/octet-stream'],
-    ['"x, text/html"', 'application/octet-stream'],
-    ['+/html', 'application/octet-stream'],
-    ['text/html,text/css', 'application/octet-stream'],
-    [`text/${'x'.repeat(64)}`, `text/${'x'.repeat(64)}`],
-    [`text/${'x'.repeat(65)}`, 'application/octet-stream'],
-    ['', 'text/plain'],
-  ])('%s is stored as %s', async (type, stored) => {
-    expect((await receive(form(file('x', { headers: [`content-type: ${type}`] })))).contentType).toBe(stored)
-  })
+test.each<[stored: string, types: string[]]>([
+  ['text/html', ['text/html; charset=utf-8', 'Text/HTML', 'text/html ']],
+  ['application/vnd.a+b.c_d-e!#$&^', ['application/vnd.a+b.c_d-e!#$&^']],
+  [`text/${'x'.repeat(64)}`, [`text/${'x'.repeat(64)}`]],
+  ['application/octet-stream', ['text', '/html', 'text/', 'text/html/x', '+/html', 'text/html,text/css', `text/${'x'.repeat(65)}`]],
+  ['application/octet-stream', ['"text/html;x"; y=z', '"x, text/html"']],
+  ['text/plain', ['']],
+])('the media type of a file is stored as %s if it is one of %j', async (stored, types) => {
+  for (const type of types)
+    expect([type, (await receive(form(file('x', { headers: [`content-type: ${type}`] })))).contentType]).toEqual([type, stored])
 })
 
 describe('a form that is refused', () => {
-  test.each([
-    ['without a part', form(), ['file is missing']],
-    ['without a file', form(field('visibility', 'private')), ['file is missing']],
-    ['with another file only', form(file('x', { name: 'other' })), ['other is not a known member', 'file is missing']],
-    ['with two files', form(file('x'), file('y'.repeat(60_000))), ['file is given twice']],
-    ['with three files', form(file('x'), file('y'), file('z')), ['file is given twice']],
-    ['with a file that is a field', form(field('file', 'x')), ['file must be a file: give it a filename', 'file is missing']],
-    ['with an unknown field', form(file('x'), field('owner_id', 'x')), ['owner_id is not a known member']],
-    ['with a field without a name', form(file('x'), part([disposition('')], 'x')), [' is not a known member']],
-    ['with a file without a name', form(file('x'), part([disposition('; filename="a"')], 'x')), [' is not a known member']],
-    ['with an unknown visibility', form(file('x'), field('visibility', 'public')), ['visibility must be one of workspace, board, private']],
-    ['with an empty visibility', form(file('x'), field('visibility', '')), ['visibility must be one of workspace, board, private']],
-    [
-      'with two visibilities',
-      form(field('visibility', 'private'), field('visibility', 'private'), file('x')),
-      ['visibility is given twice'],
-    ],
+  const notVisible = 'visibility must be one of workspace, board, private'
+  const skipped = (count: number) => Array.from({ length: count }, () => part(['content-type: text/plain'], 'x'))
+  const fields = Array.from({ length: 11 }, (_, i) => `f${i}`)
+  test.each<[form: string, parts: string[], ...issues: string[]]>([
+    ['without a part', [], 'file is missing'],
+    ['with another file only', [file('x', { name: 'other' })], 'other is not a known member', 'file is missing'],
+    ['with two files', [file('x'), file('y'.repeat(60_000))], 'file is given twice'],
+    ['with three files', [file('x'), file('y'), file('z')], 'file is given twice'],
+    ['with a file that is a field', [field('file', 'x')], 'file must be a file: give it a filename', 'file is missing'],
+    ['with an unknown field', [file('x'), field('owner_id', 'x')], 'owner_id is not a known member'],
+    ['with a field without a name', [file('x'), part([disposition('')], 'x')], ' is not a known member'],
+    ['with a file without a name', [file('x'), part([disposition('; filename="a"')], 'x')], ' is not a known member'],
+    ['with an unknown visibility', [file('x'), field('visibility', 'public')], notVisible],
+    ['with an empty visibility', [file('x'), field('visibility', '')], notVisible],
+    ['with two visibilities', [field('visibility', 'private'), field('visibility', 'private'), file('x')], 'visibility is given twice'],
     [
       'with more than ten fields',
-      form(file('x'), ...Array.from({ length: 11 }, (_, i) => field(`f${i}`, 'x'))),
-      Array.from({ length: 10 }, (_, i) => `f${i} is not a known member`),
+      [file('x'), ...fields.map((name) => field(name, 'x'))],
+      ...fields.slice(0, 10).map((name) => `${name} is not a known member`),
     ],
-    [
-      'whose file is behind twelve other parts',
-      form(...Array.from({ length: 12 }, () => part(['content-type: text/plain'], 'x')), file('x')),
-      ['file is missing'],
-    ],
-  ])('%s lists its issues, and leaves no bytes', async (_form, body, expected) => {
-    expect(await issues(body)).toEqual(expected)
+    ['whose file is behind twelve other parts', [...skipped(12), file('x')], 'file is missing'],
+  ])('%s lists its issues, and leaves no bytes', async (_form, parts, ...expected) => {
+    expect(await issues(form(...parts))).toEqual(expected)
     expect(await opened.blobKeys()).toEqual([])
   })
 
@@ -239,28 +220,25 @@ describe('a form that is refused', () => {
   })
 
   test('at most twelve parts with at most twenty headers each are read', async () => {
-    const skipped = Array.from({ length: 11 }, () => part(['content-type: text/plain'], 'x'))
-    expect((await receive(form(...skipped, file('x')))).size).toBe(1)
+    expect((await receive(form(...skipped(11), file('x')))).size).toBe(1)
     const padding = (length: number) => Array.from({ length }, (_, i) => `x-${i}: y`)
     const typeBehind = async (length: number) =>
       (await receive(form(file('x', { headers: [...padding(length), 'content-type: text/html'] })))).contentType
     expect([await typeBehind(18), await typeBehind(19)]).toEqual(['text/html', 'text/plain'])
   })
 
-  test.each([
-    ['a boundary that is not closed', 'multipart/form-data; boundary="', form(file('x'))],
-    ['another boundary', 'multipart/form-data; boundary=other', form(file('x'))],
-    ['an end in the middle of its file', undefined, form(file(LINE)).slice(0, -50)],
-    ['an end in the middle of a part that is ignored', undefined, form(part(['x: y'], LINE)).slice(0, -50)],
-    ['an end in the middle of an unknown file', undefined, form(file(LINE, { name: 'other' })).slice(0, -50)],
-    ['an end in the middle of a second file', undefined, form(file('x'), file(LINE)).slice(0, -50)],
-    ['no boundary', 'multipart/form-data; x="boundary=x"', form(file('x'))],
-    ['no body', undefined, ''],
-  ])('%s cannot be read', async (_name, type, body) => {
-    expect(await refusal(body, type === undefined ? {} : { type })).toEqual({
-      code: 'bad_request',
-      message: 'The multipart body could not be read.',
-    })
+  const brokenOff = (...parts: string[]) => form(...parts).slice(0, -50)
+  test.each<[title: string, body: string, type?: string]>([
+    ['a boundary that is not closed', form(file('x')), 'multipart/form-data; boundary="'],
+    ['another boundary', form(file('x')), 'multipart/form-data; boundary=other'],
+    ['no boundary', form(file('x')), 'multipart/form-data; x="boundary=x"'],
+    ['an end in the middle of its file', brokenOff(file(LINE))],
+    ['an end in the middle of a part that is ignored', brokenOff(part(['x: y'], LINE))],
+    ['an end in the middle of an unknown file', brokenOff(file(LINE, { name: 'other' }))],
+    ['an end in the middle of a second file', brokenOff(file('x'), file(LINE))],
+    ['no body', ''],
+  ])('%s cannot be read', async (_title, body, type) => {
+    expect(await refusal(body, { type })).toEqual({ code: 'bad_request', message: 'The multipart body could not be read.' })
     expect(await opened.blobKeys()).toEqual([])
   })
 })
@@ -345,18 +323,13 @@ describe('an upload that is interrupted', () => {
   })
 })
 
-test.each([
-  ['multipart/form-data; boundary=x', true],
-  ['Multipart/Form-Data ; charset=utf-8; BOUNDARY=x', true],
-  ['multipart/form-data; boundary=', false],
-  ['multipart/form-data', false],
-  ['multipart/form-data; x-boundary', false],
-  ['multipart/mixed; boundary=x', false],
-  ['x multipart/form-data; boundary=x', false],
-  ['application/json', false],
-  [undefined, false],
-])('the type %s is that of an upload: %s', (type, expected) => {
-  expect(isUpload(new Headers(type === undefined ? {} : { 'content-type': type }))).toBe(expected)
+test.each<[expected: boolean, types: string[]]>([
+  [true, ['multipart/form-data; boundary=x', 'Multipart/Form-Data ; charset=utf-8; BOUNDARY=x']],
+  [false, ['multipart/form-data; boundary=', 'multipart/form-data', 'multipart/form-data; x-boundary']],
+  [false, ['multipart/mixed; boundary=x', 'x multipart/form-data; boundary=x', 'application/json']],
+])('the type of an upload: %s for %j', (expected, types) => {
+  expect(types.map((type) => isUpload(new Headers({ 'content-type': type })))).toEqual(types.map(() => expected))
+  expect(isUpload(new Headers())).toBe(false)
 })
 
 test('the announced size may exceed the maximum by 64 KiB, for the other parts of the form', () => {

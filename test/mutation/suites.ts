@@ -16,7 +16,6 @@ const FURTHER: Readonly<Record<string, readonly string[]>> = {
 /** Suites of few and long tests: a mutant that only they notice deserves a test of its own. */
 const EXHAUSTIVE = [
   'http/matrix',
-  'http/order',
   'http/fuzz',
   'resources/batch-placements',
   'resources/claims-model',

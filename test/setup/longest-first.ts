@@ -26,7 +26,6 @@ const LONG = [
   'admin/board-import',
   'start/workers',
   'start/reload',
-  'http/order',
   'stress/histories/',
   'store/open',
   'http/changed-facts',

@@ -73,7 +73,7 @@ describe('the OpenAPI document', () => {
     expect(listed.map(({ operation }) => operation.operationId).toSorted()).toEqual(forbidden.map(({ id }) => id).toSorted())
   })
 
-  test.each(documented.map(({ method, path, operation }) => [operation.operationId, { method, path, operation }] as const))(
+  test.each(documented.map((one) => [one.operation.operationId, one] as const))(
     '%s has a summary, a description, its parameters and its body',
     (id, { path, operation }) => {
       const row = operations.find((one) => one.id === id)!
@@ -115,42 +115,27 @@ describe('the OpenAPI document', () => {
     expect(wrong).toEqual([])
   })
 
-  test('states the defaults, the patterns and the nullable members of a body', () => {
-    expect(document.components.schemas['CardsCreateBody']).toMatchObject({
-      required: ['column_id', 'title'],
-      additionalProperties: false,
-      properties: {
-        column_id: { type: 'string', pattern: expect.stringMatching(/^\^col_/) },
-        title: { type: 'string', minLength: 1, maxLength: 500 },
-        description: { type: 'string', default: '', maxLength: 50_000 },
-        due_at: { type: ['string', 'null'], format: 'date-time', default: null },
-        assignee_ids: {
-          type: 'array',
-          uniqueItems: true,
-          maxItems: 20,
-          default: [],
-          items: { pattern: expect.stringMatching(/^\^\(\?:me\|usr_/) },
-        },
-        to: { enum: ['first', 'last'] },
-      },
+  test('states the defaults, the patterns and the nullable members of a body, and those of a query', () => {
+    const body = document.components.schemas['CardsCreateBody'] as { required: string[]; properties: Record<string, JsonSchema> }
+    expect([body['required'], body['additionalProperties' as never]]).toEqual([['column_id', 'title'], false])
+    expect(body.properties).toMatchObject({
+      column_id: { type: 'string', pattern: expect.stringMatching(/^\^col_/) },
+      description: { type: 'string', default: '', maxLength: 50_000 },
+      due_at: { type: ['string', 'null'], format: 'date-time', default: null },
+      assignee_ids: { uniqueItems: true, maxItems: 20, default: [], items: { pattern: expect.stringMatching(/^\^\(\?:me\|usr_/) } },
+      to: { enum: ['first', 'last'] },
     })
-    expect(parametersOf(operationOf('boards.read').operation)).toContainEqual(
-      expect.objectContaining({
-        name: 'include',
-        style: 'form',
-        explode: true,
-        schema: expect.objectContaining({
-          type: 'array',
-          items: { type: 'string', enum: ['columns', 'cards', 'labels', 'members', 'counts', 'claim'] },
-        }),
-      }),
-    )
-    const ofList = parametersOf(operationOf('cards.list').operation).map(({ name, schema }) => [name, schema] as const)
-    expect(Object.fromEntries(ofList)).toMatchObject({
-      limit: { type: 'integer', minimum: 1, maximum: 100, default: 50 },
-      archived: { type: 'boolean', default: false },
-      q: { type: 'string', minLength: 1, maxLength: 200 },
-      fields: { type: 'array', items: { enum: expect.arrayContaining(['id', 'title', 'counts']) } },
+    const queryOf = (id: string) => Object.fromEntries(parametersOf(operationOf(id).operation).map((one) => [one.name, one]))
+    expect(queryOf('boards.read')['include']).toMatchObject({
+      style: 'form',
+      explode: true,
+      schema: { type: 'array', items: { type: 'string', enum: ['columns', 'cards', 'labels', 'members', 'counts', 'claim'] } },
+    })
+    expect(queryOf('cards.list')).toMatchObject({
+      limit: { schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 } },
+      archived: { schema: { type: 'boolean', default: false } },
+      q: { schema: { type: 'string', minLength: 1, maxLength: 200 } },
+      fields: { schema: { type: 'array', items: { enum: expect.arrayContaining(['id', 'title', 'counts']) } } },
     })
   })
 
@@ -163,10 +148,6 @@ describe('the OpenAPI document', () => {
       kind === 'securitySchemes' ? [] : Object.keys(components).filter((name) => !whole.includes(`"#/components/${kind}/${name}"`)),
     )
     expect(unused).toEqual([])
-  })
-
-  test('is the same text each time', () => {
-    expect(JSON.stringify(defaultDocument())).toBe(JSON.stringify(document))
   })
 
   test('has notes and tags only for what exists', () => {
@@ -194,6 +175,8 @@ function masked(examples: RecordedExamples): unknown {
   return JSON.parse(text)
 }
 
+const pointerTo = (path: string, method: string) => `paths/${encodeURIComponent(path.replaceAll('/', '~1'))}/${method}`
+
 describe('the examples of the OpenAPI document', () => {
   test('are what the service answers on the demo data', async () => {
     expect(masked(recordedExamples), 'the examples are stale: run "npm run matrix" and read the difference').toEqual(
@@ -206,11 +189,10 @@ describe('the examples of the OpenAPI document', () => {
     const validate = (where: string, media: MediaTypeObject | undefined, pointer: string): void => {
       if (media === undefined) return
       const values = media.examples === undefined ? [media.example] : Object.values(media.examples).map(({ value }) => value)
-      for (const value of values)
-        if (check.errorsAt(pointer, value).length > 0) invalid.push([where, check.errorsAt(pointer, value), value])
+      for (const value of values) for (const error of check.errorsAt(pointer, value)) invalid.push([where, error, value])
     }
     for (const { method, path, operation } of documented) {
-      const base = `paths/${encodeURIComponent(path.replaceAll('/', '~1'))}/${method}`
+      const base = pointerTo(path, method)
       const body = operation.requestBody?.content['application/json']
       validate(`${operation.operationId}: its body`, body, `${base}/requestBody/content/application~1json/schema`)
       for (const [status, response] of Object.entries(operation.responses)) {
@@ -228,7 +210,7 @@ describe('the examples of the OpenAPI document', () => {
   test('of the errors match the schema of every operation for further failures', () => {
     const { errors } = recordedExamples
     for (const { method, path } of documented) {
-      const pointer = `paths/${encodeURIComponent(path.replaceAll('/', '~1'))}/${method}/responses/default/content/application~1json/schema`
+      const pointer = `${pointerTo(path, method)}/responses/default/content/application~1json/schema`
       for (const value of Object.values(errors)) expect([path, check.errorsAt(pointer, value)]).toEqual([path, []])
       expect(check.errorsAt(pointer, { error: { code: 'other' } })).not.toEqual([])
     }
@@ -242,10 +224,9 @@ describe('the examples of the OpenAPI document', () => {
   })
 
   test('of headers and parameters match their schemas', () => {
-    const { headers, parameters } = document.components
-    for (const [name, { example }] of Object.entries(headers))
-      expect([name, check.errorsAt(`components/headers/${name}/schema`, example)]).toEqual([name, []])
-    for (const [name, { example }] of Object.entries(parameters))
-      if (example !== undefined) expect([name, check.errorsAt(`components/parameters/${name}/schema`, example)]).toEqual([name, []])
+    for (const kind of ['headers', 'parameters'] as const)
+      for (const [name, { example }] of Object.entries(document.components[kind]))
+        if (kind === 'headers' || example !== undefined)
+          expect([name, check.errorsAt(`components/${kind}/${name}/schema`, example)]).toEqual([name, []])
   })
 })

@@ -35,7 +35,9 @@ describe('the comparison of a response with the OpenAPI document', () => {
   const created = (check: DocumentCheck) => () => check.check('POST', '/boards', { ...board, requestBody: body })
   const listed = (check: DocumentCheck) => () => check.check('GET', '/boards/{board_id}/cards', cards)
   const forbidden = (check: DocumentCheck) => () => check.check('POST', '/boards', refused)
-  const responsesOf = (document: any) => document.paths['/boards'].post.responses
+  // The members of schemas.
+  const boardOf = ({ schemas }: any) => schemas.Board.properties
+  const cardOf = ({ schemas }: any) => schemas.ListedCardWithCounts.allOf[1].properties
 
   test('accepts what the service sends', () => {
     const check = changed(() => undefined)
@@ -44,84 +46,30 @@ describe('the comparison of a response with the OpenAPI document', () => {
     forbidden(check)()
   })
 
-  test.each<[what: string, change: (document: any) => void, send: typeof created, message: RegExp]>([
-    [
-      'a member that is not documented',
-      (document) => delete document.components.schemas.Board.properties.name,
-      created,
-      /additionalProperty.*name/s,
-    ],
-    ['a documented member that is missing', (document) => document.components.schemas.Board.required.push('colour'), created, /colour/],
-    [
-      'a member of an extended schema that is not documented',
-      (document) => delete document.components.schemas.ListedCardWithCounts.allOf[1].properties.counts,
-      listed,
-      /unevaluated.*counts/s,
-    ],
-    [
-      'a nested member that is not documented',
-      (document) => delete document.components.schemas.ListedCardWithCounts.allOf[1].properties.counts.properties.comments,
-      listed,
-      /comments/,
-    ],
-    [
-      'a member of the page that is not documented',
-      (document) => delete document.components.schemas.ListedCardWithCountsListResponse.properties.page.properties.next_cursor,
-      listed,
-      /next_cursor/,
-    ],
-    [
-      'a value of another type',
-      (document) => (document.components.schemas.Board.properties.name.type = 'integer'),
-      created,
-      /must be integer/,
-    ],
-    [
-      'a value that its pattern does not match',
-      (document) => (document.components.schemas.Board.properties.id.pattern = '^x'),
-      created,
-      /must match pattern/,
-    ],
-    [
-      'a text that is longer than documented',
-      (document) => (document.components.schemas.Board.properties.name.maxLength = 2),
-      created,
-      /more than 2/,
-    ],
-    ['a status that is not documented', (document) => delete responsesOf(document)['201'], created, /the status is not documented/],
-    [
-      'an error code that is not documented',
-      (document) => (responsesOf(document)['403'] = responsesOf(document)['401']),
-      forbidden,
-      /code/,
-    ],
-    [
-      'a header that is not documented',
-      (document) => delete responsesOf(document)['201'].headers.ETag,
-      created,
-      /the header etag is not documented/,
-    ],
+  const unknown = { $ref: '#/components/headers/Accept-Ranges' }
+  test.each<[what: string, change: (document: any, responses: any) => void, send: typeof created, message: RegExp]>([
+    ['a member that is not documented', ({ components }) => delete boardOf(components).name, created, /additionalProperty.*name/s],
+    ['a documented member that is missing', ({ components }) => components.schemas.Board.required.push('colour'), created, /colour/],
+    ['a member of an extended schema', ({ components }) => delete cardOf(components).counts, listed, /unevaluated.*counts/s],
+    ['a status', (_all, responses) => delete responses['201'], created, /the status is not documented/],
+    ['an error code', (_all, responses) => (responses['403'] = responses['401']), forbidden, /code/],
+    ['a header', (_all, responses) => delete responses['201'].headers.ETag, created, /the header etag is not documented/],
     [
       'a documented header that is missing',
-      (document) => (responsesOf(document)['201'].headers['Accept-Ranges'] = { $ref: '#/components/headers/Accept-Ranges' }),
+      (_all, responses) => (responses['201'].headers['Accept-Ranges'] = unknown),
       created,
       /the header accept-ranges is missing/,
     ],
-    ['a header with another value', (document) => (document.components.headers.Vary.schema.const = 'Cookie'), created, /the header vary/],
+    ['a header with another value', ({ components }) => (components.headers.Vary.schema.const = 'x'), created, /the header vary/],
+    ['an operation', ({ paths }) => delete paths['/boards'].post, created, /the operation is not documented/],
     [
-      'an operation that is not documented',
-      (document) => delete document.paths['/boards'].post,
-      created,
-      /the operation is not documented/,
-    ],
-    [
-      'an accepted body that is not documented',
-      (document) => (document.components.schemas.BoardsCreateBody.properties.name.maxLength = 2),
+      'an accepted body',
+      ({ components }) => (components.schemas.BoardsCreateBody.properties.name.maxLength = 2),
       created,
       /the body of the request/,
     ],
   ])('finds %s', (_what, change, send, message) => {
-    expect(send(changed(change))).toThrow(message)
+    expect(send(changed((document) => void change(document, document.paths['/boards'].post.responses)))).toThrow(message)
   })
 
   const error = { code: 'conflict', message: 'There are too many boards.', request_id: '4a2f0c1e-8f0b-4a57-9f0e-2f6d4f3b1c55' }

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startListener } from '../../../src/listener/listener.ts'
 import { encodeCursor } from '../../../src/listing/pages.ts'
 import { errors, type ErrorCode } from '../../../src/model/errors.ts'
 import { limits } from '../../../src/model/limits.ts'
@@ -10,7 +9,6 @@ import { defaultDocument } from '../../support/document-check.ts'
 import { memory } from '../../support/memory.ts'
 import { buildWorld, createScenario, exampleBody, type Scenario, type World } from '../../support/scenario.ts'
 import { Service, type Reply } from '../../support/service.ts'
-import { exchangeWhole } from '../../support/whole-reply.ts'
 
 // Each error that the document lists for an operation is provoked. That the service answers no other is checked for every
 // response of all suites (support/document-check.ts).
@@ -151,18 +149,13 @@ describe('the errors that the document lists for an operation', () => {
       expect(headers.get('cache-control')).toBe('private, no-store')
     }
     const isProvoked = (code: string) => !ELSEWHERE.has(code as ErrorCode) && !BEFORE.has(code as ErrorCode)
-    // A GET or a DELETE whose head is no valid HTTP; the next test provokes it.
+    // A GET or a DELETE whose head is no valid HTTP.
     const inTheHead = 'bad_request' in provoked ? [] : ['bad_request']
     expect(documentedCodes(operation).filter(isProvoked).toSorted()).toEqual([...Object.keys(provoked), ...inTheHead].toSorted())
   })
 
-  test('a request whose head is not valid gets the errors that every operation lists', async () => {
-    const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
-    const codeOf = async (head: string) =>
-      (JSON.parse((await exchangeWhole(listener.port, head)).body.toString()) as { error: { code: string } }).error.code
-    expect(await codeOf('GET /v1/account HTTP/1.1\r\nhost: a b\r\n\r\n')).toBe('bad_request')
-    expect(await codeOf(`GET /v1/account HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`)).toBe('headers_too_large')
-    await listener.close()
+  // They are provoked in headers.test.ts.
+  test('every operation lists the errors of a request whose head is not valid', () => {
     for (const operation of operations)
       expect([operation.id, documentedCodes(operation)]).toEqual([
         operation.id,

@@ -1,8 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startListener, type Listener } from '../../../src/listener/listener.ts'
+import { TestBoard } from '../../support/board.ts'
 import { defaultDocument } from '../../support/document-check.ts'
+import { handWrittenOperations } from '../../support/hand-written-decisions.ts'
 import { memory } from '../../support/memory.ts'
-import { Service } from '../../support/service.ts'
+import { Service, type Person } from '../../support/service.ts'
+
+/** One line of the calls. */
+interface Call {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly body: string | undefined
+  readonly id: string
+  readonly scope: string
+}
+
+const CALL = /^- `([A-Z]+) (\/[^\s?`]*)(\?[^\s`]*)?(?: (\{.*\}))?`: [^`]*\. \(([\w.]+), kanban:(\w+)\)$/gm
+/** What an agent cannot do without (issue: "No silent trap"). */
+const NEEDED = ['boards.create', 'columns.create', 'cards.list', 'cards.search', 'cards.complete', 'boards.changes']
 
 describe('what is served outside of /v1 for the developers of clients', () => {
   let service: Service
@@ -24,14 +40,16 @@ describe('what is served outside of /v1 for the developers of clients', () => {
     expect(await response.json()).toEqual(JSON.parse(JSON.stringify(defaultDocument())))
   })
 
-  test('the document of a service with rate limits and a public origin states them', async () => {
+  test('the documents of a service with rate limits and a public origin state them', async () => {
     const options = {
       origin: 'https://kanban.example',
       rateLimits: { quotas: { token: 7, workspace: 70, address: 77 } },
       uploadBytes: 12_345,
     }
     const other = await Service.start(memory, options)
-    const document = (await (await other.app.fetch(new Request('http://localhost/openapi.json'))).json()) as any
+    const get = async (path: string) => (await other.app.fetch(new Request(`http://localhost${path}`))).text()
+    const document = JSON.parse(await get('/openapi.json'))
+    expect(await get('/llms.txt')).toContain('Base URL: https://kanban.example/v1\n')
     await other.stop()
     expect(document.servers).toMatchObject([{ url: 'https://kanban.example/v1' }])
     expect(document.info.description).toContain('7 requests of a token and 70 in a workspace in a minute, and 77 failed credentials')
@@ -39,47 +57,28 @@ describe('what is served outside of /v1 for the developers of clients', () => {
   })
 
   test.each(['/openapi.json', '/llms.txt', '/.well-known/authzen-configuration'])(
-    '%s can be cached, and revalidated by its ETag',
+    '%s can be cached, is revalidated by its ETag, answers HEAD like GET, and refuses other methods',
     async (path) => {
-      const first = await send(path)
-      const { length } = Buffer.from(await first.arrayBuffer())
-      const etag = first.headers.get('etag')!
-      expect([first.headers.get('cache-control'), etag, first.headers.get('content-length')]).toEqual([
-        'public, max-age=300',
+      const [first, head] = [await send(path), await send(path, { method: 'HEAD' })]
+      const text = await first.text()
+      const names = ['content-type', 'content-length', 'etag', 'cache-control', 'x-content-type-options']
+      const [type, length, etag, cached] = names.map((name) => first.headers.get(name))
+      expect([type, length, etag, cached]).toEqual([
+        expect.any(String),
+        String(Buffer.byteLength(text)),
         expect.stringMatching(/^"[0-9a-f]{64}"$/),
-        String(length),
+        'public, max-age=300',
       ])
-      const second = await send(path, { headers: { 'if-none-match': etag } })
+      const headersOfHead = names.map((name) => head.headers.get(name))
+      expect([head.status, await head.text(), headersOfHead]).toEqual([200, '', names.map((name) => first.headers.get(name))])
+      const second = await send(path, { headers: { 'if-none-match': etag! } })
       expect([second.status, await second.text(), second.headers.get('etag')]).toEqual([304, '', etag])
       expect((await send(path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
-    },
-  )
-
-  test.each(['/openapi.json', '/llms.txt', '/.well-known/authzen-configuration'])(
-    '%s answers HEAD like GET, and refuses other methods',
-    async (path) => {
-      const [get, head] = [await send(path), await send(path, { method: 'HEAD' })]
-      const names = ['content-type', 'content-length', 'etag', 'cache-control', 'x-content-type-options']
-      expect([head.status, await head.text(), names.map((name) => head.headers.get(name))]).toEqual([
-        200,
-        '',
-        names.map((name) => get.headers.get(name)),
-      ])
       for (const method of ['POST', 'PUT', 'DELETE']) {
         const refused = await send(path, { method })
-        expect([refused.status, refused.headers.get('allow'), ((await refused.json()) as any).error.code]).toEqual([
-          405,
-          'GET, HEAD',
-          'method_not_allowed',
-        ])
+        const { error } = (await refused.json()) as any
+        expect([refused.status, refused.headers.get('allow'), error.code]).toEqual([405, 'GET, HEAD', 'method_not_allowed'])
       }
-    },
-  )
-
-  test.each(['/openapi.json/', '/openapi', '/v1/openapi.json', '/llms.txt/x', '/.well-known/authzen-configuration/', '/.well-known'])(
-    '%s is not a path of the document',
-    async (path) => {
-      expect([401, 404]).toContain((await send(path)).status)
     },
   )
 
@@ -108,10 +107,68 @@ describe('what is served outside of /v1 for the developers of clients', () => {
     },
   )
 
-  test('/llms.txt names the public origin if the operator has set it', async () => {
-    const other = await Service.start(memory, { origin: 'https://kanban.example' })
-    const text = await (await other.app.fetch(new Request('http://localhost/llms.txt'))).text()
-    await other.stop()
-    expect(text).toContain('Base URL: https://kanban.example/v1\n')
+  describe('/llms.txt', () => {
+    let ann: Person
+    let text: string
+    let calls: Call[]
+    let names: Readonly<Record<string, string>>
+    beforeAll(async () => {
+      ann = await service.person(await service.workspace(), 'member', 'Ann')
+      text = await (await send('/llms.txt')).text()
+      calls = [...text.matchAll(CALL)].map(([, method, path, query, body, id, scope]) => {
+        return { method: method!, path: path!, query: query ?? '', body, id: id!, scope: scope! }
+      })
+      const board = await TestBoard.create(service, ann)
+      const column_id = await board.column()
+      const card_id = await board.card(column_id)
+      const { changes_cursor } = (await board.get(`/boards/${board.id}?include=columns`)).body.data
+      names = { board_id: board.id, column_id, card_id, changes_cursor, user_id: ann.id }
+    })
+    /** Puts what exists in the place of each name. */
+    const fill = (part: string) => part.replaceAll(/\{(\w+)\}/g, (_, name: string) => names[name] ?? `no value for ${name}`)
+
+    test('fits on one screen, and each of its lines about a call can be read', () => {
+      expect(text.split('\n').length).toBeLessThanOrEqual(50)
+      expect(text.length).toBeLessThan(4500)
+      expect(calls).toHaveLength(text.match(/^- `/gm)!.length)
+      expect(calls.map(({ id }) => id)).toEqual(expect.arrayContaining(NEEDED))
+    })
+
+    test('has calls that do what it says, each with the scope that it names', async () => {
+      for (const { method, path, query, body, id, scope } of calls) {
+        expect(handWrittenOperations.find((row) => row.id === id)).toMatchObject({ method, path, scope })
+        const token = ann[scope as 'read' | 'write']
+        const { status, text: answer } = await service.send(token, method, fill(path + query), body && fill(body))
+        expect([id, status], answer).toEqual([id, method === 'POST' && !path.endsWith('/move') ? 201 : 200])
+      }
+    })
+
+    // That the service does what these say: etags.test.ts, idempotency.test.ts, fields.test.ts, resources/changes.test.ts.
+    test.each([
+      ['how not to overwrite a change', /`ETag`.*`If-Match`.*412/],
+      ['how a write is repeated', /`Idempotency-Key`.*made once/],
+      ['that what is not known is an error', /not known, or malformed, is 422, and `issues` names it/],
+      ['how to know what has changed', /`changes_cursor`.*`after`.*`page\.next_cursor`/],
+    ])('says %s', (_what, said) => {
+      expect(text).toMatch(said)
+    })
+
+    test('says where MCP is', async () => {
+      const [, url] = /^MCP: (\S+) /m.exec(text)!
+      const headers = {
+        authorization: `Bearer ${ann.read}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      }
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })
+      const response = await fetch(url!, { method: 'POST', headers, body })
+      expect([response.status, (await response.text()).includes('find_cards')]).toEqual([200, true])
+    })
+
+    test('has links that lead somewhere', async () => {
+      const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, url]) => url!)
+      expect(links).toHaveLength(2)
+      for (const url of links) expect([url, (await fetch(url, { headers: { connection: 'close' } })).status]).toEqual([url, 200])
+    })
   })
 })
