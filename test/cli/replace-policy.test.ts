@@ -60,18 +60,6 @@ describe('a policy that is replaced', () => {
     )
     expect(inUse()).toBe(other.hash)
   })
-
-  test('is used even if it cannot be compared with the shipped one', async () => {
-    const { lines, replace, inUse } = await setUp()
-    const departures = { failure: 'the policies cannot be compared' }
-    const examine: Examiner['examine'] = async (...given) => ({ ...(await examiner.examine(...given)), departures }) as Examination
-    expect(await replace({ examine })).toBeDefined()
-    expect(inUse()).toBe(other.hash)
-    expect(lines.map(({ event, reason }) => [event, reason])).toEqual([
-      ['policy.replaced', undefined],
-      ['policy.not_compared', 'the policies cannot be compared'],
-    ])
-  })
 })
 
 describe('a policy is refused, the present one stays in use, and the log says why', () => {
