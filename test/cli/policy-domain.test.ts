@@ -49,25 +49,14 @@ describe('the policy of another domain', () => {
     expect(stdout).not.toMatch(/kanban|boards?\./)
   })
 
-  const explain = (...words: string[]) => run('explain', '--policies', repositoriesFolder, ...words)
-
   test.each([
-    ['issues.close', ['--scope', 'write', '--any', '--facts', 'caller.organization=outside,repository.role=none'], 11, /^not_found if /m],
-    ['keys.update', ['--scope', 'write', '--facts', 'key.owner=caller', '--fields', 'title'], 0, /R11: A key says who somebody is/],
-    ['keys.update', ['--scope', 'read', '--facts', 'key.owner=caller', '--fields', 'title'], 11, /insufficient_scope/],
-    ['organization.audit', ['--facts', 'caller.organization=member'], 11, /403 forbidden/],
-  ])('explain %s %j', async (operation, words, code, output) => {
-    const result = await explain('--operation', operation, ...words)
-    expect([result.code, result.stdout]).toEqual([code, expect.stringMatching(output)])
+    [['issues.close', '--any', '--facts', 'caller.organization=outside,repository.role=none'], 11, /^not_found if /m],
+    [['keys.update', '--facts', 'key.owner=caller', '--fields', 'title'], 0, /R11: A key says who somebody is/],
+    [['keys.update', '--facts', 'key.owner=caller', '--fields', 'name'], 2, /keys.update does not take "name", but title, owner/],
+  ])('explain %j', async ([operation, ...words], code, output) => {
+    const result = await run('explain', '--policies', repositoriesFolder, '--operation', operation!, '--scope', 'write', ...words)
+    expect([result.code, result.stdout + result.stderr]).toEqual([code, expect.stringMatching(output)])
     expect(result.stdout).not.toMatch(/kanban|401/)
-  })
-
-  test.each([
-    [['--operation', 'keys.update'], 'scope: state the scope of the token: none, repo:read, repo:write, repo:admin'],
-    [['--operation', 'keys.update', '--scope', 'write', '--fields', 'name'], 'fields: keys.update does not take "name", but title, owner'],
-  ])('explain %j says what is wrong', async (words, message) => {
-    const { code, stderr } = await explain(...words)
-    expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
   })
 
   test('is refused by the service', async () => {

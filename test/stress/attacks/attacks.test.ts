@@ -13,96 +13,72 @@ const REQUESTS = effort(20)
 const MAX_MEMORY = 600
 
 interface Drill {
-  /** what the responses of the attacker may be */
-  readonly statuses: readonly string[]
+  /** what the responses of the attacker may be; default: what the limits let through, and what they refuse */
+  readonly statuses?: readonly string[]
   /** what each of its requests costs at least; undefined: one unit */
   readonly units?: number
-  prepare(target: Target): Promise<{ readonly attack: Attack; readonly victim: string; readonly requests: readonly Sent[] }>
-}
-
-/** Ordinary requests of someone. */
-async function ordinary(target: Target, token: string): Promise<readonly Sent[]> {
-  const { board, cards } = await target.board(token, 3, 'A card')
-  return [
-    { method: 'GET', path: `/boards/${board}/cards` },
-    { method: 'POST', path: `/cards/${cards[0]}/comments`, body: { body: 'A comment' } },
-  ]
-}
-
-/** An attack in one workspace, while someone works in another one. */
-const onOthers = async (target: Target, attack: Omit<Attack, 'token'>) => {
-  const victim = target.token(1, 0)
-  return { attack: { token: target.token(0, 0), ...attack }, victim, requests: await ordinary(target, victim) }
+  /** whether the victim is in the workspace of the attacker */
+  readonly isInWorkspace?: boolean
+  /** @param board that of the victim */
+  prepare(target: Target, token: string, board: string): Promise<Omit<Attack, 'token'>>
 }
 
 /** A board with cards of 200 KB. */
-const fatBoard = async (target: Target, cards: number) => target.board(target.token(0, 0), cards, '\u{1F600}'.repeat(50_000))
-/** What the limits let through, and what they refuse. */
-const LIMITED = ['200', '429']
+const fatBoard = async (target: Target, token: string, cards: number) => target.board(token, cards, '\u{1F600}'.repeat(50_000))
 
 const drills: Readonly<Record<string, Drill>> = {
   'a board is renamed all the time, and another member comments on it and lists its cards': {
-    statuses: LIMITED,
-    async prepare(target) {
-      const [attacker, victim] = [target.token(0, 0), target.token(0, 1)]
-      const requests = await ordinary(target, attacker)
-      const board = /\/boards\/[^/]*/.exec(requests[0]!.path)![0]
-      const rename = Array.from({ length: 10 }, (_, i) => ({ method: 'PATCH', path: board, body: { name: `${i}` } }))
-      return { attack: { kind: 'hammer', token: attacker, connections: 12, requests: rename }, victim, requests }
+    isInWorkspace: true,
+    async prepare(_target, _token, board) {
+      const requests = Array.from({ length: 10 }, (_, i) => ({ method: 'PATCH', path: `/boards/${board}`, body: { name: `${i}` } }))
+      return { kind: 'hammer', connections: 12, requests }
     },
   },
   'long lists are requested over connections that are not read': {
     statuses: ['ignored'],
-    async prepare(target) {
-      const { board } = await target.board(target.token(0, 0), 100, 'x'.repeat(50_000))
-      const requests = [{ method: 'GET', path: `/boards/${board}/cards?limit=100` }]
-      return onOthers(target, { kind: 'ignore', connections: 8, requests })
+    async prepare(target, token) {
+      const { board } = await target.board(token, 100, 'x'.repeat(50_000))
+      return { kind: 'ignore', connections: 8, requests: [{ method: 'GET', path: `/boards/${board}/cards?limit=100` }] }
     },
   },
   'bodies with 50,000 unknown members are sent': {
     statuses: ['422', '429'],
-    async prepare(target) {
+    async prepare() {
       const members = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`${i.toString(36)}`, 1]))
-      const requests = [{ method: 'POST', path: '/boards', body: { name: 'x', ...members } }]
-      return onOthers(target, { kind: 'hammer', connections: 12, requests })
+      return { kind: 'hammer', connections: 12, requests: [{ method: 'POST', path: '/boards', body: { name: 'x', ...members } }] }
     },
   },
   'a large board is searched over 32 connections': {
-    statuses: LIMITED,
-    async prepare(target) {
-      const { board } = await target.board(target.token(0, 0), Math.min(effort(500), 5000), 'lorem ipsum '.repeat(50))
-      return onOthers(target, { kind: 'hammer', connections: 32, requests: [{ method: 'GET', path: `/boards/${board}/cards?q=nothing` }] })
+    async prepare(target, token) {
+      const { board } = await target.board(token, Math.min(effort(500), 5000), 'lorem ipsum '.repeat(50))
+      return { kind: 'hammer', connections: 32, requests: [{ method: 'GET', path: `/boards/${board}/cards?q=nothing` }] }
     },
   },
   'long cards are listed over 60 connections': {
-    statuses: LIMITED,
     units: 16,
-    async prepare(target) {
-      const { board } = await fatBoard(target, 8)
-      return onOthers(target, { kind: 'hammer', connections: 60, requests: [{ method: 'GET', path: `/boards/${board}/cards?limit=100` }] })
+    async prepare(target, token) {
+      const { board } = await fatBoard(target, token, 8)
+      return { kind: 'hammer', connections: 60, requests: [{ method: 'GET', path: `/boards/${board}/cards?limit=100` }] }
     },
   },
   'long cards are completed in batches through MCP over 48 connections': {
-    statuses: LIMITED,
     units: 5,
-    async prepare(target) {
-      const { board, cards } = await fatBoard(target, 5)
+    async prepare(target, token) {
+      const { board, cards } = await fatBoard(target, token, 5)
       const requests = [true, false].map((completed) => {
         const operations = cards.map((card_id) => ({ operation: 'cards.complete', params: { card_id }, body: { completed } }))
         const params = { name: 'make_many_changes', arguments: { board_id: board, operations } }
         return { method: 'POST', path: '', body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params } }
       })
-      return onOthers(target, { kind: 'mcp', connections: 48, requests })
+      return { kind: 'mcp', connections: 48, requests }
     },
   },
   'evaluations name 35 ids in each of 100 questions, over 32 connections': {
-    statuses: LIMITED,
     units: 25,
-    async prepare(target) {
-      const token = target.token(0, 0)
+    async prepare(target, token) {
       const { board } = await target.board(token, 1, 'A card')
       const body = await target.longEvaluation(token, board)
-      return onOthers(target, { kind: 'hammer', connections: 32, requests: [{ method: 'POST', path: '/access/evaluations', body }] })
+      return { kind: 'hammer', connections: 32, requests: [{ method: 'POST', path: '/access/evaluations', body }] }
     },
   },
 }
@@ -142,9 +118,16 @@ describe.each(driversOf('service'))('an attack does not stop others, on %s', (st
     await redis?.stop()
   })
 
-  test.each(Object.entries(drills))('%s', async (name, { prepare, statuses, units = 1 }) => {
+  test.each(Object.entries(drills))('%s', async (name, { prepare, statuses = ['200', '429'], units = 1, isInWorkspace = false }) => {
     const began = performance.now()
-    const { attack, victim, requests } = await prepare(target)
+    const token = target.token(0, 0)
+    const victim = isInWorkspace ? target.token(0, 1) : target.token(1, 0)
+    const { board, cards } = await target.board(victim, 3, 'A card')
+    const requests = [
+      { method: 'GET', path: `/boards/${board}/cards` },
+      { method: 'POST', path: `/cards/${cards[0]}/comments`, body: { body: 'A comment' } },
+    ]
+    const attack = { token, ...(await prepare(target, token, board)) }
     // The first requests are slower.
     await measure(target, victim, requests)
     const quiet = await measure(target, victim, requests)
