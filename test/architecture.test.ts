@@ -117,6 +117,18 @@ describe('the import order', () => {
 })
 
 describe('source files', () => {
+  test('are all reached by what runs: the bundle, the client and the engine', async () => {
+    const { entries, scripts } = (await import(new URL('../.bundle.js', import.meta.url).href)) as Record<string, object>
+    const reached = new Set<string>([
+      ...Object.values(entries!),
+      ...Object.values(scripts!),
+      'src/client/client.ts',
+      'src/policy-public.ts',
+    ])
+    for (const path of reached) if (parsed.has(path)) for (const target of importedFiles(path)) reached.add(target)
+    expect(sources.filter((path) => !reached.has(path))).toEqual([])
+  })
+
   test('declare something: no file only re-exports', () => {
     const statementsOf = (path: string) => list(parsed.get(path)!.program, 'body')
     expect([...parsed.keys()].filter((path) => statementsOf(path).every(isImportOrReExport))).toEqual([])

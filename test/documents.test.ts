@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
@@ -203,11 +203,5 @@ describe('the tables of settings', () => {
   test('in the README are a part of it', () => {
     expect(rows(FIRST).length).toBeGreaterThan(7)
     expect(rows(FIRST).filter((name) => !known.includes(name))).toEqual([])
-  })
-})
-
-describe('the screenshot', () => {
-  test('is there, and not too large for a page', () => {
-    expect(statSync(join(root, '.github/screenshot.png')).size).toBeLessThan(300 * 1024)
   })
 })

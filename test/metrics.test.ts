@@ -180,25 +180,3 @@ describe('the state of a folder', () => {
     expect(await age()).toBe(0.25)
   })
 })
-
-test.each(drivers)('a store has the metrics of its kind, on $name', async (driver) => {
-  const { store } = await driver.open()
-  const expected = {
-    memory: {},
-    fs: {
-      journalBytes: expect.any(Number),
-      checkpointAgeSeconds: expect.any(Number),
-      checkpointFailures: 0,
-      freeBytes: expect.any(Number),
-      loadedPartitions: 0,
-      loadedBytes: 0,
-      partitionLoads: 0,
-      partitionReleases: 0,
-    },
-    redis: { connections: { open: 2, closed: 0 } },
-  }
-  const state = await store.metrics()
-  expect(state).toEqual(expected[driver.name as keyof typeof expected])
-  if (driver.name === 'fs') expect(state!.freeBytes).toBeGreaterThan(0)
-  await store.close()
-})

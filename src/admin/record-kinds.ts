@@ -96,7 +96,7 @@ const toBoard = (boardId: string): RecordReference => ({ key: keys.board(boardId
 const toCard = (cardId: string): RecordReference => ({ key: keys.card(cardId), explainedBy: [`card ${cardId}`] })
 
 /** The records of a workspace in an export. What a reference to a deleted board or card needs is its tombstone. */
-export const workspaceKinds: Kinds = {
+const workspaceKinds: Kinds = {
   workspace: keyed(workspace, keys.workspace),
   membership: keyed(membership, (value) => keys.membership(value.user_id)),
   token: keyed(
@@ -223,7 +223,7 @@ function ofUser<Schema extends z.ZodType<{ readonly user_id: string }>>(
 }
 
 /** The records of a backup that belong to no workspace. It has no sessions, challenges, sign-up links and e-mail index. */
-export const globalKinds: Kinds = {
+const globalKinds: Kinds = {
   user: withId(user, keys.user),
   account: ofUser(
     account,

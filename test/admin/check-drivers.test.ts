@@ -70,22 +70,16 @@ describe.runIf(driversOf('service').includes('redis'))('a check of Redis', () =>
     expect(await damageOf()).toEqual([])
   })
 
-  test('names records whose list Redis has evicted, and lists them again with `reindex`', async () => {
-    const listed = await client.zrange(key('k'), 0, -1)
-    await client.del(key('k'))
-    const found = await damageOf()
-    expect(found.filter((name) => name.startsWith('record_unlisted'))).toEqual(listed.map((name) => `record_unlisted ${name}`).toSorted())
+  test.each<[what: string, key: string, read: (key: string) => Promise<string[]>, kind: string]>([
+    ['records', 'k', (name) => client.zrange(name, 0, -1), 'record_unlisted'],
+    ['indexes', 'v', (name) => client.hkeys(name), 'index_unlisted'],
+  ])('names %s whose list Redis has evicted, and lists them again with `reindex`', async (_what, name, read, kind) => {
+    const listed = (await read(key(name))).toSorted()
+    await client.del(key(name))
+    const found = (await damageOf()).filter((one) => one.startsWith('record_unlisted') || kind === 'index_unlisted')
+    expect(found).toEqual(listed.map((one) => `${kind} ${one}`))
     await check({ reindex: true })
-    expect(await client.zrange(key('k'), 0, -1)).toEqual(listed)
-    expect(await damageOf()).toEqual([])
-  })
-
-  test('names indexes whose list Redis has evicted, and lists them again with `reindex`', async () => {
-    const listed = (await client.hkeys(key('v'))).toSorted()
-    await client.del(key('v'))
-    expect(await damageOf()).toEqual(listed.map((name) => `index_unlisted ${name}`).toSorted())
-    await check({ reindex: true })
-    expect((await client.hkeys(key('v'))).toSorted()).toEqual(listed)
+    expect((await read(key(name))).toSorted()).toEqual(listed)
     expect(await damageOf()).toEqual([])
   })
 

@@ -45,19 +45,16 @@ describe.each(drivers)('an export and its import on $name', (driver) => {
     await target.store.close()
     await target.blobs.close()
   })
-  const ofKind = (records: Records, kind: string): Records => records.filter(([key]) => kindOf(key) === kind)
 
   test('the exported workspace has records of every kind', () => {
     expect([...new Set(before.map(([key]) => kindOf(key)))].toSorted()).toEqual(kinds)
   })
 
-  test.each(transferred)('the storage has equal records of the kind %s after the import', (kind) => {
-    expect(comparableRecords(ofKind(after, kind))).toEqual(comparableRecords(ofKind(before, kind)))
-  })
-
-  test.each(notExported)('records of the kind %s are not transferred', (kind) => {
-    expect(ofKind(after, kind)).toEqual([])
-    expect(lines.filter((line) => line.startsWith(`{"key":"${kind}:`))).toEqual([])
+  test('the storage has equal records of the kinds that are transferred, and none of the others', () => {
+    const ofKinds = (records: Records, wanted: string[]) => records.filter(([key]) => wanted.includes(kindOf(key)))
+    expect(comparableRecords(ofKinds(after, transferred))).toEqual(comparableRecords(ofKinds(before, transferred)))
+    expect(ofKinds(after, notExported)).toEqual([])
+    expect(lines.filter((line) => notExported.some((kind) => line.startsWith(`{"key":"${kind}:`)))).toEqual([])
   })
 
   test('the export contains no data of a record that is not exported', () => {

@@ -73,3 +73,15 @@ test('a backup as it was written is restored without a finding, also with a memb
   const own = changed('board', ({ key, value }) => ({ key, value: { ...value, ['__proto__']: { visibility: 'workspace' } } }))
   expect(await outcomeOf(own)).toEqual(['restored', 0])
 })
+
+test.each([
+  { kept: ['authenticator', 'recovery_hashes'] },
+  { kept: ['authenticator', 'pending', 'passkeys'] },
+  { kept: ['passkeys'] },
+  { kept: ['pending'] },
+  { kept: [] },
+])('a backup with a second factor of a person who has only $kept is restored', async ({ kept }) => {
+  const parts = { authenticator: null, pending: null, recovery_hashes: [], passkeys: [] }
+  const missing = Object.fromEntries(Object.entries(parts).filter(([name]) => !kept.includes(name)))
+  expect(await outcomeOf(changed('second_factor', ({ key, value }) => ({ key, value: { ...value, ...missing } })))).toEqual(['restored', 0])
+})

@@ -12,6 +12,7 @@ import { decorateStore, StorageUnavailable } from '../../src/store/port.ts'
 import { lockFolder, type FolderLock } from '../../src/store/fs/lock.ts'
 import { TestBoard } from '../support/board.ts'
 import { createIo, type TestIo } from '../support/command-io.ts'
+import { withTrailer } from '../support/export-lines.ts'
 import { memory } from '../support/memory.ts'
 import { Service } from '../support/service.ts'
 import { newFolder } from '../support/run.ts'
@@ -134,17 +135,10 @@ describe('administration commands over RPC', () => {
     expect(exporting.reported).toEqual(local.reported)
     expect(local.reported.length).toBeGreaterThan(0)
 
-    const target = await Service.start(memory)
-    const importer = new RpcServer()
-    importer.open(target.adminDeps)
-    const targetFolder = newFolder()
-    const targetLock = await lockFolder(targetFolder, importer.serve)
-    const importing = createIo(exporting.written)
-    const targetPath = `${targetFolder}/run/${(await readdir(`${targetFolder}/run`))[0]}`
-    expect(await callRpcServer(targetPath, 'import', {}, importing)).toEqual(summary)
+    const workspace_id = 'wsp_00000000000000000000'
+    const importing = createIo(withTrailer(exporting.written.slice(0, -1).map((line) => line.replaceAll(workspace, workspace_id))))
+    expect(await call('import', {}, importing)).toEqual({ ...(summary as object), workspace_id })
     expect(importing.reported.at(-1)).toMatch(/^\d+ records, 1 files \(2\.9 MiB\)$/)
-    await targetLock.release()
-    await target.stop()
   })
 
   test('the server waits for a slow client and keeps no more than one line for it', async () => {

@@ -35,16 +35,13 @@ describe('lanekeeper api', () => {
   test('filters and lists of names are options', async () => {
     const own = (await json('boards.create', '--name', 'Reports')).data.id
     const column = (await json('columns.create', '--board-id', own, '--name', 'To do')).data.id
-    const create = (...args: string[]) => json('cards.create', '--board-id', own, '--column-id', column, ...args)
-    await create('--title', 'Mine', '--assignee-ids', 'me')
-    await create('--title', 'Free')
-    const titles = async (...args: string[]) => (await json(...args)).data.map(({ title }: any) => title)
-    expect(await titles('cards.list', '--board-id', own, '--assignee-id', 'me')).toEqual(['Mine'])
-    expect(await titles('cards.list', '--board-id', own, '--assignee-id', 'none')).toEqual(['Free'])
+    const card = ['cards.create', '--board-id', own, '--column-id', column]
+    await json(...card, '--title', 'Mine', '--assignee-ids', 'me')
+    await json(...card, '--title', 'Free')
     // As in a query: repeated, or with commas, or both.
     const lists = ['--fields', 'title', '--fields', 'etag,counts', '--include', 'etag', '--include', 'counts']
-    const repeated = await json('cards.list', '--board-id', own, ...lists)
-    expect(repeated.data.map((card: object) => Object.keys(card).join())).toEqual(['id,title,counts,etag', 'id,title,counts,etag'])
+    const { data } = await json('cards.list', '--board-id', own, '--assignee-id', 'me', ...lists)
+    expect(data.map((one: any) => [one.title, Object.keys(one).join()])).toEqual([['Mine', 'id,title,counts,etag']])
   })
 
   test('a list is a table for people, and the whole response for programs', async () => {

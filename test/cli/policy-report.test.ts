@@ -10,7 +10,7 @@ import { matrixRows, renderMatrix } from '../../src/policy/matrix.ts'
 import { operations } from '../../src/resources/table.ts'
 import { renderReport } from '../../src/web/policy-report/page.ts'
 import { handWrittenOperations } from '../support/hand-written-decisions.ts'
-import { decideCell, shipped } from '../support/policy.ts'
+import { shipped } from '../support/policy.ts'
 import { runCommandLine } from '../support/process.ts'
 
 let folder: string
@@ -96,25 +96,6 @@ describe('policy matrix', () => {
     for (const { id, method, path } of operations)
       expect(asTable.stdout).toMatch(new RegExp(`^${id} +${method} ${path.replaceAll(/[{}]/g, '\\$&')} `, 'm'))
     expect(asTable.stdout + asCsv.stdout).not.toMatch(/\*\*|`/)
-  })
-
-  test('has every cell with its answer', async () => {
-    const { stdout } = await run('policy', 'matrix', '--cells', '--format', 'csv')
-    const [head, ...rows] = parseCsv(stdout)
-    const space = [...cells(shipped.vocabulary)]
-    expect(rows).toHaveLength(space.length)
-    for (const [i, cell] of space.entries()) {
-      if (i % 7 !== 0) continue
-      const row = Object.fromEntries(head!.map((name, column) => [name, rows[i]![column]]))
-      const { outcome, rules } = decideCell(shipped, cell.permission.id, cell)
-      expect(row).toMatchObject({
-        ...cell.facts,
-        permission: cell.permission.id,
-        field: cell.field ?? '',
-        response: { allowed: 'ok', forbidden: '403', not_found: '404' }[outcome],
-        rules: rules.join(' '),
-      })
-    }
   })
 
   test('is policies/matrix.md as Markdown, and a page that loads nothing as HTML', async () => {

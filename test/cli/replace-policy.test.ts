@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { pino } from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { examinations, type Examination } from '../../src/cli/policy/examination.ts'
@@ -60,37 +59,6 @@ describe('a policy that is replaced', () => {
       Object.fromEntries(Object.entries(otherFiles).map(([name, { text }]) => [name, { path: expect.any(String), text }])),
     )
     expect(inUse()).toBe(other.hash)
-  })
-
-  test('is loaded in several turns of the event loop', async () => {
-    const { replace, inUse } = await setUp()
-    let turns = 0
-    let isExamined = false
-    const examine: Examiner['examine'] = async (...given) => {
-      const examined = await examiner.examine(...given)
-      isExamined = true
-      return examined
-    }
-    const replaced = replace({ examine })
-    while (inUse() !== other.hash) {
-      if (isExamined) turns++
-      await nextTurn()
-    }
-    expect(await replaced).toBeDefined()
-    // Six files.
-    expect(turns).toBeGreaterThanOrEqual(6)
-  })
-
-  test('is used even if it cannot be compared with the shipped one', async () => {
-    const { lines, replace, inUse } = await setUp()
-    const departures = { failure: 'the policies cannot be compared' }
-    const examine: Examiner['examine'] = async (...given) => ({ ...(await examiner.examine(...given)), departures }) as Examination
-    expect(await replace({ examine })).toBeDefined()
-    expect(inUse()).toBe(other.hash)
-    expect(lines.map(({ event, reason }) => [event, reason])).toEqual([
-      ['policy.replaced', undefined],
-      ['policy.not_compared', 'the policies cannot be compared'],
-    ])
   })
 })
 

@@ -19,7 +19,6 @@ const LONG = [
   'stress/claims/',
   'stress/concurrency',
   'store/redis-cluster',
-  'stress/revocation',
   'admin/backup',
   'cli/decision-log',
   'store/redis-commit',

@@ -25,24 +25,6 @@ test('src/client/operations.ts has the current operations and types', () => {
   ).toBe(renderClientOperations(document, operations))
 })
 
-test('the operations table has one row per operation, below the row of its resource', () => {
-  const lines = renderOperations(shipped, operations).split('\n').slice(2)
-  const groups = lines.filter((line) => line.startsWith('| **'))
-  expect(new Set(groups).size).toBe(groups.length)
-  expect(lines.length).toBe(groups.length + operations.length)
-  let group = ''
-  for (const line of lines) {
-    if (line.startsWith('| **')) group = /\*\*(.+)\*\*/.exec(line)![1]!.replaceAll(' ', '_')
-    else expect(line).toMatch(new RegExp(`^\\| \`${group}\\.\\w+\` \\| \`[A-Z]+ /.+\` \\| \`kanban:(read|write|admin)\` \\| .+ \\|$`))
-  }
-})
-
-test('a summary cannot break the operations table', () => {
-  const [row] = operations
-  const table = renderOperations(shipped, [{ ...row!, summary: 'a | b <!-- c' }])
-  expect(table).toContain('| a \\| b &lt;!-- c |')
-})
-
 test.each([
   ['no end marker', markers.start],
   ['markers in the wrong order', `${markers.end}${markers.start}`],

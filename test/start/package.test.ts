@@ -1,21 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { filesBelow, importsOf, parse, readText } from '../lint/syntax.ts'
+import { filesBelow, readText } from '../lint/syntax.ts'
 import { pages } from '../support/documents.ts'
 import { requireBuild } from '../support/process.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const { files, bin, exports } = JSON.parse(readText('package.json')) as {
-  files: string[]
-  bin: Record<string, string>
-  exports: Record<string, string | { types: string; default: string }>
-}
-
-const { entries, scripts } = (await import(new URL('../../.bundle.js', import.meta.url).href)) as {
-  entries: Record<string, string>
-  scripts: readonly string[]
-}
+const { files } = JSON.parse(readText('package.json')) as { files: string[] }
 
 // `.ci/run` builds the package, installs it in an empty folder, starts the service and calls it. This is what can be checked quickly.
 
@@ -55,21 +46,6 @@ test('the package contains what runs, its documents and the examples of a deploy
     'policies/vocabulary.yaml',
   ])
 })
-
-test('every file of src is reached by what runs', () => {
-  const sources = filesBelow('src').filter((path) => path.endsWith('.ts'))
-  const client = (exports['./client'] as { default: string }).default.slice(2).replace('dist/', 'src/').replace(/\.js$/, '.ts')
-  const running = reachedFrom([...Object.values(entries), ...scripts, client, 'src/policy-public.ts'])
-  expect(sources.filter((path) => !running.has(path))).toEqual([])
-  expect(readText(bin['lanekeeper']!)).toContain(`await import('./dist/${Object.keys(entries)[0]}.js')`)
-})
-
-/** The files of `src` that some import, directly or not. */
-function reachedFrom(entries: readonly string[]): ReadonlySet<string> {
-  const reached = new Set(entries)
-  for (const path of reached) for (const { path: target } of importsOf(parse(path))) if (target?.endsWith('.ts')) reached.add(target)
-  return reached
-}
 
 test('the licenses of all packages in the bundle are beside it', () => {
   requireBuild()

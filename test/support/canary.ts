@@ -72,5 +72,7 @@ async function valueOf(redis: Redis, key: Buffer): Promise<Buffer[]> {
   if (type === 'zset') return redis.zrangeBuffer(key, 0, -1)
   if (type === 'set') return redis.smembersBuffer(key)
   if (type === 'list') return redis.lrangeBuffer(key, 0, -1)
+  // It has expired meanwhile.
+  if (type === 'none') return []
   throw new Error(`${key} cannot be searched: unknown type ${type}`)
 }

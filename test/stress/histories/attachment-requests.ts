@@ -1,11 +1,11 @@
-import { exists, failIf, first, pick, type Planner } from './selection.ts'
+import { failIf, first, pick, type Planner } from './selection.ts'
 
 /** The visibility that a random number stands for. */
 const visibilityOf = (c: number) => (['workspace', 'private', 'board', 'private'] as const)[c % 4]!
 
 /** Requests to attachments, covers and files. */
 export const attachmentRequests: Readonly<Record<string, Planner>> = {
-  'upload attachment': ({ model }, { person, board, card }, { c }) => {
+  'upload attachment': ({ person, board, card, onCard }, { c }, { model }) => {
     const form = new FormData()
     form.set('visibility', visibilityOf(c))
     form.set('file', new File([`${c}`], 'f', { type: c % 3 ? 'image/png' : 'text/plain' }))
@@ -13,38 +13,33 @@ export const attachmentRequests: Readonly<Record<string, Planner>> = {
       method: 'POST',
       path: `/cards/${card.id}/attachments`,
       form,
-      expected: first(exists(card), model.access(person.id, board)),
+      expected: onCard,
       apply: ({ id, file_id }) => {
-        model.files.set(file_id, { owner: person.id, visibility: visibilityOf(c), home: board!.id })
+        model.files.set(file_id, { owner: person.id, visibility: visibilityOf(c), home: board.id })
         card.attachments.push({ id, file: file_id, image: c % 3 !== 0 })
       },
     }
   },
-  'attach existing file': ({ model }, { person, board, card, otherCard }, { c }) => {
-    const attachment = pick(otherCard.attachments, c, undefined as never)
-    const isDuplicate = attachment && card.attachments.some(({ file }) => file === attachment.file)
+  'attach existing file': ({ person, card, otherCard, onCard }, { c }, { model }) => {
+    const attachment = pick(otherCard.attachments, c, undefined)
+    const isDuplicate = card.attachments.some(({ file }) => file === attachment?.file)
     return (
       attachment && {
         method: 'POST',
         path: `/cards/${card.id}/attachments`,
         body: { file_id: attachment.file },
-        expected: first(
-          exists(card),
-          model.access(person.id, board),
-          failIf(!model.canUse(person.id, attachment.file), 404),
-          failIf(isDuplicate, 409),
-        ),
+        expected: first(onCard, failIf(!model.canUse(person.id, attachment.file), 404), failIf(isDuplicate, 409)),
         apply: ({ id }) => void card.attachments.push({ ...attachment, id }),
       }
     )
   },
-  'delete attachment': ({ model }, { person, board, card }, { c }) => {
-    const attachment = pick(card.attachments, c, undefined as never)
+  'delete attachment': ({ person, card, onBoard }, { c }, { model }) => {
+    const attachment = pick(card.attachments, c, undefined)
     return (
       attachment && {
         method: 'DELETE',
         path: `/attachments/${attachment.id}`,
-        expected: first(model.access(person.id, board), failIf(!model.canUse(person.id, attachment.file), 403)),
+        expected: first(onBoard, failIf(!model.canUse(person.id, attachment.file), 403)),
         apply: () => {
           card.attachments = card.attachments.filter(({ id }) => id !== attachment.id)
           if (card.cover === attachment.id) card.cover = null
@@ -52,8 +47,8 @@ export const attachmentRequests: Readonly<Record<string, Planner>> = {
       }
     )
   },
-  'set cover': ({ model }, { person, board, card }, { c }) => {
-    const attachment = pick(card.attachments, c, undefined as never)
+  'set cover': ({ person, card, onBoard }, { c }, { model }) => {
+    const attachment = pick(card.attachments, c, undefined)
     const cover = card.attachments.find(({ id }) => id === card.cover)
     return (
       attachment && {
@@ -61,7 +56,7 @@ export const attachmentRequests: Readonly<Record<string, Planner>> = {
         path: `/cards/${card.id}/cover`,
         body: { attachment_id: attachment.id },
         expected: first(
-          model.access(person.id, board),
+          onBoard,
           failIf(!model.canUse(person.id, attachment.file), 403),
           // It replaces the present cover.
           failIf(cover !== undefined && !model.canUse(person.id, cover.file), 403),
@@ -71,21 +66,17 @@ export const attachmentRequests: Readonly<Record<string, Planner>> = {
       }
     )
   },
-  'remove cover': ({ model }, { person, board, card }) => {
+  'remove cover': ({ person, card, onCard }, _step, { model }) => {
     const cover = card.attachments.find(({ id }) => id === card.cover)
     return {
       method: 'DELETE',
       path: `/cards/${card.id}/cover`,
-      expected: first(
-        exists(card),
-        model.access(person.id, board),
-        failIf(cover !== undefined && !model.canUse(person.id, cover.file), 403),
-      ),
+      expected: first(onCard, failIf(cover !== undefined && !model.canUse(person.id, cover.file), 403)),
       apply: () => (card.cover = null),
     }
   },
-  'set visibility of file': ({ model }, { person, card }, { c }) => {
-    const attachment = pick(card.attachments, c, undefined as never)
+  'set visibility of file': ({ person, card }, { c }, { model }) => {
+    const attachment = pick(card.attachments, c, undefined)
     const file = attachment && model.files.get(attachment.file)
     return (
       file && {

@@ -25,7 +25,7 @@ export async function compareAll({ service, people, model }: Fixture): Promise<v
       expectEqual((await all(`/boards/${board.id}/members`)).map(({ user_id }) => user_id).toSorted(), members.toSorted())
       await compareBoard(board, all)
     }
-    // On the slower drivers for one person: the equivalence of the drivers has a suite.
+    // On the slower drivers for one person: they execute the same rules as memory.
     if (service.store.driver === 'memory' || person === people[0]) await compareSearches(person, boards, readerFor(service, person, 50))
   }
 }

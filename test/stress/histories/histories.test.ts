@@ -77,7 +77,7 @@ async function perform(fixture: Fixture, step: Step): Promise<void> {
   if (expected === 'ok') request.apply(reply.body.data)
 }
 
-// Fewer runs on the slower drivers: they execute the same rules as memory, and equivalence.test.ts runs the same histories on all drivers.
+// Fewer runs on the slower drivers: they execute the same rules as memory.
 describe.each(drivers)('random histories on $name', (driver) => {
   const isMemory = driver.name === 'memory'
 

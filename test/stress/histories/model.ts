@@ -55,21 +55,6 @@ export class Model {
     return file.visibility === 'board' && home !== undefined && this.canSee(person, home)
   }
 
-  /** The outcome of a request that only the creator of the board may make. */
-  creatorOnly(person: string, board: ModelBoard | undefined): Outcome {
-    if (board === undefined || !this.canSee(person, board)) return 404
-    return board.creator === person ? 'ok' : 403
-  }
-
-  /** The outcome of a request that every user who can see the board may make. */
-  access(person: string, board: ModelBoard | undefined): Outcome {
-    return board !== undefined && this.canSee(person, board) ? 'ok' : 404
-  }
-
-  boardOf(cardId: string): ModelBoard | undefined {
-    return this.boards.find((board) => board.columns.some((column) => column.cards.some(({ id }) => id === cardId)))
-  }
-
   /** Removes assignees who can no longer see the board. */
   removeInvisibleAssignees(board: ModelBoard): void {
     for (const column of board.columns)

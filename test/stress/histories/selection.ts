@@ -28,7 +28,7 @@ export interface PlannedRequest {
 }
 
 /** Plans a request of one kind. @returns undefined when there is nothing to request */
-export type Planner = (fixture: Fixture, selection: Selection, step: Step) => PlannedRequest | undefined
+export type Planner = (selection: Selection, step: Step, fixture: Fixture) => PlannedRequest | undefined
 
 /** The people and resources that a step refers to. */
 export interface Selection {
@@ -40,6 +40,10 @@ export interface Selection {
   readonly otherCard: ModelCard
   readonly otherColumn: ModelColumn
   readonly label: string
+  /** the outcome of a request about the board that every user who can see it may make, that only its creator may make, and about the card */
+  readonly onBoard: Outcome
+  readonly ofCreator: Outcome
+  readonly onCard: Outcome
 }
 
 /** Selected when there is no resource of the kind. */
@@ -65,8 +69,10 @@ export function select({ people, model }: Fixture, { actor, a, b, c }: Step): Se
   const board = pick(model.boards, a, absentBoard)
   const cards = board.columns.flatMap((column) => column.cards)
   const card = pick(cards, b, absentCard)
+  const person = people[actor % people.length]!
+  const onBoard = failIf(!model.canSee(person.id, board), 404)
   return {
-    person: people[actor % people.length]!,
+    person,
     otherPerson: people[c % people.length]!,
     board,
     column: board.columns.find((column) => column.cards.includes(card)) ?? pick(board.columns, b, absentColumn),
@@ -74,6 +80,9 @@ export function select({ people, model }: Fixture, { actor, a, b, c }: Step): Se
     otherCard: pick(cards, c, absentCard),
     otherColumn: pick(board.columns, c, absentColumn),
     label: pick(board.labels, c, ABSENT_LABEL),
+    onBoard,
+    ofCreator: first(onBoard, failIf(board.creator !== person.id, 403)),
+    onCard: first(exists(card), onBoard),
   }
 }
 

@@ -35,7 +35,7 @@ export function prepare(fixture: Fixture, step: Step): PreparedRequest | Action 
   // Rarely, because nothing else can be done by a person who has left.
   if (step.kind === LEAVE) return step.c % 7 === 0 ? leave : undefined
   const selection = select(fixture, step)
-  const planned = requests[step.kind]!(fixture, selection, step)
+  const planned = requests[step.kind]!(selection, step, fixture)
   return planned && { ...planned, person: selection.person }
 }
 
