@@ -13,10 +13,14 @@ export interface Sent {
   /** below /v1 */
   readonly path: string
   readonly body?: unknown
+  /** an Idempotency-Key */
+  readonly key?: string
 }
 interface Answer {
   readonly status: number
   readonly data: any
+  /** what remains of the units of the token, and the seconds until its window ends; undefined without a token */
+  readonly rate: { readonly rest: number; readonly seconds: number } | undefined
   /** milliseconds until the whole response was there */
   readonly duration: number
 }
@@ -34,8 +38,9 @@ export class Target {
     this.url = world.url
   }
 
-  static async start(storage: string): Promise<Target> {
-    const args = ['serve', '--json', '--demo', '--metrics', '0']
+  /** @param options further ones of the command */
+  static async start(storage: string, ...options: readonly string[]): Promise<Target> {
+    const args = ['serve', '--json', '--demo', '--metrics', '0', ...options]
     const process = startProcess(args, { LANEKEEPER_STORAGE: storage, LANEKEEPER_RATE_LIMITS: 'on' }, { underLoad: true })
     return new Target(process, JSON.parse(await process.until('\n')))
   }
@@ -48,11 +53,12 @@ export class Target {
   }
 
   /** Sends a request below /v1 over one of a few connections. */
-  send(token: string, { method, path, body }: Sent): Promise<Answer> {
+  send(token: string, { method, path, body, key }: Sent): Promise<Answer> {
     const text = body === undefined ? undefined : JSON.stringify(body)
     const headers = {
       authorization: `Bearer ${token}`,
       ...(text !== undefined && { 'content-type': 'application/json' }),
+      ...(key !== undefined && { 'idempotency-key': key }),
     }
     return new Promise((resolve, reject) => {
       const begin = performance.now()
@@ -61,12 +67,15 @@ export class Target {
         response.on('data', (part: Buffer) => parts.push(part))
         response.on('end', () => {
           const duration = performance.now() - begin
-          resolve({ status: response.statusCode!, data: JSON.parse(Buffer.concat(parts).toString()).data, duration })
+          const [, rest, seconds] = /"token";r=(\d+);t=(\d+)/.exec(String(response.headers['ratelimit'])) ?? []
+          const rate = rest === undefined ? undefined : { rest: Number(rest), seconds: Number(seconds) }
+          resolve({ status: response.statusCode!, data: JSON.parse(Buffer.concat(parts).toString()).data, rate, duration })
         })
       })
       sent.on('error', (error: NodeJS.ErrnoException) => {
         // The service has closed a connection that was idle for a while, at the moment at which it was used again.
-        if (sent.reusedSocket && error.code === 'ECONNRESET') resolve(this.send(token, { method, path, body }))
+        if (sent.reusedSocket && error.code === 'ECONNRESET')
+          resolve(this.send(token, { method, path, body, ...(key !== undefined && { key }) }))
         else reject(error)
       })
       sent.end(text)
