@@ -44,7 +44,7 @@ describe('the password', () => {
   test('is changed, which ends all other sessions and renews this one', async () => {
     const [visitor, other] = [await signIn(), await signIn()]
     const before = visitor.session!
-    expect(textOf((await change(visitor)).text)).toContain('Your password is changed, and your other sessions have ended.')
+    expect((await change(visitor)).shown).toContain('Your password is changed, and your other sessions have ended.')
     expect([await visitor.isSignedIn(), await other.isSignedIn(), visitor.session === before]).toEqual([true, false, false])
     const thief = new Visitor(service)
     thief.jar.set('lk_session', before)
@@ -141,13 +141,13 @@ test('all tokens of a person are revoked in all workspaces, and no token of anot
   await addMember(service.deps, second, user!, 'member')
   const elsewhere = await service.token(second, person.id, ['kanban:read'])
   const visitor = await signIn()
-  expect(textOf((await visitor.open('/settings/account/revoke-tokens')).text)).toContain('5 active tokens in 2 workspaces.')
+  expect((await visitor.open('/settings/account/revoke-tokens')).shown).toContain('5 active tokens in 2 workspaces.')
   expect((await service.send(elsewhere, 'GET', '/account')).status).toBe(200)
-  expect(textOf((await visitor.submit()).text)).toContain('All your tokens are revoked.')
+  expect((await visitor.submit()).shown).toContain('All your tokens are revoked.')
   for (const token of [person.read, person.write, person.admin, elsewhere])
     expect((await service.send(token, 'GET', '/account')).status).toBe(401)
   expect((await service.send(colleague.read, 'GET', '/account')).status).toBe(200)
-  expect(textOf((await visitor.open('/settings/account/revoke-tokens')).text)).toContain('You have no active token.')
+  expect((await visitor.open('/settings/account/revoke-tokens')).shown).toContain('You have no active token.')
 })
 
 describe('notices', () => {

@@ -1,26 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { AuditRecorder } from '../../src/audit/recorder.ts'
+import { afterAll, describe, expect, test } from 'vitest'
 import { SessionPrincipal } from '../../src/http/principal.ts'
 import { conclude } from '../../src/http/pipeline.ts'
 import { Call } from '../../src/http/call.ts'
 import { appendedEntry } from '../../src/store/change-log.ts'
 import { keys } from '../../src/store/keys.ts'
 import { startWithAudit } from '../support/audit-trail.ts'
-import { buildTeam, type Api } from '../support/board-team.ts'
+import { buildTeam } from '../support/board-team.ts'
 import { memory } from '../support/memory.ts'
-import type { Person, Service } from '../support/service.ts'
+import type { Person } from '../support/service.ts'
 import { signedIn, textOf, type Visitor } from '../support/visitor.ts'
 
-let service: Service
-let recorder: AuditRecorder
-let owner: Person
-let mira: Person
-let ben: Person
-let api: Api
-let base: string
-let boardId: string
-let columns: readonly string[]
-const visitors = new Map<Person, Visitor>()
+const { service, recorder } = await startWithAudit(memory)
+const { owner, visitor, api, base, boardId, columns } = await buildTeam(service)
+const mira = await service.person(owner.workspaceId, 'member', 'Mira Patel')
+const ben = await service.person(owner.workspaceId, 'member', 'Ben Carter')
+const visitors = new Map<Person, Visitor>([[owner, visitor]])
+for (const person of [mira, ben]) visitors.set(person, await signedIn(service, person))
+afterAll(async () => {
+  await recorder.flush()
+  await service.stop()
+})
 const create = (title: string, person = owner, members = {}) =>
   api('POST', `/boards/${boardId}/cards`, { column_id: columns[0], title, ...members }, person)
 /** The lines of a history, as a person reads them, without their times. */
@@ -34,24 +33,10 @@ async function historyOf(id: string, person = owner, query = 'history') {
   return { lines, older, text: textOf(section), html: section }
 }
 
-beforeAll(async () => {
-  ;({ service, recorder } = await startWithAudit(memory))
-  const team = await buildTeam(service)
-  ;({ owner, api, base, boardId, columns } = team)
-  mira = await service.person(owner.workspaceId, 'member', 'Mira Patel')
-  ben = await service.person(owner.workspaceId, 'member', 'Ben Carter')
-  visitors.set(owner, team.visitor)
-  for (const person of [mira, ben]) visitors.set(person, await signedIn(service, person))
-})
-afterAll(async () => {
-  await recorder.flush()
-  await service.stop()
-})
-
 describe('the history of a card', () => {
   test('is a link until it is asked for', async () => {
     const card = await create('Quiet')
-    const { text } = await visitors.get(owner)!.request(`${base}/cards/${card.id}`)
+    const { text } = await visitor.request(`${base}/cards/${card.id}`)
     expect(text).toContain('href="?history#card-history"')
     expect(text).not.toContain('class="history"')
   })

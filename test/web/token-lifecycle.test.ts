@@ -50,7 +50,7 @@ describe.each(drivers)('tokens in the web app, on $name', (driver) => {
   test('a token is chosen, confirmed, shown once, used, and listed', async () => {
     const chosen = await visitor.choose(workspaceId, { name: 'Nightly build', scope: 'kanban:write', days: '7' })
     for (const text of ['Create this token?', 'Nightly build', 'Acme', '2026-11-27 12:00 UTC, after 7 days', 'kanban:write', 'P13'])
-      expect(textOf(chosen.text)).toContain(text)
+      expect(chosen.shown).toContain(text)
     expect(await entries()).toHaveLength(4)
     await visitor.open(formOf(chosen.text).action)
     const issued = await visitor.submit()
@@ -141,7 +141,7 @@ describe.each(drivers)('tokens in the web app, on $name', (driver) => {
     const id = await idOf(token)
     await visitor.open(`/settings/tokens/${workspaceId}/${id}/revoke`)
     const before = await status(token)
-    expect(textOf((await visitor.submit()).text)).toContain('The token is revoked.')
+    expect((await visitor.submit()).shown).toContain('The token is revoked.')
     expect([before, await status(token)]).toEqual([200, 401])
     expect(textOf(await entryOf(id))).toMatch(/^CI revoked /)
     expect((await visitor.request(`/settings/tokens/${workspaceId}/${id}/rotate`)).status).toBe(409)
@@ -203,7 +203,7 @@ describe.each(drivers)('tokens in the web app, on $name', (driver) => {
       expect(page.text.includes('type="password"')).toBe(required)
       const issued = await issue(action, {})
       if (!required) return void plaintextIn(issued)
-      expect([issued.status, textOf(issued.text).includes('Enter your password to continue.')]).toEqual([403, true])
+      expect([issued.status, issued.shown.includes('Enter your password to continue.')]).toEqual([403, true])
       expect(issued.text).not.toContain('lk_pat_')
       expect(await entries()).toHaveLength(4)
     })
@@ -214,7 +214,7 @@ describe.each(drivers)('tokens in the web app, on $name', (driver) => {
         await openIssuePage(action, 20 * MINUTE)
         const before = visitor.session!
         const wrong = await issue(action, { password: 'wrong password' })
-        expect([wrong.status, textOf(wrong.text).includes('The password is wrong.'), visitor.session]).toEqual([403, true, before])
+        expect([wrong.status, wrong.shown.includes('The password is wrong.'), visitor.session]).toEqual([403, true, before])
         // A password manager can fill it in, and a screen reader says what is wrong.
         expect(wrong.text).toMatch(
           /<input id="password"[^>]*password-error" aria-invalid="true"[^>]* autocomplete="current-password" required/,

@@ -99,9 +99,9 @@ describe('the pages of tokens', () => {
     expect(
       [...form.text.matchAll(/name="days" value="(\w+)"( checked)?/g)].map(([, value, checked]) => `${value}${checked ?? ''}`),
     ).toEqual(['7', '30 checked', '60', '90', 'custom'])
-    expect(textOf(form.text)).toContain('30 days until 2026-12-20')
+    expect(form.shown).toContain('30 days until 2026-12-20')
     const page = await visitor.submit({ name: 'CI', scope: 'kanban:read', ...fields }, '/settings/tokens/new')
-    if (typeof expected === 'number') return expect(textOf(page.text)).toContain(`after ${expected} days`)
+    if (typeof expected === 'number') return expect(page.shown).toContain(`after ${expected} days`)
     expect(page.status).toBe(422)
     // What was entered stays, and is marked.
     const entered = fields['custom_days'] ? `value="${fields['custom_days'].replaceAll('+', String.raw`\+`)}"` : 'value'
