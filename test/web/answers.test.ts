@@ -13,7 +13,9 @@ const person = await service.person(workspaceId)
 const visitor = await signedIn(service, person)
 /** Opens a page while each read of the storage fails. */
 async function failing<T>(error: Error, open: () => Promise<T>): Promise<T> {
-  service.store.beforeRead = () => Promise.reject(error)
+  service.store.beforeRead = async () => {
+    throw error
+  }
   return open().finally(() => (service.store.beforeRead = undefined))
 }
 

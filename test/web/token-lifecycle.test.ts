@@ -45,6 +45,7 @@ describe.each(drivers)('tokens in the web app, on $name', (driver) => {
     await visitor.open(`/settings/tokens/${workspaceId}/${id}/rotate`)
     return visitor.submit({ days: '30', ...fields })
   }
+  const loggedOf = (id: string, name: string) => captured.lines.filter(({ token_id, event }) => token_id === id && event === name)
   const idOf = async (token: string): Promise<string> => (await account(token)).body.data.token.id
 
   test('a token is chosen, confirmed, shown once, used, and listed', async () => {
@@ -145,7 +146,7 @@ describe.each(drivers)('tokens in the web app, on $name', (driver) => {
     expect([before, await status(token)]).toEqual([200, 401])
     expect(textOf(await entryOf(id))).toMatch(/^CI revoked /)
     expect((await visitor.request(`/settings/tokens/${workspaceId}/${id}/rotate`)).status).toBe(409)
-    expect(captured.lines.filter(({ token_id, event }) => token_id === id && event === 'token.revoked')).toHaveLength(1)
+    expect(loggedOf(id, 'token.revoked')).toHaveLength(1)
   })
 
   test('revoking a token that has ended changes nothing and is not logged', async () => {
@@ -156,7 +157,7 @@ describe.each(drivers)('tokens in the web app, on $name', (driver) => {
     const entry = await entryOf(id)
     await visitor.post(form.action, form.hidden)
     expect(await entryOf(id)).toBe(entry)
-    expect(captured.lines.filter(({ token_id, event }) => token_id === id && event === 'token.revoked')).toEqual([])
+    expect(loggedOf(id, 'token.revoked')).toEqual([])
   })
 
   test.each([
@@ -180,10 +181,9 @@ describe.each(drivers)('tokens in the web app, on $name', (driver) => {
   })
 
   describe('re-authentication for kanban:admin', () => {
-    const issue = async (action: 'create' | 'rotate', fields: Record<string, string>): Promise<ReceivedPage> => {
-      if (action === 'create') return visitor.submit(fields)
-      return visitor.submit({ days: '30', ...fields })
-    }
+    /** Submits the page that issues a token. */
+    const issue = (action: 'create' | 'rotate', fields: Record<string, string>): Promise<ReceivedPage> =>
+      visitor.submit(action === 'create' ? fields : { days: '30', ...fields })
     /** Opens the page that issues a token, `elapsed` ms after the password was entered. */
     const openIssuePage = async (action: 'create' | 'rotate', elapsed: number): Promise<ReceivedPage> => {
       const start = service.now
