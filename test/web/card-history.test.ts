@@ -1,7 +1,4 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { SessionPrincipal } from '../../src/http/principal.ts'
-import { conclude } from '../../src/http/pipeline.ts'
-import { Call } from '../../src/http/call.ts'
 import { appendedEntry } from '../../src/store/change-log.ts'
 import { keys } from '../../src/store/keys.ts'
 import { startWithAudit } from '../support/audit-trail.ts'
@@ -77,23 +74,10 @@ describe('the history of a card', () => {
 
   test('says who did it in the web app, and what the operator did, alone or as a member', async () => {
     const card = await create('By hand')
-    const { services } = service.app
-    const asMira = async (path: string, body: unknown) => {
-      const request = new Request(`http://localhost/v1${path}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'user-agent': 'Firefox' },
-        body: JSON.stringify(body),
-      })
-      const identify = () => new SessionPrincipal(mira.id, mira.workspaceId)
-      const call = new Call(
-        services,
-        { request, requestId: crypto.randomUUID(), method: 'POST', path, search: '' },
-        { name: 'web_app', isCounted: true, identify },
-      )
-      const { status } = await conclude(services, call, { answer: () => ({ status: 200 }), refuse: (error) => ({ status: error.status }) })
-      expect(status).toBe(200)
-    }
-    await asMira(`/cards/${card.id}/move`, { column_id: columns[1], to: 'first' })
+    const browser = visitors.get(mira)!
+    const { formToken: form_token } = browser
+    const moved = await browser.post(`${base}/do/cards.move`, { card_id: card.id, column_id: columns[1]!, to: 'first', form_token })
+    expect(moved.status).toBe(303)
     service.now += 60_000
     await service.adminDeps.sendAs!(mira.workspaceId, mira.id)('POST', `/cards/${card.id}/move`, { column_id: columns[0], to: 'first' })
     await service.write(owner.workspaceId, async (tx) => {
@@ -120,15 +104,10 @@ describe('the history of a card', () => {
       tx.read(Array.from({ length: 100 }, (_one, i) => keys.change(boardId, appendedEntry(i + 1)))),
     )
     const request = feed.findLast((change) => change?.id === card.id)!.request_id!
-    const entry = {
-      at: new Date(service.now).toISOString(),
-      operation: 'cards.archive',
-      ids: [card.id],
-      rows: [],
-      outcome: 'done',
-    } as const
-    const rest = { status: 200, code: null, address: null, agent: null, request_id: request, subject_id: owner.id }
-    recorder.add(owner.workspaceId, { ...entry, ...rest, user_id: mira.id, token_id: null, token_name: null })
+    const absent = { code: null, address: null, agent: null, token_id: null, token_name: null }
+    const people = { user_id: mira.id, subject_id: owner.id }
+    const done = { at: new Date(service.now).toISOString(), operation: 'cards.archive', ids: [card.id], rows: [], outcome: 'done' } as const
+    recorder.add(owner.workspaceId, { ...done, ...absent, ...people, status: 200, request_id: request })
     expect((await historyOf(card.id)).lines[0]).toBe('your token “test” changed the card')
   })
 

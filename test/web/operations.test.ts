@@ -213,6 +213,7 @@ describe('a new board', () => {
 })
 
 describe('the lists of a board', () => {
+  // Those of the labels are in the browser, in looks.test.ts, and decided in operations-matrix.test.ts.
   test('have its people, who are added and removed', async () => {
     const other = await service.person(owner.workspaceId, 'member', 'Mia Other')
     await visitor.open(`${base}/boards/${boardId}/members`)
@@ -221,12 +222,6 @@ describe('the lists of a board', () => {
     expect(added.shown).toMatch(/Mia Other added just now/)
     await visitor.submit({}, `${base}/do/board_members.remove`)
     expect((await api('GET', `/boards/${boardId}/members`)).length).toBe(1)
-  })
-
-  test('have its labels', async () => {
-    await visitor.open(`${base}/boards/${boardId}/labels`)
-    const page = await visitor.submit({ name: 'urgent', color: '#cf222e' }, `${base}/do/labels.create`)
-    expect([page.text.includes('fill="#cf222e"'), page.shown.includes('urgent')]).toEqual([true, true])
   })
 
   test('have its archive, from which cards and columns are restored', async () => {

@@ -10,6 +10,7 @@ import { decideCell, withOwnDecisions, load, shipped, shippedFiles, toResponse }
 import { textOf } from '../support/visitor.ts'
 
 const page = renderReport(shipped, operations)
+const policy = /content-security-policy" content="([^"]+)"/.exec(page)![1]!.replaceAll('&#39;', "'")
 
 /** The shipped policy with another text of its rules. */
 const policyWith = (before: string, after: string) => {
@@ -71,7 +72,6 @@ describe('the report of a policy', () => {
   })
 
   test('allows exactly its own style and scripts, and no request', () => {
-    const policy = /content-security-policy" content="([^"]+)"/.exec(page)![1]!.replaceAll('&#39;', "'")
     const hashes = (tag: string) =>
       [...page.matchAll(new RegExp(`<${tag}>(.*?)</${tag}>`, 'gs'))].map(
         ([, text]) => `'sha256-${createHash('sha256').update(text!).digest('base64')}'`,
@@ -126,8 +126,7 @@ describe('/policies', async () => {
       'text/html; charset=utf-8',
       null,
     ])
-    const inPage = /content-security-policy" content="([^"]+)"/.exec(page)![1]!.replaceAll('&#39;', "'")
-    expect(response.headers.get('content-security-policy')).toBe(`${inPage}; frame-ancestors 'none'`)
+    expect(response.headers.get('content-security-policy')).toBe(`${policy}; frame-ancestors 'none'`)
     const again = await open('/policies', { headers: { 'if-none-match': response.headers.get('etag')! } })
     expect([again.status, await again.text()]).toEqual([304, ''])
     expect((await open('/policies', { method: 'POST' })).status).toBe(405)

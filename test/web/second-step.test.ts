@@ -104,9 +104,8 @@ describe('the second step of a sign-in', () => {
       const visitor = await halfway()
       await visitor.submit({ code: code() })
       service.now += 11 * MINUTE
-      for (const path of ['authenticator', 'authenticator/remove', 'recovery-codes', 'passkeys/new'].map(
-        (one) => `/settings/account/${one}`,
-      )) {
+      for (const page of ['authenticator', 'authenticator/remove', 'recovery-codes', 'passkeys/new']) {
+        const path = `/settings/account/${page}`
         expect([path, (await visitor.open(path)).text.includes('name="code"')]).toEqual([path, true])
         expect([path, (await visitor.submit({ password: PASSWORD }, path)).status]).toEqual([path, 403])
         expect([path, (await visitor.submit({ code: code() }, path)).status]).toEqual([path, 403])
