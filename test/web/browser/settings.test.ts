@@ -6,7 +6,6 @@ import { issueToken } from '../../../src/auth/tokens/issue.ts'
 import { DAY } from '../../../src/model/time.ts'
 import { keepAudit } from '../../support/audit-trail.ts'
 import { expectGood, looks, press } from '../../support/chromium.ts'
-import type { Service } from '../../support/service.ts'
 import { signInAt, startSite } from '../../support/site.ts'
 import { giveAccount } from '../../support/visitor.ts'
 
@@ -15,7 +14,12 @@ let workspaceId: string
 const site = startSite(async (service) => {
   const recorder = keepAudit(service)
   workspaceId = await service.workspace('Acme')
-  const [olivia, max] = [await join(service, 'Olivia Stone', 'owner'), await join(service, 'Max Keller', 'member')]
+  const join = async (display_name: string, role: 'owner' | 'member') => {
+    const user = await addUser(service.deps, { display_name })
+    await addMember(service.deps, workspaceId, user, role)
+    return user.id
+  }
+  const [olivia, max] = [await join('Olivia Stone', 'owner'), await join('Max Keller', 'member')]
   const issue = (userId: string, name: string, scope: string, days = 90) =>
     service.write(workspaceId, (tx) => issueToken(tx, { userId, name, scopes: [scope], lifetime: days * DAY }, service.deps))
   const tokens = [await issue(olivia, 'Nightly build', 'kanban:write'), await issue(max, 'Release notes agent', 'kanban:read')]
@@ -41,12 +45,6 @@ const site = startSite(async (service) => {
   email = await giveAccount(service, { id: olivia })
   await giveAccount(service, { id: max })
 })
-
-async function join(service: Service, display_name: string, role: 'owner' | 'member'): Promise<string> {
-  const user = await addUser(service.deps, { display_name })
-  await addMember(service.deps, workspaceId, user, role)
-  return user.id
-}
 
 const signIn = (options: BrowserContextOptions = {}) => signInAt(site, email, options)
 
