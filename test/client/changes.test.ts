@@ -4,32 +4,30 @@ import { FakeService, refused, success, type Step } from '../support/fake-servic
 import { memory } from '../support/memory.ts'
 import { Service } from '../support/service.ts'
 
-const change = (seq: number): Change => ({
-  seq,
-  at: '2026-11-20T12:00:00.000Z',
-  kind: 'card',
-  id: 'crd_1',
-  action: 'updated',
-  actor_id: 'usr_1',
-  token_id: null,
-  request_id: 'r',
-  data: {},
-})
-const page = (cursor: string | null, ...seqs: readonly number[]) => success(seqs.map(change), { page: { next_cursor: cursor } })
+const page = (cursor: string | null, ...seqs: readonly number[]) =>
+  success(
+    seqs.map((seq) => ({ seq })),
+    { page: { next_cursor: cursor } },
+  )
+/** Reads changes of a board until `last`. @returns their numbers */
+async function readUntil(last: number, stream: AsyncIterable<Change>): Promise<number[]> {
+  const found: number[] = []
+  for await (const { seq } of stream) if (found.push(seq) && seq === last) break
+  return found
+}
+const input = { board_id: 'brd_1' }
 const searches = (service: FakeService) => service.sent.map(({ url }) => new URL(url).search)
 
 test('changes are yielded in order, and each request continues from the last page', async () => {
   const service = new FakeService(page('c2', 1, 2), page('c2'), 'cut', page('c4', 3, 4))
-  const found: number[] = []
-  for await (const { seq } of service.client().changes({ board_id: 'brd_1', after: 'c0', wait: 20 })) if (found.push(seq) === 4) break
-  expect(found).toEqual([1, 2, 3, 4])
+  expect(await readUntil(4, service.client().changes({ ...input, after: 'c0', wait: 20 }))).toEqual([1, 2, 3, 4])
   expect(service.sent[0]!.url).toContain('/v1/boards/brd_1/changes?')
   expect(searches(service)).toEqual(['?wait=20&after=c0', '?wait=20&after=c2', '?wait=20&after=c2', '?wait=20&after=c2'])
 })
 
 test('the cursor of a stream never skips a change that the reader has not handled', async () => {
   const service = new FakeService(page('c2', 1, 2), page('c3', 3), refused(410, 'cursor_expired'))
-  const stream = service.client().changes({ board_id: 'brd_1' })
+  const stream = service.client().changes(input)
   expect(stream.cursor).toBeUndefined()
   const cursors: [seq: number, cursor: string | undefined][] = []
   const reading = (async () => {
@@ -50,9 +48,9 @@ test('a long poll has the time that the service may wait, beside the time of eac
   const service = new FakeService(page('c1', 1))
   const timers = { setTimeout: (_callback: unknown, milliseconds: number) => timeouts.push(milliseconds), clearTimeout: () => undefined }
   const lk = service.client({ timers, timeout: 5000 })
-  for await (const { seq } of lk.changes({ board_id: 'brd_1', wait: 20 })) if (seq === 1) break
-  for await (const { seq } of lk.changes({ board_id: 'brd_1' }, { timeout: 1000 })) if (seq === 1) break
-  await lk.boards.changes({ board_id: 'brd_1' })
+  await readUntil(1, lk.changes({ ...input, wait: 20 }))
+  await readUntil(1, lk.changes(input, { timeout: 1000 }))
+  await lk.boards.changes(input)
   expect(timeouts).toEqual([25_000, 31_000, 5000])
 })
 
@@ -60,8 +58,7 @@ test('a signal ends a stream', async () => {
   const service = new FakeService(page('c1', 1))
   const controller = new AbortController()
   const reading = (async () => {
-    for await (const { seq } of service.client().changes({ board_id: 'brd_1' }, { signal: controller.signal }))
-      if (seq === 1) controller.abort()
+    for await (const { seq } of service.client().changes(input, { signal: controller.signal })) if (seq === 1) controller.abort()
   })()
   await expect(reading).rejects.toMatchObject({ name: 'AbortError' })
   expect(service.sent.length).toBe(1)
@@ -72,10 +69,8 @@ describe('an outage', () => {
     const outage = Array.from({ length: 3000 }, (): Step => 'cut')
     const service = new FakeService(page('c2', 1, 2), ...outage, page('c3', 3), 'cut', page('c4', 4))
     const retries: Retry[] = []
-    const found: number[] = []
-    const stream = service.client().changes({ board_id: 'brd_1', after: 'c0' }, { onRetry: (retry) => void retries.push(retry) })
-    for await (const { seq } of stream) if (found.push(seq) === 4) break
-    expect(found).toEqual([1, 2, 3, 4])
+    const stream = service.client().changes({ ...input, after: 'c0' }, { onRetry: (retry) => void retries.push(retry) })
+    expect(await readUntil(4, stream)).toEqual([1, 2, 3, 4])
     const grown = [250, 500, 1000, 2000, 4000, 8000, 16_000, ...Array<number>(2993).fill(30_000)]
     expect(service.waits).toEqual([...grown, 250])
     expect(retries.map(({ attempt, wait }) => [attempt, wait])).toEqual([...grown.map((wait, i) => [i + 1, wait]), [1, 250]])
@@ -99,10 +94,7 @@ describe('an outage', () => {
     const service = new FakeService(...Array<Step>(9).fill(step), page('c1', 1))
     const errors: unknown[] = []
     const onRetry = ({ error }: Retry) => void errors.push(error)
-    for await (const { seq } of service
-      .client({ retries: { attempts: 1 } })
-      .changes({ board_id: 'brd_1' }, { onRetry, timeout: 1_000_000 }))
-      if (seq === 1) break
+    await readUntil(1, service.client({ retries: { attempts: 1 } }).changes(input, { onRetry, timeout: 1_000_000 }))
     expect(errors.length).toBe(9)
     // The longest time that a service can ask for, and the longest wait.
     expect(Math.max(...service.waits)).toBeLessThanOrEqual(90_000)
@@ -120,7 +112,7 @@ describe('an outage', () => {
     const found: number[] = []
     const onRetry = () => expect.unreachable()
     const reading = (async () => {
-      for await (const { seq } of service.client().changes({ board_id: 'brd_1' }, { onRetry })) found.push(seq)
+      for await (const { seq } of service.client().changes(input, { onRetry })) found.push(seq)
     })()
     await expect(reading).rejects.toMatchObject({ name: 'ApiError', status, code })
     expect(found).toEqual([1])
@@ -131,7 +123,7 @@ describe('an outage', () => {
     const numbers = [0.5, 0, 0.25]
     const service = new FakeService('cut', 'cut', refused(503, 'unavailable', {}, { 'retry-after': '7' }), page('c1', 1))
     const lk = service.client({ random: () => numbers.shift()!, retries: { delay: 1000, maxDelay: 1500 } })
-    for await (const { seq } of lk.changes({ board_id: 'brd_1' })) if (seq === 1) break
+    await readUntil(1, lk.changes(input))
     expect(service.waits).toEqual([500, 0, 7375])
   })
 
@@ -142,7 +134,7 @@ describe('an outage', () => {
       const service = new FakeService(...Array<Step>(30).fill('cut'), page('c1', 1))
       const onRetry = ({ attempt }: Retry) => (timers === undefined && attempt < 20 ? undefined : controller.abort(reason))
       const lk = service.client(timers === undefined ? {} : { timers })
-      const next = lk.changes({ board_id: 'brd_1' }, { signal: controller.signal, onRetry })[Symbol.asyncIterator]().next()
+      const next = lk.changes(input, { signal: controller.signal, onRetry })[Symbol.asyncIterator]().next()
       await expect(next).rejects.toBe(reason)
       expect(service.sent.length).toBe(timers === undefined ? 20 : 1)
     }
@@ -159,7 +151,7 @@ describe('an outage', () => {
         setTimeout: (_callback, milliseconds) => (step === 'silent' || milliseconds < 60_000 ? isWaiting() : undefined, milliseconds),
         clearTimeout: (timer) => void cleared.push(timer),
       }
-      const iterator = service.client({ timers, timeout: 60_000 }).changes({ board_id: 'brd_1' })[Symbol.asyncIterator]()
+      const iterator = service.client({ timers, timeout: 60_000 }).changes(input)[Symbol.asyncIterator]()
       const next = iterator.next()
       await waiting
       expect(await iterator.return!()).toEqual({ done: true, value: undefined })

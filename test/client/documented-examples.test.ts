@@ -1,40 +1,10 @@
-import { execFile } from 'node:child_process'
-import { readdir, readFile, symlink, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
+import { readdir, readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { expect, test } from 'vitest'
 import { clientExample } from '../../src/web/tokens/plaintext.ts'
-import { newFolder } from '../support/run.ts'
+import { compile } from '../support/compile.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc')
-
-const folder = newFolder()
-beforeAll(async () => {
-  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
-})
-
-/** Compiles a program as someone does who uses the client with TypeScript. @returns the messages of the compiler */
-async function compile(name: string, program: string): Promise<string> {
-  await writeFile(join(folder, `${name}.ts`), program)
-  const compilerOptions = {
-    strict: true,
-    noEmit: true,
-    target: 'es2023',
-    lib: ['es2023', 'dom', 'dom.iterable'],
-    module: 'nodenext',
-    moduleDetection: 'force',
-    types: ['node'],
-    skipLibCheck: true,
-    // The source of the client stands for its declarations, which only the package has.
-    paths: { 'lanekeeper/client': [join(root, 'src/client/client.ts')] },
-    allowImportingTsExtensions: true,
-  }
-  const config = join(folder, `${name}.json`)
-  await writeFile(config, JSON.stringify({ compilerOptions, files: [`${name}.ts`] }))
-  await writeFile(join(folder, 'package.json'), '{"type":"module"}')
-  return new Promise((done) => execFile(process.execPath, [compiler, '-p', config], (_error, stdout, stderr) => done(stdout + stderr)))
-}
 
 /** The examples for the client in all documents. */
 async function documentedExamples(): Promise<string[]> {
@@ -52,11 +22,11 @@ async function documentedExamples(): Promise<string[]> {
 test('the examples for the client in the documents compile under strict', async () => {
   const examples = await documentedExamples()
   expect(examples.length).toBeGreaterThan(0)
-  for (const [i, example] of examples.entries()) expect(await compile(`documented-${i}`, example), example).toBe('')
+  for (const example of examples) expect(await compile(example), example).toBe('')
   const worker = examples.find((example) => example.includes('card.title'))!
-  expect(await compile('misspelt-member', worker.replace('card.title', 'card.titel'))).toContain("Property 'titel' does not exist")
+  expect(await compile(worker.replace('card.title', 'card.titel'))).toContain("Property 'titel' does not exist")
 })
 
 test('the example on the page of a new token compiles under strict', async () => {
-  expect(await compile('new-token', clientExample('https://kanban.example', 'lk_pat_test'))).toBe('')
+  expect(await compile(clientExample('https://kanban.example', 'lk_pat_test'))).toBe('')
 })

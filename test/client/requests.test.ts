@@ -1,9 +1,14 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { ApiError, createClient, InvalidInput } from '../../src/client/client.ts'
+import { ApiError, createClient, InvalidInput, type Client } from '../../src/client/client.ts'
 import { FakeService, refused, success } from '../support/fake-service.ts'
 
 const DONE = success({ id: 'crd_1' })
+const thrownBy = (service: FakeService) =>
+  service
+    .client()
+    .account.read()
+    .catch((thrown: unknown) => thrown)
 
 test('an input is distributed to the path, the query and the body', async () => {
   const service = new FakeService(DONE)
@@ -27,30 +32,21 @@ test('members that are null are sent, and those that are undefined are not', asy
   expect(service.sent[0]!.body).toBe('{"due_at":null}')
 })
 
-test.each([null, {}, new Date(0)])(
-  '%j as a parameter of the query is refused before it is sent: its text could be a valid one',
-  async (q) => {
-    const service = new FakeService(DONE)
-    const message = '"q" must be a text, a number, true or false, or a list of texts'
-    await expect(service.client().cards.search({ q: q as never })).rejects.toThrow(new InvalidInput(message))
-    expect(service.sent).toEqual([])
-  },
-)
-
-test.each([
-  ['a stream', () => new Blob(['x']).stream()],
-  ['a stream of Node.js', () => Readable.from(['x'])],
-  ['a buffer', () => Buffer.from('x')],
-])('an upload of %s is refused before it is sent: it could not be sent again', async (_title, bytes) => {
+const QUERY = new InvalidInput('"q" must be a text, a number, true or false, or a list of texts')
+const FILE = new InvalidInput('"file" must be a Blob or a File, which can be sent again')
+const search = (q: unknown) => (lk: Client) => lk.cards.search({ q: q as never })
+const upload = (file: unknown) => (lk: Client) => lk.attachments.attach({ card_id: 'crd_1', file: file as never })
+const unassign = (id: unknown) => (lk: Client) => lk.cards.unassign({ card_id: 'crd_1', user_id: id as string })
+// The text of a value could be a valid one, an id must not lead to another path, and what was read once cannot be sent again.
+test.each<[string, (lk: Client) => Promise<unknown>, unknown]>([
+  ...[null, {}, new Date(0)].map((q) => [`${JSON.stringify(q)} in the query`, search(q), QUERY] as never),
+  ['an upload of a stream', upload(new Blob(['x']).stream()), FILE],
+  ['an upload of a stream of Node.js', upload(Readable.from(['x'])), FILE],
+  ['an upload of a buffer', upload(Buffer.from('x')), FILE],
+  ...['.', '..', '', undefined].map((id) => [`the id ${JSON.stringify(id)}`, unassign(id), TypeError] as never),
+])('%s is refused before it is sent', async (_title, call, error) => {
   const service = new FakeService(DONE)
-  const upload = service.client().attachments.attach({ card_id: 'crd_1', file: bytes() as never })
-  await expect(upload).rejects.toThrow(new InvalidInput('"file" must be a Blob or a File, which can be sent again'))
-  expect(service.sent).toEqual([])
-})
-
-test.each(['.', '..', '', undefined])('an id cannot lead to another path: %j', async (id) => {
-  const service = new FakeService(DONE)
-  await expect(service.client().cards.unassign({ card_id: 'crd_1', user_id: id as string })).rejects.toThrow(TypeError)
+  await expect(call(service.client())).rejects.toThrow(error as never)
   expect(service.sent).toEqual([])
 })
 
@@ -96,13 +92,7 @@ test('a copy that is current gives 304 and no data', async () => {
 test('an error has the code, the status, the request id and its further members', async () => {
   const issues = [{ in: 'body', path: 'title', message: 'is required' }]
   const service = new FakeService(refused(422, 'validation_failed', { issues }))
-  const error = await service
-    .client()
-    .account.read()
-    .then(
-      () => undefined,
-      (thrown: unknown) => thrown,
-    )
+  const error = await thrownBy(service)
   expect(error).toBeInstanceOf(ApiError)
   if (!(error instanceof ApiError) || !error.is('validation_failed')) return expect.unreachable()
   expect(error.members.issues).toEqual(issues)
@@ -112,13 +102,7 @@ test('an error has the code, the status, the request id and its further members'
 
 test('no error contains the token', async () => {
   for (const step of ['cut', refused(401, 'unauthorized')] as const) {
-    const error = await new FakeService(step)
-      .client()
-      .account.read()
-      .then(
-        () => undefined,
-        (thrown: unknown) => thrown,
-      )
+    const error = await thrownBy(new FakeService(step))
     expect(JSON.stringify([error, String(error), (error as Error).stack])).not.toContain('lk_pat_')
   }
 })

@@ -3,7 +3,10 @@ import { ApiError, NoResponse, type Client, type WriteOptions } from '../../src/
 import { FakeService, refused, success, type Step } from '../support/fake-service.ts'
 
 const DONE = success({ id: 'crd_1' })
-const notDone = (seconds = 1) => refused(503, 'unavailable', { outcome: 'not_done' }, { 'retry-after': String(seconds) })
+const after = (time: string) => ({ 'retry-after': time })
+const limited = (time: string) => refused(429, 'rate_limited', {}, after(time))
+const proxied = (status: number) => new Response('<html>', { status })
+const notDone = (seconds = 1) => refused(503, 'unavailable', { outcome: 'not_done' }, after(String(seconds)))
 const unknown = (headers = {}) => refused(503, 'unavailable', { outcome: 'unknown' }, headers)
 
 type Call = (client: Client) => Promise<{ data: unknown }>
@@ -27,26 +30,16 @@ const table: readonly (readonly [title: string, steps: readonly Step[], calls: r
   ['a connection that is cut in the body', ['cut in the body', DONE], [writeWithoutKey], 'give up'],
   ['a 503 that says that nothing was changed', [notDone(3), DONE], [read, write, writeWithoutKey], [3250]],
   ['a 503 with an unknown outcome', [unknown(), DONE], [read, write], [250]],
-  ['a 503 with an unknown outcome and Retry-After', [unknown({ 'retry-after': '2' }), DONE], [write], [2250]],
+  ['a 503 with an unknown outcome and Retry-After', [unknown(after('2')), DONE], [write], [2250]],
   ['a 503 with an unknown outcome', [unknown(), DONE], [writeWithoutKey], 'give up'],
-  [
-    'contention',
-    [refused(503, 'contention', { outcome: 'not_done' }, { 'retry-after': '1' }), DONE],
-    [read, write, writeWithoutKey],
-    [1250],
-  ],
-  ['a rate limit', [refused(429, 'rate_limited', {}, { 'retry-after': '59' }), DONE], [read, write, writeWithoutKey], [59_250]],
-  [
-    'a rate limit with a date',
-    [refused(429, 'rate_limited', {}, { 'retry-after': 'Fri, 20 Nov 2026 12:00:05 GMT' }), DONE],
-    [read],
-    [5250],
-  ],
-  ['a rate limit for longer than a minute', [refused(429, 'rate_limited', {}, { 'retry-after': '61' }), DONE], [read, write], 'give up'],
-  ['a key that is in use', [refused(409, 'idempotency_key_in_use', {}, { 'retry-after': '1' }), DONE], [write], [1250]],
-  ['a bad gateway of a proxy', [new Response('<html>', { status: 502 }), DONE], [read, write], [250]],
-  ['a bad gateway of a proxy', [new Response('<html>', { status: 502 }), DONE], [writeWithoutKey], 'give up'],
-  ['a 503 of a proxy', [new Response('<html>', { status: 503 }), DONE], [writeWithoutKey], 'give up'],
+  ['contention', [refused(503, 'contention', { outcome: 'not_done' }, after('1')), DONE], [read, write, writeWithoutKey], [1250]],
+  ['a rate limit', [limited('59'), DONE], [read, write, writeWithoutKey], [59_250]],
+  ['a rate limit with a date', [limited('Fri, 20 Nov 2026 12:00:05 GMT'), DONE], [read], [5250]],
+  ['a rate limit for longer than a minute', [limited('61'), DONE], [read, write], 'give up'],
+  ['a key that is in use', [refused(409, 'idempotency_key_in_use', {}, after('1')), DONE], [write], [1250]],
+  ['a bad gateway of a proxy', [proxied(502), DONE], [read, write], [250]],
+  ['a bad gateway of a proxy', [proxied(502), DONE], [writeWithoutKey], 'give up'],
+  ['a 503 of a proxy', [proxied(503), DONE], [writeWithoutKey], 'give up'],
   ['a request that did not arrive in time', [refused(408, 'request_timeout'), DONE], [read, write], [250]],
   ...[400, 401, 403, 404, 409, 410, 412, 413, 415, 422, 500, 501].map(
     (status) => [`the status ${status}`, [refused(status, 'conflict'), DONE], [read, write, writeWithoutKey], 'give up'] as const,

@@ -19,11 +19,17 @@ let column_id: string
 let running: number
 let stop: AbortController
 const enough = new Error('enough')
+const sendAsIs: Fault = (_request, send) => send()
+/** Nothing arrives: of all requests, or of some. */
+const cut =
+  (isMeant: (request: Request) => boolean = () => true): Fault =>
+  (request, send) =>
+    isMeant(request) ? Promise.reject(new TypeError('fetch failed')) : send()
 
 beforeEach(async () => {
   service = await Service.start(memory)
   clock = new VirtualClock()
-  fault = (_request, send) => send()
+  fault = sendAsIs
   sent = []
   running = 0
   stop = new AbortController()
@@ -66,12 +72,12 @@ const writes = (pattern: RegExp) => sent.filter(({ method, path }) => pattern.te
 /** Expects that a claim is lost after so many seconds without a response, and lets the worker end. */
 async function expectLostAfter(seconds: number, { context, go, ended }: ReturnType<typeof startOne>): Promise<void> {
   const { signal } = await context
-  fault = () => Promise.reject(new TypeError('fetch failed'))
+  fault = cut()
   await pass(seconds - 0.1)
   expect(signal.aborted).toBe(false)
   await pass(0.1)
   expect(signal.aborted).toBe(true)
-  fault = (_request, send) => send()
+  fault = sendAsIs
   go()
   await ended
 }
@@ -114,18 +120,16 @@ describe('what a handler does decides about its card', () => {
     expect(writes(/completion/).map(({ claim }) => claim)).toEqual(['1', '1', '1'])
   })
 
-  test('a card whose handler returns "release" is free again', async () => {
+  const broken = new Error('broken')
+  test.each<[string, () => Promise<'release'>, Error]>([
+    ['returns "release"', async () => (stop.abort(enough), 'release'), enough],
+    // The worker ends with it.
+    ['throws', () => Promise.reject(broken), broken],
+  ])('a card whose handler %s is free again', async (_what, handler, reason) => {
     const id = await add('Sow')
-    expect(await work(() => (stop.abort(enough), 'release'))).toBe(enough)
+    expect(await work(handler)).toBe(reason)
     expect(await read(id)).toMatchObject({ completed_at: null, claim: null })
     expect(writes(/DELETE .*claim/).map(({ claim }) => claim)).toEqual(['1'])
-  })
-
-  test('a card whose handler throws is free again, and the worker ends with what it has thrown', async () => {
-    const id = await add('Sow')
-    const broken = new Error('broken')
-    expect(await work(() => Promise.reject(broken))).toBe(broken)
-    expect(await read(id)).toMatchObject({ completed_at: null, claim: null })
   })
 
   test.each<[string, (lk: WorkContext['lk'], card_id: string) => Promise<unknown>]>([
@@ -194,13 +198,13 @@ describe('a claim is lost', () => {
     const id = await add('Sow')
     const { context, go, ended } = startOne()
     const { signal, lk: own } = await context
-    fault = (request, send) => (request.method === 'PUT' ? Promise.reject(new TypeError('fetch failed')) : send())
+    fault = cut(({ method }) => method === 'PUT')
     await pass(9.9)
     expect(signal.aborted).toBe(false)
     await pass(0.1)
     expect(signal.reason).toMatchObject({ name: 'ClaimLost', card_id: id })
     expect((await read(id)).claim).toBeNull()
-    fault = (_request, send) => send()
+    fault = sendAsIs
     sent = []
     await expect(own.comments.create({ card_id: id, body: 'Late.' })).rejects.toBeInstanceOf(ClaimLost)
     expect(sent).toEqual([])

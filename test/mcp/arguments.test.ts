@@ -35,68 +35,32 @@ describe.each(revisions)('a client of the revision %s that mistypes', (revision)
 })
 
 describe('a call', () => {
-  test.each<[string, string, object, string, string]>([
-    ['without the id of its path', 'find_cards', { operation: 'cards.read' }, 'card_id', 'is missing: the id of the card'],
-    ['without a member', 'create_card', { board_id: 'b', column_id: 'c' }, 'title', 'is missing: The title of the card'],
+  const ONE_OF = 'must be one of cards.search, cards.list, cards.read'
+  const find = (operation: string, args = {}) => ['find_cards', { operation, ...args }] as const
+  const edit = (args: object) => ['edit_cards_comments_subtasks', { operation: 'cards.update', card_id: 'c', ...args }] as const
+  const complete = { operation: 'cards.complete', card_id: 'c', completed: true }
+  test.each<[tool: string, args: object, path: string, message: unknown]>([
+    [...find('cards.read'), 'card_id', 'is missing: the id of the card'],
+    ['create_card', { board_id: 'b', column_id: 'c' }, 'title', 'is missing: The title of the card'],
+    [...find('cards.list', { board_id: 'b', sort: 'due_at' }), 'sort', 'is not an argument of cards.list (cards.search takes it)'],
     [
-      'with an argument of another operation',
-      'find_cards',
-      { operation: 'cards.list', board_id: 'b', sort: 'due_at' },
-      'sort',
-      'is not an argument of cards.list (cards.search takes it)',
-    ],
-    [
-      'with an argument of an operation of another tool',
-      'edit_cards_comments_subtasks',
-      { operation: 'cards.update', card_id: 'c', completed: true },
+      ...edit({ completed: true }),
       'completed',
       'is not an argument of cards.update (cards.complete of move_assign_complete_cards takes it)',
     ],
-    [
-      'without an operation',
-      'find_cards',
-      {},
-      'operation',
-      'is missing: it selects what to do. It must be one of cards.search, cards.list, cards.read',
-    ],
-    [
-      'with a mistyped operation',
-      'find_cards',
-      { operation: 'card.list' },
-      'operation',
-      'must be one of cards.search, cards.list, cards.read (did you mean "cards.list"?)',
-    ],
-    [
-      'with an operation of another tool',
-      'find_cards',
-      { operation: 'cards.delete' },
-      'operation',
-      'must be one of cards.search, cards.list, cards.read (the tool delete_boards_or_cards has this operation)',
-    ],
-  ])('%s learns what is wrong', async (_, tool, args, path, message) => {
+    ['find_cards', {}, 'operation', `is missing: it selects what to do. It ${ONE_OF}`],
+    [...find('card.list'), 'operation', `${ONE_OF} (did you mean "cards.list"?)`],
+    [...find('cards.delete'), 'operation', `${ONE_OF} (the tool delete_boards_or_cards has this operation)`],
+    // Null is not the same as nothing.
+    [...find('cards.search', { q: null }), 'q', expect.stringContaining('must not be null: ')],
+    ['move_assign_complete_cards', { ...complete, if_match: null }, 'if_match', expect.stringContaining('must be a text')],
+    // It is not told that another agent has changed the card.
+    [...edit({ title: 'T', if_match: 'abc' }), 'if_match', 'must be an etag as it was answered, with its double quotes'],
+  ])('of %s with %j learns what is wrong', async (tool, args, path, message) => {
     const { error } = await call(tool, args)
     expect(error.code).toBe('validation_failed')
     expect(error.issues).toEqual([{ in: 'body', path, message }])
     expect(error.next).toContain('`issues`')
-  })
-
-  test.each([
-    ['find_cards', { operation: 'cards.search', q: null }, 'q', 'must not be null: '],
-    [
-      'move_assign_complete_cards',
-      { operation: 'cards.complete', card_id: 'c', completed: true, if_match: null },
-      'if_match',
-      'must be a text',
-    ],
-  ])('of %s with %j is refused: null is not the same as nothing', async (tool, args, path, message) => {
-    const { error } = await call(tool, args)
-    expect(error.issues).toEqual([{ in: 'body', path, message: expect.stringContaining(message) }])
-  })
-
-  test('with an etag without its quotes is refused, and not told that another agent has changed the card', async () => {
-    const { error } = await call('edit_cards_comments_subtasks', { operation: 'cards.update', card_id: 'c', title: 'T', if_match: 'abc' })
-    const message = 'must be an etag as it was answered, with its double quotes'
-    expect(error.issues).toEqual([{ in: 'body', path: 'if_match', message }])
   })
 
   test('whose operations have another shape learns theirs', async () => {

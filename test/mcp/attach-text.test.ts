@@ -11,26 +11,19 @@ beforeEach(async () => {
   cardId = await board.card(await board.column())
 })
 const attach = async (args: object, token = mcp.ann.write) => (await mcp.call(token, 'attach_text', { card_id: cardId, ...args })).content
-const contentOf = async (id: string) => (await board.get(`/attachments/${id}/content`)).text
+const attached = async () => (await board.get(`/cards/${cardId}/attachments`)).body.data
 
 describe('attach_text', () => {
   test.each(revisions)('uploads a text of a client of the revision %s, and attaches it', async (revision) => {
     const client = await mcp.connect(mcp.ann.write, revision)
     const text = '# Größe\r\n\n--boundary\r\n"quoted" 🎉\u0000\n'
-    const args = { card_id: cardId, name: 'Übersicht 100%.md', text, content_type: 'text/markdown', visibility: 'private' }
-    const { isError, structuredContent } = await client.callTool({ name: 'attach_text', arguments: args })
+    const shared = { card_id: cardId, name: 'Übersicht 100%.md', content_type: 'text/markdown', visibility: 'private' }
+    const { isError, structuredContent } = await client.callTool({ name: 'attach_text', arguments: { ...shared, text } })
     expect(isError).toBeUndefined()
     const { data } = structuredContent as any
-    expect(data).toMatchObject({
-      card_id: cardId,
-      name: 'Übersicht 100%.md',
-      content_type: 'text/markdown',
-      visibility: 'private',
-      size: Buffer.byteLength(text),
-      owner_id: mcp.ann.id,
-    })
-    expect((await board.get(`/cards/${cardId}/attachments`)).body.data).toEqual([data])
-    expect(await contentOf(data.id)).toBe(text)
+    expect(data).toMatchObject({ ...shared, size: Buffer.byteLength(text), owner_id: mcp.ann.id })
+    expect(await attached()).toEqual([data])
+    expect((await board.get(`/attachments/${data.id}/content`)).text).toBe(text)
   })
 
   test('has the defaults of an upload', async () => {
@@ -45,7 +38,7 @@ describe('attach_text', () => {
     const { error } = await attach({ name: 'a.txt', text: `${'ä'.repeat(MAX / 2)}.` })
     expect(error).toMatchObject({ code: 'payload_too_large', limit_bytes: MAX })
     expect(error.message).toContain(`The text has ${MAX + 1} bytes in UTF-8, and a tool can attach at most ${MAX}.`)
-    expect((await board.get(`/cards/${cardId}/attachments`)).body.data).toHaveLength(1)
+    expect(await attached()).toHaveLength(1)
   })
 
   test.each<[string, object, string]>([
@@ -61,7 +54,7 @@ describe('attach_text', () => {
   ])('refuses %s', async (_, args, path) => {
     const { error } = await attach(args)
     expect(error).toMatchObject({ code: 'validation_failed', issues: [{ path }] })
-    expect((await board.get(`/cards/${cardId}/attachments`)).body.data).toEqual([])
+    expect(await attached()).toEqual([])
   })
 
   test('is decided as the upload that it is, by row P15', async () => {
@@ -86,6 +79,6 @@ describe('attach_text', () => {
     const first = await attach(args)
     expect(await attach(args)).toEqual({ ...first, idempotent_replayed: true })
     expect((await attach({ ...args, text: 'b' })).error.code).toBe('idempotency_key_reused')
-    expect((await board.get(`/cards/${cardId}/attachments`)).body.data).toEqual([first.data])
+    expect(await attached()).toEqual([first.data])
   })
 })

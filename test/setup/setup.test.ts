@@ -58,7 +58,6 @@ describe('the tiers', () => {
   test.each([
     'policy/hand-written-decisions.test.ts',
     'http/matrix.test.ts',
-    'http/order.test.ts',
     'store/contract.test.ts',
     'client/retries.test.ts',
   ])('the quick tier has %s', (suite) => expect(tiers.quick).toContain(`test/${suite}`))

@@ -1,5 +1,6 @@
-import { expect } from 'vitest'
-import type { Person, Service } from './service.ts'
+import { afterAll, expect } from 'vitest'
+import { memory } from './memory.ts'
+import { Service, type Person, type ServiceOptions } from './service.ts'
 import { signedIn, type Visitor } from './visitor.ts'
 
 /** Calls of the API, which must succeed. */
@@ -12,6 +13,13 @@ function apiOf(service: Service, owner: Person): Api {
     expect([method, path, reply.status < 300, reply.text]).toEqual([method, path, true, reply.text])
     return reply.body.data
   }
+}
+
+/** Starts a service in memory, behind a proxy. It stops after the suite that awaits it. */
+export async function startForSuite(options: ServiceOptions = {}): Promise<Service> {
+  const service = await Service.start(memory, { proxies: 1, ...options })
+  afterAll(() => service.stop())
+  return service
 }
 
 /** The owner of a workspace, who is signed in, with a board. */

@@ -36,7 +36,10 @@ export async function startDemo(storage?: string): Promise<DemoTeam> {
     await page.waitForURL('**/app')
     return page
   }
-  const first = await signInOn(await browser.newPage())
+  const first = await browser.newPage()
+  // As in `openWindow`.
+  first.setDefaultTimeout(120_000)
+  await signInOn(first)
   const storageState = await first.context().storageState()
   await first.close()
   return {

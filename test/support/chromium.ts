@@ -91,11 +91,15 @@ export function press(page: Page, name: string): Promise<void> {
   return page.getByRole('button', { name, exact: true }).click()
 }
 
+/** Fills in fields: label → value. */
+export async function fillIn(page: Page, fields: Readonly<Record<string, string>>): Promise<void> {
+  for (const [label, value] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(value)
+}
+
 /** Enters an e-mail address and a password on the page that asks for them. */
 export async function enterPassword(page: Page, email: string, password = PASSWORD, path = '/settings/sign-in'): Promise<void> {
   await page.goto(path)
-  await page.getByLabel('E-mail address').fill(email)
-  await page.getByLabel('Password').fill(password)
+  await fillIn(page, { 'E-mail address': email, Password: password })
   await press(page, 'Sign in')
 }
 

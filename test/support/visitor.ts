@@ -8,6 +8,8 @@ export interface ReceivedPage {
   readonly headers: Headers
   /** the body: HTML, or the text of another content type */
   readonly text: string
+  /** what a person reads of it, in one line */
+  readonly shown: string
   /** the target of a redirect that was not followed */
   readonly location: string | null
   /** cookie name → its whole Set-Cookie line */
@@ -72,7 +74,7 @@ export class Visitor {
 
   async request(path: string, { method = 'GET', body, headers = {} }: RequestOptions = {}): Promise<ReceivedPage> {
     const requestHeaders = new Headers({ 'x-forwarded-for': this.address })
-    if (this.jar.size > 0) requestHeaders.set('cookie', [...this.jar].map(([name, value]) => `${name}=${value}`).join('; '))
+    if (this.jar.size > 0) requestHeaders.set('cookie', this.cookie)
     for (const [name, value] of Object.entries(headers)) {
       if (value === null) requestHeaders.delete(name)
       else requestHeaders.set(name, value)
@@ -82,8 +84,9 @@ export class Visitor {
     )
     const cookies = new Map(response.headers.getSetCookie().map((line) => [line.slice(0, line.indexOf('=')), line]))
     for (const [name, line] of cookies) this.#store(name, line)
-    const location = response.headers.get('location')
-    return { status: response.status, headers: response.headers, text: await response.text(), location, cookies }
+    const { status, headers: received } = response
+    const [text, location] = [await response.text(), received.get('location')]
+    return { status, headers: received, text, location, cookies, shown: textOf(text) }
   }
 
   async signIn(email: string, password = PASSWORD): Promise<ReceivedPage> {
@@ -115,6 +118,11 @@ export class Visitor {
   /** The ids of the active tokens of the person. */
   async tokenIds(): Promise<string[]> {
     return [...(await this.open('/settings/tokens')).text.matchAll(/\/(tok_\w+)\/rotate"/g)].map(([, id]) => id!)
+  }
+
+  /** the Cookie header of its requests */
+  get cookie(): string {
+    return [...this.jar].map(([name, value]) => `${name}=${value}`).join('; ')
   }
 
   get session(): string | undefined {

@@ -1,36 +1,36 @@
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { stringify, parse } from 'yaml'
 import { operations } from '../../src/resources/table.ts'
 import { createEngine, type Engine } from '../../src/policy/engine.ts'
-import type { Row } from '../../src/policy/specification.ts'
-import { memory } from '../support/memory.ts'
+import { startForSuite } from '../support/board-team.ts'
 import { withOwnDecisions, load, shipped, shippedFiles } from '../support/policy.ts'
-import { Service } from '../support/service.ts'
 import { formOf, signedIn, textOf } from '../support/visitor.ts'
 
 const SCOPES = ['kanban:read', 'kanban:write', 'kanban:admin'] as const
 type Scope = (typeof SCOPES)[number]
-const services: Service[] = []
-afterAll(() => Promise.all(services.map((service) => service.stop())))
 
-interface Rules {
-  rules: { id: string; row: string; action: string | string[]; subject: string | string[]; conditions: Record<string, unknown> }[]
-}
-
-/** The engine of the shipped policy with another scope table, and other words and scopes of rows. */
-function engineWith(change: (data: Rules) => void, changedRows: Record<string, Row> = {}): Engine {
-  const data = parse(shippedFiles.scopes.text) as Rules
-  change(data)
+/** A policy in which a token with `kanban:write` deletes cards, and a row has other words. */
+function changedEngine(): Engine {
+  const data = parse(shippedFiles.scopes.text) as { rules: { id: string; action: string | string[]; subject: string | string[] }[] }
+  data.rules.find(({ id }) => id === 'S3.deletion')!.subject = ['Board']
+  const cards = data.rules.find(({ id }) => id === 'S2.cards')!
+  cards.action = [...[cards.action].flat(), 'delete']
   const scopes = { ...shippedFiles.scopes, text: stringify(data, { aliasDuplicateObjects: false }) }
   const engine = load({ ...shippedFiles, scopes })
-  const rows = new Map([...engine.vocabulary.rows, ...Object.entries(changedRows)])
+  const rows = new Map(engine.vocabulary.rows)
+  rows.set('P10', { ...rows.get('P10')!, scopes: ['kanban:write'] })
+  rows.set('S1', { ...rows.get('S1')!, words: 'kanban:read: look at <everything> that is visible' })
   return withOwnDecisions(createEngine({ ...engine, vocabulary: { ...engine.vocabulary, rows } }))
 }
+const changed = changedEngine()
+const services = new Map([
+  [shipped, await startForSuite()],
+  [changed, await startForSuite({ engine: changed })],
+])
 
 /** Returns for each scope on the confirmation page its description and the ids of its rows. */
 async function readConfirmationPage(engine: Engine, scope: Scope): Promise<Map<string, { words: string; rows: string[] }>> {
-  const service = await Service.start(memory, { engine, proxies: 1 })
-  services.push(service)
+  const service = services.get(engine)!
   const workspaceId = await service.workspace()
   const visitor = await signedIn(service, await service.person(workspaceId))
   const confirm = (await visitor.choose(workspaceId, { scope })).text
@@ -63,34 +63,21 @@ describe('the list of what a token can do', () => {
     for (const [name, { rows }] of scopes) expect([name, rows.toSorted()]).toEqual([name, [...expected.get(name as Scope)!].toSorted()])
   })
 
-  test('when the scope table moves a permission to another scope, it moves on the page', async () => {
-    const move = ({ rules }: Rules) => {
-      rules.find(({ id }) => id === 'S3.deletion')!.subject = ['Board']
-      const cards = rules.find(({ id }) => id === 'S2.cards')!
-      cards.action = [...[cards.action].flat(), 'delete']
-    }
-    const moved = engineWith(move, { P10: { ...shipped.vocabulary.rows.get('P10')!, scopes: ['kanban:write'] } })
-    const [before, after] = [await readConfirmationPage(shipped, 'kanban:write'), await readConfirmationPage(moved, 'kanban:write')]
-    expect([before.get('kanban:write')!.rows.includes('P10'), after.get('kanban:write')!.rows.includes('P10')]).toEqual([false, true])
-    const admin = (await readConfirmationPage(moved, 'kanban:admin')).get('kanban:admin')!.rows
-    expect([admin.includes('P10'), admin.includes('P7')]).toEqual([false, true])
-  })
-
-  test('when the text of a row changes, it changes on the page', async () => {
-    const words = { S1: 'kanban:read: look at <everything> that is visible', P2: 'List everything: being there' }
-    const row = (id: 'S1' | 'P2') => ({ ...shipped.vocabulary.rows.get(id)!, words: words[id] })
-    const reworded = engineWith(() => undefined, { S1: row('S1'), P2: row('P2') })
-    const scopes = await readConfirmationPage(reworded, 'kanban:read')
-    expect(scopes.get('kanban:read')).toMatchObject({ words: 'look at <everything> that is visible' })
+  test('when the tables move a permission to another scope, or change the text of a row, the page changes too', async () => {
+    const [before, after] = [await readConfirmationPage(shipped, 'kanban:write'), await readConfirmationPage(changed, 'kanban:admin')]
+    expect(before.get('kanban:write')!.rows).not.toContain('P10')
+    expect(after.get('kanban:write')!.rows).toContain('P10')
+    expect(after.get('kanban:admin')!.rows).toContain('P7')
+    expect(after.get('kanban:admin')!.rows).not.toContain('P10')
+    expect(after.get('kanban:read')).toMatchObject({ words: 'look at <everything> that is visible' })
   })
 
   test('the page on which a scope is chosen shows the description of each scope, and that of a rotation the same list', async () => {
-    const service = await Service.start(memory, { proxies: 1 })
-    services.push(service)
+    const service = services.get(shipped)!
     const person = await service.person(await service.workspace())
     const { workspaceId } = person
     const visitor = await signedIn(service, person)
-    const text = textOf((await visitor.open(`/settings/tokens/new?workspace=${workspaceId}`)).text)
+    const text = (await visitor.open(`/settings/tokens/new?workspace=${workspaceId}`)).shown
     for (const row of ['S1', 'S2', 'S3']) expect(text).toContain(shipped.vocabulary.rows.get(row)!.words.replace(': ', ' '))
     const list = ({ text }: { text: string }) => /<dl class="allowances">.*?<\/dl>/s.exec(text)![0]
     const confirm = list(await visitor.choose(workspaceId, { scope: 'kanban:write' }))

@@ -1,24 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { startListener } from '../../src/listener/listener.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { pages } from '../../src/web/pages.ts'
+import { startForSuite } from '../support/board-team.ts'
 import { captureLog } from '../support/log.ts'
-import { memory } from '../support/memory.ts'
-import { Service, type Person } from '../support/service.ts'
-import { formOf, giveAccount, PASSWORD, plaintextIn, signedIn, textOf, Visitor, type ReceivedPage } from '../support/visitor.ts'
+import { formOf, giveAccount, PASSWORD, plaintextIn, signedIn, Visitor, type ReceivedPage } from '../support/visitor.ts'
 
 const captured = captureLog()
-let service: Service
-let workspaceId: string
-let person: Person
-let visitor: Visitor
-beforeAll(async () => {
-  service = await Service.start(memory, { log: captured.log, proxies: 1 })
-  workspaceId = await service.workspace()
-  person = await service.person(workspaceId)
-  visitor = await signedIn(service, person)
-})
-afterAll(() => service.stop())
+const service = await startForSuite({ log: captured.log })
+const workspaceId = await service.workspace()
+const person = await service.person(workspaceId)
+const visitor = await signedIn(service, person)
+/** Opens a page while each read of the storage fails. */
+async function failing<T>(error: Error, open: () => Promise<T>): Promise<T> {
+  service.store.beforeRead = async () => {
+    throw error
+  }
+  return open().finally(() => (service.store.beforeRead = undefined))
+}
 
 const CSP =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -48,9 +47,7 @@ describe('web app responses', () => {
     responses.push(['DELETE', await visitor.request('/settings/tokens', { method: 'DELETE' })])
     responses.push(['wrong password', await stranger.signIn('nobody@example.org', 'x')])
     responses.push(['a token', await (await visitor.open(confirm), visitor.submit())])
-    service.store.beforeRead = async () => Promise.reject(new Error('an unexpected error'))
-    responses.push(['an unexpected error', await visitor.request('/settings/tokens')])
-    service.store.beforeRead = undefined
+    responses.push(['an unexpected error', await failing(new Error('unexpected'), () => visitor.request('/settings/tokens'))])
     expect(new Set(responses.map(([, { status }]) => status))).toEqual(new Set([200, 303, 401, 403, 404, 405, 415, 500]))
     for (const [path, { headers }] of responses) {
       expect({ path, ...Object.fromEntries(headers) }).toMatchObject({
@@ -73,9 +70,7 @@ describe('web app responses', () => {
   })
 
   test('an unexpected error reveals nothing internal, only the ID of its log entry', async () => {
-    service.store.beforeRead = async () => Promise.reject(new Error('the password of the database is swordfish'))
-    const page = await visitor.request('/settings/tokens')
-    service.store.beforeRead = undefined
+    const page = await failing(new Error('the password of the database is swordfish'), () => visitor.request('/settings/tokens'))
     expect([page.status, page.text.includes('swordfish')]).toEqual([500, false])
     const reference = page.headers.get('x-request-id')!
     expect(page.text).toContain(reference)
@@ -101,20 +96,13 @@ describe('web app responses', () => {
     }
   })
 
-  test.each(pages)('$path accepts only its own methods', async (page) => {
+  const assets = ['style.css', 'script.js'].map((name) => ({ path: `/settings/assets/${name}`, get: true, post: false }))
+  test.each([...pages, ...assets])('$path accepts only its own methods', async (page) => {
     const path = page.path.replace(/\{\w+\}/g, 'x')
     const allow = [page.get && 'GET, HEAD', page.post && 'POST'].filter(Boolean).join(', ')
     for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS', ...(page.get ? [] : ['GET', 'HEAD']), ...(page.post ? [] : ['POST'])]) {
       const response = await visitor.request(path, { method })
       expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, allow])
-    }
-  })
-
-  test.each(['/settings/assets/style.css', '/settings/assets/script.js'])('the asset %s can only be read', async (path) => {
-    expect((await visitor.request(path)).status).toBe(200)
-    for (const method of ['POST', 'PUT', 'DELETE']) {
-      const response = await visitor.request(path, { method })
-      expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, 'GET, HEAD'])
     }
   })
 
@@ -137,21 +125,18 @@ describe('web app responses', () => {
 
   test('when the storage is unavailable, every page says so and when to retry', async () => {
     const confirm = formOf((await visitor.choose(workspaceId)).text)
-    service.store.beforeRead = async () => {
-      throw new StorageUnavailable('gone')
-    }
     const paths = ['/settings', '/settings/tokens', `/settings/tokens/new?workspace=${workspaceId}`, confirm.action]
-    const responses = await Promise.all(paths.map((path) => visitor.request(path)))
-    responses.push(await visitor.post(confirm.action, confirm.hidden))
     const stranger = new Visitor(service)
-    const page = await stranger.request('/settings/sign-in')
-    const { hidden } = formOf(page.text)
-    const form = await stranger.post('/settings/sign-in', { ...hidden, email: 'ann@example.org', password: PASSWORD })
-    service.store.beforeRead = undefined
-    expect([page.status, form.status]).toEqual([200, 503])
-    for (const { status, headers, text } of [...responses, form]) {
+    const { hidden } = formOf((await stranger.open('/settings/sign-in')).text)
+    const responses = await failing(new StorageUnavailable('gone'), async () => [
+      ...(await Promise.all(paths.map((path) => visitor.request(path)))),
+      await visitor.post(confirm.action, confirm.hidden),
+      await stranger.post('/settings/sign-in', { ...hidden, email: 'ann@example.org', password: PASSWORD }),
+    ])
+    expect((await failing(new StorageUnavailable('gone'), () => stranger.request('/settings/sign-in'))).status).toBe(200)
+    for (const { status, headers, shown } of responses) {
       expect([status, headers.get('retry-after'), headers.get('content-type')]).toEqual([503, '1', 'text/html; charset=utf-8'])
-      expect(textOf(text)).toContain('Storage is not reachable. Nothing was changed.')
+      expect(shown).toContain('Storage is not reachable. Nothing was changed.')
     }
     plaintextIn(await visitor.post(confirm.action, confirm.hidden))
   })
@@ -169,17 +154,13 @@ describe('escaping', () => {
   test.each(payloads)('%j is escaped as the name of a token, a workspace and a person, and in a form that is shown again', async (text) => {
     const workspace = await service.workspace(text)
     const visitor = await signedIn(service, await service.person(workspace, 'member', text))
-    const received = [await visitor.choose(workspace, { name: text })]
-    received.push(await visitor.submit())
+    const received = [await visitor.choose(workspace, { name: text }), await visitor.submit()]
     plaintextIn(received[1]!)
     const [id] = await visitor.tokenIds()
-    received.push(visitor.page!)
-    received.push(
-      await visitor.open(`/settings/tokens/${workspace}/${id}/revoke`),
-      await visitor.open(`/settings/tokens/${workspace}/${id}/rotate`),
-    )
+    const token = `/settings/tokens/${workspace}/${id}`
+    received.push(visitor.page!, await visitor.open(`${token}/revoke`), await visitor.open(`${token}/rotate`))
     received.push(await visitor.choose(workspace, { name: text, days: '91' }))
-    for (const page of received) expect(textOf(page.text)).toContain(text)
+    for (const page of received) expect(page.shown).toContain(text)
     received.push(await visitor.choose(workspace, { name: 'x', scope: text, days: text }))
     received.push(await new Visitor(service).signIn(text, text))
     received.push(await visitor.request(`/settings/sign-in?over=${encodeURIComponent(text)}`))
@@ -215,7 +196,7 @@ describe('sessions and tokens', () => {
   })
 
   test('the API accepts no session: it answers 401, and a session in addition to a token has no effect', async () => {
-    const cookie = [...visitor.jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const { cookie } = visitor
     expect(cookie).toContain('lk_session=')
     const alone = await service.send(null, 'GET', '/account', undefined, { cookie })
     expect([alone.status, alone.headers.get('www-authenticate'), alone.headers.get('set-cookie')]).toEqual([401, 'Bearer', null])

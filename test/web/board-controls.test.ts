@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { PolicyFiles } from '../../src/policy/engine.ts'
-import { buildTeam } from '../support/board-team.ts'
-import { memory } from '../support/memory.ts'
+import { buildTeam, startForSuite } from '../support/board-team.ts'
 import { load, shippedFiles } from '../support/policy.ts'
-import { Service, type Person } from '../support/service.ts'
-import { formOf, signedIn, textOf, type Visitor } from '../support/visitor.ts'
+import type { Service } from '../support/service.ts'
+import { formOf, signedIn } from '../support/visitor.ts'
 
 /** A policy in which only its creator changes a board and what is on it; the others with access read it. */
 function readersOnly(): PolicyFiles {
@@ -34,23 +33,17 @@ function controlsOn(html: string): string[] {
   return [...new Set([...operations, ...tiles, ...links])].toSorted()
 }
 
-describe('the controls of a board', () => {
-  let service: Service
-  let made: Awaited<ReturnType<typeof buildBoard>>
-  let visitor: Visitor
-  beforeAll(async () => {
-    service = await Service.start(memory, { proxies: 1 })
-    made = await buildBoard(service)
-    visitor = made.visitor
-  })
-  afterAll(() => service.stop())
-  const open = async () => textOf((await visitor.open(made.path)).text)
+describe('the controls of a board', async () => {
+  const service = await startForSuite()
+  const made = await buildBoard(service)
+  const { visitor } = made
+  const open = async () => (await visitor.open(made.path)).shown
   /** Submits the form in the element with an id. */
   const submitIn = async (id: string, fields: Record<string, string>) => {
     const part = visitor.page!.text.split(`id="${id}"`)[1]!.split('</details>')[0]!
     const { action, hidden } = formOf(part)
     const { location } = await visitor.post(action, { ...hidden, ...fields })
-    return textOf((await visitor.open(location!)).text)
+    return (await visitor.open(location!)).shown
   }
 
   // The rows P4, P5, P7, P8, P9 and P11 of the specification: visibility is for the creator, deletion for the creator, owners and admins.
@@ -93,20 +86,16 @@ describe('the controls of a board', () => {
     const [, href] = /href="([^"]*do\/columns\.archive[^"]*)"/.exec(visitor.page!.text)!
     await visitor.open(href!.replaceAll('&amp;', '&'))
     const page = await visitor.submit({}, `${made.base}/do`)
-    expect([page.status, textOf(page.text)]).toEqual([200, expect.stringContaining('The column is archived. Undo')])
+    expect([page.status, page.shown]).toEqual([200, expect.stringContaining('The column is archived. Undo')])
   })
 })
 
-describe('with a policy in which others only read a board', () => {
-  let service: Service
-  beforeAll(async () => {
-    service = await Service.start(memory, { proxies: 1, engine: load(readersOnly()) })
-  })
-  afterAll(() => service.stop())
+describe('with a policy in which others only read a board', async () => {
+  const service = await startForSuite({ engine: load(readersOnly()) })
 
   test('its creator is offered everything, and they nothing that changes it', async () => {
     const { owner, path } = await buildBoard(service)
-    const reader: Person = await service.person(owner.workspaceId, 'member', 'Ben Carter')
+    const reader = await service.person(owner.workspaceId, 'member', 'Ben Carter')
     const [own, other] = await Promise.all([owner, reader].map(async (person) => (await signedIn(service, person)).open(path)))
     expect(controlsOn(own!.text)).toContain('cards.create')
     expect([other!.status, controlsOn(other!.text)]).toEqual([200, ['archive', 'members']])

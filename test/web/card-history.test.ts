@@ -1,26 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { AuditRecorder } from '../../src/audit/recorder.ts'
-import { SessionPrincipal } from '../../src/http/principal.ts'
-import { conclude } from '../../src/http/pipeline.ts'
-import { Call } from '../../src/http/call.ts'
+import { afterAll, describe, expect, test } from 'vitest'
 import { appendedEntry } from '../../src/store/change-log.ts'
 import { keys } from '../../src/store/keys.ts'
 import { startWithAudit } from '../support/audit-trail.ts'
-import { buildTeam, type Api } from '../support/board-team.ts'
+import { buildTeam } from '../support/board-team.ts'
 import { memory } from '../support/memory.ts'
-import type { Person, Service } from '../support/service.ts'
+import type { Person } from '../support/service.ts'
 import { signedIn, textOf, type Visitor } from '../support/visitor.ts'
 
-let service: Service
-let recorder: AuditRecorder
-let owner: Person
-let mira: Person
-let ben: Person
-let api: Api
-let base: string
-let boardId: string
-let columns: readonly string[]
-const visitors = new Map<Person, Visitor>()
+const { service, recorder } = await startWithAudit(memory)
+const { owner, visitor, api, base, boardId, columns } = await buildTeam(service)
+const mira = await service.person(owner.workspaceId, 'member', 'Mira Patel')
+const ben = await service.person(owner.workspaceId, 'member', 'Ben Carter')
+const visitors = new Map<Person, Visitor>([[owner, visitor]])
+for (const person of [mira, ben]) visitors.set(person, await signedIn(service, person))
+afterAll(async () => {
+  await recorder.flush()
+  await service.stop()
+})
 const create = (title: string, person = owner, members = {}) =>
   api('POST', `/boards/${boardId}/cards`, { column_id: columns[0], title, ...members }, person)
 /** The lines of a history, as a person reads them, without their times. */
@@ -34,24 +30,10 @@ async function historyOf(id: string, person = owner, query = 'history') {
   return { lines, older, text: textOf(section), html: section }
 }
 
-beforeAll(async () => {
-  ;({ service, recorder } = await startWithAudit(memory))
-  const team = await buildTeam(service)
-  ;({ owner, api, base, boardId, columns } = team)
-  mira = await service.person(owner.workspaceId, 'member', 'Mira Patel')
-  ben = await service.person(owner.workspaceId, 'member', 'Ben Carter')
-  visitors.set(owner, team.visitor)
-  for (const person of [mira, ben]) visitors.set(person, await signedIn(service, person))
-})
-afterAll(async () => {
-  await recorder.flush()
-  await service.stop()
-})
-
 describe('the history of a card', () => {
   test('is a link until it is asked for', async () => {
     const card = await create('Quiet')
-    const { text } = await visitors.get(owner)!.request(`${base}/cards/${card.id}`)
+    const { text } = await visitor.request(`${base}/cards/${card.id}`)
     expect(text).toContain('href="?history#card-history"')
     expect(text).not.toContain('class="history"')
   })
@@ -92,23 +74,10 @@ describe('the history of a card', () => {
 
   test('says who did it in the web app, and what the operator did, alone or as a member', async () => {
     const card = await create('By hand')
-    const { services } = service.app
-    const asMira = async (path: string, body: unknown) => {
-      const request = new Request(`http://localhost/v1${path}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'user-agent': 'Firefox' },
-        body: JSON.stringify(body),
-      })
-      const identify = () => new SessionPrincipal(mira.id, mira.workspaceId)
-      const call = new Call(
-        services,
-        { request, requestId: crypto.randomUUID(), method: 'POST', path, search: '' },
-        { name: 'web_app', isCounted: true, identify },
-      )
-      const { status } = await conclude(services, call, { answer: () => ({ status: 200 }), refuse: (error) => ({ status: error.status }) })
-      expect(status).toBe(200)
-    }
-    await asMira(`/cards/${card.id}/move`, { column_id: columns[1], to: 'first' })
+    const browser = visitors.get(mira)!
+    const { formToken: form_token } = browser
+    const moved = await browser.post(`${base}/do/cards.move`, { card_id: card.id, column_id: columns[1]!, to: 'first', form_token })
+    expect(moved.status).toBe(303)
     service.now += 60_000
     await service.adminDeps.sendAs!(mira.workspaceId, mira.id)('POST', `/cards/${card.id}/move`, { column_id: columns[0], to: 'first' })
     await service.write(owner.workspaceId, async (tx) => {
@@ -135,15 +104,10 @@ describe('the history of a card', () => {
       tx.read(Array.from({ length: 100 }, (_one, i) => keys.change(boardId, appendedEntry(i + 1)))),
     )
     const request = feed.findLast((change) => change?.id === card.id)!.request_id!
-    const entry = {
-      at: new Date(service.now).toISOString(),
-      operation: 'cards.archive',
-      ids: [card.id],
-      rows: [],
-      outcome: 'done',
-    } as const
-    const rest = { status: 200, code: null, address: null, agent: null, request_id: request, subject_id: owner.id }
-    recorder.add(owner.workspaceId, { ...entry, ...rest, user_id: mira.id, token_id: null, token_name: null })
+    const absent = { code: null, address: null, agent: null, token_id: null, token_name: null }
+    const people = { user_id: mira.id, subject_id: owner.id }
+    const done = { at: new Date(service.now).toISOString(), operation: 'cards.archive', ids: [card.id], rows: [], outcome: 'done' } as const
+    recorder.add(owner.workspaceId, { ...done, ...absent, ...people, status: 200, request_id: request })
     expect((await historyOf(card.id)).lines[0]).toBe('your token “test” changed the card')
   })
 

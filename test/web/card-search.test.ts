@@ -1,51 +1,38 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { captureLog } from '../support/log.ts'
-import { buildTeam, type Api } from '../support/board-team.ts'
-import { memory } from '../support/memory.ts'
-import { Service, type Person } from '../support/service.ts'
-import { signedIn, textOf, type Visitor } from '../support/visitor.ts'
+import { describe, expect, test } from 'vitest'
+import { buildTeam, startForSuite } from '../support/board-team.ts'
+import type { Person } from '../support/service.ts'
+import { signedIn } from '../support/visitor.ts'
 
-const captured = captureLog()
-let service: Service
-let owner: Person
-let ben: Person
-let visitor: Visitor
-let api: Api
-let base: string
-const boards: Record<'open' | 'secret', string> = { open: '', secret: '' }
-const columns: Record<'open' | 'secret', string> = { open: '', secret: '' }
-const cards: Record<string, string> = {}
+const service = await startForSuite()
+const { owner, visitor, api, base, boardId: open, columns } = await buildTeam(service, ['open column'], { name: 'The open board' })
+const ben = await service.person(owner.workspaceId, 'member', 'Ben Carter')
 const titlesOn = (html: string) => [...html.matchAll(/class="found-title"[^>]*>([^<]*)</g)].map(([, title]) => title)
 const search = async (query: string, from = visitor) => from.request(`${base}/cards${query}`)
 const days = (count: number) => new Date(service.now + count * 86_400_000).toISOString()
-
-beforeAll(async () => {
-  service = await Service.start(memory, { log: captured.log, proxies: 1 })
-  ;({ owner, visitor, api, base } = await buildTeam(service, []))
-  ben = await service.person(owner.workspaceId, 'member', 'Ben Carter')
-  for (const name of ['open', 'secret'] as const) {
-    boards[name] = (await api('POST', '/boards', { name: `The ${name} board` })).id
-    columns[name] = (await api('POST', `/boards/${boards[name]}/columns`, { name: `${name} column` })).id
-  }
-  await api('PUT', `/boards/${boards.secret}/visibility`, { visibility: 'private' })
-  const all: [string, 'open' | 'secret', number | null, Person[]][] = [
-    ['Late mine', 'open', -2, [owner, ben]],
-    ['Late of Ben', 'open', -1, [ben]],
-    ['Soon', 'open', 3, []],
-    ['Far', 'open', 30, [owner]],
-    ['Late secret', 'secret', -3, [owner]],
-    ['Undated', 'open', null, []],
-    ['Finished', 'open', -5, [owner]],
-  ]
-  for (const [title, board, due, people] of all) {
-    service.now += 1000
-    const body = { column_id: columns[board], title, due_at: due && days(due), assignee_ids: people.map(({ id }) => id) }
-    cards[title] = (await api('POST', `/boards/${boards[board]}/cards`, body)).id
-  }
+/** Creates a card that is due after some days. @returns its id */
+async function create(board: string, column_id: string, title: string, due: number | null, people: readonly Person[]): Promise<string> {
   service.now += 1000
-  await api('PUT', `/cards/${cards['Finished']}/completion`, { completed: true })
-})
-afterAll(() => service.stop())
+  const body = { column_id, title, due_at: due && days(due), assignee_ids: people.map(({ id }) => id) }
+  return (await api('POST', `/boards/${board}/cards`, body)).id
+}
+/** Creates a board with a column. @returns the ids of both */
+async function createBoard(name: string): Promise<[string, string]> {
+  const { id } = await api('POST', '/boards', { name })
+  return [id, (await api('POST', `/boards/${id}/columns`, { name: 'A column' })).id]
+}
+
+const secret = await createBoard('The secret board')
+await api('PUT', `/boards/${secret[0]}/visibility`, { visibility: 'private' })
+const opened = [open, columns[0]!] as const
+await create(...opened, 'Late mine', -2, [owner, ben])
+await create(...opened, 'Late of Ben', -1, [ben])
+const soon = await create(...opened, 'Soon', 3, [])
+await create(...opened, 'Far', 30, [owner])
+await create(...secret, 'Late secret', -3, [owner])
+await create(...opened, 'Undated', null, [])
+const finished = await create(...opened, 'Finished', -5, [owner])
+service.now += 1000
+await api('PUT', `/cards/${finished}/completion`, { completed: true })
 
 describe('the cards of all boards', () => {
   test.each([
@@ -71,41 +58,25 @@ describe('the cards of all boards', () => {
   })
 
   test('have their board, column, due time, state and people', async () => {
-    const page = (await search('?view=recent')).text
-    const text = textOf(page)
+    const { text: page, shown: text } = await search('?view=recent')
     for (const part of [`Undated The open board · open column`, 'Done', 'overdue since']) expect(text).toContain(part)
-    for (const link of [`${base}/cards/${cards['Soon']}`, `${base}/boards/${boards.open}`]) expect(page).toContain(`href="${link}"`)
+    for (const link of [`${base}/cards/${soon}`, `${base}/boards/${open}`]) expect(page).toContain(`href="${link}"`)
     expect(page).toContain('aria-label="Ben Carter"')
-    expect(textOf((await search('?q=%3Cabsent')).text)).toContain('No card here has “<absent” in its title or description.')
+    expect((await search('?q=%3Cabsent')).shown).toContain('No card here has “<absent” in its title or description.')
   })
 
   test('of a private board are not there for those who are no members of it, in no view', async () => {
     const other = await signedIn(service, ben)
-    const views = [
-      '?view=mine',
-      '?view=overdue',
-      '?view=week',
-      '?view=recent',
-      '?view=recent&state=done',
-      '?q=secret',
-      '?view=mine&state=all',
-    ]
+    const views = ['mine', 'overdue', 'week', 'recent', 'recent&state=done', 'mine&state=all', 'recent&q=secret']
     for (const query of views) {
-      const { status, text } = await search(query, other)
-      expect([query, status, /Late secret|The secret board/.test(text), text.includes(boards.secret)]).toEqual([query, 200, false, false])
+      const { status, text } = await search(`?view=${query}`, other)
+      expect([query, status, /Late secret|The secret board/.test(text), text.includes(secret[0])]).toEqual([query, 200, false, false])
     }
   })
 
   test('come in pages, each once, and a link leads on', async () => {
-    const board = (await api('POST', '/boards', { name: 'Large' })).id
-    const column = await api('POST', `/boards/${board}/columns`, { name: 'Many' })
-    for (let i = 0; i < 120; i++)
-      await api('POST', `/boards/${board}/cards`, {
-        column_id: column.id,
-        title: `Numbered ${i}`,
-        due_at: days(40 + i),
-        assignee_ids: [owner.id],
-      })
+    const large = await createBoard('Large')
+    for (let i = 0; i < 120; i++) await create(...large, `Numbered ${i}`, 40 + i, [owner])
     const titles: (string | undefined)[] = []
     const sizes: number[] = []
     for (let query: string | undefined = '?view=mine&q=Numbered'; query !== undefined;) {
@@ -117,7 +88,7 @@ describe('the cards of all boards', () => {
       expect(page.text.includes('First cards')).toBe(sizes.length > 1)
     }
     expect([sizes, titles]).toEqual([[50, 50, 20], Array.from({ length: 120 }, (_one, i) => `Numbered ${i}`)])
-    await api('DELETE', `/boards/${board}`)
+    await api('DELETE', `/boards/${large[0]}`)
   })
 
   test.each(['?cursor=nonsense', '?view=recent&cursor=%00', '?cursor='])(

@@ -1,6 +1,9 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { ServerRequest } from 'srvx'
+import { systemRandom } from '../../src/model/ids.ts'
 import { cookieOf, readCookies as readRequest, setCookie } from '../../src/web/cookies.ts'
+import { anonymousFormToken } from '../../src/web/forms.ts'
+import type { PageContext } from '../../src/web/page-context.ts'
 
 // Headers of a Request would refuse or trim some of these values.
 const readCookies = (header: string | null) => readRequest({ headers: { get: () => header } } as unknown as ServerRequest)
@@ -41,4 +44,26 @@ test('a value with special characters adds no attribute and is read back unchang
   const [pair, ...attributes] = context.pendingCookies[0]!.split('; ')
   expect(attributes).toEqual(['Path=/', 'HttpOnly', 'Secure', 'SameSite=Lax'])
   expect(cookieOf({ ...context, cookies: readCookies(pair!) }, 'sign_up')).toBe(value)
+})
+
+describe('the form token of a page without a session', () => {
+  const TOKEN = `a-_9${'x'.repeat(39)}`
+  const tokenFor = (cookie: string | undefined) => {
+    const [sent, cookies] = [new Map(cookie === undefined ? [] : [['__Host-lk_form', cookie]]), [] as string[]]
+    const context = { web: { random: systemRandom }, cookies: sent, pendingCookies: cookies, origin: 'https://kanban.example' }
+    return { token: anonymousFormToken(context as unknown as PageContext), cookies }
+  }
+
+  test('is that of the cookie', () => {
+    expect(tokenFor(TOKEN)).toEqual({ token: TOKEN, cookies: [] })
+  })
+
+  test.each([undefined, '', TOKEN.slice(1), `${TOKEN}x`, `x${TOKEN}`, 'undefined'])('is a new one if the cookie is "%s"', (cookie) => {
+    const { token, cookies } = tokenFor(cookie)
+    expect([token, cookies]).toEqual([
+      expect.stringMatching(/^[\w-]{43}$/),
+      [`__Host-lk_form=${token}; Path=/; HttpOnly; Secure; SameSite=Lax`],
+    ])
+    expect(token).not.toBe(tokenFor(cookie).token)
+  })
 })

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { MINUTE } from '../../src/model/time.ts'
-import { memory } from '../support/memory.ts'
-import { Service, type Person } from '../support/service.ts'
-import { formOf, giveAccount, signedIn, textOf, Visitor, PASSWORD } from '../support/visitor.ts'
+import { startForSuite } from '../support/board-team.ts'
+import { formOf, giveAccount, signedIn, Visitor, PASSWORD } from '../support/visitor.ts'
 
-let service: Service
-let person: Person
-let email: string
-beforeAll(async () => {
-  service = await Service.start(memory, { proxies: 1, origin: undefined })
-  person = await service.person(await service.workspace())
-  email = await giveAccount(service, person)
-})
-afterAll(() => service.stop())
+const service = await startForSuite({ origin: undefined })
+const person = await service.person(await service.workspace())
+const email = await giveAccount(service, person)
+const newToken = `/settings/tokens/new?workspace=${person.workspaceId}`
 const browser = () => new Visitor(service)
 const HTML = { headers: { accept: 'text/html,application/xhtml+xml' } }
 
@@ -20,7 +14,7 @@ describe('the front door', () => {
   test('says what the service is, and leads to everything else', async () => {
     const page = await browser().request('/')
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
-    expect(textOf(page.text)).toContain("curl -s http://localhost/v1/account -H 'Authorization: Bearer <ACCESS_TOKEN>'")
+    expect(page.shown).toContain("curl -s http://localhost/v1/account -H 'Authorization: Bearer <ACCESS_TOKEN>'")
     for (const path of ['/settings/sign-in', '/docs', '/openapi.json', '/policies', '/readyz', '/favicon.svg']) {
       expect(page.text).toContain(`href="${path}"`)
       expect([path, (await browser().request(path)).status]).toEqual([path, 200])
@@ -59,24 +53,23 @@ describe('signing in for a page', () => {
 
   test('the first visit shows no warning, and leads to the page that was asked for', async () => {
     const visitor = browser()
-    const path = `/settings/tokens/new?workspace=${person.workspaceId}`
-    const page = await visitor.open(path)
+    const page = await visitor.open(newToken)
     expect(page.text).not.toContain('class="notice')
     const { hidden } = formOf(page.text, '/settings/sign-in')
     const answer = await visitor.post('/settings/sign-in', { ...hidden, email, password: PASSWORD })
-    expect(answer.location).toBe(path)
+    expect(answer.location).toBe(newToken)
     expect(visitor.jar.has('lk_return')).toBe(false)
   })
 
   test('a session that has ended keeps the fields of a form, but none that the form does not name', async () => {
     const visitor = await signedIn(service, person)
-    await visitor.open(`/settings/tokens/new?workspace=${person.workspaceId}`)
+    await visitor.open(newToken)
     service.now += 31 * MINUTE
     const page = await visitor.submit(
       { name: 'Nightly build', scope: 'kanban:write', days: '7', password: 'a secret' },
       '/settings/tokens/new',
     )
-    expect(textOf(page.text)).toContain('Your session has ended.')
+    expect(page.shown).toContain('Your session has ended.')
     expect(visitor.jar.get('lk_return')).not.toContain('secret')
     const back = await signInHere(visitor)
     expect(back.text).toContain('value="Nightly build"')
@@ -84,36 +77,22 @@ describe('signing in for a page', () => {
   })
 
   test('a person is never sent to another site after signing in', async () => {
-    const bad = [
-      'https://evil.example',
-      '//evil.example',
-      '/\\evil.example',
-      '/app//evil.example',
-      '/app/../..//evil.example',
-      '/app\\..',
-      '/v1',
-      '/application',
-    ]
-    for (const value of [...bad, '/settings/sign-out', '/settings/sign-in', `/app/${'x'.repeat(2000)}`, '/app?\r\nx']) {
+    const elsewhere = ['https://evil.example', '//evil.example', '/\\evil.example', '/app//evil.example', '/app/../..//evil.example']
+    const unknown = ['/app\\..', '/v1', '/application', '/settings/sign-out', '/settings/sign-in', `/app/${'x'.repeat(2000)}`, '/app?\r\nx']
+    for (const value of [...elsewhere, ...unknown]) {
       const visitor = browser()
       const page = await visitor.open('/settings/sign-in')
       visitor.jar.set('lk_return', encodeURIComponent(value))
-      const answer = await visitor.post('/settings/sign-in', {
-        ...formOf(page.text, '/settings/sign-in').hidden,
-        email,
-        password: PASSWORD,
-      })
+      const { hidden } = formOf(page.text, '/settings/sign-in')
+      const answer = await visitor.post('/settings/sign-in', { ...hidden, email, password: PASSWORD })
       expect([value, answer.location]).toEqual([value, '/settings/tokens'])
     }
   })
 
   test('a form of another site does not choose where a person goes', async () => {
     const visitor = browser()
-    await visitor.post(
-      '/settings/tokens/new',
-      { name: 'evil' },
-      { headers: { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' } },
-    )
+    const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+    await visitor.post('/settings/tokens/new', { name: 'evil' }, { headers })
     expect(visitor.jar.has('lk_return')).toBe(false)
   })
 

@@ -31,27 +31,23 @@ async function stored(): Promise<string> {
 
 const isSignedIn = ({ cookies }: ReceivedPage) => /^lk_session=[^;]/.test(cookies.get('lk_session') ?? '')
 
-/** Something that a passkey answers. */
+/** Something that a passkey answers: where the answer is sent, the member of the form that has it, and what the form has beside it. */
 interface Flow {
-  /** where the answer is sent, and the member of the form that has it */
   readonly path: string
   readonly field: string
   readonly challengePath: string
   /** a browser that can ask for the challenge */
   browser(): Promise<Visitor>
-  /** what the form has beside the answer */
-  readonly fields: Readonly<Record<string, string>>
+  readonly fields?: Readonly<Record<string, string>>
   answer(options: any, origin: string, rpId: string): string
 }
 
-const anonymous = async () => {
-  await giveAccount(service, person)
-  const visitor = new Visitor(service)
-  await visitor.open('/settings/sign-in')
+/** A browser in which the person has signed in some minutes ago. */
+const signedInSince = (minutes: number) => async () => {
+  const visitor = await signedIn(service, person)
+  service.now += minutes * MINUTE
   return visitor
 }
-/** An assertion names the relying party, and a registration its hash. */
-const create = (options: any, origin: string, rpId: string) => authenticator.create({ ...options, rp: { ...options.rp, id: rpId } }, origin)
 const get = (options: any, origin: string, rpId: string) => authenticator.get(options, origin, rpId)
 
 const flows: Readonly<Record<string, Flow>> = {
@@ -59,34 +55,30 @@ const flows: Readonly<Record<string, Flow>> = {
     path: '/settings/account/passkeys/new',
     field: 'attestation',
     challengePath: '/settings/account/passkeys/challenge',
-    async browser() {
-      const visitor = await signedIn(service, person)
-      // The password is recent enough, and is not when the challenge is nearly over.
-      service.now += 6 * MINUTE
-      return visitor
-    },
+    // The password is recent enough, and is not when the challenge is nearly over.
+    browser: signedInSince(6),
     fields: { name: 'Laptop' },
-    answer: create,
+    // An assertion names the relying party, and a registration its hash.
+    answer: (options, origin, rpId) => authenticator.create({ ...options, rp: { ...options.rp, id: rpId } }, origin),
   },
   'a sign-in': {
     path: '/settings/sign-in/passkey',
     field: 'passkey',
     challengePath: '/settings/sign-in/passkey-challenge',
-    browser: anonymous,
-    fields: {},
+    async browser() {
+      await giveAccount(service, person)
+      const visitor = new Visitor(service)
+      await visitor.open('/settings/sign-in')
+      return visitor
+    },
     answer: get,
   },
   'a proof': {
     path: '/settings/account/authenticator',
     field: 'passkey',
     challengePath: '/settings/account/passkeys/prove',
-    async browser() {
-      const visitor = await signedIn(service, person)
-      // A recent password needs no proof.
-      service.now += 11 * MINUTE
-      return visitor
-    },
-    fields: {},
+    // A recent password needs no proof.
+    browser: signedInSince(11),
     answer: get,
   },
 }
@@ -133,12 +125,6 @@ describe.each(Object.entries(flows))('the challenge of %s', (name, flow) => {
     expect(await stored()).toBe(after)
   })
 
-  /** How an answer is sent. */
-  interface Attempt {
-    readonly visitor: Visitor
-    readonly form_token: string
-    readonly answer: string
-  }
   /** The browser of another session, which is as old as that of the attempt. */
   const otherBrowser = async () => {
     const { now } = service
@@ -146,27 +132,22 @@ describe.each(Object.entries(flows))('the challenge of %s', (name, flow) => {
     service.now = now
     return visitor
   }
-  const inOther = async (visitor: Visitor, options: any): Promise<Attempt> => {
-    const form_token = await formToken(visitor, flow.path)
-    return { visitor, form_token, answer: flow.answer(options, visitor.origin, rpIdOf(options)) }
+  /** What is wrong with an answer: its browser (the own one, another one of the person, or that of a stranger), its origin, relying party or time. */
+  interface Wrong {
+    readonly from?: 0 | 1 | 2
+    readonly origin?: string
+    readonly rpId?: string
+    readonly after?: number
   }
-  const wrong: Record<string, (attempt: Attempt, options: any, others: readonly Visitor[]) => Attempt | Promise<Attempt>> = {
-    'in another session of the same person': (_attempt, options, [other]) => inOther(other!, options),
-    'in a session of another person': (_attempt, options, [, stranger]) => inOther(stranger!, options),
-    'after five minutes': (attempt) => {
-      service.now += 5 * MINUTE
-      return attempt
-    },
-    'on a page of another origin': (attempt, options) => ({
-      ...attempt,
-      answer: flow.answer(options, 'https://localhost.evil.example', rpIdOf(options)),
-    }),
-    'for another relying party': (attempt, options) => ({
-      ...attempt,
-      answer: flow.answer(options, attempt.visitor.origin, 'evil.example'),
-    }),
+  const wrong: Record<string, Wrong> = {
+    'in another session of the same person': { from: 1 },
+    'in a session of another person': { from: 2 },
+    'after five minutes': { after: 5 * MINUTE },
+    'on a page of another origin': { origin: 'https://localhost.evil.example' },
+    'for another relying party': { rpId: 'evil.example' },
   }
   test.each(Object.keys(wrong))('is refused if it is answered %s, and nothing is changed', async (how) => {
+    const { from = 0, origin, rpId, after = 0 } = wrong[how]!
     const own = person
     person = await service.person(workspaceId)
     const stranger = await otherBrowser()
@@ -174,10 +155,12 @@ describe.each(Object.entries(flows))('the challenge of %s', (name, flow) => {
     const other = await otherBrowser()
     const visitor = await flow.browser()
     const { options, form_token } = await ask(flow, visitor)
-    const right = { visitor, form_token, answer: flow.answer(options, visitor.origin, rpIdOf(options)) }
-    const attempt = await wrong[how]!(right, options, [other, stranger])
+    const sender = [visitor, other, stranger][from]!
+    const token = from === 0 ? form_token : await formToken(sender, flow.path)
+    service.now += after
+    const answer = flow.answer(options, origin ?? visitor.origin, rpId ?? rpIdOf(options))
     const before = await stored()
-    const page = await send(flow, attempt.visitor, attempt.form_token, attempt.answer)
+    const page = await send(flow, sender, token, answer)
     expect([page.status >= 400, isSignedIn(page)]).toEqual([true, false])
     expect(await stored()).toBe(before)
   })

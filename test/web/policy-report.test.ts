@@ -1,27 +1,24 @@
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { diffPolicies } from '../../src/policy/decision-diff.ts'
 import { operations } from '../../src/resources/table.ts'
 import { createReportData } from '../../src/web/policy-report/data.ts'
 import { renderReport } from '../../src/web/policy-report/page.ts'
-import { memory } from '../support/memory.ts'
+import { startForSuite } from '../support/board-team.ts'
 import { handWrittenCells, handWrittenOperations } from '../support/hand-written-decisions.ts'
 import { decideCell, withOwnDecisions, load, shipped, shippedFiles, toResponse } from '../support/policy.ts'
-import { Service } from '../support/service.ts'
 import { textOf } from '../support/visitor.ts'
 
 const page = renderReport(shipped, operations)
+const policy = /content-security-policy" content="([^"]+)"/.exec(page)![1]!.replaceAll('&#39;', "'")
 
+/** The shipped policy with another text of its rules. */
+const policyWith = (before: string, after: string) => {
+  const { permissions } = shippedFiles
+  return load({ ...shippedFiles, permissions: { ...permissions, text: permissions.text.replace(before, after) } })
+}
 /** The same policy with a rule that allows more. */
-const widened = withOwnDecisions(
-  load({
-    ...shippedFiles,
-    permissions: {
-      ...shippedFiles.permissions,
-      text: shippedFiles.permissions.text.replace('{ board.access: true, comment.author: caller }', '{ board.access: true }'),
-    },
-  }),
-)
+const widened = withOwnDecisions(policyWith('{ board.access: true, comment.author: caller }', '{ board.access: true }'))
 
 /** A page without its data, scripts and style. */
 const markupOf = (html: string) => html.replaceAll(/<(script|style)\b.*?<\/\1>/gs, '')
@@ -75,7 +72,6 @@ describe('the report of a policy', () => {
   })
 
   test('allows exactly its own style and scripts, and no request', () => {
-    const policy = /content-security-policy" content="([^"]+)"/.exec(page)![1]!.replaceAll('&#39;', "'")
     const hashes = (tag: string) =>
       [...page.matchAll(new RegExp(`<${tag}>(.*?)</${tag}>`, 'gs'))].map(
         ([, text]) => `'sha256-${createHash('sha256').update(text!).digest('base64')}'`,
@@ -94,8 +90,7 @@ describe('the report of a policy', () => {
 
   test('escapes what the policy says, also in its data', () => {
     const evil = '</script><img src=x onerror=alert(1)> & "quoted"'
-    const text = shippedFiles.permissions.text.replace('reason: A label belongs to one board.', `reason: '${evil}'`)
-    const html = renderReport(load({ ...shippedFiles, permissions: { ...shippedFiles.permissions, text } }), operations)
+    const html = renderReport(policyWith('reason: A label belongs to one board.', `reason: '${evil}'`), operations)
     expect(html).not.toContain('<img')
     expect(html.match(/<\/script>/g)).toHaveLength(page.match(/<\/script>/g)!.length)
     expect(JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(html)![1]!).rules['D3.label'].reason).toBe(evil)
@@ -117,10 +112,10 @@ describe('the report of a policy', () => {
   })
 })
 
-describe('/policies', () => {
-  let service: Service
-  beforeAll(async () => void (service = await Service.start(memory)))
-  afterAll(() => service.stop())
+describe('/policies', async () => {
+  const service = await startForSuite()
+  const switchedOff = await startForSuite({ policyPage: false })
+  const reloaded = await startForSuite()
   const open = (path: string, init: RequestInit = {}, on = service) => on.app.fetch(new Request(`http://localhost${path}`, init))
 
   test('is the report, with an ETag, for any client that may keep it', async () => {
@@ -131,8 +126,7 @@ describe('/policies', () => {
       'text/html; charset=utf-8',
       null,
     ])
-    const inPage = /content-security-policy" content="([^"]+)"/.exec(page)![1]!.replaceAll('&#39;', "'")
-    expect(response.headers.get('content-security-policy')).toBe(`${inPage}; frame-ancestors 'none'`)
+    expect(response.headers.get('content-security-policy')).toBe(`${policy}; frame-ancestors 'none'`)
     const again = await open('/policies', { headers: { 'if-none-match': response.headers.get('etag')! } })
     expect([again.status, await again.text()]).toEqual([304, ''])
     expect((await open('/policies', { method: 'POST' })).status).toBe(405)
@@ -140,26 +134,22 @@ describe('/policies', () => {
   })
 
   test('is answered as any unknown address when it is switched off', async () => {
-    const own = await Service.start(memory, { policyPage: false })
     const answer = async (path: string) => {
-      const response = await open(path, {}, own)
+      const response = await open(path, {}, switchedOff)
       const headers = [...response.headers].filter(([name]) => name !== 'x-request-id')
       return JSON.stringify([response.status, headers, await response.text()]).replaceAll(/[0-9a-f-]{36}/g, 'ID')
     }
     expect(await answer('/policies')).toBe(await answer('/absent'))
     expect(await answer('/policies')).toMatch(/^\[404/)
     // Nothing links to it.
-    for (const path of ['/', '/docs/boards.create']) expect(await (await open(path, {}, own)).text()).not.toContain('/policies')
-    await own.stop()
+    for (const path of ['/', '/docs/boards.create']) expect(await (await open(path, {}, switchedOff)).text()).not.toContain('/policies')
   })
 
   test('is that of the policy that decides at the time of the request', async () => {
-    const own = await Service.start(memory)
-    const before = (await open('/policies', {}, own)).headers.get('etag')!
-    own.app.replacePolicy(widened)
-    const after = await open('/policies', { headers: { 'if-none-match': before } }, own)
+    const before = (await open('/policies', {}, reloaded)).headers.get('etag')!
+    reloaded.app.replacePolicy(widened)
+    const after = await open('/policies', { headers: { 'if-none-match': before } }, reloaded)
     expect([after.status, (await after.text()).includes(widened.hash)]).toEqual([200, true])
     expect(after.headers.get('etag')).not.toBe(before)
-    await own.stop()
   })
 })

@@ -1,32 +1,24 @@
-import { execFile, execFileSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { parseArgs, promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { execFileSync } from 'node:child_process'
+import { parseArgs } from 'node:util'
+import { expect, test } from 'vitest'
 import { operations as clientRows } from '../../src/client/operations.ts'
 import { seedDemo } from '../../src/demo/seed.ts'
 import { readWorld } from '../../src/demo/world.ts'
 import { operations } from '../../src/resources/table.ts'
-import { memory } from '../support/memory.ts'
-import { cheapPasswords, Service } from '../support/service.ts'
+import { startForSuite } from '../support/board-team.ts'
+import { compile } from '../support/compile.ts'
+import { cheapPasswords } from '../support/service.ts'
 import { decoded } from '../support/visitor.ts'
 
 const FILE = 'Bring the keys.'
 
-let service: Service
-let token: string
+const service = await startForSuite({ proxies: 0 })
+const fetch = (path: string) => service.app.fetch(new Request(`http://localhost${path}`))
+const demo = await seedDemo({ ...service.deps, passwords: cheapPasswords }, (request) => service.app.fetch(request), readWorld())
+const { token } = demo.tokens.find(({ display_name, scopes }) => display_name === 'Mira Patel' && scopes.includes('kanban:admin'))!
 /** the page of each operation, by its id */
-const pages = new Map<string, string>()
-beforeAll(async () => {
-  service = await Service.start(memory)
-  const fetch = (request: Request) => service.app.fetch(request)
-  const demo = await seedDemo({ ...service.deps, passwords: cheapPasswords }, fetch, readWorld())
-  token = demo.tokens.find(({ display_name, scopes }) => display_name === 'Mira Patel' && scopes.includes('kanban:admin'))!.token
-  for (const { id } of operations) pages.set(id, await (await fetch(new Request(`http://localhost/docs/${id}`))).text())
-  pages.set('', await (await fetch(new Request('http://localhost/docs'))).text())
-})
-afterAll(() => service.stop())
+const pages = new Map<string, string>([['', await (await fetch('/docs')).text()]])
+for (const { id } of operations) pages.set(id, await (await fetch(`/docs/${id}`)).text())
 
 /** The text of a block of code, as a person copies it. */
 function codeOf(id: string, block: string): string {
@@ -76,7 +68,7 @@ function formOf(text: string): FormData {
 async function demoIds(): Promise<Record<string, string>> {
   const list = async (path: string) => {
     const { body } = await service.send(token, 'GET', path)
-    return body.data as { id: string; name?: string; title?: string; file_id?: string; user_id?: string; display_name?: string }[]
+    return body.data as { id: string; name?: string; title?: string; file_id: string; user_id: string; display_name?: string }[]
   }
   const board = (await list('/boards')).find(({ name }) => name === 'Website relaunch')!.id
   const card = (await list(`/boards/${board}/cards?limit=100`)).find(({ title }) => title === 'Landing page')!.id
@@ -90,8 +82,8 @@ async function demoIds(): Promise<Record<string, string>> {
     sub: (await list(`/cards/${card}/subtasks`))[2]!.id,
     cmt: comment,
     att: attachment!.id,
-    fil: text!.file_id!,
-    usr: (await list('/members')).find(({ display_name }) => display_name === 'Nora Lindqvist')!.user_id!,
+    fil: text!.file_id,
+    usr: (await list('/members')).find(({ display_name }) => display_name === 'Nora Lindqvist')!.user_id,
   }
 }
 
@@ -139,7 +131,6 @@ test('every command for curl is accepted by the service', async () => {
 })
 
 test('every call of the client compiles under strict', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-examples-'))
   const imports: string[] = []
   const functions = [...pages.keys()].map((id, i) => {
     const code = codeOf(id, id === '' ? 'setup-client' : 'example-client')
@@ -148,25 +139,6 @@ test('every call of the client compiles under strict', async () => {
     const parameter = id === '' ? '' : 'lk: Client'
     return `// ${id}\nexport async function example${i}(${parameter}) {\n${code.replace(/^import .*$/gm, '')}\n}`
   })
-  const text = [`import type { Client } from 'lanekeeper/client'`, ...new Set(imports), ...functions].join('\n')
-  const options = {
-    strict: true,
-    noEmit: true,
-    target: 'es2023',
-    module: 'nodenext',
-    allowImportingTsExtensions: true,
-    skipLibCheck: true,
-    typeRoots: [resolve('node_modules/@types')],
-    types: ['node'],
-    paths: { 'lanekeeper/client': [resolve('src/client/client.ts')] },
-  }
-  await writeFile(join(folder, 'examples.mts'), text)
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['examples.mts'] }))
-  const compile = promisify(execFile)(process.execPath, [resolve('node_modules/typescript/bin/tsc'), '-p', folder])
-  const found = await compile.then(
-    () => '',
-    ({ stdout }: { stdout: string }) => stdout,
-  )
-  expect(found).toBe('')
-  await rm(folder, { recursive: true })
+  const program = [`import type { Client } from 'lanekeeper/client'`, ...new Set(imports), ...functions].join('\n')
+  expect(await compile(program)).toBe('')
 })

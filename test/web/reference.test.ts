@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { ServerRequest } from 'srvx'
 import { errorCodesOf, findForbiddable } from '../../src/http/openapi/error-codes.ts'
 import type { ReferenceDocument } from '../../src/http/openapi/serve.ts'
@@ -6,18 +6,16 @@ import { errors } from '../../src/model/errors.ts'
 import { limits } from '../../src/model/limits.ts'
 import { operations } from '../../src/resources/table.ts'
 import { createReference } from '../../src/web/reference/app.ts'
+import { startForSuite } from '../support/board-team.ts'
 import { defaultDocument } from '../support/document-check.ts'
 import { handWrittenOperations } from '../support/hand-written-decisions.ts'
 import { quiet } from '../support/log.ts'
-import { memory } from '../support/memory.ts'
-import { engine, Service } from '../support/service.ts'
+import { engine } from '../support/service.ts'
 import { textOf } from '../support/visitor.ts'
 
-let service: Service
-beforeAll(async () => void (service = await Service.start(memory)))
-afterAll(() => service.stop())
-const open = async (path: string, init: RequestInit = {}, of = service) => {
-  const response = await of.app.fetch(new Request(`http://localhost${path}`, init))
+const service = await startForSuite({ proxies: 0 })
+const open = async (path: string, init: RequestInit = {}) => {
+  const response = await service.app.fetch(new Request(`http://localhost${path}`, init))
   return { status: response.status, headers: response.headers, html: await response.text() }
 }
 
@@ -58,14 +56,10 @@ describe('the reference of the API at /docs', () => {
       expect(text).toContain(`Row ${found} : ${engine.vocabulary.rows.get(found)!.words.replace('(extension) ', '')}`)
       expect(html).toContain(`<a href="/policies#row-${found}">`)
     }
-    const listed = [...html.matchAll(/<td class="status">(\d+)<\/td><td><a href="\/docs\/errors#(\w+)">/g)].map(([, number, code]) => [
-      code,
-      Number(number),
-    ])
-    expect(listed.toSorted()).toEqual(
-      errorCodesOf(findForbiddable(engine), operation)
-        .map((code) => [code, errors[code].status])
-        .toSorted(),
+    const listed = [...html.matchAll(/<td class="status">(\d+)<\/td><td><a href="\/docs\/errors#(\w+)">/g)]
+    const codes = errorCodesOf(findForbiddable(engine), operation)
+    expect(listed.map(([, status, code]) => `${code} ${status}`).toSorted()).toEqual(
+      codes.map((code) => `${code} ${errors[code].status}`).toSorted(),
     )
     for (const conflict of operation.conflicts) expect(text).toContain(textOf(conflict))
     // A bearer token can only be sent by the script, and never as a part of an address.
@@ -77,16 +71,18 @@ describe('the reference of the API at /docs', () => {
   test('a page has the members of the body and of the response, with their limits, and the recorded example', async () => {
     const { html } = await open('/docs/cards.create')
     const text = textOf(html)
-    expect(text).toContain(`title string required The title of the card. 1 to ${limits.cardTitle} characters; no control characters`)
-    expect(text).toContain('description string The text of the card.')
-    expect(text).toContain('column_id id (col_…) required')
-    expect(text).toContain('due_at string or null (date-time)')
-    expect(text).toContain('data. assignee_ids array of id (usr_…) The users who are assigned to the card')
-    expect(text).toContain('"title": "Publish the changelog"')
-    expect(text).toContain('A board has at most 5000 active cards')
+    for (const part of [
+      `title string required The title of the card. 1 to ${limits.cardTitle} characters; no control characters`,
+      'description string The text of the card.',
+      'column_id id (col_…) required',
+      'due_at string or null (date-time)',
+      'data. assignee_ids array of id (usr_…) The users who are assigned to the card',
+      '"title": "Publish the changelog"',
+      'A board has at most 5000 active cards',
+    ])
+      expect(text).toContain(part)
     const list = textOf((await open('/docs/boards.list')).html)
-    expect(list).toContain('limit integer The maximum number of items.')
-    expect(list).toContain('data[]. name string')
+    for (const part of ['limit integer The maximum number of items.', 'data[]. name string']) expect(list).toContain(part)
   })
 
   test('has every error with its status, its meaning, its members and a recorded response', async () => {
@@ -106,18 +102,17 @@ describe('the reference of the API at /docs', () => {
   })
 
   test('every link leads somewhere, every heading can be linked to, and no id is there twice', async () => {
-    const read = new Map<string, Promise<{ status: number; ids: readonly string[] }>>()
-    const target = (path: string) => {
-      const found =
-        read.get(path) ??
-        open(path).then(({ status, html }) => ({ status, ids: [...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id!) }))
-      read.set(path, found)
-      return found
+    const read = new Map<string, { status: number; html: string; ids: readonly string[] }>()
+    const target = async (path: string) => {
+      if (!read.has(path)) {
+        const { status, html } = await open(path)
+        read.set(path, { status, html, ids: [...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id!) })
+      }
+      return read.get(path)!
     }
     const wrong: string[] = []
     for (const path of pages) {
-      const { html } = await open(path)
-      const { ids } = await target(path)
+      const { html, ids } = await target(path)
       wrong.push(...ids.filter((id, i) => ids.indexOf(id) !== i).map((id) => `${path} has the id ${id} twice`))
       for (const [, id] of main(html).matchAll(/<h2 id="([^"]*)">/g))
         if (!html.includes(`href="#${id}"`)) wrong.push(`${path} has no link to ${id}`)
@@ -189,9 +184,8 @@ describe('the search of the reference', () => {
     ['words of different kinds', 'cards due_before', ['cards.search']],
     ['nothing', 'no such operation', []],
   ])('finds operations by %s', async (_what, query, expected) => {
-    expect((await search(query)).ids.filter((id) => expected.length === 0 || expected.includes(id!))).toEqual(expected)
     const { ids } = await search(query)
-    expect(ids.slice(0, expected.length)).toEqual(expected)
+    expect(expected.length === 0 ? ids : ids.slice(0, expected.length)).toEqual(expected)
   })
 
   test('an operation whose id has the words comes first, and one that is found by a name says by which', async () => {

@@ -5,7 +5,7 @@ import { captureLog } from '../support/log.ts'
 import { memory } from '../support/memory.ts'
 import { codeAt, giveAuthenticator, RECOVERY_CODE, SoftwareAuthenticator, TOTP_SECRET } from '../support/second-factor.ts'
 import { Service, type Person } from '../support/service.ts'
-import { formOf, giveAccount, PASSWORD, textOf, Visitor, type ReceivedPage } from '../support/visitor.ts'
+import { formOf, giveAccount, PASSWORD, Visitor, type ReceivedPage } from '../support/visitor.ts'
 
 const MINUTE = 60_000
 const STEP = 30_000
@@ -91,7 +91,7 @@ describe('the second step of a sign-in', () => {
       const { action, hidden } = formOf(visitor.page!.text)
       const page = await visitor.post(action, { ...hidden, code: code() })
       expect([page.location, visitor.session]).toEqual(['/settings/sign-in?late', undefined])
-      expect(textOf((await visitor.open(page.location!)).text)).toContain('The sign-in took too long, or your password was changed')
+      expect((await visitor.open(page.location!)).shown).toContain('The sign-in took too long, or your password was changed')
     })
     const giveAccountWith = async (password: string) => {
       const passwordHash = await service.app.passwords.hash(password)
@@ -104,9 +104,8 @@ describe('the second step of a sign-in', () => {
       const visitor = await halfway()
       await visitor.submit({ code: code() })
       service.now += 11 * MINUTE
-      for (const path of ['authenticator', 'authenticator/remove', 'recovery-codes', 'passkeys/new'].map(
-        (one) => `/settings/account/${one}`,
-      )) {
+      for (const page of ['authenticator', 'authenticator/remove', 'recovery-codes', 'passkeys/new']) {
+        const path = `/settings/account/${page}`
         expect([path, (await visitor.open(path)).text.includes('name="code"')]).toEqual([path, true])
         expect([path, (await visitor.submit({ password: PASSWORD }, path)).status]).toEqual([path, 403])
         expect([path, (await visitor.submit({ code: code() }, path)).status]).toEqual([path, 403])
@@ -150,7 +149,7 @@ describe('the second step of a sign-in', () => {
       ])
       await answer(visitor, authenticator.get(options, visitor.origin))
       expect(await visitor.isSignedIn()).toBe(true)
-      expect(textOf((await visitor.open('/settings/account')).text)).toContain(`Laptop added`)
+      expect((await visitor.open('/settings/account')).shown).toContain(`Laptop added`)
     })
 
     /** What is wrong with an answer: it gets the options of the challenge and the browser. */
@@ -182,7 +181,7 @@ describe('the second step of a sign-in', () => {
       const visitor = browser()
       const options = await challenge(visitor)
       const page = await answer(visitor, await wrong[name]!(options, visitor))
-      expect([page.status, textOf(page.text).includes('The passkey was not accepted.'), visitor.session]).toEqual([401, true, undefined])
+      expect([page.status, page.shown.includes('The passkey was not accepted.'), visitor.session]).toEqual([401, true, undefined])
     })
   })
 })

@@ -18,10 +18,8 @@ let service: Service
 let recorder: AuditRecorder
 let person: Person
 let email: string
-beforeAll(
-  async () =>
-    void ({ service, recorder } = await startWithAudit(memory, { log: captured.log, proxies: 1, mail: (one) => void mails.push(one) })),
-)
+const options = { log: captured.log, mail: (one: Mail) => void mails.push(one) }
+beforeAll(async () => void ({ service, recorder } = await startWithAudit(memory, options)))
 afterAll(() => service.stop())
 beforeEach(async () => {
   person = await service.person(await service.workspace(), 'member', 'Nora <b>Lindqvist</b>')
@@ -49,7 +47,7 @@ describe('a person without an account', () => {
     const first = await visitor.request(address)
     expect([first.status, first.location, first.text]).toEqual([303, '/settings/sign-up', ''])
     const form = await visitor.open('/settings/sign-up')
-    expect([form.status, form.text.includes(code), textOf(form.text).includes('Nora <b>Lindqvist</b>')]).toEqual([200, false, true])
+    expect([form.status, form.text.includes(code), form.shown.includes('Nora <b>Lindqvist</b>')]).toEqual([200, false, true])
     // A mail scanner may open it before.
     const { action, hidden } = formOf((await late.open(address)).text)
     const fields = { email, password: NEW, again: NEW }
@@ -71,8 +69,7 @@ describe('a person without an account', () => {
     for (const [wrong, field] of [
       [{ email: 'not an address' }, 'email'],
       [{ email: taken }, 'email'],
-      [{ password: 'too short', again: 'too short' }, 'password'],
-      [{ password: 'qwerty123456', again: 'qwerty123456' }, 'password'],
+      // test/auth/accounts/new-password.test.ts has the rules of a password.
       [{ password: 'Lindqvist2026', again: 'Lindqvist2026' }, 'password'],
       [{ again: `${NEW}!` }, 'again'],
     ] as const) {
@@ -144,8 +141,7 @@ describe('a person who has lost their password', () => {
     const other = browser()
     await other.signIn(`new.${email}`, NEW)
     const shown = textOf(noticesOf(await other.open('/settings/account'))!)
-    expect(shown).toContain('Your password was changed.')
-    expect(shown).toContain('Someone signed in from a browser that was not known before.')
+    expect(shown).toMatch(/(?=.*Your password was changed\.).*Someone signed in from a browser that was not known before\./)
   })
 
   test('is asked for the code of their authenticator app, as at a sign-in, and has no session before it', async () => {

@@ -1,26 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { AuditRecorder } from '../../src/audit/recorder.ts'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { GLOBAL } from '../../src/store/keys.ts'
 import { entriesOf, startWithAudit } from '../support/audit-trail.ts'
 import { TestBoard } from '../support/board.ts'
 import { memory } from '../support/memory.ts'
-import type { Person, Service } from '../support/service.ts'
+import type { Person } from '../support/service.ts'
 import { signedIn, type Visitor } from '../support/visitor.ts'
 
-let service: Service
-let recorder: AuditRecorder
-let owner: Person
+const { service, recorder } = await startWithAudit(memory)
+afterAll(() => service.stop())
 let member: Person
 let visitor: Visitor
 let boardId: string
-beforeAll(async () => void ({ service, recorder } = await startWithAudit(memory)))
-afterAll(() => service.stop())
 beforeEach(async () => {
   const workspaceId = await service.workspace()
-  owner = await service.person(workspaceId, 'owner')
   member = await service.person(workspaceId)
   visitor = await signedIn(service, member)
-  boardId = (await TestBoard.create(service, owner, 'private')).id
+  boardId = (await TestBoard.create(service, await service.person(workspaceId), 'private')).id
 })
 
 const entriesIn = (partition: string, send: () => Promise<unknown>) => entriesOf(service, recorder, partition, send)
@@ -42,14 +37,11 @@ describe('the audit trail of the web app', () => {
     const other = await service.workspace()
     const crafted = `crd_x%1B[2J${'y'.repeat(3000)}`
     const addresses = [`/app/${other}/cards/crd_00000000000000000000`, `/app/global/cards/x`, `/app/nonsense/cards/${crafted}`]
-    const ofOther = await entriesIn(other, async () => {
+    const ask = async () => {
       for (const address of addresses) await visitor.request(address)
-    })
-    expect(ofOther).toEqual([])
-    const global = await entriesIn(GLOBAL, async () => {
-      for (const address of addresses) await visitor.request(address)
-    })
-    expect(global.map(({ ids, count = 1 }) => [ids, count])).toEqual([
+    }
+    expect(await entriesIn(other, ask)).toEqual([])
+    expect((await entriesIn(GLOBAL, ask)).map(({ ids, count = 1 }) => [ids, count])).toEqual([
       [['crd_00000000000000000000'], 1],
       [[], 2],
     ])

@@ -1,5 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { AuditRecorder } from '../../src/audit/recorder.ts'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { issueToken } from '../../src/auth/tokens/issue.ts'
 import { DAY } from '../../src/model/time.ts'
 import type { Role } from '../../src/model/workspace.ts'
@@ -7,18 +6,14 @@ import { GLOBAL, keys } from '../../src/store/keys.ts'
 import { entriesOf, startWithAudit } from '../support/audit-trail.ts'
 import { memory } from '../support/memory.ts'
 import { handWrittenCells, handWrittenWebActions } from '../support/hand-written-decisions.ts'
-import type { Person, Service } from '../support/service.ts'
-import { PASSWORD, signedIn, textOf, Visitor } from '../support/visitor.ts'
+import type { Person } from '../support/service.ts'
+import { PASSWORD, signedIn, Visitor } from '../support/visitor.ts'
 
-let service: Service
-let recorder: AuditRecorder
+const { service, recorder } = await startWithAudit(memory)
+afterAll(() => service.stop())
 let workspaceId: string
 let owner: Person
 let member: Person
-beforeAll(async () => {
-  ;({ service, recorder } = await startWithAudit(memory))
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
   workspaceId = await service.workspace()
   owner = await service.person(workspaceId, 'owner', 'Olga Owner')
@@ -29,6 +24,8 @@ afterEach(() => recorder.flush())
 const PATH = '/settings/workspace'
 const tokenOf = (person: Person, scopes = ['kanban:read']) =>
   service.write(workspaceId, (tx) => issueToken(tx, { userId: person.id, name: 'Robot', scopes }, service.deps))
+const storedToken = ({ hash }: { hash: string }) => service.write(workspaceId, (tx) => tx.get(keys.token(hash)))
+const rules = () => service.write(workspaceId, (tx) => tx.get(keys.tokenRules()))
 const entriesAfter = (send: () => Promise<unknown>, partition = workspaceId) => entriesOf(service, recorder, partition, send)
 
 /** Does what each action of the policy is about. @returns the status, and whether something was changed */
@@ -44,12 +41,11 @@ const actions: Record<string, (visitor: Visitor, formToken: string) => Promise<{
   'workspace.revoke_token': async (visitor, form_token) => {
     const { token } = await tokenOf(member)
     const { status } = await visitor.post(`${PATH}/${workspaceId}/tokens/${token.id}/revoke`, { form_token })
-    const stored = await service.write(workspaceId, (tx) => tx.get(keys.token(token.hash)))
-    return { status, isDone: stored!.revoked_at !== null }
+    return { status, isDone: (await storedToken(token))!.revoked_at !== null }
   },
   'workspace.token_rules': async (visitor, form_token) => {
     const { status } = await visitor.post(`${PATH}/${workspaceId}`, { form_token, max_days: '7' })
-    return { status, isDone: (await service.write(workspaceId, (tx) => tx.get(keys.tokenRules()))) !== undefined }
+    return { status, isDone: (await rules()) !== undefined }
   },
 }
 
@@ -99,8 +95,7 @@ describe('the tokens of members', () => {
     await service.app.services.usage.flush()
     const visitor = await signedIn(service, owner)
     const page = await visitor.open(`${PATH}/${workspaceId}`)
-    for (const text of ['Max Member', 'Robot', token.id, 'active', '2 calls, 1 refused'])
-      expect(textOf(page.text) + page.text).toContain(text)
+    for (const text of ['Max Member', 'Robot', token.id, 'active', '2 calls, 1 refused']) expect(page.shown + page.text).toContain(text)
     for (const secret of [plaintext, token.hash]) expect(page.text).not.toContain(secret)
   })
 
@@ -111,19 +106,19 @@ describe('the tokens of members', () => {
     const entries = await entriesAfter(async () => {
       await visitor.signIn(`${owner.id}@example.org`)
       await visitor.open(`${PATH}/${workspaceId}/tokens/${token.id}/revoke`)
-      expect(textOf(visitor.page!.text)).toContain('Revoke Robot of Max Member?')
+      expect(visitor.page!.shown).toContain('Revoke Robot of Max Member?')
       await visitor.submit({}, PATH)
     })
-    expect(textOf(visitor.page!.text)).toContain('The token is revoked.')
+    expect(visitor.page!.shown).toContain('The token is revoked.')
     expect(entries).toMatchObject([
       { operation: 'web.workspace.revoke_token', ids: [token.id], user_id: owner.id, subject_id: member.id, rows: ['X7'], outcome: 'done' },
     ])
     expect((await service.send(plaintext, 'GET', '/account')).status).toBe(401)
     const holder = await signedIn(service, member)
-    const list = textOf((await holder.open('/settings/tokens')).text)
+    const list = (await holder.open('/settings/tokens')).shown
     expect(list).toMatch(/just now, revoked by Olga Owner/)
     expect(list).toContain('Olga Owner, an owner or admin of the workspace, revoked your token "Robot" on 2026-11-21.')
-    const activity = textOf((await holder.open('/settings/activity')).text)
+    const activity = (await holder.open('/settings/activity')).shown
     expect(activity).toContain('web.workspace.revoke_token')
     // The addresses of others are theirs.
     expect(activity).not.toContain(visitor.address)
@@ -135,7 +130,7 @@ describe('the tokens of members', () => {
     const visitor = await signedIn(service, owner)
     await visitor.open(`${PATH}/${workspaceId}/tokens/${token.id}/revoke`)
     await visitor.submit({}, PATH)
-    const stored = await service.write(workspaceId, (tx) => tx.get(keys.token(token.hash)))
+    const stored = await storedToken(token)
     expect([stored!.revoked_at === null, stored!.revoked_by]).toEqual([false, undefined])
   })
 })
@@ -146,19 +141,18 @@ describe('the rules for new tokens', () => {
     await visitor.open(`${PATH}/${workspaceId}`)
     return visitor.submit(fields, `${PATH}/${workspaceId}`)
   }
-  const rules = () => service.write(workspaceId, (tx) => tx.get(keys.tokenRules()))
 
   test('limit the lifetime of new and of rotated tokens, on each page', async () => {
-    expect(textOf((await setRules({ max_days: '7', admin: 'on' })).text)).toContain('The rules are changed.')
+    expect((await setRules({ max_days: '7', admin: 'on' })).shown).toContain('The rules are changed.')
     expect(await rules()).toMatchObject({ max_days: 7, admin: true, updated_by: owner.id })
     const visitor = await signedIn(service, member)
     const page = await visitor.choose(workspaceId, { days: '8' })
-    expect([page.status, textOf(page.text).includes('this workspace allows at most 7 days')]).toEqual([422, true])
+    expect([page.status, page.shown.includes('this workspace allows at most 7 days')]).toEqual([422, true])
     expect(await visitor.create(workspaceId, { days: '7' })).toMatch(/^lk_pat_/)
     const [id] = await visitor.tokenIds()
     await visitor.open(`/settings/tokens/${workspaceId}/${id}/rotate`)
     const refused = await visitor.submit({ days: '8', password: PASSWORD }, '/settings/tokens')
-    expect([refused.status, textOf(refused.text).includes('this workspace allows at most 7 days')]).toEqual([422, true])
+    expect([refused.status, refused.shown.includes('this workspace allows at most 7 days')]).toEqual([422, true])
   })
 
   test('forbid kanban:admin, also for a choice that waits for its confirmation, and for a rotation', async () => {
@@ -168,7 +162,7 @@ describe('the rules for new tokens', () => {
     await setRules({ max_days: '90' })
     expect(await rules()).toMatchObject({ max_days: 90, admin: false })
     const confirmed = await visitor.submit({ password: PASSWORD }, '/settings/confirm')
-    expect([confirmed.status, textOf(confirmed.text).includes('do not allow new tokens with kanban:admin')]).toEqual([409, true])
+    expect([confirmed.status, confirmed.shown.includes('do not allow new tokens with kanban:admin')]).toEqual([409, true])
     const form = await visitor.open(`/settings/tokens/new?workspace=${workspaceId}`)
     expect(form.text).not.toContain('value="kanban:admin"')
     const forged = await visitor.submit({ name: 'x', scope: 'kanban:admin', days: '1' }, '/settings/tokens/new')
@@ -191,10 +185,7 @@ describe('the activity of a person', () => {
   test('has what their tokens and sessions did, and nothing of others', async () => {
     const mine = await tokenOf(member, ['kanban:write'])
     const theirs = await tokenOf(owner, ['kanban:write'])
-    for (const [plaintext, name] of [
-      [mine.plaintext, 'mine'],
-      [theirs.plaintext, 'theirs'],
-    ] as const)
+    for (const [name, { plaintext }] of Object.entries({ mine, theirs }))
       await service.send(plaintext, 'POST', '/boards', { name }, { 'user-agent': `agent of ${name}` })
     await service.send(mine.plaintext, 'DELETE', '/boards/brd_00000000000000000000', undefined, { 'user-agent': 'agent of mine' })
     const visitor = await signedIn(service, member)

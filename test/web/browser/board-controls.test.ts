@@ -18,12 +18,7 @@ afterAll(() => demo.stop())
 /** Three columns: two cards, one card, and none. */
 beforeEach(async () => {
   board = await demo.board(['To do', 'Doing', 'Done'])
-  for (const [title, at] of [
-    ['Notes', 0],
-    ['Poster', 0],
-    ['Press', 1],
-  ] as const)
-    await agent('POST', `/boards/${board.id}/cards`, { column_id: board.columns[at], title })
+  for (const [i, title] of ['Notes', 'Poster', 'Press'].entries()) await addCard(i >> 1, title)
   await open()
 })
 
@@ -48,25 +43,34 @@ const stored = async () => {
 }
 const said = (text: string) => page.getByRole('status').filter({ hasText: text }).waitFor()
 const focused = () => page.locator(':focus').textContent()
+const keys = async (...names: string[]) => {
+  for (const name of names) await page.keyboard.press(name)
+}
+const lane = (i: number) => page.locator('.lane').nth(i)
+const addCard = (at: number, title: string) => agent('POST', `/boards/${board.id}/cards`, { column_id: board.columns[at], title })
+/** Drops the card that is dragged. */
+const drop = async () => {
+  await page.mouse.up()
+  await said('The card is moved.')
+}
 const cardId = async (title: string) => (await agent('GET', `/boards/${board.id}/cards?q=${title}`))[0].id
 
 /** Takes a card to the end of a column with the mouse, and does not let it go yet. */
-async function drag(title: string, lane: number): Promise<void> {
+async function drag(title: string, at: number): Promise<void> {
   const from = (await tile(title).boundingBox())!
-  const to = (await page.locator('.lane').nth(lane).boundingBox())!
+  const to = (await lane(at).boundingBox())!
   await page.mouse.move(from.x + 40, from.y + 15)
   await page.mouse.down()
   await page.mouse.move(from.x + 60, from.y + 25)
   await page.mouse.move(to.x + 60, to.y + to.height - 10, { steps: 5 })
-  const last = () => page.locator('.lane').nth(lane).locator('.tile').last().innerText()
+  const last = () => lane(at).locator('.tile').last().innerText()
   await expect.poll(last).toContain(title)
 }
 
 describe('a card that is dragged', () => {
   test('is where it was dropped, and goes back with Undo', async () => {
     await drag('Notes', 1)
-    await page.mouse.up()
-    await said('The card is moved.')
+    await drop()
     await expectCards(['Poster'], ['Press', 'Notes'], [])
     await page.getByRole('button', { name: 'Undo' }).click()
     await expect.poll(stored).toEqual([['Notes', 'Poster'], ['Press'], []])
@@ -75,11 +79,10 @@ describe('a card that is dragged', () => {
 
   test('changes places within its column, and stays there with Escape', async () => {
     await drag('Notes', 0)
-    await page.mouse.up()
-    await said('The card is moved.')
+    await drop()
     await expectCards(['Poster', 'Notes'], ['Press'], [])
     await drag('Poster', 2)
-    await page.keyboard.press('Escape')
+    await keys('Escape')
     await page.mouse.up()
     expect([await shown(), page.url().endsWith(board.id)]).toEqual([[['Poster', 'Notes'], ['Press'], []], true])
   })
@@ -116,8 +119,7 @@ describe('a card that is dragged', () => {
     await expect.poll(shown).toEqual([['Notes', 'Poster'], ['Press'], []])
     expect(await stored()).toEqual([['Notes', 'Poster'], ['Press'], []])
     await drag('Notes', 2)
-    await page.mouse.up()
-    await said('The card is moved.')
+    await drop()
     expect(await stored()).toEqual([['Poster'], ['Press'], ['Notes']])
     expect(asked).toEqual([1, 2].map(() => expect.stringMatching(/^An agent has claimed this card until .* Go on\?$/)))
   })
@@ -126,42 +128,40 @@ describe('a card that is dragged', () => {
 describe('by keyboard, a card', () => {
   test('is picked up, moved and dropped; U takes it back, and Escape leaves it where it was', async () => {
     await tile('Notes').locator('a').focus()
-    await page.keyboard.press('Space')
+    await keys('Space')
     await said('“Notes” is picked up.')
-    await page.keyboard.press('ArrowDown')
+    await keys('ArrowDown')
     await said('To do, place 2 of 2.')
-    await page.keyboard.press('ArrowRight')
+    await keys('ArrowRight')
     await said('Doing, place 2 of 2.')
-    await page.keyboard.press('Escape')
+    await keys('Escape')
     expect([await shown(), await focused()]).toEqual([[['Notes', 'Poster'], ['Press'], []], 'Notes'])
-    await page.keyboard.press('m')
-    await page.keyboard.press('ArrowRight')
-    await page.keyboard.press('ArrowRight')
+    await keys('m', 'ArrowRight', 'ArrowRight')
     // What somebody else does now is shown when the card is dropped, and in another window at once.
     const other = await page.context().newPage()
     await other.goto(page.url())
     await other.getByText('Live', { exact: true }).waitFor()
-    await agent('POST', `/boards/${board.id}/cards`, { column_id: board.columns[2], title: 'Meanwhile' })
+    await addCard(2, 'Meanwhile')
     await other.getByText('Meanwhile', { exact: true }).waitFor()
     await other.close()
     expect(await shown()).toEqual([['Poster'], ['Press'], ['Notes']])
-    await page.keyboard.press('Enter')
+    await keys('Enter')
     await said('The card is moved.')
     const moved = [['Poster'], ['Press'], ['Meanwhile', 'Notes']]
     await expect.poll(async () => (await shown()).map((titles) => titles.toSorted())).toEqual(moved)
     expect([(await stored()).map((titles) => titles.toSorted()), await focused()]).toEqual([moved, 'Notes'])
-    await page.keyboard.press('u')
+    await keys('u')
     await expect.poll(async () => (await stored())[0]!.toSorted()).toEqual(['Notes', 'Poster'])
   })
 
   test('is completed and edited', async () => {
     await tile('Press').locator('a').focus()
-    await page.keyboard.press('c')
+    await keys('c')
     await said('The card is completed.')
     expect((await agent('GET', `/cards/${await cardId('Press')}`)).completed_at).not.toBeNull()
-    await page.keyboard.press('Control+z')
+    await keys('Control+z')
     await said('The card is open again.')
-    await page.keyboard.press('e')
+    await keys('e')
     await page.getByLabel('Title').fill('Press kit')
     await page.getByRole('button', { name: 'Edit card' }).click()
     await tile('Press kit').waitFor()
@@ -182,48 +182,47 @@ test('the menu of a card completes, moves and archives it, and closes', async ()
   await choose('Press', 'Archive')
   await said('The card is archived.')
   await expectCards(['Poster'], [], ['Notes'])
-  await page.keyboard.press('Control+z')
+  await keys('Control+z')
   await tile('Press').waitFor()
   const button = tile('Notes').getByRole('button')
   await button.focus()
-  await page.keyboard.press('Enter')
-  await page.keyboard.press('ArrowUp')
+  await keys('Enter', 'ArrowUp')
   expect(await focused()).toBe('Archive')
-  await page.keyboard.press('Escape')
+  await keys('Escape')
   await tile('Notes').locator('button:focus').waitFor()
   expect(await menu.isVisible()).toBe(false)
 })
 
 test('cards are added one after another, and what is half-written survives what others change', async () => {
-  const lane = page.locator('.lane').first()
-  await lane.getByText('Add card').click()
-  await lane.locator('.adder input:focus').waitFor()
+  const first = lane(0)
+  await first.getByText('Add card').click()
+  await first.locator('.adder input:focus').waitFor()
   for (const title of ['First', 'Second', 'Half']) {
     await page.keyboard.type(title)
     if (title !== 'Half') await page.keyboard.press('Enter')
   }
   await expect.poll(stored).toEqual([['Notes', 'Poster', 'First', 'Second'], ['Press'], []])
-  await agent('POST', `/boards/${board.id}/cards`, { column_id: board.columns[0], title: 'By an agent' })
+  await addCard(0, 'By an agent')
   await tile('By an agent').waitFor()
   await page.keyboard.type(' written')
-  expect(await lane.getByLabel('Title of a new card').inputValue()).toBe('Half written')
+  expect(await first.getByLabel('Title of a new card').inputValue()).toBe('Half written')
   // Without the focus, too.
   await page.locator('h1').click()
-  await agent('POST', `/boards/${board.id}/cards`, { column_id: board.columns[0], title: 'By the same' })
+  await addCard(0, 'By the same')
   await tile('By the same').waitFor()
-  expect(await lane.getByLabel('Title of a new card').inputValue()).toBe('Half written')
+  expect(await first.getByLabel('Title of a new card').inputValue()).toBe('Half written')
   expect((await shown())[0]).toEqual(['Notes', 'Poster', 'First', 'Second', 'By an agent', 'By the same'])
   // What is open and empty takes no focus away.
-  await page.locator('.lane').nth(1).getByText('Add card').click()
-  await page.locator('.lane').nth(1).locator('.adder input:focus').waitFor()
+  await lane(1).getByText('Add card').click()
+  await lane(1).locator('.adder input:focus').waitFor()
   await page.getByPlaceholder('Search cards').focus()
-  await agent('POST', `/boards/${board.id}/cards`, { column_id: board.columns[1], title: 'By another' })
+  await addCard(1, 'By another')
   await tile('By another').waitFor()
   expect(await page.locator(':focus').getAttribute('placeholder')).toBe('Search cards')
 })
 
 test('a column is renamed in its menu, a refusal keeps what was written, and columns are added', async () => {
-  const menu = page.locator('.lane').first().locator('.menu')
+  const menu = lane(0).locator('.menu')
   await menu.locator('summary').click()
   await menu.getByLabel('Name').fill('Ideas')
   await menu.getByLabel('Name').press('Enter')
@@ -238,10 +237,10 @@ test('a column is renamed in its menu, a refusal keeps what was written, and col
   await page.getByText('Add column').click()
   await page.locator('#add-column input:focus').waitFor()
   await page.keyboard.type('   ')
-  await page.keyboard.press('Enter')
+  await keys('Enter')
   await said('Please check')
   await page.locator('#add-column').getByLabel('Name').fill('Later')
-  await page.keyboard.press('Enter')
+  await keys('Enter')
   await page.getByRole('heading', { name: 'Later' }).waitFor()
   await page.locator('#board-menu summary').click()
   await page.locator('h1').click()
@@ -251,8 +250,8 @@ test('a column is renamed in its menu, a refusal keeps what was written, and col
 test.each(looks)('what opens on a board is accessible and fits the window: %s', async (look, options) => {
   await open(options)
   const opened = {
-    add: () => page.locator('.lane').first().getByText('Add card').click(),
-    lane: () => page.locator('.lane').first().locator('.menu summary').click(),
+    add: () => lane(0).getByText('Add card').click(),
+    lane: () => lane(0).locator('.menu summary').click(),
     board: () => page.locator('#board-menu summary').click(),
     menu: async () => {
       await tile('Poster').hover()
@@ -262,7 +261,7 @@ test.each(looks)('what opens on a board is accessible and fits the window: %s', 
   for (const [name, act] of Object.entries(opened)) {
     await act()
     await expectGood(page, `controls-${name}`, look, 'all')
-    await page.keyboard.press('Escape')
+    await keys('Escape')
   }
 })
 
@@ -270,7 +269,7 @@ test('a finger that rests on a card moves it', async () => {
   await open({ viewport: { width: 780, height: 780 }, hasTouch: true, isMobile: true })
   const touch = await page.context().newCDPSession(page)
   const from = (await tile('Notes').boundingBox())!
-  const to = (await page.locator('.lane').nth(1).boundingBox())!
+  const to = (await lane(1).boundingBox())!
   const send = (type: 'touchStart' | 'touchMove' | 'touchEnd', x = 0, y = 0) =>
     touch.send('Input.dispatchTouchEvent', { type, touchPoints: type === 'touchEnd' ? [] : [{ x, y }] })
   await send('touchStart', from.x + 40, from.y + 15)

