@@ -122,6 +122,8 @@ describe('what is served outside of /v1 for the developers of clients', () => {
       const column_id = await board.column()
       const card_id = await board.card(column_id)
       const { changes_cursor } = (await board.get(`/boards/${board.id}?include=columns`)).body.data
+      // So a request that waits for a change has one.
+      await board.patch(`/cards/${card_id}`, { title: 'Changed' })
       names = { board_id: board.id, column_id, card_id, changes_cursor, user_id: ann.id }
     })
     /** Puts what exists in the place of each name. */
