@@ -14,6 +14,8 @@ import { Service, type Person } from '../support/service.ts'
 
 /** The storage for bytes. */
 let blobs: Blobs
+/** The storage without what tests add to it. */
+let store: Services['store']
 /** Replaces its function `remove`. */
 let remove: Blobs['remove'] | undefined
 let service: Service
@@ -23,7 +25,7 @@ let path: string
 beforeAll(async () => {
   const open = async () => {
     const opened = await memory.open()
-    blobs = opened.blobs
+    ;({ blobs, store } = opened)
     return { ...opened, blobs: { ...blobs, remove: (id: string) => (remove ?? blobs.remove)(id) } }
   }
   service = await Service.start({ name: 'memory', open })
@@ -65,6 +67,23 @@ describe('the sinks of decision records', () => {
     const { response, lines } = await readBoard([])
     expect([response.status, lines]).toEqual([200, []])
   })
+})
+
+test('a read that finds everything in memory is answered at once, and a write waits for its body alone', async () => {
+  const send = (method: string, target: string, body?: object) => {
+    const headers = { authorization: `Bearer ${ann.write}`, ...(body && { 'content-type': 'application/json' }) }
+    const request = new Request(`http://x/v1${target}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) })
+    return handle({ ...service.app.services, store }, { request, requestId: 'req_1', method, path: target, search: '' })
+  }
+  const card = await board.card(await board.column())
+  for (const target of ['/account', path, `/cards/${card}`]) {
+    const response = send('GET', target)
+    expect(response).toBeInstanceOf(Response)
+    expect((response as Response).status).toBe(200)
+  }
+  const written = send('PATCH', `/cards/${card}`, { title: 'Two' })
+  expect(written).toBeInstanceOf(Promise)
+  expect((await written).status).toBe(200)
 })
 
 describe('a conflict with concurrent writes', () => {

@@ -55,12 +55,10 @@ describe('the tiers', () => {
     expect(driversOf('contract', 'quick', {})).not.toContain('redis')
   })
 
-  test.each([
-    'policy/hand-written-decisions.test.ts',
-    'http/matrix.test.ts',
-    'store/contract.test.ts',
-    'client/retries.test.ts',
-  ])('the quick tier has %s', (suite) => expect(tiers.quick).toContain(`test/${suite}`))
+  test.each(['policy/hand-written-decisions.test.ts', 'http/matrix.test.ts', 'store/contract.test.ts', 'client/retries.test.ts'])(
+    'the quick tier has %s',
+    (suite) => expect(tiers.quick).toContain(`test/${suite}`),
+  )
 })
 
 describe('missing programs', () => {

@@ -49,10 +49,10 @@ export const boardOperations = [
     query: boardQuery,
     data: boardSnapshot,
     target: boardTarget,
-    async run(request, loaded) {
+    run(request, { board }) {
       const { include } = request.query
-      if (include === undefined) return { data: loaded.board }
-      return { data: { ...loaded.board, ...(await readParts(request, loaded.board, include)) }, entity: null }
+      if (include === undefined) return { data: board }
+      return readParts(request, board, include).then((parts) => ({ data: { ...board, ...parts }, entity: null }))
     },
   }),
 
