@@ -219,6 +219,22 @@ describe.each(drivers)('the boards on which an operation is allowed, on $name', 
     expect(await find('cards.create')).toEqual(listed)
   })
 
+  test('go on behind a page that is full by chance, decide no board behind a full one, and pass over deleted ones', async () => {
+    const person = await service.person(await service.workspace('Many'), 'member', 'Many')
+    const colleague = await service.person(person.workspaceId, 'member', 'Colleague')
+    const deleted = await TestBoard.create(service, colleague, 'private')
+    await TestBoard.create(service, colleague)
+    await deleted.add(person)
+    await deleted.delete(`/boards/${deleted.id}`)
+    const own: string[] = []
+    for (let i = 0; i < 27; i++) own.push(`board ${(await TestBoard.create(service, person)).id}`)
+    // The first 26 boards are 25 own ones and one of the colleague.
+    expect((await findAll(person.admin, 'boards.delete', 25)).toSorted()).toEqual(own.toSorted())
+    await searchBoards(service, person.admin, 'boards.delete', { page: { limit: 1 } })
+    const decided = service.records.at(-1)!.evaluations!.reduce((sum, { count = 1 }) => sum + count, 0)
+    expect(decided).toBeLessThan(27)
+  })
+
   test('are neither repeated nor left out while boards change', async () => {
     const person = await service.person(await service.workspace('Changing'), 'member', 'Changer')
     const colleague = await service.person(person.workspaceId, 'member', 'Colleague')
