@@ -45,7 +45,7 @@ export class Attempt implements Abilities {
   loaded: AuthorizationContext | undefined
   result: OperationResult | undefined
   /** whether it changes something, besides what is remembered of its response */
-  changes = false
+  changes!: boolean
   /** what is answered, if nothing fails after it */
   done: Done | undefined
 

@@ -5,7 +5,7 @@ const FURTHER: Readonly<Record<string, readonly string[]>> = {
   policy: [],
   authz: [],
   governor: ['http/rate-limits', 'http/kept-bytes', 'http/evaluation', 'resources/batch-cost', 'mcp/units'],
-  http: ['resources/batch', 'resources/changes', 'resources/claims', 'resources/files', 'auth/tokens/'],
+  http: ['resources/batch', 'resources/cards-search', 'resources/changes', 'resources/claims', 'resources/files', 'auth/tokens/'],
   resources: ['http/changed-facts', 'http/not-found'],
   listing: ['http/paging', 'resources/cards'],
   store: ['resources/changes', 'resources/cascades', 'resources/pending-removals', 'resources/boards-snapshot', 'resources/lifecycle'],
