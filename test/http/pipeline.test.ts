@@ -1,7 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { mintToken } from '../../src/auth/tokens/format.ts'
-import { handle } from '../../src/http/pipeline.ts'
+import { RateLimits } from '../../src/governor/quotas.ts'
+import { Call } from '../../src/http/call.ts'
+import { conclude, handle } from '../../src/http/pipeline.ts'
+import { SessionPrincipal } from '../../src/http/principal.ts'
 import type { Services } from '../../src/http/services.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import type { Blobs } from '../../src/store/blobs.ts'
@@ -84,6 +87,48 @@ test('a read that finds everything in memory is answered at once, and a write wa
   const written = send('PATCH', `/cards/${card}`, { title: 'Two' })
   expect(written).toBeInstanceOf(Promise)
   expect((await written).status).toBe(200)
+})
+
+describe('what a call leaves behind', () => {
+  const incoming = (target: string, headers: Record<string, string> = { authorization: `Bearer ${ann.read}` }) => {
+    const [name, query] = target.split('?')
+    const request = new Request(`http://x/v1${target}`, { headers })
+    return { request, requestId: 'req_1', method: 'GET', path: name!, search: query === undefined ? '' : `?${query}` }
+  }
+
+  test('a long answer costs a unit for each 64 KiB', async () => {
+    const card = await board.card(await board.column(), 'Long')
+    await board.patch(`/cards/${card}`, { description: 'x'.repeat(50_000) })
+    await board.patch(`/cards/${await board.card(await board.column(), 'Longer')}`, { description: 'x'.repeat(50_000) })
+    const rateLimits = new RateLimits({ quotas: { token: 100, workspace: 100, address: 100 } }, service.app.services.clock)
+    const remaining: (string | undefined)[] = []
+    for (const target of [path, `${path}/cards`, path]) {
+      const response = await handle({ ...service.app.services, rateLimits }, incoming(target))
+      remaining.push(/"token";r=(\d+)/.exec(response.headers.get('ratelimit')!)?.[1])
+    }
+    expect(remaining).toEqual(['99', '97', '96'])
+  })
+
+  test('one that has waited does not watch the storage any more', async () => {
+    const watched = vi.fn<() => void>()
+    vi.spyOn(store, 'watch').mockReturnValue(watched)
+    const { changes_cursor } = (await board.get(`${path}?include=columns`)).body.data
+    const services = { ...service.app.services, store, stopping: AbortSignal.abort() }
+    expect((await handle(services, incoming(`${path}/changes?after=${changes_cursor}&wait=30`))).status).toBe(200)
+    expect(watched).toHaveBeenCalledTimes(1)
+  })
+
+  test('an answer without a body is not given if its record cannot be written', async () => {
+    const decisionLog = { ready: () => undefined, finish: async () => false } as unknown as Services['decisionLog']
+    const services = { ...service.app.services, decisionLog }
+    const identify = () => new SessionPrincipal(ann.id, ann.workspaceId)
+    const call = new Call(services, incoming(path, {}), { name: 'web_app', isCounted: false, identify })
+    const shown = await conclude<{ readonly status: number }>(services, call, {
+      answer: () => ({ status: 200 }),
+      refuse: ({ status }) => ({ status }),
+    })
+    expect(shown.status).toBe(503)
+  })
 })
 
 describe('a conflict with concurrent writes', () => {
