@@ -96,17 +96,16 @@ describe('what a call leaves behind', () => {
     return { request, requestId: 'req_1', method: 'GET', path: name!, search: query === undefined ? '' : `?${query}` }
   }
 
-  test('a long answer costs a unit for each 64 KiB', async () => {
-    const card = await board.card(await board.column(), 'Long')
-    await board.patch(`/cards/${card}`, { description: 'x'.repeat(50_000) })
-    await board.patch(`/cards/${await board.card(await board.column(), 'Longer')}`, { description: 'x'.repeat(50_000) })
+  test('a long answer costs a unit for each 64 KiB, and a search one for each 512 KiB that it examines', async () => {
+    const column = await board.column()
+    for (let i = 0; i < 11; i++) await board.patch(`/cards/${await board.card(column)}`, { description: 'x'.repeat(50_000) })
     const rateLimits = new RateLimits({ quotas: { token: 100, workspace: 100, address: 100 } }, service.app.services.clock)
-    const remaining: (string | undefined)[] = []
-    for (const target of [path, `${path}/cards`, path]) {
+    const remaining: number[] = []
+    for (const target of [path, `${path}/cards?limit=2`, `${path}/cards?q=none`, path]) {
       const response = await handle({ ...service.app.services, rateLimits }, incoming(target))
-      remaining.push(/"token";r=(\d+)/.exec(response.headers.get('ratelimit')!)?.[1])
+      remaining.push(Number(/"token";r=(\d+)/.exec(response.headers.get('ratelimit')!)?.[1]))
     }
-    expect(remaining).toEqual(['99', '97', '96'])
+    expect(remaining).toEqual([99, 97, 95, 94])
   })
 
   test('one that has waited does not watch the storage any more', async () => {
