@@ -13,7 +13,7 @@ import { recordResources, type DecisionRecord, type ItemRecord } from './decisio
 import { requireAccess, requireScope } from './permission.ts'
 import { prefetchTargets } from './prefetch.ts'
 import type { Services } from './services.ts'
-import { scopeFacts } from '../authz/facts.ts'
+import { Decisions } from '../authz/decisions.ts'
 import { isBatchable } from '../resources/batch/operations.ts'
 import { issuesOf } from './input.ts'
 
@@ -193,9 +193,9 @@ function plan(services: Services, userId: string, boardId: string, items: readon
 function findOperation({ operations, engine }: Services, { operation: id }: BatchItem, refuse: Refuse) {
   const operation = operations.find((row) => row.id === id)
   if (operation?.kind !== 'single' || !isBatchable(operation)) return void refuse('operation', 'is not the id of a write on a board')
-  const facts = (scopes: readonly string[]) => scopeFacts(engine.vocabulary, { scopes })
-  const { required: scope } = engine.checkScope('batch Board', facts([]))
-  const { allowed, required } = engine.checkScope(operation.permission, facts([scope]))
+  const decisions = Decisions.of(engine)
+  const { required: scope } = decisions.scope('batch Board', { scopes: [] })
+  const { allowed, required } = decisions.scope(operation.permission, { scopes: [scope] })
   if (allowed) return operation
   return void refuse('operation', `requires ${required}: a batch cannot have it`)
 }

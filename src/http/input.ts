@@ -50,13 +50,12 @@ export function readInput(
   const { method, takesUpload } = operation
   const upload = takesUpload && isUpload(request.headers)
   if (upload) checkAnnouncedSize(request.headers, uploadBytes)
-  if (!upload && (method === 'GET' || method === 'DELETE') && search === '') {
-    let input = withoutInput.get(operation)
-    if (input === undefined) withoutInput.set(operation, (input = validInput(operation, params, userId, search, undefined, false)))
-    return input
-  }
-  if (upload || method === 'GET' || method === 'DELETE') return validInput(operation, params, userId, search, undefined, upload)
-  return readJson(request, operation, beforeLarge).then((body) => validInput(operation, params, userId, search, body, false))
+  if (!upload && method !== 'GET' && method !== 'DELETE')
+    return readJson(request, operation, beforeLarge).then((body) => validInput(operation, params, userId, search, body, false))
+  if (upload || search !== '') return validInput(operation, params, userId, search, undefined, upload)
+  let input = withoutInput.get(operation)
+  if (input === undefined) withoutInput.set(operation, (input = validInput(operation, params, userId, search, undefined, false)))
+  return input
 }
 
 /** What an operation is called with by a request without a query and a body, if that is valid. It is the same for each. */

@@ -1,5 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/server'
-import { scopeFacts } from '../authz/facts.ts'
+import { Decisions } from '../authz/decisions.ts'
 import type { JsonSchema } from '../http/openapi/types.ts'
 import type { Engine } from '../policy/engine.ts'
 import { writesToCard, type Operation } from '../resources/operation.ts'
@@ -80,8 +80,7 @@ export class ToolList {
 
   /** Whether the scope table allows an operation to a token with these scopes. */
   isAllowed({ permission }: Operation, scopes: readonly string[]): boolean {
-    const { checkScope, vocabulary } = this.#engine()
-    return checkScope(permission, scopeFacts(vocabulary, { scopes: [...scopes] })).allowed
+    return Decisions.of(this.#engine()).scope(permission, { scopes }).allowed
   }
 
   /** The tools that a token with these scopes can use, each with the operations that it can use. */
