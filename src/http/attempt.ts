@@ -55,7 +55,7 @@ export class Attempt implements Abilities {
     this.step = step
     this.#lease = lease
     this.#position = position
-    this.tx = new Transaction(services.store, call.principal.partition, services.random, lease?.id)
+    this.tx = new Transaction(services.store, call.principal.partition, services.random, lease?.id, () => this.#turn.take())
     this.route = services.route(call.method, call.path)
   }
 

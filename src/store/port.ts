@@ -75,6 +75,8 @@ export interface ReadRequest {
   readonly counts: readonly string[]
   /** the read returns null unless all of this is still true */
   readonly expect: Expectation
+  /** A driver that makes a long read in steps calls it before each step but the first, and waits. What it throws ends the read. */
+  readonly beforeStep?: (() => Awaitable<void>) | undefined
 }
 
 /** The result of a read. Everything in it, and everything expected, was true at one moment. */

@@ -4,7 +4,7 @@ import { randomText, type RandomSource } from '../model/ids.ts'
 import type { Index } from './indexes.ts'
 import type { Key } from './keys.ts'
 import type { Author, ChangeLog } from './change-log.ts'
-import type { Change, Snapshot, Store, Value } from './port.ts'
+import type { Change, ReadRequest, Snapshot, Store, Value } from './port.ts'
 import { keysOf, NO_CAPACITY, Prefetched, ReadSet, referenceOf, reliedOn, type ReadPage } from './read-set.ts'
 import {
   PAGE_SIZE,
@@ -44,6 +44,7 @@ export class Transaction {
   readonly #store: Store
   readonly #random: RandomSource
   readonly #lease: string | undefined
+  readonly #beforeStep: ReadRequest['beforeStep']
   readonly #reads = new ReadSet()
   #prefetched: Prefetched | undefined
   readonly #writes = new Writes()
@@ -52,12 +53,13 @@ export class Transaction {
   #newRevision: string | undefined
   #logged: { readonly log: ChangeLog; readonly author: Author } | undefined
 
-  /** @param lease the id of the lease in which it commits */
-  constructor(store: Store, partition: string, random: RandomSource, lease?: string) {
+  /** @param lease the id of the lease in which it commits @param beforeStep is called before the steps of its long reads */
+  constructor(store: Store, partition: string, random: RandomSource, lease?: string, beforeStep?: ReadRequest['beforeStep']) {
     this.#store = store
     this.partition = partition
     this.#random = random
     this.#lease = lease
+    this.#beforeStep = beforeStep
   }
 
   /** Reads one record. @throws {TransactionConflict} when something read before has changed since; this applies to every read */
@@ -313,6 +315,7 @@ export class Transaction {
       ranges: ranges.map(({ index, options }) => toIndexRange(index, widened(options, this.#writtenTo(index.name)))),
       counts,
       expect: { records, indexes, capacity: NO_CAPACITY },
+      beforeStep: this.#beforeStep,
     })
     return andThen(snapshot, consistent)
   }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ReadRequest } from '../../src/store/port.ts'
 import type { ReadReply } from '../../src/store/redis/codec.ts'
@@ -9,10 +10,13 @@ import { change, expectation, readRequest } from '../support/changes.ts'
 import { sharedRedis } from '../support/redis-driver.ts'
 import { quiet } from '../support/log.ts'
 
-const MEBIBYTE = 1024 * 1024
-const LENGTH = 150_000
-/** Records: four mebibytes in all. */
+const KIBIBYTE = 1024
+/** How many bytes of records the first step reads, the others, and one that reads partial ranges at once. */
+const [FIRST, STEP, PAGE] = [128 * KIBIBYTE, 256 * KIBIBYTE, 1024 * KIBIBYTE]
+const LENGTH = 60_000
+/** Records: two in the first step, and four in each of the seven others but the last. */
 const COUNT = 28
+const STEPS = 8
 const ids = Array.from({ length: COUNT }, (_, i) => String(i).padStart(2, '0'))
 const card = (id: string, n: number) => ({ id, n, text: 'x'.repeat(LENGTH) })
 
@@ -43,10 +47,11 @@ const bytesOf = ([records, ranges, , rest]: ReadReply) =>
  * @param between called after each step, with its number
  */
 async function read(wanted: ReadRequest, between: (step: number) => Promise<unknown> = async () => undefined) {
-  const steps: { bytes: number; isLimited: boolean }[] = []
+  const steps: { bytes: number; sizes: readonly (number | undefined)[] }[] = []
   const send = async (text: string) => {
     const reply = (await pool.run((client) => client.lkRead(`${prefix}:{w1}:n`, text))) as ReadReply | null
-    if (reply !== null) steps.push({ bytes: bytesOf(reply), isLimited: JSON.parse(text).size === MEBIBYTE })
+    const { ranges, size } = JSON.parse(text) as { ranges: { size?: number }[]; size?: number }
+    if (reply !== null) steps.push({ bytes: bytesOf(reply), sizes: size === undefined ? ranges.map((range) => range.size) : [size] })
     await between(steps.length)
     return reply
   }
@@ -55,17 +60,39 @@ async function read(wanted: ReadRequest, between: (step: number) => Promise<unkn
 const valuesOf = ({ snapshot }: Awaited<ReturnType<typeof read>>) => snapshot!.ranges[0]!.records.map((stored) => stored?.value['n'])
 
 describe('a long read from Redis', () => {
-  test('is done in steps of a mebibyte, and has everything', async () => {
+  test('is done in steps, none of which reads much, and has everything', async () => {
     const { snapshot, steps } = await read(request())
     expect(snapshot!.ranges[0]!.records.map((stored) => stored!.value)).toEqual(ids.map((id) => card(id, 1)))
     expect(snapshot!.ranges[0]!.entries).toEqual(ids.map((id) => `p ${id}`))
     expect([snapshot!.records[0]!.stored?.value, snapshot!.counts]).toEqual([{ n: 1 }, [1]])
-    expect(steps.length).toBe(4)
-    for (const { bytes } of steps) expect(bytes).toBeLessThan(MEBIBYTE + LENGTH + 100)
+    expect(steps.map(({ bytes }) => Math.floor(bytes / LENGTH))).toEqual([2, 4, 4, 4, 4, 4, 4, 2])
+    expect(steps.map(({ sizes }) => sizes)).toEqual([[FIRST], ...Array.from({ length: STEPS - 1 }, () => [STEP])])
+  })
+
+  test('reads a record that is longer than a step in a step of its own, and not in the first one', async () => {
+    await commit({ put: { 'card:00': { n: 2, text: 'x'.repeat(STEP) }, 'card:03': { n: 2, text: 'x'.repeat(STEP) } } })
+    const outcome = await read(request({ ranges: [{ ...cards, limit: 5 }] }))
+    expect(valuesOf(outcome)).toEqual([2, 1, 1, 2, 1])
+    expect(outcome.steps.map(({ bytes }) => Math.floor(bytes / LENGTH))).toEqual([0, 4, 2, 4, 1])
+  })
+
+  test('leaves out what follows a record that does not fit, although it would fit', async () => {
+    await commit({ put: { 'card:01': { n: 2, text: 'x'.repeat(FIRST) } }, remove: ['card:02'] })
+    const outcome = await read(
+      request({
+        ranges: [
+          { ...cards, limit: 4 },
+          { index: 'small', limit: 9, fetch: 'board:' },
+        ],
+      }),
+    )
+    expect(valuesOf(outcome)).toEqual([1, 2, undefined, 1])
+    expect(outcome.snapshot!.ranges[1]!.records.map((stored) => stored?.value)).toEqual([{ n: 1 }])
+    expect(outcome.steps.map(({ bytes }) => Math.floor(bytes / LENGTH))).toEqual([1, 3])
   })
 
   test('that is short is one step', async () => {
-    const { steps } = await read(request({ ranges: [{ ...cards, limit: 5 }] }))
+    const { steps } = await read(request({ ranges: [{ ...cards, limit: 2 }] }))
     expect(steps).toHaveLength(1)
   })
 
@@ -100,8 +127,9 @@ describe('a long read from Redis', () => {
 
   test.each<[string, Parameters<typeof change>[0]]>([
     ['a record that it has read', { put: { 'card:00': { n: 2 }, 'card:27': { n: 2 } } }],
-    ['a record of its second step', { put: { 'card:08': { n: 2 }, 'card:27': { n: 2 } } }],
-    ['the last record of a step', { put: { 'card:06': { n: 2 }, 'card:27': { n: 2 } } }],
+    ['a record of its second step', { put: { 'card:03': { n: 2 }, 'card:27': { n: 2 } } }],
+    ['the last record of the first step', { put: { 'card:01': { n: 2 }, 'card:27': { n: 2 } } }],
+    ['the last record of its second step', { put: { 'card:05': { n: 2 }, 'card:27': { n: 2 } } }],
     ['its other record', { put: { 'board:1': { n: 2 }, 'card:27': { n: 2 } } }],
     ['its index', { put: { 'card:27': { n: 2 } }, index: { cards: { remove: ['p 05'] } } }],
     ['what it counts', { put: { 'card:27': { n: 2 } }, index: { small: { add: ['y 1'] } } }],
@@ -116,7 +144,7 @@ describe('a long read from Redis', () => {
     let n = 1
     const { snapshot, steps } = await read(request(), () => commit({ put: { 'card:00': { n: ++n, text: 'x'.repeat(LENGTH) } } }))
     expect(snapshot!.ranges[0]!.records).toHaveLength(COUNT)
-    expect(steps.map(({ isLimited }) => isLimited)).toEqual([true, true, true, false])
+    expect(steps.map(({ sizes }) => sizes)).toEqual([[FIRST], [FIRST], [FIRST], [undefined]])
   })
 
   test('does not begin when its expectation is not met, and ends when it is not met any more', async () => {
@@ -136,4 +164,86 @@ describe('a long read from Redis', () => {
     expect(snapshot).toBeNull()
   })
   const boardRevision = async () => (await store.read('w1', request()))!.records[0]!.stored?.revision
+
+  describe('calls a function', () => {
+    test('before each step but the first, and not if it is short', async () => {
+      const events: string[] = []
+      const beforeStep = async () => {
+        await nextRound()
+        events.push('before')
+      }
+      await read(request({ beforeStep }), async () => void events.push('step'))
+      expect(events).toEqual(['step', ...Array.from({ length: STEPS - 1 }, () => ['before', 'step']).flat()])
+      events.length = 0
+      await read(request({ ranges: [{ ...cards, limit: 2 }], beforeStep }))
+      expect(events).toEqual([])
+    })
+
+    test('before the step that reads everything, too', async () => {
+      let called = 0
+      const beforeStep = () => void called++
+      const { steps } = await read(request({ beforeStep }), (n) => commit({ put: { 'card:00': { n } } }))
+      expect([steps.length, called]).toEqual([4, 4])
+    })
+
+    test('whose error ends it', async () => {
+      const beforeStep = () => Promise.reject(new Error('the client has left'))
+      await expect(read(request({ beforeStep }))).rejects.toThrow('the client has left')
+    })
+  })
+
+  test('does not delay others while it waits before a step, on the same connection', async () => {
+    let goOn!: () => void
+    const waiting = new Promise<void>((resolve) => (goOn = resolve))
+    const answered: string[] = []
+    const long = store.read('w1', request({ beforeStep: () => waiting })).then(() => answered.push('long'))
+    await store.read('w2', request())
+    await store.commit('w2', change({ put: { 'card:1': { n: 1 } } }))
+    answered.push('others')
+    goOn()
+    await long
+    expect(answered).toEqual(['others', 'long'])
+  })
+})
+
+describe('a long read of partial ranges', () => {
+  const partial = { ...cards, partial: true }
+  /** How many records a range has, and whether it is cut. */
+  const shapesOf = ({ snapshot }: Awaited<ReturnType<typeof read>>) =>
+    snapshot!.ranges.map(({ entries, records, isCut }) => [entries.length, records.length, isCut === true])
+
+  test('ends in the step in which it has a mebibyte besides the first step', async () => {
+    const outcome = await read(request({ ranges: [partial] }))
+    expect(shapesOf(outcome)).toEqual([[22, 22, true]])
+    expect(outcome.steps).toHaveLength(6)
+  })
+
+  test('reads others completely', async () => {
+    const outcome = await read(request({ ranges: [{ ...partial, limit: 8 }, partial, cards, { index: 'small', limit: 9 }] }))
+    expect(shapesOf(outcome)).toEqual([
+      [8, 8, false],
+      [14, 14, true],
+      [COUNT, COUNT, false],
+      [1, 0, false],
+    ])
+  })
+
+  test('has a record at least, however long it is', async () => {
+    await commit({ put: { 'card:00': { n: 2, text: 'x'.repeat(PAGE) } } })
+    const outcome = await read(request({ ranges: [partial] }))
+    expect([shapesOf(outcome), valuesOf(outcome)]).toEqual([[[1, 1, true]], [2]])
+  })
+
+  test.each([LENGTH, PAGE])('is cut in one step when commits interfere every time, with records of %i characters', async (length) => {
+    let n = 1
+    const change = () => commit({ put: { 'card:00': { n: ++n, text: 'x'.repeat(length) } } })
+    await change()
+    const { snapshot, steps } = await read(request({ ranges: [partial, cards] }), change)
+    const count = length === LENGTH ? Math.floor(PAGE / LENGTH) : 1
+    expect(shapesOf({ snapshot, steps })).toEqual([
+      [count, count, true],
+      [COUNT, COUNT, false],
+    ])
+    expect(steps.at(-1)!.sizes).toEqual([PAGE, undefined])
+  })
 })

@@ -8,13 +8,22 @@ export type ReadReply = [
   rest: (string | null)[],
 ]
 
-/**
- * The request of the script that reads.
- * @param size how many bytes it may read for ranges and `rest`
- * @param rest the keys of more records
- */
-export function encodeRead({ records, ranges, counts, expect }: ReadRequest, size?: number, rest: readonly string[] = []): string {
-  return JSON.stringify({ ...encodeExpectation(expect), references: records, ranges: ranges.map(encodeRange), counts, size, rest })
+/** What one script reads of a request (see `READ`). */
+interface ReadLimits {
+  /** how many bytes of records it reads of a range; undefined: all */
+  sizeOf?(range: IndexRange): number | undefined
+  /** the keys of more records */
+  readonly rest?: readonly string[]
+  /** how many bytes it reads of these */
+  readonly size?: number
+  /** whether it reads one record at least, however long */
+  readonly readsOne?: boolean
+}
+
+/** The request of the script that reads. */
+export function encodeRead({ records, ranges, counts, expect }: ReadRequest, { sizeOf, rest = [], size, readsOne }: ReadLimits): string {
+  const limited = ranges.map((range) => ({ ...encodeRange(range), size: sizeOf?.(range) }))
+  return JSON.stringify({ ...encodeExpectation(expect), references: records, ranges: limited, counts, rest, size, readsOne })
 }
 
 /** What the script that commits gets. */

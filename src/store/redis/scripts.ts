@@ -159,18 +159,21 @@ end
 `
 
 /**
- * Reads a snapshot. `size` limits the bytes of the records of ranges, and of `rest`, which are more keys: only the last record
- * may exceed it. The records after it are left out.
+ * Reads a snapshot. The `size` of a range, and that of `rest`, which are more keys, limits the bytes of all records that are read so
+ * far: what exceeds it is left out, and all that follows. With `readsOne`, the first record is read although it exceeds it.
  * @returns nil when the expectation is not met; otherwise records, ranges, counts, and the records of `rest`
  */
 export const READ = `${SHARED}
 if not meetsExpectation() then return false end
-local values, records, ranges, counts, rest, bytes = {}, {}, {}, {}, {}, 0
-local function fetch(list, key)
-  if request.size and bytes >= request.size then return end
+local values, records, ranges, counts, rest, bytes, isFull = {}, {}, {}, {}, {}, 0, false
+local function fetch(list, key, size)
+  if size and isFull then return end
   local value = stored(key)
+  local total = bytes + (value and #value or 0)
+  isFull = size and total > size and not (request.readsOne and bytes == 0)
+  if isFull then return end
+  bytes = total
   list[#list + 1] = value
-  if value then bytes = bytes + #value end
 end
 for i, reference in ipairs(request.references) do
   local complete = true
@@ -196,14 +199,14 @@ for i, range in ipairs(request.ranges) do
   end
   local fetched = {}
   if range.fetch then
-    for _, entry in ipairs(entries) do fetch(fetched, range.fetch .. string.match(entry, '[^ ]+$')) end
+    for _, entry in ipairs(entries) do fetch(fetched, range.fetch .. string.match(entry, '[^ ]+$'), range.size) end
   end
   ranges[i] = { redis.call('HGET', base .. ':v', range.index) or false, entries, fetched }
 end
 for i, name in ipairs(request.counts) do
   counts[i] = redis.call('ZCARD', base .. ':i:' .. name)
 end
-for _, key in ipairs(request.rest) do fetch(rest, key) end
+for _, key in ipairs(request.rest) do fetch(rest, key, request.size) end
 return { records, ranges, counts, rest }
 `
 
