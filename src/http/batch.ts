@@ -28,10 +28,12 @@ export async function performAll(
   record: DecisionRecord,
   boardId: string,
   items: readonly BatchItem[],
-  turn: Pick<Turn, 'spent'>,
+  turn: Pick<Turn, 'spent' | 'take'>,
 ): Promise<BatchResult[]> {
   const planned = plan(services, request.caller.userId, boardId, items)
   // What an earlier operation creates is not looked for: a reference is no id. An error is answered in its turn.
+  // Redis sends them at once, and up to a hundred of the longest cards are decoded at once.
+  if (services.store.isRemote) await turn.take()
   await prefetchTargets(request, planned)
   const performed: Performed[] = []
   const records: ItemRecord[] = []

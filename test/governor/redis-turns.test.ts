@@ -20,6 +20,7 @@ let areHeld: boolean
 let read: number
 let service: Service
 let board: TestBoard
+let ids: string[]
 beforeEach(async () => {
   pauses = []
   areHeld = false
@@ -28,7 +29,8 @@ beforeEach(async () => {
   service = await Service.start(redis, { turns: new Turns({ now: () => 0, afterPause }) })
   board = await TestBoard.create(service, await service.person(await service.workspace()))
   const column = await board.column()
-  for (let i = 0; i < CARDS; i++) await board.card(column, 'Card', { description: EMOJI.repeat(LENGTH) })
+  ids = []
+  for (let i = 0; i < CARDS; i++) ids.push(await board.card(column, 'Card', { description: EMOJI.repeat(LENGTH) }))
   watchCards(service, (cards) => (read += cards))
   areHeld = true
 })
@@ -97,4 +99,21 @@ test('a request that has a lease does not wait before it reads long cards', asyn
   expect(leases).toBe(1)
   endPauses()
   expect((await long).status).toBe(200)
+})
+
+test('a batch waits before it reads the cards that it names', async () => {
+  const operations = ids.slice(0, 5).map((card_id) => ({ operation: 'cards.complete', params: { card_id }, body: { completed: true } }))
+  const { read: readStore } = service.store
+  const keys: string[] = []
+  service.store.read = (partition, request) => {
+    keys.push(...request.records)
+    return readStore.call(service.store, partition, request)
+  }
+  const batch = board.send('POST', `/boards/${board.id}/batch`, { operations })
+  await expect.poll(() => pauses.length).toBe(1)
+  const cardsRead = () => new Set(keys.filter((key) => key.startsWith('card:'))).size
+  expect(cardsRead()).toBe(0)
+  endPauses()
+  expect((await batch).status).toBe(200)
+  expect(cardsRead()).toBe(5)
 })

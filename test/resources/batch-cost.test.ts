@@ -27,11 +27,11 @@ async function startSlow() {
   return { service, board, pauses, waiting, send }
 }
 
-test('a batch pauses for other requests whenever its operations have taken a millisecond', async () => {
+test('a batch pauses for other requests before it reads its targets, and whenever its operations have taken a millisecond', async () => {
   const { service, pauses, send } = await startSlow()
   const answered = service.records.length
   const reply = send(5)
-  for (let i = 0; i < 5; i++) {
+  for (let i = 0; i < 1 + 5; i++) {
     await expect.poll(() => pauses.length, { interval: 1 }).toBe(1)
     await nextTurn()
     expect([pauses.length, service.records.length]).toEqual([1, answered])
@@ -58,8 +58,8 @@ test('a batch that holds a lease, for which others wait, makes no pause', async 
     await nextTurn()
     for (const end of pauses.splice(0)) end()
   }
-  // Three attempts of five operations.
-  expect([(await reply).status, leases, waiting.mock.calls.length]).toEqual([200, 1, 15])
+  // Three attempts of five operations, with a pause before each attempt.
+  expect([(await reply).status, leases, waiting.mock.calls.length]).toEqual([200, 1, 18])
   await service.stop()
 })
 
