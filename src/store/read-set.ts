@@ -1,6 +1,6 @@
 import { lastWord } from './indexes.ts'
 import type { ExpectedRecord, Expectation, Reference, Stored } from './port.ts'
-import { nameOf, type RangeRequest, type Read } from './reads.ts'
+import { nameOf, type Part, type RangeRequest, type Read } from './reads.ts'
 import { membersOf, resolveReference } from './references.ts'
 
 /** The record that a read names. */
@@ -10,7 +10,7 @@ export function referenceOf(read: Read): Reference {
 
 /** The members of the record that a read relies on; undefined: on the whole record. */
 export function reliedOn(read: Read): readonly string[] | undefined {
-  return typeof read === 'string' ? undefined : read.members
+  return (read as Partial<Part<unknown>>).members
 }
 
 /** Entries of an index that were read. */
@@ -39,7 +39,8 @@ export class ReadSet {
   #indexes: Map<string, string | null> | undefined
   #capacity: Map<string, number> | undefined
   /** Pages whose records are not in the maps yet. A list reads its page last, so they are never needed there. */
-  #pages: ReadPage[] = []
+  // Stryker disable next-line ArrayDeclaration: a text in it is a page without entries
+  readonly #pages: ReadPage[] = []
 
   /** every record that was read, including weak reads */
   get records(): ReadonlyMap<string, Stored | null> {
@@ -51,6 +52,7 @@ export class ReadSet {
   get(key: string): Stored | null | undefined {
     const known = this.#records.get(key)
     // Only what is not known yet can be in a page: an absent record is null.
+    // Stryker disable next-line ConditionalExpression: the map has the same with all pages, which takes longer
     return known === undefined ? this.records.get(key) : known
   }
 
@@ -110,7 +112,7 @@ export class ReadSet {
    * @returns a null in place of a key that a template does not have; undefined if a record was not read
    */
   resolve(reads: readonly Read[]): (string | null)[] | undefined {
-    // Stryker disable next-line ConditionalExpression: what follows finds nothing either, and takes longer
+    // Stryker disable next-line ConditionalExpression,EqualityOperator: what follows finds nothing either, and takes longer
     if (this.#expected.size === 0 && reads.length > 0 && this.#pages.length === 0) return undefined
     const found: (string | null)[] = []
     const partly: string[] = []
@@ -131,9 +133,7 @@ export class ReadSet {
   #addPages(): void {
     // Stryker disable next-line ConditionalExpression: without pages the rest does nothing, and this saves it
     if (this.#pages.length === 0) return
-    const pages = this.#pages
-    this.#pages = []
-    for (const page of pages)
+    for (const page of this.#pages.splice(0))
       for (const [i, key] of keysOf(page).entries())
         if (page.weak) this.addWeak(key, page.records[i] ?? null)
         else this.add(key, page.records[i] ?? null)
