@@ -57,7 +57,7 @@ export async function readYaml(folder) {
 }
 
 /** Output file without its suffix → module. */
-export const entries = { lanekeeper: 'src/main.ts', 'bundle/examination-thread': 'src/cli/policy/examination-thread.ts' }
+export const entries = { lanekeeper: 'src/main.ts', 'bundle/examination-thread': 'src/cli/policy/examination-thread.ts', 'bundle/writer-thread': 'src/store/fs/writer-thread.ts' }
 
 /** What pages load, beside the style sheets of the same folder. Each script is whole: a page needs one file. */
 const BROWSER = 'src/web/browser'
@@ -88,8 +88,8 @@ async function writeProgram(folder) {
   const bundle = await rolldown({
     cwd: PACKAGE,
     input: entries,
-    // A native module. What is loaded by its path is not in the bundle either.
-    external: [/^@node-rs\//],
+    // Native modules. What is loaded by its path is not in the bundle either.
+    external: [/^@node-rs\//, /^@photostructure\//],
     platform: 'node',
     plugins: [licenses, readAtBuild],
   })

@@ -23,14 +23,18 @@ type StateMetric<Member extends string> = readonly [
 type State<Member extends string> = { readonly [Name in Member]?: number | Readonly<Record<string, number>> | undefined }
 
 const STORE_METRICS: readonly StateMetric<keyof StoreMetrics>[] = [
-  ['journalBytes', Gauge, 'lanekeeper_journal_bytes', 'Size of the journal of the folder'],
+  ['databaseBytes', Gauge, 'lanekeeper_database_bytes', 'Size of the database of the folder'],
+  ['logBytes', Gauge, 'lanekeeper_database_log_bytes', 'Size of its log (WAL)'],
   [
-    'checkpointAgeSeconds',
-    Gauge,
-    'lanekeeper_checkpoint_age_seconds',
-    'Time since checkpoints last replaced the journal, or since the start',
+    'transactions',
+    Counter,
+    'lanekeeper_database_transactions_total',
+    'Transactions that were written to the folder, with one or more commits',
   ],
-  ['checkpointFailures', Counter, 'lanekeeper_checkpoint_failures_total', 'How often checkpoints could not replace the journal'],
+  ['rowsWritten', Counter, 'lanekeeper_database_rows_total', 'Rows that were written to the folder'],
+  ['checkpoints', Counter, 'lanekeeper_checkpoints_total', 'How often the log was written to the database'],
+  ['checkpointFailures', Counter, 'lanekeeper_checkpoint_failures_total', 'How often it could not be, so that the log grows'],
+  ['checkpointSeconds', Gauge, 'lanekeeper_checkpoint_seconds', 'How long that took the last time'],
   ['freeBytes', Gauge, 'lanekeeper_disk_free_bytes', 'Space that is left on the disk of the folder'],
   ['loadedPartitions', Gauge, 'lanekeeper_loaded_workspaces', 'Workspaces of the folder that are in memory'],
   ['loadedBytes', Gauge, 'lanekeeper_loaded_bytes', 'Memory that they take, roughly'],

@@ -1,15 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Metrics } from '../src/metrics.ts'
 import { decorateStore, type Store, type StoreMetrics } from '../src/store/port.ts'
-import { FolderMetrics } from '../src/store/fs/compaction.ts'
-import { openFsStore } from '../src/store/fs/store.ts'
 import { createMemoryStore } from '../src/store/memory.ts'
 import { TestBoard } from './support/board.ts'
 import { change } from './support/changes.ts'
 import { drivers } from './support/drivers.ts'
-import { FaultyDisk } from './support/faulty-disk.ts'
-import { quiet } from './support/log.ts'
 import { memory } from './support/memory.ts'
 import { Service } from './support/service.ts'
 
@@ -40,9 +36,13 @@ const storeWith = (metrics: () => Promise<StoreMetrics>): Store => decorateStore
 
 /** A state with all metrics. */
 const all: StoreMetrics = {
-  journalBytes: 1,
-  checkpointAgeSeconds: 2.5,
+  databaseBytes: 1,
+  logBytes: 2,
+  transactions: 11,
+  rowsWritten: 12,
+  checkpoints: 13,
   checkpointFailures: 3,
+  checkpointSeconds: 2.5,
   freeBytes: 4,
   connections: { open: 5, closed: 6 },
   loadedPartitions: 7,
@@ -69,9 +69,13 @@ describe('the metrics', () => {
   test('the state of a store is exposed', async () => {
     const { text } = await scrape(storeWith(async () => all))
     const lines = [
-      'lanekeeper_journal_bytes 1',
-      'lanekeeper_checkpoint_age_seconds 2.5',
+      'lanekeeper_database_bytes 1',
+      'lanekeeper_database_log_bytes 2',
+      'lanekeeper_database_transactions_total 11',
+      'lanekeeper_database_rows_total 12',
+      'lanekeeper_checkpoints_total 13',
       'lanekeeper_checkpoint_failures_total 3',
+      'lanekeeper_checkpoint_seconds 2.5',
       'lanekeeper_disk_free_bytes 4',
       'lanekeeper_loaded_workspaces 7',
       'lanekeeper_loaded_bytes 8',
@@ -85,7 +89,7 @@ describe('the metrics', () => {
 
   test('what does not apply to a driver is not exposed', async () => {
     const { names } = await scrape(createMemoryStore())
-    expect(names.filter((name) => /journal|checkpoint|disk|loaded|_loads_|_releases_|redis/.test(name))).toEqual([])
+    expect(names.filter((name) => /database|checkpoint|disk|loaded|_loads_|_releases_|redis/.test(name))).toEqual([])
   })
 
   test('a store whose state cannot be read does not hide the other metrics', async () => {
@@ -138,45 +142,5 @@ describe('the metrics', () => {
         .toSorted(),
     )
     await service.stop()
-  })
-})
-
-describe('the state of a folder', () => {
-  afterEach(() => void vi.useRealTimers())
-
-  test('it has the size of the journal, and the age and failures of the checkpoints', async () => {
-    vi.useFakeTimers({ toFake: ['performance'] })
-    const disk = new FaultyDisk(1)
-    const store = await openFsStore('/var/data', { log: quiet, disk, compactAt: 1e9 })
-    const before = await store.metrics()
-    vi.advanceTimersByTime(5000)
-    await store.commit('p', change({ put: { 'a:1': { text: 'x'.repeat(1000) } } }))
-    const after = await store.metrics()
-    expect(after.journalBytes! - before.journalBytes!).toBeGreaterThan(1000)
-    expect([after.checkpointAgeSeconds, after.checkpointFailures, after.freeBytes]).toEqual([5, 0, 1e9])
-    await store.compact()
-    const { journalBytes, ...compacted } = await store.metrics()
-    const memory = { loadedPartitions: 1, loadedBytes: expect.any(Number), partitionLoads: 0, partitionReleases: 0 }
-    expect([journalBytes! < 1000, compacted]).toEqual([true, { checkpointAgeSeconds: 0, checkpointFailures: 0, freeBytes: 1e9, ...memory }])
-    vi.advanceTimersByTime(1000)
-    await store.commit('p', change({ put: { 'a:2': {} } }))
-    disk.fault = { at: disk.operations + 1, kind: 'ENOSPC', effect: 'none', permanent: true }
-    await store.compact()
-    expect(await store.metrics()).toMatchObject({ checkpointAgeSeconds: 1, checkpointFailures: 1 })
-  })
-
-  test('the age of the checkpoints begins with the start and with each success', async () => {
-    let now = 5000
-    const disk = new FaultyDisk(1)
-    await disk.makeFolder('/var/data/journal')
-    const metrics = new FolderMetrics(disk, '/var/data', () => now)
-    const age = async () => (await metrics.read()).checkpointAgeSeconds
-    now += 1500
-    expect(await age()).toBe(1.5)
-    metrics.failed()
-    expect(await age()).toBe(1.5)
-    metrics.succeeded()
-    now += 250
-    expect(await age()).toBe(0.25)
   })
 })

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { pino, type Logger } from 'pino'
 import { runCommand } from '../admin/commands.ts'
 import { AdminError, type AdminDeps, type CommandIo, type PolicyAnswers } from '../admin/deps.ts'
@@ -8,6 +7,7 @@ import { ConfigError, readStorage, type Config } from '../config.ts'
 import type { Flags } from '../settings.ts'
 import { systemRandom } from '../model/ids.ts'
 import { systemClock } from '../model/time.ts'
+import { checkFolder } from '../store/fs/folder.ts'
 import { FolderInUse } from '../store/fs/lock.ts'
 import { folderOf, kindOf, openStorage } from '../store/open.ts'
 
@@ -38,7 +38,7 @@ export async function runOnStorage(
     throw new ConfigError(
       'storage: this command cannot reach the memory of another process; use --storage fs:PATH or redis://…, or set LANEKEEPER_STORAGE',
     )
-  if (kind === 'fs' && !CREATES_STORAGE.has(command) && !existsSync(`${folderOf(addresses.storage)}/format.json`))
+  if (kind === 'fs' && !CREATES_STORAGE.has(command) && !(await checkFolder(folderOf(addresses.storage))))
     throw new AdminError('not_found', `there is no Lanekeeper data in ${folderOf(addresses.storage)}`)
   for (let attempt = 1; ; attempt++) {
     try {

@@ -7,8 +7,8 @@ import type { Awaitable } from '../model/awaitable.ts'
 /** A smaller body fits into the packets that its head needs anyway. In bytes. */
 const SMALLEST = 1024
 /**
- * How many bodies are compressed at the same time. Each takes memory meanwhile, and a thread of the pool of four that also syncs
- * the journal of a folder and hashes passwords.
+ * How many bodies are compressed at the same time. Each takes memory meanwhile, and a thread of the pool of four that also writes
+ * the bytes of files and hashes passwords.
  */
 const AT_ONCE = 2
 

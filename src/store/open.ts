@@ -9,7 +9,6 @@ import type { SharedCounters } from './counters.ts'
 import { createFsBlobDriver } from './fs/blob-driver.ts'
 import { checkFolder } from './fs/folder.ts'
 import { lockFolder, lockFolderForReading } from './fs/lock.ts'
-import { isReadOnlyError, openFsStoreForReading, openFsStore } from './fs/store.ts'
 import { createMemoryStore } from './memory.ts'
 import { requireCurrent } from './migrations/run.ts'
 import type { Store } from './port.ts'
@@ -123,12 +122,14 @@ async function openFolder(
   { log, cacheBytes, serve = () => undefined, onReadOnly }: StorageOptions,
   closers: Closers,
 ): Promise<{ store: Store; isReadOnly: boolean }> {
+  // Loaded only when it is used, like the client of Redis.
+  const { isReadOnlyError, openFsStore, openFsStoreForReading } = await import('./fs/store.ts')
   try {
     // Checked before the lock creates files: the folder of another program must not be changed.
     await checkFolder(path)
     const lock = await lockFolder(path, serve)
     closers.push(lock.release)
-    return withCloser(await openFsStore(path, { log, cacheBytes, isLocked: lock.isHeld, reserveSize: RESERVE_SIZE }), closers)
+    return withCloser(await openFsStore(path, { log, cacheBytes, reserveSize: RESERVE_SIZE }), closers)
   } catch (error) {
     if (onReadOnly === undefined || !isReadOnlyError(error)) throw error
     await closeAll(closers)

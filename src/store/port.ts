@@ -153,12 +153,16 @@ export interface DriverDamage {
 
 /** What a store tells about its state. A driver has the members that apply to it. */
 export interface StoreMetrics {
-  /** the size of the journal */
-  readonly journalBytes?: number
-  /** the time since checkpoints last replaced the journal, or since the start */
-  readonly checkpointAgeSeconds?: number
-  /** how often checkpoints could not replace the journal, since the start */
+  /** the size of the database, and of its log */
+  readonly databaseBytes?: number
+  readonly logBytes?: number
+  /** the transactions that were written, and the rows in them, since the start */
+  readonly transactions?: number
+  readonly rowsWritten?: number
+  /** how often the log was written to the database, how often it could not, and how long that took the last time */
+  readonly checkpoints?: number
   readonly checkpointFailures?: number
+  readonly checkpointSeconds?: number
   /** the space that is left on the disk */
   readonly freeBytes?: number
   /** the partitions in memory, and the memory that they take, roughly */

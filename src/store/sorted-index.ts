@@ -54,9 +54,9 @@ export class SortedIndex {
       this.#entries.splice(position, 1)
       this.#keys?.splice(position, 1)
     }
-    // Fills a new index in one step: a checkpoint adds all of its entries in one change.
+    // Fills a new index in one step: a partition that is loaded adds all of its entries in one change.
     if (this.#entries.length === 0) {
-      this.#entries = [...new Set(add)].toSorted()
+      this.#entries = sortedOnce(add)
       this.#keys = undefined
     } else for (const entry of add) this.#add(entry)
     this.revision = revision
@@ -91,6 +91,13 @@ export class SortedIndex {
   #upperBound(bound: string): number {
     return partitionPoint(this.#entries, (entry) => entry <= bound)
   }
+}
+
+/** The texts in order, each once. Most lists are in order already, and few have a text twice. */
+function sortedOnce(texts: readonly string[]): string[] {
+  const isAfter = (text: string, i: number, all: readonly string[]) => i === 0 || all[i - 1]! < text
+  const sorted = texts.every(isAfter) ? [...texts] : texts.toSorted()
+  return sorted.every(isAfter) ? sorted : sorted.filter(isAfter)
 }
 
 /** The position of the first text of a sorted list for which `isBefore` is false. */

@@ -6,13 +6,13 @@ import { seedDemo } from '../../src/demo/seed.ts'
 import { readWorld } from '../../src/demo/world.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import { systemClock } from '../../src/model/time.ts'
-import type { FsStore } from '../../src/store/fs/store.ts'
 import { openStorage, type StorageHandle } from '../../src/store/open.ts'
 import { createRedisDriver } from '../../src/store/redis/client.ts'
 import { keys } from '../../src/store/keys.ts'
 import { transact } from '../../src/store/transact.ts'
 import { driversOf } from '../support/driver-selection.ts'
 import { findDamage } from '../support/findings.ts'
+import { damageRecord } from '../support/folders.ts'
 import { quiet } from '../support/log.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 import { cheapPasswords, engine } from '../support/service.ts'
@@ -105,21 +105,20 @@ describe.runIf(driversOf('service').includes('fs'))('a check of a folder', () =>
     path = newFolder()
     const storage = await openStorage(`fs:${path}`, { log: quiet })
     workspaces = await fill(storage)
-    await (storage.store as FsStore).compact()
     await storage.close()
   })
 
-  test('names a checkpoint that the disk has damaged, before it is used and after', async () => {
+  test('names a workspace that the disk has damaged, before it is used and after', async () => {
     const { Acme } = workspaces
     for (const loadBefore of [false, true]) {
       const storage = await openStorage(`fs:${path}`, { log: quiet })
       if (loadBefore) expect((await findDamage(depsOf(storage))).summary.damage).toBe(0)
-      await flipBit(`records/${Acme}`)
+      damageRecord(path, Acme)
       const { findings } = await findDamage(depsOf(storage))
       const messages = findings.filter(({ kind }) => kind === 'partition_damaged').map(({ partition, message }) => [partition, message])
-      expect(messages).toEqual([[Acme, `${path}/records/${Acme} is damaged: its checksum does not match`]])
+      expect(messages).toEqual([[Acme, expect.stringMatching(`^${path}/records.db is damaged in the workspace ${Acme}: the record `)]])
       await storage.close()
-      await flipBit(`records/${Acme}`)
+      damageRecord(path, Acme)
     }
   })
 
@@ -134,7 +133,7 @@ describe.runIf(driversOf('service').includes('fs'))('a check of a folder', () =>
     ])
     const blob = (await readdir(`${path}/bytes`)).find((name) => name.startsWith('blb_'))
     await flipBit(`bytes/${blob}/0`)
-    await flipBit(`records/${Globex}`)
+    damageRecord(path, Globex)
     const service = await startService([], env)
     for (const args of [['check'], ['check', '--quick']]) {
       const { code, stdout, stderr } = await host.run([...args, '--json'])
@@ -153,7 +152,7 @@ describe.runIf(driversOf('service').includes('fs'))('a check of a folder', () =>
     const { code, stdout } = await host.run(['check', '--reindex'])
     expect([code, stdout]).toEqual([
       6,
-      expect.stringContaining(`partition_damaged ${Globex} ${Globex}: ${path}/records/${Globex} is damaged`),
+      expect.stringContaining(`partition_damaged ${Globex} ${Globex}: ${path}/records.db is damaged in the workspace ${Globex}`),
     ])
   })
 })

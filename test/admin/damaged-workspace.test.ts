@@ -1,12 +1,12 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { backUp } from '../../src/admin/backup.ts'
-import type { FsStore } from '../../src/store/fs/store.ts'
 import { openStorage } from '../../src/store/open.ts'
 import { TestBoard } from '../support/board.ts'
 import { createIo } from '../support/command-io.ts'
 import { blockOf } from '../support/documents.ts'
+import { damageRecord } from '../support/folders.ts'
 import { quiet } from '../support/log.ts'
 import { runScript } from '../support/process.ts'
 import { Service } from '../support/service.ts'
@@ -22,7 +22,6 @@ test('a damaged workspace gets the state of an earlier backup, and the others ke
     return Service.start({ name: 'fs', open: async () => ({ ...storage, recordKeys: unused, blobKeys: unused }) }).then((service) => ({
       service,
       stop: () => storage.close(),
-      compact: () => (storage.store as FsStore).compact(),
     }))
   }
   const before = await open('damaged')
@@ -34,13 +33,8 @@ test('a damaged workspace gets the state of an earlier backup, and the others ke
   const early = createIo()
   await backUp(before.service.adminDeps, early)
   await theirs.patch(`/boards/${theirs.id}`, { name: 'Changed since' })
-  await before.compact()
   await before.stop()
-  const checkpoint = join(root, 'damaged', 'records', acme)
-  const bytes = await readFile(checkpoint)
-  bytes[bytes.length >> 1]! ^= 1
-  await writeFile(checkpoint, bytes)
-
+  damageRecord(`${root}/damaged`, acme)
   await writeFile(join(root, 'earlier.jsonl'), early.written.map((line) => `${line}\n`).join(''))
 
   const block = blockOf('src/admin/README.md', 'backup --storage fs:damaged')

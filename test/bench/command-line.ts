@@ -4,13 +4,14 @@ import { parseArgs } from 'node:util'
 import { startReaper } from '../setup/global-setup.ts'
 import { createRunFolder } from '../support/run.ts'
 import { showProgress, toMarkdown, type BenchTable, type Effort } from './report.ts'
+import { folder } from './folder.ts'
 import { requests } from './requests.ts'
 import { scale } from './scale.ts'
 import { pinning } from './server-process.ts'
 import { start } from './start.ts'
 
 /** All tables, in the order of the output. */
-export const tables: readonly BenchTable[] = [requests, scale, start]
+export const tables: readonly BenchTable[] = [requests, folder, scale, start]
 
 const USAGE = `npm run bench -- [options] [tables]
 

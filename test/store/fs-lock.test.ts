@@ -1,58 +1,70 @@
-import { mkdir, readdir, stat, symlink, unlink, writeFile } from 'node:fs/promises'
-import { Server } from 'node:net'
-import { afterEach, describe, expect, test, vi } from 'vitest'
-import { FolderInUse, lockFolder } from '../../src/store/fs/lock.ts'
+import { chmod, mkdir, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { FolderInUse, lockFolder, lockFolderForReading } from '../../src/store/fs/lock.ts'
 import { openStorage } from '../../src/store/open.ts'
 import { effort } from '../support/effort.ts'
+import { errorOf } from '../support/error-of.ts'
 import { quiet } from '../support/log.ts'
-import { eachInFolder } from '../support/temporary-folder.ts'
 import { StoreProcess } from '../support/store-process.ts'
+import { eachInFolder } from '../support/temporary-folder.ts'
 
 let path: string
-const takeLock = () => lockFolder(path, () => undefined)
-const lockError = async (): Promise<FolderInUse> =>
-  takeLock().then(
-    () => expect.unreachable('the lock is free'),
-    (error: unknown) => error as FolderInUse,
-  )
-const sockets = async () => (await readdir(`${path}/run`)).filter((name) => name.endsWith('.sock'))
-
 eachInFolder((created) => (path = created))
-afterEach(() => void vi.restoreAllMocks())
+const takeLock = () => lockFolder(path, () => undefined)
 
 describe('the lock of a folder', () => {
-  test('a killed process loses the lock, and the next holder removes its socket', async () => {
+  test('is held by one process, which a second one finds, and ends with it', async () => {
     for (let i = 0; i < 3; i++) {
       const holder = new StoreProcess(path)
       expect(await holder.started).toBeUndefined()
+      const refusal = { name: 'FolderInUse', holder: { pid: holder.child.pid }, socket: `${path}/run/service.sock` }
+      expect([await errorOf(takeLock()), await errorOf(lockFolderForReading(path))]).toMatchObject([refusal, refusal])
       await holder.kill()
-      expect(await sockets()).toHaveLength(1)
     }
-    const lock = await takeLock()
-    expect(await sockets()).toHaveLength(1)
-    await lock.release()
-    expect(await sockets()).toEqual([])
+    await (await takeLock()).release()
+    expect(await readdir(`${path}/run`)).toEqual(['lock.db'])
   })
 
-  test.each([2, 8])(
-    'of %i processes that start at the same time, at most one gets the lock',
-    async (count) => {
-      for (let round = 0; round < effort(count === 2 ? 5 : 2); round++) {
-        const processes = Array.from({ length: count }, () => new StoreProcess(path))
-        const outcomes = await Promise.all(processes.map(({ started }) => started))
-        expect(outcomes.filter((outcome) => outcome === undefined).length).toBeLessThanOrEqual(1)
-        for (const outcome of outcomes) expect(outcome?.name ?? 'FolderInUse').toBe('FolderInUse')
-        await Promise.all(processes.map((process) => process.kill()))
-      }
-    },
-    3_600_000,
-  )
+  test('does not depend on the socket', async () => {
+    const holder = new StoreProcess(path)
+    await holder.started
+    await rm(`${path}/run/service.sock`)
+    expect(await errorOf(takeLock())).toMatchObject({ name: 'FolderInUse', socket: undefined })
+    await holder.kill()
+    await (await takeLock()).release()
+  })
 
-  test.each([2, 8])('of %i clients that take and release the lock repeatedly, at most one holds it, and none starves', async (count) => {
-    let holders = 0
-    let maxHolders = 0
-    const client = async (): Promise<number> => {
-      for (let held = 0, attempts = 0; ; attempts++) {
+  test('that was removed with its file does not let two processes change the same workspace', async () => {
+    const holder = new StoreProcess(path)
+    expect(await holder.started).toBeUndefined()
+    await rm(`${path}/run`, { recursive: true })
+    const other = new StoreProcess(path)
+    expect(await other.started).toBeUndefined()
+    const put = (process: StoreProcess, revision: string) =>
+      process.commit('p1', { revision, put: new Map([['a:1', { revision }]]), remove: new Set(), indexes: new Map() } as never)
+    await put(other, 'r1')
+    expect(await errorOf(put(holder, 'r2'))).toMatchObject({ name: 'StorageUnavailable' })
+    await put(other, 'r3')
+    await Promise.all([holder.kill(), other.kill()])
+  })
+
+  test.each([2, 8])('of %i processes that start at the same time, exactly one gets it', async (count) => {
+    for (let round = 0; round < effort(count === 2 ? 3 : 1); round++) {
+      const processes = Array.from({ length: count }, () => new StoreProcess(path))
+      const outcomes = await Promise.all(processes.map(({ started }) => started))
+      expect(outcomes.map((outcome) => outcome?.name).toSorted()).toEqual([
+        ...Array.from({ length: count - 1 }, () => 'FolderInUse'),
+        undefined,
+      ])
+      await Promise.all(processes.map((process) => process.kill()))
+    }
+  })
+
+  test('of clients that take and release it repeatedly, at most one holds it, and none starves', async () => {
+    let [holders, maxHolders] = [0, 0]
+    const client = async (): Promise<void> => {
+      for (let held = 0; held < 3;) {
         const lock = await takeLock().catch((error: unknown) => {
           if (!(error instanceof FolderInUse)) throw error
         })
@@ -61,42 +73,57 @@ describe('the lock of a folder', () => {
         await readdir(path)
         holders--
         await lock.release()
-        if (++held === 3) return attempts
+        held++
       }
     }
-    await Promise.all(Array.from({ length: count }, client))
+    await Promise.all(Array.from({ length: 4 }, client))
     expect(maxHolders).toBe(1)
-    expect(await sockets()).toEqual([])
   })
 
-  test('the lock is not taken with a socket that a rival has removed', async () => {
-    // The rival took it for a dead socket because nothing listened on it yet, and has given up since.
-    const listen = vi.spyOn(Server.prototype, 'listen')
-    listen.mockImplementationOnce(function (this: Server, address: unknown, listening: unknown) {
-      listen.mockRestore()
-      const { path: socket } = address as { path: string }
-      return this.listen(socket, () => void unlink(socket).then(listening as () => void))
-    })
-    const lock = await takeLock()
-    expect(await lockError()).toBeInstanceOf(FolderInUse)
-    await lock.release()
-  })
-
-  test('a folder of sockets that is a symbolic link or a file is refused, and nothing behind it changes', async () => {
+  test('is for its owner alone, and not taken behind a link', async () => {
+    await mkdir(`${path}/run`, { mode: 0o755 })
+    await (await takeLock()).release()
+    expect((await stat(`${path}/run`)).mode & 0o777).toBe(0o700)
+    await rm(`${path}/run`, { recursive: true })
     await mkdir(`${path}/victim`, { mode: 0o755 })
-    await writeFile(`${path}/victim/00000001.sock`, 'text')
     await symlink(`${path}/victim`, `${path}/run`)
     await expect(takeLock()).rejects.toThrow('must be a folder, and not a symbolic link')
-    expect([await readdir(`${path}/victim`), (await stat(`${path}/victim`)).mode & 0o777]).toEqual([['00000001.sock'], 0o755])
-    await unlink(`${path}/run`)
-    await writeFile(`${path}/run`, 'text')
-    await expect(takeLock()).rejects.toThrow('must be a folder, and not a symbolic link')
+    expect([await readdir(`${path}/victim`), (await stat(`${path}/victim`)).mode & 0o777]).toEqual([[], 0o755])
   })
 
-  test('the lock is released when the folder cannot be opened', async () => {
-    await mkdir(`${path}/journal`)
-    await mkdir(`${path}/journal/0000000001.log`)
-    await expect(openStorage(`fs:${path}`, { log: quiet })).rejects.toThrow('EISDIR')
-    expect(await sockets()).toEqual([])
+  test('is released when the folder cannot be opened', async () => {
+    await mkdir(`${path}/records.db.new`)
+    await expect(openStorage(`fs:${path}`, { log: quiet })).rejects.toThrow()
+    await rm(`${path}/records.db.new`, { recursive: true })
+    await (await openStorage(`fs:${path}`, { log: quiet })).close()
+  })
+
+  test('names no holder where another program listens', async () => {
+    await (await takeLock()).release()
+    const holder = new StoreProcess(path)
+    await holder.started
+    await rm(`${path}/run/service.sock`)
+    const server = createServer((socket) => socket.end('hello\n')).listen(`${path}/run/service.sock`)
+    expect(await errorOf(takeLock())).toMatchObject({ name: 'FolderInUse', holder: undefined, socket: `${path}/run/service.sock` })
+    server.close()
+    await holder.kill()
+  })
+})
+
+describe('the lock of a folder for reading', () => {
+  test('creates no file, and needs none', async () => {
+    await (await lockFolderForReading(path)).release()
+    expect(await readdir(path)).toEqual([])
+  })
+
+  test('can be held by several, and meanwhile by none for writing', async () => {
+    await (await takeLock()).release()
+    const locks = [await lockFolderForReading(path), await lockFolderForReading(path)]
+    expect(await errorOf(takeLock())).toMatchObject({ name: 'FolderInUse' })
+    for (const lock of locks) await lock.release()
+    await (await takeLock()).release()
+    await chmod(`${path}/run/lock.db`, 0o400)
+    await (await lockFolderForReading(path)).release()
+    await writeFile(`${path}/run/x`, '')
   })
 })

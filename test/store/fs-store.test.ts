@@ -1,153 +1,269 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { StorageUnavailable } from '../../src/store/port.ts'
-import { change, readRequest } from '../support/changes.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { StorageUnavailable, type Change } from '../../src/store/port.ts'
+import { openDatabase } from '../../src/store/fs/sqlite.ts'
+import type { FsStore } from '../../src/store/fs/store.ts'
+import { openWriter, type Writer } from '../../src/store/fs/writer.ts'
+import { change, expectation, readRequest } from '../support/changes.ts'
+import { Commits, compare } from '../support/commits.ts'
 import { errorOf } from '../support/error-of.ts'
-import { entriesOf, keysOf, PATH, put, putOne, StoreFolder } from '../support/store-folder.ts'
+import { keysOf, openFolder } from '../support/folders.ts'
+import { eachInFolder } from '../support/temporary-folder.ts'
 
-describe('the store in a folder', () => {
-  let folder: StoreFolder
-  beforeEach(() => {
-    folder = new StoreFolder()
+let path: string
+eachInFolder((created) => (path = created))
+let store: FsStore
+beforeEach(async () => void (store = await openFolder(path)))
+afterEach(() => store.close())
+
+const reopen = async (options: Parameters<typeof openFolder>[1] = {}) => {
+  await store.close()
+  store = await openFolder(path, options)
+}
+const put = (key: string, value: object = {}, partition = 'p1') => store.commit(partition, change({ put: { [key]: value } }))
+/** The rows of a partition as they are in the file. */
+const rowsOf = (partition: string) => {
+  const database = openDatabase(`${path}/records.db`, { readOnly: true })
+  const rows = database
+    .prepare('SELECT number, key, value FROM records WHERE partition = (SELECT id FROM partitions WHERE name = ?)')
+    .all(partition)
+  database.close()
+  return rows.map(({ number, key, value }) => [number, key, value])
+}
+const entriesOf = async (index: string) => (await store.read('p1', readRequest({ ranges: [{ index, limit: 99 }] })))!.ranges[0]!.entries
+
+describe('the content of a folder', () => {
+  test.each([
+    ['in memory', {}],
+    ['loaded again for each use', { cacheBytes: 0 }],
+    ['with a checkpoint after each transaction', { checkpointAt: 1 }],
+  ])('is the same after each restart: %s', async (_how, options) => {
+    const commits = new Commits(7)
+    for (let round = 0; round < 6; round++) {
+      await reopen(options)
+      expect(await compare(store, commits)).toEqual([])
+      for (let i = 0; i < 4; i++) await commits.round(store, ['p1', 'p2', 'p3'])
+      expect(await compare(store, commits)).toEqual([])
+    }
+    expect(commits.violations).toEqual([])
+    expect(await store.findDamage().next()).toEqual({ done: false, value: [] })
   })
 
-  test('it is named "fs"', async () => {
-    const store = await folder.open()
-    expect(store.driver).toBe('fs')
+  test('is rows that are numbered in the order of their creation, and keep their numbers', async () => {
+    await put('b:1')
+    await store.commit('p1', change({ put: { 'a:1': { n: 1 }, 'c:1': {} } }))
+    await reopen()
+    await put('a:1', { n: 2 })
+    await store.commit('p1', change({ remove: ['b:1', 'none:1'] }))
+    await put('d:1')
+    expect(rowsOf('p1')).toEqual([
+      [1, 'a:1', '{"n":2}'],
+      [2, 'c:1', '{}'],
+      [3, 'd:1', '{}'],
+    ])
   })
 
-  test('a folder that was used is not created again', async () => {
-    await (await folder.open()).close()
-    folder.recording.operations.length = 0
-    await (await folder.open()).close()
-    expect(folder.recording.operations.filter((one) => one.startsWith('makeFolder'))).toEqual([])
+  test('is what the last of several changes of a record leaves that are written together', async () => {
+    await put('x:1')
+    const changes: Change[] = [
+      change({ put: { 'a:1': { n: 1 } } }),
+      change({ put: { 'a:1': { n: 2 } }, remove: ['x:1'] }),
+      change({ remove: ['a:1'] }),
+      change({ put: { 'a:1': { n: 3 }, 'x:1': { n: 4 } } }),
+      change({ remove: ['x:1'] }),
+    ]
+    await Promise.all(changes.map((one) => store.commit('p1', one)))
+    expect(rowsOf('p1').map(([, key, value]) => [key, value])).toEqual([['a:1', '{"n":3}']])
+    await put('x:1', { n: 5 })
+    await reopen()
+    expect(await keysOf(store)).toEqual(['a:1', 'x:1'])
+    expect(await store.findDamage().next()).toEqual({ done: false, value: [] })
   })
 
-  test('a partition to which nothing was written is empty, and is looked for at each use', async () => {
-    const store = await folder.open()
-    await store.ready()
-    folder.recording.operations.length = 0
-    for (let use = 0; use < 2; use++) expect([await keysOf(store), await entriesOf(store)]).toEqual([[], []])
-    expect(folder.recording.operations).toEqual(Array(4).fill(`readParts ${PATH}/records/p1`))
+  test('has an index that follows from the records, also after a release, and transactions then go on', async () => {
+    await reopen({ cacheBytes: 0 })
+    for (const i of ['c', 'a', 'b']) await put(`e:${i}`, { i })
+    expect(await entriesOf('i')).toEqual(['a', 'b', 'c'])
+    const { revision } = (await store.read('p1', readRequest({ ranges: [{ index: 'i', limit: 1 }] })))!.ranges[0]!
+    const adding = (i: string) =>
+      store.commit('p1', change({ put: { [`e:${i}`]: { i } }, expect: expectation({ indexes: new Map([['i', revision]]) }) }))
+    expect([await adding('d'), await adding('e'), await entriesOf('i')]).toEqual(['done', 'conflict', ['a', 'b', 'c', 'd']])
+    expect((await store.metrics()).partitionReleases).toBeGreaterThan(4)
+  })
+})
+
+describe('the memory of a folder', () => {
+  test('has the partitions that were used last', async () => {
+    for (const name of ['p1', 'p2', 'p3']) await put('a:1', { text: 'x'.repeat(10_000) }, name)
+    await reopen({ cacheBytes: 50_000 })
+    const use = (name: string) => store.read(name, readRequest({ records: ['a:1'] }))
+    for (const name of ['p1', 'p2', 'p1', 'p3', 'p1', 'p2']) await use(name)
+    // The third one releases p2, and the last one p3.
+    expect(await store.metrics()).toMatchObject({ loadedPartitions: 2, partitionLoads: 4, partitionReleases: 2 })
   })
 
-  test('a folder is read correctly if a crash left the files of the journal that a checkpoint replaces', async () => {
-    let store = await folder.open()
-    await put(store, 'a:1')
-    await store.commit('p1', change({ remove: ['a:1'], index: { i: { remove: ['a:1'] } } }))
-    // The files of the journal remain, as after a crash before their removal.
-    folder.fail('remove', 'EIO')
-    await store.compact()
-    await store.close()
-    folder.repair()
-    expect(await folder.journal()).toEqual(['0000000001.log', '0000000003.log'])
-    store = await folder.open()
-    await put(store, 'a:2')
-    expect([await keysOf(store), await entriesOf(store)]).toEqual([['a:2'], ['a:2']])
+  test('keeps a partition during its use, and one that was used last, whatever its size', async () => {
+    for (const name of ['p1', 'p2']) await put('a:1', { text: 'x'.repeat(10_000) }, name)
+    await reopen({ cacheBytes: 1 })
+    await store.hold('p1', async () => {
+      await Promise.all([keysOf(store), keysOf(store, 'p2')])
+      expect((await store.metrics()).partitionReleases).toBe(1)
+    })
+    await keysOf(store)
+    expect(await store.metrics()).toMatchObject({ loadedPartitions: 1, partitionLoads: 2 })
   })
 
-  describe('after a sync has failed', () => {
-    test('every commit is refused, also one that would conflict, and ready() says why', async () => {
-      const store = await folder.open()
-      await put(store, 'a:1')
-      folder.fail(`sync ${PATH}/journal`, 'EIO')
-      const error = await errorOf(put(store, 'a:2'))
-      expect([error instanceof StorageUnavailable, error.outcomeKnown]).toEqual([true, false])
-      folder.repair()
-      const conflicting = change({ put: { 'a:1': {} }, expect: { records: new Map([['a:1', null]]) } })
-      const refusal = await errorOf(store.commit('p1', conflicting))
-      expect([refusal.outcomeKnown, refusal.message]).toEqual([true, error.message])
-      expect(await errorOf(store.ready())).toBe(refusal)
-      expect(await keysOf(store)).toEqual(['a:1'])
+  test('releases a partition with a lease only after its end', async () => {
+    await reopen({ cacheBytes: 0 })
+    const lease = await store.takeLease('p1')
+    await store.commit('p1', { ...change({ put: { 'a:1': {} } }), lease: lease.id })
+    expect((await store.metrics()).loadedPartitions).toBe(1)
+    lease.end()
+    await keysOf(store)
+    expect((await store.metrics()).loadedPartitions).toBe(0)
+  })
+
+  test('is not needed to know whether a partition has a due tombstone', async () => {
+    for (const [name, at] of [
+      ['p1', '2026-11-25'],
+      ['p1', '2026-11-24'],
+      ['p2', '2026-11-26'],
+    ] as const)
+      await put(`tombstone:${at}`, { not_before: at }, name)
+    await put('other:1', { not_before: '2020-01-01' }, 'p3')
+    await reopen()
+    const due = (time: string) => ['p1', 'p2', 'p3', 'p4'].map((name) => store.mayHaveTombstoneBefore(name, time))
+    expect([due('2026-11-24'), due('2026-11-25'), due('2026-11-27')]).toEqual([
+      [false, false, false, false],
+      [true, false, false, false],
+      [true, true, false, false],
+    ])
+    expect((await store.metrics()).loadedPartitions).toBe(0)
+  })
+})
+
+describe('the writer of a folder', () => {
+  /** Opens the folder with a writer that writes in another way. */
+  const withWriter = (write: (writer: Writer, ...given: Parameters<Writer['write']>) => ReturnType<Writer['write']>) =>
+    reopen({
+      openWriter: async (...given) => {
+        const writer = await openWriter(...given)
+        return { ...writer, write: (...changes) => write(writer, ...changes) }
+      },
     })
 
-    test('a compaction changes nothing, and logs nothing more', async () => {
-      const store = await folder.open()
-      await put(store, 'a:1')
-      folder.fail(`syncFolder ${PATH}/records`, 'EIO')
-      await store.compact()
-      expect(folder.log.lines).toEqual([
-        expect.objectContaining({ level: 50, msg: 'the journal could not be compacted and keeps growing' }),
-      ])
-      await expect(store.ready()).rejects.toThrow('the disk failed to sync written data; nothing is written until a restart')
-      folder.repair()
-      const names = await folder.journal()
-      await store.compact()
-      expect([await folder.journal(), folder.log.lines.length]).toEqual([names, 1])
+  test('makes one transaction of all that waits, and nobody sees it before', async () => {
+    let release: () => void
+    const held = new Promise<void>((resolve) => (release = resolve))
+    const sizes: number[] = []
+    await withWriter(async (writer, changes, onlyRemoves) => {
+      sizes.push(changes.length)
+      await held
+      return writer.write(changes, onlyRemoves)
     })
-  })
-
-  test('a change that was not written is not expected by later ones', async () => {
-    const store = await folder.open()
-    const first = putOne('a:1')
-    await store.commit('p1', first)
-    folder.fail('write', 'ENOSPC')
-    const update = (revision: string) =>
-      change({
-        put: { 'a:1': {} },
-        index: { i: { add: ['a:2'] } },
-        expect: { records: new Map([['a:1', revision]]), capacity: new Map([['i', 1]]) },
-      })
-    expect((await errorOf(store.commit('p1', update(first.revision)))).outcomeKnown).toBe(true)
-    folder.repair()
-    expect(await store.commit('p1', update(first.revision))).toBe('done')
-  })
-
-  test('a conflict does not wait for the changes of other partitions', async () => {
-    const store = await folder.open()
-    await put(store, 'a:1')
-    let write!: () => void
-    const written = new Promise<void>((resolve) => (write = resolve))
-    folder.before = (operation) => (operation.startsWith('write') ? written : undefined)
-    const other = put(store, 'a:1', 'p2')
-    await expect.poll(() => folder.recording.operations.at(-1)).toMatch(/^write/)
-    const conflicting = change({ put: { 'a:1': {} }, expect: { records: new Map([['a:1', null]]) } })
-    expect(await store.commit('p1', conflicting)).toBe('conflict')
-    write()
-    expect(await other).toBe('done')
-  })
-
-  test('a commit waits for the lease of another in its partition, and for no other lease', async () => {
-    // A lease ends by itself; not in this test.
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const writes = [put('a:1'), put('a:2')]
+    let isSettled = false
+    let conflict: unknown
     try {
-      const store = await folder.open()
-      const lease = await store.takeLease('p1')
-      const order: string[] = []
-      const other = put(store, 'a:1').then(() => order.push('another'))
-      await store.commit('p1', { ...putOne('a:2'), lease: lease.id }).then(() => order.push('its own'))
-      await put(store, 'a:1', 'p2').then(() => order.push('another partition'))
-      lease.end()
-      await other
-      expect(order).toEqual(['its own', 'another partition', 'another'])
-      await store.close()
+      while (sizes.length === 0) await nextTurn()
+      writes.push(...Array.from({ length: 5 }, (_, i) => put(`b:${i}`)))
+      await nextTurn()
+      expect(await keysOf(store)).toEqual([])
+      // It conflicts with what is pending, and waits for it.
+      const expect1 = expectation({ records: new Map([['a:1', null]]) })
+      conflict = store.commit('p1', change({ expect: expect1 })).finally(() => (isSettled = true))
+      await nextTurn()
+      expect(isSettled).toBe(false)
     } finally {
-      vi.useRealTimers()
+      release!()
+    }
+    expect([await conflict, await Promise.all(writes), sizes]).toEqual(['conflict', Array.from({ length: 7 }, () => 'done'), [2, 5]])
+  })
+
+  test('writes nothing that was accepted on top of what has failed', async () => {
+    for (const failure of [{ full: 'full' }, { failed: 'disk I/O error' }]) {
+      const written: number[] = []
+      let fail: () => void
+      const failing = new Promise<void>((resolve) => (fail = resolve))
+      await withWriter(async (_writer, changes) => {
+        written.push(changes.length)
+        await failing
+        return failure
+      })
+      const first = errorOf(put('a:1'))
+      while (written.length === 0) await nextTurn()
+      const second = errorOf(put('a:2'))
+      await nextTurn()
+      fail!()
+      expect(await Promise.all([first, second])).toMatchObject([{ outcomeKnown: 'full' in failure }, { outcomeKnown: true }])
+      expect([written, await keysOf(store)]).toEqual([[1], []])
     }
   })
 
-  test('concurrent first uses of a partition load it once', async () => {
-    let store = await folder.open()
-    await put(store, 'a:1')
-    await store.compact()
-    await store.close()
-    store = await folder.open()
-    folder.recording.operations.length = 0
-    await Promise.all([entriesOf(store), put(store, 'a:2'), put(store, 'a:3')])
-    await Promise.all([entriesOf(store), keysOf(store)])
-    expect(folder.recording.operations.filter((one) => one === `readParts ${PATH}/records/p1`)).toHaveLength(4)
-    expect(await keysOf(store)).toEqual(['a:1', 'a:2', 'a:3'])
+  test('that finds the disk full changes nothing, and changes that only remove are tried alone', async () => {
+    await put('a:1')
+    let isFull = true
+    await withWriter(async (writer, changes, onlyRemoves) =>
+      isFull && !onlyRemoves ? { full: 'full' } : writer.write(changes, onlyRemoves),
+    )
+    const results = await Promise.allSettled([
+      put('a:2'),
+      store.commit('p1', { ...change({ remove: ['a:1'] }), onlyRemoves: true }),
+      put('a:3'),
+    ])
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected'])
+    expect(await errorOf(put('a:2'))).toMatchObject({ name: 'StorageUnavailable', message: 'the disk is full', outcomeKnown: true })
+    isFull = false
+    await put('a:2')
+    expect([await keysOf(store), rowsOf('p1').map(([, key]) => key)]).toEqual([['a:2'], ['a:2']])
   })
 
-  test('a partition that cannot be read is unavailable, which is logged, and is read again at its next use', async () => {
-    let store = await folder.open()
-    await put(store, 'a:1')
+  test.each(['fails', 'ends'])('that %s leaves the outcome open, and nothing is written any more', async (how) => {
+    await withWriter(async () => {
+      if (how === 'fails') return { failed: 'disk I/O error' }
+      throw new Error('the thread has ended')
+    })
+    expect(await errorOf(put('a:1'))).toMatchObject({ name: 'StorageUnavailable', outcomeKnown: false })
+    expect(await errorOf(put('a:2'))).toMatchObject({ outcomeKnown: true, message: expect.stringContaining('until a restart') })
+    await expect(store.ready()).rejects.toThrow('nothing is written until a restart')
+    expect(await keysOf(store)).toEqual([])
+  })
+
+  test('that has ended is noticed before the next change', async () => {
+    await reopen({
+      openWriter: async (...given) => ({ ...(await openWriter(...given)), hasSpace: () => Promise.reject(new Error('it has ended')) }),
+    })
+    expect(await errorOf(store.ready())).toMatchObject({ name: 'StorageUnavailable', message: expect.stringContaining('until a restart') })
+  })
+
+  test('refuses a partition that another program has changed', async () => {
+    await put('a:1')
+    await put('a:1', {}, 'p2')
+    const database = openDatabase(`${path}/records.db`)
+    database.exec("UPDATE partitions SET revision = 'other' WHERE name = 'p2'")
+    database.close()
+    await put('a:2')
+    expect(await errorOf(put('a:2', {}, 'p2'))).toMatchObject({
+      outcomeKnown: false,
+      cause: new Error('another program has changed or replaced records.db; nothing is written until a restart'),
+    })
+    expect(rowsOf('p2')).toHaveLength(1)
+  })
+
+  test('writes nothing after the end of the store', async () => {
     await store.close()
-    store = await folder.open()
-    folder.fail(`readParts ${PATH}/records/p1`, 'EIO')
-    const error = await errorOf(store.read('p1', readRequest({})))
-    expect(error).toMatchObject({ name: 'StorageUnavailable', message: 'records could not be read', cause: { code: 'EIO' } })
-    expect(folder.log.lines).toEqual([expect.objectContaining({ level: 50, partition: 'p1', msg: 'records could not be read' })])
-    folder.repair()
-    expect(await keysOf(store)).toEqual(['a:1'])
+    expect(await errorOf(put('a:1'))).toEqual(new StorageUnavailable('the store is closed'))
+    store = await openFolder(path)
+    expect(await keysOf(store)).toEqual([])
+  })
+
+  test('tells what it has done', async () => {
+    await reopen({ checkpointAt: 1 })
+    await Promise.all([put('a:1'), put('a:2')])
+    await nextTurn()
+    await nextTurn()
+    expect(await store.metrics()).toMatchObject({ transactions: 1, rowsWritten: 2, checkpoints: 2, checkpointFailures: 0 })
+    const { databaseBytes, logBytes, freeBytes } = await store.metrics()
+    expect([databaseBytes! > 8192, logBytes! > 0, freeBytes! > 0]).toEqual([true, true, true])
   })
 })

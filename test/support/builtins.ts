@@ -6,7 +6,7 @@ import timers from 'node:timers/promises'
  * @param module the default export of the module
  * @returns a function that restores it
  */
-export function replaceBuiltin<Module extends object, Name extends keyof Module>(
+function replaceBuiltin<Module extends object, Name extends keyof Module>(
   module: Module,
   name: Name,
   replacement: Module[Name],

@@ -70,7 +70,6 @@ export class Commits {
   #next(partition: string): Attempt {
     const number = this.attempts.filter((attempt) => attempt.partition === partition).length + 1
     const removed = number - 2 - this.#random(3)
-    const entry = (n: number) => `${String(n).padStart(6, '0')} ${n}`
     const change: Change = {
       revision: `${partition} ${number} ${this.#lifetime}`,
       expect: NO_EXPECTATION,
@@ -78,7 +77,7 @@ export class Commits {
       onlyRemoves: number % 4 === 0,
       put: new Map<string, Value>([
         [`mark:${number}`, { number }],
-        ['latest:1', { number, lk1: 'lk1 1 2 00000000\n[]\n' }],
+        ['latest:1', { number }],
         [`item:${number}`, { text: 'é'.repeat(this.#random(60)) }],
       ]),
       remove: new Set(removed > 0 ? [`item:${removed}`] : []),
@@ -93,7 +92,17 @@ export class Commits {
   }
 }
 
+const entry = (n: number) => `${String(n).padStart(6, '0')} ${n}`
 const INDEXES = ['marks', 'items', 'rare']
+
+/** The index entries of the records of {@link Commits}, and of those whose value names them: they follow from a record alone. */
+export function entriesOfCommits(key: string, value: unknown): readonly (readonly [index: string, entry: string])[] {
+  const [kind, number] = key.split(':')
+  if (kind === 'mark' || kind === 'item') return [[`${kind}s`, entry(Number(number))]]
+  const { number: latest = 0, i } = value as { readonly number?: number; readonly i?: string }
+  if (key === 'latest:1' && latest % 3 !== 0) return [['rare', 'a 1']]
+  return i === undefined ? [] : [['i', i]]
+}
 
 /**
  * Compares a store with the attempted commits: it must contain every acknowledged commit and no commit that was not

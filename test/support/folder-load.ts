@@ -3,9 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createBlobs } from '../../src/store/blobs.ts'
 import { createFsBlobDriver } from '../../src/store/fs/blob-driver.ts'
 import { lockFolder } from '../../src/store/fs/lock.ts'
-import { openFsStore } from '../../src/store/fs/store.ts'
 import { compare, type Commits } from './commits.ts'
-import { quiet } from './log.ts'
+import { openFolder } from './folders.ts'
 import type { StoreProcess } from './store-process.ts'
 
 /** Size of each blob, in bytes. */
@@ -67,7 +66,7 @@ export async function verifyFolder(
 ): Promise<string[]> {
   const lock = await lockFolder(path, () => undefined)
   try {
-    const store = await openFsStore(path, { log: quiet, compactAt: 20_000 })
+    const store = await openFolder(path, { checkpointAt: 20_000 })
     const violations = await compare(store, commits)
     // These commits are verified after the next kill.
     if (continues) await commits.round(store, ['p1', 'p2'])

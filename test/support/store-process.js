@@ -8,27 +8,27 @@ import { realDisk } from '../../dist/store/fs/disk.js'
 import { createFsBlobDriver } from '../../dist/store/fs/blob-driver.js'
 import { lockFolder } from '../../dist/store/fs/lock.js'
 import { openFsStore } from '../../dist/store/fs/store.js'
+import { openWriterThread } from '../../dist/store/fs/writer.js'
 
-const [path, bug] = process.argv.slice(2)
+const [path, bug, reserveSize] = [process.argv[2], process.argv[3], 200_000]
 const send = (line) => writeSync(1, `${JSON.stringify(line)}\n`)
 
 /** A seeded bug: writes are delayed in the process, and commits are acknowledged before. */
-const lazyDisk = {
-  ...realDisk,
-  async append(file) {
-    const opened = await realDisk.append(file)
-    let writes = Promise.resolve()
-    return {
-      ...opened,
-      write: async (bytes) =>
-        void (writes = writes.then(() => new Promise((resolve) => setTimeout(resolve, 50)).then(() => opened.write(bytes)))),
-      sync: async () => undefined,
-      close: () => writes.then(() => opened.close()),
-    }
-  },
+async function openLazyWriter(...given) {
+  const writer = await openWriterThread(...given)
+  const write = async (changes, onlyRemoves) => {
+    setTimeout(() => void writer.write(changes, onlyRemoves), 50)
+    return { written: true }
+  }
+  return { ...writer, write }
 }
 
-/** A seeded bug: nothing is synced. */
+/** A seeded bug: nothing is synced. The thread takes the pragma from here. */
+async function openUnsyncedWriter(path, options) {
+  return openWriterThread(path, { ...options, settings: 'PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0' })
+}
+
+/** A seeded bug: the bytes of files are not synced. */
 const unsynced = async (opened) => ({ ...(await opened), sync: async () => undefined })
 const unsyncedDisk = {
   ...realDisk,
@@ -38,21 +38,31 @@ const unsyncedDisk = {
 }
 
 try {
-  const lock = await lockFolder(path, () => undefined)
-  const disk = { lazy: lazyDisk, unsynced: unsyncedDisk }[bug] ?? realDisk
-  const store = await openFsStore(path, { log: pino({ level: 'silent' }), disk, compactAt: 20_000, isLocked: lock.isHeld })
+  await lockFolder(path, () => undefined)
+  const openWriter = { lazy: openLazyWriter, unsynced: openUnsyncedWriter }[bug] ?? openWriterThread
+  const store = await openFsStore(path, { log: pino({ level: 'silent' }), checkpointAt: 20_000, reserveSize, openWriter })
   const blobs = createBlobs(createFsBlobDriver(`${path}/bytes`, bug === 'unsynced blobs' ? unsyncedDisk : realDisk))
   send({ ready: true })
   createInterface({ input: process.stdin }).on('line', (line) => {
-    const { id, partition, revision, put, remove, indexes, blob, size } = JSON.parse(line)
+    const { id, partition, revision, onlyRemoves, put, remove, indexes, blob, size, ready } = JSON.parse(line)
     const expect = { records: new Map(), indexes: new Map(), capacity: new Map() }
     const work =
-      blob === undefined
-        ? store.commit(partition, { revision, expect, put: new Map(put), remove: new Set(remove), indexes: new Map(indexes) })
-        : blobs.write(blob, [Buffer.alloc(size, blob)])
+      ready === true
+        ? store.ready()
+        : blob === undefined
+          ? store.commit(partition, {
+              revision,
+              onlyRemoves,
+              expect,
+              put: new Map(put),
+              remove: new Set(remove),
+              indexes: new Map(indexes),
+            })
+          : blobs.write(blob, [Buffer.alloc(size, blob)])
     work.then(
       () => send({ id, outcome: 'done' }),
-      (error) => send({ id, error: String(error), outcomeKnown: error.outcomeKnown === true }),
+      (error) =>
+        send({ id, error: `${error}${error.cause === undefined ? '' : `: ${error.cause}`}`, outcomeKnown: error.outcomeKnown === true }),
     )
   })
 } catch (error) {

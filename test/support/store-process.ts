@@ -54,8 +54,12 @@ export class StoreProcess {
     return this.child.killed || this.child.exitCode !== null
   }
 
-  commit(partition: string, { revision, put, remove, indexes }: Change): Promise<'done'> {
-    return this.#send({ partition, revision, put: [...put], remove: [...remove], indexes: [...indexes] })
+  commit(partition: string, { revision, onlyRemoves, put, remove, indexes }: Change): Promise<'done'> {
+    return this.#send({ partition, revision, onlyRemoves, put: [...put], remove: [...remove], indexes: [...indexes] })
+  }
+
+  ready(): Promise<'done'> {
+    return this.#send({ ready: true })
   }
 
   writeBytes(blob: string, size: number): Promise<'done'> {

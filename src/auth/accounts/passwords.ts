@@ -20,7 +20,7 @@ export interface Passwords {
 
 /** Memory in KiB and number of passes: the OWASP minimum for argon2id. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-/** Hashes computed at the same time. It leaves threads of libuv's pool free for the journal's writes. */
+/** Hashes computed at the same time. It leaves threads of libuv's pool free for the bytes of files. */
 const CONCURRENCY = 2
 /** Maximum number of waiting calls, about two seconds of work. */
 const MAX_WAITING = 100

@@ -159,14 +159,3 @@ export async function replaceFile(
   }
   await assertSynced(disk.syncFolder(folder))
 }
-
-/** Cuts off the end of a file, durably. Unlike replacing the file, this needs no space. @throws {SyncFailed} */
-export async function truncateFile(disk: Disk, path: string, size: number): Promise<void> {
-  const file = await disk.append(path)
-  try {
-    await file.truncate(size)
-    await assertSynced(file.sync())
-  } finally {
-    await file.close()
-  }
-}

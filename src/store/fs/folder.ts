@@ -1,50 +1,146 @@
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { realDisk, replaceFile, type Disk } from './disk.ts'
-import { EMPTY_MANIFEST, writeManifest } from './manifest.ts'
+import { ADVICE, StorageDamaged } from './damage.ts'
+import { assertSynced, realDisk } from './disk.ts'
+import { damageOfLog, PAGE_SIZE } from './log-damage.ts'
 
-/** The layout of the folder and of every file in it. */
-const FORMAT = 3
-/** Names that may exist before `format.json` is written: an earlier first start may have crashed. */
-const KNOWN_NAMES = new Set(['journal', 'records', 'bytes', 'run', 'manifest.json', '.manifest.json.tmp', '.format.json.tmp'])
+/** Tells that a database is one of Lanekeeper: "Lane" in ASCII. https://sqlite.org/pragma.html#pragma_application_id */
+const APPLICATION = 0x4c616e65
+/** The layout of the folder and of its tables. Earlier ones had a file `format.json`. */
+const FORMAT = 4
+/** Names that may exist without a database: an earlier first start may have crashed. */
+const KNOWN_NAMES = /^(records\.db\.new(-journal|-wal|-shm)?|run|bytes|reserve|generation)$/
+
+/**
+ * The tables. A record keeps its number, which is given in the order of creation: records that are written together share pages. A row of
+ * `partitions` has what must be known to find lost rows: how many there are, and the last revision; its checksum is of all three. `partitions`
+ * in `folder` is their number, and `generation` that of the log (see {@link checkGeneration}). The index is for the tombstones
+ * of workspaces that are not in memory.
+ */
+export const TABLES: readonly string[] = [
+  'CREATE TABLE folder (generation INTEGER NOT NULL, partitions INTEGER NOT NULL)',
+  'CREATE TABLE partitions (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, rows INTEGER NOT NULL, revision TEXT NOT NULL, checksum INTEGER NOT NULL)',
+  'CREATE TABLE records (partition INTEGER, number INTEGER, key TEXT NOT NULL, revision TEXT NOT NULL, value TEXT NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (partition, number)) WITHOUT ROWID',
+  "CREATE INDEX tombstones ON records (partition, value ->> '$.not_before') WHERE key >= 'tombstone:' AND key < 'tombstone;'",
+]
 
 /** The folder cannot be used as storage. The message gives the reason. */
 export class UnusableFolder extends Error {
   override readonly name = 'UnusableFolder'
 }
 
+/** The file of all records. */
+export const databaseIn = (path: string): string => `${path}/records.db`
+
 /**
- * Checks that a folder can be used as storage. Changes nothing.
+ * Checks that a folder can be used as storage, before SQLite opens it. Changes nothing.
  * @returns whether it has been used before
  * @throws {UnusableFolder} when it belongs to another program or has another format
  */
-export async function checkFolder(path: string, disk: Disk = realDisk): Promise<boolean> {
-  const content = await disk.read(`${path}/format.json`)
-  if (content === undefined) {
-    const foreign = (await disk.list(path)).filter((name) => !KNOWN_NAMES.has(name))
-    // Another process may have created it between the two reads.
-    if (foreign.includes('format.json')) return checkFolder(path, disk)
-    if (foreign.length > 0)
-      throw new UnusableFolder(`${path} is not empty and contains no Lanekeeper data: ${foreign.slice(0, 3).join(', ')}`)
-    return false
+export async function checkFolder(path: string): Promise<boolean> {
+  const file = databaseIn(path)
+  if (existsSync(file)) {
+    await checkHeader(file)
+    return true
   }
-  const format = Number(/^\{"lanekeeper":(\d+)\}\n$/.exec(content.toString())?.[1])
-  if (Number.isNaN(format)) throw new UnusableFolder(`${path} has an unreadable format.json`)
-  if (format !== FORMAT)
+  const names = await realDisk.list(path)
+  if (names.includes('format.json'))
     throw new UnusableFolder(
-      `${path} has format ${format}, and this version of Lanekeeper reads format ${FORMAT}: use the version of Lanekeeper that wrote it, or another folder`,
+      `${path} has an earlier format: make a backup with the version of Lanekeeper that wrote it, and restore it into another folder`,
     )
-  return true
+  const foreign = names.filter((name) => !KNOWN_NAMES.test(name))
+  // Another process may have created it between the two looks.
+  if (foreign.includes('records.db')) return checkFolder(path)
+  if (foreign.length > 0)
+    throw new UnusableFolder(`${path} is not empty and contains no Lanekeeper data: ${foreign.slice(0, 3).join(', ')}`)
+  return false
 }
 
-/** Creates the folders of the storage. `format.json` is written last, when everything else survives a crash. */
-export async function createFolder(disk: Disk, path: string): Promise<void> {
-  for (const folder of [path, `${path}/journal`, `${path}/records`]) await disk.makeFolder(folder)
-  await disk.syncFolder(path)
-  // This start, or an earlier one that crashed, may have created any of the parents.
+/** The header has the numbers of the application and of the format (https://sqlite.org/fileformat2.html#the_database_header). */
+async function checkHeader(file: string): Promise<void> {
+  const header = Buffer.alloc(100)
+  const handle = await open(file)
+  await handle.read(header).finally(() => handle.close())
+  if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0') throw new StorageDamaged(`${file} is not a database; ${ADVICE}`)
+  // A crash during a checkpoint leaves a file that the log completes.
+  if (header.readUInt32BE(28) * PAGE_SIZE > sizeOf(file) && sizeOf(`${file}-wal`) === 0)
+    throw new StorageDamaged(`${file} is damaged: its end is missing; ${ADVICE}`)
+  if (header.readUInt32BE(68) !== APPLICATION) throw new UnusableFolder(`${file} belongs to another program`)
+  const format = header.readUInt32BE(60)
+  if (format !== FORMAT)
+    throw new UnusableFolder(
+      `${file} has format ${format}, and this version of Lanekeeper reads format ${FORMAT}: use the version of Lanekeeper that wrote it, or another folder`,
+    )
+}
+
+/**
+ * Looks at the log, before SQLite takes over what it can read of it: without a word, it leaves out everything after a damaged place.
+ * @returns `isTorn`: its last transaction is incomplete, as a crash leaves it
+ * @throws {StorageDamaged}
+ */
+export async function checkLog(path: string): Promise<{ readonly exists: boolean; readonly isTorn: boolean }> {
+  const file = `${databaseIn(path)}-wal`
+  const bytes = await realDisk.read(file)
+  const damage = damageOfLog(bytes ?? Buffer.alloc(0))
+  if (damage === 'damaged') throw new StorageDamaged(`${file} is damaged: it has changes after a place that cannot be read; ${ADVICE}`)
+  return { exists: bytes !== undefined, isTorn: damage === 'torn' }
+}
+
+/**
+ * Checks that the log is not lost. The first transaction of each log has its generation, which then is in a file too. A database that is
+ * behind this file has lost a log. No other program needs to know that: when it takes over a log, the generation comes with it.
+ * @param generation that of the database, with its log
+ * @throws {StorageDamaged}
+ */
+export function checkGeneration(path: string, generation: number): void {
+  const file = `${path}/generation`
+  if (!existsSync(file)) return
+  if (!(generation >= Number(readFileSync(file, 'utf8').trim() || NaN)))
+    throw new StorageDamaged(
+      `${databaseIn(path)}-wal is missing, or ${databaseIn(path)} is an earlier one: put back what is missing, or ${ADVICE}. If it was restored, remove the file ${file}`,
+    )
+}
+
+/** Writes the generation of the log, after its first transaction. */
+export function writeGeneration(path: string, generation: number): void {
+  writeFileSync(`${path}/.generation`, `${generation}\n`, { mode: 0o600 })
+  renameSync(`${path}/.generation`, `${path}/generation`)
+}
+
+/** Creates the folder and an empty database, which gets its name when it survives a crash. */
+export async function createFolder(path: string): Promise<void> {
+  const { openDatabase } = await import('./sqlite.ts')
+  await realDisk.makeFolder(path)
+  await syncParents(path)
+  const file = `${databaseIn(path)}.new`
+  for (const suffix of ['', '-journal', '-wal', '-shm']) await realDisk.remove(file + suffix)
+  // SQLite gives its other files the same permissions.
+  const handle = await realDisk.create(file)
+  try {
+    const database = openDatabase(file)
+    try {
+      // Synced as a whole, before it gets its name.
+      database.exec(
+        `PRAGMA page_size = ${PAGE_SIZE}; PRAGMA synchronous = OFF; BEGIN; ${TABLES.join(';')}; INSERT INTO folder VALUES (0, 0); COMMIT`,
+      )
+      database.exec(`PRAGMA application_id = ${APPLICATION}; PRAGMA user_version = ${FORMAT}; PRAGMA journal_mode = WAL`)
+    } finally {
+      database.close()
+    }
+    await assertSynced(handle.sync())
+  } finally {
+    await handle.close()
+  }
+  await realDisk.rename(file, databaseIn(path))
+  await assertSynced(realDisk.syncFolder(path))
+}
+
+/** This start, or an earlier one that crashed, may have created any of the parents. */
+async function syncParents(path: string): Promise<void> {
+  await realDisk.syncFolder(path)
   for (let folder = path; folder !== dirname(folder); folder = dirname(folder))
-    await disk.syncFolder(dirname(folder)).catch(unlessInaccessible)
-  await writeManifest(disk, path, EMPTY_MANIFEST)
-  await replaceFile(disk, path, 'format.json', [Buffer.from(`${JSON.stringify({ lanekeeper: FORMAT })}\n`)])
+    await realDisk.syncFolder(dirname(folder)).catch(unlessInaccessible)
 }
 
 const INACCESSIBLE = new Set<string | undefined>(['EACCES', 'EPERM', 'EINVAL', 'EROFS'])
@@ -53,3 +149,6 @@ const INACCESSIBLE = new Set<string | undefined>(['EACCES', 'EPERM', 'EINVAL', '
 function unlessInaccessible(error: NodeJS.ErrnoException): void {
   if (!INACCESSIBLE.has(error.code)) throw error
 }
+
+/** The size of a file in bytes. 0 when it is missing. Opening and closing a file would end the locks that SQLite has on it. */
+export const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0

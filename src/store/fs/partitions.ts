@@ -1,117 +1,108 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { getHeapStatistics } from 'node:v8'
 import type { Logger } from 'pino'
-import { Partition } from '../partition.ts'
-import { StorageUnavailable, type StoreMetrics } from '../port.ts'
-import { readCheckpoint, type Checkpoint, type MapPartition } from './checkpoint.ts'
-import type { Disk } from './disk.ts'
-import { ADVICE, StorageDamaged, type Entry, type Journal } from './journal.ts'
-import { LoadedPartitions, type LoadedPartition, type ReleaseOptions } from './loaded-partitions.ts'
-import type { Manifest } from './manifest.ts'
-import { Semaphore } from '../semaphore.ts'
 import { indexes } from '../indexes.ts'
-
-const INDEX = indexes.tombstones().name
-
-/**
- * The first entry of the index of tombstones in each partition that is not loaded, so that garbage collection does not need
- * to load a partition in which nothing is due. It may be too early, and never too late: what the manifest says may be old, and
- * the journal has all entries that were added since.
- */
-class FirstTombstones {
-  readonly #first: Map<string, string>
-
-  /** As of the start: the manifest, and what the journal adds. */
-  constructor({ tombstones }: Pick<Manifest, 'tombstones'>, { frames }: Pick<Journal, 'frames'>) {
-    this.#first = new Map(tombstones)
-    const added = new Map<string, Set<string>>()
-    for (const { partition, indexes } of frames.flatMap(({ entries }) => entries)) {
-      const change = indexes.get(INDEX)
-      if (change === undefined) continue
-      const entries = added.get(partition) ?? new Set()
-      added.set(partition, entries)
-      for (const entry of change.remove) entries.delete(entry)
-      for (const entry of change.add) entries.add(entry)
-    }
-    for (const [partition, entries] of added)
-      for (const entry of entries) if (!(this.#first.get(partition)! <= entry)) this.#first.set(partition, entry)
-  }
-
-  /** Partitions that have, or may have, tombstones. */
-  get all(): ReadonlyMap<string, string> {
-    return this.#first
-  }
-
-  /** Must be called with the present state of a partition before it is released, and when all of them are needed. */
-  learn(partition: string, { indexes }: Partition): void {
-    const first = indexes.get(INDEX)?.range({ index: INDEX, limit: 1 })[0]
-    if (first === undefined) this.#first.delete(partition)
-    else this.#first.set(partition, first)
-  }
-}
+import type { entriesOf } from '../indexing.ts'
+import { freeze, Partition } from '../partition.ts'
+import { PendingChanges } from '../pending-changes.ts'
+import { StorageUnavailable, type Stored, type StoreMetrics, type Value } from '../port.ts'
+import { Semaphore } from '../semaphore.ts'
+import { SortedIndex } from '../sorted-index.ts'
+import { StorageDamaged } from './damage.ts'
+import { readRecords } from './rows.ts'
+import type { DatabaseSync, StatementSync } from './sqlite.ts'
 
 /** Partitions that are loaded at the same time: each takes memory before anyone can use it. */
 const MAX_LOADS = 4
+/** The records, or entries, that are worked on before other work runs. */
+const STEP = 2000
+/** The memory that a record takes, as a multiple of its JSON. Measured, with its share of the indexes. */
+const MEMORY_FACTOR = 2
+/** The bytes of the JSON of a record, as long as the partition has none. */
+const RECORD_BYTES = 500
+const TOMBSTONES = indexes.tombstones().name
 
-/** A partition cannot be read. */
-export class UnreadablePartition extends StorageUnavailable {}
-
-/** A change in the journal as it was at the start, with the sequence of its frame. */
-interface BacklogItem {
-  readonly sequence: number
-  readonly entry: Entry
+/** The memory that loaded partitions may take by default, in bytes: half of what the process may use for objects. */
+export function defaultCacheBytes(): number {
+  return getHeapStatistics().heap_size_limit / 2
 }
 
-export interface PartitionsOptions extends ReleaseOptions {
-  readonly disk: Disk
-  /** the folder of the checkpoints */
-  readonly folder: string
+/** A partition cannot be read. */
+class UnreadablePartition extends StorageUnavailable {}
+
+/** A partition in memory. */
+export class LoadedPartition {
+  readonly state: Partition & { readonly records: Map<string, Stored> }
+  readonly pending = new PendingChanges()
+  /** the numbers of its rows by their keys, also of those that are pending */
+  readonly numbers: Map<string, number>
+  /** higher than all numbers that it has had */
+  nextNumber: number
+  /** when it was last used, as a number that grows with each use */
+  usedAt = 0
+  /** the memory that it was last found to take, in bytes; an estimate */
+  size = 0
+  readonly #recordBytes: number
+
+  /** @param bytes of the JSON of its records */
+  constructor(records = new Map<string, Stored>(), numbers = new Map<string, number>(), nextNumber = 0, bytes = 0) {
+    this.state = new Partition(records) as LoadedPartition['state']
+    this.numbers = numbers
+    this.nextNumber = nextNumber
+    this.#recordBytes = bytes === 0 ? RECORD_BYTES : bytes / (records.size + 1)
+  }
+
+  /** The memory that it takes now, in bytes. */
+  estimate(): number {
+    return (this.state.records.size + 1) * this.#recordBytes * MEMORY_FACTOR
+  }
+}
+
+export interface PartitionsOptions {
+  /** of the folder */
+  readonly path: string
+  readonly database: DatabaseSync
   readonly log: Logger
-  /** the journal at the start */
-  readonly journal: Journal
-  /** Its checkpoints are the present ones, at all times: partition → the sequence of its checkpoint, or of an earlier one. */
-  readonly manifest: Pick<Manifest, 'checkpoints' | 'tombstones'>
-  /** the last frame of the journal, now */
-  readonly journalEnd: () => number
+  /** those that exist */
+  readonly names: readonly string[]
+  /** the memory that partitions may take, in bytes. If it is not 0, the partition that was used last stays in any case. */
+  readonly cacheBytes: number
+  /** whether a partition must stay although no one uses it at this moment */
+  readonly isNeeded: (name: string) => boolean
+  /** the index entries of a record */
+  readonly entriesOf: typeof entriesOf
 }
 
 /**
- * The partitions of a folder. A partition is loaded when it is used: its checkpoint, and the changes of the journal after
- * it. It is released when the memory is needed for others. Partitions fail one by one: the others work while one cannot be read.
+ * The partitions of a folder. A partition is loaded when it is used, and released when others need the memory: those first that were not used
+ * for the longest time. Partitions fail one by one: the others work while one cannot be read.
  */
 export class Partitions {
-  /** without the journal, so that its changes do not stay in memory when checkpoints have them */
-  readonly #options: Omit<PartitionsOptions, 'journal'>
-  /** the changes of the journal at the start, until a checkpoint has them */
-  readonly #backlog = new Map<string, BacklogItem[]>()
-  readonly #loaded: LoadedPartitions
-  readonly #loading = new Map<string, Promise<LoadedPartition | undefined>>()
+  readonly #options: PartitionsOptions
+  readonly #names: Set<string>
+  readonly #loaded = new Map<string, LoadedPartition>()
+  readonly #loading = new Map<string, Promise<LoadedPartition>>()
+  /** partition → how many use it at this moment; it does not have to be loaded yet */
+  readonly #uses = new Map<string, number>()
   readonly #damaged = new Map<string, StorageUnavailable>()
-  readonly #tombstones: FirstTombstones
   readonly #semaphore = new Semaphore(MAX_LOADS)
-  /** how many were loaded so far */
+  readonly #firstTombstone: StatementSync
+  #now = 0
+  #size = 0
   #loads = 0
+  #releases = 0
 
-  constructor({ journal, ...options }: PartitionsOptions) {
+  constructor(options: PartitionsOptions) {
     this.#options = options
-    this.#loaded = new LoadedPartitions(options, (name, { state }) => this.#tombstones.learn(name, state))
-    this.#tombstones = new FirstTombstones(options.manifest, journal)
-    for (const { sequence, entries } of journal.frames) {
-      for (const entry of entries) {
-        const items = this.#backlog.get(entry.partition) ?? []
-        this.#backlog.set(entry.partition, items)
-        items.push({ sequence, entry })
-      }
-    }
+    this.#names = new Set(options.names)
+    this.#firstTombstone = options.database.prepare(
+      `SELECT min(value ->> '$.not_before') AS first FROM records INDEXED BY tombstones
+       WHERE partition = (SELECT id FROM partitions WHERE name = ?) AND key >= 'tombstone:' AND key < 'tombstone;'`,
+    )
   }
 
-  /** The partitions with changes in the journal of the start that are in no checkpoint. */
-  get waiting(): Iterable<string> {
-    return this.#backlog.keys()
-  }
-
-  /** All partitions: those with a checkpoint, with changes in the journal, or loaded. */
   get names(): readonly string[] {
-    const loaded = [...this.#loaded.entries()].map(([name]) => name)
-    return [...new Set([...this.#options.manifest.checkpoints.keys(), ...this.#backlog.keys(), ...loaded])]
+    return [...this.#names]
   }
 
   /** The partitions that were found damaged. */
@@ -119,118 +110,82 @@ export class Partitions {
     return [...this.#damaged.keys()]
   }
 
-  /** The first frame with a change of a partition that is not in a checkpoint of this process, and was not made by it. */
-  firstWaiting(name: string): number | undefined {
-    return this.#backlog.get(name)?.[0]?.sequence
-  }
-
   /** A partition, if it is loaded; it counts as used. The caller must not keep it beyond its present synchronous step. */
   peek(name: string): LoadedPartition | undefined {
-    return this.#loaded.get(name)
-  }
-
-  isLoaded(name: string): boolean {
-    return this.#loaded.has(name)
+    const partition = this.#loaded.get(name)
+    if (partition !== undefined) partition.usedAt = ++this.#now
+    return partition
   }
 
   /**
    * Runs work with a partition, which stays loaded meanwhile.
-   * @param work gets undefined when nothing was ever written to the partition
    * @throws {UnreadablePartition} when it cannot be read. It is read again at its next use, unless it is damaged.
    */
-  async use<T>(name: string, work: (partition: LoadedPartition | undefined) => T | Promise<T>): Promise<T> {
-    this.#loaded.begin(name)
+  async use<T>(name: string, work: (partition: LoadedPartition) => T | Promise<T>): Promise<T> {
+    this.#begin(name)
     try {
-      return await work(await this.#load(name))
+      return await work(this.peek(name) ?? (await this.#load(name)))
     } finally {
-      this.#loaded.end(name, true)
+      this.#end(name, true)
     }
   }
 
   /**
    * Runs work during which a partition is not released. If it was not loaded before, it is not expected to be used again
-   * soon: afterwards it is released, or is the first one that will be.
+   * soon: afterwards it is the first one that is released.
    */
   async hold<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const wasLoaded = this.#loaded.has(name)
-    this.#loaded.begin(name)
+    const wasLoaded = this.#begin(name)
     try {
       return await work()
     } finally {
-      this.#loaded.end(name, wasLoaded)
+      this.#end(name, wasLoaded)
     }
-  }
-
-  /** Runs work with a partition in {@link hold}. */
-  visit<T>(name: string, work: (partition: LoadedPartition | undefined) => Promise<T>): Promise<T> {
-    return this.hold(name, async () => work(await this.#load(name)))
   }
 
   /** Reads batches of a partition in {@link hold}. */
-  async *read<T>(name: string, batchesOf: (state: MapPartition) => Iterable<T> | AsyncIterable<T>): AsyncGenerator<T> {
-    const wasLoaded = this.#loaded.has(name)
-    this.#loaded.begin(name)
+  async *read<T>(name: string, batchesOf: (state: LoadedPartition['state']) => Iterable<T> | AsyncIterable<T>): AsyncGenerator<T> {
+    const wasLoaded = this.#begin(name)
     try {
-      const partition = await this.#load(name)
-      if (partition !== undefined) yield* batchesOf(partition.state)
+      yield* batchesOf((this.peek(name) ?? (await this.#load(name))).state)
     } finally {
-      this.#loaded.end(name, wasLoaded)
+      this.#end(name, wasLoaded)
     }
   }
 
-  /** Adds a partition that does not exist, unless another use has added it. It must be in use. */
-  add(name: string): LoadedPartition {
-    return this.#loaded.get(name) ?? this.#loaded.add(name, new Partition(new Map()) as MapPartition)
-  }
-
   /** Must be called when a change was applied to a partition that is in use. */
-  changed(partition: LoadedPartition): void {
-    partition.changes++
-    partition.isStuck = false
-    this.#loaded.recount(partition)
-  }
-
-  /**
-   * Must be called when a checkpoint of a loaded partition was written.
-   * @param changes the number of its changes when that began
-   * @param size the size of the checkpoint, in bytes
-   */
-  saved(name: string, partition: LoadedPartition, changes: number, size: number): void {
-    this.#backlog.delete(name)
-    partition.savedChanges = changes
-    partition.learnSize(size)
-    this.#loaded.recount(partition)
+  changed(name: string, partition: LoadedPartition): void {
+    this.#names.add(name)
+    const size = partition.estimate()
+    this.#size += size - partition.size
+    partition.size = size
   }
 
   /** Whether a partition may have a tombstone whose entry is before a text. Does not load it. */
   mayHaveTombstoneBefore(name: string, entry: string): boolean {
-    const partition = this.#loaded.find(name)
-    if (partition !== undefined) this.#tombstones.learn(name, partition.state)
-    const first = this.#tombstones.all.get(name)
-    return first !== undefined && first < entry
-  }
-
-  /** The first tombstone of each partition (see {@link FirstTombstones}). */
-  firstTombstones(): ReadonlyMap<string, string> {
-    for (const [name, { state }] of this.#loaded.entries()) this.#tombstones.learn(name, state)
-    return this.#tombstones.all
+    const loaded = this.#loaded.get(name)
+    try {
+      const first =
+        loaded === undefined
+          ? (this.#firstTombstone.get(name) as { first: string | null }).first
+          : loaded.state.indexes.get(TOMBSTONES)?.range({ index: TOMBSTONES, limit: 1 })[0]
+      return first != null && first < entry
+    } catch {
+      // If it is damaged, its use will tell.
+      return true
+    }
   }
 
   metrics(): Pick<StoreMetrics, 'loadedPartitions' | 'loadedBytes' | 'partitionLoads' | 'partitionReleases'> {
-    const { count, size, releases } = this.#loaded
-    return { loadedPartitions: count, loadedBytes: Math.round(size), partitionLoads: this.#loads, partitionReleases: releases }
+    return {
+      loadedPartitions: this.#loaded.size,
+      loadedBytes: Math.round(this.#size),
+      partitionLoads: this.#loads,
+      partitionReleases: this.#releases,
+    }
   }
 
-  /** Waits until no partition is being released. */
-  settled(): Promise<void> {
-    return this.#loaded.settled()
-  }
-
-  async #load(name: string): Promise<LoadedPartition | undefined> {
-    const loaded = this.#loaded.get(name)
-    if (loaded !== undefined) return loaded
-    const damage = this.#damaged.get(name)
-    if (damage !== undefined) throw damage
+  #load(name: string): Promise<LoadedPartition> {
     let loading = this.#loading.get(name)
     if (loading === undefined) {
       loading = this.#read(name).finally(() => this.#loading.delete(name))
@@ -239,27 +194,21 @@ export class Partitions {
     return loading
   }
 
-  async #read(name: string): Promise<LoadedPartition | undefined> {
-    const { disk, folder, log, manifest } = this.#options
+  async #read(name: string): Promise<LoadedPartition> {
+    const damage = this.#damaged.get(name)
+    if (damage !== undefined) throw damage
     await this.#semaphore.acquire()
     try {
-      // Before the file is read: a checkpoint that is written meanwhile is not expected.
-      const expected = manifest.checkpoints.get(name)
-      const checkpoint = await readCheckpoint(disk, folder, name)
-      this.#requireMatch(name, checkpoint, expected)
-      const backlog = this.#backlog.get(name)
-      // A commit may have added it meanwhile.
-      const added = this.#loaded.get(name)
-      if (added !== undefined || (checkpoint === undefined && backlog === undefined)) return added
-      const { state, sequence: saved, size } = checkpoint ?? { state: new Partition(new Map()) as MapPartition, sequence: 0, size: 0 }
-      for (const { sequence, entry } of backlog ?? []) if (sequence > saved) state.apply(entry)
-      this.#loads++
-      return this.#loaded.add(name, state, size)
+      const partition = this.#names.has(name) ? await this.#readRecords(name) : new LoadedPartition()
+      partition.usedAt = ++this.#now
+      this.#loaded.set(name, partition)
+      this.#size += partition.size = partition.estimate()
+      return partition
     } catch (error) {
-      log.error({ err: error, partition: name }, 'records could not be read')
+      this.#options.log.error({ err: error, partition: name }, 'records could not be read')
       // At the start of a command or a service, nothing but the message says what is damaged.
       const isDamaged = error instanceof StorageDamaged
-      const unavailable = new UnreadablePartition(isDamaged ? `${error.message}; ${ADVICE}` : 'records could not be read', { cause: error })
+      const unavailable = new UnreadablePartition(isDamaged ? error.message : 'records could not be read', { cause: error })
       if (isDamaged) this.#damaged.set(name, unavailable)
       throw unavailable
     } finally {
@@ -267,15 +216,78 @@ export class Partitions {
     }
   }
 
-  /** @throws {StorageDamaged} when a checkpoint is missing, or not of the same time as the journal */
-  #requireMatch(name: string, checkpoint: Checkpoint | undefined, expected: number | undefined): void {
-    const { folder, journalEnd } = this.#options
-    const path = `${folder}/${name}`
-    if (checkpoint === undefined) {
-      if (expected !== undefined) throw new StorageDamaged(`${path} is missing`)
-    } else if (checkpoint.sequence < (expected ?? 0))
-      throw new StorageDamaged(`${path} has the state of frame ${checkpoint.sequence}, and must have that of frame ${expected}`)
-    else if (checkpoint.end > journalEnd())
-      throw new StorageDamaged(`the journal ends at frame ${journalEnd()}, before the checkpoint of ${name} at frame ${checkpoint.end}`)
+  /** Nothing writes to it meanwhile, because that needs it to be loaded. Other work runs after each step. */
+  async #readRecords(name: string): Promise<LoadedPartition> {
+    const { database, path } = this.#options
+    const [records, numbers] = [new Map<string, Stored>(), new Map<string, number>()]
+    let [last, bytes] = [-1, 0]
+    const steps = readRecords(database, path, name)
+    let step = steps.next()
+    for (; step.done !== true; step = steps.next()) {
+      for (const { number, key, revision, value } of step.value) {
+        records.set(key, { value: freeze(JSON.parse(value) as Value), revision })
+        numbers.set(key, number)
+        last = number
+        bytes += value.length
+      }
+      await nextTurn()
+    }
+    if (step.value?.rows !== records.size) throw new StorageDamaged(`${path}: the workspace ${name} has lost records`)
+    const partition = new LoadedPartition(records, numbers, last + 1, bytes)
+    await this.#fillIndexes(partition, step.value.revision)
+    this.#loads++
+    return partition
+  }
+
+  /**
+   * Indexes follow from the records.
+   * @param revision that of the last commit: with one for each load, a transaction would fail that reads before a release and commits after it
+   */
+  async #fillIndexes({ state }: LoadedPartition, revision: string): Promise<void> {
+    const found = new Map<string, string[]>()
+    let count = 0
+    for (const [key, { value }] of state.records) {
+      for (const [index, entry] of this.#options.entriesOf(key, value)) {
+        const entries = found.get(index)
+        if (entries === undefined) found.set(index, [entry])
+        else entries.push(entry)
+      }
+      if (++count % STEP === 0) await nextTurn()
+    }
+    for (const [name, entries] of found) {
+      const index = new SortedIndex()
+      index.change(entries, [], revision)
+      state.indexes.set(name, index)
+      if ((count += entries.length) > STEP) await nextTurn().then(() => (count = 0))
+    }
+  }
+
+  /** From now on a partition is in use, and is not released. @returns whether it is loaded */
+  #begin(name: string): boolean {
+    this.#uses.set(name, (this.#uses.get(name) ?? 0) + 1)
+    return this.#loaded.has(name)
+  }
+
+  /** @param keep whether it is expected to be used again */
+  #end(name: string, keep: boolean): void {
+    const uses = this.#uses.get(name)! - 1
+    if (uses > 0) this.#uses.set(name, uses)
+    else this.#uses.delete(name)
+    const partition = this.#loaded.get(name)
+    if (partition !== undefined && !keep) partition.usedAt = 0
+    this.#release()
+  }
+
+  #release(): void {
+    const { cacheBytes, isNeeded } = this.#options
+    const isTooLarge = () => this.#size > cacheBytes && this.#loaded.size > (cacheBytes > 0 ? 1 : 0)
+    if (!isTooLarge()) return
+    for (const [name, partition] of [...this.#loaded].toSorted(([, a], [, b]) => a.usedAt - b.usedAt)) {
+      if (!isTooLarge()) return
+      if (this.#uses.has(name) || isNeeded(name)) continue
+      this.#loaded.delete(name)
+      this.#size -= partition.size
+      this.#releases++
+    }
   }
 }

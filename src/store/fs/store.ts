@@ -1,7 +1,13 @@
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { numberAppended } from '../change-log.ts'
-import { Partition } from '../partition.ts'
+import { CommitLeases, type CommitLease } from '../commit-leases.ts'
+import { entriesOf } from '../indexing.ts'
+import { GLOBAL } from '../keys.ts'
 import {
+  StorageUnavailable,
   type Change,
   type DriverDamage,
   type ReadRequest,
@@ -10,147 +16,166 @@ import {
   type Stored,
   type StoreMetrics,
   type Value,
-  StorageUnavailable,
 } from '../port.ts'
-import { damagedCheckpoints } from './checkpoint.ts'
-import { Compaction, FolderMetrics } from './compaction.ts'
-import { realDisk, type Disk } from './disk.ts'
-import { CommitLeases, type CommitLease } from '../commit-leases.ts'
 import { Watchers } from '../watchers.ts'
-import { checkFolder, createFolder, UnusableFolder } from './folder.ts'
-import { readJournal, repairJournal, type Journal } from './journal.ts'
-import { defaultCacheBytes } from './loaded-partitions.ts'
-import { beginUse, readManifest, type Manifest } from './manifest.ts'
-import { Partitions } from './partitions.ts'
-import { Reserve } from './reserve.ts'
-import { JournalWriter } from './writer.ts'
+import { CommitQueue, DiskFull } from './commit-queue.ts'
+import { realDisk } from './disk.ts'
+import { checkFolder, checkLog, createFolder, databaseIn, sizeOf, UnusableFolder } from './folder.ts'
+import { defaultCacheBytes, Partitions, type LoadedPartition } from './partitions.ts'
+import type { RowChange } from './record-writer.ts'
+import { findDamage, readPartitions } from './rows.ts'
+import { openDatabase, READONLY, resultOf, type DatabaseSync } from './sqlite.ts'
+import { openWriter, type OpenWriter, type Writer } from './writer.ts'
 
-/** Default journal size that triggers a compaction, in bytes. */
-const COMPACT_AT = 16 * 1024 * 1024
-/** Read in place of a partition without data. Nothing is written to it. */
-const EMPTY = new Partition(new Map())
+/** The size of the log that leads to a checkpoint, in bytes. */
+const CHECKPOINT_AT = 16 * 1024 * 1024
 
 export interface FsStoreOptions {
   readonly log: Logger
-  readonly disk?: Disk
-  /** the journal size that triggers a compaction, in bytes; 16 MiB by default */
-  readonly compactAt?: number
   /** the memory that loaded partitions may take, in bytes; half of the heap of the process by default */
   readonly cacheBytes?: number | undefined
-  /** whether this process still has the lock of the folder */
-  readonly isLocked?: (() => Promise<boolean>) | undefined
+  /** the size of the log that leads to a checkpoint, in bytes; 16 MiB by default */
+  readonly checkpointAt?: number
   /** the space that is kept for changes that only revoke or remove, in bytes; none by default */
   readonly reserveSize?: number
+  /** opens what writes; another one is for tests only */
+  readonly openWriter?: OpenWriter
+  /** the index entries of a record; others than those of `indexing.ts` are for tests only */
+  readonly entriesOf?: typeof entriesOf
 }
 
 /**
- * Opens a store in a folder: records and indexes in memory, every commit in a journal, checkpoints to keep the
- * journal short. A partition is loaded when it is used, and released when others need the memory. A commit is synced to the disk before it is
- * acknowledged or visible, so it survives a crash of the process or the machine. One process per folder: the caller
- * holds its lock.
+ * Opens a store in a folder: records in a SQLite database, and those of the partitions in use in memory, with their indexes. A partition is
+ * loaded when it is used, and released when others need the memory. A commit is synced to the disk before it is acknowledged or visible, so it
+ * survives a crash of the process or the machine. One process per folder: the caller holds its lock.
  * @throws {UnusableFolder} when the folder belongs to another program or has another format
  * @throws {StorageDamaged} when the folder is not as a shutdown or a crash leaves it
- * @throws {SyncFailed}
  */
 export async function openFsStore(path: string, options: FsStoreOptions): Promise<FsStore> {
-  const { log, disk = realDisk, isLocked, reserveSize = 0 } = options
-  if (!(await checkFolder(path, disk))) await createFolder(disk, path)
-  const journal = await readJournal(disk, `${path}/journal`)
-  const read = await readManifest(disk, path, journal)
-  const file = await repairJournal(disk, `${path}/journal`, journal)
-  if (file !== undefined) log.warn({ file }, 'the journal had an incomplete entry at its end, as a crash leaves it; it was moved to a file')
-  await beginUse(disk, path, read)
-  const reserve = reserveSize === 0 ? undefined : new Reserve(disk, path, reserveSize)
-  await reserve?.open()
-  const writer = await JournalWriter.open(disk, `${path}/journal`, endOf(journal), isLocked, reserve)
-  return new FsStore(path, { ...options, disk }, writer, journal, read.manifest)
+  const { log, checkpointAt = CHECKPOINT_AT, reserveSize = 0, openWriter: open = openWriter } = options
+  if (!(await checkFolder(path))) await createFolder(path)
+  if ((await checkLog(path)).isTorn)
+    log.warn('the log of records.db had an incomplete transaction at its end, as a crash leaves it; it was not acknowledged')
+  const writer = await open(path, { checkpointAt, reserveSize })
+  try {
+    return new FsStore(path, options, openDatabase(databaseIn(path), { readOnly: true }), writer)
+  } catch (error) {
+    await writer.close()
+    throw error
+  }
 }
 
-const endOf = ({ last, sequence, size }: Journal) => ({ last: last?.name, sequence, written: size })
+/**
+ * Opens a store in a folder for reading only: nothing in the folder is changed. Every commit fails. If the folder has a log, which SQLite can
+ * only take over by writing, a copy of both is read.
+ * @throws {UnusableFolder} {@link StorageDamaged}
+ */
+export async function openFsStoreForReading(
+  path: string,
+  options: Pick<FsStoreOptions, 'log' | 'cacheBytes' | 'entriesOf'>,
+): Promise<FsStore> {
+  if (!(await checkFolder(path))) throw new UnusableFolder(`${path} contains no Lanekeeper data`)
+  const file = databaseIn(path)
+  const { exists } = await checkLog(path)
+  const copy = exists ? await copyOf(file) : undefined
+  const database = copy === undefined ? openDatabase(file, { immutable: true }) : openDatabase(databaseIn(copy))
+  const close = async (): Promise<void> => {
+    if (database.isOpen) database.close()
+    if (copy !== undefined) await rm(copy, { recursive: true })
+  }
+  try {
+    const names = readPartitions(database, path).map(({ name }) => name)
+    const writer: Writer = { ...NO_WRITER, names, findDamage: async () => findDamage(database, path), close }
+    return new FsStore(path, options, database, writer, new StorageUnavailable(`${path} is opened for reading only`))
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Copies a database with its log. @returns the new folder, which only this user can read */
+async function copyOf(file: string): Promise<string> {
+  const copy = await mkdtemp(join(tmpdir(), 'lanekeeper-'))
+  for (const suffix of ['', '-wal']) await copyFile(file + suffix, databaseIn(copy) + suffix)
+  return copy
+}
+
+/** For a store that refuses everything itself. */
+const NO_WRITER = {
+  counts: { transactions: 0, rows: 0, checkpoints: 0, checkpointFailures: 0, checkpointSeconds: 0 },
+  write: async () => ({ failed: 'it is opened for reading only' }),
+  hasSpace: async () => false,
+}
 
 /** A store in a folder. */
 export class FsStore implements Store {
   readonly driver = 'fs'
   readonly isRemote = false
   readonly #path: string
-  readonly #disk: Disk
-  readonly #log: Logger
-  readonly #writer: JournalWriter
+  readonly #database: DatabaseSync
+  readonly #writer: Writer
+  readonly #queue: CommitQueue
   readonly #partitions: Partitions
-  readonly #compaction: Compaction
   readonly #leases = new CommitLeases()
   readonly #watchers = new Watchers()
-  /** partition → the sequence of its checkpoint */
-  readonly #checkpoints: Map<string, number>
-  readonly #metrics: FolderMetrics
 
+  /** @param refusal why nothing can be written */
   constructor(
     path: string,
-    { disk, log, compactAt = COMPACT_AT, cacheBytes = defaultCacheBytes() }: FsStoreOptions & { disk: Disk },
-    writer: JournalWriter,
-    journal: Journal,
-    { start, checkpoints: checkpointsAtStart, tombstones }: Manifest,
+    { log, cacheBytes = defaultCacheBytes(), entriesOf: entries = entriesOf }: FsStoreOptions,
+    database: DatabaseSync,
+    writer: Writer,
+    refusal?: StorageUnavailable,
   ) {
     this.#path = path
-    this.#metrics = new FolderMetrics(disk, path)
-    this.#disk = disk
-    this.#log = log
+    this.#database = database
     this.#writer = writer
-    const checkpoints = new Map(checkpointsAtStart)
-    this.#checkpoints = checkpoints
-    const partitions = new Partitions({
-      disk,
-      folder: `${path}/records`,
-      log,
-      journal,
-      manifest: { checkpoints, tombstones },
-      journalEnd: () => writer.sequence,
-      cacheBytes,
-      isNeeded: (name) => this.#leases.othersIn(name, undefined) !== undefined,
-      save: (name, partition) => this.#compaction.save(name, partition),
-    })
-    this.#partitions = partitions
-    this.#compaction = new Compaction({ disk, path, log, compactAt, writer, partitions, metrics: this.#metrics, start, checkpoints })
-    // Otherwise frequent restarts would let the journal grow without limit.
-    this.#compaction.startIfDue()
+    this.#queue = new CommitQueue(writer)
+    if (refusal !== undefined) this.#queue.refuse(refusal)
+    const isNeeded = (name: string) => this.#leases.othersIn(name, undefined) !== undefined
+    this.#partitions = new Partitions({ path, database, log, names: writer.names, cacheBytes, isNeeded, entriesOf: entries })
   }
 
   async read(partition: string, request: ReadRequest): Promise<Snapshot | null> {
     const loaded = this.#partitions.peek(partition)
     if (loaded !== undefined) return loaded.state.read(request)
-    return this.#partitions.use(partition, (found) => (found?.state ?? EMPTY).read(request))
+    return this.#partitions.use(partition, ({ state }) => state.read(request))
   }
 
-  commit(partition: string, requested: Change): Promise<'done' | 'conflict'> {
-    return this.#partitions.use(partition, async (found) => {
-      // After it was loaded: a lease may begin meanwhile.
-      await this.#leases.pass(partition, requested.lease)
-      if (this.#writer.broken !== undefined) throw this.#writer.broken
-      const loaded = found ?? this.#partitions.add(partition)
-      const { state, pending } = loaded
-      if (!state.meets(requested.expect, pending)) {
-        // The conflict may be with a pending change. It must be visible to the caller's next attempt.
-        if (!pending.empty) await this.#writer.flush()
-        return 'conflict'
-      }
-      const change = numberAppended(requested, (index) => pending.lastAdded(index) ?? state.indexes.get(index)?.last)
-      pending.stage(change)
-      const { revision, onlyRemoves, put, remove, indexes } = change
+  commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
+    return this.#partitions.use(partition, async (loaded) => {
       try {
-        await this.#writer.append({ partition, revision, onlyRemoves, put, remove, indexes }, () => {
-          pending.settle(change)
-          state.apply(change)
-          this.#partitions.changed(loaded)
-          this.#compaction.changed(partition)
-          this.#watchers.notify(partition, requested)
-        })
+        return await this.#commit(partition, loaded, change)
       } catch (error) {
-        pending.settle(change)
-        throw error
+        // It may have failed together with others. Alone, it may use what is kept for it.
+        if (!(error instanceof DiskFull) || change.onlyRemoves !== true) throw error
+        return this.#commit(partition, loaded, change)
       }
-      this.#compaction.startIfDue()
-      return 'done'
     })
+  }
+
+  async #commit(partition: string, loaded: LoadedPartition, requested: Change): Promise<'done' | 'conflict'> {
+    // After it was loaded: a lease may begin meanwhile.
+    await this.#leases.pass(partition, requested.lease)
+    if (this.#queue.broken !== undefined) throw this.#queue.broken
+    const { state, pending } = loaded
+    if (!state.meets(requested.expect, pending)) {
+      // The conflict may be with a pending change. It must be visible to the caller's next attempt.
+      if (!pending.empty) await this.#queue.flush()
+      return 'conflict'
+    }
+    const change = numberAppended(requested, (index) => pending.lastAdded(index) ?? state.indexes.get(index)?.last)
+    const rows = rowsOf(partition, loaded, change)
+    pending.stage(change)
+    await this.#queue.append(rows, change.onlyRemoves === true, (error) => {
+      pending.settle(change)
+      if (error === undefined) state.apply(change)
+      forgetNumbers(loaded, change)
+      if (error !== undefined) return
+      this.#partitions.changed(partition, loaded)
+      this.#watchers.notify(partition, requested)
+    })
+    return 'done'
   }
 
   takeLease(partition: string): Promise<CommitLease> {
@@ -181,9 +206,9 @@ export class FsStore implements Store {
     return this.#partitions.mayHaveTombstoneBefore(partition, entry)
   }
 
-  /** Reads all checkpoints again: a disk may have damaged one since it was loaded. */
-  findDamage(): AsyncGenerator<DriverDamage[]> {
-    return damagedCheckpoints(this.#disk, `${this.#path}/records`, [...this.#checkpoints.keys()])
+  /** Reads all rows again: a disk may have damaged one since it was loaded. */
+  async *findDamage(): AsyncGenerator<DriverDamage[]> {
+    yield (await this.#writer.findDamage()).map(({ partition = GLOBAL, message }) => ({ partition, file: message }))
   }
 
   watch(partition: string, index: string, listener: () => void): () => void {
@@ -191,11 +216,27 @@ export class FsStore implements Store {
   }
 
   async ready(): Promise<void> {
-    await this.#writer.requireWritable()
+    if (this.#queue.broken !== undefined) throw this.#queue.broken
+    const hasSpace = await this.#writer.hasSpace().catch((cause: unknown) => {
+      throw new StorageUnavailable('records cannot be written; nothing is written until a restart', { cause })
+    })
+    if (!hasSpace) throw new DiskFull('the disk is full')
   }
 
   async metrics(): Promise<StoreMetrics> {
-    return { ...(await this.#metrics.read()), ...this.#partitions.metrics() }
+    const file = databaseIn(this.#path)
+    const { transactions, rows, checkpoints, checkpointFailures, checkpointSeconds } = this.#writer.counts
+    return {
+      databaseBytes: sizeOf(file),
+      logBytes: sizeOf(`${file}-wal`),
+      transactions,
+      rowsWritten: rows,
+      checkpoints,
+      checkpointFailures,
+      checkpointSeconds,
+      freeBytes: await realDisk.freeBytes(this.#path),
+      ...this.#partitions.metrics(),
+    }
   }
 
   /** The partitions that were found damaged. The others work. */
@@ -204,42 +245,44 @@ export class FsStore implements Store {
   }
 
   async close(): Promise<void> {
-    // Nothing may be written from here on, except the mark of the shutdown: another process may take over the folder.
-    await this.#writer.end()
-    await this.#compaction.settled()
-    await this.#partitions.settled()
-    await this.#compaction.writeManifest({ closed: true }).catch((error: unknown) => {
-      if (error !== this.#writer.broken)
-        this.#log.warn({ err: error }, 'the shutdown could not be recorded; the next start takes it for a crash')
-    })
+    await this.#queue.flush()
+    this.#queue.refuse(new StorageUnavailable('the store is closed'))
+    await this.#queue.flush()
+    // The last one to close the file makes a checkpoint: the writer.
+    this.#database.close()
     await this.#writer.close()
   }
-
-  /** Writes checkpoints of changed partitions and removes the journal files that they replace (see {@link Compaction.run}). */
-  compact(): Promise<void> {
-    return this.#compaction.run()
-  }
 }
 
-/** Codes of errors of a file system that cannot be written to, or not by this user. */
+/** The rows of a change. New records get numbers, in the order of their creation. */
+function rowsOf(partition: string, loaded: LoadedPartition, { revision, put, remove }: Change): RowChange {
+  const { numbers, pending, state } = loaded
+  const insert: RowChange['insert'][number][] = []
+  const update: RowChange['insert'][number][] = []
+  for (const [key, value] of put) {
+    const known = numbers.get(key)
+    const number = known ?? loaded.nextNumber++
+    numbers.set(key, number)
+    // One that a pending change removes is a new row again.
+    const exists = known !== undefined && pending.record(key) !== null
+    ;(exists ? update : insert).push([number, key, JSON.stringify(value)])
+  }
+  const removed: number[] = []
+  for (const key of remove) {
+    const stored = pending.record(key)
+    if (stored !== null && (stored !== undefined || state.records.has(key))) removed.push(numbers.get(key)!)
+  }
+  return { partition, revision, insert, update, remove: removed }
+}
+
+/** Forgets the numbers of records that are not there any more, or that could not be created. */
+function forgetNumbers({ numbers, pending, state }: LoadedPartition, { put, remove }: Change): void {
+  for (const key of [...put.keys(), ...remove]) if (!state.records.has(key) && pending.record(key) === undefined) numbers.delete(key)
+}
+
 const CODES = new Set<string | undefined>(['EROFS', 'EACCES', 'EPERM'])
 
-/** Whether an error means that a folder cannot be written to. */
+/** Whether an error means that a folder cannot be written to, or not by this user. */
 export function isReadOnlyError(error: unknown): boolean {
-  return CODES.has((error as NodeJS.ErrnoException).code)
-}
-
-/**
- * Opens a store in a folder for reading only: nothing in the folder is changed. Its content is the same as that of
- * `openFsStore`, and so are the checks. Every commit fails.
- * @throws {UnusableFolder} {@link StorageDamaged}
- */
-export async function openFsStoreForReading(path: string, options: Pick<FsStoreOptions, 'log' | 'disk' | 'cacheBytes'>): Promise<FsStore> {
-  const { disk = realDisk } = options
-  if (!(await checkFolder(path, disk))) throw new UnusableFolder(`${path} contains no Lanekeeper data`)
-  const journal = await readJournal(disk, `${path}/journal`)
-  const { manifest } = await readManifest(disk, path, journal)
-  const reason = new StorageUnavailable(`${path} cannot be written to; it is opened for reading only`)
-  const writer = JournalWriter.refusing(disk, `${path}/journal`, endOf(journal), reason)
-  return new FsStore(path, { ...options, disk }, writer, journal, manifest)
+  return CODES.has((error as NodeJS.ErrnoException).code) || resultOf(error) === READONLY
 }

@@ -4,4 +4,5 @@ process.on('message', (question) => {
   const { user, system } = process.cpuUsage()
   process.send({ cpu: user + system, rss: process.memoryUsage.rss() })
 })
-process.channel.unref()
+// A thread of the process loads this too, and has no channel.
+process.channel?.unref()
