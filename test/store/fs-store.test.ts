@@ -63,6 +63,17 @@ describe('the content of a folder', () => {
     ])
   })
 
+  test('has a log again if another program has switched it off', async () => {
+    await put('a:1')
+    await store.close()
+    const database = openDatabase(`${path}/records.db`)
+    database.exec('PRAGMA journal_mode = DELETE; VACUUM')
+    database.close()
+    store = await openFolder(path)
+    await put('a:2')
+    expect([(await store.metrics()).logBytes! > 0, await keysOf(store)]).toEqual([true, ['a:1', 'a:2']])
+  })
+
   test('is what the last of several changes of a record leaves that are written together', async () => {
     await put('x:1')
     const changes: Change[] = [

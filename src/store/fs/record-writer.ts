@@ -38,7 +38,9 @@ export interface WriterOptions {
   readonly settings?: string
 }
 
-const SETTINGS = 'PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA wal_autocheckpoint = 0'
+/** The mode of the journal is that of the file, unless another program has changed it. */
+const SETTINGS =
+  'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA wal_autocheckpoint = 0'
 /** SQLITE_IOERR_SHMSIZE: there is no space for the index of the log. */
 const NO_SPACE_FOR_INDEX = 4874
 const CHANGED = 'another program has changed or replaced records.db; nothing is written until a restart'
