@@ -8,14 +8,14 @@ import { realDisk } from '../../dist/store/fs/disk.js'
 import { createFsBlobDriver } from '../../dist/store/fs/blob-driver.js'
 import { lockFolder } from '../../dist/store/fs/lock.js'
 import { openFsStore } from '../../dist/store/fs/store.js'
-import { openWriterThread } from '../../dist/store/fs/writer.js'
+import { openWriter } from '../../dist/store/fs/writer.js'
 
 const [path, bug, reserveSize] = [process.argv[2], process.argv[3], 200_000]
 const send = (line) => writeSync(1, `${JSON.stringify(line)}\n`)
 
 /** A seeded bug: writes are delayed in the process, and commits are acknowledged before. */
 async function openLazyWriter(...given) {
-  const writer = await openWriterThread(...given)
+  const writer = await openWriter(...given)
   const write = async (changes, onlyRemoves) => {
     setTimeout(() => void writer.write(changes, onlyRemoves), 50)
     return { written: true }
@@ -25,7 +25,7 @@ async function openLazyWriter(...given) {
 
 /** A seeded bug: nothing is synced. The thread takes the pragma from here. */
 async function openUnsyncedWriter(path, options) {
-  return openWriterThread(path, { ...options, settings: 'PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0' })
+  return openWriter(path, { ...options, settings: 'PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0' })
 }
 
 /** A seeded bug: the bytes of files are not synced. */
@@ -39,8 +39,8 @@ const unsyncedDisk = {
 
 try {
   await lockFolder(path, () => undefined)
-  const openWriter = { lazy: openLazyWriter, unsynced: openUnsyncedWriter }[bug] ?? openWriterThread
-  const store = await openFsStore(path, { log: pino({ level: 'silent' }), checkpointAt: 20_000, reserveSize, openWriter })
+  const open = { lazy: openLazyWriter, unsynced: openUnsyncedWriter }[bug] ?? openWriter
+  const store = await openFsStore(path, { log: pino({ level: 'silent' }), checkpointAt: 20_000, reserveSize, openWriter: open })
   const blobs = createBlobs(createFsBlobDriver(`${path}/bytes`, bug === 'unsynced blobs' ? unsyncedDisk : realDisk))
   send({ ready: true })
   createInterface({ input: process.stdin }).on('line', (line) => {

@@ -62,7 +62,7 @@ const openWriterHere: OpenWriter = async (path, options) => {
 }
 
 /** Opens the writer of a folder in a thread of its own. */
-export const openWriterThread: OpenWriter = async (path, options) => {
+const openWriterThread: OpenWriter = async (path, options) => {
   const thread = new Worker(MODULE, { workerData: { path, options } satisfies ThreadTask })
   const waiting: { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void }[] = []
   let ended: Error | undefined
