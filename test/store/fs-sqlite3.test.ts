@@ -1,18 +1,18 @@
-import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
-import { promisify } from 'node:util'
+import { mkdirSync, renameSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { change } from '../support/changes.ts'
 import { Commits, compare } from '../support/commits.ts'
+import { blockOf } from '../support/documents.ts'
 import { keysOf, openFolder } from '../support/folders.ts'
+import { runScript } from '../support/process.ts'
 import { canInstall, install, missingProgram } from '../support/programs.ts'
 import { StoreProcess } from '../support/store-process.ts'
 import { eachInFolder } from '../support/temporary-folder.ts'
 
 let path: string
 eachInFolder((created) => (path = created))
-const sqlite3 = async (...args: string[]) => (await promisify(execFile)('sqlite3', args)).stdout.trim()
 const hasProgram = () => spawnSync('sqlite3', ['--version']).status === 0
 
 beforeAll(() => {
@@ -33,9 +33,9 @@ describe('beside a service that writes, sqlite3', () => {
     const writing = (async () => {
       while (!isDone) await commits.round(service, ['p1', 'p2'])
     })()
+    expect(await runScript(blockOf('src/store/README.md', '.backup copy.db'), path)).toMatchObject({ stdout: 'ok\n' })
     mkdirSync(`${path}/backup`)
-    await sqlite3(`${path}/data/records.db`, `.backup '${path}/backup/records.db'`)
-    expect(await sqlite3(`${path}/data/records.db`, 'PRAGMA integrity_check')).toBe('ok')
+    renameSync(`${path}/copy.db`, `${path}/backup/records.db`)
     isDone = true
     await writing
     const present = commits.branch(2)
