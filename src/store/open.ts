@@ -95,8 +95,11 @@ export async function openStorage(address: string, options: StorageOptions): Pro
   }
 }
 
+/** @throws the first error, when all were called: a lock is given up in any case */
 async function closeAll(closers: Closers): Promise<void> {
-  for (const closer of closers.splice(0).toReversed()) await closer()
+  const errors: unknown[] = []
+  for (const closer of closers.splice(0).toReversed()) await closer().catch((error: unknown) => errors.push(error))
+  if (errors.length > 0) throw errors[0]
 }
 
 async function openStore(

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { damageOfLog } from '../../src/store/fs/log-damage.ts'
 import { openDatabase } from '../../src/store/fs/sqlite.ts'
@@ -90,6 +90,24 @@ describe('a folder is refused before anything is written', () => {
       () => (number(`${closed}/records.db`, 68, 1), closed),
       'UnusableFolder',
       'belongs to another program',
+    ],
+    [
+      'with pages of another size',
+      () => (execute(closed, 'PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; PRAGMA journal_mode = WAL'), closed),
+      'UnusableFolder',
+      'must have pages of 4096 bytes',
+    ],
+    [
+      'whose file is a link',
+      () => (renameSync(`${closed}/records.db`, `${folder}/x.db`), symlinkSync(`${folder}/x.db`, `${closed}/records.db`), closed),
+      'UnusableFolder',
+      'must be a file, and not a symbolic link',
+    ],
+    [
+      'whose file is missing',
+      () => (rmSync(`${closed}/records.db`), closed),
+      'StorageDamaged',
+      'records.db is missing, and generation is there',
     ],
     ['whose file is no database', () => (number(`${closed}/records.db`, 0, 1), closed), 'StorageDamaged', 'records.db is not a database'],
     ['whose file is empty', () => (truncateSync(`${closed}/records.db`), closed), 'StorageDamaged', 'records.db is not a database'],
@@ -205,23 +223,40 @@ describe('a byte that has changed', () => {
 
   test('is told in the log, unless it is in the last transaction, where it looks like a crash', () => {
     const log = readFileSync(`${killed}/records.db-wal`)
-    expect(damageOfLog(log)).toBeUndefined()
+    const damageIn = (bytes: Buffer) => damageOfLog(bytes.length, (at, length) => bytes.subarray(at, at + length))
+    expect(damageIn(log)).toBeUndefined()
     const random = seededRandom(1)
     const found = Array.from({ length: 200 }, () => {
       const place = random(log.length)
       const damaged = Buffer.from(log)
       damaged[place]! ^= 1 << random(8)
-      return damageOfLog(damaged)
+      return damageIn(damaged)
     })
     // A transaction has several pages of 4 KiB; about one in ten bytes is in the last one, and all others have a checksum.
     expect(new Set(found)).toEqual(new Set(['damaged', 'torn']))
     expect(found.filter((one) => one === 'torn').length).toBeLessThan(60)
   })
 
+  test('in the log that was held up by a reader does not matter: without the log, the folder is refused', async () => {
+    const store = await openFolder(closed, { checkpointAt: 1 })
+    const reader = openDatabase(`${closed}/records.db`, { readOnly: true })
+    reader.exec('BEGIN; SELECT count(*) FROM records')
+    for (let n = 0; n < 5; n++) await put(store, 'a:0', { n })
+    const lost = copy(closed)
+    rmSync(`${lost}/records.db-wal`)
+    rmSync(`${lost}/records.db-shm`)
+    expect((await store.metrics()).checkpointFailures).toBeGreaterThan(3)
+    reader.close()
+    await store.close()
+    await expect(openFolder(lost)).rejects.toThrow('records.db-wal is missing')
+  })
+
   test('in the generation of the log is told, with what to do', async () => {
     for (const text of ['99\n', '', 'x']) {
       writeFileSync(`${closed}/generation`, text)
-      expect(await errorOf(openFolder(closed))).toMatchObject({ message: expect.stringContaining(`remove the file ${closed}/generation`) })
+      expect(await errorOf(openFolder(closed))).toMatchObject({
+        message: expect.stringContaining(`remove the files ${closed}/generation and ${closed}/records.db-wal`),
+      })
     }
     rmSync(`${closed}/generation`)
     await (await openFolder(closed)).close()
@@ -233,7 +268,7 @@ describe('a byte that has changed', () => {
     const { log, text } = captureLog()
     const store = await openFolder(killed, { log })
     expect([
-      text().includes('had an incomplete transaction at its end'),
+      text().includes('has an incomplete transaction at its end'),
       (await keysOf(store)).filter((key) => key.startsWith('b:')),
     ]).toEqual([true, Array.from({ length: 7 }, (_, i) => `b:${i}`)])
     await store.close()

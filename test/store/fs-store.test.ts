@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { StorageUnavailable, type Change } from '../../src/store/port.ts'
@@ -259,6 +260,16 @@ describe('the writer of a folder', () => {
       cause: new Error('another program has changed or replaced records.db; nothing is written until a restart'),
     })
     expect(rowsOf('p2')).toHaveLength(1)
+  })
+
+  test.each(['records.db', 'records.db-wal'])('stops when %s was removed', async (name) => {
+    await put('a:1')
+    rmSync(`${path}/${name}`)
+    expect(await errorOf(put('a:2'))).toMatchObject({ outcomeKnown: false })
+    await expect(store.ready()).rejects.toThrow('nothing is written until a restart')
+    await store.close()
+    rmSync(path, { recursive: true })
+    store = await openFolder(path)
   })
 
   test('writes nothing after the end of the store', async () => {

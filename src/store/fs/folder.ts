@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { closeSync, existsSync, openSync, readFileSync, readSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { lstat, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { ADVICE, StorageDamaged } from './damage.ts'
 import { assertSynced, realDisk } from './disk.ts'
@@ -10,7 +10,7 @@ const APPLICATION = 0x4c616e65
 /** The layout of the folder and of its tables. Earlier ones had a file `format.json`. */
 const FORMAT = 4
 /** Names that may exist without a database: an earlier first start may have crashed. */
-const KNOWN_NAMES = /^(records\.db\.new(-journal|-wal|-shm)?|run|bytes|reserve|generation)$/
+const KNOWN_NAMES = /^(records\.db\.new(-journal|-wal|-shm)?|run|bytes|reserve)$/
 
 /**
  * The tables. A record keeps its number, which is given in the order of creation: records that are written together share pages. A row of
@@ -49,6 +49,9 @@ export async function checkFolder(path: string): Promise<boolean> {
     throw new UnusableFolder(
       `${path} has an earlier format: make a backup with the version of Lanekeeper that wrote it, and restore it into another folder`,
     )
+  const left = names.find((name) => name === 'generation' || /^records\.db-(wal|shm|journal)$/.test(name))
+  if (left !== undefined && !names.includes('records.db'))
+    throw new StorageDamaged(`${file} is missing, and ${left} is there: put it back, or ${ADVICE}`)
   const foreign = names.filter((name) => !KNOWN_NAMES.test(name))
   // Another process may have created it between the two looks.
   if (foreign.includes('records.db')) return checkFolder(path)
@@ -59,14 +62,20 @@ export async function checkFolder(path: string): Promise<boolean> {
 
 /** The header has the numbers of the application and of the format (https://sqlite.org/fileformat2.html#the_database_header). */
 async function checkHeader(file: string): Promise<void> {
+  // SQLite has the log beside the file that a link names, where nobody looks for it.
+  if (!(await lstat(file)).isFile()) throw new UnusableFolder(`${file} must be a file, and not a symbolic link to one`)
   const header = Buffer.alloc(100)
   const handle = await open(file)
   await handle.read(header).finally(() => handle.close())
   if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0') throw new StorageDamaged(`${file} is not a database; ${ADVICE}`)
+  if (header.readUInt32BE(68) !== APPLICATION) throw new UnusableFolder(`${file} belongs to another program`)
+  if (header.readUInt16BE(16) !== PAGE_SIZE)
+    throw new UnusableFolder(
+      `${file} must have pages of ${PAGE_SIZE} bytes: PRAGMA journal_mode = DELETE; PRAGMA page_size = ${PAGE_SIZE}; VACUUM`,
+    )
   // A crash during a checkpoint leaves a file that the log completes.
   if (header.readUInt32BE(28) * PAGE_SIZE > sizeOf(file) && sizeOf(`${file}-wal`) === 0)
     throw new StorageDamaged(`${file} is damaged: its end is missing; ${ADVICE}`)
-  if (header.readUInt32BE(68) !== APPLICATION) throw new UnusableFolder(`${file} belongs to another program`)
   const format = header.readUInt32BE(60)
   if (format !== FORMAT)
     throw new UnusableFolder(
@@ -79,12 +88,22 @@ async function checkHeader(file: string): Promise<void> {
  * @returns `isTorn`: its last transaction is incomplete, as a crash leaves it
  * @throws {StorageDamaged}
  */
-export async function checkLog(path: string): Promise<{ readonly exists: boolean; readonly isTorn: boolean }> {
+export function checkLog(path: string): { readonly exists: boolean; readonly isTorn: boolean } {
   const file = `${databaseIn(path)}-wal`
-  const bytes = await realDisk.read(file)
-  const damage = damageOfLog(bytes ?? Buffer.alloc(0))
-  if (damage === 'damaged') throw new StorageDamaged(`${file} is damaged: it has changes after a place that cannot be read; ${ADVICE}`)
-  return { exists: bytes !== undefined, isTorn: damage === 'torn' }
+  if (!existsSync(file)) return { exists: false, isTorn: false }
+  const descriptor = openSync(file, 'r')
+  try {
+    // In parts: a log that nobody could write to the database may have any size.
+    const read = (at: number, length: number) => {
+      const bytes = Buffer.alloc(length)
+      return bytes.subarray(0, readSync(descriptor, bytes, 0, length, at))
+    }
+    const damage = damageOfLog(sizeOf(file), read)
+    if (damage === 'damaged') throw new StorageDamaged(`${file} is damaged: it has changes after a place that cannot be read; ${ADVICE}`)
+    return { exists: true, isTorn: damage === 'torn' }
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 /**
@@ -98,14 +117,16 @@ export function checkGeneration(path: string, generation: number): void {
   if (!existsSync(file)) return
   if (!(generation >= Number(readFileSync(file, 'utf8').trim() || NaN)))
     throw new StorageDamaged(
-      `${databaseIn(path)}-wal is missing, or ${databaseIn(path)} is an earlier one: put back what is missing, or ${ADVICE}. If it was restored, remove the file ${file}`,
+      `${databaseIn(path)}-wal is missing, or ${databaseIn(path)} is an earlier one: put back what is missing, or ${ADVICE}. If it was restored, remove the files ${file} and ${databaseIn(path)}-wal`,
     )
 }
 
-/** Writes the generation of the log, after its first transaction. */
+/** Writes the generation of the log, after its first transaction. Synced: without its content, the folder would be refused after a power loss. */
 export function writeGeneration(path: string, generation: number): void {
-  writeFileSync(`${path}/.generation`, `${generation}\n`, { mode: 0o600 })
-  renameSync(`${path}/.generation`, `${path}/generation`)
+  const file = `${path}/.generation`
+  rmSync(file, { force: true })
+  writeFileSync(file, `${generation}\n`, { flag: 'wx', mode: 0o600, flush: true })
+  renameSync(file, `${path}/generation`)
 }
 
 /** Creates the folder and an empty database, which gets its name when it survives a crash. */

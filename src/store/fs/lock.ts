@@ -10,7 +10,7 @@ import type { DatabaseSync } from './sqlite.ts'
  * A lock that allows one process per folder: an exclusive transaction of SQLite on `run/lock.db`, which the operating system ends with the
  * process. Its holder listens on a socket, by which a second process sends its commands (see `admin/rpc-client.ts`). The lock does not work
  * across machines: on a network file system, each machine may have its own. If the file of the lock is removed, a second process
- * can open the folder: the first of the two that writes to a workspace which the other one has changed stops writing.
+ * can open the folder: of two that write to the same workspace, the one that notices it stops writing.
  */
 export interface FolderLock {
   release(): Promise<void>
@@ -90,7 +90,7 @@ const held = new Set<DatabaseSync>()
 /** @returns gives the lock up @throws {FolderInUse} */
 async function takeLock(path: string, mode: 'EXCLUSIVE' | 'SHARED'): Promise<() => void> {
   // Loaded when it is used: a command on another storage starts faster without it.
-  const { BUSY, openDatabase, resultOf } = await import('./sqlite.ts')
+  const { BUSY, NOT_A_DATABASE, openDatabase, resultOf } = await import('./sqlite.ts')
   const begin = (): (() => void) => {
     const database = openDatabase(`${path}/run/lock.db`, { readOnly: mode === 'SHARED', timeout: 0 })
     try {
@@ -109,6 +109,7 @@ async function takeLock(path: string, mode: 'EXCLUSIVE' | 'SHARED'): Promise<() 
     try {
       return begin()
     } catch (error) {
+      if (resultOf(error) === NOT_A_DATABASE) throw new UnusableFolder(`${path}/run/lock.db is not a lock of Lanekeeper: remove it`)
       if (resultOf(error) !== BUSY) throw error
     }
     const socket = `${path}/run/service.sock`

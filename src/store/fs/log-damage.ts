@@ -9,38 +9,44 @@ const MAGIC = 0x377f0682
 export const PAGE_SIZE = 4096
 const FRAME = FRAME_HEADER + PAGE_SIZE
 
+/** Reads a part of a log. */
+type Read = (at: number, length: number) => Buffer
+
 /**
  * Looks for lost transactions in a log (WAL). SQLite reads it up to the first frame whose checksum is wrong, because a crash may have torn
  * the last transaction. Each transaction is synced before the next one begins, so the end of two of them after such a place is damage.
+ * @param size of the log, in bytes
  * @returns `torn` if the last transaction is incomplete or damaged, which cannot be told apart
  */
-export function damageOfLog(log: Buffer): 'damaged' | 'torn' | undefined {
-  if (log.byteLength < HEADER + FRAME_HEADER) return undefined
-  const end = endOfTransactions(log)
+export function damageOfLog(size: number, read: Read): 'damaged' | 'torn' | undefined {
+  if (size < HEADER + FRAME_HEADER) return undefined
+  const end = endOfTransactions(size, read)
   // If the header is damaged, the first frame has the same salts.
-  const salts = end === 0 ? log.subarray(HEADER + 8, HEADER + 16) : log.subarray(16, 24)
+  const salts = end === 0 ? read(HEADER + 8, 8) : read(16, 8)
   let [frames, transactions] = [0, 0]
-  for (let at = Math.max(end, HEADER); at + FRAME_HEADER <= log.byteLength; at += FRAME) {
-    if (!log.subarray(at + 8, at + 16).equals(salts)) continue
+  for (let at = Math.max(end, HEADER); at + FRAME_HEADER <= size; at += FRAME) {
+    const header = read(at, FRAME_HEADER)
+    if (!header.subarray(8, 16).equals(salts)) continue
     frames++
     // The last frame of a transaction has the size of the database after it.
-    if (log.readUInt32BE(at + 4) !== 0) transactions++
+    if (header.readUInt32BE(4) !== 0) transactions++
   }
   return transactions > 1 ? 'damaged' : frames > 0 ? 'torn' : undefined
 }
 
 /** Where the last transaction that SQLite reads ends; 0 if it reads no frame at all. Each checksum includes those before it. */
-function endOfTransactions(log: Buffer): number {
-  const magic = log.readUInt32BE(0)
+function endOfTransactions(size: number, read: Read): number {
+  const header = read(0, HEADER)
+  const magic = header.readUInt32BE(0)
   if (magic >>> 1 !== MAGIC >>> 1) return 0
   const sum = new Checksum((magic & 1) === 1)
-  if (!sum.add(log.subarray(0, HEADER - 8)).equals(log, HEADER - 8)) return 0
+  if (!sum.add(header.subarray(0, HEADER - 8)).equals(header, HEADER - 8)) return 0
   let end = HEADER
-  for (let at = HEADER; at + FRAME <= log.byteLength; at += FRAME) {
-    if (!log.subarray(at + 8, at + 16).equals(log.subarray(16, 24))) break
-    sum.add(log.subarray(at, at + 8)).add(log.subarray(at + FRAME_HEADER, at + FRAME))
-    if (!sum.equals(log, at + 16)) break
-    if (log.readUInt32BE(at + 4) !== 0) end = at + FRAME
+  for (let at = HEADER; at + FRAME <= size; at += FRAME) {
+    const frame = read(at, FRAME)
+    if (!frame.subarray(8, 16).equals(header.subarray(16, 24))) break
+    if (!sum.add(frame.subarray(0, 8)).add(frame.subarray(FRAME_HEADER)).equals(frame, 16)) break
+    if (frame.readUInt32BE(4) !== 0) end = at + FRAME
   }
   return end
 }

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
+import { rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { databaseIn, sizeOf, writeGeneration } from './folder.ts'
 import { PAGE_SIZE } from './log-damage.ts'
 import { checksumOf, readPartitions, toldAs, type PartitionRow } from './rows.ts'
@@ -43,6 +43,8 @@ const SETTINGS =
   'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA wal_autocheckpoint = 0'
 /** SQLITE_IOERR_SHMSIZE: there is no space for the index of the log. */
 const NO_SPACE_FOR_INDEX = 4874
+/** How long a checkpoint waits for those who read, in milliseconds. */
+const CHECKPOINT_TIMEOUT = 50
 const CHANGED = 'another program has changed or replaced records.db; nothing is written until a restart'
 
 /**
@@ -57,7 +59,7 @@ export class RecordWriter {
   readonly #statements: Readonly<Record<'insert' | 'update' | 'remove' | 'partition' | 'newPartition', StatementSync>>
   readonly #partitions: Map<string, PartitionRow>
   /** tells whether the file was replaced */
-  readonly #inode: number
+  readonly #id: string
   /** the size of the log at which a checkpoint is due */
   #due: number
   /** whether the disk had no space for the last changes */
@@ -76,9 +78,11 @@ export class RecordWriter {
     this.#database = openDatabase(this.#file)
     try {
       toldAs(`${this.#file} is damaged`, () => this.#database.exec(options.settings ?? SETTINGS))
+      const { journal_mode: mode } = this.#database.prepare('PRAGMA journal_mode').get() as { journal_mode: string }
+      if (mode !== 'wal') throw new Error(`${this.#file} must have a log, and another program has it open`)
       this.#partitions = new Map(readPartitions(this.#database, path).map((row) => [row.name, row]))
       this.#statements = prepare(this.#database)
-      this.#inode = statSync(this.#file).ino
+      this.#id = idOf(this.#file)
       this.#keepReserve()
       this.#checkpoint()
     } catch (error) {
@@ -133,10 +137,13 @@ export class RecordWriter {
         partitions.set(partition, this.#write(row, change))
       }
       for (const [name, row] of partitions) this.#writePartition(row, this.#partitions.get(name)?.revision ?? '')
-      if (statSync(this.#file, { throwIfNoEntry: false })?.ino !== this.#inode) throw new Error(CHANGED)
+      if (idOf(this.#file) !== this.#id) throw new Error(CHANGED)
       this.#database.exec('COMMIT')
+      // What was written is in a file that nobody will find.
+      if (sizeOf(`${this.#file}-wal`) === 0) throw new Error(CHANGED)
       for (const [name, row] of partitions) this.#partitions.set(name, row)
       this.counts.transactions++
+      for (const { insert, update, remove } of changes) this.counts.rows += insert.length + update.length + remove.length
       return { written: true }
     } catch (error) {
       const { message } = error as Error
@@ -156,7 +163,6 @@ export class RecordWriter {
     for (const [number, key, value] of insert) statements.insert.run(id, number, key, revision, value, checksumOf(key, revision, value))
     for (const [number, key, value] of update)
       requireOne(statements.update.run(revision, value, checksumOf(key, revision, value), id, number))
-    this.counts.rows += insert.length + update.length + remove.length
     return { id, name, rows: rows + insert.length - remove.length, revision }
   }
 
@@ -178,18 +184,20 @@ export class RecordWriter {
     const begin = performance.now()
     const database = this.#database
     try {
-      database.exec('PRAGMA busy_timeout = 0')
+      // A moment for a load. Another program may read for long.
+      database.exec(`PRAGMA busy_timeout = ${CHECKPOINT_TIMEOUT}`)
       const { busy } = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number }
-      if (busy === 1) throw Object.assign(new Error('another program reads records.db'), { errcode: BUSY })
-      this.counts.checkpoints++
-      this.#due = this.#options.checkpointAt
+      if (busy === 0) this.counts.checkpoints++
+      else this.counts.checkpointFailures++
+      this.#due = (busy === 0 ? 0 : sizeOf(`${this.#file}-wal`)) + this.#options.checkpointAt
+      // Also if the log goes on: the file may have all of it by now, and what follows is in the log alone.
       const { generation } = database.prepare('UPDATE folder SET generation = generation + 1 RETURNING generation').get() as {
         generation: number
       }
       writeGeneration(this.#path, generation)
     } catch (error) {
       this.counts.checkpointFailures++
-      this.#due = Math.max(this.#due, 2 * sizeOf(`${this.#file}-wal`))
+      this.#due = sizeOf(`${this.#file}-wal`) + this.#options.checkpointAt
       if (!isFull(error) && resultOf(error) !== BUSY) throw error
     } finally {
       database.exec(`PRAGMA busy_timeout = ${TIMEOUT}`)
@@ -203,16 +211,13 @@ export class RecordWriter {
     const file = `${this.#path}/reserve`
     if (sizeOf(file) === reserveSize) return true
     if (this.#freeBytes() < 2 * reserveSize) return this.#freePages() * PAGE_SIZE >= 2 * reserveSize
-    const descriptor = openSync(file, 'w', 0o600)
     try {
+      rmSync(file, { force: true })
       // Not zeros: some file systems keep no space for these.
-      writeSync(descriptor, Buffer.alloc(reserveSize, 'reserve '))
-      fsyncSync(descriptor)
+      writeFileSync(file, Buffer.alloc(reserveSize, 'reserve '), { flag: 'wx', mode: 0o600, flush: true })
       return true
     } catch {
       return false
-    } finally {
-      closeSync(descriptor)
     }
   }
 
@@ -240,6 +245,12 @@ function prepare(database: DatabaseSync) {
 /** What this process knows is in the file, unless another program has changed it. */
 function requireOne({ changes }: { readonly changes: number | bigint }): void {
   if (changes !== 1) throw new Error(CHANGED)
+}
+
+/** Identifies a file; empty if there is none. */
+function idOf(file: string): string {
+  const stats = statSync(file, { throwIfNoEntry: false })
+  return stats === undefined ? '' : `${stats.dev} ${stats.ino}`
 }
 
 function isFull(error: unknown): boolean {

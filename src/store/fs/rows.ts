@@ -21,8 +21,9 @@ export interface RecordRow {
   readonly value: string
 }
 
-/** Records that are read in one step. */
+/** Records that are read in one step, at most; and the bytes that they may have if they are as long as those before. */
 const STEP = 1000
+const STEP_BYTES = 1024 * 1024
 
 /** The checksum of the members of a row: SQLite notices a damaged page, and not a changed letter in a text. */
 export function checksumOf(...members: readonly (string | number)[]): number {
@@ -75,16 +76,17 @@ export function* readRecords(
   const step = database.prepare(
     'SELECT number, key, revision, value, checksum FROM records WHERE partition = ? AND number > ? ORDER BY number LIMIT ?',
   )
-  let after = -1
-  let count = 0
+  let [after, count, limit] = [-1, 0, 50]
   for (;;) {
-    const rows = toldAs(where, () => step.all(partition.id, after, STEP)) as never as (RecordRow & { checksum: number })[]
+    const rows = toldAs(where, () => step.all(partition.id, after, limit)) as never as (RecordRow & { checksum: number })[]
     for (const { number, key, revision, value, checksum } of rows)
       if (number <= after || checksum !== checksumOf(key, revision, value)) throw new StorageDamaged(`${where}: the record ${key}`)
       else after = number
     count += rows.length
     yield rows
-    if (rows.length < STEP) break
+    if (rows.length < limit) break
+    const bytes = rows.reduce((sum, { value }) => sum + value.length, 0)
+    limit = Math.min(STEP, Math.max(1, Math.floor((STEP_BYTES * rows.length) / bytes)))
   }
   if (count !== partition.rows) throw new StorageDamaged(`${where}: it has ${count} records of ${partition.rows}`)
   return partition

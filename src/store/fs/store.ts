@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -54,8 +55,8 @@ export interface FsStoreOptions {
 export async function openFsStore(path: string, options: FsStoreOptions): Promise<FsStore> {
   const { log, checkpointAt = CHECKPOINT_AT, reserveSize = 0, openWriter: open = openWriter } = options
   if (!(await checkFolder(path))) await createFolder(path)
-  if ((await checkLog(path)).isTorn)
-    log.warn('the log of records.db had an incomplete transaction at its end, as a crash leaves it; it was not acknowledged')
+  if (checkLog(path).isTorn)
+    log.warn('the log of records.db has an incomplete transaction at its end; as a crash leaves it, that was not acknowledged')
   const writer = await open(path, { checkpointAt, reserveSize })
   try {
     return new FsStore(path, options, openDatabase(databaseIn(path), { readOnly: true }), writer)
@@ -76,8 +77,7 @@ export async function openFsStoreForReading(
 ): Promise<FsStore> {
   if (!(await checkFolder(path))) throw new UnusableFolder(`${path} contains no Lanekeeper data`)
   const file = databaseIn(path)
-  const { exists } = await checkLog(path)
-  const copy = exists ? await copyOf(file) : undefined
+  const copy = checkLog(path).exists || existsSync(`${file}-journal`) ? await copyOf(file) : undefined
   const database = copy === undefined ? openDatabase(file, { immutable: true }) : openDatabase(databaseIn(copy))
   const close = async (): Promise<void> => {
     if (database.isOpen) database.close()
@@ -96,7 +96,7 @@ export async function openFsStoreForReading(
 /** Copies a database with its log. @returns the new folder, which only this user can read */
 async function copyOf(file: string): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), 'lanekeeper-'))
-  for (const suffix of ['', '-wal']) await copyFile(file + suffix, databaseIn(copy) + suffix)
+  for (const suffix of ['', '-wal', '-journal']) if (existsSync(file + suffix)) await copyFile(file + suffix, databaseIn(copy) + suffix)
   return copy
 }
 

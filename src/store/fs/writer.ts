@@ -36,6 +36,7 @@ function findDamageOf(path: string): Promise<readonly FoundDamage[]> {
     const thread = new Worker(MODULE, { workerData: { path } satisfies ThreadTask })
     thread.once('message', resolve)
     thread.once('error', reject)
+    thread.once('exit', () => reject(new Error('the thread that looks for damage has ended')))
   })
 }
 
@@ -95,7 +96,8 @@ const openWriterThread: OpenWriter = async (path, options) => {
     write: async (changes, onlyRemoves) => (await ask('write', changes, onlyRemoves)) as WriteResult,
     hasSpace: async () => (await ask('hasSpace')) as boolean,
     findDamage: () => findDamageOf(path),
-    close: async () => void (await ask('close')),
+    // One that has ended has closed the file.
+    close: async () => void (ended === undefined && (await ask('close'))),
   }
 }
 
