@@ -76,8 +76,10 @@ export class Counters {
     const [before, now] = [count.at, clock()]
     count.value = Math.max(this.#valueOf(count) + events * every, 0)
     count.at = now
-    // While there is room, the order is right to half a second: to move two keys for each request took microseconds of it.
-    const isMoved = known === undefined || this.#counts.size >= most || Math.floor(before / INTERVAL) !== Math.floor(now / INTERVAL)
+    // Each request has two counts that do not fall, and to move their keys took microseconds. While there is room, their order is right to
+    // half a second only. Counts that fall throttle guesses: their order is exact.
+    const isExact = this.#options.every !== undefined || this.#counts.size >= most
+    const isMoved = known === undefined || isExact || Math.floor(before / INTERVAL) !== Math.floor(now / INTERVAL)
     if (isMoved) this.#counts.delete(key)
     this.#forget(now)
     if (isMoved) this.#counts.set(key, count)
