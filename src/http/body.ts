@@ -8,8 +8,8 @@ import { ApiError } from '../model/errors.ts'
  * @param maxBytes a larger body is refused as soon as its announced or received size exceeds this
  * @throws {ApiError} `payload_too_large`; `bad_request` if the client closed the connection
  */
-export async function readBody(request: ServerRequest, maxBytes: number): Promise<Uint8Array> {
-  if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge('body', maxBytes)
+export function readBody(request: ServerRequest, maxBytes: number): Promise<Uint8Array> {
+  if (Number(request.headers.get('content-length')) > maxBytes) return Promise.reject(tooLarge('body', maxBytes))
   const node = nodeOf(request)
   if (node !== undefined) continueIfExpected(request, node)
   // What fails after a refusal is of no interest.

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Awaitable } from '../model/awaitable.ts'
 import { digestOf, isRecord, jsonOf, sha1Of, type KeptJson } from '../store/record-json.ts'
 
@@ -73,7 +74,7 @@ class Collection {
 
   #add(made: Piece): Promise<void> | undefined {
     // A long text is encoded once, and not again for its length, its hash and its transmission.
-    const piece = typeof made === 'string' && made.length > LONG ? { bytes: Buffer.from(made), digest: undefined } : made
+    const piece = typeof made === 'string' && made.length > LONG ? { bytes: Buffer.from(made), digest: undefined, isKept: false } : made
     this.#pieces.push(piece)
     this.#length += typeof piece === 'string' ? piece.length : piece.bytes.length
     return this.#beforeMore(this.#length)
@@ -92,7 +93,31 @@ function hasLists(data: unknown): data is object {
 /** The body of a success. */
 export function bodyOf(pieces: Pieces, nextCursor: string | null | undefined): string | Buffer {
   const page = nextCursor === undefined ? '' : `,"page":{"next_cursor":${JSON.stringify(nextCursor)}}`
-  return concat('{"data":', ...pieces, `${page}}`)
+  const all = ['{"data":', ...pieces, `${page}}`]
+  const first = pieces[1]
+  if (first === undefined || typeof first === 'string' || !first.isKept) return concat(all)
+  const known = joined.get(first)
+  if (known !== undefined && isSame(known.pieces, all)) return known.body
+  const body = concat(all) as Buffer
+  joined.set(first, { pieces: all, body })
+  return body
+}
+
+/** Bytes of bodies that a process keeps. */
+const JOINED_BYTES = 8 * 1024 * 1024
+
+/**
+ * The bodies of lists whose records are kept, by the first record. To join 50 KB of cards anew, in memory that is new for each request,
+ * takes a third of the time of their request.
+ */
+const joined = new LRUCache<KeptJson, { readonly pieces: Pieces; readonly body: Buffer }>({
+  maxSize: JOINED_BYTES,
+  sizeCalculation: ({ pieces, body }) => body.length + pieces.length,
+})
+
+/** Whether they are the same texts, and the same kept records. */
+function isSame(pieces: Pieces, others: Pieces): boolean {
+  return pieces.length === others.length && pieces.every((piece, i) => piece === others[i])
 }
 
 /**
@@ -106,7 +131,7 @@ export function versionOf(pieces: Pieces, nextCursor: string | null): string {
 }
 
 /** Concatenates texts: to a text if all of them are texts, otherwise to bytes. */
-function concat(...pieces: Pieces): string | Buffer {
+function concat(pieces: Pieces): string | Buffer {
   let text = ''
   let length = 0
   for (const piece of pieces) {

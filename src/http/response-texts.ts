@@ -17,6 +17,8 @@ export interface SeparatedTexts {
 export function separateTexts(data: unknown): SeparatedTexts {
   const places: ResponseTextPlace[] = []
   const texts = new Map<string, string>()
+  // Most have none. They then share the record that is answered with storage.
+  if (!hasLongText(data)) return { data, places, texts }
   const shorten = (value: unknown, path: readonly (string | number)[]): unknown => {
     if (typeof value === 'string' && value.length > LONG) {
       const sha256 = createHash('sha256').update(value).digest('hex')
@@ -29,6 +31,11 @@ export function separateTexts(data: unknown): SeparatedTexts {
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shorten(member, [...path, name])]))
   }
   return { data: shorten(data, []), places, texts }
+}
+
+function hasLongText(value: unknown): boolean {
+  if (typeof value === 'string') return value.length > LONG
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasLongText)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomFillSync } from 'node:crypto'
 
 /** The prefix of each kind of id. */
 export const idPrefixes = {
@@ -42,22 +42,29 @@ const shapes = new Map((Object.keys(idPrefixes) as IdKind[]).map((kind) => [kind
 
 /** Random bytes that are requested at once: for each id alone, the request would take longer than all the rest. */
 const POOL_BYTES = 4096
-let pool = new Uint8Array(0)
+const pool = new Uint8Array(POOL_BYTES)
+/** how many of them were returned */
+let used = POOL_BYTES
 
 /** The operating system's random source. No byte is returned twice. */
 export const systemRandom: RandomSource = (bytes) => {
   if (bytes > POOL_BYTES) return randomBytes(bytes)
-  if (pool.length < bytes) pool = randomBytes(POOL_BYTES)
-  const taken = Uint8Array.from(pool.subarray(0, bytes))
-  pool.fill(0, 0, bytes)
-  pool = pool.subarray(bytes)
+  if (used + bytes > POOL_BYTES) {
+    randomFillSync(pool)
+    used = 0
+  }
+  const taken = pool.slice(used, used + bytes)
+  pool.fill(0, used, (used += bytes))
   return taken
 }
 
 /** Returns `length` random characters of 5 bits each. */
 export function randomText(random: RandomSource, length: number): string {
   // In one piece: a text that grows by one character at a time keeps all of its pieces in memory.
-  return Buffer.from(random(length).map((byte) => CODES[byte & 31]!)).toString('latin1')
+  const text = Buffer.allocUnsafe(length)
+  const bytes = random(length)
+  for (let i = 0; i < length; i++) text[i] = CODES[bytes[i]! & 31]!
+  return text.toString('latin1')
 }
 
 /** Returns a new id: the prefix of its kind, `_`, and 100 random bits. */

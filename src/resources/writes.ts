@@ -16,12 +16,12 @@ interface Timestamped {
 type ResourceKind = Extract<IdKind, 'board' | 'column' | 'card' | 'label' | 'subtask' | 'comment' | 'attachment'>
 
 /** Creates a resource with a new id. The result has its Location and its ETag. */
-export async function createResource<T extends Timestamped>(
+export function createResource<T extends Timestamped>(
   { tx, clock, random }: Pick<OperationRequest, 'tx' | 'clock' | 'random'>,
   kind: ResourceKind,
   keyOf: (id: string) => Key<T>,
   members: Omit<T, keyof Timestamped>,
-): Promise<OperationResult<T>> {
+): OperationResult<T> {
   const id = newId(kind, random)
   const now = timestamp(clock)
   const created = { id, ...members, created_at: now, updated_at: now } as unknown as T

@@ -70,13 +70,19 @@ export class Counters {
 
   /** Counts events. @param events a negative number takes them back @returns the count */
   add(key: string, events: number): number {
-    const { clock, every = 1, shared } = this.#options
-    const count = this.#counts.get(key) ?? { value: 0, at: 0, known: 0, others: 0 }
+    const { clock, every = 1, shared, most } = this.#options
+    const known = this.#counts.get(key)
+    const count = known ?? { value: 0, at: 0, known: 0, others: 0 }
+    const [before, now] = [count.at, clock()]
     count.value = Math.max(this.#valueOf(count) + events * every, 0)
-    count.at = clock()
-    this.#counts.delete(key)
-    this.#forget(count.at)
-    this.#counts.set(key, count)
+    count.at = now
+    // Each request has two counts that do not fall, and to move their keys took microseconds. While there is room, their order is right to
+    // half a second only. Counts that fall throttle guesses: their order is exact.
+    const isExact = this.#options.every !== undefined || this.#counts.size >= most
+    const isMoved = known === undefined || isExact || Math.floor(before / INTERVAL) !== Math.floor(now / INTERVAL)
+    if (isMoved) this.#counts.delete(key)
+    this.#forget(now)
+    if (isMoved) this.#counts.set(key, count)
     if (shared === undefined) return count.value
     this.#unsent.set(key, (this.#unsent.get(key) ?? 0) + events)
     this.#timer ??= setTimeout(() => void this.settle(), INTERVAL).unref()

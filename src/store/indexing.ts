@@ -127,9 +127,11 @@ function cardEntries(card: Card): IndexEntry[] {
   const blockers = blockersOf(card)
   if (blockers.length === 0 && isOpen(card)) entries.push([indexes.readyCards(column_id).name, entry])
   for (const blockerId of blockers) entries.push([indexes.blockedCards(blockerId).name, id])
+  let sorted = ''
   for (const sort of timedSorts) {
     if (sort === 'completed_at' && card.completed_at === null) continue
-    const sorted = sortedEntry(sort, card)
+    // A card that was not changed yet has the same entry in both indexes, and needs the memory for one.
+    if (sort !== 'created_at' || card.created_at !== card.updated_at) sorted = sortedEntry(sort, card)
     entries.push([indexes.sortedCards(sort, board_id).name, sorted])
     for (const userId of assignee_ids) entries.push([indexes.sortedCards(sort, userId).name, sorted])
   }

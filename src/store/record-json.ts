@@ -13,8 +13,10 @@ const ENTRY_BYTES = 200
 const kept = new LRUCache<object, KeptJson>({ maxSize: KEPT_BYTES, sizeCalculation: ({ bytes }) => bytes.length + ENTRY_BYTES })
 const requested = new WeakSet<object>()
 
-/** The JSON of a record, which is kept. */
+/** The JSON of a record, as bytes. */
 export interface KeptJson {
+  /** whether it is the same object for each response */
+  readonly isKept: boolean
   readonly bytes: Buffer
   /** its digest, since that was first needed */
   digest: string | undefined
@@ -22,12 +24,12 @@ export interface KeptJson {
 
 /** The JSON of a record or another value; a text if it is not kept. */
 export function jsonOf(value: object): KeptJson | string {
-  if (!isRecord(value)) return JSON.stringify(value)
   const known = kept.get(value)
   if (known !== undefined) return known
   const text = JSON.stringify(value)
+  if (!isRecord(value)) return text
   // A record that is requested once, as all are that a driver parses anew for each read, is not worth its place.
-  if (requested.has(value)) kept.set(value, { bytes: Buffer.from(text), digest: undefined })
+  if (requested.has(value)) kept.set(value, { isKept: true, bytes: Buffer.from(text), digest: undefined })
   else requested.add(value)
   return text
 }

@@ -118,9 +118,10 @@ export function onlyRemoves(before: ReadonlyMap<string, Stored | null>, put: Rea
 }
 
 function isRemovedFrom(before: Value, after: Value): boolean {
-  return Object.entries(after).every(([name, value]) => {
-    const old = before[name]
-    if (value === old || value === null || TIMES.has(name)) return true
-    return Array.isArray(value) && Array.isArray(old) && value.every((item) => old.includes(item))
-  })
+  for (const name in after) {
+    const [value, old] = [after[name], before[name]]
+    if (value === old || value === null || TIMES.has(name)) continue
+    if (!Array.isArray(value) || !Array.isArray(old) || !value.every((item) => old.includes(item))) return false
+  }
+  return true
 }

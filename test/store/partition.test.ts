@@ -78,6 +78,17 @@ test('a stored value and its lists are frozen', () => {
   expect([Object.isFrozen(value), Object.isFrozen(value['list'])]).toEqual([true, true])
 })
 
+test('all empty lists of stored values are one, also if a value is stored again', () => {
+  const partition = new Partition(new Map())
+  const stored = (key: string) => partition.records.get(key)!.value
+  partition.apply(change({ put: { 'a:1': { list: [], text: 'x' }, 'a:2': { list: [] } } }))
+  expect(stored('a:1')).toEqual({ list: [], text: 'x' })
+  expect([stored('a:1')['list'] === stored('a:2')['list'], Object.isFrozen(stored('a:1')['list'])]).toEqual([true, true])
+  const again = stored('a:1')
+  partition.apply(change({ put: { 'a:1': again } }))
+  expect(stored('a:1')).toBe(again)
+})
+
 describe('an expectation of', () => {
   const [stored, pending, settled] = [change({}), change({}), change({})]
   // Stored: records 1, 2 and 3, and an index of two entries. Pending: 1 is written, 2 is removed, 4 is new, the index has one entry more.

@@ -85,7 +85,7 @@ export const attachmentOperations = [
       const { entries } = await tx.range(indexes.fileAttachments(file.id), onCard(card.id))
       if (entries.length > 0) throw conflict(ATTACHED)
       await unmarkFile(tx, file.id)
-      const created = await createResource<AttachmentRecord>(request, 'attachment', keys.attachment, {
+      const created = createResource<AttachmentRecord>(request, 'attachment', keys.attachment, {
         card_id: card.id,
         file_id: file.id,
         name: file.name,

@@ -64,6 +64,6 @@ export async function addToNew(request: Pick<OperationRequest, 'tx' | 'clock' | 
   const positions = positionsOfNewList(named.subtasks.length)
   for (const [i, { title, completed }] of named.subtasks.entries()) {
     const completed_at = completed ? timestamp(request.clock) : null
-    await createResource<Subtask>(request, 'subtask', keys.subtask, { card_id: card.id, title, completed_at, position: positions[i]! })
+    createResource<Subtask>(request, 'subtask', keys.subtask, { card_id: card.id, title, completed_at, position: positions[i]! })
   }
 }
