@@ -17,6 +17,9 @@ interface Range {
   readonly limit: number
 }
 
+/** As many that some entries may wait for their places. */
+const FILLING = Array.from({ length: 110 }, (_, i) => `${i % 10} ${Math.floor(i / 10) * 3}`)
+
 /** What a range of a sorted set of texts is. It shares no code with the index. */
 function expectedRange(all: ReadonlySet<string>, { after, before, reverse, limit }: Range): string[] {
   const within = [...all].filter((one) => (after === undefined || one > after) && (before === undefined || one < before)).toSorted()
@@ -25,9 +28,10 @@ function expectedRange(all: ReadonlySet<string>, { after, before, reverse, limit
 
 test('a range has the entries between its bounds and the keys of their records, whatever was added and removed', () => {
   fc.assert(
-    fc.property(fc.constantFrom(0, 5, 1000), fc.array(step, { maxLength: 12 }), (long, steps) => {
+    fc.property(fc.constantFrom(0, 110, 1000), fc.boolean(), fc.array(step, { maxLength: 12 }), (long, isFilled, steps) => {
       const index = new SortedIndex(long)
-      const all = new Set<string>()
+      const all = new Set(isFilled ? FILLING : [])
+      index.change([...all], [], 'revision')
       for (const { add, remove, range: asked, fetch } of steps) {
         index.change(add, remove, 'revision')
         for (const one of remove) all.delete(one)
@@ -42,4 +46,12 @@ test('a range has the entries between its bounds and the keys of their records, 
     }),
     runs(300),
   )
+})
+
+test('an entry that waits for its place is added once, also when the index has become shorter', () => {
+  const index = new SortedIndex(FILLING.length)
+  index.change(FILLING, [], 'r1')
+  index.change(['1 1'], [], 'r2')
+  index.change(['1 1'], [FILLING[0]!], 'r3')
+  expect([index.size, index.all().filter((one) => one === '1 1')]).toEqual([FILLING.length, ['1 1']])
 })
