@@ -8,7 +8,7 @@ import { openWriter, type Writer } from '../../src/store/fs/writer.ts'
 import { change, expectation, readRequest } from '../support/changes.ts'
 import { Commits, compare } from '../support/commits.ts'
 import { errorOf } from '../support/error-of.ts'
-import { keysOf, openFolder } from '../support/folders.ts'
+import { damageRecord, keysOf, openFolder } from '../support/folders.ts'
 import { eachInFolder } from '../support/temporary-folder.ts'
 
 let path: string
@@ -105,6 +105,27 @@ describe('the content of a folder', () => {
 })
 
 describe('the memory of a folder', () => {
+  test('answers with records while the indexes are being filled, and with ranges afterwards', async () => {
+    await store.commit('p1', change({ put: Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`e:${i}`, {}])) }))
+    const filled: string[] = []
+    await reopen({ entriesOf: (key) => (filled.push(key), [['i', key]]) })
+    const ranges = store.read('p1', readRequest({ ranges: [{ index: 'i', limit: 9999 }] }))
+    const { records } = (await store.read('p1', readRequest({ records: ['e:4999'] })))!
+    expect([records[0]!.stored!.value, filled.length < 5000]).toEqual([{}, true])
+    expect([(await ranges)!.ranges[0]!.entries.length, filled.length]).toEqual([5000, 5000])
+  })
+
+  test('of a workspace that cannot be read has nothing, for whoever waits for it', async () => {
+    await put('a:1')
+    await store.close()
+    damageRecord(path, 'p1')
+    store = await openFolder(path)
+    for (const ask of [{ records: ['a:1'] }, { counts: ['i'] }])
+      await expect(store.read('p1', readRequest(ask))).rejects.toThrow('is damaged in the workspace p1')
+    const both = [{ records: ['a:1'] }, { counts: ['i'] }].map((ask) => errorOf(store.read('p1', readRequest(ask))))
+    expect(await Promise.all(both)).toMatchObject([{ name: 'StorageUnavailable' }, { name: 'StorageUnavailable' }])
+  })
+
   test('has the partitions that were used last', async () => {
     for (const name of ['p1', 'p2', 'p3']) await put('a:1', { text: 'x'.repeat(10_000) }, name)
     await reopen({ cacheBytes: 50_000 })

@@ -58,6 +58,14 @@ export class LoadedPartition {
   }
 }
 
+/** A partition that is being loaded. */
+interface Loading {
+  /** when its records are there */
+  readonly records: Promise<LoadedPartition>
+  /** when its indexes are there too */
+  readonly all: Promise<LoadedPartition>
+}
+
 export interface PartitionsOptions {
   /** of the folder */
   readonly path: string
@@ -81,7 +89,7 @@ export class Partitions {
   readonly #options: PartitionsOptions
   readonly #names: Set<string>
   readonly #loaded = new Map<string, LoadedPartition>()
-  readonly #loading = new Map<string, Promise<LoadedPartition>>()
+  readonly #loading = new Map<string, Loading>()
   /** partition → how many use it at this moment; it does not have to be loaded yet */
   readonly #uses = new Map<string, number>()
   readonly #damaged = new Map<string, StorageUnavailable>()
@@ -143,6 +151,16 @@ export class Partitions {
     }
   }
 
+  /** The same with a partition whose indexes may not be there yet: a read of records need not wait for them. */
+  async useRecords<T>(name: string, work: (partition: LoadedPartition) => T): Promise<T> {
+    this.#begin(name)
+    try {
+      return work(this.peek(name) ?? (await this.#begun(name).records))
+    } finally {
+      this.#end(name, true)
+    }
+  }
+
   /** Reads batches of a partition in {@link hold}. */
   async *read<T>(name: string, batchesOf: (state: LoadedPartition['state']) => Iterable<T> | AsyncIterable<T>): AsyncGenerator<T> {
     const wasLoaded = this.#begin(name)
@@ -186,23 +204,38 @@ export class Partitions {
   }
 
   #load(name: string): Promise<LoadedPartition> {
+    return this.#begun(name).all
+  }
+
+  #begun(name: string): Loading {
     let loading = this.#loading.get(name)
     if (loading === undefined) {
-      loading = this.#read(name).finally(() => this.#loading.delete(name))
+      let all: Promise<LoadedPartition>
+      const records = new Promise<LoadedPartition>((resolve, reject) => {
+        all = this.#read(name, resolve).finally(() => this.#loading.delete(name))
+        // If it has no records, or cannot be read.
+        all.then(resolve, reject)
+      })
+      // Each may wait for one of the two.
+      records.catch(() => undefined)
+      loading = { records, all: all! }
       this.#loading.set(name, loading)
     }
     return loading
   }
 
-  async #read(name: string): Promise<LoadedPartition> {
+  /** @param onRecords gets it when its records are there, before its indexes */
+  async #read(name: string, onRecords: (partition: LoadedPartition) => void): Promise<LoadedPartition> {
     const damage = this.#damaged.get(name)
     if (damage !== undefined) throw damage
     await this.#semaphore.acquire()
     try {
-      const partition = this.#names.has(name) ? await this.#readRecords(name) : new LoadedPartition()
+      const partition = this.#names.has(name) ? await this.#readRecords(name, onRecords) : new LoadedPartition()
       partition.usedAt = ++this.#now
       this.#loaded.set(name, partition)
       this.#size += partition.size = partition.estimate()
+      // Those who needed its records alone may have left.
+      this.#release()
       return partition
     } catch (error) {
       this.#options.log.error({ err: error, partition: name }, 'records could not be read')
@@ -217,7 +250,7 @@ export class Partitions {
   }
 
   /** Nothing writes to it meanwhile, because that needs it to be loaded. Other work runs after each step. */
-  async #readRecords(name: string): Promise<LoadedPartition> {
+  async #readRecords(name: string, onRecords: (partition: LoadedPartition) => void): Promise<LoadedPartition> {
     const { database, path } = this.#options
     const [records, numbers] = [new Map<string, Stored>(), new Map<string, number>()]
     let [last, bytes] = [-1, 0]
@@ -234,6 +267,7 @@ export class Partitions {
     }
     if (step.value?.rows !== records.size) throw new StorageDamaged(`${path}: the workspace ${name} has lost records`)
     const partition = new LoadedPartition(records, numbers, last + 1, bytes)
+    onRecords(partition)
     await this.#fillIndexes(partition, step.value.revision)
     this.#loads++
     return partition

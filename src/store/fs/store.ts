@@ -139,7 +139,9 @@ export class FsStore implements Store {
   async read(partition: string, request: ReadRequest): Promise<Snapshot | null> {
     const loaded = this.#partitions.peek(partition)
     if (loaded !== undefined) return loaded.state.read(request)
-    return this.#partitions.use(partition, ({ state }) => state.read(request))
+    const { ranges, counts, expect } = request
+    const needsIndexes = ranges.length > 0 || counts.length > 0 || expect.indexes.size > 0
+    return this.#partitions[needsIndexes ? 'use' : 'useRecords'](partition, ({ state }) => state.read(request))
   }
 
   commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
