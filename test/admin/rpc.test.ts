@@ -1,4 +1,3 @@
-import { readdir } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
@@ -49,7 +48,7 @@ describe('administration commands over RPC', () => {
     ;[commands, sockets] = [[], []]
     rpcServer = new RpcServer((command, input) => commands.push([command, input]))
     lock = await lockFolder(folder, (socket) => (sockets.push(socket), rpcServer.serve(socket)))
-    path = `${folder}/run/${(await readdir(`${folder}/run`))[0]}`
+    path = `${folder}/run/service.sock`
   })
   afterEach(async () => {
     for (const socket of sockets) socket.destroy()
