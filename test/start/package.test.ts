@@ -71,5 +71,6 @@ test('every file that the code reads beside itself is in the package', () => {
   expect(texts.flatMap(([path, text]) => (/new URL\([^)]*import\.meta\.url/.test(text) ? [path] : []))).toEqual([
     'src/cli/policy/examiner.ts',
     'src/model/package-files.ts',
+    'src/store/fs/writer.ts',
   ])
 })

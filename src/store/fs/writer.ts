@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { extname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
@@ -30,8 +31,9 @@ interface Answer {
 /** The module that the thread runs. */
 const MODULE = new URL('./writer-thread.js', import.meta.url)
 
-/** Finds the damage of a folder in another thread, so that the writer goes on. */
+/** Finds the damage of a folder in another thread, so that the writer goes on; in this one if the files of the program were removed. */
 function findDamageOf(path: string): Promise<readonly FoundDamage[]> {
+  if (!existsSync(MODULE)) return Promise.resolve(findDamageIn(path))
   return new Promise((resolve, reject) => {
     const thread = new Worker(MODULE, { workerData: { path } satisfies ThreadTask })
     thread.once('message', resolve)
