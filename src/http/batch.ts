@@ -31,9 +31,9 @@ export async function performAll(
   turn: Pick<Turn, 'spent' | 'take'>,
 ): Promise<BatchResult[]> {
   const planned = plan(services, request.caller.userId, boardId, items)
-  // What an earlier operation creates is not looked for: a reference is no id. An error is answered in its turn.
-  // Redis sends them at once, and up to a hundred of the longest cards are decoded at once.
+  // Redis sends all cards at once, and up to a hundred of the longest ones are decoded at once.
   if (services.store.isRemote) await turn.take()
+  // What an earlier operation creates is not looked for: a reference is no id. An error is answered in its turn.
   await prefetchTargets(request, planned)
   const performed: Performed[] = []
   const records: ItemRecord[] = []

@@ -172,6 +172,7 @@ describe('a workspace with damage is not answered, and the others are', () => {
     const { log, text } = captureLog()
     const store = await openFolder(closed, { log })
     await expect(keysOf(store)).rejects.toThrow(message)
+    await expect(keysOf(store)).rejects.toThrow('restore the last backup')
     await expect(put(store, 'a:1', {})).rejects.toThrow(message)
     expect([store.damaged(), text().includes('"partition":"p1"')]).toEqual([['p1'], true])
     expect((await keysOf(store, 'p2')).length).toBe(30)

@@ -8,7 +8,8 @@ import { PendingChanges } from '../pending-changes.ts'
 import { StorageUnavailable, type Stored, type StoreMetrics, type Value } from '../port.ts'
 import { Semaphore } from '../semaphore.ts'
 import { SortedIndex } from '../sorted-index.ts'
-import { StorageDamaged } from './damage.ts'
+import { ADVICE, StorageDamaged } from './damage.ts'
+import { databaseIn } from './folder.ts'
 import { readRecords } from './rows.ts'
 import type { DatabaseSync, StatementSync } from './sqlite.ts'
 
@@ -265,7 +266,8 @@ export class Partitions {
       }
       await nextTurn()
     }
-    if (step.value?.rows !== records.size) throw new StorageDamaged(`${path}: the workspace ${name} has lost records`)
+    if (step.value?.rows !== records.size)
+      throw new StorageDamaged(`${databaseIn(path)} is damaged in the workspace ${name}: it has lost records; ${ADVICE}`)
     const partition = new LoadedPartition(records, numbers, last + 1, bytes)
     onRecords(partition)
     await this.#fillIndexes(partition, step.value.revision)

@@ -72,7 +72,7 @@ export function* readRecords(
     | (PartitionRow & { checksum: number })
     | undefined
   if (partition === undefined) return undefined
-  if (!isIntact(partition)) throw new StorageDamaged(`${where}: its row in the list of workspaces`)
+  if (!isIntact(partition)) throw new StorageDamaged(`${where}: its row in the list of workspaces; ${ADVICE}`)
   const step = database.prepare(
     'SELECT number, key, revision, value, checksum FROM records WHERE partition = ? AND number > ? ORDER BY number LIMIT ?',
   )
@@ -80,7 +80,8 @@ export function* readRecords(
   for (;;) {
     const rows = toldAs(where, () => step.all(partition.id, after, limit)) as never as (RecordRow & { checksum: number })[]
     for (const { number, key, revision, value, checksum } of rows)
-      if (number <= after || checksum !== checksumOf(key, revision, value)) throw new StorageDamaged(`${where}: the record ${key}`)
+      if (number <= after || checksum !== checksumOf(key, revision, value))
+        throw new StorageDamaged(`${where}: the record ${key}; ${ADVICE}`)
       else after = number
     count += rows.length
     yield rows
@@ -88,7 +89,7 @@ export function* readRecords(
     const bytes = rows.reduce((sum, { value }) => sum + value.length, 0)
     limit = Math.min(STEP, Math.max(1, Math.floor((STEP_BYTES * rows.length) / bytes)))
   }
-  if (count !== partition.rows) throw new StorageDamaged(`${where}: it has ${count} records of ${partition.rows}`)
+  if (count !== partition.rows) throw new StorageDamaged(`${where}: it has ${count} records of ${partition.rows}; ${ADVICE}`)
   return partition
 }
 
