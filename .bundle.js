@@ -61,7 +61,7 @@ export const entries = { lanekeeper: 'src/main.ts', 'bundle/examination-thread':
 
 /** What pages load, beside the style sheets of the same folder. Each script is whole: a page needs one file. */
 const BROWSER = 'src/web/browser'
-export const scripts = ['page', 'boards', 'reference', 'theme', 'policy-report'].map((name) => `${BROWSER}/${name}.ts`)
+export const scripts = ['page', 'boards', 'stream-worker', 'reference', 'theme', 'policy-report'].map((name) => `${BROWSER}/${name}.ts`)
 
 /** Writes the scripts and style sheets for browsers. */
 async function writeAssets(folder) {

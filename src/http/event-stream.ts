@@ -20,6 +20,8 @@ export interface StreamDeps {
   readonly waiter: Waiter
   /** decides again, and reads what comes after a position */
   readonly readNext: (position: string) => Promise<StreamedResult>
+  /** what the event of an error has besides it; undefined: nothing */
+  readonly about?: Readonly<Record<string, string>> | undefined
   /** the error that the stream ends with. It logs unexpected ones. */
   readonly toApiError: (error: unknown) => ApiError
   /** the monotonic clock, in milliseconds */
@@ -34,15 +36,43 @@ export interface StreamDeps {
  * @param headers besides those of every response
  */
 export function eventStream(deps: StreamDeps, first: StreamedResult, method: string, headers: Readonly<Record<string, string>>): Response {
-  const { requestId, waiter } = deps
-  const all = { ...API_HEADERS, ...headers, 'content-type': 'text/event-stream; charset=utf-8', 'x-request-id': requestId }
-  if (method === 'HEAD') waiter.end()
-  const body = method === 'HEAD' ? null : (Readable.toWeb(Readable.from(eventsOf(deps, first))) as ReadableStream)
+  return eventStreams([{ ...deps, first }], method, headers)
+}
+
+/** The same for several streams in one response: each goes on until it ends by itself. */
+function eventStreams(
+  streams: readonly (StreamDeps & { readonly first: StreamedResult })[],
+  method: string,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  const all = { ...API_HEADERS, ...headers, 'content-type': 'text/event-stream; charset=utf-8', 'x-request-id': streams[0]!.requestId }
+  if (method === 'HEAD') for (const { waiter } of streams) waiter.end()
+  const events = streams.map(({ first, ...deps }) => eventsOf(deps, first))
+  const body =
+    method === 'HEAD' ? null : (Readable.toWeb(Readable.from(events.length === 1 ? events[0]! : merged(events))) as ReadableStream)
   return new HttpResponse(body, { status: 200, headers: { ...all, 'x-accel-buffering': 'no' } })
 }
 
+/** What comes of several generators, as it comes. When it is not read any more, they end. */
+async function* merged(generators: readonly AsyncGenerator<Buffer>[]): AsyncGenerator<Buffer> {
+  const next = async (generator: AsyncGenerator<Buffer>) => ({ generator, result: await generator.next() })
+  const coming = new Map(generators.map((generator) => [generator, next(generator)]))
+  try {
+    while (coming.size > 0) {
+      const { generator, result } = await Promise.race(coming.values())
+      if (result.done === true) coming.delete(generator)
+      else {
+        coming.set(generator, next(generator))
+        yield result.value
+      }
+    }
+  } finally {
+    for (const generator of coming.keys()) void generator.return(undefined)
+  }
+}
+
 async function* eventsOf(
-  { requestId, waiter, readNext, toApiError, now = () => performance.now() }: StreamDeps,
+  { requestId, waiter, readNext, about, toApiError, now = () => performance.now() }: StreamDeps,
   first: StreamedResult,
 ): AsyncGenerator<Buffer> {
   let found = first
@@ -59,7 +89,7 @@ async function* eventsOf(
         found = await readNext(found.position)
       } catch (error) {
         if (!(error instanceof StorageUnavailable))
-          return yield encode(`event: error\ndata: ${JSON.stringify(errorBody(requestId, toApiError(error)))}\n\n`)
+          return yield encode(`event: error\ndata: ${JSON.stringify({ ...about, ...errorBody(requestId, toApiError(error)) })}\n\n`)
         // Storage may be reachable again at the next read.
         found = { ...found, items: [] }
       }
@@ -84,22 +114,28 @@ interface StreamRequest {
   readonly partition: string
 }
 
-/**
- * Opens the stream of a request.
- * @param first what the first read has found
- * @param readNext decides again, and reads what comes after a position
- */
+/** A feed of which a stream has the events. */
+export interface Feed extends Pick<StreamDeps, 'readNext' | 'about'> {
+  /** what the first read has found */
+  readonly first: StreamedResult
+}
+
+/** Opens the stream of a request. @param feeds at least one: they are independent of each other */
 export function openStream(
   services: Services,
   { request, method, requestId, partition }: StreamRequest,
-  first: StreamedResult,
-  readNext: StreamDeps['readNext'],
+  feeds: readonly Feed[],
   headers: Readonly<Record<string, string>>,
 ): Response {
   const { store, log } = services
-  const waiter = new Waiter(store, partition, first.index, waitSignal(services, request))
-  const deps: StreamDeps = { requestId, waiter, readNext, toApiError: (error) => toApiError(log, requestId, error) }
-  return eventStream(deps, first, method, headers)
+  const signal = waitSignal(services, request)
+  const streams = feeds.map((feed) => ({
+    ...feed,
+    requestId,
+    waiter: new Waiter(store, partition, feed.first.index, signal),
+    toApiError: (error: unknown) => toApiError(log, requestId, error),
+  }))
+  return eventStreams(streams, method, headers)
 }
 
 function encode(text: string): Buffer {

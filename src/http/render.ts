@@ -111,7 +111,7 @@ function renderEvents(
   requireMatch(call.headers, undefined) // 412
   const { request, method, requestId, principal } = call
   const asked = { request, method, requestId, partition: principal.partition }
-  return openStream(services, asked, found, async (position) => (await next(position)).found, shared)
+  return openStream(services, asked, [{ first: found, readNext: async (position) => (await next(position)).found }], shared)
 }
 
 /** The response to a call that was refused. */

@@ -34,6 +34,7 @@ const assets: Readonly<Record<string, { type: string; text: string } | undefined
   '/settings/assets/script.js': { type: 'text/javascript; charset=utf-8', text: readAsset('page.js') },
   '/settings/assets/theme.js': { type: 'text/javascript; charset=utf-8', text: readAsset('theme.js') },
   '/settings/assets/boards.js': { type: 'text/javascript; charset=utf-8', text: readAsset('boards.js') },
+  '/settings/assets/stream-worker.js': { type: 'text/javascript; charset=utf-8', text: readAsset('stream-worker.js') },
   '/favicon.svg': { type: 'image/svg+xml', text: favicon },
   '/favicon.ico': { type: 'image/svg+xml', text: favicon },
 }
@@ -187,8 +188,7 @@ function respond(response: PageResponse, { path, origin, requestId, pendingCooki
   const { title, layout, scripts, status = 200, session = visit?.session } = response
   const body = html`${session && visit && renderNotices({ ...visit, session })}${response.body}`
   const signedIn = session && { formToken: session.form_token, email: session.email }
-  return new Response(renderDocument({ title: status < 400 ? title : `Error: ${title}`, path, body, signedIn, layout, scripts }), {
-    status,
-    headers,
-  })
+  const text = renderDocument({ title: status < 400 ? title : `Error: ${title}`, path, body, signedIn, layout, scripts })
+  // A large page is encoded once, and copied no more.
+  return new FastResponse(Buffer.from(text), { status, headers })
 }

@@ -13,7 +13,7 @@ import { activityPage } from './activity/page.ts'
 import { attachmentPage, cardPage } from './boards/card-page.ts'
 import { boardArchivePage, boardLabelsPage, boardMembersPage } from './boards/board-lists.ts'
 import { boardPage } from './boards/board-page.ts'
-import { eventsPage } from './boards/live.ts'
+import { changesPage, eventsPage } from './boards/live.ts'
 import { boardsPage } from './boards/overview-page.ts'
 import { operationPage } from './operations/page.ts'
 import { cardsPage } from './boards/search-page.ts'
@@ -40,6 +40,7 @@ export const pages: readonly Page[] = [
   cardPage,
   attachmentPage,
   eventsPage,
+  changesPage,
   operationPage,
   boardMembersPage,
   boardLabelsPage,

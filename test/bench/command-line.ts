@@ -9,9 +9,10 @@ import { requests } from './requests.ts'
 import { scale } from './scale.ts'
 import { pinning } from './server-process.ts'
 import { start } from './start.ts'
+import { watchers } from './watchers.ts'
 
 /** All tables, in the order of the output. */
-export const tables: readonly BenchTable[] = [requests, folder, scale, start]
+export const tables: readonly BenchTable[] = [requests, folder, scale, start, watchers]
 
 const USAGE = `npm run bench -- [options] [tables]
 

@@ -38,12 +38,15 @@ export class ServerProcess {
   readonly url: string
   /** of a service with the demo data: a token with every scope */
   readonly adminToken: string
+  /** those of the demo data, who can sign in */
+  readonly people: readonly { readonly email: string; readonly password: string }[]
   readonly #child: ChildProcess
 
-  private constructor(url: string, child: ChildProcess, adminToken = '') {
+  private constructor(url: string, child: ChildProcess, adminToken = '', people: ServerProcess['people'] = []) {
     this.url = url
     this.#child = child
     this.adminToken = adminToken
+    this.people = people
   }
 
   /** Starts one of `servers/`. It sends its URL when it listens. */
@@ -65,9 +68,13 @@ export class ServerProcess {
     let text = ''
     for await (const part of child.stdout!) if ((text += part).includes('\n')) break
     if (text === '') throw new Error('the service has ended before it listened')
-    const { url, tokens } = JSON.parse(text) as { url: string; tokens: { scopes: string[]; state: string; token: string }[] }
+    const { url, tokens, people } = JSON.parse(text) as {
+      url: string
+      tokens: { scopes: string[]; state: string; token: string }[]
+      people: { email: string; password: string }[]
+    }
     const admin = tokens.find(({ scopes, state }) => state === 'active' && scopes.includes('kanban:admin'))
-    return new ServerProcess(url, child, admin?.token)
+    return new ServerProcess(url, child, admin?.token, people)
   }
 
   /** @param question `memory`: after a collection of garbage, if the process was started with --expose-gc */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ShownChange } from '../../src/web/boards/shown-change.ts'
+import type { ShownChange } from '../../src/web/boards/board-update.ts'
 import { noteOf, sentenceOf } from '../../src/web/boards/sentences.ts'
 
 const change = (kind: string, action: ShownChange['action'], title: string | null = null): ShownChange => {

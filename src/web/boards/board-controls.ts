@@ -1,7 +1,8 @@
 import type { VNode } from 'preact'
 import type { Column } from '../../model/column.ts'
+import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import { html } from '../html.ts'
-import type { BoardData } from './board-data.ts'
+import type { ListedCard } from './board-data.ts'
 import { adder, doForm, doLink, menu, type Controls } from './controls.ts'
 import type { Reader } from './reader.ts'
 
@@ -9,8 +10,11 @@ import type { Reader } from './reader.ts'
  * Reads what a person may do on a board. Columns and cards are decided by facts about their board, so one of each stands for all of them. Where
  * a policy of one's own says more, a refusal says so.
  */
-export async function readControls(reader: Reader, { board, lanes }: BoardData): Promise<Controls> {
-  const cards = lanes.flatMap((lane) => lane.cards)
+export async function readControls(
+  reader: Reader,
+  board: Pick<BoardSnapshot, 'id' | 'columns'>,
+  cards: readonly ListedCard[],
+): Promise<Controls> {
   const sets = await Promise.all([
     reader.allowed('board', board.id),
     reader.allowed('column', board.columns?.[0]?.id),

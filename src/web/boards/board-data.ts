@@ -1,9 +1,10 @@
 import type { z } from 'zod'
 import type { Card } from '../../model/card.ts'
 import type { Column } from '../../model/column.ts'
+import type { Label } from '../../model/label.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import type { cardWithCounts } from '../../resources/cards/schema.ts'
-import { readHolders, type Holders } from './authors.ts'
+import { readHolders } from './authors.ts'
 import { cardQuery, filtersOf, matchesDue, type BoardFilters } from './filters.ts'
 import { readPeople, type People } from './people.ts'
 import { readAll, type Reader } from './reader.ts'
@@ -16,6 +17,18 @@ const EXAMINED_PAGES = 20
 const AT_ONCE = 4
 
 export type ListedCard = Readonly<z.infer<typeof cardWithCounts>>
+
+/** What the tiles of cards need besides them. */
+export interface TileFacts {
+  /** the path of the workspace */
+  readonly base: string
+  /** a label of the board */
+  labelOf(id: string): Label | undefined
+  nameOf(userId: string): string
+  /** who holds cards with a token, in words */
+  holderOf(tokenId: string): string | undefined
+  readonly now: number
+}
 
 /** A column with the cards of it that are shown. */
 export interface Lane {
@@ -31,9 +44,9 @@ export interface BoardData {
   readonly board: BoardSnapshot
   readonly people: People
   readonly lanes: readonly Lane[]
-  readonly holders: Holders
+  /** what the tiles of the cards are rendered with */
+  readonly tiles: TileFacts
   readonly filters: BoardFilters
-  readonly now: number
   /** whether only one of its columns is shown */
   readonly isPart: boolean
   /** whether cards were left out because there are too many to examine */
@@ -65,8 +78,16 @@ export async function readBoard(reader: Reader): Promise<BoardData> {
     reader,
     lanes.flatMap(({ cards }) => cards),
   )
+  const labels = new Map((board.labels ?? []).map((label) => [label.id, label]))
+  const tiles: TileFacts = {
+    base: reader.base,
+    labelOf: (id) => labels.get(id),
+    nameOf: people.nameOf,
+    holderOf: (tokenId) => holders.get(tokenId),
+    now,
+  }
   const isPartial = filters.due !== '' && first.cursor !== undefined
-  return { board, people, lanes, holders, filters, now, isPart: asked.has('column'), isPartial }
+  return { board, people, lanes, tiles, filters, isPart: asked.has('column'), isPartial }
 }
 
 /** Reads the columns of a large board one by one. */

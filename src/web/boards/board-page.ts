@@ -4,6 +4,7 @@ import { createProse } from '../markdown.ts'
 import { offeredOnTiles, readControls, renderBoardMenu } from './board-controls.ts'
 import { readBoard } from './board-data.ts'
 import { renderFilters, renderLanes, type BoardView } from './board-view.ts'
+import { foundText } from './counts.ts'
 import { renderCrumbs } from './crumbs.ts'
 import { isFiltered } from './filters.ts'
 import { icon, swatch } from './icons.ts'
@@ -13,7 +14,8 @@ import { BOARD_SCRIPTS, workspacePage } from './reader.ts'
 /** A board as columns of cards. */
 export const boardPage = workspacePage('boards/{board}', 'boards.read', async (reader) => {
   const data = await readBoard(reader)
-  const body = renderBoard({ reader, data, controls: await readControls(reader, data) })
+  const cards = data.lanes.flatMap((lane) => lane.cards)
+  const body = renderBoard({ reader, data, controls: await readControls(reader, data.board, cards) })
   return { title: data.board.name, body, layout: 'wide', scripts: BOARD_SCRIPTS }
 })
 
@@ -26,7 +28,11 @@ function renderBoard(view: BoardView): VNode {
   const offered = offeredOnTiles(controls)
   return renderLive(
     reader,
-    { board, cards, className: 'board', data: { 'data-may': offered.join(' ') } },
+    {
+      board,
+      className: 'board',
+      data: { 'data-may': offered.join(' '), ...(reader.context.query.has('cursor') || data.isPartial ? { 'data-whole': '' } : {}) },
+    },
     html`<div class="board-head" id="board-head" data-merge>
         ${renderCrumbs([['Boards', '/app'], ...(isPart ? [[board.name, path] as const] : [])])}
         <h1 id="board-name">
@@ -48,7 +54,7 @@ function renderBoard(view: BoardView): VNode {
       }
       ${renderFilters(data, path)}
       <p class="hint found" id="found" role="status">
-        ${isFiltered(filters) && html`${cards.length}${isMore ? ' or more' : ''} ${cards.length === 1 ? 'card matches' : 'cards match'}. <a href=${path}>Show all cards</a>`}
+        ${isFiltered(filters) && html`<span data-found>${foundText(cards.length, isMore)}</span><a href=${path}>Show all cards</a>`}
       </p>
       ${data.isPartial && html`<div id="partial">${notice('warning', 'The board has too many cards to examine all of them for this filter. Choose a label or an assignee too.')}</div>`}
       ${board.columns?.length === 0 && html`<p class="empty" id="empty">This board has no columns yet. ${controls.may.has('columns.create') ? 'Add the first one, such as “To do”.' : 'They appear here as soon as they are created.'}</p>`}

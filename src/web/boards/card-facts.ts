@@ -4,11 +4,11 @@ import type { FormPart } from '../operations/form.ts'
 import type { Choices } from '../operations/place.ts'
 import { renderMoment, renderTime } from '../times.ts'
 import type { ListedCard } from './board-data.ts'
-import { renderDue } from './board-view.ts'
 import { ofVersion, type CardData } from './card-data.ts'
 import { doButton, doForm, doLink, editor, removeButton, type Controls } from './controls.ts'
 import { doneSign, swatch } from './icons.ts'
 import { renderNamed } from './people.ts'
+import { renderDue } from './tile.ts'
 
 /** What is said of a card, with what the person can do about it. */
 type Fact = readonly [id: string, name: string, content: unknown, control?: VNode | undefined]

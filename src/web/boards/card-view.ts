@@ -23,7 +23,7 @@ export function renderCard(reader: Reader, data: CardData): VNode {
   const column = board.columns?.find(({ id }) => id === card.column_id)
   return renderLive(
     reader,
-    { board, cards: [card], className: 'whole-card', data: { 'data-card': card.id } },
+    { board, className: 'whole-card', data: { 'data-card': card.id, 'data-until': card.claim?.expires_at } },
     html`${renderHeld(data, controls)}
       <div class="board-head" id="card-head" data-merge>
         ${renderCrumbs([['Boards', '/app'], [board.name, `${base}/boards/${board.id}`], ...(column ? [[column.name] as const] : [])])}

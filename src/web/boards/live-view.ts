@@ -1,34 +1,40 @@
+import { createHash } from 'node:crypto'
 import type { VNode } from 'preact'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
+import { readAsset } from '../assets.ts'
 import { html } from '../html.ts'
 import { renderDone } from '../operations/undo.ts'
-import type { Claimed } from './authors.ts'
-import type { Reader } from './reader.ts'
+import { decidedBy, type Reader } from './reader.ts'
 
-/** A page that is fetched again when its board changes. */
+/** The script of the shared worker. Pages of another version have another one. */
+const WORKER = `/settings/assets/stream-worker.js?${createHash('sha256').update(readAsset('stream-worker.js')).digest('hex').slice(0, 16)}`
+
+/** A page that shows what changes on its board. */
 interface LivePart {
   readonly board: BoardSnapshot
-  /** the cards that it shows */
-  readonly cards: readonly Claimed[]
   /** what else the script gets to know */
-  readonly data: Readonly<Record<string, string>>
+  readonly data: Readonly<Record<string, string | undefined>>
   readonly className: string
 }
 
 /** The root of a live page, with what its script needs to know. */
-export function renderLive({ context, base }: Reader, { board, cards, data, className }: LivePart, content: unknown): VNode {
-  const path = `${base}/boards/${board.id}`
-  // Nothing says that a claim has run out.
-  const expiries = cards.flatMap(({ claim }) => (claim == null ? [] : Date.parse(claim.expires_at) - context.web.clock()))
+export function renderLive(reader: Reader, { board, data, className }: LivePart, content: unknown): VNode {
+  const { context, base } = reader
+  const { web, session } = context
   return html`<article
     class=${className}
     id=${className}
     data-merge
-    data-board=${path}
-    data-events="${path}/events?after=${encodeURIComponent(board.changes_cursor!)}"
-    data-expiry=${expiries.length === 0 ? undefined : Math.max(0, Math.min(...expiries))}
+    data-feed=${board.id}
+    data-base=${base}
+    data-board="${base}/boards/${board.id}"
+    data-worker=${WORKER}
+    data-person=${session.user_id}
+    data-after=${board.changes_cursor}
+    data-as=${decidedBy(reader, reader.caller())}
+    data-now=${web.clock()}
     data-forms="${base}/do"
-    data-token=${context.session.form_token}
+    data-token=${session.form_token}
     ...${data}
   >
     ${renderDone(context)} ${content}

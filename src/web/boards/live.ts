@@ -1,42 +1,104 @@
 import type { ServerRequest } from 'srvx'
 import { isLive } from '../../auth/accounts/sessions.ts'
-import type { Caller } from '../../authz/context.ts'
-import { openStream } from '../../http/event-stream.ts'
-import type { Events } from '../../http/outcome.ts'
+import { encodeCursor } from '../../listing/pages.ts'
 import { whenAnswered } from '../../http/answered.ts'
+import { openStream, type Feed } from '../../http/event-stream.ts'
+import type { Events } from '../../http/outcome.ts'
 import type { Services } from '../../http/services.ts'
 import type { Change } from '../../model/change.ts'
 import { ApiError } from '../../model/errors.ts'
+import { isId } from '../../model/ids.ts'
+import { limits } from '../../model/limits.ts'
+import { CHANGES } from '../../resources/changes/feed.ts'
 import type { StreamedResult } from '../../resources/result.ts'
+import { indexes } from '../../store/indexes.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
+import { notFoundPage } from '../error-pages.ts'
 import type { Page, SignedInContext } from '../page-context.ts'
 import { securityHeaders } from '../security-headers.ts'
-import { authorsOf } from './authors.ts'
-import { workspacePage, type Reader } from './reader.ts'
-import type { ShownChange } from './shown-change.ts'
+import { describeChanges } from './board-changes.ts'
+import { STREAM_BOARDS } from './board-update.ts'
+import { filtersOf } from './filters.ts'
+import { auditOf, decidedBy, workspacePage, type Reader } from './reader.ts'
 
-/** The changes of a board as server-sent events: the feed of the API, with the names of those who made them. */
+/** Everything of a board. The script of a page with filters asks for its own update. */
+const UNFILTERED = { filters: filtersOf(new URLSearchParams()), cards: [] }
+/** Cards that a page can ask for besides those that have changed. */
+const MAX_CARDS = 20
+/** Changes that are read at once. */
+const MOST = String(limits.pageSize.max)
+
+/**
+ * The updates of boards as server-sent events, of all that a browser shows: it has few connections to one host. The query has `board`, an id, and
+ * `after`, the cursor of its feed, for each. An event has the `board` and its update, or the error with which that board ends.
+ */
 export const eventsPage: Page = {
-  ...workspacePage('boards/{board}/events', 'boards.events', async (reader) => {
+  ...workspacePage('events', 'boards.events', async (reader) => {
     const { context, workspaceId: partition } = reader
-    const { web, session, request, requestId, params, query, origin } = context
+    const { web, session, request, requestId, query, origin } = context
     const services = web.services()
+    const [boards, positions] = [query.getAll('board'), query.getAll('after')]
+    if (boards.length === 0 || boards.length > STREAM_BOARDS || !boards.every((id) => isId('board', id)))
+      throw new ApiError('validation_failed', { message: `The address names 1 to ${STREAM_BOARDS} boards.` })
     requireFewStreams(services, session.user_id, request)
-    const asked = { params: { board_id: params['board']! }, query: { after: query.get('after') ?? undefined } }
-    const answer = await reader.answer('boards.events', asked)
+    const feeds = await Promise.all(boards.map((board, i) => openFeed(reader, board, positions[i])))
+    const hidden = boards.filter((_board, i) => feeds[i]!.isHidden)
+    const audit = hidden.length > 0 && (await auditOf(context, 'boards.events', hidden))
+    if (hidden.length === boards.length) return { ...notFoundPage(), audit }
+    const asked = { request, method: request.method, requestId, partition }
+    return { raw: openStream(services, asked, feeds, { ...securityHeaders(origin) }), audit }
+  }),
+  isPart: true,
+}
+
+/** The update of a page of a board, for its script: what has changed after the cursor `after`, with the filters of the page, and each `card`. */
+export const changesPage: Page = {
+  ...workspacePage('boards/{board}/changes', 'boards.changes', async (reader) => {
+    const { params, query } = reader.context
+    const boardId = params['board']!
+    const { data, nextCursor } = await reader.read(
+      'boards.changes',
+      { board_id: boardId },
+      { after: query.get('after') ?? undefined, limit: MOST },
+    )
+    const found = { boardId, changes: data as Change[], next: nextCursor!, caller: reader.caller() }
+    const cards = query.getAll('card').slice(0, MAX_CARDS)
+    return { json: await describeChanges(reader, found, { filters: filtersOf(query), cards }) }
+  }),
+  isPart: true,
+}
+
+/** The updates of one board. One that the person may not read ends at its first read, and the others go on. */
+async function openFeed(reader: Reader, board: string, after: string | undefined): Promise<Feed & { readonly isHidden: boolean }> {
+  const { context } = reader
+  const about = { board }
+  let as: string | undefined
+  const show = async ({ caller, found }: Events): Promise<StreamedResult> => {
+    const changes = found.items.map(({ data }) => data as Change)
+    // The first event comes at once: the page may be older than what decides about it now.
+    const isSame = as === decidedBy(reader, caller)
+    as = decidedBy(reader, caller)
+    if (changes.length === 0 && isSame) return { ...found, items: [] }
+    const next = encodeCursor(CHANGES, found.position)
+    const update = await describeChanges(reader, { boardId: board, changes, next, caller }, UNFILTERED)
+    return { ...found, items: [{ id: next, data: { ...about, update } }] }
+  }
+  try {
+    const answer = await reader.answer('boards.events', { params: { board_id: board }, query: { after } })
     if (answer.kind !== 'events') throw new TypeError('a stream has events')
-    const show = async ({ caller, found }: Events) => ({ ...found, items: await describe(reader, caller, found) })
     const readNext = async (position: string) => {
       const next = await answer.next(position)
       // Afterwards: what was read is older than this.
       await requireSession(context)
       return show(next)
     }
-    const streamed = { request, method: request.method, requestId, partition }
-    return { raw: openStream(services, streamed, await show(answer), readNext, { ...securityHeaders(origin) }) }
-  }),
-  isPart: true,
+    return { about, first: await show(answer), readNext, isHidden: false }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const first = { items: [], position: '', index: indexes.changes(board) }
+    return { about, first, readNext: () => Promise.reject(error), isHidden: error.code === 'not_found' }
+  }
 }
 
 /**
@@ -58,27 +120,4 @@ function requireFewStreams({ rateLimits }: Services, userId: string, request: Se
 async function requireSession({ web, session }: SignedInContext): Promise<void> {
   const current = await transact(web.store, GLOBAL, web.random, (tx) => tx.get(keys.session(session.hash)))
   if (current === undefined || !isLive(current, web.clock())) throw new ApiError('unauthorized')
-}
-
-/** Changes as a page shows them. */
-async function describe(reader: Reader, caller: Caller, { items }: StreamedResult): Promise<StreamedResult['items']> {
-  if (items.length === 0) return items
-  const changes = items.map(({ data }) => data as Change)
-  const authors = await authorsOf(reader, changes, caller)
-  return items.map((item, i) => ({ ...item, data: shownChange(changes[i]!, authors[i]!, caller.userId) }))
-}
-
-function shownChange({ kind: changed, action, id, data, token_id, actor_id }: Change, by: string, userId: string): ShownChange {
-  // A claim has the id of its card, and is shown on it.
-  const kind = changed === 'claim' ? 'card' : changed
-  const { card_id = null, title, name = null } = (data ?? {}) as Readonly<Record<string, string>>
-  return {
-    kind,
-    action,
-    id,
-    card: kind === 'card' ? id : card_id,
-    title: title ?? name,
-    isOwn: token_id === null && actor_id === userId,
-    by,
-  }
 }

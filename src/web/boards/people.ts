@@ -6,6 +6,9 @@ import { readAll, type Reader } from './reader.ts'
 /** How many pages of the directory are read at most, to find names. */
 const MAX_PAGES = 20
 
+/** What somebody is called who is no member any more. */
+export const FORMER_MEMBER = 'A former member'
+
 /** Somebody who can be chosen. */
 export interface Member {
   readonly user_id: string
@@ -21,7 +24,7 @@ export interface People {
 export async function readPeople(reader: Reader): Promise<People> {
   const { items } = await readAll<Member>(reader, ['members.list'], MAX_PAGES)
   const names = new Map(items.map(({ user_id, display_name }) => [user_id, display_name]))
-  return { members: items, nameOf: (userId) => names.get(userId) ?? 'A former member' }
+  return { members: items, nameOf: (userId) => names.get(userId) ?? FORMER_MEMBER }
 }
 
 const TINTS = 6

@@ -123,6 +123,14 @@ export function readerOf(context: SignedInContext, workspaceId = context.params[
   }
 }
 
+/**
+ * What decides about a board besides its own records, which are in its feed: the role of the person in the workspace, and the policy.
+ * A page that was made with another one is fetched again.
+ */
+export function decidedBy({ context }: Reader, { membership }: Caller): string {
+  return `${membership.role} ${context.web.services().engine.hash.slice(0, 16)}`
+}
+
 /** A request of a page to an operation: as below /v1, but for a person. */
 async function answerPerson(context: SignedInContext, workspaceId: string, id: string, asked: Asked): Promise<Answer> {
   const { web, session, requestId, request } = context
@@ -212,8 +220,8 @@ export async function ifFound(context: SignedInContext, operation: string, respo
 }
 
 /** The entry of a denial. The trail of a workspace has only what its members did; the address can name any other one, and anything as an id. */
-async function auditOf({ web, session, params }: SignedInContext, operation: string): Promise<PageAudit> {
+export async function auditOf({ web, session, params }: SignedInContext, operation: string, named?: readonly string[]): Promise<PageAudit> {
   const { workspace = '', ...others } = params
   const member = await workspaceOf(web, session.user_id, workspace)
-  return { operation: `web.${operation}`, workspaceId: member?.id, ids: Object.values(others).filter(isAnyId) }
+  return { operation: `web.${operation}`, workspaceId: member?.id, ids: named ?? Object.values(others).filter(isAnyId), outcome: 'denied' }
 }

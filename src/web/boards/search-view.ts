@@ -4,12 +4,12 @@ import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import { html } from '../html.ts'
 import { renderDay, renderDistance } from '../times.ts'
 import type { ListedCard } from './board-data.ts'
-import { renderDue } from './board-view.ts'
 import { renderCrumbs } from './crumbs.ts'
 import { doneSign } from './icons.ts'
 import { renderPerson, type People } from './people.ts'
 import { addressOf, cardViews, isAboutDue, type CardSearch, type CardView } from './search-filters.ts'
 import { renderSearchForm } from './search-form.ts'
+import { renderDue } from './tile.ts'
 
 /** A page of the cards that a search has found. */
 export interface FoundCards {

@@ -1,4 +1,4 @@
-import type { ShownChange } from './shown-change.ts'
+import type { ShownChange } from './board-update.ts'
 
 /** What a change did, where that is not said by its action alone. */
 const VERBS: Readonly<Record<string, string>> = {

@@ -70,7 +70,7 @@ addEventListener('keydown', (event) => {
   const isTyping = target.matches('input, select, textarea')
   const keys = document.querySelector<HTMLDialogElement>('[data-keys]')
   if (key === 'Escape') {
-    const { card, board } = document.querySelector<HTMLElement>('[data-events]')?.dataset ?? {}
+    const { card, board } = document.querySelector<HTMLElement>('[data-feed]')?.dataset ?? {}
     if (isTyping) target.blur()
     else if ([...document.querySelectorAll('[data-draft]')].some(hasText)) return
     else if (card !== undefined) location.assign(board!)

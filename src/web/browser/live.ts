@@ -1,23 +1,23 @@
 /**
- * Makes a page of boards live. Without it the page works, and is up to date when it is loaded. The page is fetched again when something has
- * changed, and what differs is put in its place.
+ * Makes a page of boards live. Without it the page works, and is up to date when it is loaded. A board gets the cards and columns that have changed;
+ * the page of a card, and a board of which much has changed, are fetched again, and what differs is put in its place.
  */
-import type { ShownChange } from '../boards/shown-change.ts'
-import { focusOn } from './focus.ts'
-import { hasText, keepOpen, merge } from './merge.ts'
+import type { BoardUpdate, ShownChange } from '../boards/board-update.ts'
 import { noteOf, sentenceOf } from '../boards/sentences.ts'
+import type { Message } from './board-stream.ts'
+import { connectionOf } from './connection.ts'
+import { focusOn } from './focus.ts'
+import { putFragments } from './fragments.ts'
+import { hasText, keepOpen, merge } from './merge.ts'
 import { showTimes } from './times.ts'
 import { announce } from './toast.ts'
 
-const root = document.querySelector<HTMLElement>('[data-events]')
-
-let running: Promise<void> | undefined
-let again = false
+const root = document.querySelector<HTMLElement>('[data-feed]')
 
 let holds = 0
 const held: (() => void)[] = []
 
-/** Keeps the page as it is while a person moves something on it. @returns what ends that; it can be called twice */
+/** Keeps the page as it is while a person moves something on it. @returns how that ends; it can be called twice */
 export function hold(): () => void {
   let isOver = false
   holds++
@@ -28,18 +28,56 @@ export function hold(): () => void {
   }
 }
 
-/** Fetches the page, and shows what differs. A call during another one leads to one more afterwards. */
-export async function refresh(): Promise<void> {
-  if (running !== undefined) {
-    again = true
-    return running
-  }
-  running = fetchPage().catch(() => setState('waiting'))
-  await running
-  running = undefined
-  if (again) {
-    again = false
-    await refresh()
+async function whenReleased(): Promise<void> {
+  while (holds > 0) await new Promise<void>((resolve) => held.push(resolve))
+}
+
+/** An update that has come. */
+interface Come {
+  readonly update: BoardUpdate
+  /** whether the page has asked for it: it was made after all that was shown before */
+  readonly isAsked: boolean
+}
+
+// What is to be done: fetch the page, ask what has changed, and show what has come. One after another.
+let isStale = false
+let isBehind = false
+const come: Come[] = []
+let running: Promise<void> | undefined
+
+/** Fetches the page, and shows what differs. */
+export function refresh(): Promise<void> {
+  isStale = true
+  return run()
+}
+
+/** Shows what has changed on the board since the page was shown last, such as what the person has done. The page of a card is fetched again. */
+export function catchUp(): Promise<void> {
+  if (root === null || root.dataset['card'] !== undefined) return refresh()
+  isBehind = true
+  return run()
+}
+
+function run(): Promise<void> {
+  running ??= work()
+    .catch(() => setState('waiting'))
+    .finally(() => (running = undefined))
+  return running
+}
+
+async function work(): Promise<void> {
+  while (isStale || isBehind || come.length > 0) {
+    if (isBehind) {
+      isBehind = false
+      const update = await fetchUpdate()
+      if (update !== undefined) come.push({ update, isAsked: true })
+    }
+    if (holds > 0) {
+      // What was made before a card was dropped does not have it there.
+      await whenReleased()
+      come.length = 0
+      isBehind = true
+    } else await show(come.splice(0))
   }
 }
 
@@ -53,45 +91,51 @@ function leave(go: () => void): void {
 }
 
 async function fetchPage(): Promise<void> {
+  isStale = false
   let response: Response
   let text: string
   // What was fetched before a card was dropped does not have it there.
   do {
-    if (holds > 0) await new Promise<void>((resolve) => held.push(resolve))
+    await whenReleased()
     response = await fetch(location.href, { headers: { accept: 'text/html' } })
     text = await response.text()
   } while (holds > 0)
   if (response.redirected && new URL(response.url).pathname !== location.pathname) return leave(() => location.assign(response.url))
   const page = new DOMParser().parseFromString(text, 'text/html')
-  const next = page.querySelector('[data-events]')
-  if (next === null) return location.reload()
-  const focused = idsAround(document.activeElement)
-  clearHighlights()
-  // Both are written for the same moment: otherwise, each time that was written anew would look like a change.
-  const now = Date.now()
-  for (const version of [root!, next]) showTimes(version, now)
-  keepOpen(root!, next)
-  merge(root!, document.adoptNode(next))
+  const next = page.querySelector('[data-feed]')
+  if (next === null || root === null) return location.reload()
+  keepFocus(() => {
+    // Both are written for the same moment: otherwise, each time that was written anew would look like a change.
+    const now = Date.now()
+    for (const version of [root, next]) showTimes(version, now)
+    keepOpen(root, next)
+    merge(root, document.adoptNode(next))
+  })
   document.title = page.title
-  refreshAtExpiry()
-  showHighlights()
-  if (document.activeElement === document.body) focused.some((id) => focusOn(document.getElementById(id)))
+  after = root.dataset['after']!
+  setClock(Number(root.dataset['now']))
 }
 
-/** The ids of an element and of what it is in, as far as that is near: where the focus goes when the element is gone. */
-function idsAround(element: Element | null): string[] {
+/** Asks what has changed. @param cards whose tiles are asked for as well */
+async function fetchUpdate(): Promise<BoardUpdate | undefined> {
+  const query = new URLSearchParams(location.search)
+  query.set('after', after)
+  for (const id of expired()) query.append('card', id)
+  const response = await fetch(`${root!.dataset['board']}/changes?${query}`, { headers: { accept: 'application/json' } })
+  if (response.ok) return (await response.json()) as BoardUpdate
+  // Too much was missed, or the page knows what is wrong.
+  if (response.status !== 429) isStale = true
+  return undefined
+}
+
+/** Changes the page. What has the focus keeps it, or what it is in, as far as that is near. */
+function keepFocus(change: () => void): void {
   const ids: string[] = []
-  for (let at = element; at !== null && ids.length < 3; at = at.parentElement) if (at.id !== '') ids.push(at.id)
-  return ids
-}
-
-let expiry: number | undefined
-
-/** A claim that runs out is no change of the board. The page says how long the next one lasts, whatever the clock of the browser says. */
-function refreshAtExpiry(): void {
-  clearTimeout(expiry)
-  const left = root?.dataset['expiry']
-  if (left !== undefined) expiry = setTimeout(() => void refresh(), Number(left) + 500)
+  for (let at = document.activeElement; at !== null && ids.length < 3; at = at.parentElement) if (at.id !== '') ids.push(at.id)
+  clearHighlights()
+  change()
+  showHighlights()
+  if (document.activeElement === document.body) ids.some((id) => focusOn(document.getElementById(id)))
 }
 
 /** How long a change is marked, in milliseconds. */
@@ -127,11 +171,45 @@ function titleOf(card: string | null): string | undefined {
   return title?.textContent ?? undefined
 }
 
-async function show(changes: readonly ShownChange[]): Promise<void> {
+/** The cursor of the change feed up to which the page is, and the number of the last change that was shown. */
+let after = root?.dataset['after'] ?? ''
+let lastSeq = 0
+
+/** Shows updates, in their order. */
+async function show(all: readonly Come[]): Promise<void> {
+  // The stream says later what was asked for meanwhile.
+  const updates = all.filter(({ isAsked, update: { changes } }) => isAsked || changes.length === 0 || changes.at(-1)!.seq > lastSeq)
+  const changes = updates.flatMap(({ update }) => update.changes).filter(({ seq }) => seq > lastSeq)
   const before = new Map(changes.map(({ card }) => [card, { column: columnOf(card), title: titleOf(card) }]))
-  await refresh()
+  const shown = updates.map(({ update }) => update)
+  if (needsPage(shown, changes)) await fetchPage()
+  else {
+    if (root!.dataset['card'] === undefined)
+      keepFocus(() => {
+        for (const update of shown) if (putFragments(update, Date.now())) isStale = true
+      })
+    after = changes.length > 0 || updates.some(({ isAsked }) => isAsked) ? shown.at(-1)!.next : after
+    if (shown.length > 0) setClock(shown.at(-1)!.now)
+  }
+  lastSeq = changes.at(-1)?.seq ?? lastSeq
+  if (changes.length > 0) tell(changes, before)
+}
+
+/** Whether updates are not enough, so that the page is fetched again. */
+function needsPage(updates: readonly BoardUpdate[], changes: readonly ShownChange[]): boolean {
+  const { card: ofCard, as, whole } = root!.dataset
+  if (isStale || updates.some((update) => update.as !== as)) return true
+  if (ofCard !== undefined) return changes.some(({ card, kind }) => card === ofCard || kind === 'column' || kind === 'label')
+  return updates.some(({ isWhole }) => isWhole) || (whole !== undefined && changes.length > 0)
+}
+
+type Before = ReadonlyMap<string | null, { readonly column: string | undefined; readonly title: string | undefined }>
+
+/** Says who has changed what, and marks it for some time. */
+function tell(changes: readonly ShownChange[], before: Before): void {
+  const ofCard = root!.dataset['card']
   const said = changes
-    .filter(({ isOwn }) => !isOwn)
+    .filter(({ isOwn, card, kind }) => !isOwn && (ofCard === undefined || card === ofCard || kind === 'column' || kind === 'label'))
     .map((change) => {
       const { kind, id, card, action } = change
       const { column: from, title } = before.get(card)!
@@ -140,6 +218,7 @@ async function show(changes: readonly ShownChange[]): Promise<void> {
       highlights.set(place, { text: noteOf(change, isMoved), until: Date.now() + HIGHLIGHT })
       return sentenceOf(change, { cardTitle: titleOf(card) ?? title, isMoved })
     })
+  if (said.length === 0) return
   clearHighlights()
   showHighlights()
   announce(said.slice(-3).join('. '))
@@ -148,6 +227,27 @@ async function show(changes: readonly ShownChange[]): Promise<void> {
     showHighlights()
     if (highlights.size === 0) announce('')
   }, HIGHLIGHT + 50)
+}
+
+/** How far the clock of the service is ahead of this one, in milliseconds. */
+let ahead = 0
+let expiry: number | undefined
+
+/** The claims that this page shows: a card, and the time until which it is claimed. */
+const claims = () =>
+  Array.from(document.querySelectorAll<HTMLElement>('[data-until]'), ({ id, dataset }) => [id, Date.parse(dataset['until']!)] as const)
+
+/** The cards on this board whose claims have run out: no change says so. */
+function expired(): string[] {
+  return root!.dataset['card'] !== undefined ? [] : claims().flatMap(([id, until]) => (until <= Date.now() + ahead ? [id] : []))
+}
+
+/** Takes the time of the service, and waits for the next claim that runs out. */
+function setClock(now: number): void {
+  ahead = now - Date.now()
+  clearTimeout(expiry)
+  const next = Math.min(...claims().map(([, until]) => until))
+  if (next !== Infinity) expiry = setTimeout(() => disconnectNow && void catchUp(), Math.max(next - now, 0) + 500)
 }
 
 const STATES = { live: 'Live', waiting: 'Reconnecting' }
@@ -159,69 +259,66 @@ function setState(state: keyof typeof STATES): void {
   sign.querySelector('[data-live-text]')!.textContent = STATES[state]
 }
 
-let source: EventSource | undefined
-let lastId: string | undefined
-let retry = 1000
-const waiting: ShownChange[] = []
-let timer: number | undefined
-
-function connect(): void {
-  const { events, card: ofCard } = root!.dataset
-  const url = new URL(events!, location.href)
-  if (lastId !== undefined) url.searchParams.set('after', lastId)
-  source = new EventSource(url)
-  source.addEventListener('open', () => {
-    retry = 1000
-    setState('live')
-  })
-  source.addEventListener('change', ({ lastEventId, data }) => {
-    lastId = lastEventId
-    const change = JSON.parse(data) as ShownChange
-    if (ofCard !== undefined && change.card !== ofCard && change.kind !== 'column' && change.kind !== 'label') return
-    waiting.push(change)
-    clearTimeout(timer)
-    timer = setTimeout(() => show(waiting.splice(0)), 60)
-  })
-  source.addEventListener('error', (event) => {
-    if (event instanceof MessageEvent) {
-      // The service has ended the stream, and says why: the page then says it too.
-      disconnect()
-      leave(() => location.reload())
-    } else {
-      setState('waiting')
-      if (source?.readyState === EventSource.CLOSED) connectLater()
-    }
-  })
+function receive(message: Message): void {
+  if ('state' in message) {
+    setState(message.state)
+    // It may be that the session is over. The page knows.
+    if (message.state === 'waiting') void catchUp()
+  } else if ('isBehind' in message) void ask()
+  else if ('ended' in message) {
+    disconnect()
+    if (message.ended === 'cursor_expired') void refresh().then(connect)
+    else leave(() => location.reload())
+  } else if ('update' in message) {
+    // With filters, the page asks for what they show.
+    if (isFiltered() && message.update.changes.length > 0) return void ask()
+    come.push({ update: message.update, isAsked: false })
+    void run()
+  }
 }
 
-/** The feed may be too old, or the session over: the page knows. */
-function connectLater(): void {
-  disconnect()
-  setTimeout(async () => {
-    lastId = undefined
-    await refresh()
-    if (document.visibilityState === 'visible') connect()
-  }, retry)
-  retry = Math.min(retry * 2, 30000)
+/** Asks what has changed, and shows what of it this page has. */
+function ask(): Promise<void> {
+  isBehind = true
+  return run()
+}
+
+const FILTERS = ['q', 'label', 'assignee', 'due', 'state']
+
+function isFiltered(): boolean {
+  const query = new URLSearchParams(location.search)
+  return root!.dataset['card'] === undefined && FILTERS.some((name) => (query.get(name) ?? '') !== '')
+}
+
+let disconnectNow: (() => void) | undefined
+
+/** A tab in the background asks for nothing until somebody looks at it. */
+function connect(): void {
+  if (disconnectNow !== undefined || document.visibilityState === 'hidden') return
+  disconnectNow = watch!(after, receive, () => void ask())
+  if (claims().some(([, until]) => until <= Date.now() + ahead)) void catchUp()
 }
 
 function disconnect(): void {
-  source?.close()
-  source = undefined
+  disconnectNow?.()
+  disconnectNow = undefined
 }
+
+let watch: ReturnType<typeof connectionOf> | undefined
 
 /** Connects a page that shows a board or a card. */
 export function goLive(): void {
   if (root === null || !('EventSource' in globalThis)) return
+  const { base, feed, worker, person } = root.dataset
+  watch = connectionOf({ base: new URL(base!, location.href).href, board: feed! }, worker!, `${base} ${person}`)
+  setClock(Number(root.dataset['now']))
   connect()
-  refreshAtExpiry()
-  // A browser has few connections to one host: hidden windows need none.
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'hidden') disconnect()
-    else if (source === undefined) connect()
+    else connect()
   })
   addEventListener('pagehide', disconnect)
   addEventListener('pageshow', ({ persisted }) => {
-    if (persisted && source === undefined) connect()
+    if (persisted) connect()
   })
 }

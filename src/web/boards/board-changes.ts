@@ -1,0 +1,147 @@
+import { renderToString } from 'preact-render-to-string'
+import type { Caller } from '../../authz/context.ts'
+import type { Change } from '../../model/change.ts'
+import { OWN_ID } from '../../model/fields.ts'
+import { limits } from '../../model/limits.ts'
+import { isActive } from '../../model/workspace.ts'
+import type { BoardSnapshot } from '../../resources/boards/schema.ts'
+import { matcher } from '../../resources/cards/filter.ts'
+import { keys } from '../../store/keys.ts'
+import { authorsOf, readHolders } from './authors.ts'
+import { readControls } from './board-controls.ts'
+import type { ListedCard, TileFacts } from './board-data.ts'
+import type { BoardUpdate, Fragment, ShownChange } from './board-update.ts'
+import { renderLane } from './board-view.ts'
+import { cardQuery, isFiltered, matchesDue, type BoardFilters } from './filters.ts'
+import { FORMER_MEMBER, readPeople } from './people.ts'
+import { decidedBy, type Reader } from './reader.ts'
+import { tileHtml } from './tile.ts'
+
+/** With more cards than that, the page is fetched again: it is read at once. */
+const MAX_TILES = 30
+/** What stands in many places of a page. */
+const WHOLE: ReadonlySet<string> = new Set(['board', 'board_member', 'label'])
+
+/** What was read of the change feed of a board. */
+interface FoundChanges {
+  readonly boardId: string
+  readonly changes: readonly Change[]
+  /** the cursor after them */
+  readonly next: string
+  /** as the changes were read: a role can change while a page is open */
+  readonly caller: Caller
+}
+
+/** What a page asks for besides the changes. */
+interface Asked {
+  /** only cards that match are shown */
+  readonly filters: BoardFilters
+  /** further cards that the page shows */
+  readonly cards: readonly string[]
+}
+
+/**
+ * Makes the update of a page. Each fragment is read as the person may read it now: it can be newer than the change, and never older.
+ * @throws {ApiError} if the person may not read the board any more
+ */
+export async function describeChanges(
+  reader: Reader,
+  { boardId, changes, next, caller }: FoundChanges,
+  { filters, cards }: Asked,
+): Promise<BoardUpdate> {
+  const authors = await authorsOf(reader, changes, caller)
+  const shown = changes.map((change, i) => shownChange(change, authors[i]!, caller.userId))
+  const cardIds = [...new Set([...cards, ...shown.flatMap(({ card }) => card ?? [])])]
+  const columnIds = [...new Set(shown.flatMap(({ kind, id }) => (kind === 'column' ? [id] : [])))]
+  const isWhole = changes.length >= limits.pageSize.max || cardIds.length > MAX_TILES || shown.some(({ kind }) => WHOLE.has(kind))
+  return {
+    next,
+    now: reader.context.web.clock(),
+    as: decidedBy(reader, caller),
+    isWhole,
+    changes: shown,
+    tiles: isWhole || cardIds.length === 0 ? {} : await readTiles(reader, boardId, cardIds, filters),
+    lanes: isWhole || columnIds.length === 0 ? {} : await readLanes(reader, boardId, columnIds),
+  }
+}
+
+function shownChange({ seq, kind: changed, action, id, data, token_id, actor_id }: Change, by: string, userId: string): ShownChange {
+  // A claim has the id of its card, and is shown on it.
+  const kind = changed === 'claim' ? 'card' : changed
+  const { card_id = null, title, name = null } = (data ?? {}) as Readonly<Record<string, string>>
+  return {
+    seq,
+    kind,
+    action,
+    id,
+    card: kind === 'card' ? id : card_id,
+    title: title ?? name,
+    isOwn: token_id === null && actor_id === userId,
+    by,
+  }
+}
+
+async function readTiles(
+  reader: Reader,
+  boardId: string,
+  cardIds: readonly string[],
+  filters: BoardFilters,
+): Promise<Record<string, Fragment | null>> {
+  const found = await Promise.all(cardIds.map((card_id) => reader.find<ListedCard>('cards.read', { card_id }, { include: 'counts,claim' })))
+  const matches = await readFilter(reader, boardId, filters)
+  const cards = found.filter((card) => card !== undefined && card.board_id === boardId && card.archived_at === null && matches(card))
+  const facts = await readTileFacts(reader, cards as readonly ListedCard[])
+  const fragments = cards.map((card) => [card!.id, { column: card!.column_id, html: tileHtml(card!, facts) }] as const)
+  return { ...Object.fromEntries(cardIds.map((id) => [id, null])), ...Object.fromEntries(fragments) }
+}
+
+/** Reads a predicate for the cards that match the filters of a page. */
+async function readFilter(reader: Reader, boardId: string, filters: BoardFilters): Promise<(card: ListedCard) => boolean> {
+  if (!isFiltered(filters)) return () => true
+  const { labels } = (await reader.read('boards.read', { board_id: boardId }, { include: 'labels' })).data as BoardSnapshot
+  const { q, label_id, assignee_id, completed } = cardQuery(filters, labels!, (await readPeople(reader)).members)
+  const matches = matcher({
+    archived: false,
+    q,
+    label_id,
+    assignee_id: assignee_id === OWN_ID ? reader.caller().userId : assignee_id,
+    completed: completed === undefined ? undefined : completed === 'true',
+  })
+  const now = reader.context.web.clock()
+  return (card) => matches(card) && matchesDue(filters, card, now)
+}
+
+/** Reads what a few tiles need. The people are the members of the workspace, whom everybody in it may list. */
+async function readTileFacts(reader: Reader, cards: readonly ListedCard[]): Promise<TileFacts> {
+  const holders = await readHolders(reader, cards)
+  const labelIds = [...new Set(cards.flatMap(({ label_ids }) => label_ids))]
+  const userIds = [...new Set(cards.flatMap(({ assignee_ids }) => assignee_ids))]
+  const [labels, members] =
+    labelIds.length + userIds.length === 0
+      ? [[], []]
+      : await reader.transact(async (tx) => [
+          await tx.read(labelIds.map((id) => keys.label(id))),
+          await tx.read(userIds.map((id) => keys.membership(id))),
+        ])
+  const labelOf = new Map(labelIds.map((id, i) => [id, labels[i]]))
+  const memberOf = new Map(userIds.map((id, i) => [id, members[i]]))
+  return {
+    base: reader.base,
+    labelOf: (id) => labelOf.get(id),
+    nameOf: (id) => {
+      const member = memberOf.get(id)
+      return isActive(member) ? member.display_name : FORMER_MEMBER
+    },
+    holderOf: (tokenId) => holders.get(tokenId),
+    now: reader.context.web.clock(),
+  }
+}
+
+/** Reads columns without their cards: the page has those. */
+async function readLanes(reader: Reader, boardId: string, columnIds: readonly string[]): Promise<Record<string, Fragment | null>> {
+  const board = (await reader.read('boards.read', { board_id: boardId }, { include: 'columns' })).data as BoardSnapshot
+  const columns = board.columns!.filter(({ id }) => columnIds.includes(id))
+  const controls = await readControls(reader, board, [])
+  const lanes = columns.map((column) => [column.id, { html: renderToString(renderLane(controls, { column, cards: [] }, '')) }] as const)
+  return { ...Object.fromEntries(columnIds.map((id) => [id, null])), ...Object.fromEntries(lanes) }
+}

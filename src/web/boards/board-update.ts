@@ -1,0 +1,44 @@
+/** What a live page gets to know: what has changed on its board since a place in the change feed, and the fragments that are shown now. */
+export interface BoardUpdate {
+  /** the cursor of the change feed after these changes */
+  readonly next: string
+  /** the time of the service, in milliseconds since 1970 */
+  readonly now: number
+  /** by what the page of a person is decided, besides the board: if it is another one, the page is fetched again */
+  readonly as: string
+  /** whether something has changed of which there are no fragments: the page is fetched again */
+  readonly isWhole: boolean
+  readonly changes: readonly ShownChange[]
+  /** the cards that have changed, by their ids; null: the board does not show it any more */
+  readonly tiles: Readonly<Record<string, Fragment | null>>
+  /** the columns that have changed, without their cards; null: the board does not show it any more */
+  readonly lanes: Readonly<Record<string, Fragment | null>>
+}
+
+/** An element of a page. */
+export interface Fragment {
+  /** of a tile: the column that it is in */
+  readonly column?: string
+  readonly html: string
+}
+
+/** A change, as a page says it. */
+export interface ShownChange {
+  /** the number of the change in the feed of its board */
+  readonly seq: number
+  /** `card`, `column`, … */
+  readonly kind: string
+  readonly action: 'created' | 'updated' | 'deleted' | 'claimed' | 'released'
+  readonly id: string
+  /** the card that it is on */
+  readonly card: string | null
+  /** what it is called now */
+  readonly title: string | null
+  /** whether the person who looks has made it, without a token */
+  readonly isOwn: boolean
+  /** who made it, in words */
+  readonly by: string
+}
+
+/** How many boards a stream has at most. */
+export const STREAM_BOARDS = 50

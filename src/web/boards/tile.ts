@@ -1,0 +1,114 @@
+import { LRUCache } from 'lru-cache'
+import type { VNode } from 'preact'
+import { renderToString } from 'preact-render-to-string'
+import { html } from '../html.ts'
+import { distance } from '../time-texts.ts'
+import { renderDay, renderDistance, renderTime } from '../times.ts'
+import type { ListedCard, TileFacts } from './board-data.ts'
+import { dueState, type DueState } from './filters.ts'
+import { doneSign, icon, swatch } from './icons.ts'
+import { renderPerson } from './people.ts'
+
+/** Labels and people that a card on a board shows; the others are counted. */
+const SHOWN = { labels: 4, people: 3 }
+/** How many characters of tiles a process keeps, with what they were rendered from. */
+const KEPT = 16 * 1024 * 1024
+
+/** All that the HTML of a tile depends on. */
+type Tile = ReturnType<typeof tileOf>
+
+const rendered = new LRUCache<string, string>({ maxSize: KEPT, sizeCalculation: (text, key) => text.length + key.length })
+
+/**
+ * The HTML of a card on a board: the same in the first page and in an update. Nothing of it depends on what the person may do, so it is rendered
+ * once for all who see the same.
+ */
+export function tileHtml(card: ListedCard, facts: TileFacts): string {
+  const tile = tileOf(card, facts)
+  const key = JSON.stringify(tile)
+  const known = rendered.get(key)
+  if (known !== undefined) return known
+  const text = renderToString(renderTile(tile, facts.now))
+  rendered.set(key, text)
+  return text
+}
+
+function tileOf(card: ListedCard, { base, labelOf, nameOf, holderOf, now }: TileFacts) {
+  const { id, title, position, due_at, completed_at, cover_attachment_id: cover, label_ids, assignee_ids, counts, claim } = card
+  const labels = label_ids.flatMap((label) => labelOf(label) ?? []).map(({ color, name }) => [color, name] as const)
+  return {
+    base,
+    id,
+    title,
+    position,
+    cover,
+    labels: labels.slice(0, SHOWN.labels),
+    moreLabels: Math.max(labels.length - SHOWN.labels, 0),
+    people: assignee_ids.slice(0, SHOWN.people).map((userId) => [userId, nameOf(userId)] as const),
+    morePeople: Math.max(assignee_ids.length - SHOWN.people, 0),
+    due_at,
+    completed_at,
+    // A day is shown with its year unless that is this year.
+    dueState: due_at === null ? '' : `${dueState({ due_at, completed_at }, now)} ${new Date(now).getUTCFullYear()}`,
+    isDescribed: card.description !== '',
+    counts: [counts?.subtasks ?? 0, counts?.comments ?? 0, counts?.attachments ?? 0],
+    until: claim?.expires_at,
+    holder: claim == null ? undefined : holderOf(claim.token_id),
+    distance: claim == null ? undefined : distance(Date.parse(claim.expires_at), now),
+  }
+}
+
+/** @param now which counts only as far as the tile says so */
+function renderTile(tile: Tile, now: number): VNode {
+  const { base, id, title, position, cover, labels, moreLabels, people, morePeople, completed_at, until } = tile
+  return html`<li class=${completed_at === null ? 'tile' : 'tile completed'} id=${id} data-position=${position} data-until=${until}>
+    ${cover !== null && html`<img class="cover" src="${base}/attachments/${cover}" alt="" loading="lazy" decoding="async" />`}
+    ${
+      labels.length > 0 &&
+      html`<p class="labels">
+        <span class="unseen">Labels: </span>
+        ${labels.map(([color, name]) => html`<span class="label">${swatch(color, 'dot')}${name}</span>`)}
+        ${moreLabels > 0 && html`<span class="label">+${moreLabels}</span>`}
+      </p>`
+    }
+    <a class="tile-title" href="${base}/cards/${id}">${title}</a>
+    <button type="button" class="tile-menu" aria-haspopup="menu" aria-label="Actions: ${title}"></button>
+    ${renderFacts(tile, now)}
+    ${
+      until !== undefined &&
+      html`<p class="holder">
+        ${icon('claim')}<span>Claimed by ${tile.holder}, until ${renderTime(until)} (${renderDistance(until, now)})</span>
+      </p>`
+    }
+    ${
+      people.length > 0 &&
+      html`<p class="people">
+        ${people.map(([userId, name]) => renderPerson(userId, name))} ${morePeople > 0 && html`<span class="hint">+${morePeople}</span>`}
+      </p>`
+    }
+  </li>`
+}
+
+const DUE_WORDS: Readonly<Record<DueState, string>> = { done: '', overdue: 'overdue since ', soon: 'due soon: ', later: 'due ' }
+
+/** The due time of a card: a colored sign and the time, as a page shows it. */
+export function renderDue(card: { due_at: string; completed_at: string | null }, time: VNode, now: number): VNode {
+  const state = dueState(card, now)
+  return html`<span class="fact due ${state}">${icon('due')}<span class="unseen">${DUE_WORDS[state]}</span>${time}</span>`
+}
+
+function renderFacts({ due_at, completed_at, isDescribed, counts }: Tile, now: number): VNode | undefined {
+  const facts = [
+    completed_at !== null && doneSign(),
+    due_at !== null && renderDue({ due_at, completed_at }, renderDay(due_at, now), now),
+    isDescribed && html`<span class="fact">${icon('description')}<span class="unseen">has a description</span></span>`,
+    ...(['subtasks', 'comments', 'attachments'] as const).map((name, i) => {
+      const count = counts[i]!
+      return (
+        count > 0 &&
+        html`<span class="fact">${icon(name)}${count}<span class="unseen"> ${count === 1 ? name.slice(0, -1) : name}</span></span>`
+      )
+    }),
+  ].filter((fact) => fact !== false)
+  return facts.length === 0 ? undefined : html`<p class="facts">${facts}</p>`
+}
