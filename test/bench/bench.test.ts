@@ -10,6 +10,13 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   folder: ['POST card', 'PATCH card', 'first card of 100'],
   scale: ['memory', 'memory', 'memory'],
   start: ['Node.js alone', 'fs, 2 workspaces', 'fs, empty', 'memory, with the demo data'],
+  watchers: [
+    'one change, 8 watchers: CPU in ms',
+    'one change, 8 watchers: bytes for each',
+    '20 watchers, 5 changes a second: CPU in % of a core',
+    '20 watchers, 5 changes a second: shown later than 1 s, of 100',
+    'the page: CPU in ms',
+  ],
 }
 
 test('each table of the benchmark has a test', () => {

@@ -1,21 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { PolicyFiles } from '../../src/policy/engine.ts'
 import { buildTeam, startForSuite } from '../support/board-team.ts'
-import { load, shippedFiles } from '../support/policy.ts'
+import { load } from '../support/policy.ts'
+import { readersOnly } from '../support/readers-only.ts'
 import type { Service } from '../support/service.ts'
 import { formOf, signedIn } from '../support/visitor.ts'
-
-/** A policy in which only its creator changes a board and what is on it; the others with access read it. */
-function readersOnly(): PolicyFiles {
-  const { permissions, operations } = shippedFiles
-  const rule = /(?<=  - id: (?:P4|P8|P9|P11)\n(?:    .*\n)*?    conditions: \{ board\.access: true)(?= \}\n)/g
-  const decision = /^(.* P(?:4|8|9|11), .*)$/gm
-  return {
-    ...shippedFiles,
-    permissions: { ...permissions, text: permissions.text.replace(rule, ', board.caller: creator') },
-    operations: { ...operations, text: operations.text.replace(decision, (line) => line.replaceAll('access', 'creator')) },
-  }
-}
 
 /** A board of an owner with two columns and a card. */
 async function buildBoard(service: Service) {
@@ -99,6 +87,8 @@ describe('with a policy in which others only read a board', async () => {
     const [own, other] = await Promise.all([owner, reader].map(async (person) => (await signedIn(service, person)).open(path)))
     expect(controlsOn(own!.text)).toContain('cards.create')
     expect([other!.status, controlsOn(other!.text)]).toEqual([200, ['archive', 'members']])
-    expect(other!.text).not.toMatch(/tile-menu|Add card|Add column|picked up/)
+    // A tile is the same for all: the style sheet hides its menu where there is nothing in it.
+    expect(other!.text).toMatch(/ data-may[ >]/)
+    expect(other!.text).not.toMatch(/Add card|Add column|picked up/)
   })
 })

@@ -98,7 +98,7 @@ describe('signing in for a page', () => {
 
   test('an image or a stream is no place to return to', async () => {
     const visitor = browser()
-    for (const path of [`/app/${person.workspaceId}/attachments/x`, `/app/${person.workspaceId}/boards/x/events`]) {
+    for (const path of [`/app/${person.workspaceId}/attachments/x`, `/app/${person.workspaceId}/events?board=x`]) {
       const answer = await visitor.request(path)
       expect([answer.status, visitor.jar.has('lk_return')]).toEqual([401, false])
     }

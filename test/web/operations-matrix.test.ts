@@ -107,7 +107,8 @@ const places: readonly (readonly [operation: string, path: (workspaceId: string,
   ['boards.read', (id, { board_id }) => `/app/${id}/boards/${board_id}/archive`],
   ['labels.list', (id, { board_id }) => `/app/${id}/boards/${board_id}/labels`],
   ['board_members.list', (id, { board_id }) => `/app/${id}/boards/${board_id}/members`],
-  ['boards.events', (id, { board_id }) => `/app/${id}/boards/${board_id}/events`],
+  ['boards.events', (id, { board_id }) => `/app/${id}/events?board=${board_id}`],
+  ['boards.changes', (id, { board_id }) => `/app/${id}/boards/${board_id}/changes`],
   ['cards.read', (id, { card_id }) => `/app/${id}/cards/${card_id}`],
   ['attachments.download', (id, { attachment_id }) => `/app/${id}/attachments/${attachment_id}`],
 ]
@@ -120,7 +121,7 @@ describe('the pages of boards answer what the decisions of the API say', async (
 
   const answer = async (target: string, isList: boolean, { caller, params }: Scenario): Promise<string> => {
     const { visitor } = visitors.get(caller.id)!
-    let page = await visitor.request(target, target.endsWith('/events') ? { method: 'HEAD' } : {})
+    let page = await visitor.request(target, target.includes('/events') ? { method: 'HEAD' } : {})
     const isListed = () => page.text.includes(params['board_id']!)
     for (let next = linkToMore(page.text); next !== undefined && !isListed(); next = linkToMore(page.text))
       page = await visitor.request(target.replace(/\?.*/, next))

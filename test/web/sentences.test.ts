@@ -3,7 +3,7 @@ import type { ShownChange } from '../../src/web/boards/board-update.ts'
 import { noteOf, sentenceOf } from '../../src/web/boards/sentences.ts'
 
 const change = (kind: string, action: ShownChange['action'], title: string | null = null): ShownChange => {
-  return { kind, action, id: 'x', card: 'y', title, isOwn: false, by: 'your token “bot”' }
+  return { seq: 1, kind, action, id: 'x', card: 'y', title, isOwn: false, by: 'your token “bot”' }
 }
 const [ON_CARD, ELSEWHERE] = [
   { cardTitle: 'Launch', isMoved: false },

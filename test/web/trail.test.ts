@@ -24,10 +24,11 @@ const own = (entries: readonly { operation: string; outcome: string; ids: readon
 
 describe('the audit trail of the web app', () => {
   test.each([
-    ['', 'boards.read'],
-    ['/events', 'boards.events'],
-  ])('has a board that is hidden from the person who asks for it: %j', async (rest, operation) => {
-    const path = `/app/${member.workspaceId}/boards/${boardId}${rest}`
+    ['boards/{id}', 'boards.read'],
+    ['boards/{id}/changes', 'boards.changes'],
+    ['events?board={id}', 'boards.events'],
+  ])('has a board that is hidden from the person who asks for it: %j', async (place, operation) => {
+    const path = `/app/${member.workspaceId}/${place.replace('{id}', boardId)}`
     const entries = await entriesIn(member.workspaceId, () => visitor.request(path))
     expect(own(entries)).toEqual([[`web.${operation}`, 'denied', [boardId]]])
     expect(entries[0]).toMatchObject({ user_id: member.id, token_id: null, status: 404 })

@@ -141,7 +141,9 @@ async function readTileFacts(reader: Reader, cards: readonly ListedCard[]): Prom
 async function readLanes(reader: Reader, boardId: string, columnIds: readonly string[]): Promise<Record<string, Fragment | null>> {
   const board = (await reader.read('boards.read', { board_id: boardId }, { include: 'columns' })).data as BoardSnapshot
   const columns = board.columns!.filter(({ id }) => columnIds.includes(id))
-  const controls = await readControls(reader, board, [])
+  // The forms lead back to the page.
+  const page = { ...reader.context, path: `${reader.base}/boards/${boardId}`, query: new URLSearchParams() }
+  const controls = { ...(await readControls(reader, board, [])), context: page }
   const lanes = columns.map((column) => [column.id, { html: renderToString(renderLane(controls, { column, cards: [] }, '')) }] as const)
   return { ...Object.fromEntries(columnIds.map((id) => [id, null])), ...Object.fromEntries(lanes) }
 }

@@ -73,7 +73,7 @@ export async function readBoard(reader: Reader): Promise<BoardData> {
         cards: first.items.filter((card) => card.column_id === one.id && matches(card)),
         cursor: filters.due === '' ? first.cursor : undefined,
       }))
-    : await readLanes(reader, columns, query)
+    : await readLanes(reader, columns, query, first.items)
   const holders = await readHolders(
     reader,
     lanes.flatMap(({ cards }) => cards),
@@ -90,11 +90,28 @@ export async function readBoard(reader: Reader): Promise<BoardData> {
   return { board, people, lanes, tiles, filters, isPart: asked.has('column'), isPartial }
 }
 
-/** Reads the columns of a large board one by one. */
-async function readLanes(reader: Reader, columns: readonly Column[], query: Readonly<Record<string, string | undefined>>): Promise<Lane[]> {
+/**
+ * Reads the columns of a large board one by one.
+ * @param first the first cards of the board. They are in the order of its columns, so those before the column of the last one are complete.
+ */
+async function readLanes(
+  reader: Reader,
+  columns: readonly Column[],
+  query: Readonly<Record<string, string | undefined>>,
+  first: readonly ListedCard[],
+): Promise<Lane[]> {
+  const complete = columns.slice(
+    0,
+    Math.max(
+      columns.findIndex(({ id }) => id === first.at(-1)?.column_id),
+      0,
+    ),
+  )
   const lanes: Lane[] = []
   for (let at = 0; at < columns.length; at += AT_ONCE) {
     const read = columns.slice(at, at + AT_ONCE).map(async (column) => {
+      const known = complete.includes(column) ? first.filter(({ column_id }) => column_id === column.id) : undefined
+      if (known !== undefined && known.length <= SHOWN_CARDS) return { column, cards: known, cursor: undefined }
       const own = { ...query, column_id: column.id, limit: String(SHOWN_CARDS) }
       const { data, nextCursor } = await reader.read('cards.list', { board_id: column.board_id }, own)
       return { column, cards: data as ListedCard[], cursor: nextCursor ?? undefined }
