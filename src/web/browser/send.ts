@@ -2,7 +2,7 @@
  * Sends the forms of operations in place: the page stays, shows what has changed, and says why something was refused. Without it, each form is
  * sent by the browser, and leads to a page.
  */
-import { catchUp, SIGNED_OUT } from './live.ts'
+import { catchUp, refresh, SIGNED_OUT } from './live.ts'
 import { say } from './toast.ts'
 
 /** A form as it is sent: the id of the operation, and its fields. */
@@ -63,7 +63,8 @@ async function post(action: string, body: URLSearchParams | FormData, form?: HTM
   // Before the page is fetched again: what is sent is no draft any more.
   if (isDone && form !== undefined) finish(form, body)
   if (isDone && place !== undefined && new URL(place, location.href).pathname !== location.pathname) location.assign(place)
-  else if (status !== 401) await catchUp()
+  // What was refused may be shown as if it were done.
+  else if (status !== 401) await (isDone ? catchUp() : refresh())
   if (error !== undefined && over_claim === undefined) say(error)
   else if (text !== undefined) say(text, undo && { name: 'Undo', act: () => void send(undo) })
   return isDone
