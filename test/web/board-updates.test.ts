@@ -97,8 +97,9 @@ describe('the update of a board', () => {
     service.now += 60_000
     expect(await held()).toBe(false)
     service.now -= 60_000
-    const elsewhere = await buildTeam(service)
-    const other = await elsewhere.api('POST', `/boards/${elsewhere.boardId}/cards`, { column_id: elsewhere.columns[0], title: 'Other' })
+    const elsewhere = (await api('POST', '/boards', { name: 'Elsewhere' })).id
+    const column_id = (await api('POST', `/boards/${elsewhere}/columns`, { name: 'Doing' })).id
+    const other = await api('POST', `/boards/${elsewhere}/cards`, { column_id, title: 'Other' })
     expect(tilesOf(await updateOf(visitor, path, html, `&card=${other.id}`))[other.id]).toBe(null)
   })
 })
