@@ -182,7 +182,7 @@ function respond(response: PageResponse, { path, origin, requestId, pendingCooki
   }
   if ('json' in response) {
     headers.set('content-type', 'application/json')
-    return new Response(JSON.stringify(response.json), { status: response.status ?? 200, headers })
+    return new FastResponse(JSON.stringify(response.json), { status: response.status ?? 200, headers })
   }
   headers.set('content-type', 'text/html; charset=utf-8')
   const { title, layout, scripts, status = 200, session = visit?.session } = response
