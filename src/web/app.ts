@@ -13,7 +13,7 @@ import { readAsset } from './assets.ts'
 import { cookieOf, readCookies } from './cookies.ts'
 import { errorPage, notFoundPage } from './error-pages.ts'
 import { ForeignForm, readForm, readUploadForm, requireOwnForm } from './forms.ts'
-import { renderDocument } from './document.ts'
+import { encodePage, renderDocument } from './document.ts'
 import type { PageResponse, Page, PageView, PageContext, Visit, WebOptions, WebServices } from './page-context.ts'
 import { favicon } from './brand.ts'
 import { html } from './html.ts'
@@ -189,6 +189,5 @@ function respond(response: PageResponse, { path, origin, requestId, pendingCooki
   const body = html`${session && visit && renderNotices({ ...visit, session })}${response.body}`
   const signedIn = session && { formToken: session.form_token, email: session.email }
   const text = renderDocument({ title: status < 400 ? title : `Error: ${title}`, path, body, signedIn, layout, scripts })
-  // A large page is encoded once, and copied no more.
-  return new FastResponse(Buffer.from(text), { status, headers })
+  return new FastResponse(encodePage(text, response.parts), { status, headers })
 }

@@ -1,7 +1,17 @@
+import { randomUUID } from 'node:crypto'
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { renderAvatar, renderBrand, renderThemeSign } from './brand.ts'
 import { html, themeChoice } from './html.ts'
+
+/** Where a page has a part that is encoded already. Nobody can write it into a text. */
+export const HOLE = `<!--${randomUUID()}-->`
+
+/** The bytes of a page. @param parts those of each hole, in their order */
+export function encodePage(text: string, parts: readonly (readonly Buffer[])[] = []): Buffer<ArrayBuffer> {
+  if (parts.length === 0) return Buffer.from(text)
+  return Buffer.concat(text.split(HOLE).flatMap((piece, i) => [Buffer.from(piece), ...(parts[i] ?? [])]))
+}
 
 /** How wide the content of a page is: that of text and lists, the whole window, or what a sidebar leaves of it. */
 export type Layout = 'page' | 'wide' | 'reference'

@@ -118,6 +118,8 @@ export type PageResponse =
 export interface PageView extends ResponseParts {
   readonly title: string
   readonly body: VNode
+  /** what is in its holes, in their order */
+  readonly parts?: readonly (readonly Buffer[])[] | undefined
   /** default: page */
   readonly layout?: Layout
   /** the paths of scripts that the page has besides that of every page */

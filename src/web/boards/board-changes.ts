@@ -91,7 +91,7 @@ async function readTiles(
   const matches = await readFilter(reader, boardId, filters)
   const cards = found.filter((card) => card !== undefined && card.board_id === boardId && card.archived_at === null && matches(card))
   const facts = await readTileFacts(reader, cards as readonly ListedCard[])
-  const fragments = cards.map((card) => [card!.id, { column: card!.column_id, html: tileHtml(card!, facts) }] as const)
+  const fragments = cards.map((card) => [card!.id, { column: card!.column_id, html: tileHtml(card!, facts).toString() }] as const)
   return { ...Object.fromEntries(cardIds.map((id) => [id, null])), ...Object.fromEntries(fragments) }
 }
 

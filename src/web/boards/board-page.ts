@@ -3,7 +3,7 @@ import { html, notice } from '../html.ts'
 import { createProse } from '../markdown.ts'
 import { offeredOnTiles, readControls, renderBoardMenu } from './board-controls.ts'
 import { readBoard } from './board-data.ts'
-import { renderFilters, renderLanes, type BoardView } from './board-view.ts'
+import { renderFilters, renderLanes, tilesOf, type BoardView } from './board-view.ts'
 import { foundText } from './counts.ts'
 import { renderCrumbs } from './crumbs.ts'
 import { isFiltered } from './filters.ts'
@@ -16,7 +16,7 @@ export const boardPage = workspacePage('boards/{board}', 'boards.read', async (r
   const data = await readBoard(reader)
   const cards = data.lanes.flatMap((lane) => lane.cards)
   const body = renderBoard({ reader, data, controls: await readControls(reader, data.board, cards) })
-  return { title: data.board.name, body, layout: 'wide', scripts: BOARD_SCRIPTS }
+  return { title: data.board.name, body, parts: tilesOf(data), layout: 'wide', scripts: BOARD_SCRIPTS }
 })
 
 function renderBoard(view: BoardView): VNode {

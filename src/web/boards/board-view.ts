@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
 import { OWN_ID } from '../../model/fields.ts'
+import { HOLE } from '../document.ts'
 import { html } from '../html.ts'
 import { renderAddCard, renderAddColumn, renderLaneMenu } from './board-controls.ts'
 import type { BoardData, Lane } from './board-data.ts'
@@ -17,17 +18,22 @@ export interface BoardView {
   readonly controls: Controls
 }
 
-/** The columns of a board. */
+/** The columns of a board. Each has a hole for its tiles. */
 export function renderLanes({ reader, data, controls }: BoardView): VNode {
-  const { board, lanes, filters, tiles, isPart } = data
+  const { board, lanes, filters, isPart } = data
   return html`<div class="lanes" id="lanes" data-merge>
     ${lanes.map((lane) => {
-      const { column, cards, cursor } = lane
+      const { column, cursor } = lane
       const address = cursor && `${reader.base}/boards/${board.id}${searchOf(filters, { column: column.id, cursor })}`
-      return renderLane(controls, lane, cards.map((card) => tileHtml(card, tiles)).join(''), address)
+      return renderLane(controls, lane, HOLE, address)
     })}
     ${!isPart && renderAddColumn(controls, board.id)}
   </div>`
+}
+
+/** What is in the holes of the columns: the tiles of each. */
+export function tilesOf({ lanes, tiles }: BoardData): Buffer[][] {
+  return lanes.map(({ cards }) => cards.map((card) => tileHtml(card, tiles)))
 }
 
 /** A column. @param tiles their HTML @param more the address of the cards that it does not show */

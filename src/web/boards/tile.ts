@@ -11,26 +11,26 @@ import { renderPerson } from './people.ts'
 
 /** Labels and people that a card on a board shows; the others are counted. */
 const SHOWN = { labels: 4, people: 3 }
-/** How many characters of tiles a process keeps, with what they were rendered from. */
+/** How many bytes of tiles a process keeps, with what they were rendered from. */
 const KEPT = 16 * 1024 * 1024
 
 /** All that the HTML of a tile depends on. */
 type Tile = ReturnType<typeof tileOf>
 
-const rendered = new LRUCache<string, string>({ maxSize: KEPT, sizeCalculation: (text, key) => text.length + key.length })
+const rendered = new LRUCache<string, Buffer>({ maxSize: KEPT, sizeCalculation: (bytes, key) => bytes.length + 2 * key.length })
 
 /**
- * The HTML of a card on a board: the same in the first page and in an update. Nothing of it depends on what the person may do, so it is rendered
- * once for all who see the same.
+ * The HTML of a card on a board, encoded: the same in the first page and in an update. Nothing of it depends on what the person may do, so it is
+ * rendered once for all who see the same.
  */
-export function tileHtml(card: ListedCard, facts: TileFacts): string {
+export function tileHtml(card: ListedCard, facts: TileFacts): Buffer {
   const tile = tileOf(card, facts)
   const key = JSON.stringify(tile)
   const known = rendered.get(key)
   if (known !== undefined) return known
-  const text = renderToString(renderTile(tile, facts.now))
-  rendered.set(key, text)
-  return text
+  const bytes = Buffer.from(renderToString(renderTile(tile, facts.now)))
+  rendered.set(key, bytes)
+  return bytes
 }
 
 function tileOf(card: ListedCard, { base, labelOf, nameOf, holderOf, now }: TileFacts) {
