@@ -3,11 +3,13 @@ import { dragTiles } from './card-drag.ts'
 import { useTileKeys } from './card-keys.ts'
 import { showTileMenus } from './card-menu.ts'
 import { step } from './focus.ts'
+import { useFormKeys } from './form-keys.ts'
 import { goLive, refresh } from './live.ts'
 import { hasText } from './merge.ts'
 import { sendForms } from './send.ts'
 
 goLive()
+useFormKeys()
 sendForms()
 const board = document.querySelector<HTMLElement>('[data-may]')
 if (board !== null) for (const use of [dragTiles, useTileKeys, showTileMenus]) use(board)
