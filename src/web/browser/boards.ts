@@ -23,6 +23,7 @@ if (form !== null) {
       [...new FormData(form)].flatMap(([name, value]) => (String(value).trim() === '' ? [] : [[name, String(value)]])),
     )
     for (const select of form.querySelectorAll('select')) select.classList.toggle('chosen', select.value !== '')
+    form.closest('details')!.querySelector('[data-active]')!.textContent = query.size === 0 ? '' : `${query.size} active`
     history.replaceState(null, '', form.action.split('?')[0] + (query.size === 0 ? '' : `?${query}`))
     void refresh()
   }
