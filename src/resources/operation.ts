@@ -251,7 +251,7 @@ export function isDryRun({ query }: Pick<OperationRequest, 'query'>): boolean {
 function mayBeLeftOut(body: z.ZodType | undefined): boolean {
   // The members first: to parse with each schema at the start would take 20 ms.
   const members = body instanceof z.ZodObject ? Object.values(body.shape) : undefined
-  return members?.every((member) => (member as z.ZodType)._zod.optin !== undefined) === true && body!.safeParse({}).success
+  return members?.every((member) => (member as z.ZodType).safeParse(undefined).success) === true && body!.safeParse({}).success
 }
 
 /** What the first parameter of a path names is the resource of each write, and of the read that ends with it. */
