@@ -214,7 +214,11 @@ function paramsOf({ path }: Operation, { params }: BatchItem, boardId: string, r
   )
 }
 
-function bodyOf({ body: schema }: Operation, { body }: BatchItem, refuse: Refuse): unknown {
+function bodyOf(
+  { body: schema, isBodyOptional }: Operation,
+  { body = isBodyOptional ? {} : undefined }: BatchItem,
+  refuse: Refuse,
+): unknown {
   if (schema === undefined) {
     // As a request without a body: `{}` is one, too.
     if (body !== undefined && JSON.stringify(body) !== '{}') refuse('body', 'is not accepted by this operation')

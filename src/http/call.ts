@@ -113,9 +113,8 @@ export class Call implements CallRequest {
 
   /** The write with an Idempotency-Key that it is; undefined without one, also if it is not valid. */
   get key(): IdempotentWrite | undefined {
-    const { tokenHash } = this.principal
     if (this.#key === NOT_READ)
-      this.#key = tokenHash === undefined ? undefined : IdempotentWrite.of(this.method, this.headers, tokenHash, this.#services.runningKeys)
+      this.#key = IdempotentWrite.of(this.method, this.headers, this.principal.keyOwner, this.#services.runningKeys)
     return this.#key
   }
 

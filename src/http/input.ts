@@ -135,10 +135,15 @@ function readParameters({ query: schema }: Pick<Operation, 'query'>, search: str
  */
 export async function readJson(
   request: ServerRequest,
-  { method, body: schema, takesUpload }: Pick<Operation, 'method' | 'takesUpload'> & { readonly body: unknown },
+  {
+    method,
+    body: schema,
+    isBodyOptional,
+    takesUpload,
+  }: Pick<Operation, 'method' | 'isBodyOptional' | 'takesUpload'> & { readonly body: unknown },
   beforeLarge: () => Promise<void>,
 ): Promise<unknown> {
-  const required = schema !== undefined
+  const required = schema !== undefined && !isBodyOptional
   const { headers } = request
   const hasBody =
     headers.has('transfer-encoding') ||

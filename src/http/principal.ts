@@ -23,6 +23,8 @@ export interface Principal {
   readonly partition: string
   /** of a token: the hash under which its record is found */
   readonly tokenHash: string | undefined
+  /** a hash of whose its Idempotency-Keys are: for anybody else they mean nothing */
+  readonly keyOwner: string
   /** the token that the last attempt has found, also if it is not accepted */
   readonly presented: TokenRecord | undefined
   /**
@@ -53,6 +55,10 @@ export class TokenPrincipal implements Principal {
     if (workspaceId === undefined) throw new ApiError('unauthorized')
     this.partition = workspaceId
     this.tokenHash = hash
+  }
+
+  get keyOwner(): string {
+    return this.tokenHash
   }
 
   /** The same error for each reason. */
@@ -108,6 +114,11 @@ export class SessionPrincipal implements Principal {
   constructor(userId: string, workspaceId: string) {
     this.#userId = userId
     this.#workspaceId = workspaceId
+  }
+
+  /** No token has this text: it is none. */
+  get keyOwner(): string {
+    return sha256Hex(`the person ${this.#userId}`)
   }
 
   /** @throws {ApiError} `not_found` for what is no id of a workspace */

@@ -71,7 +71,9 @@ export function createMcpEndpoint(current: () => Services, options: McpOptions):
     if (request.method !== 'POST') throw new ApiError('method_not_allowed', { headers: { allow: 'POST' } })
     const { scopes, workspace, token } = account.body.data as Account
     const turn = new Turn(turns, { workspaceId: workspace.id, id: token.id, signal: exchange.signal })
-    const message = await readJson(request, { method: 'POST', body: {}, takesUpload: false }, () => turn.take()).finally(() => turn.leave())
+    const message = await readJson(request, { method: 'POST', body: {}, isBodyOptional: false, takesUpload: false }, () =>
+      turn.take(),
+    ).finally(() => turn.leave())
     if (Array.isArray(message)) return respond(exchange, 400, {}, { id: null, error: { code: INVALID_REQUEST, message: NO_BATCH } })
     const { id, method, params } = (message ?? {}) as Message
     const refused = method === 'tools/call' ? await findScopeRefusal(list, exchange, scopes, params) : undefined

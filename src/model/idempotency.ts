@@ -13,7 +13,7 @@ export type ResponseTextPlace = Readonly<z.infer<typeof responseTextPlace>>
 
 /** The first response to a write with an Idempotency-Key. It is written in the commit of the change itself. */
 export const firstResponse = z.strictObject({
-  /** SHA-256 of the token: a key means something for one token only */
+  /** SHA-256 of the token, or of a text with the id of the person: a key means something for one of them only */
   token_hash: hash,
   /** SHA-256 of the key */
   key_hash: hash,

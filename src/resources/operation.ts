@@ -160,6 +160,8 @@ interface OperationRow<Query, Body, Data> {
   readonly also: readonly FurtherPermission[]
   readonly query: z.ZodType<Query>
   readonly body: z.ZodType<Body> | undefined
+  /** whether the body may be left out: without one, it is `{}` */
+  readonly isBodyOptional: boolean
   /** validates the body against the path */
   readonly bodyRule?: (params: Readonly<Record<string, string>>, body: Body) => { path: string; message: string } | undefined
   /** the shape of `data` in the response */
@@ -224,7 +226,8 @@ interface FilteredListOperation<Query, Item> extends OperationRow<Query, any, re
 export type Operation = SingleOperation<any, any, any, any, any> | FilteredListOperation<any, any>
 
 type Optional = 'also' | 'entity' | 'query' | 'body' | 'status' | 'isRead' | 'isStream' | 'takesUpload' | 'conflicts' | 'codes' | 'example'
-type Given<Row extends OperationRow<any, any, any>> = Omit<Row, 'kind' | 'permission' | Optional> & Partial<Pick<Row, Optional>>
+type Given<Row extends OperationRow<any, any, any>> = Omit<Row, 'kind' | 'permission' | 'isBodyOptional' | Optional> &
+  Partial<Pick<Row, Optional>>
 
 const nothing = z.strictObject({})
 /** The query of every write. */
@@ -242,6 +245,13 @@ export function namesInPath(path: string): string[] {
 /** Whether a request only asks what it would be answered. */
 export function isDryRun({ query }: Pick<OperationRequest, 'query'>): boolean {
   return (query as { readonly dry_run?: boolean }).dry_run === true
+}
+
+/** Whether all members of a body are optional, and none of them has to be given. */
+function mayBeLeftOut(body: z.ZodType | undefined): boolean {
+  // The members first: to parse with each schema at the start would take 20 ms.
+  const members = body instanceof z.ZodObject ? Object.values(body.shape) : undefined
+  return members?.every((member) => (member as z.ZodType).safeParse(undefined).success) === true && body!.safeParse({}).success
 }
 
 /** What the first parameter of a path names is the resource of each write, and of the read that ends with it. */
@@ -297,6 +307,7 @@ export function operation<
     ...row,
     ...limited,
     permission,
+    isBodyOptional: mayBeLeftOut(row.body),
     kind: 'single',
   }) as unknown as Operation
 }
@@ -328,6 +339,7 @@ export function filteredList<Item, Query = Record<string, never>>(row: Given<Fil
     isRead: true,
     ...row,
     permission: row.needs.join(' '),
+    isBodyOptional: false,
     kind: 'filtered_list',
   }) as unknown as Operation
 }

@@ -127,6 +127,11 @@ describe('a person who is signed in', () => {
     expect(step).toEqual({ requestId: 'req_1', userId: 'usr_1', workspaceId: WORKSPACE })
   })
 
+  test('has Idempotency-Keys of their own', () => {
+    const ownersOf = (...ids: string[]) => new Set(ids.map((id) => new SessionPrincipal(id, WORKSPACE).keyOwner)).size
+    expect([ownersOf('usr_1', 'usr_2'), ownersOf('usr_1', 'usr_1')]).toEqual([2, 1])
+  })
+
   test.each([undefined, { ...member, ended_at: at(0) }])('finds nothing with the membership %j', async (membership) => {
     expect(await errorOf(principal.authenticate(services, finding(membership), step))).toMatchObject({ code: 'not_found' })
     expect(authors).toEqual([])

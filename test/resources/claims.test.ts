@@ -55,6 +55,12 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
     expect([again.status, again.body.data[0].claim]).toEqual([200, null])
   })
 
+  test('one in a batch needs no body', async () => {
+    const operations = [{ operation: 'claims.take', params: { card_id: setup.cardId } }]
+    const { body } = await send(ann.write, 'POST', `/boards/${setup.board.id}/batch`, { operations })
+    expect(body.data.results).toMatchObject([{ data: { card_id: setup.cardId } }])
+  })
+
   test('the metrics count each one, those of a batch too', async () => {
     const { records } = setup.service
     records.length = 0

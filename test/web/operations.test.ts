@@ -4,7 +4,7 @@ import { entriesOf, startWithAudit } from '../support/audit-trail.ts'
 import { buildTeam, type Api } from '../support/board-team.ts'
 import { memory } from '../support/memory.ts'
 import type { Person } from '../support/service.ts'
-import { signedIn, type Visitor } from '../support/visitor.ts'
+import { formOf, signedIn, type Visitor } from '../support/visitor.ts'
 
 const { service, recorder } = await startWithAudit(memory)
 afterAll(() => service.stop())
@@ -102,6 +102,48 @@ describe('the form of an operation', () => {
     const headers = { 'content-type': 'multipart/form-data; boundary=XX', origin: 'http://localhost', 'sec-fetch-site': 'same-origin' }
     const page = await visitor.request(`${base}/do/${operation}`, { method: 'POST', headers, body })
     expect([page.status, (await api('GET', `/cards/${id}/attachments`)).length]).toEqual([status, status === 303 ? 1 : 0])
+  })
+
+  test.each(['one after the other', 'at once'])('that is sent twice, %s, creates once; what differs creates another', async (way) => {
+    const titles = async () => (await api('GET', `/boards/${boardId}/cards`)).map(({ title }: any) => title).toSorted()
+    const { action, hidden } = formOf((await visitor.open(`${base}/boards/${boardId}`)).text, `${base}/do/cards.create`)
+    const add = async (title: string, key = hidden['form_key']!) => {
+      const { status, location } = await visitor.post(action, { ...hidden, form_key: key, title })
+      expect([status, location]).toEqual([303, `${base}/boards/${boardId}`])
+    }
+    if (way === 'at once') await Promise.all([add('Once'), add('Once')])
+    else for (const title of ['Once', 'Once']) await add(title)
+    expect(await titles()).toEqual(['Once'])
+    await add('Other')
+    for (const key of ['of the next page', '', '']) await add('Once', key)
+    expect(await titles()).toEqual(['Once', 'Once', 'Once', 'Once', 'Other'])
+    const other = await signedIn(service, await service.person(owner.workspaceId, 'owner'))
+    await other.open('/app')
+    await api('PUT', `/boards/${boardId}/visibility`, { visibility: 'workspace' })
+    await other.post(action, { ...hidden, title: 'Other', form_token: other.formToken })
+    expect((await titles()).filter((title: string) => title === 'Other')).toHaveLength(2)
+  })
+
+  test('that is sent twice creates one board with its columns', async () => {
+    await visitor.open(`${base}/do/boards.create`)
+    const { action, hidden } = formOf(visitor.page!.text, base)
+    const fields = { ...hidden, name: 'Twice', template: 'columns' }
+    const [first, second] = [await visitor.post(action, fields), await visitor.post(action, fields)]
+    expect([first.status, second.location]).toEqual([303, first.location])
+    expect((await api('GET', `/boards/${first.location!.split('/').at(-1)}/columns`)).length).toBe(4)
+  })
+
+  test('has a key if it creates something, and is opened by a browser', async () => {
+    const { id } = await card()
+    for (const [accept, kind] of [
+      ['text/html,*/*', /[\w-]{43}/],
+      ['text/html', /^$/],
+    ] as const) {
+      const { text } = await visitor.request(`${base}/cards/${id}`, { headers: { accept } })
+      for (const name of ['subtasks.create', 'attachments.attach', 'comments.create'])
+        expect([name, formOf(text, `${base}/do/${name}`).hidden['form_key']]).toEqual([name, expect.stringMatching(kind)])
+      expect(formOf(text, `${base}/do/cards.complete`).hidden).not.toHaveProperty('form_key')
+    }
   })
 
   test('asks for the name of what is deleted', async () => {

@@ -176,7 +176,7 @@ function conditions(operation: Operation): Reference[] {
 
 function requestBody(
   { nameOf, uploadBytes }: OperationSource,
-  { body, takesUpload }: Operation,
+  { body, isBodyOptional, takesUpload }: Operation,
   example: RecordedExample | undefined,
 ): OperationObject['requestBody'] {
   if (body === undefined) return undefined
@@ -185,7 +185,8 @@ function requestBody(
     ...(example?.body === undefined ? {} : { example: example.body }),
   }
   const size = `Unknown members are refused. At most ${limits.jsonBytes} bytes, ${limits.jsonMembers} members and ${limits.jsonDepth} levels.`
-  if (!takesUpload) return { description: size, required: true, content: { 'application/json': json } }
+  const description = isBodyOptional ? `It may be left out. ${size}` : size
+  if (!takesUpload) return { description, required: !isBodyOptional, content: { 'application/json': json } }
   return {
     description: `A JSON body attaches a file that is there. A form uploads a new file of at most ${uploadBytes} bytes and attaches it.`,
     required: true,

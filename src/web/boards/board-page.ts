@@ -62,7 +62,7 @@ function renderBoard(view: BoardView): VNode {
       <dialog class="keys" id="keys" aria-labelledby="keys-title" data-keys data-keep>
         <h2 id="keys-title">Keys</h2>
         <dl>
-          ${KEYS.filter(([, , operation]) => operation === undefined || offered.includes(operation)).map(
+          ${KEYS.filter(([, , operation]) => operation === undefined || controls.may.has(operation)).map(
             ([keys, text]) =>
               html`<dt>${keys.map((key, i) => html`${i > 0 && ' '}<kbd>${key}</kbd>`)}</dt>
                 <dd>${text}</dd>`,
@@ -73,13 +73,15 @@ function renderBoard(view: BoardView): VNode {
   )
 }
 
-/** The keys of a board, with the operation of those that change the card that has the focus. */
+/** The keys of a board, with the operation of those that change something. */
 const KEYS: readonly (readonly [keys: readonly string[], text: string, operation?: string])[] = [
-  [['←', '→', '↑', '↓'], 'Go from card to card'],
+  [['←', '→', '↓', '↑', 'J', 'K'], 'Go from card to card'],
   [['Enter'], 'Open the card'],
+  [['C'], 'Add a card to the column', 'cards.create'],
   [['Space', 'M'], 'Pick up the card; arrows move it, Space drops it, Esc puts it back', 'cards.move'],
-  [['C'], 'Complete the card, or open it again', 'cards.complete'],
   [['E'], 'Edit the card', 'cards.update'],
+  [['A'], 'Assign the card', 'cards.assign'],
+  [['X'], 'Complete the card, or open it again', 'cards.complete'],
   [['U', 'Ctrl+Z'], 'Undo the last move, completion or archiving', 'cards.move'],
   [['/'], 'Search'],
   [['Esc'], 'Leave the search, or go back'],

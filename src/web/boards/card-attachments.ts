@@ -3,7 +3,8 @@ import { fileVisibilities, type Attachment } from '../../model/file.ts'
 import { html } from '../html.ts'
 import { operationForm } from '../operations/form.ts'
 import type { CardData } from './card-data.ts'
-import { doButton, doLink, menu, type Controls } from './controls.ts'
+import { oneMore, renderPart } from './card-part.ts'
+import { doButton, doLink, editor, menu, type Controls } from './controls.ts'
 import { icon } from './icons.ts'
 
 /** Images that browsers show, and that cannot contain a program. Others are links. */
@@ -13,15 +14,18 @@ const isImage = ({ content_type }: Attachment) => SHOWN_IMAGES.has(content_type.
 /** The files of a card, with a form for one more. */
 export function renderAttachments(data: CardData, controls: Controls, base: string): VNode | undefined {
   const { card, attachments } = data
-  const mayAttach = controls.may.has('attachments.attach')
-  if (attachments.length === 0 && !mayAttach) return undefined
-  return html`<section id="card-attachments" aria-labelledby="attachments-title" data-merge>
-    <h2 id="attachments-title">Attachments${attachments.length > 0 && html` <span class="count">${attachments.length}</span>`}</h2>
-    <ul class="attachments" id="attachment-list" data-merge>
+  const attaching = controls.may.has('attachments.attach')
+    ? editor('attach', oneMore('Attachment'), '', renderUpload(card.id, controls))
+    : undefined
+  const isEmpty = attachments.length === 0
+  if (isEmpty && attaching === undefined) return undefined
+  const list =
+    !isEmpty &&
+    html`<ul class="attachments" id="attachment-list" data-merge>
       ${attachments.map((attachment) => renderAttachment(attachment, data, controls, base))}
-    </ul>
-    ${mayAttach && html`<div id="attach" data-draft>${renderUpload(card.id, controls)}</div>`}
-  </section>` as VNode
+    </ul>`
+  const heading = html`Attachments${!isEmpty && html` <span class="count">${attachments.length}</span>`}`
+  return renderPart({ name: 'attachments', heading, isEmpty, content: html`${list} ${attaching}` })
 }
 
 function renderAttachment(attachment: Attachment, { card, may }: CardData, controls: Controls, base: string): VNode {

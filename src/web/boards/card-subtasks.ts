@@ -3,29 +3,31 @@ import type { Subtask } from '../../model/subtask.ts'
 import { html } from '../html.ts'
 import { operationForm } from '../operations/form.ts'
 import type { CardData } from './card-data.ts'
-import { doButton, doForm, doLink, menu, type Controls } from './controls.ts'
+import { oneMore, renderPart } from './card-part.ts'
+import { adder, doButton, doForm, doLink, menu, type Controls } from './controls.ts'
 import { icon } from './icons.ts'
 
-/** The subtasks of a card, which can be ticked, and a line for one more. */
+/** The subtasks of a card, which can be ticked, and the form for one more. */
 export function renderSubtasks({ card, subtasks, may }: CardData, controls: Controls): VNode | undefined {
-  const adding = doForm(controls, 'subtasks.create', { card_id: card.id }, ADDING)
-  if (subtasks.length === 0 && adding === undefined) return undefined
+  const adding = adder('add-subtask', oneMore('Subtask'), doForm(controls, 'subtasks.create', { card_id: card.id }, ADDING))
+  const isEmpty = subtasks.length === 0
+  if (isEmpty && adding === undefined) return undefined
   const done = subtasks.filter(({ completed_at }) => completed_at !== null).length
   const ofSubtask = { context: controls.context, may: may.subtask }
-  return html`<section id="card-subtasks" aria-labelledby="subtasks-title" data-merge>
-    <h2 id="subtasks-title">Subtasks${subtasks.length > 0 && html` <span class="count">${done} of ${subtasks.length}</span>`}</h2>
-    ${subtasks.length > 0 && html`<progress id="subtasks-progress" max=${subtasks.length} value=${done} aria-labelledby="subtasks-title"></progress>`}
-    <ul class="subtasks" id="subtask-list" data-merge>
-      ${subtasks.map((_subtask, i) => renderSubtask(subtasks, i, ofSubtask))}
-    </ul>
-    ${adding && html`<div id="add-subtask" data-add data-draft>${adding}</div>`}
-  </section>` as VNode
+  const list =
+    !isEmpty &&
+    html`<progress id="subtasks-progress" max=${subtasks.length} value=${done} aria-labelledby="subtasks-title"></progress>
+      <ul class="subtasks" id="subtask-list" data-merge>
+        ${subtasks.map((_subtask, i) => renderSubtask(subtasks, i, ofSubtask))}
+      </ul>`
+  const heading = html`Subtasks${!isEmpty && html` <span class="count">${done} of ${subtasks.length}</span>`}`
+  return renderPart({ name: 'subtasks', heading, isEmpty, content: html`${list} ${adding}` })
 }
 
 const ADDING = {
   fields: ['title'],
   button: html`<button class="small">Add<span class="unseen"> subtask</span></button>`,
-  attributes: { 'aria-label': 'New subtask', placeholder: 'Add a subtask' },
+  attributes: { id: 'subtask-text', 'aria-label': 'New subtask', placeholder: 'Add a subtask' },
   isLine: true,
 }
 

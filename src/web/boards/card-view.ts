@@ -6,6 +6,7 @@ import { renderAttachments } from './card-attachments.ts'
 import { renderComments } from './card-comments.ts'
 import { ofVersion, type CardData } from './card-data.ts'
 import { renderFacts } from './card-facts.ts'
+import { oneMore, renderPart } from './card-part.ts'
 import { renderSubtasks } from './card-subtasks.ts'
 import { doForm, editor, type Controls } from './controls.ts'
 import { renderHistory } from './history-view.ts'
@@ -32,21 +33,31 @@ export function renderCard(reader: Reader, data: CardData): VNode {
       </div>
       <div class="columns" id="card-columns" data-merge>
         <div class="card-text" id="card-text" data-merge>
-          <section id="card-description" aria-labelledby="description-title" data-merge>
-            <h2 id="description-title">Description</h2>
-            ${textEditor(data, controls, 'description', card.description === '' ? 'Write' : 'Edit')}
-            ${
-              card.description === ''
-                ? html`<p class="hint" id="description">No description.</p>`
-                : html`<div class="prose" id="description">${prose(card.description)}</div>`
-            }
-          </section>
-          ${renderSubtasks(data, controls)} ${renderAttachments(data, controls, base)} ${renderComments(data, prose, controls)}
-          ${renderHistory(data.history, data.people)}
+          ${renderParts(data, controls, base, prose)} ${renderComments(data, prose, controls)} ${renderHistory(data.history, data.people)}
         </div>
         ${renderFacts(data, controls, base)}
       </div>`,
   )
+}
+
+/** What a card has of text, subtasks and files. What it has none of is offered after that, by a button each. */
+function renderParts(data: CardData, controls: Controls, base: string, prose: (text: string) => VNode[]): unknown {
+  const { card, subtasks, attachments } = data
+  const parts = [
+    [card.description, renderDescription(data, controls, prose)],
+    [subtasks, renderSubtasks(data, controls)],
+    [attachments, renderAttachments(data, controls, base)],
+  ] as const
+  return [...parts.filter(([{ length }]) => length > 0), ...parts.filter(([{ length }]) => length === 0)].map(([, part]) => part)
+}
+
+function renderDescription(data: CardData, controls: Controls, prose: (text: string) => VNode[]): VNode | undefined {
+  const { description } = data.card
+  const isEmpty = description === ''
+  const editing = textEditor(data, controls, 'description', isEmpty ? oneMore('Description') : 'Edit', isEmpty ? '' : 'description')
+  if (isEmpty && editing === undefined) return undefined
+  const content = html`${editing} ${!isEmpty && html`<div class="prose" id="description">${prose(description)}</div>`}`
+  return renderPart({ name: 'description', heading: 'Description', isEmpty, content })
 }
 
 /** Says to those who could change the card that somebody is at work on it. */
@@ -60,7 +71,14 @@ function renderHeld({ card, holders }: CardData, { may }: Controls): VNode | und
   </p>`
 }
 
-function textEditor(data: CardData, controls: Controls, name: 'title' | 'description', word: string): VNode | undefined {
-  const part = { fields: [name], record: data.card, button: 'Save' }
-  return editor(`edit-${name}`, word, name, doForm(controls, 'cards.update', ofVersion(data), part))
+function textEditor(
+  data: CardData,
+  controls: Controls,
+  name: 'title' | 'description',
+  word: unknown,
+  about: string = name,
+): VNode | undefined {
+  // With an id, the field keeps the focus when its part of the page gets another place.
+  const part = { fields: [name], record: data.card, button: 'Save', attributes: { id: `${name}-text` } }
+  return editor(`edit-${name}`, word, about, doForm(controls, 'cards.update', ofVersion(data), part))
 }

@@ -54,7 +54,7 @@ export function doForm({ context, may }: Controls, operation: string, given: Giv
 }
 
 /** A form behind a word. It stays as it is while a person writes in it. @param about for those who do not see where it stands */
-export function editor(id: string, word: string, about: string, form: VNode | undefined, more?: VNode): VNode | undefined {
+export function editor(id: string, word: unknown, about: string, form: VNode | undefined, more?: VNode): VNode | undefined {
   return (
     form &&
     html`<details class="edit" id=${id} data-draft>

@@ -28,6 +28,8 @@ export interface Asked {
   /** a form with a file, in place of JSON */
   readonly upload?: FormRest | undefined
   readonly ifMatch?: string | undefined
+  /** the Idempotency-Key */
+  readonly key?: string | undefined
 }
 
 /** The row of an operation. */
@@ -162,9 +164,10 @@ async function answerPerson(context: SignedInContext, workspaceId: string, id: s
 const KEPT = ['user-agent', 'x-forwarded-for']
 
 /** The request to an operation that the form of a page becomes. */
-function requestOf(request: ServerRequest, method: string, { body, upload, ifMatch }: Asked): ServerRequest {
+function requestOf(request: ServerRequest, method: string, { body, upload, ifMatch, key }: Asked): ServerRequest {
   const headers = new Headers(KEPT.flatMap((name) => (request.headers.has(name) ? [[name, request.headers.get(name)!]] : [])))
   if (ifMatch !== undefined) headers.set('if-match', ifMatch)
+  if (key !== undefined) headers.set('idempotency-key', key)
   const type = upload?.type ?? (body === undefined ? undefined : 'application/json')
   if (type !== undefined) headers.set('content-type', type)
   const content = upload?.body ?? (body === undefined ? null : JSON.stringify(body))

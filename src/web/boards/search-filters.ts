@@ -25,6 +25,11 @@ export function isAboutDue({ view }: CardSearch): boolean {
   return view === 'overdue' || view === 'week'
 }
 
+/** The state of the cards of a view, unless the person chooses another one. */
+export function usualState(view: CardView): CardSearch['state'] {
+  return view === 'recent' ? 'all' : 'open'
+}
+
 /** Reads the search of an address. What makes no sense filters nothing. */
 export function cardSearchOf(query: URLSearchParams): CardSearch {
   const text = (name: string) => (query.get(name) ?? '').trim()
@@ -35,7 +40,7 @@ export function cardSearchOf(query: URLSearchParams): CardSearch {
     view,
     q,
     assignee: text('assignee') === OWN_ID ? OWN_ID : '',
-    state: state === 'open' || state === 'done' || state === 'all' ? state : view === 'recent' ? 'all' : 'open',
+    state: state === 'open' || state === 'done' || state === 'all' ? state : usualState(view),
   }
 }
 

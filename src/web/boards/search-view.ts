@@ -7,7 +7,7 @@ import type { ListedCard } from './board-data.ts'
 import { renderCrumbs } from './crumbs.ts'
 import { doneSign } from './icons.ts'
 import { renderPerson, type People } from './people.ts'
-import { addressOf, cardViews, isAboutDue, type CardSearch, type CardView } from './search-filters.ts'
+import { addressOf, cardViews, isAboutDue, type CardSearch, type CardView, usualState } from './search-filters.ts'
 import { renderSearchForm } from './search-form.ts'
 import { renderDue } from './tile.ts'
 
@@ -71,7 +71,7 @@ function filtersOf(search: CardSearch) {
   ] as const
   return [
     ...(view === 'mine' ? [] : [{ name: 'assignee', label: 'Assignee', chosen: assignee, choices: ofAssignee }]),
-    ...(isAboutDue(search) ? [] : [{ name: 'state', label: 'State', chosen: state, choices: ofState }]),
+    ...(isAboutDue(search) ? [] : [{ name: 'state', label: 'State', chosen: state, unset: usualState(view), choices: ofState }]),
   ]
 }
 

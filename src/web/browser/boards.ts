@@ -2,12 +2,15 @@
 import { dragTiles } from './card-drag.ts'
 import { useTileKeys } from './card-keys.ts'
 import { showTileMenus } from './card-menu.ts'
-import { step } from './focus.ts'
+import { focusOn, step } from './focus.ts'
+import { useFormKeys } from './form-keys.ts'
+import { commandOf, isTyping } from './keys.ts'
 import { goLive, refresh } from './live.ts'
 import { hasText } from './merge.ts'
 import { sendForms } from './send.ts'
 
 goLive()
+useFormKeys()
 sendForms()
 const board = document.querySelector<HTMLElement>('[data-may]')
 if (board !== null) for (const use of [dragTiles, useTileKeys, showTileMenus]) use(board)
@@ -20,6 +23,7 @@ if (form !== null) {
       [...new FormData(form)].flatMap(([name, value]) => (String(value).trim() === '' ? [] : [[name, String(value)]])),
     )
     for (const select of form.querySelectorAll('select')) select.classList.toggle('chosen', select.value !== '')
+    form.closest('details')!.querySelector('[data-active]')!.textContent = query.size === 0 ? '' : `${query.size} active`
     history.replaceState(null, '', form.action.split('?')[0] + (query.size === 0 ? '' : `?${query}`))
     void refresh()
   }
@@ -63,26 +67,38 @@ addEventListener('keydown', (event) => {
   if ((event.target as Element).matches('textarea') && form?.dataset['send'] !== undefined) form.requestSubmit()
 })
 
+/** Opens what a field is hidden in. */
+function openAround(field: Element): void {
+  const details = field.closest('details')
+  if (details !== null) details.open = true
+}
+
 addEventListener('keydown', (event) => {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
-  const { key } = event
+  if (event.defaultPrevented) return
+  const key = commandOf(event)
   const target = event.target as HTMLElement
-  const isTyping = target.matches('input, select, textarea')
-  const keys = document.querySelector<HTMLDialogElement>('[data-keys]')
-  if (key === 'Escape') {
+  if (event.key === 'Escape' && isTyping(target)) target.blur()
+  else if (key === undefined) return
+  else if (key === 'Escape') {
     const { card, board } = document.querySelector<HTMLElement>('[data-feed]')?.dataset ?? {}
-    if (isTyping) target.blur()
-    else if ([...document.querySelectorAll('[data-draft]')].some(hasText)) return
+    if ([...document.querySelectorAll('[data-draft]')].some(hasText)) return
     else if (card !== undefined) location.assign(board!)
-  } else if (isTyping || keys?.open === true) return
-  else if (key === '/') {
+  } else if (key === '/') {
     const search = document.querySelector<HTMLInputElement>('[data-search]')
     if (search === null) return
     event.preventDefault()
+    openAround(search)
     search.focus()
     search.select()
-  } else if (key === '?') keys?.showModal()
-  else if (key.startsWith('Arrow') && document.querySelector('.tile') !== null && !document.activeElement?.closest('details')) {
+  } else if (key === '?') document.querySelector<HTMLDialogElement>('[data-keys]')?.showModal()
+  else if (key === 'c') {
+    const lane = document.activeElement?.closest('.lane') ?? document.querySelector('.lane')
+    const title = lane?.querySelector<HTMLInputElement>(':scope > [data-add] input:not([type=hidden])')
+    if (!title) return
+    event.preventDefault()
+    openAround(title)
+    focusOn(title)
+  } else if (key.startsWith('Arrow') && document.querySelector('.tile') !== null && !document.activeElement?.closest('details')) {
     if (step(key)) event.preventDefault()
   }
 })

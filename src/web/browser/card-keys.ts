@@ -1,9 +1,8 @@
-/** The keys of a card that has the focus: it is picked up, moved by arrows and dropped, completed, or edited. */
+/** The keys of a card that has the focus: it is picked up, moved by arrows and dropped, completed, edited, or assigned. */
 import { complete, drop, isCard, laneName, lift, may, openForm, putBack, titleOf, type Lifted } from './card-actions.ts'
 import { focusOn } from './focus.ts'
+import { commandOf, isTyping } from './keys.ts'
 import { say, takeBack } from './toast.ts'
-
-const isTyping = (target: EventTarget | null) => (target as Element).matches('input, select, textarea')
 
 export function useTileKeys(board: HTMLElement): void {
   let lifted: Lifted | undefined
@@ -31,8 +30,8 @@ export function useTileKeys(board: HTMLElement): void {
 
   board.addEventListener('keydown', (event) => {
     const { target } = event
-    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(target)) return
+    const key = commandOf(event)
+    if (key === undefined) return
     const tile = (target as Element).closest<HTMLElement>('.tile')
     const isTitle = (target as Element).matches('.tile-title')
     const handle = () => {
@@ -49,13 +48,14 @@ export function useTileKeys(board: HTMLElement): void {
       handle()
       lifted = lift(tile)
       say(`“${titleOf(tile)}” is picked up. Arrows move it, Space drops it, Escape puts it back.`)
-    } else if (key === 'c' && may('cards.complete')) void complete(tile)
+    } else if (key === 'x' && may('cards.complete')) void complete(tile)
     else if (key === 'e' && may('cards.update')) openForm(tile, 'cards.update')
+    else if (key === 'a' && may('cards.assign')) openForm(tile, 'cards.assign')
   })
   board.addEventListener('focusout', () => !isMoving && cancel())
   addEventListener('keydown', (event) => {
     const { key, target, ctrlKey, metaKey, altKey, shiftKey } = event
-    const isUndo = ctrlKey || metaKey ? key === 'z' && !altKey && !shiftKey : key === 'u' && !altKey
+    const isUndo = ctrlKey || metaKey ? key === 'z' && !altKey && !shiftKey : commandOf(event) === 'u'
     if (isUndo && !isTyping(target) && takeBack()) event.preventDefault()
   })
 }

@@ -30,6 +30,7 @@ export function showTileMenus(board: HTMLElement): void {
     const offered: readonly (readonly [operation: string, name: string, act: () => void])[] = [
       ['cards.complete', completion, () => void complete(tile)],
       ['cards.update', 'Edit', () => openForm(tile, 'cards.update')],
+      ['cards.assign', 'Assign', () => openForm(tile, 'cards.assign')],
       ...lanes.map((lane) => ['cards.move', `Move to ${laneName(lane)}`, () => moveToLane(tile, lane)] as const),
       // A page of one column does not know the others.
       ...(lanes.length === 0 ? [['cards.move', 'Move', () => openForm(tile, 'cards.move')] as const] : []),

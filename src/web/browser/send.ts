@@ -2,6 +2,7 @@
  * Sends the forms of operations in place: the page stays, shows what has changed, and says why something was refused. Without it, each form is
  * sent by the browser, and leads to a page.
  */
+import { giveBack, takeKey } from './form-keys.ts'
 import { catchUp, refresh, SIGNED_OUT } from './live.ts'
 import { say } from './toast.ts'
 
@@ -62,6 +63,7 @@ async function post(action: string, body: URLSearchParams | FormData, form?: HTM
   answered?.()
   // Before the page is fetched again: what is sent is no draft any more.
   if (isDone && form !== undefined) finish(form, body)
+  if (form !== undefined && status >= 200 && status < 500) takeKey(form)
   if (isDone && place !== undefined && new URL(place, location.href).pathname !== location.pathname) location.assign(place)
   // What was refused may be shown as if it were done.
   else if (status !== 401) await (isDone ? catchUp() : refresh())
@@ -121,6 +123,7 @@ async function add(form: HTMLFormElement): Promise<void> {
   const body = bodyOf(form)
   const input = form.querySelector<HTMLInputElement>('input:not([type=hidden])')!
   const { value } = input
+  const key = takeKey(form)
   const lane = form.closest('.lane')
   input.value = ''
   input.focus()
@@ -129,9 +132,12 @@ async function add(form: HTMLFormElement): Promise<void> {
   turn = sent
   const isDone = await sent
   pending?.remove()
-  if (!isDone && input.value === '') input.value = value
+  if (!isDone && input.value === '') {
+    input.value = value
+    giveBack(form, key)
+  }
   // Such a column shows its first cards only.
-  else if (isDone && lane?.querySelector('.more') != null) say(`“${value}” is at the end of the column.`)
+  if (isDone && lane?.querySelector('.more') != null) say(`“${value}” is at the end of the column.`)
 }
 
 /** The card as it will be, until the page has it. */

@@ -6,6 +6,7 @@ import { html } from '../html.ts'
 import type { PageContext, SignedInContext } from '../page-context.ts'
 import { renderTime } from '../times.ts'
 import { fieldsOf, shownValue, type Field } from './fields.ts'
+import { FORM_KEY, newFormKey } from './form-key.ts'
 import type { Choices, Place } from './place.ts'
 
 /** The fields of a form that are given. Those that are undefined are left out. */
@@ -25,14 +26,15 @@ export function formAddress(context: SignedInContext, operation: string, fields:
 /** A form of a page that performs an operation: its own content, and fields that the person does not see. */
 export function operationForm(context: SignedInContext, operation: string, hidden: Given, content: unknown, className = 'inline'): VNode {
   const { session, path } = context
+  const row = operationOf(context, operation)!
   return postForm(
     {
       action: `${baseOf(context)}/do/${operation}`,
       token: session.form_token,
-      hidden: { back: path, ...hidden },
+      hidden: { back: path, [FORM_KEY]: newFormKey(context, row), ...hidden },
       fields: content,
       isSent: true,
-      hasFile: operationOf(context, operation)?.takesUpload ?? false,
+      hasFile: row.takesUpload,
     },
     className,
   )

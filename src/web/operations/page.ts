@@ -1,7 +1,6 @@
 import type { Claim } from '../../model/claim.ts'
 import { ApiError } from '../../model/errors.ts'
 import { namesInPath, type Operation } from '../../resources/operation.ts'
-import type { Done } from '../../http/outcome.ts'
 import { entityTag } from '../../http/preconditions.ts'
 import { ifFound, operationOf, readerOf } from '../boards/reader.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
@@ -9,6 +8,7 @@ import { field, formPage, type Refusal } from '../form-page.ts'
 import { html, notice } from '../html.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
 import { fieldsOf, isAsBefore, readFields } from './fields.ts'
+import { FORM_KEY, idempotencyKeyOf, newFormKey, performOnce } from './form-key.ts'
 import { columnsOf, renderTemplates } from './board-template.ts'
 import { baseOf, isUpdate, renderFields, titleOf } from './form.ts'
 import { pathOf, readChoices, readPlace, type Place } from './place.ts'
@@ -72,7 +72,12 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
     context,
     {
       title,
-      hidden: { back, revision: isUpdate(operation) ? place.target?.revision : undefined, over_claim: shown.claim?.epoch },
+      hidden: {
+        back,
+        revision: isUpdate(operation) ? place.target?.revision : undefined,
+        over_claim: shown.claim?.epoch,
+        [FORM_KEY]: newFormKey(context, operation),
+      },
       hasFile: operation.takesUpload,
       above: html`<p class="hint">${whereOf(place)}</p>
         ${shown.claim !== undefined && notice('warning', claimText(shown.claim))}`,
@@ -139,10 +144,12 @@ async function perform(context: SignedInContext, operation: Operation): Promise<
     // What is no revision matches nothing.
     const ifMatch = revision == null ? undefined : entityTag(/^\w{1,100}$/.test(revision) ? revision : '-')
     const body = upload === undefined ? submitted.body : undefined
-    const answer = (await reader.answer(operation.id, { params: submitted.params, body, upload, ifMatch })) as Done
-    const { id: board_id } = (answer.data ?? {}) as { readonly id?: string }
+    const key = idempotencyKeyOf(form, operation)
+    const data = await performOnce(reader, operation.id, { params: submitted.params, body, upload, ifMatch, key })
+    const { id: board_id } = (data ?? {}) as { readonly id?: string }
     const operations = operation.id === 'boards.create' ? columnsOf(form) : []
-    if (operations.length > 0) await reader.answer('boards.batch', { params: { board_id }, body: { operations } })
+    if (operations.length > 0)
+      await performOnce(reader, 'boards.batch', { params: { board_id }, body: { operations }, key: key && `${key}-columns` })
     const landed = landing(reader.base, operation, place, board_id)
     return done(context, operation, landed, { query: doneQuery(undo, operation.id), text: doneText(undo, submitted, operation), undo })
   } catch (error) {
@@ -201,9 +208,11 @@ async function refuseWith(context: SignedInContext, operation: Operation, error:
     ? 'Somebody else has changed this in the meantime. What it is now stands below each field. Nothing of yours is lost: change it, or send it again.'
     : code === 'forbidden'
       ? `You may not do this. Row ${row} of the policy: ${reason}`
-      : issues.length > 0
-        ? `Please check: ${[...texts].map(([path, of]) => `${labels.get(path) ?? path} ${of}`).join('; ')}.`
-        : message
+      : code === 'idempotency_key_reused'
+        ? 'This form was sent before, with another file. Choose the file again to attach it, too.'
+        : issues.length > 0
+          ? `Please check: ${[...texts].map(([path, of]) => `${labels.get(path) ?? path} ${of}`).join('; ')}.`
+          : message
   return refuse(context, operation, { status, error: text, issues: texts, isConflict, headers: { ...error.details.headers } })
 }
 

@@ -154,6 +154,27 @@ describe('the errors that the document lists for an operation', () => {
     expect(documentedCodes(operation).filter(isProvoked).toSorted()).toEqual([...Object.keys(provoked), ...inTheHead].toSorted())
   })
 
+  /** By hand: the operations whose body may be left out. */
+  const OPTIONAL = new Set(['claims.take', 'claims.take_next'])
+  test.each(operations.flatMap((operation) => (operation.body === undefined ? [] : [[operation.id, operation] as const])))(
+    'without its body, %s is as with {}, or 400',
+    async (id, operation) => {
+      const { caller, params } = await newScenario(operation)
+      const { method, path } = operation
+      const send = (body?: object) =>
+        service.send(
+          caller.admin,
+          method,
+          path.replace(/\{(\w+)\}/g, (_all, name) => params[name]!),
+          body,
+        )
+      const [empty, absent] = [await send({}), await send()]
+      const { required } = document.paths[path]![method.toLowerCase()]!.requestBody!
+      const isOptional = OPTIONAL.has(id)
+      expect([required, empty.status < 300, absent.status < 300 || absent.status]).toEqual([!isOptional, isOptional, isOptional || 400])
+    },
+  )
+
   // They are provoked in headers.test.ts.
   test('every operation lists the errors of a request whose head is not valid', () => {
     for (const operation of operations)

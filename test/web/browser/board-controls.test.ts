@@ -154,9 +154,19 @@ describe('by keyboard, a card', () => {
     await expect.poll(async () => (await stored())[0]!.toSorted()).toEqual(['Notes', 'Poster'])
   })
 
-  test('is completed and edited', async () => {
+  test('is completed, edited and assigned, and another one is added beside it; nothing happens while typing, or with another key', async () => {
     await tile('Press').locator('a').focus()
+    await keys('Control+x', 'Alt+x', 'Shift+X', 'j', 'k')
+    expect([await focused(), (await agent('GET', `/cards/${await cardId('Press')}`)).completed_at]).toEqual(['Press', null])
     await keys('c')
+    await page.keyboard.type('xmuc?/')
+    await keys('Enter')
+    await expect.poll(stored).toEqual([['Notes', 'Poster'], ['Press', 'xmuc?/'], []])
+    await tile('xmuc?/').locator('a').waitFor()
+    await tile('Press').locator('a').focus()
+    await keys('j')
+    expect(await focused()).toBe('xmuc?/')
+    await keys('k', 'x')
     await said('The card is completed.')
     expect((await agent('GET', `/cards/${await cardId('Press')}`)).completed_at).not.toBeNull()
     await keys('Control+z')
@@ -164,7 +174,11 @@ describe('by keyboard, a card', () => {
     await keys('e')
     await page.getByLabel('Title').fill('Press kit')
     await page.getByRole('button', { name: 'Edit card' }).click()
-    await tile('Press kit').waitFor()
+    await tile('Press kit').locator('a').focus()
+    await keys('a')
+    await page.getByLabel('User').selectOption('Olivia Stone')
+    await page.getByRole('button', { name: 'Assign card' }).click()
+    await tile('Press kit').getByTitle('Olivia Stone').waitFor()
   })
 })
 
@@ -219,6 +233,21 @@ test('cards are added one after another, and what is half-written survives what 
   await addCard(1, 'By another')
   await tile('By another').waitFor()
   expect(await page.locator(':focus').getAttribute('placeholder')).toBe('Search cards')
+})
+
+test('a card whose answer was lost is added once, when it is sent again', async () => {
+  await page.route('**/do/cards.create', async (route) => void (await route.fetch(), await route.abort('internetdisconnected')), {
+    times: 1,
+  })
+  await keys('c')
+  await page.keyboard.type('Once')
+  await keys('Enter')
+  await said('This could not be sent.')
+  await keys('Enter')
+  await tile('Once').locator('a').waitFor()
+  await page.keyboard.type('Other')
+  await keys('Enter')
+  await expect.poll(stored).toEqual([['Notes', 'Poster', 'Once', 'Other'], ['Press'], []])
 })
 
 test('a column is renamed in its menu, a refusal keeps what was written, and columns are added', async () => {

@@ -120,7 +120,7 @@ test('the keys go from card to card, open a card, search, and show themselves', 
   expect(await focusedText(page)).toBe('Stickers')
   await press('ArrowRight')
   expect(await focusedText(page)).toBe('Press')
-  await press('ArrowUp')
+  await press('k')
   await press('ArrowLeft')
   expect(await focusedText(page)).toBe('Notes')
   await press('?')
@@ -144,6 +144,24 @@ test('the keys go from card to card, open a card, search, and show themselves', 
   await press('Enter')
   await page.getByRole('heading', { level: 1, name: 'Notes' }).waitFor()
 })
+
+test.each([true, false])(
+  'on a phone the filters stand behind a button that counts them, with JavaScript: %s',
+  async (javaScriptEnabled) => {
+    const page = await demo.open(`${boardPath()}?due=overdue`, { javaScriptEnabled, viewport: { width: 390, height: 844 } })
+    const button = page.locator('summary', { hasText: 'Filters' })
+    expect([(await button.innerText()).split('\n'), await page.getByLabel('Label').isVisible()]).toEqual([['Filters', '1 active'], false])
+    expect((await tile(page, 'Notes').boundingBox())!.y).toBeLessThan(380)
+    await button.click()
+    await page.getByLabel('Label').selectOption('urgent')
+    if (!javaScriptEnabled) await page.getByRole('button', { name: 'Apply' }).click()
+    await page.locator('summary', { hasText: '2 active' }).waitFor()
+    if (!javaScriptEnabled) return
+    await button.click()
+    await page.keyboard.press('/')
+    await page.locator('[data-search]:focus').waitFor()
+  },
+)
 
 test('without JavaScript a person finds a board, filters it and opens a card', async () => {
   const page = await demo.open('/app', { javaScriptEnabled: false })

@@ -87,7 +87,7 @@ test('with the keyboard alone: subtasks are ticked and added, the focus stays, a
   await press('Space')
   await page.getByText('1 of 2').waitFor()
   expect([await first.getAttribute('aria-checked'), await focused(page)]).toEqual(['true', id])
-  await page.getByLabel('New subtask').focus()
+  await openEditor(page, 'add-subtask')
   // The field is free at once.
   for (const title of ['Cut', 'Fold']) {
     await page.keyboard.type(title)
@@ -110,6 +110,28 @@ test('with the keyboard alone: subtasks are ticked and added, the focus stays, a
   expect([new URL(page.url()).pathname, await focused(page)]).toEqual([`${demo.base}/cards/${cardId}`, 'edit-title'])
 })
 
+test('what a card has none of is a row of buttons; what is written there stays when it becomes a part of the card', async () => {
+  cardId = (await agent('POST', `/boards/${boardId}/cards`, { column_id: columns[0]!, title: 'Empty' })).id
+  const page = await openCard()
+  const places = await Promise.all(
+    ['edit-description', 'add-subtask', 'attach'].map((id) => page.locator(`#${id} > summary`).boundingBox()),
+  )
+  expect(new Set(places.map((place) => place!.y)).size).toBe(1)
+  expect((await page.locator('#comments-title').boundingBox())!.y).toBeLessThan(300)
+  await openEditor(page, 'add-subtask')
+  await page.locator('#add-subtask input:focus').waitFor()
+  for (const key of ['One', '\n', 'Half']) await page.keyboard.type(key)
+  await page.getByText('0 of 1').waitFor()
+  await page.keyboard.type(' written')
+  expect(await page.getByLabel('New subtask').inputValue()).toBe('Half written')
+  await openEditor(page, 'edit-description')
+  await page.keyboard.type('My ')
+  await agent('PATCH', `/cards/${cardId}`, { description: 'Their text' })
+  await page.locator('.part #description', { hasText: 'Their text' }).waitFor()
+  await page.keyboard.type('text')
+  expect(await description(page).inputValue()).toBe('My text')
+})
+
 test('files, and the due time in the zone of the person', async () => {
   const page = await openCard()
   await openEditor(page, 'edit-due')
@@ -120,6 +142,7 @@ test('files, and the due time in the zone of the person', async () => {
   await openEditor(page, 'edit-due')
   expect(await page.locator('#edit-due [data-time]').inputValue()).toBe('2027-01-15T12:00')
 
+  await openEditor(page, 'attach')
   const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
   await page.getByLabel('File to attach').setInputFiles({ name: 'Größe “A”.png', mimeType: 'image/png', buffer: png })
   await page.getByRole('button', { name: 'Attach file' }).click()
