@@ -188,7 +188,8 @@ export class Quota {
   #chargedFurther = 0
   #chargedStored = 0
   #caller: Caller | undefined
-  #leave: (() => void) | undefined
+  /** Is to be called when the response has been sent. Undefined: the call is not counted among those in progress. */
+  leave: (() => void) | undefined
 
   /** @param limits undefined: nothing is limited @param part undefined: it is no part of an exchange */
   constructor(limits: RateLimits | undefined, call: Limited, part?: ExchangePart) {
@@ -218,8 +219,8 @@ export class Quota {
 
   #enter(caller: Caller): void {
     if (this.#limits === undefined || this.#isPart) return
-    this.#leave = this.#limits.enter(tokenOf(caller).id)
-    if (this.#leave !== undefined) return
+    this.leave = this.#limits.enter(tokenOf(caller).id)
+    if (this.leave !== undefined) return
     this.exceeded = 'in_flight'
     throw new ApiError('rate_limited', { message: TOO_MANY_AT_ONCE, headers: { 'retry-after': '1' } })
   }
@@ -265,11 +266,6 @@ export class Quota {
     const failed = error.code === 'unauthorized'
     this.#setStates(limits, failed ? limits.countFailure(this.#call.network) : limits.addressState(this.#call.network))
     return failed && this.exceeded !== undefined ? new ApiError('rate_limited') : error
-  }
-
-  /** Is to be called when the response has been sent. Undefined: the call is not counted among those in progress. */
-  get leave(): (() => void) | undefined {
-    return this.#leave
   }
 
   #setStates(limits: RateLimits, states: readonly RateState[]): void {

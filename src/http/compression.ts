@@ -52,15 +52,17 @@ export class CompressibleResponse extends FastResponse {
   #list: HeaderList | undefined
 
   constructor(content: string | Uint8Array, status: number, headers: HeaderList, owner?: object) {
-    super(content as string, new ListedInit(status, headers))
+    super(content as string, { status, statusText: STATUS_CODES[status] ?? '' })
     this.content = content
     this.owner = owner
     this.#list = headers
   }
 
   override get headers(): Headers {
+    const headers = super.headers
+    for (const [name, value] of pairsOf(this.#list ?? [])) headers.set(name, value)
     this.#list = undefined
-    return super.headers
+    return headers
   }
 
   /**
@@ -77,25 +79,6 @@ export class CompressibleResponse extends FastResponse {
 
 /** The headers of a response: names and values in turns, as Node takes them. */
 export type HeaderList = readonly string[]
-
-/** What the response of the web platform is made from, if someone wants that. It is a class because of its getter: see `CallWorker`. */
-class ListedInit {
-  readonly status: number
-  readonly #list: HeaderList
-
-  constructor(status: number, list: HeaderList) {
-    this.status = status
-    this.#list = list
-  }
-
-  get statusText(): string {
-    return STATUS_CODES[this.status] ?? ''
-  }
-
-  get headers(): [name: string, value: string][] {
-    return pairsOf(this.#list)
-  }
-}
 
 /** The headers as the web platform takes them. */
 export function pairsOf(list: HeaderList): [name: string, value: string][] {
