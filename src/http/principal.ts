@@ -55,6 +55,7 @@ export class TokenPrincipal implements Principal {
     if (workspaceId === undefined) throw new ApiError('unauthorized')
     this.partition = workspaceId
     this.tokenHash = hash
+    // Stryker disable next-line ConditionalExpression: see where it is used
     this.#isSeen = seen !== undefined
   }
 
