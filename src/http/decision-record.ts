@@ -25,29 +25,29 @@ export interface WrittenAhead {
  */
 export interface DecisionRecord {
   /** where a person who is signed in made it, or an operator as a member; undefined: below /v1, with a token */
-  readonly surface?: 'web_app' | 'operator' | undefined
+  readonly surface?: 'web_app' | 'operator'
   readonly requestId: string
   readonly method: string
   /** when the request arrived, by the monotonic clock of this process in milliseconds */
   readonly arrivedAt: number
   /** SHA-256 of the policy files, in hex */
   readonly policy: string
-  stage?: Stage | undefined
-  operation?: string | undefined
+  stage?: Stage
+  operation?: string
   /** the id in the path, and the second one */
-  resource?: string | undefined
+  resource?: string
   related?: string
-  userId?: string | undefined
-  workspaceId?: string | undefined
-  tokenId?: string | undefined
+  userId?: string
+  workspaceId?: string
+  tokenId?: string
   /** the resource that was created */
-  created?: string | undefined
+  created?: string
   /** whether something was changed, apart from the memory of the response; `unknown`: storage did not answer the commit */
-  effect?: 'done' | 'unknown' | undefined
+  effect?: 'done' | 'unknown'
   /** when the token expires, if that is soon: the value of the header Lanekeeper-Token-Expires */
   tokenExpires?: string
-  scope?: ScopeRecord | undefined
-  decision?: Decision | undefined
+  scope?: ScopeRecord
+  decision?: Decision
   /** the decisions about what the body names in addition, up to the one that was denied */
   further?: Decision[]
   /** instead of a decision: the definition that denied access to the target, and its facts */

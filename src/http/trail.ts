@@ -35,27 +35,8 @@ export class Trail {
 
   #begin(attempts: number, logBytes: number): DecisionRecord {
     const { requestId, method, arrivedAt, surface } = this.#call
-    // With all members that most requests have: to add one later takes longer.
-    return {
-      surface: surface.name,
-      requestId,
-      method,
-      arrivedAt,
-      policy: this.#services.engine.hash,
-      attempts,
-      logBytes,
-      status: 0,
-      stage: undefined,
-      userId: undefined,
-      workspaceId: undefined,
-      tokenId: undefined,
-      operation: undefined,
-      resource: undefined,
-      scope: undefined,
-      decision: undefined,
-      created: undefined,
-      effect: undefined,
-    }
+    const step: DecisionRecord = { requestId, method, arrivedAt, policy: this.#services.engine.hash, attempts, logBytes, status: 0 }
+    return surface.name === undefined ? step : { surface: surface.name, ...step }
   }
 
   /** @throws {ApiError} `unavailable` if the decision log cannot take a record now */
