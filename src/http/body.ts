@@ -35,21 +35,29 @@ function incomplete(): ApiError {
 /** Reads the body from a connection. Its async iterator would cost more CPU time than all the rest of the input. */
 function collect(node: Readable, maxBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    let chunks: Uint8Array[] = []
+    const chunks: Uint8Array[] = []
     let size = 0
-    // The first one counts, and the rest of a body that is too large is discarded.
+    const stop = (): void => void node.off('data', onData).off('end', onEnd).off('error', onFailure).off('close', onFailure)
     const onData = (chunk: Uint8Array): void => {
+      chunks.push(chunk)
       size += chunk.byteLength
-      if (size <= maxBytes) return void chunks.push(chunk)
-      chunks = []
+      if (size <= maxBytes) return
+      stop()
+      // The rest is discarded.
+      node.resume()
       reject(tooLarge('body', maxBytes))
     }
-    const onEnd = (): void => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
-    const onClose = (): void => reject(incomplete())
+    const onEnd = (): void => {
+      stop()
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+    }
+    const onFailure = (): void => {
+      stop()
+      reject(incomplete())
+    }
     // The client left before: no event will follow.
-    if (node.destroyed) return onClose()
-    // A failure closes it, too. Nothing is taken off again: that would take as long as to parse a small body.
-    node.on('data', onData).on('end', onEnd).on('close', onClose)
+    if (node.destroyed) return onFailure()
+    node.on('data', onData).on('end', onEnd).on('error', onFailure).on('close', onFailure)
   })
 }
 
