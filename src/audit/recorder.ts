@@ -12,6 +12,8 @@ export type NewEntry = Pick<AuditEntry, 'operation' | 'outcome' | 'status' | 're
 
 const UNKNOWN = { user_id: null, token_id: null, token_name: null, ids: [], rows: [], code: null, address: null, agent: null } as const
 
+type Writable<T> = { -readonly [Member in keyof T]: T[Member] }
+
 /** How entries are written. */
 export interface AuditOptions {
   /** milliseconds between an entry and its commit */
@@ -70,7 +72,9 @@ export class AuditRecorder {
 
   /** Adds an entry to the trail of a workspace, or to what belongs to no workspace. Never throws. */
   add(partition: string, added: NewEntry): void {
-    const entry = { at: timestamp(this.#deps.clock), ...UNKNOWN, ...added, agent: shortAgent(added.agent ?? null) }
+    // Not with a spread, which takes microseconds for several objects.
+    const entry: Writable<AuditEntry> = Object.assign({ at: timestamp(this.#deps.clock) }, UNKNOWN, added)
+    entry.agent = shortAgent(entry.agent)
     let queue = this.#queues.get(partition)
     if (queue === undefined) {
       queue = { entries: [], denials: new Map(), failed: undefined, attempts: 0, writing: undefined }

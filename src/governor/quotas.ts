@@ -46,8 +46,8 @@ interface RateState {
 /** Limits the requests of each token and in each workspace, and the failed credentials of each address. */
 export class RateLimits {
   readonly #quotas: RateQuotas
-  /** what the header RateLimit-Policy states about each limit */
-  readonly #policies: Readonly<Record<keyof RateQuotas, string>>
+  /** what the header RateLimit-Policy states about each limit, and about both limits of a request */
+  readonly #policies: Readonly<Record<keyof RateQuotas | 'request', string>>
   readonly #clock: Clock
   readonly #counters: Counters
   readonly #maxInFlight: number
@@ -57,7 +57,8 @@ export class RateLimits {
   constructor({ quotas, shared, inFlight = MAX_IN_FLIGHT }: RateLimitOptions, clock: Clock) {
     this.#quotas = quotas
     const policyOf = (name: keyof RateQuotas) => `"${name}";q=${quotas[name]};w=${WINDOW}`
-    this.#policies = { token: policyOf('token'), workspace: policyOf('workspace'), address: policyOf('address') }
+    const [token, workspace] = [policyOf('token'), policyOf('workspace')]
+    this.#policies = { token, workspace, address: policyOf('address'), request: `${token}, ${workspace}` }
     this.#clock = clock
     // A shared count must be forgotten after the end of its window.
     this.#counters = new Counters({ clock, lifetime: 2000 * WINDOW, most: MAX_KEYS, shared })
@@ -109,13 +110,11 @@ export class RateLimits {
    */
   headersOf(states: readonly RateState[], isRefused = true): Readonly<Record<string, string>> {
     const seconds = this.#remainingSeconds
-    let policy = ''
+    const policy = this.#policies[states.length > 1 ? 'request' : states[0]!.name]
     let rate = ''
     let isExceeded = false
     for (const { name, remaining } of states) {
-      const separator = policy === '' ? '' : ', '
-      policy += separator + this.#policies[name]
-      rate += `${separator}"${name}";r=${Math.max(remaining, 0)};t=${seconds}`
+      rate += `${rate === '' ? '' : ', '}"${name}";r=${Math.max(remaining, 0)};t=${seconds}`
       isExceeded ||= remaining < 0
     }
     if (!isExceeded || !isRefused) return { 'ratelimit-policy': policy, ratelimit: rate }
@@ -189,7 +188,8 @@ export class Quota {
   #chargedFurther = 0
   #chargedStored = 0
   #caller: Caller | undefined
-  #leave: (() => void) | undefined
+  /** Is to be called when the response has been sent. Undefined: the call is not counted among those in progress. */
+  leave: (() => void) | undefined
 
   /** @param limits undefined: nothing is limited @param part undefined: it is no part of an exchange */
   constructor(limits: RateLimits | undefined, call: Limited, part?: ExchangePart) {
@@ -219,8 +219,8 @@ export class Quota {
 
   #enter(caller: Caller): void {
     if (this.#limits === undefined || this.#isPart) return
-    this.#leave = this.#limits.enter(tokenOf(caller).id)
-    if (this.#leave !== undefined) return
+    this.leave = this.#limits.enter(tokenOf(caller).id)
+    if (this.leave !== undefined) return
     this.exceeded = 'in_flight'
     throw new ApiError('rate_limited', { message: TOO_MANY_AT_ONCE, headers: { 'retry-after': '1' } })
   }
@@ -266,11 +266,6 @@ export class Quota {
     const failed = error.code === 'unauthorized'
     this.#setStates(limits, failed ? limits.countFailure(this.#call.network) : limits.addressState(this.#call.network))
     return failed && this.exceeded !== undefined ? new ApiError('rate_limited') : error
-  }
-
-  /** Is to be called when the response has been sent. Undefined: the call is not counted among those in progress. */
-  get leave(): (() => void) | undefined {
-    return this.#leave
   }
 
   #setStates(limits: RateLimits, states: readonly RateState[]): void {

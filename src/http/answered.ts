@@ -19,12 +19,14 @@ export function onceAnswered(socket: WatchedSocket, response: WatchedResponse, d
   const waiting = response[WAITING]
   if (waiting !== undefined) return void waiting.push(done)
   response[WAITING] = [done]
-  const open = socket[OPEN] ?? watch(socket)
-  open.add(response)
-  response.on('close', () => {
-    open.delete(response)
-    finish(response)
-  })
+  ;(socket[OPEN] ?? watch(socket)).add(response)
+  response.on('close', onClose)
+}
+
+/** One function for all responses. */
+function onClose(this: WatchedResponse): void {
+  ;(this.req.socket as WatchedSocket)[OPEN]!.delete(this)
+  finish(this)
 }
 
 function finish(response: WatchedResponse): void {

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { STATUS_CODES, type ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { FastResponse, type ServerRequest } from 'srvx'
@@ -44,16 +44,45 @@ export class HttpResponse extends FastResponse {
  * A response whose body may be compressed. Everything else is sent as it is: the bytes of files, streams, and the pages of the
  * web app, which show tokens.
  */
-export class CompressibleResponse extends HttpResponse {
+export class CompressibleResponse extends FastResponse {
   readonly content: string | Uint8Array
   /** whose compressed body is kept; undefined: it is compressed for each request */
   readonly owner: object | undefined
+  /** undefined since someone had them as an object, and may have changed that */
+  #list: HeaderList | undefined
 
-  constructor(content: string | Uint8Array, init: ResponseInit & { readonly status: number }, owner?: object) {
-    super(content as string, init)
+  constructor(content: string | Uint8Array, status: number, headers: HeaderList, owner?: object) {
+    super(content as string, { status, statusText: STATUS_CODES[status] ?? '' })
     this.content = content
     this.owner = owner
+    this.#list = headers
   }
+
+  override get headers(): Headers {
+    const headers = super.headers
+    for (const [name, value] of pairsOf(this.#list ?? [])) headers.set(name, value)
+    this.#list = undefined
+    return headers
+  }
+
+  /**
+   * Sends it as it was made: head and body at once, with no object of headers, no promise and no listener for each response.
+   * @returns whether it could be sent so
+   */
+  sendTo(response: ServerResponse): boolean {
+    const list = this.#list
+    if (list === undefined) return false
+    response.writeHead(this.status, this.statusText, list as string[]).end(this.content)
+    return true
+  }
+}
+
+/** The headers of a response: names and values in turns, as Node takes them. */
+export type HeaderList = readonly string[]
+
+/** The headers as the web platform takes them. */
+export function pairsOf(list: HeaderList): [name: string, value: string][] {
+  return list.flatMap((name, i): [string, string][] => (i % 2 === 0 ? [[name, list[i + 1]!]] : []))
 }
 
 /** Compresses responses with gzip or br for clients that ask for it (RFC 9110 §12.5.3), and never on the event loop. */

@@ -158,8 +158,8 @@ export function requireValidKey(method: string, headers: Headers): void {
 
 /** The key of a write: undefined if it has none, null if that is not valid. */
 function keyOf(method: string, headers: Headers): string | null | undefined {
-  const text = headers.get('idempotency-key')
-  if (text === null || method === 'GET' || method === 'HEAD') return undefined
+  const text = method === 'GET' || method === 'HEAD' ? null : headers.get('idempotency-key')
+  if (text === null) return undefined
   const match = KEY.exec(text)
   return match?.[1] ?? match?.[2] ?? null
 }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Awaitable } from '../model/awaitable.ts'
+import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { digestOf, isRecord, jsonOf, sha1Of, type KeptJson } from '../store/record-json.ts'
 
 const COMMA = 0x2c
@@ -20,7 +20,11 @@ type BeforeMore = (length: number) => Promise<void> | undefined
 export function piecesOf(data: unknown, beforeMore: BeforeMore): Awaitable<Pieces> {
   const sections: Section[] = []
   addSections(data, sections)
-  return new Collection(sections, beforeMore).collect()
+  const [first] = sections
+  // Most answers are one object.
+  if (sections.length > 1 || Array.isArray(first)) return new Collection(sections, beforeMore).collect()
+  const piece = encoded(first as Piece)
+  return andThen(beforeMore(lengthOf(piece)), () => [piece])
 }
 
 /** A piece, or a list of records. */
@@ -73,12 +77,20 @@ class Collection {
   }
 
   #add(made: Piece): Promise<void> | undefined {
-    // A long text is encoded once, and not again for its length, its hash and its transmission.
-    const piece = typeof made === 'string' && made.length > LONG ? { bytes: Buffer.from(made), digest: undefined, isKept: false } : made
+    const piece = encoded(made)
     this.#pieces.push(piece)
-    this.#length += typeof piece === 'string' ? piece.length : piece.bytes.length
+    this.#length += lengthOf(piece)
     return this.#beforeMore(this.#length)
   }
+}
+
+/** A long text is encoded once, and not again for its length, its hash and its transmission. */
+function encoded(piece: Piece): Piece {
+  return typeof piece === 'string' && piece.length > LONG ? { bytes: Buffer.from(piece), digest: undefined, isKept: false } : piece
+}
+
+function lengthOf(piece: Piece): number {
+  return typeof piece === 'string' ? piece.length : piece.bytes.length
 }
 
 function isListOfRecords(data: unknown): data is readonly object[] {

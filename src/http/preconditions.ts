@@ -69,8 +69,9 @@ export function isCurrent(headers: Headers, revision: string | undefined): boole
  * is about the copy with exactly this ETag (RFC 9111 §4.3.4).
  */
 export function currentTag(headers: Headers, revision: string | undefined): string | undefined {
+  if (revision === undefined) return undefined
   const condition = headers.get('if-none-match')
-  if (condition === null || revision === undefined) return undefined
+  if (condition === null) return undefined
   const tag = entityTag(revision)
   if (condition === '*') return tag
   return listOf(condition)

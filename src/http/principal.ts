@@ -1,5 +1,5 @@
 import { parseToken } from '../auth/tokens/format.ts'
-import { expiryOf, stateOf } from '../auth/tokens/lifecycle.ts'
+import { expiryOf, expiryTextOf, stateOf } from '../auth/tokens/lifecycle.ts'
 import { equalInConstantTime, sha256Hex } from '../auth/secrets.ts'
 import type { Caller, SessionCaller, TokenCaller } from '../authz/context.ts'
 import { andThen, type Awaitable } from '../model/awaitable.ts'
@@ -42,6 +42,7 @@ export class TokenPrincipal implements Principal {
   readonly partition: string
   readonly tokenHash: string
   presented: TokenRecord | undefined
+  readonly #isSeen: boolean
 
   /**
    * Parses the token of an Authorization header (RFC 6750 §2.1). This reads no storage. One that was accepted before is known by its hash.
@@ -51,10 +52,13 @@ export class TokenPrincipal implements Principal {
     const plaintext = header?.match(CREDENTIAL)?.[1]
     if (plaintext === undefined || plaintext.length > limits.tokenLength) throw new ApiError('unauthorized')
     const hash = sha256Hex(plaintext)
-    const workspaceId = seenTokens.get(hash)?.workspaceId ?? parseToken(plaintext, legacyPrefixes)?.workspaceId
+    const seen = seenTokens.get(hash)
+    const workspaceId = seen?.workspaceId ?? parseToken(plaintext, legacyPrefixes)?.workspaceId
     if (workspaceId === undefined) throw new ApiError('unauthorized')
     this.partition = workspaceId
     this.tokenHash = hash
+    // Stryker disable next-line ConditionalExpression: see where it is used
+    this.#isSeen = seen !== undefined
   }
 
   get keyOwner(): string {
@@ -83,11 +87,12 @@ export class TokenPrincipal implements Principal {
     if (state === 'rotated') logReplacedToken(services, step, token)
     if (state !== 'active' || !isActive(membership)) throw new ApiError('unauthorized')
     const { id, user_id: userId } = token
-    Object.assign(step, { userId, workspaceId, tokenId: id })
-    const expiry = expiryOf(token)
-    if (expiry - now <= durations.tokenExpiryNotice) step.tokenExpires = new Date(expiry).toISOString()
+    step.userId = userId
+    step.workspaceId = workspaceId
+    step.tokenId = id
+    if (expiryOf(token) - now <= durations.tokenExpiryNotice) step.tokenExpires = expiryTextOf(token)
     // Stryker disable next-line ConditionalExpression: it only saves an object for each request
-    if (services.seenTokens.get(hash) === undefined) services.seenTokens.set(hash, { workspaceId, scopes: token.scopes })
+    if (!this.#isSeen) services.seenTokens.set(hash, { workspaceId, scopes: token.scopes })
     tx.logChanges(services.changes, { actor_id: userId, token_id: id, request_id: step.requestId })
     return { userId, workspaceId, membership, token }
   }

@@ -51,7 +51,7 @@ export async function respondWithText(
     }
     if (current !== undefined) return new HttpResponse(null, { status: 304, headers: shared })
     const all = { ...shared, 'content-type': type, 'content-length': String(Buffer.byteLength(text)) }
-    return new CompressibleResponse(text, { status, headers: all }, found)
+    return new CompressibleResponse(text, status, Object.entries(all).flat(), found)
   } catch (error) {
     return errorResponse(requestId, toApiError(log, requestId, error))
   }

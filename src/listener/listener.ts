@@ -1,8 +1,10 @@
-import type { Server } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import { isIPv6, type AddressInfo, type Socket } from 'node:net'
 import type { H3 } from 'h3'
-import { toNodeHandler } from 'h3/node'
 import { listen } from 'listhen'
+import { NodeRequest, sendNodeResponse } from 'srvx/node'
+import { CompressibleResponse } from '../http/compression.ts'
+import { andThen } from '../model/awaitable.ts'
 import { limitRequests, isIdle } from './connection-limits.ts'
 import { speakEnvelope, type NodeHandler } from './protocol.ts'
 
@@ -39,7 +41,7 @@ export class CannotListen extends Error {
  * @throws {CannotListen} if it cannot listen on exactly this host and port
  */
 export async function startListener(h3: H3, { port, host, grace = 10_000, sendTimeout = SEND_TIMEOUT }: ListenOptions): Promise<Listener> {
-  const handler = toNodeHandler(h3) as NodeHandler
+  const handler: NodeHandler = (req, res) => andThen(h3.fetch(new NodeRequest({ req, res })), (response) => send(res, response))
   const anywhere = host === '0.0.0.0' || host === '::'
   const exactly = { port, random: port === 0, ports: [], portRange: [], alternativePortRange: [], verbose: false }
   const listener = await listen(handler, {
@@ -65,6 +67,16 @@ export async function startListener(h3: H3, { port, host, grace = 10_000, sendTi
   dropSlowClients(server, sendTimeout)
   const name = anywhere ? '127.0.0.1' : isIPv6(host) ? `[${host}]` : host
   return { url: `http://${name}:${address.port}`, port: address.port, close: () => close(server, grace) }
+}
+
+/** Sends a response. Most are whole: to send those as streams are sent costs a tenth of their request. */
+function send(to: ServerResponse, response: Response): void {
+  try {
+    if (response instanceof CompressibleResponse && response.sendTo(to)) return
+    sendNodeResponse(to, response).catch(() => to.destroy())
+  } catch {
+    to.destroy()
+  }
 }
 
 async function close(server: Server, grace: number): Promise<void> {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { notFound } from '../model/errors.ts'
 import { documented, neighborField } from '../model/fields.ts'
 import { isId, type IdKind } from '../model/ids.ts'
@@ -53,18 +54,19 @@ export function notNextToItself(param: string) {
  * @returns undefined if the request names no place
  * @throws {ApiError} `not_found`
  */
-export async function resolvePlacement<T>(
+export function resolvePlacement<T>(
   tx: Transaction,
   { before, after, to }: Placement,
   kind: IdKind,
   keyOf: (id: string) => Key<T>,
   belongs: (item: T) => boolean,
-): Promise<ResolvedPlacement<T> | undefined> {
+): Awaitable<ResolvedPlacement<T> | undefined> {
   const id = before ?? after
   if (id === undefined) return to && { to }
-  const item = isId(kind, id) ? await tx.get(keyOf(id)) : undefined
-  if (item === undefined || !belongs(item)) throw notFound(before === undefined ? 'after' : 'before')
-  return before === undefined ? { after: item } : { before: item }
+  return andThen(isId(kind, id) ? tx.get(keyOf(id)) : undefined, (item): ResolvedPlacement<T> => {
+    if (item === undefined || !belongs(item)) throw notFound(before === undefined ? 'after' : 'before')
+    return before === undefined ? { after: item } : { before: item }
+  })
 }
 
 /** The item that a placement is relative to, if it is relative. */

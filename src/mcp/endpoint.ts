@@ -155,7 +155,7 @@ async function complete(exchange: Exchange, response: Response): Promise<Respons
 /** A response that may be compressed: no tool returns a secret. */
 function whole(status: number, headers: Headers, content: string | Uint8Array): Response {
   headers.set('content-length', String(Buffer.byteLength(content)))
-  return new CompressibleResponse(content, { status, headers })
+  return new CompressibleResponse(content, status, [...headers].flat())
 }
 
 /** The headers of every response that depends on a token, and those of this one. */

@@ -10,8 +10,13 @@ export type Scope = (typeof scopes)[number]
 
 /** The granted scopes with those that they include, least first. Empty if the token has no Kanban scope. */
 export function effectiveScopes(chosen: readonly string[]): readonly Scope[] {
-  return scopes.slice(0, scopes.findLastIndex((scope) => chosen.includes(scope)) + 1)
+  let greatest = scopes.length
+  while (greatest > 0 && !chosen.includes(scopes[greatest - 1]!)) greatest--
+  return EFFECTIVE[greatest]!
 }
+
+/** The lists of scopes by their lengths. Each request asks for one of them. */
+const EFFECTIVE = [...scopes, undefined].map((_scope, length) => Object.freeze(scopes.slice(0, length)))
 
 /** A personal access token as it is stored. The plaintext is not stored (spec §2). */
 export const token = z.strictObject({

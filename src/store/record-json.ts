@@ -24,10 +24,10 @@ export interface KeptJson {
 
 /** The JSON of a record or another value; a text if it is not kept. */
 export function jsonOf(value: object): KeptJson | string {
+  if (!isRecord(value)) return JSON.stringify(value)
   const known = kept.get(value)
   if (known !== undefined) return known
   const text = JSON.stringify(value)
-  if (!isRecord(value)) return text
   // A record that is requested once, as all are that a driver parses anew for each read, is not worth its place.
   if (requested.has(value)) kept.set(value, { isKept: true, bytes: Buffer.from(text), digest: undefined })
   else requested.add(value)

@@ -69,7 +69,10 @@ export class Transaction {
 
   /** Reads several records in one snapshot. A key may be a template that refers to the keys before it. */
   read<const Reads extends readonly Read[]>(records: Reads): Awaitable<{ [K in keyof Reads]: ValueOf<Reads[K]> }> {
-    return andThen(this.load({ records }), (loaded) => loaded.records)
+    const reads = this.#writes.resolve(records)
+    const known = this.#reads.resolve(reads)
+    if (known !== undefined) return this.#values(known) as never
+    return andThen(this.#read(reads, [], []), (snapshot) => this.#values(this.#addRecords(reads, snapshot)) as never)
   }
 
   /** Reads a range of an index, with the records of its entries. */
@@ -109,11 +112,11 @@ export class Transaction {
     const pages = ranges.length === 0 ? NO_PAGES : this.#prefetchedPages(ranges)
     const known = pages && this.#reads.resolve(reads)
     if (known !== undefined)
-      return { records: known.map((key) => this.#value(key)), ranges: pages!.map((page, i) => this.#toPage(page, ranges[i]!)) } as never
+      return { records: this.#values(known), ranges: pages!.map((page, i) => this.#toPage(page, ranges[i]!)) } as never
     return andThen(this.#read(reads, ranges, []), (snapshot) => {
       const keys = this.#addRecords(reads, snapshot)
       const loaded = snapshot.ranges.map((range, i) => this.#toPage(this.#addRange(ranges[i]!, range), ranges[i]!))
-      return { records: keys.map((key) => this.#value(key)), ranges: loaded } as never
+      return { records: this.#values(keys), ranges: loaded } as never
     })
   }
 
@@ -129,7 +132,7 @@ export class Transaction {
       const prefetched = (this.#prefetched ??= new Prefetched())
       for (const [i, range] of ranges.entries()) prefetched.addPage(range, this.#addRange(range, snapshot.ranges[i]!))
       for (const [i, name] of names.entries()) prefetched.addCount(name, snapshot.counts[i]!)
-      return keys.map((key) => this.#value(key))
+      return this.#values(keys)
     })
   }
 
@@ -270,6 +273,10 @@ export class Transaction {
   #value(key: string | null): unknown {
     if (this.#writes.remove.has(key!)) return undefined
     return this.#writes.put.get(key!) ?? this.#reads.get(key!)?.value
+  }
+
+  #values(keys: readonly (string | null)[]): unknown[] {
+    return keys.map((key) => this.#value(key))
   }
 
   #addRecords(reads: readonly Read[], { records }: Snapshot): (string | null)[] {

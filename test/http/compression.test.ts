@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { request as sendRequest } from 'node:http'
+import { request as sendRequest, type ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { ServerRequest } from 'srvx'
@@ -123,9 +123,8 @@ describe('over HTTP', () => {
 
 describe('the compression of bodies', () => {
   const request = (accepted: string) => new Request('http://localhost/', { headers: { 'accept-encoding': accepted } }) as ServerRequest
-  const init = { status: 201, statusText: 'Created', headers: { 'x-other': 'stays' } }
   const apply = async (compression: Compression, content: string | Uint8Array, owner?: object) =>
-    compression.apply(request('gzip'), new CompressibleResponse(content, init, owner))
+    compression.apply(request('gzip'), new CompressibleResponse(content, 201, ['x-other', 'stays'], owner))
 
   test.each<[string, string | Uint8Array, boolean]>([
     ['1024 bytes', 'x'.repeat(1024), false],
@@ -202,6 +201,23 @@ describe('the compression of bodies', () => {
     await both
     await apply(compression, BODY, owner)
     expect(running.length).toBe(2)
+  })
+
+  test('is not needed for most bodies: they are sent with their list of headers, until someone has that as an object', () => {
+    const sent: unknown[] = []
+    const response = { writeHead: (...head: unknown[]) => (sent.push(head), response), end: (body: unknown) => sent.push(body) }
+    const to = response as unknown as ServerResponse
+    const whole = new CompressibleResponse('{}', 201, ['x-other', 'stays'])
+    expect([whole.sendTo(to), sent]).toEqual([true, [[201, 'Created', ['x-other', 'stays']], '{}']])
+    whole.headers.set('x-new', 'added')
+    expect([whole.sendTo(to), sent.length, [...whole.headers]]).toEqual([
+      false,
+      2,
+      [
+        ['x-new', 'added'],
+        ['x-other', 'stays'],
+      ],
+    ])
   })
 
   test('is only for the JSON of /v1 and of /mcp, and for public texts: nothing else makes such a response', () => {

@@ -64,10 +64,18 @@ export function expiryOf(lifecycle: Pick<TokenLifecycle, 'issued_at' | 'expires_
   return timesOf(lifecycle).expiry
 }
 
+/** The same as a text. */
+export function expiryTextOf(lifecycle: Pick<TokenLifecycle, 'issued_at' | 'expires_at'>): string {
+  const times = timesOf(lifecycle)
+  return (times.text ??= new Date(times.expiry).toISOString())
+}
+
 /** The times of a record, in milliseconds since 1970. */
 interface Times {
   readonly issued: number
   readonly expiry: number
+  /** that of its expiry, since it was first needed */
+  text: string | undefined
 }
 
 /** The times of records that are in memory: to parse them takes longer than all else that is checked of a token. */
@@ -78,7 +86,7 @@ function timesOf(lifecycle: Pick<TokenLifecycle, 'issued_at' | 'expires_at'>): T
   if (before !== undefined) return before
   const issued = Date.parse(lifecycle.issued_at)
   const expiry = Math.min(Date.parse(lifecycle.expires_at), issued + durations.token)
-  const times = { issued, expiry: Number.isNaN(expiry) ? 0 : expiry }
+  const times = { issued, expiry: Number.isNaN(expiry) ? 0 : expiry, text: undefined }
   known.set(lifecycle, times)
   return times
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { tokenOf } from '../../authz/context.ts'
-import { expiryOf } from '../../auth/tokens/lifecycle.ts'
+import { expiryTextOf } from '../../auth/tokens/lifecycle.ts'
 import { effectiveScopes, scopes } from '../../model/token.ts'
 import { keys } from '../../store/keys.ts'
 import { operation } from '../operation.ts'
@@ -63,7 +63,7 @@ export const accountOperations = [
           role: membership.role,
           workspace: { id: workspace!.id, name: workspace!.name },
           scopes: [...effectiveScopes(token.scopes)],
-          token: { id: token.id, name: token.name, expires_at: new Date(expiryOf(token)).toISOString(), last_used_at: use?.at ?? null },
+          token: { id: token.id, name: token.name, expires_at: expiryTextOf(token), last_used_at: use?.at ?? null },
         },
       }
     },

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { AuthorizationContext, BoardAccess } from '../../authz/context.ts'
 import { positionsOfNewList } from '../../listing/ranks.ts'
+import { andThen, type Awaitable } from '../../model/awaitable.ts'
 import type { Card } from '../../model/card.ts'
 import { isId } from '../../model/ids.ts'
 import type { Subtask } from '../../model/subtask.ts'
@@ -38,8 +39,11 @@ export function additionReads({ label_ids, assignee_ids, blocker_ids }: Named, {
 }
 
 /** Loads what the body names. */
-export async function loadAdditions(tx: Transaction, named: Named, board: BoardAccess): Promise<Additions> {
-  await tx.read(additionReads(named, board))
+export function loadAdditions(tx: Transaction, named: Named, board: BoardAccess): Awaitable<Additions> {
+  return andThen(tx.read(additionReads(named, board)), () => additionsOf(tx, named, board))
+}
+
+function additionsOf(tx: Transaction, named: Named, board: BoardAccess): Additions {
   const labels = named.label_ids.map((labelId) => {
     const label = tx.known(keys.label(labelId))
     return label && { label }

@@ -1,6 +1,7 @@
 import type { BoardAccess } from '../../authz/context.ts'
 import { neighborOf, resolvePlacement, type Placement, type ResolvedPlacement } from '../../listing/placement.ts'
 import { positionReads, type RankedList } from '../../listing/ranks.ts'
+import { andThen, type Awaitable } from '../../model/awaitable.ts'
 import type { Card } from '../../model/card.ts'
 import type { Column } from '../../model/column.ts'
 import { conflict, notFound } from '../../model/errors.ts'
@@ -32,34 +33,38 @@ export function cardsOf(columnId: string): RankedList<Card> {
  * @param further what to read together with it
  * @throws {ApiError} `not_found`
  */
-export async function loadDestination(
+export function loadDestination(
   tx: Transaction,
   board: BoardAccess,
-  { column_id, ...place }: Placement & { readonly column_id?: string | undefined },
+  place: Placement & { readonly column_id?: string | undefined },
   otherwise?: string,
   further: readonly Read[] = [],
-): Promise<CardDestination> {
-  await prefetchPlace(tx, column_id ?? otherwise, place, further)
-  const placement = await resolvePlacement(tx, place, 'card', keys.card, ({ board_id }) => board_id === board.id)
-  const columnId = column_id ?? neighborOf(placement)?.column_id ?? otherwise!
-  const column = isId('column', columnId) ? await tx.get(keys.column(columnId)) : undefined
-  if (column === undefined || column.board_id !== board.id) throw notFound('column_id')
-  return { column, placement }
+): Awaitable<CardDestination> {
+  const { column_id } = place
+  const isHere = ({ board_id }: Card | Column) => board_id === board.id
+  return andThen(prefetchPlace(tx, column_id ?? otherwise, place, further), () =>
+    andThen(resolvePlacement(tx, place, 'card', keys.card, isHere), (placement) => {
+      const columnId = column_id ?? neighborOf(placement)?.column_id ?? otherwise!
+      return andThen(isId('column', columnId) ? tx.get(keys.column(columnId)) : undefined, (column) => {
+        if (column === undefined || !isHere(column)) throw notFound('column_id')
+        return { column, placement }
+      })
+    }),
+  )
 }
 
 /** Reads a column together with what its first or last position depends on, or with the neighbor. */
-async function prefetchPlace(tx: Transaction, columnId: string | undefined, place: Placement, further: readonly Read[]): Promise<void> {
+function prefetchPlace(tx: Transaction, columnId: string | undefined, place: Placement, further: readonly Read[]): Awaitable<unknown> {
   const { before, after, to = 'last' } = place
   const neighborId = before ?? after
   const column = columnId !== undefined && isId('column', columnId) ? [keys.column(columnId)] : []
   if (neighborId !== undefined) {
     const neighbor = isId('card', neighborId) ? [keys.card(neighborId)] : []
-    if (further.length > 0) await tx.prefetch({ records: [...neighbor, ...column, ...further] })
-    return
+    return further.length > 0 ? tx.prefetch({ records: [...neighbor, ...column, ...further] }) : undefined
   }
-  if (column.length === 0) return
+  if (column.length === 0) return undefined
   const { records, ranges } = positionReads(cardsOf(columnId!), { to })
-  await tx.prefetch({ records: [...column, ...records, ...further], ranges, counts: [indexes.cards('active', columnId!)] })
+  return tx.prefetch({ records: [...column, ...records, ...further], ranges, counts: [indexes.cards('active', columnId!)] })
 }
 
 /** Checks that a card can go to a destination. @throws {ApiError} `conflict` */

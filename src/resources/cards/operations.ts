@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { andThen } from '../../model/awaitable.ts'
 import { toPage } from '../../listing/pages.ts'
 import { AT_END, notNextToItself } from '../../listing/placement.ts'
 import { positionAt } from '../../listing/ranks.ts'
@@ -108,10 +109,10 @@ export const cardOperations = [
     },
     target: parentBoard,
     counts: ({ board_id }) => [indexes.boardActiveCards(board_id!)],
-    async related({ tx, body }, { board }) {
-      const destination = await loadDestination(tx, board, body, undefined, additionReads(body, board))
+    related({ tx, body }, { board }) {
+      const destined = loadDestination(tx, board, body, undefined, additionReads(body, board))
       // V8 takes microseconds to spread two objects into one.
-      return Object.assign(await loadAdditions(tx, body, board), destination)
+      return andThen(destined, (destination) => andThen(loadAdditions(tx, body, board), (found) => Object.assign(found, destination)))
     },
     also: [
       { member: 'label_ids', parameter: 'label_id', permission: 'apply_label Card', row: 'P12', contexts: ({ labels }) => labels },

@@ -1,5 +1,5 @@
 import { IssueRefused, type IssuedToken } from '../../auth/tokens/issue.ts'
-import { expiryOf } from '../../auth/tokens/lifecycle.ts'
+import { expiryTextOf } from '../../auth/tokens/lifecycle.ts'
 import { StorageUnavailable } from '../../store/port.ts'
 import { transact } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
@@ -58,7 +58,7 @@ function renderPlaintext(
         </div>
         <p>
           Scope <code>${token.scopes.join(' ')}</code>, expires${' '}
-          ${renderTime(new Date(expiryOf(token)).toISOString())}.${rotated ? ' The old token no longer works.' : ''}
+          ${renderTime(expiryTextOf(token))}.${rotated ? ' The old token no longer works.' : ''}
         </p>
       </div>
       <section aria-labelledby="examples" class="examples">

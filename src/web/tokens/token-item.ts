@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { expiryOf, stateOf } from '../../auth/tokens/lifecycle.ts'
+import { expiryTextOf, stateOf } from '../../auth/tokens/lifecycle.ts'
 import { durations } from '../../model/durations.ts'
 import { DAY } from '../../model/time.ts'
 import { renderUsage } from '../activity/usage-view.ts'
@@ -13,7 +13,7 @@ type ShownToken = UsedToken & Partial<Pick<ListedToken, 'revoker'>>
 /** A token in a list. @param heading the level of its name @param actions what can be done with it while it is active */
 export function renderToken(token: ShownToken, now: number, heading: 'h3' | 'h4', actions: VNode): VNode {
   const state = stateOf(token, now)
-  const expires = new Date(expiryOf(token)).toISOString()
+  const expires = expiryTextOf(token)
   return html`<li class="token ${state}">
     <div class="head">
       <${heading}>${token.name}<//>
