@@ -100,17 +100,11 @@ async function readLanes(
   query: Readonly<Record<string, string | undefined>>,
   first: readonly ListedCard[],
 ): Promise<Lane[]> {
-  const complete = columns.slice(
-    0,
-    Math.max(
-      columns.findIndex(({ id }) => id === first.at(-1)?.column_id),
-      0,
-    ),
-  )
+  const lastPlace = columns.findIndex(({ id }) => id === first.at(-1)?.column_id)
   const lanes: Lane[] = []
   for (let at = 0; at < columns.length; at += AT_ONCE) {
-    const read = columns.slice(at, at + AT_ONCE).map(async (column) => {
-      const known = complete.includes(column) ? first.filter(({ column_id }) => column_id === column.id) : undefined
+    const read = columns.slice(at, at + AT_ONCE).map(async (column, i) => {
+      const known = at + i < lastPlace ? first.filter(({ column_id }) => column_id === column.id) : undefined
       if (known !== undefined && known.length <= SHOWN_CARDS) return { column, cards: known, cursor: undefined }
       const own = { ...query, column_id: column.id, limit: String(SHOWN_CARDS) }
       const { data, nextCursor } = await reader.read('cards.list', { board_id: column.board_id }, own)

@@ -38,9 +38,11 @@ function ownConnection(base: string, board: string): Watch {
   return (after, listener, poll) => {
     let leave = () => {}
     let isOver = false
-    void slot.then((hasSlot) => {
+    const begin = async () => {
+      const hasSlot = await slot
       if (!isOver) leave = hasSlot ? stream.watch(board, after, listener) : polling(listener, poll)
-    })
+    }
+    void begin()
     return () => {
       isOver = true
       leave()
