@@ -93,6 +93,13 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       expect((await next(bob.write)).body.data.claim.epoch).toBe(2)
     })
 
+    test.each(['card', 'column'] as const)('when its %s is archived, and not in another column', async (what) => {
+      const other = await setup.board.card(await setup.board.column())
+      for (const id of [setup.cardId, other]) await take(bob.write, id)
+      await setup.board.post(`/${what}s/${setup[`${what}Id`]}/archive`)
+      expect([await current(), (await current(other)).epoch]).toEqual([null, 1])
+    })
+
     test('not after its token expires', async () => {
       const token = await setup.service.token(setup.workspaceId, bob.id, ['kanban:write'], DAY)
       const begun = setup.service.now
