@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startListener, type Listener } from '../../../src/listener/listener.ts'
+import { startListener } from '../../../src/listener/listener.ts'
 import { TestBoard } from '../../support/board.ts'
 import { defaultDocument } from '../../support/document-check.ts'
 import { handWrittenOperations } from '../../support/hand-written-decisions.ts'
@@ -20,17 +20,10 @@ const CALL = /^- `([A-Z]+) (\/[^\s?`]*)(\?[^\s`]*)?(?: (\{.*\}))?`: [^`]*\. \(([
 /** What an agent cannot do without (issue: "No silent trap"). */
 const NEEDED = ['boards.create', 'columns.create', 'cards.list', 'cards.search', 'cards.complete', 'boards.changes']
 
-describe('what is served outside of /v1 for the developers of clients', () => {
-  let service: Service
-  let listener: Listener
-  beforeAll(async () => {
-    service = await Service.start(memory)
-    listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
-  })
-  afterAll(async () => {
-    await listener.close()
-    await service.stop()
-  })
+describe('what is served outside of /v1 for the developers of clients', async () => {
+  const service = await Service.forSuite()
+  const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+  afterAll(() => listener.close())
   const send = (path: string, { headers, ...init }: RequestInit = {}) =>
     fetch(`${listener.url}${path}`, { ...init, headers: { 'accept-encoding': 'identity', ...(headers as Record<string, string>) } })
 
