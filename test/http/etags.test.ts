@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { operations } from '../../src/resources/table.ts'
 import { TestBoard } from '../support/board.ts'
@@ -147,11 +147,8 @@ describe.each(drivers)('ETags, on $name', async (driver) => {
   })
 
   // The forms of a condition: preconditions.test.ts.
-  describe('of lists', () => {
-    let scenario: Scenario
-    beforeAll(async () => {
-      scenario = await createAllowed(world, { id: 'cards.read', method: 'GET' })
-    })
+  describe('of lists', async () => {
+    const scenario = await createAllowed(world, { id: 'cards.read', method: 'GET' })
     const send = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
       service.send(scenario.caller.admin, method, pathOf(path, scenario), body, headers)
     const tagOf = async (list: string): Promise<string> => (await send('GET', list)).headers.get('etag')!
