@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { BackupSummary } from '../../src/admin/backup.ts'
 import { runCommand } from '../../src/admin/commands.ts'
 import { restore } from '../../src/admin/restore.ts'
@@ -40,22 +40,17 @@ const signIn = ({ deps }: Service, email: string, password: string) =>
 const comparable = (lines: readonly string[]) => comparableExport(lines).filter((line) => !line.startsWith('{"key":"token_use:'))
 
 /** The source of all backups, on the first driver. */
-let source: Service
-let demo: Demo
 let lines: readonly string[]
 let summary: BackupSummary
-beforeAll(async () => {
-  source = await Service.start(drivers[0]!)
-  demo = await seedOn(source)
-  await transact(source.deps.store, GLOBAL, systemRandom, async (tx) => {
-    tx.create(keys.demo(), { begun_at: '2026-11-20T12:00:00.000Z', finished_at: '2026-11-20T12:00:00.000Z' })
-  })
-  const [{ email, password, user_id }] = demo.people as [Demo['people'][0]]
-  await signIn(source, email, password)
-  await inviteUser(source.deps, user_id, 'http://x')
-  ;({ lines, summary } = await backupOf(source.adminDeps))
+const source = await Service.forSuite()
+const demo = await seedOn(source)
+await transact(source.deps.store, GLOBAL, systemRandom, async (tx) => {
+  tx.create(keys.demo(), { begun_at: '2026-11-20T12:00:00.000Z', finished_at: '2026-11-20T12:00:00.000Z' })
 })
-afterAll(() => source.stop())
+const [{ email, password, user_id }] = demo.people as [Demo['people'][0]]
+await signIn(source, email, password)
+await inviteUser(source.deps, user_id, 'http://x')
+;({ lines, summary } = await backupOf(source.adminDeps))
 
 describe.each(drivers)('restores to $name', (driver) => {
   let target: Service

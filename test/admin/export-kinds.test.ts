@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { importWorkspace } from '../../src/admin/import.ts'
 import { keys } from '../../src/store/keys.ts'
 import { createIo } from '../support/command-io.ts'
-import { drivers, type OpenDriver } from '../support/drivers.ts'
+import { drivers } from '../support/drivers.ts'
 import { comparableRecords, createWorkspaceWithEveryKind, kindOf, recordsOf, SECRET, type Records } from '../support/every-kind.ts'
 import { Service } from '../support/service.ts'
 import { exportOf } from '../support/transfers.ts'
@@ -24,24 +24,16 @@ test('the kinds of the table are the kinds of all keys', () => {
   expect([...new Set(makers.map((maker) => kindOf(maker('a', 'b'))))].toSorted()).toEqual(kinds)
 })
 
-describe.each(drivers)('an export and its import on $name', (driver) => {
-  let source: Service
-  let target: OpenDriver
-  let before: Records
-  let after: Records
-  let lines: readonly string[]
-  beforeAll(async () => {
-    source = await Service.start(driver, { batch: 1 })
-    target = await driver.open()
-    const workspaceId = await createWorkspaceWithEveryKind(source)
-    const deps = source.adminDeps
-    before = await recordsOf({ store: source.store, recordKeys: (partition) => source.recordKeys(partition) }, workspaceId)
-    ;({ lines } = await exportOf(deps, workspaceId))
-    await importWorkspace({ ...deps, store: target.store, blobs: target.blobs }, createIo(lines))
-    after = await recordsOf(target, workspaceId)
-  })
+describe.each(drivers)('an export and its import on $name', async (driver) => {
+  const source = await Service.forSuite(driver, { batch: 1 })
+  const target = await driver.open()
+  const workspaceId = await createWorkspaceWithEveryKind(source)
+  const deps = source.adminDeps
+  const before = await recordsOf({ store: source.store, recordKeys: (partition) => source.recordKeys(partition) }, workspaceId)
+  const { lines } = await exportOf(deps, workspaceId)
+  await importWorkspace({ ...deps, store: target.store, blobs: target.blobs }, createIo(lines))
+  const after = await recordsOf(target, workspaceId)
   afterAll(async () => {
-    await source.stop()
     await target.store.close()
     await target.blobs.close()
   })

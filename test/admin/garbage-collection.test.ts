@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { collectGarbage, GarbageCollector } from '../../src/admin/garbage-collection.ts'
 import { createApp } from '../../src/app.ts'
 import { DAY, MINUTE } from '../../src/model/time.ts'
@@ -19,13 +19,9 @@ const FULL_CARD_EVERY = 10
 const MANY_CARDS = 60
 const RECORDS_OF_MANY_CARDS = 4 + 60 + 6 * (1 + 3 + 2)
 
-describe.each(drivers)('garbage collection on $name', (driver) => {
-  let service: Service
+describe.each(drivers)('garbage collection on $name', async (driver) => {
   let ann: Person
-  beforeAll(async () => {
-    service = await Service.start(driver)
-  })
-  afterAll(() => service.stop())
+  const service = await Service.forSuite(driver)
   beforeEach(async () => {
     ann = await service.person(await service.workspace(), 'owner', 'Ann')
   })

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { restore } from '../../src/admin/restore.ts'
 import { createIo } from '../support/command-io.ts'
 import { drivers } from '../support/drivers.ts'
@@ -13,14 +13,10 @@ interface Line {
   readonly value: Record<string, any>
 }
 
+const source = await Service.forSuite(drivers[0], { batch: 1 })
+await createWorkspaceWithEveryKind(source)
 /** The lines of a backup without the last one. */
-let lines: readonly string[]
-beforeAll(async () => {
-  const service = await Service.start(drivers[0]!, { batch: 1 })
-  await createWorkspaceWithEveryKind(service)
-  lines = (await backupOf(service.adminDeps)).lines.slice(0, -1)
-  await service.stop()
-})
+const lines = (await backupOf(source.adminDeps)).lines.slice(0, -1)
 
 const kindOf = (line: string) => /^\{"key":"(\w+):/.exec(line)?.[1]
 /** Changes the first record of a kind. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { AdminDeps } from '../../src/admin/deps.ts'
 import { importWorkspace } from '../../src/admin/import.ts'
 import { listUsers } from '../../src/admin/users.ts'
@@ -14,17 +14,12 @@ import { comparableExport, withTrailer } from '../support/export-lines.ts'
 import { Service } from '../support/service.ts'
 import { exportOf } from '../support/transfers.ts'
 
-describe.each(drivers)('imports on $name', (driver) => {
+describe.each(drivers)('imports on $name', async (driver) => {
+  const source = await Service.forSuite()
+  const workspaceId = (await seedOn(source)).workspaces[0]!.id
+  const { lines } = await exportOf(source.adminDeps, workspaceId)
   let service: Service
   let deps: AdminDeps
-  let lines: readonly string[]
-  let workspaceId: string
-  beforeAll(async () => {
-    const source = await Service.start(drivers[0]!)
-    workspaceId = (await seedOn(source)).workspaces[0]!.id
-    lines = (await exportOf(source.adminDeps, workspaceId)).lines
-    await source.stop()
-  })
   beforeEach(async () => {
     service = await Service.start(driver)
     deps = service.adminDeps

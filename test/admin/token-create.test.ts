@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { runCommand } from '../../src/admin/commands.ts'
 import { noIo } from '../../src/cli/command.ts'
 import { readTrail } from '../../src/audit/trail.ts'
@@ -12,12 +12,10 @@ import { newFolder } from '../support/run.ts'
 
 const TOKEN = /^lk_pat_[0-9A-Za-z]+$/
 
-describe.each(drivers)('"token create", on $name', (driver) => {
-  let service: Service
+describe.each(drivers)('"token create", on $name', async (driver) => {
   let workspace: string
   let person: Person
-  beforeAll(async () => void (service = await Service.start(driver)))
-  afterAll(() => service.stop())
+  const service = await Service.forSuite(driver)
   beforeEach(async () => {
     workspace = await service.workspace()
     person = await service.person(workspace)

@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { AuditRecorder } from '../../src/audit/recorder.ts'
+import { describe, expect, test } from 'vitest'
 import { keys } from '../../src/store/keys.ts'
 import { sha256Hex } from '../../src/auth/secrets.ts'
 import { entriesOf, keepAudit, storedBatches } from '../support/audit-trail.ts'
-import { memory } from '../support/memory.ts'
-import { buildWorld, createAllowed, type World } from '../support/scenario.ts'
+import { buildWorld, createAllowed } from '../support/scenario.ts'
 import { Service } from '../support/service.ts'
 
 const AGENT = 'audit-test/1.0 (robot)'
 const HEADERS = { 'user-agent': AGENT, 'x-forwarded-for': '192.0.2.77' }
 
-let service: Service
-let world: World
-let recorder: AuditRecorder
-beforeAll(async () => {
-  service = await Service.start(memory)
-  world = await buildWorld(service)
-  recorder = keepAudit(service)
-})
-afterAll(() => service.stop())
+const service = await Service.forSuite()
+const world = await buildWorld(service)
+const recorder = keepAudit(service)
 const entriesAfter = (send: () => Promise<unknown>) => entriesOf(service, recorder, world.workspaceId, send)
 
 // That each write has one entry, and one that changes nothing has none, is tested in http/decision-log.test.ts.

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { runCommand } from '../../src/admin/commands.ts'
 import { createPolicyAnswers } from '../../src/cli/policy/stored-answers.ts'
 import { createIo } from '../support/command-io.ts'
-import { memory } from '../support/memory.ts'
 import {
   handWrittenCells,
   handWrittenOperations,
@@ -19,19 +18,13 @@ import {
   SCOPES,
   type Scenario,
   type ScopeName,
-  type World,
 } from '../support/scenario.ts'
 import { Service, type Person } from '../support/service.ts'
 
 // That the responses are right is tested by the matrix. Here each explanation is compared with the response of the request itself.
 
-let service: Service
-let world: World
-beforeAll(async () => {
-  service = await Service.start(memory)
-  world = await buildWorld(service)
-})
-afterAll(() => service.stop())
+const service = await Service.forSuite()
+const world = await buildWorld(service)
 
 const run = (command: string, input: object): Promise<any> =>
   runCommand(

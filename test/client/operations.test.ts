@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createClient, type Result } from '../../src/client/client.ts'
 import { operations as clientOperations } from '../../src/client/operations.ts'
 import { operations } from '../../src/resources/table.ts'
-import { memory } from '../support/memory.ts'
-import { buildWorld, createAllowed, exampleBody, pathOf, type World } from '../support/scenario.ts'
+import { buildWorld, createAllowed, exampleBody, pathOf } from '../support/scenario.ts'
 import { Service } from '../support/service.ts'
 
-let service: Service
-let world: World
-beforeAll(async () => {
-  service = await Service.start(memory)
-  world = await buildWorld(service)
-})
-afterAll(() => service.stop())
+const service = await Service.forSuite()
+const world = await buildWorld(service)
 
 /** A body as JSON. */
 const parse = (text: string) => (text === '' ? undefined : (JSON.parse(text) as unknown))

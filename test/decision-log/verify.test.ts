@@ -1,26 +1,21 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { encodeLine } from '../../src/decision-log/line.ts'
 import { isChain, linesOf, logDisk, openLog, PATH, verify } from '../support/decision-log.ts'
 
-describe('a decision log', () => {
-  let text: string
-  let lines: string[]
-  let hashes: string[]
-  beforeAll(async () => {
-    const disk = await logDisk()
-    // Two processes, one after the other.
-    for (const bodies of [
-      ['"kind":"a","text":"}"', '"kind":"b"', '"kind":"c","of":1'],
-      ['"kind":"d"', '"kind":"e"'],
-    ]) {
-      const log = await openLog(disk)
-      for (const body of bodies) await log.write(body)
-      await log.close()
-    }
-    text = (await disk.read(PATH))!.toString()
-    lines = text.split('\n').slice(0, -1)
-    hashes = (await linesOf(disk)).map(({ hash }) => hash)
-  })
+describe('a decision log', async () => {
+  const disk = await logDisk()
+  // Two processes, one after the other.
+  for (const bodies of [
+    ['"kind":"a","text":"}"', '"kind":"b"', '"kind":"c","of":1'],
+    ['"kind":"d"', '"kind":"e"'],
+  ]) {
+    const log = await openLog(disk)
+    for (const body of bodies) await log.write(body)
+    await log.close()
+  }
+  const text = (await disk.read(PATH))!.toString()
+  const lines = text.split('\n').slice(0, -1)
+  const hashes = (await linesOf(disk)).map(({ hash }) => hash)
   const join = (some: readonly string[]) => some.map((line) => `${line}\n`).join('')
   const last = () => hashes.at(-1)!
 

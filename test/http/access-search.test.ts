@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { handWrittenCells, handWrittenOperations, type HandWrittenOperation } from '../support/hand-written-decisions.ts'
 import { memory } from '../support/memory.ts'
 import { edit } from '../support/other-policy.ts'
 import { load, shippedFiles, withOwnDecisions } from '../support/policy.ts'
-import { buildWorld, createScenario, SCOPES, type Facts, type ScopeName, type World } from '../support/scenario.ts'
+import { buildWorld, createScenario, SCOPES, type Facts, type ScopeName } from '../support/scenario.ts'
 import { bytes, Service, type Person, type Reply } from '../support/service.ts'
 
 interface Found {
@@ -81,14 +81,9 @@ const searchBoards = (service: Service, token: string, name: string, more: objec
   service.send(token, 'POST', '/access/search/resource', { action: { name }, resource: { type: 'board' }, ...more })
 
 // That an evaluation answers the same is tested for every cell of the matrix, in matrix.test.ts.
-describe('the operations on a resource', () => {
-  let service: Service
-  let world: World
-  beforeAll(async () => {
-    service = await Service.start(memory)
-    world = await buildWorld(service)
-  })
-  afterAll(() => service.stop())
+describe('the operations on a resource', async () => {
+  const service = await Service.forSuite()
+  const world = await buildWorld(service)
 
   test.each(combinations)('for %s are those that the hand-written decisions allow', async (_title, i, facts) => {
     for (const type of types) {
@@ -154,24 +149,19 @@ describe('the operations on a resource', () => {
   })
 })
 
-describe.each(drivers)('the boards on which an operation is allowed, on $name', (driver) => {
-  let service: Service
-  let world: World
+describe.each(drivers)('the boards on which an operation is allowed, on $name', async (driver) => {
   const boards: TestBoard[] = []
   const others: Person[] = []
-  beforeAll(async () => {
-    service = await Service.start(driver)
-    world = await buildWorld(service)
-    others.push(await service.person(world.workspaceId, 'member', 'Second'))
-    const callers = ROLES.map((role) => world.callers.get(`${role} active`)!)
-    for (const creator of [...callers, others[0]!]) {
-      boards.push(await TestBoard.create(service, creator), await TestBoard.create(service, creator, 'private'))
-      const shared = await TestBoard.create(service, creator, 'private')
-      for (const person of callers) if (person !== creator) await shared.add(person)
-      boards.push(shared)
-    }
-  })
-  afterAll(() => service.stop())
+  const service = await Service.forSuite(driver)
+  const world = await buildWorld(service)
+  others.push(await service.person(world.workspaceId, 'member', 'Second'))
+  const callers = ROLES.map((role) => world.callers.get(`${role} active`)!)
+  for (const creator of [...callers, others[0]!]) {
+    boards.push(await TestBoard.create(service, creator), await TestBoard.create(service, creator, 'private'))
+    const shared = await TestBoard.create(service, creator, 'private')
+    for (const person of callers) if (person !== creator) await shared.add(person)
+    boards.push(shared)
+  }
 
   const findAll = async (token: string, name: string, limit: number, resource: object = {}): Promise<string[]> => {
     const found: string[] = []
@@ -271,20 +261,13 @@ describe.each(drivers)('the boards on which an operation is allowed, on $name', 
 })
 
 // What a search refuses: input.test.ts.
-describe('a search', () => {
+describe('a search', async () => {
   const PLENTY = { quotas: { token: 1_000_000, workspace: 1_000_000, address: 10 } }
-  let service: Service
-  let ann: Person
-  let bob: Person
-  let board: TestBoard
-  beforeAll(async () => {
-    service = await Service.start(memory, { rateLimits: PLENTY })
-    const workspaceId = await service.workspace()
-    ann = await service.person(workspaceId, 'member', 'Ann')
-    bob = await service.person(workspaceId, 'member', 'Bob')
-    board = await TestBoard.create(service, ann)
-  })
-  afterAll(() => service.stop())
+  const service = await Service.forSuite(memory, { rateLimits: PLENTY })
+  const workspaceId = await service.workspace()
+  const ann = await service.person(workspaceId, 'member', 'Ann')
+  const bob = await service.person(workspaceId, 'member', 'Bob')
+  const board = await TestBoard.create(service, ann)
 
   const onBoard = (token: string, more: object = {}) => searchActions(service, token, { type: 'board', id: board.id }, more)
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { sha256Hex } from '../../src/auth/secrets.ts'
 import { newId } from '../../src/model/ids.ts'
@@ -402,11 +402,8 @@ function sendWithConflicts(transition: Transition, subject: Subject, attempts: n
   return send(transition, subject)
 }
 
-describe.each(drivers)('a fact that changes, on $name', (driver) => {
-  let setup: Setup
-  beforeAll(async () => {
-    setup = await setUp(driver)
-  })
+describe.each(drivers)('a fact that changes, on $name', async (driver) => {
+  const setup = await setUp(driver)
   afterAll(() => setup.service.stop())
 
   test.each(titled(transitions))('a changed fact holds for the next request: %s', async (_title, transition) => {

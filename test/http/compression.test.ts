@@ -3,13 +3,12 @@ import { request as sendRequest, type ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { ServerRequest } from 'srvx'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { CompressibleResponse, Compression, preferredCoding } from '../../src/http/compression.ts'
-import { startListener, type Listener } from '../../src/listener/listener.ts'
+import { startListener } from '../../src/listener/listener.ts'
 import { readText, filesBelow } from '../lint/syntax.ts'
 import { TestBoard } from '../support/board.ts'
-import { memory } from '../support/memory.ts'
-import { Service, type Person } from '../support/service.ts'
+import { Service } from '../support/service.ts'
 import { readReply, type WholeReply } from '../support/whole-reply.ts'
 
 const DECODE = { br: brotliDecompressSync, gzip: gunzipSync } as const
@@ -27,25 +26,14 @@ test.each<[coding: 'br' | 'gzip' | undefined, headers: string[]]>([
   expect(headers.map((header) => [header, preferredCoding(header)])).toEqual(headers.map((header) => [header, expected]))
 })
 
-describe('over HTTP', () => {
-  let service: Service
-  let listener: Listener
-  let ann: Person
-  let board: TestBoard
-  let card: string
-  let attachment: string
-  beforeAll(async () => {
-    service = await Service.start(memory)
-    listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
-    ann = await service.person(await service.workspace(), 'member', 'Ann')
-    board = await TestBoard.create(service, ann)
-    card = await board.card(await board.column(), 'Long', { description: 'Änderung und Übersicht. '.repeat(100) })
-    attachment = (await board.attach(card, { name: 'a.txt', type: 'text/plain', text: 'x'.repeat(5000) })).body.data.id
-  })
-  afterAll(async () => {
-    await listener.close()
-    await service.stop()
-  })
+describe('over HTTP', async () => {
+  const service = await Service.forSuite()
+  const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+  const ann = await service.person(await service.workspace(), 'member', 'Ann')
+  const board = await TestBoard.create(service, ann)
+  const card = await board.card(await board.column(), 'Long', { description: 'Änderung und Übersicht. '.repeat(100) })
+  const attachment = (await board.attach(card, { name: 'a.txt', type: 'text/plain', text: 'x'.repeat(5000) })).body.data.id
+  afterAll(() => listener.close())
 
   const send = (method: string, path: string, headers: Record<string, string> = {}, body?: unknown): Promise<WholeReply> =>
     new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { endMembership } from '../../src/admin/memberships.ts'
 import { sha256Hex } from '../../src/auth/secrets.ts'
 import { mintToken } from '../../src/auth/tokens/format.ts'
@@ -7,7 +7,7 @@ import { keys } from '../../src/store/keys.ts'
 import { recordUses } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { handWrittenOperations } from '../support/hand-written-decisions.ts'
-import { bytes, Service, type Person, type Reply } from '../support/service.ts'
+import { bytes, Service, type Reply } from '../support/service.ts'
 
 // The end of a token: auth/tokens/. The forms of a header with a token: principal.test.ts. Legacy prefixes: revocation.test.ts.
 
@@ -21,61 +21,56 @@ const requests = [
   ['an unsupported method', 'PATCH', '/account'] as const,
 ]
 
-describe.each(drivers)('credentials, on $name', (driver) => {
-  let service: Service
-  let person: Person
+describe.each(drivers)('credentials, on $name', async (driver) => {
   /** name → the value of the Authorization header, or null for a request without it */
   const refused = new Map<string, string | null>()
-  beforeAll(async () => {
-    service = await Service.start(driver)
-    const workspaceId = await service.workspace()
-    person = await service.person(workspaceId, 'owner')
-    const { read: token } = person
-    const changedToken = async (change: object) => {
-      const plaintext = await service.token(workspaceId, person.id, ['kanban:admin'])
-      await service.write(workspaceId, async (tx) => {
-        const record = (await tx.get(keys.token(sha256Hex(plaintext))))!
-        tx.put(keys.token(record.hash), { ...record, ...change })
-      })
-      return plaintext
-    }
-    const revoked = await changedToken({ revoked_at: '2026-11-20T11:00:00.000Z' })
-    const replaced = await changedToken({ replaced_by: 'tok_00000000000000000000' })
-    const expired = await service.token(workspaceId, person.id, ['kanban:admin'], 0)
-    const former = await service.person(workspaceId, 'admin')
-    await service.leaveOnly(workspaceId, former.id)
-    const removed = await service.person(workspaceId, 'admin')
-    await endMembership(service.deps, workspaceId, removed.id)
-    for (const [name, header] of Object.entries({
-      'no header': null,
-      'an empty header': '',
-      'the scheme without a token': 'Bearer',
-      'another scheme': `Basic ${token}`,
-      'a longer scheme': `Bearers ${token}`,
-      'a token without a scheme': token,
-      'no space after the scheme': `Bearer${token}`,
-      'a tab after the scheme': `Bearer\t${token}`,
-      'a word instead of a token': 'Bearer hello',
-      'text after the token': `Bearer ${token} x`,
-      'a token of another service': `Bearer ${token.replace('lk_', 'gh_')}`,
-      'a token with one letter changed': `Bearer ${token.slice(0, 30)}${token[30] === 'A' ? 'B' : 'A'}${token.slice(31)}`,
-      'a token with a wrong checksum': `Bearer ${token.slice(0, -1)}${token.at(-1) === 'A' ? 'B' : 'A'}`,
-      'a token in upper case': `Bearer ${token.toUpperCase()}`,
-      'a truncated token': `Bearer ${token.slice(0, -1)}`,
-      'an unknown token': `Bearer ${mintToken(workspaceId, service.deps.random).plaintext}`,
-      'a token of an unknown workspace': `Bearer ${mintToken('wsp_00000000000000000000', service.deps.random).plaintext}`,
-      'two tokens': `Bearer ${token}, Bearer ${person.admin}`,
-      'a very long token': `Bearer lk_pat_${'a'.repeat(8000)}`,
-      'a token with letters outside of ASCII': `Bearer lk_pat_\u00e9\u00fc${token.slice(9)}`,
-      'a revoked token': `Bearer ${revoked}`,
-      'a replaced token': `Bearer ${replaced}`,
-      'an expired token': `Bearer ${expired}`,
-      'a token of a former member': `Bearer ${former.admin}`,
-      'a token of a removed member': `Bearer ${removed.admin}`,
-    }))
-      refused.set(name, header)
-  })
-  afterAll(() => service.stop())
+  const service = await Service.forSuite(driver)
+  const workspaceId = await service.workspace()
+  const person = await service.person(workspaceId, 'owner')
+  const { read: token } = person
+  const changedToken = async (change: object) => {
+    const plaintext = await service.token(workspaceId, person.id, ['kanban:admin'])
+    await service.write(workspaceId, async (tx) => {
+      const record = (await tx.get(keys.token(sha256Hex(plaintext))))!
+      tx.put(keys.token(record.hash), { ...record, ...change })
+    })
+    return plaintext
+  }
+  const revoked = await changedToken({ revoked_at: '2026-11-20T11:00:00.000Z' })
+  const replaced = await changedToken({ replaced_by: 'tok_00000000000000000000' })
+  const expired = await service.token(workspaceId, person.id, ['kanban:admin'], 0)
+  const former = await service.person(workspaceId, 'admin')
+  await service.leaveOnly(workspaceId, former.id)
+  const removed = await service.person(workspaceId, 'admin')
+  await endMembership(service.deps, workspaceId, removed.id)
+  for (const [name, header] of Object.entries({
+    'no header': null,
+    'an empty header': '',
+    'the scheme without a token': 'Bearer',
+    'another scheme': `Basic ${token}`,
+    'a longer scheme': `Bearers ${token}`,
+    'a token without a scheme': token,
+    'no space after the scheme': `Bearer${token}`,
+    'a tab after the scheme': `Bearer\t${token}`,
+    'a word instead of a token': 'Bearer hello',
+    'text after the token': `Bearer ${token} x`,
+    'a token of another service': `Bearer ${token.replace('lk_', 'gh_')}`,
+    'a token with one letter changed': `Bearer ${token.slice(0, 30)}${token[30] === 'A' ? 'B' : 'A'}${token.slice(31)}`,
+    'a token with a wrong checksum': `Bearer ${token.slice(0, -1)}${token.at(-1) === 'A' ? 'B' : 'A'}`,
+    'a token in upper case': `Bearer ${token.toUpperCase()}`,
+    'a truncated token': `Bearer ${token.slice(0, -1)}`,
+    'an unknown token': `Bearer ${mintToken(workspaceId, service.deps.random).plaintext}`,
+    'a token of an unknown workspace': `Bearer ${mintToken('wsp_00000000000000000000', service.deps.random).plaintext}`,
+    'two tokens': `Bearer ${token}, Bearer ${person.admin}`,
+    'a very long token': `Bearer lk_pat_${'a'.repeat(8000)}`,
+    'a token with letters outside of ASCII': `Bearer lk_pat_\u00e9\u00fc${token.slice(9)}`,
+    'a revoked token': `Bearer ${revoked}`,
+    'a replaced token': `Bearer ${replaced}`,
+    'an expired token': `Bearer ${expired}`,
+    'a token of a former member': `Bearer ${former.admin}`,
+    'a token of a removed member': `Bearer ${removed.admin}`,
+  }))
+    refused.set(name, header)
 
   const sendWith = (header: string | null, method: string, path: string): Promise<Reply> =>
     service.send(null, method, path, undefined, header === null ? {} : { authorization: header })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { AuditRecorder } from '../../src/audit/recorder.ts'
 import type { DecisionLog } from '../../src/decision-log/log.ts'
 import { decisionsOf, readRecord } from '../../src/decision-log/recorded-decisions.ts'
@@ -14,7 +14,7 @@ import { handWrittenOperations } from '../support/hand-written-decisions.ts'
 import { edit } from '../support/other-policy.ts'
 import { load, shippedFiles, withOwnDecisions } from '../support/policy.ts'
 import { createAllowed, exampleBody, pathOf } from '../support/scenario.ts'
-import { engine, Service, type Person, type Reply } from '../support/service.ts'
+import { engine, Service, type Reply } from '../support/service.ts'
 import { setUpObservedWorld } from './observed-commits.ts'
 
 /** The number of decisions in a record. They are those that the engine makes from the recorded facts. */
@@ -160,21 +160,13 @@ describe('a request that succeeds', () => {
   })
 })
 
-describe('a request', () => {
-  let service: Service
-  let ann: Person
-  let bob: Person
-  let board: TestBoard
-  let hidden: TestBoard
-  beforeAll(async () => {
-    service = await Service.start(memory)
-    const workspaceId = await service.workspace('Canary Workspace')
-    ann = await service.person(workspaceId, 'member', 'Canary Ann')
-    bob = await service.person(workspaceId, 'member', 'Canary Bob')
-    board = await TestBoard.create(service, ann)
-    hidden = await TestBoard.create(service, ann, 'private')
-  })
-  afterAll(() => service.stop())
+describe('a request', async () => {
+  const service = await Service.forSuite()
+  const workspaceId = await service.workspace('Canary Workspace')
+  const ann = await service.person(workspaceId, 'member', 'Canary Ann')
+  const bob = await service.person(workspaceId, 'member', 'Canary Bob')
+  const board = await TestBoard.create(service, ann)
+  const hidden = await TestBoard.create(service, ann, 'private')
   const { recordsOf, text, disk } = setUpLog(() => service)
   const send = (...args: Parameters<Service['send']>) => recordsOf(() => service.send(...args))
   const ABSENT = 'brd_00000000000000000000'

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { operations } from '../../src/resources/table.ts'
 import { TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { Service, type Reply } from '../support/service.ts'
-import { buildWorld, createAllowed, createScenario, exampleBody, pathOf, type Scenario, type World } from '../support/scenario.ts'
+import { buildWorld, createAllowed, createScenario, exampleBody, pathOf, type Scenario } from '../support/scenario.ts'
 
 const FACTS = {
   'caller.role': 'owner',
@@ -77,14 +77,9 @@ test('the tables state the ETags of every operation, and have each list', () => 
   expect([...ITEMS.map(([id]) => id), ...WITHOUT].toSorted()).toEqual(lists.toSorted())
 })
 
-describe.each(drivers)('ETags, on $name', (driver) => {
-  let service: Service
-  let world: World
-  beforeAll(async () => {
-    service = await Service.start(driver)
-    world = await buildWorld(service)
-  })
-  afterAll(() => service.stop())
+describe.each(drivers)('ETags, on $name', async (driver) => {
+  const service = await Service.forSuite(driver)
+  const world = await buildWorld(service)
   const scenarioFor = async (id: string): Promise<Scenario> =>
     (await createScenario(world, FACTS, { related: rowOf(id).method === 'DELETE' }))!
   const request = (scenario: Scenario, id: string, headers: Record<string, string>): Promise<Reply> => {
@@ -152,11 +147,8 @@ describe.each(drivers)('ETags, on $name', (driver) => {
   })
 
   // The forms of a condition: preconditions.test.ts.
-  describe('of lists', () => {
-    let scenario: Scenario
-    beforeAll(async () => {
-      scenario = await createAllowed(world, { id: 'cards.read', method: 'GET' })
-    })
+  describe('of lists', async () => {
+    const scenario = await createAllowed(world, { id: 'cards.read', method: 'GET' })
     const send = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
       service.send(scenario.caller.admin, method, pathOf(path, scenario), body, headers)
     const tagOf = async (list: string): Promise<string> => (await send('GET', list)).headers.get('etag')!

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { isIdMember, shapeOf } from '../../src/http/body-members.ts'
 import { isBatchable } from '../../src/resources/batch/operations.ts'
 import { namesInPath, type Operation } from '../../src/resources/operation.ts'
@@ -6,7 +6,6 @@ import { operations } from '../../src/resources/table.ts'
 import { TestBoard } from '../support/board.ts'
 import { questionOf } from '../support/evaluations.ts'
 import { expectEqual } from '../support/expect-equal.ts'
-import { memory } from '../support/memory.ts'
 import { bytes, Service, type Person, type Reply } from '../support/service.ts'
 
 // What a request names besides the resource of its path is decided in the same way by the operation, by an evaluation of it and by a
@@ -15,7 +14,6 @@ import { bytes, Service, type Person, type Reply } from '../support/service.ts'
 /** What a board has, by kind. The card that requests are about has a label, an assignee and what else a card can have. */
 type Content = Awaited<ReturnType<typeof createContent>>
 
-let service: Service
 /** the creator of the board */
 let ann: Person
 /** an explicit member of the board */
@@ -24,11 +22,6 @@ let bob: Person
 let dan: Person
 /** whose membership has ended */
 let eve: Person
-let stranger: Person
-let own: Content
-let readable: Content
-let hidden: Content
-let foreign: Content
 
 async function createContent(creator: Person, visibility: 'workspace' | 'private', members: readonly Person[]) {
   const board = await TestBoard.create(service, creator, visibility)
@@ -68,20 +61,17 @@ async function createContent(creator: Person, visibility: 'workspace' | 'private
   }
 }
 
-beforeAll(async () => {
-  service = await Service.start(memory)
-  const workspaceId = await service.workspace()
-  const person = (name: string) => service.person(workspaceId, 'member', name)
-  const cyd = await person('Cyd')
-  ;[ann, bob, dan, eve] = [await person('Ann'), await person('Bob'), await person('Dan'), await person('Eve')]
-  stranger = await service.person(await service.workspace('Other'), 'owner', 'Stranger')
-  own = await createContent(ann, 'private', [bob, eve])
-  readable = await createContent(cyd, 'workspace', [])
-  hidden = await createContent(cyd, 'private', [])
-  foreign = await createContent(stranger, 'workspace', [])
-  await service.leaveOnly(workspaceId, eve.id)
-})
-afterAll(() => service.stop())
+const service = await Service.forSuite()
+const workspaceId = await service.workspace()
+const person = (name: string) => service.person(workspaceId, 'member', name)
+const cyd = await person('Cyd')
+;[ann, bob, dan, eve] = [await person('Ann'), await person('Bob'), await person('Dan'), await person('Eve')]
+const stranger = await service.person(await service.workspace('Other'), 'owner', 'Stranger')
+const own = await createContent(ann, 'private', [bob, eve])
+const readable = await createContent(cyd, 'workspace', [])
+const hidden = await createContent(cyd, 'private', [])
+const foreign = await createContent(stranger, 'workspace', [])
+await service.leaveOnly(workspaceId, eve.id)
 
 type Kind = 'column' | 'card' | 'subtask' | 'label' | 'attachment' | 'file' | 'user'
 const PREFIX = { column: 'col', card: 'crd', subtask: 'sub', label: 'lbl', attachment: 'att', file: 'fil', user: 'usr' } as const

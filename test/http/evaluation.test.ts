@@ -1,30 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { Turns } from '../../src/governor/turns.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { recordUses, TestBoard } from '../support/board.ts'
 import { memory } from '../support/memory.ts'
-import { Service, type Person, type Reply } from '../support/service.ts'
+import { Service, type Reply } from '../support/service.ts'
 
 // That each decision equals the response of the operation is tested for every cell of the matrix, in matrix.test.ts.
 
 const ME = { type: 'user', id: 'me' }
 const ABSENT = 'brd_00000000000000000000'
 
-let service: Service
-let ann: Person
-let bob: Person
-let stranger: Person
 let board: TestBoard
 let card: string
-beforeAll(async () => {
-  service = await Service.start(memory)
-  const workspaceId = await service.workspace()
-  ann = await service.person(workspaceId, 'member', 'Ann')
-  bob = await service.person(workspaceId, 'member', 'Bob')
-  stranger = await service.person(await service.workspace('Other'), 'owner', 'Stranger')
-  await recordUses(service, ann, bob)
-})
-afterAll(() => service.stop())
+const service = await Service.forSuite()
+const workspaceId = await service.workspace()
+const ann = await service.person(workspaceId, 'member', 'Ann')
+const bob = await service.person(workspaceId, 'member', 'Bob')
+const stranger = await service.person(await service.workspace('Other'), 'owner', 'Stranger')
+await recordUses(service, ann, bob)
 beforeEach(async () => {
   board = await TestBoard.create(service, ann)
   card = await board.card(await board.column())

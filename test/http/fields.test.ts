@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { operations } from '../../src/resources/table.ts'
 import { recordUses } from '../support/board.ts'
-import { memory } from '../support/memory.ts'
-import { buildWorld, createAllowed, pathOf, type Scenario, type World } from '../support/scenario.ts'
+import { buildWorld, createAllowed, pathOf } from '../support/scenario.ts'
 import { Service } from '../support/service.ts'
 
 const row = (id: string) => operations.find((operation) => operation.id === id)!
@@ -11,18 +10,12 @@ const WITHOUT_FIELDS = new Set(['attachments.download', 'boards.events'])
 const reads = operations.filter(({ id, method }) => method === 'GET' && !WITHOUT_FIELDS.has(id))
 // Unknown parameters of other operations: openapi/errors.test.ts. Lists with commas and repeated ones: resources/filters.test.ts.
 
-describe('?fields=', () => {
-  let service: Service
-  let world: World
-  let scenario: Scenario
-  beforeAll(async () => {
-    service = await Service.start(memory)
-    world = await buildWorld(service)
-    scenario = await createAllowed(world, row('cards.read'))
-    await recordUses(service, scenario.caller)
-    await service.send(scenario.caller.admin, 'PUT', pathOf('/cards/{card_id}/claim', scenario), {})
-  })
-  afterAll(() => service.stop())
+describe('?fields=', async () => {
+  const service = await Service.forSuite()
+  const world = await buildWorld(service)
+  const scenario = await createAllowed(world, row('cards.read'))
+  await recordUses(service, scenario.caller)
+  await service.send(scenario.caller.admin, 'PUT', pathOf('/cards/{card_id}/claim', scenario), {})
   const get = (id: string, query: string, headers: Record<string, string> = {}) =>
     service.send(scenario.caller.admin, 'GET', `${pathOf(row(id).path, scenario)}?${query}`, undefined, headers)
   const itemsOf = (data: any): Record<string, unknown>[] => (Array.isArray(data) ? data : [data])

@@ -1,11 +1,10 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startListener, type Listener } from '../../src/listener/listener.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { startListener } from '../../src/listener/listener.ts'
 import { operations } from '../../src/resources/table.ts'
 import { runs } from '../support/effort.ts'
-import { memory } from '../support/memory.ts'
 import { exchange, firstReply } from '../support/raw-http.ts'
-import { Service, type Person } from '../support/service.ts'
+import { Service } from '../support/service.ts'
 
 const methods = fc.oneof(fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'), fc.stringMatching(/^[A-Z]{1,10}$/))
 const segments = fc.oneof(
@@ -43,19 +42,11 @@ const rawRequests = fc.oneof(
     ),
 )
 
-describe('random input', () => {
-  let service: Service
-  let listener: Listener
-  let person: Person
-  beforeAll(async () => {
-    service = await Service.start(memory)
-    person = await service.person(await service.workspace(), 'owner')
-    listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
-  })
-  afterAll(async () => {
-    await listener.close()
-    await service.stop()
-  })
+describe('random input', async () => {
+  const service = await Service.forSuite()
+  const person = await service.person(await service.workspace(), 'owner')
+  const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+  afterAll(() => listener.close())
 
   test('a random request is answered in the envelope, and never with a 5xx', async () => {
     await fc.assert(

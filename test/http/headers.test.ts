@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { Agent, createServer, request as sendRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { speakEnvelope } from '../../src/listener/protocol.ts'
-import { startListener, type Listener } from '../../src/listener/listener.ts'
+import { startListener } from '../../src/listener/listener.ts'
 import { TestBoard } from '../support/board.ts'
 import { memory } from '../support/memory.ts'
-import { Service, type Person } from '../support/service.ts'
+import { Service } from '../support/service.ts'
 import { exchangeWhole, readReply, type HeaderSet, type WholeReply } from '../support/whole-reply.ts'
 
 // The whole head of each form of response, as a client receives it. A header that is missing, and one that is not expected, are both
@@ -59,24 +59,17 @@ const DOWNLOAD = {
   vary: 'Authorization',
 }
 
-let service: Service
-let listener: Listener
-let ann: Person
-let ids: Record<'board' | 'attachment', string>
 const agent = new Agent({ keepAlive: true })
-beforeAll(async () => {
-  service = await Service.start(memory, { rateLimits: { quotas: { token: 300, workspace: 600, address: 1000 } } })
-  ann = await service.person(await service.workspace(), 'member', 'Ann')
-  listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
-  const board = await TestBoard.create(service, ann)
-  const card = await board.card(await board.column())
-  const attached = await board.attach(card, { name: "a 'b' é.png", type: 'image/png', text: CONTENT })
-  ids = { board: board.id, attachment: attached.body.data.id }
-})
+const service = await Service.forSuite(memory, { rateLimits: { quotas: { token: 300, workspace: 600, address: 1000 } } })
+const ann = await service.person(await service.workspace(), 'member', 'Ann')
+const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+const board = await TestBoard.create(service, ann)
+const card = await board.card(await board.column())
+const attached = await board.attach(card, { name: "a 'b' é.png", type: 'image/png', text: CONTENT })
+const ids = { board: board.id, attachment: attached.body.data.id }
 afterAll(async () => {
   agent.destroy()
   await listener.close()
-  await service.stop()
 })
 
 /** Sends a request with a token. `{name}` in its path stands for an id. */

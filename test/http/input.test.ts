@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { limits } from '../../src/model/limits.ts'
 import { recordUses, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
-import { memory } from '../support/memory.ts'
-import { Service, type Person } from '../support/service.ts'
+import { Service } from '../support/service.ts'
 
 // Duplicate members, depth and texts that are not JSON: json.test.ts. That every operation refuses broken JSON, other types of bodies and
 // unknown parameters: openapi/errors.test.ts. Forms: upload.test.ts. Parameters of reads: resources/filters.test.ts and listing/pages.test.ts.
@@ -33,27 +32,21 @@ const NO_SUBJECT = 'must be me, or your own id: what others may do is not answer
 const NO_TOKEN = 'is not a token of this search: use page.next_token of its previous page'
 const EXPECTED = 'expected one of "first"|"last"'
 
-describe('the issues of a request that is not valid name their members exactly', () => {
-  let service: Service
-  let person: Person
-  let ids: Record<'board' | 'column' | 'card' | 'subtask' | 'label' | 'comment' | 'file', string>
-  beforeAll(async () => {
-    service = await Service.start(memory)
-    person = await service.person(await service.workspace())
-    const board = await TestBoard.create(service, person)
-    const column = await board.column()
-    const card = await board.card(column)
-    ids = {
-      board: board.id,
-      column,
-      card,
-      subtask: await board.subtask(card),
-      label: await board.label(),
-      comment: await board.comment(card),
-      file: (await board.attach(card)).body.data.file_id,
-    }
-  })
-  afterAll(() => service.stop())
+describe('the issues of a request that is not valid name their members exactly', async () => {
+  const service = await Service.forSuite()
+  const person = await service.person(await service.workspace())
+  const board = await TestBoard.create(service, person)
+  const column = await board.column()
+  const card = await board.card(column)
+  const ids = {
+    board: board.id,
+    column,
+    card,
+    subtask: await board.subtask(card),
+    label: await board.label(),
+    comment: await board.comment(card),
+    file: (await board.attach(card)).body.data.file_id,
+  }
   const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_all, name: keyof typeof ids) => ids[name])
 
   /**

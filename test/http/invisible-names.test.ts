@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { runCommand } from '../../src/admin/commands.ts'
 import { readRecord } from '../../src/admin/records.ts'
 import { noIo } from '../../src/cli/command.ts'
 import { keys } from '../../src/store/keys.ts'
 import { setUpBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
-import { Service, type Person } from '../support/service.ts'
+import { Service } from '../support/service.ts'
 import { signedIn, textOf } from '../support/visitor.ts'
 
 const REFUSED = 'must not contain invisible characters'
@@ -52,14 +52,9 @@ describe('names in the API', () => {
   })
 })
 
-describe('names elsewhere', () => {
-  let service: Service
-  let person: Person
-  beforeAll(async () => {
-    service = await Service.start(drivers[0]!)
-    person = await service.person(await service.workspace())
-  })
-  afterAll(() => service.stop())
+describe('names elsewhere', async () => {
+  const service = await Service.forSuite()
+  const person = await service.person(await service.workspace())
 
   test.each(invisible.map((character) => [character.codePointAt(0)!.toString(16), character]))(
     'U+%s is refused by the commands of operators',

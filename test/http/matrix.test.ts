@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { operations } from '../../src/resources/table.ts'
 import { drivers } from '../support/drivers.ts'
 import { effort } from '../support/effort.ts'
@@ -144,23 +144,16 @@ test('the operations table and the hand-written decisions have the same operatio
   expect(table.toSorted()).toEqual(decided.toSorted())
 })
 
-describe.each(drivers)('the permission matrix over HTTP, on $name', (driver) => {
-  let service: Service
-  let shared: World
+describe.each(drivers)('the permission matrix over HTTP, on $name', async (driver) => {
+  const service = await Service.forSuite(driver)
+  const shared = await buildWorld(service)
   let requests = 0
   // The first driver answers every cell. The decision is the same on the others, where each answers another third: of six cells that
   // differ in role and membership alone, two, and other two of the next six. With an effort of 3, all of them.
   const place = drivers.indexOf(driver)
   const share = place === 0 ? 1 : Math.max(1, Math.round(3 / effort(1)))
   const isInShare = (i: number) => (i + Math.floor(i / 6)) % share === place % share
-  beforeAll(async () => {
-    service = await Service.start(driver)
-    shared = await buildWorld(service)
-  })
-  afterAll(async () => {
-    await service.stop()
-    console.log(`matrix on ${driver.name}: ${requests} requests`)
-  })
+  afterAll(() => console.log(`matrix on ${driver.name}: ${requests} requests`))
 
   test.each(handWrittenOperations.flatMap(rowsOf))(
     'every cell of %s is answered as the hand-written decisions say',

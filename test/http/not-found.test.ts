@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { operations } from '../../src/resources/table.ts'
 import { recordUses } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { questionOf } from '../support/evaluations.ts'
 import { bytes, Service } from '../support/service.ts'
-import { buildWorld, createScenario, exampleBody, type Scenario, type World } from '../support/scenario.ts'
+import { buildWorld, createScenario, exampleBody } from '../support/scenario.ts'
 
 type Ids = Readonly<Record<string, string>>
 
@@ -25,38 +25,31 @@ const malformed: [reason: string, change: (id: string) => string][] = [
   ['a property of the prototype', () => '__proto__'],
 ]
 
-describe.each(drivers)('404, on $name', (driver) => {
-  let service: Service
-  let world: World
-  /** a scenario of which the caller can see everything */
-  let visible: Scenario
-  /** a scenario on a private board of another person */
-  let hidden: Scenario
+describe.each(drivers)('404, on $name', async (driver) => {
   /** reason for a 404 → ids that are wrong for this reason */
   const wrongIds = new Map<string, Ids>()
-  beforeAll(async () => {
-    service = await Service.start(driver)
-    world = await buildWorld(service)
-    visible = (await createScenario(world, PRIVATE))!
-    hidden = (await createScenario(world, HIDDEN))!
-    const otherWorld = await buildWorld(service)
-    const foreign = (await createScenario(otherWorld, PRIVATE))!
-    const foreignHidden = (await createScenario(otherWorld, HIDDEN))!
-    const changed = (change: (id: string) => string) =>
-      Object.fromEntries(Object.entries(visible.params).map(([name, id]) => [name, change(id)]))
-    const absent = changed((id) => `${id.slice(0, 4)}00000000000000000000`)
-    wrongIds.set('absent', absent)
-    wrongIds.set('of another workspace', { ...foreign.params, user_id: otherWorld.other.id })
-    wrongIds.set('private in another workspace', { ...foreignHidden.params, user_id: otherWorld.other.id })
-    wrongIds.set('private', { ...hidden.params, user_id: absent['user_id']! })
-    const { user_id, board_id } = visible.params
-    wrongIds.set(
-      'of another kind',
-      changed((id) => (id === user_id ? board_id! : user_id!)),
-    )
-    for (const [reason, change] of malformed) wrongIds.set(reason, changed(change))
-  })
-  afterAll(() => service.stop())
+  const service = await Service.forSuite(driver)
+  const world = await buildWorld(service)
+  /** a scenario of which the caller can see everything */
+  const visible = (await createScenario(world, PRIVATE))!
+  /** a scenario on a private board of another person */
+  const hidden = (await createScenario(world, HIDDEN))!
+  const otherWorld = await buildWorld(service)
+  const foreign = (await createScenario(otherWorld, PRIVATE))!
+  const foreignHidden = (await createScenario(otherWorld, HIDDEN))!
+  const changed = (change: (id: string) => string) =>
+    Object.fromEntries(Object.entries(visible.params).map(([name, id]) => [name, change(id)]))
+  const absent = changed((id) => `${id.slice(0, 4)}00000000000000000000`)
+  wrongIds.set('absent', absent)
+  wrongIds.set('of another workspace', { ...foreign.params, user_id: otherWorld.other.id })
+  wrongIds.set('private in another workspace', { ...foreignHidden.params, user_id: otherWorld.other.id })
+  wrongIds.set('private', { ...hidden.params, user_id: absent['user_id']! })
+  const { user_id, board_id } = visible.params
+  wrongIds.set(
+    'of another kind',
+    changed((id) => (id === user_id ? board_id! : user_id!)),
+  )
+  for (const [reason, change] of malformed) wrongIds.set(reason, changed(change))
 
   const fill = (path: string, ids: Ids) => path.replace(/\{(\w+)\}/g, (_match, name: string) => ids[name]!)
   /** Checks that all responses are the same 404. @param responses reason → response @param members further members of the error */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { encodeCursor } from '../../src/listing/pages.ts'
 import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
@@ -8,23 +8,18 @@ import { withOwnDecisions, load, shippedFiles } from '../support/policy.ts'
 import { Service, type Person } from '../support/service.ts'
 
 // Boards that change between two pages: access-search.test.ts.
-describe.each(drivers)('pages of boards, on $name', (driver) => {
-  let service: Service
-  let [ann, bob]: Person[] = []
-  beforeAll(async () => {
-    service = await Service.start(driver)
-    const workspaceId = await service.workspace()
-    ann = await service.person(workspaceId, 'member', 'Ann')
-    bob = await service.person(workspaceId, 'member', 'Bob')
-    for (let i = 0; i < 25; i++) {
-      service.now += 10
-      const creator: Person = i % 2 ? ann : bob
-      const board = await TestBoard.create(service, creator, creator === bob && i % 3 !== 0 ? 'private' : 'workspace')
-      if (creator === bob && i % 3 === 1) await board.add(ann)
-      await board.patch(`/boards/${board.id}`, { name: `Board ${i}` })
-    }
-  })
-  afterAll(() => service.stop())
+describe.each(drivers)('pages of boards, on $name', async (driver) => {
+  const service = await Service.forSuite(driver)
+  const workspaceId = await service.workspace()
+  const ann = await service.person(workspaceId, 'member', 'Ann')
+  const bob = await service.person(workspaceId, 'member', 'Bob')
+  for (let i = 0; i < 25; i++) {
+    service.now += 10
+    const creator: Person = i % 2 ? ann : bob
+    const board = await TestBoard.create(service, creator, creator === bob && i % 3 !== 0 ? 'private' : 'workspace')
+    if (creator === bob && i % 3 === 1) await board.add(ann)
+    await board.patch(`/boards/${board.id}`, { name: `Board ${i}` })
+  }
   // Ann cannot see every third board of Bob.
   const visibleToAnn = Array.from({ length: 25 }, (_, i) => i)
     .filter((i) => i % 2 === 1 || i % 3 !== 2)
@@ -95,16 +90,11 @@ test('an index only gives candidates: items that the permission table denies are
   await service.stop()
 })
 
-describe.each(drivers)('pages of cards, on $name', (driver) => {
-  let service: Service
-  let [ann, bob]: Person[] = []
-  beforeAll(async () => {
-    service = await Service.start(driver)
-    const workspaceId = await service.workspace()
-    ann = await service.person(workspaceId, 'member', 'Ann')
-    bob = await service.person(workspaceId, 'member', 'Bob')
-  })
-  afterAll(() => service.stop())
+describe.each(drivers)('pages of cards, on $name', async (driver) => {
+  const service = await Service.forSuite(driver)
+  const workspaceId = await service.workspace()
+  const ann = await service.person(workspaceId, 'member', 'Ann')
+  const bob = await service.person(workspaceId, 'member', 'Bob')
 
   /** Reads one page of the cards of a board. */
   const page = async (board: TestBoard, query: string): Promise<{ titles: string[]; cursor: string | null }> => {

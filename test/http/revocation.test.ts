@@ -1,24 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { sha256Hex } from '../../src/auth/secrets.ts'
 import { mintToken } from '../../src/auth/tokens/format.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { drivers } from '../support/drivers.ts'
 import { captureLog } from '../support/log.ts'
 import { memory } from '../support/memory.ts'
-import { bytes, Service, type Person, type Reply } from '../support/service.ts'
+import { bytes, Service, type Reply } from '../support/service.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const FORM = 'application/x-www-form-urlencoded'
 
-describe.each(drivers)('the revocation endpoint, on $name', (driver) => {
+describe.each(drivers)('the revocation endpoint, on $name', async (driver) => {
   const captured = captureLog()
-  let service: Service
-  let person: Person
-  beforeAll(async () => {
-    service = await Service.start(driver, { log: captured.log, legacyPrefixes: ['oldname'], proxies: 1 })
-    person = await service.person(await service.workspace(), 'owner')
-  })
-  afterAll(() => service.stop())
+  const service = await Service.forSuite(driver, { log: captured.log, legacyPrefixes: ['oldname'], proxies: 1 })
+  const person = await service.person(await service.workspace(), 'owner')
 
   let addresses = 0
   /** Sends a request to the endpoint, by default from a new client address: the rate limit counts requests by network. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/resources/operation.ts'
 import { operations } from '../../src/resources/table.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
@@ -111,15 +111,10 @@ test('the table has each operation', () => {
   expect(Object.keys(expected).toSorted()).toEqual(operations.map(({ id }) => id).toSorted())
 })
 
-describe.each(drivers)('on $name', (driver) => {
-  let service: Service
-  let world: World
-  beforeAll(async () => {
-    service = await Service.start(driver)
-    world = await buildWorld(service)
-    await recordUses(service, ...world.callers.values())
-  })
-  afterAll(() => service.stop())
+describe.each(drivers)('on $name', async (driver) => {
+  const service = await Service.forSuite(driver)
+  const world = await buildWorld(service)
+  await recordUses(service, ...world.callers.values())
 
   /** A filtered list has the items of its whole workspace. */
   const worldOf = async ({ kind }: Operation): Promise<World> => {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Key } from '../../src/store/keys.ts'
 import { recordUses, storeCopies, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
-import { Service, type Person } from '../support/service.ts'
+import { Service } from '../support/service.ts'
 
 /**
  * A page of a list that needs several reads, while two of its items are renamed one after the other: first an item at its
@@ -19,21 +19,14 @@ interface List {
   readonly accesses: number
 }
 
-describe.each(drivers)('a page of a list that is assembled from several reads, on $name', (driver) => {
-  let service: Service
-  let ann: Person
-  let bob: Person
-  let board: TestBoard
-  beforeAll(async () => {
-    service = await Service.start(driver)
-    const workspaceId = await service.workspace()
-    ann = await service.person(workspaceId, 'member', 'Ann')
-    bob = await service.person(workspaceId, 'member', 'Bob')
-    await recordUses(service, ann)
-    board = await TestBoard.create(service, ann)
-    await board.add(bob)
-  })
-  afterAll(() => service.stop())
+describe.each(drivers)('a page of a list that is assembled from several reads, on $name', async (driver) => {
+  const service = await Service.forSuite(driver)
+  const workspaceId = await service.workspace()
+  const ann = await service.person(workspaceId, 'member', 'Ann')
+  const bob = await service.person(workspaceId, 'member', 'Bob')
+  await recordUses(service, ann)
+  const board = await TestBoard.create(service, ann)
+  await board.add(bob)
 
   /** Renames an item, as at the same moment of the clock: no entry of an index changes. */
   const renaming = (key: string, member: string) => (name: string) =>

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { startListener } from '../../src/listener/listener.ts'
 import { Scene, streamOf, surfaces, ways, type End, type Surface, type Way } from '../support/access-ends.ts'
 import { TestBoard } from '../support/board.ts'
@@ -9,11 +9,7 @@ import { Service } from '../support/service.ts'
 import { signedIn } from '../support/visitor.ts'
 import { sample } from '../support/sample.ts'
 
-let shared: Service
-beforeAll(async () => {
-  shared = await Service.start(memory)
-})
-afterAll(() => shared.stop())
+const shared = await Service.forSuite()
 const begin = (way: Partial<Way> = {}) => Scene.begin(shared, way)
 
 // A stream that does not end costs a minute: after one, the others are not tried.

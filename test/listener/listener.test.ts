@@ -1,12 +1,12 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startListener, type Listener } from '../../src/listener/listener.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { startListener } from '../../src/listener/listener.ts'
 import { operations } from '../../src/resources/table.ts'
 import type { Operation } from '../../src/resources/operation.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { TestBoard } from '../support/board.ts'
 import { memory } from '../support/memory.ts'
-import { Service, type Person } from '../support/service.ts'
+import { Service } from '../support/service.ts'
 import { exchange, firstReply } from '../support/raw-http.ts'
 
 const CRLF = '\r\n'
@@ -17,19 +17,11 @@ const head = (...all: string[]) => lines(...all, 'connection: close')
 const get = (target: string, ...headers: string[]) => head(`GET ${target} HTTP/1.1`, 'host: x', ...headers)
 const ofHost = (...hosts: string[]) => head('GET /v1/account HTTP/1.1', ...hosts.map((host) => `host:${host}`))
 
-describe('the listener', () => {
-  let service: Service
-  let listener: Listener
-  let person: Person
-  beforeAll(async () => {
-    service = await Service.start(memory)
-    person = await service.person(await service.workspace(), 'owner')
-    listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
-  })
-  afterAll(async () => {
-    await listener.close()
-    await service.stop()
-  })
+describe('the listener', async () => {
+  const service = await Service.forSuite()
+  const person = await service.person(await service.workspace(), 'owner')
+  const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+  afterAll(() => listener.close())
   const auth = () => `authorization: Bearer ${person.admin}`
   const send = async (...chunks: (string | Uint8Array)[]) => firstReply(await exchange(listener.port, ...chunks))
 

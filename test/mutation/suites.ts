@@ -18,7 +18,6 @@ const EXHAUSTIVE = [
   'http/matrix',
   'http/fuzz',
   'resources/batch-placements',
-  'resources/claims-model',
   'resources/ready',
   'listing/rebalancing',
   'stress/',

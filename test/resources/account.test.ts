@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { drivers } from '../support/drivers.ts'
 import { Service } from '../support/service.ts'
 
-describe.each(drivers)('account, on $name', (driver) => {
-  let service: Service
-  let workspaceId: string
-  beforeAll(async () => {
-    service = await Service.start(driver)
-    workspaceId = await service.workspace('Acme')
-  })
-  afterAll(() => service.stop())
+describe.each(drivers)('account, on $name', async (driver) => {
+  const service = await Service.forSuite(driver)
+  const workspaceId = await service.workspace('Acme')
 
   test('the account has the user, the workspace, and the scopes and lifetime of the token', async () => {
     const ann = await service.person(workspaceId, 'admin', 'Ann')

@@ -1,56 +1,48 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { TestBoard } from '../support/board.ts'
 import { watchCards } from '../support/card-reads.ts'
-import { memory } from '../support/memory.ts'
-import { Service, type Person } from '../support/service.ts'
+import { Service } from '../support/service.ts'
 
 const BOARDS = 14
 const ROUNDS = 3
 const PAGE = 5
 
 /** Each board has as many cards as there are rounds. Each round changes every board, so neighbors in the list are of different boards. */
-describe('a search of many boards', () => {
-  let service: Service
-  let ann: Person
-  let bob: Person
-  let boards: TestBoard[]
+describe('a search of many boards', async () => {
   let read = 0
   /** the titles in the order in which the cards were created, and last changed */
   const created: string[] = []
   const updated: string[] = []
   /** those that are completed, in the order in which they were */
   const completed: string[] = []
-  beforeAll(async () => {
-    service = await Service.start(memory)
-    const workspaceId = await service.workspace()
-    ann = await service.person(workspaceId, 'member', 'Ann')
-    bob = await service.person(workspaceId, 'member', 'Bob')
-    boards = []
-    const columns: string[] = []
-    for (let i = 0; i < BOARDS; i++) {
-      service.now += 1000
-      boards.push(await TestBoard.create(service, ann))
-      columns.push(await boards[i]!.column())
+  const service = await Service.forSuite()
+  const workspaceId = await service.workspace()
+  const ann = await service.person(workspaceId, 'member', 'Ann')
+  const bob = await service.person(workspaceId, 'member', 'Bob')
+  const boards: TestBoard[] = []
+  const columns: string[] = []
+  for (let i = 0; i < BOARDS; i++) {
+    service.now += 1000
+    boards.push(await TestBoard.create(service, ann))
+    columns.push(await boards[i]!.column())
+  }
+  const ids: string[] = []
+  for (let round = 0; round < ROUNDS; round++)
+    for (const [i, board] of boards.entries()) {
+      board.tick()
+      const title = `${round} ${i}`
+      const due_at = new Date(Date.parse('2027-01-01') + (BOARDS * round - i) * 1000).toISOString()
+      ids.push(await board.card(columns[i]!, title, { due_at, assignee_ids: [round === 0 ? ann.id : bob.id] }))
+      created.push(title)
     }
-    const ids: string[] = []
-    for (let round = 0; round < ROUNDS; round++)
-      for (const [i, board] of boards.entries()) {
-        board.tick()
-        const title = `${round} ${i}`
-        const due_at = new Date(Date.parse('2027-01-01') + (BOARDS * round - i) * 1000).toISOString()
-        ids.push(await board.card(columns[i]!, title, { due_at, assignee_ids: [round === 0 ? ann.id : bob.id] }))
-        created.push(title)
-      }
-    for (const [i, id] of ids.toReversed().entries()) {
-      boards[0]!.tick()
-      await boards[0]!.put(`/cards/${id}/completion`, { completed: i % 2 === 0 })
-      await boards[0]!.patch(`/cards/${id}`, { description: 'changed' })
-      updated.push(created.at(-1 - i)!)
-      if (i % 2 === 0) completed.push(created.at(-1 - i)!)
-    }
-    watchCards(service, (cards) => (read += cards))
-  })
-  afterAll(() => service.stop())
+  for (const [i, id] of ids.toReversed().entries()) {
+    boards[0]!.tick()
+    await boards[0]!.put(`/cards/${id}/completion`, { completed: i % 2 === 0 })
+    await boards[0]!.patch(`/cards/${id}`, { description: 'changed' })
+    updated.push(created.at(-1 - i)!)
+    if (i % 2 === 0) completed.push(created.at(-1 - i)!)
+  }
+  watchCards(service, (cards) => (read += cards))
 
   const byDue = () => Array.from({ length: ROUNDS }, (_, round) => boards.map((_board, i) => `${round} ${BOARDS - 1 - i}`)).flat()
   const orders: readonly [query: string, expected: () => string[]][] = [

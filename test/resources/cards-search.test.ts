@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { keys } from '../../src/store/keys.ts'
 import { TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
@@ -45,9 +45,7 @@ const CALLERS = [
   ['cyd', 100],
 ] as const
 
-describe.each(drivers)('the cards of all boards, on $name', (driver) => {
-  let service: Service
-  let people: Record<string, Person>
+describe.each(drivers)('the cards of all boards, on $name', async (driver) => {
   const boards: Record<string, TestBoard> = {}
   const labels: Record<string, string> = {}
   /** by the board and the number of the column */
@@ -55,33 +53,30 @@ describe.each(drivers)('the cards of all boards, on $name', (driver) => {
   const cards: Known[] = []
   const ids: Record<string, string> = {}
 
-  beforeAll(async () => {
-    service = await Service.start(driver)
-    const workspaceId = await service.workspace()
-    const person = (name: string) => service.person(workspaceId, 'member', name)
-    people = { ann: await person('Ann'), bob: await person('Bob'), cyd: await person('Cyd') }
-    const { ann, bob } = people as Record<'ann' | 'bob', Person>
-    for (const name of Object.keys(READERS)) {
-      const board = await TestBoard.create(service, name === 'open' ? ann : bob)
-      if (name === 'shared') await board.add(ann)
-      if (name === 'shared' || name === 'hidden') await board.makePrivate()
-      boards[name] = board
-      labels[name] = await board.label()
-      const columns = [await board.column('One'), await board.column('Two')]
-      for (const [i, id] of columns.entries()) columnIds[`${name} ${i}`] = id
-      for (let i = 0; i < 6; i++) await createCard(name, columns, i)
-      board.tick()
-      if (name === 'last') await board.post(`/columns/${columns[1]}/archive`)
-    }
-    for (const [i, card] of cards.entries()) {
-      const path = `/cards/${ids[card.title]}`
-      if (i % 7 === 5) card.archived = true
-      if (i % 5 === 0) await change(card, 'PATCH', path, { description: `Needle ${i}` })
-      if (i % 4 === 1 || i % 4 === 2) await complete(card, i % 4 === 1 ? 'bob' : READERS[card.board]![0]!)
-      if (card.archived) await change(card, 'POST', `${path}/archive`)
-    }
-  })
-  afterAll(() => service.stop())
+  const service = await Service.forSuite(driver)
+  const workspaceId = await service.workspace()
+  const person = (name: string) => service.person(workspaceId, 'member', name)
+  const people: Record<string, Person> = { ann: await person('Ann'), bob: await person('Bob'), cyd: await person('Cyd') }
+  const { ann, bob } = people as Record<'ann' | 'bob', Person>
+  for (const name of Object.keys(READERS)) {
+    const board = await TestBoard.create(service, name === 'open' ? ann : bob)
+    if (name === 'shared') await board.add(ann)
+    if (name === 'shared' || name === 'hidden') await board.makePrivate()
+    boards[name] = board
+    labels[name] = await board.label()
+    const columns = [await board.column('One'), await board.column('Two')]
+    for (const [i, id] of columns.entries()) columnIds[`${name} ${i}`] = id
+    for (let i = 0; i < 6; i++) await createCard(name, columns, i)
+    board.tick()
+    if (name === 'last') await board.post(`/columns/${columns[1]}/archive`)
+  }
+  for (const [i, card] of cards.entries()) {
+    const path = `/cards/${ids[card.title]}`
+    if (i % 7 === 5) card.archived = true
+    if (i % 5 === 0) await change(card, 'PATCH', path, { description: `Needle ${i}` })
+    if (i % 4 === 1 || i % 4 === 2) await complete(card, i % 4 === 1 ? 'bob' : READERS[card.board]![0]!)
+    if (card.archived) await change(card, 'POST', `${path}/archive`)
+  }
 
   async function createCard(name: string, columns: readonly string[], i: number): Promise<void> {
     const board = boards[name]!

@@ -2,7 +2,6 @@ import { ReadableStream } from 'node:stream/web'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { collectGarbage } from '../../src/admin/garbage-collection.ts'
-import { endMembership } from '../../src/admin/memberships.ts'
 import { Metrics } from '../../src/metrics.ts'
 import { DAY } from '../../src/model/time.ts'
 import { operations } from '../../src/resources/table.ts'
@@ -91,12 +90,11 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
   })
 
   describe('it ends', () => {
-    test('when the membership of its user ends', async () => {
-      const person = await setup.service.person(setup.workspaceId)
-      await take(person.write)
-      await endMembership(setup.service.adminDeps, setup.workspaceId, person.id)
-      expect(await current()).toBeNull()
-      expect((await next(bob.write)).body.data.claim.epoch).toBe(2)
+    test.each(['card', 'column'] as const)('when its %s is archived, and not in another column', async (what) => {
+      const other = await setup.board.card(await setup.board.column())
+      for (const id of [setup.cardId, other]) await take(bob.write, id)
+      await setup.board.post(`/${what}s/${setup[`${what}Id`]}/archive`)
+      expect([await current(), (await current(other)).epoch]).toEqual([null, 1])
     })
 
     test('not after its token expires', async () => {

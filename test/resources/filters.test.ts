@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { operations } from '../../src/resources/table.ts'
 import { recordUses } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { defaultDocument } from '../support/document-check.ts'
-import { memory } from '../support/memory.ts'
-import { buildWorld, createAllowed, pathOf, type Scenario, type World } from '../support/scenario.ts'
+import { buildWorld, createAllowed, pathOf } from '../support/scenario.ts'
 import { Service } from '../support/service.ts'
 import { invalid, notFoundBy } from './refusals.ts'
 
@@ -20,16 +19,10 @@ const parameters = operations
     }),
   )
 
-describe('the parameters of reads', () => {
-  let service: Service
-  let world: World
-  let scenario: Scenario
-  beforeAll(async () => {
-    service = await Service.start(memory)
-    world = await buildWorld(service)
-    scenario = await createAllowed(world, { id: 'cards.read', method: 'GET' })
-  })
-  afterAll(() => service.stop())
+describe('the parameters of reads', async () => {
+  const service = await Service.forSuite()
+  const world = await buildWorld(service)
+  const scenario = await createAllowed(world, { id: 'cards.read', method: 'GET' })
   const get = (id: string, query: string) =>
     service.send(scenario.caller.read, 'GET', `${pathOf(operations.find((row) => row.id === id)!.path, scenario)}?${query}`)
 
@@ -108,19 +101,12 @@ describe('the parameters of reads', () => {
   })
 })
 
-describe.each(drivers)('"me", on $name', (driver) => {
-  let service: Service
-  let world: World
-  let scenario: Scenario
-  let userId: string
-  beforeAll(async () => {
-    service = await Service.start(driver)
-    world = await buildWorld(service)
-    scenario = await createAllowed(world, { id: 'cards.read', method: 'GET' })
-    userId = scenario.caller.id
-    await recordUses(service, scenario.caller)
-  })
-  afterAll(() => service.stop())
+describe.each(drivers)('"me", on $name', async (driver) => {
+  const service = await Service.forSuite(driver)
+  const world = await buildWorld(service)
+  const scenario = await createAllowed(world, { id: 'cards.read', method: 'GET' })
+  const userId = scenario.caller.id
+  await recordUses(service, scenario.caller)
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     service.send(scenario.caller.admin, method, pathOf(path, scenario), body, headers)
   const assignees = async () => (await send('GET', '/cards/{card_id}')).body.data.assignee_ids as string[]

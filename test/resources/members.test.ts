@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { addMember, endMembership, setRole } from '../../src/admin/memberships.ts'
 import { addUser } from '../../src/admin/users.ts'
 import { TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { Service, type Person } from '../support/service.ts'
 
-describe.each(drivers)('members of a workspace, on $name', (driver) => {
-  let service: Service
+describe.each(drivers)('members of a workspace, on $name', async (driver) => {
   let workspaceId: string
   let [ann, bob]: Person[] = []
-  beforeAll(async () => {
-    service = await Service.start(driver)
-  })
-  afterAll(() => service.stop())
+  const service = await Service.forSuite(driver)
   beforeEach(async () => {
     workspaceId = await service.workspace()
     ann = await service.person(workspaceId, 'owner', 'Ann')

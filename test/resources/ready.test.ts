@@ -1,10 +1,10 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { checkIndexes } from '../../src/store/index-check.ts'
 import { TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { runs } from '../support/effort.ts'
-import { Service, type Person, type Reply } from '../support/service.ts'
+import { Service, type Reply } from '../support/service.ts'
 
 /** What the model knows of a card. Its place is that in the list of all cards. */
 interface ModelCard {
@@ -152,14 +152,9 @@ function at<T>(items: readonly T[], n: number): T | undefined {
   return items[n % Math.max(items.length, 1)]
 }
 
-describe.each(drivers)('ready cards, on $name', (driver) => {
-  let service: Service
-  let ann: Person
-  beforeAll(async () => {
-    service = await Service.start(driver)
-    ann = await service.person(await service.workspace(), 'member')
-  })
-  afterAll(() => service.stop())
+describe.each(drivers)('ready cards, on $name', async (driver) => {
+  const service = await Service.forSuite(driver)
+  const ann = await service.person(await service.workspace(), 'member')
 
   test('after each step of a random history, the lists are those of the model, and the indexes those of the records', async () => {
     const history = fc.asyncProperty(fc.array(step, { maxLength: 30, size: 'max' }), async (steps) => {

@@ -13,11 +13,6 @@ export function conflict(message: string) {
   return { status: 409, body: { error: { code: 'conflict', message } } }
 }
 
-/** 403: the resource is readable, but no rule of this row allows the request. */
-export function forbidden(row: string) {
-  return { status: 403, body: { error: { code: 'forbidden', row } } }
-}
-
 /** 422 with one issue. @param path the invalid member; empty for the whole body or query */
 export function invalid(path: string) {
   return { status: 422, body: { error: { code: 'validation_failed', issues: [{ path }] } } }

@@ -1,4 +1,4 @@
-import { afterAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { memory } from './memory.ts'
 import { Service, type Person, type ServiceOptions } from './service.ts'
 import { signedIn, type Visitor } from './visitor.ts'
@@ -16,10 +16,8 @@ function apiOf(service: Service, owner: Person): Api {
 }
 
 /** Starts a service in memory, behind a proxy. It stops after the suite that awaits it. */
-export async function startForSuite(options: ServiceOptions = {}): Promise<Service> {
-  const service = await Service.start(memory, { proxies: 1, ...options })
-  afterAll(() => service.stop())
-  return service
+export function startForSuite(options: ServiceOptions = {}): Promise<Service> {
+  return Service.forSuite(memory, { proxies: 1, ...options })
 }
 
 /** The owner of a workspace, who is signed in, with a board. */

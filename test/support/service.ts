@@ -1,3 +1,4 @@
+import { afterAll } from 'vitest'
 import { createPasswords } from '../../src/auth/accounts/passwords.ts'
 import { createApp, type App, type AppOptions } from '../../src/app.ts'
 import { loadPolicy } from '../../src/authz/shipped-policy.ts'
@@ -20,9 +21,9 @@ import { issueToken } from '../../src/auth/tokens/issue.ts'
 import { sha256Hex } from '../../src/auth/secrets.ts'
 import { checksumOf } from './checksum.ts'
 import { CountingStore } from './counting-store.ts'
-import type { Driver, OpenDriver } from './drivers.ts'
 import { localRequest, readText } from './local-request.ts'
 import { quiet } from './log.ts'
+import { memory, type Driver, type OpenDriver } from './memory.ts'
 import { checkResponse } from './response-check.ts'
 
 /** A response with its body. */
@@ -83,6 +84,13 @@ export class Service {
 
   static async start(driver: Driver, options: ServiceOptions = {}): Promise<Service> {
     return new Service(await driver.open(), options)
+  }
+
+  /** Starts a service that stops after the suite that awaits it: a file, or an asynchronous `describe`. */
+  static async forSuite(driver: Driver = memory, options: ServiceOptions = {}): Promise<Service> {
+    const service = await Service.start(driver, options)
+    afterAll(() => service.stop())
+    return service
   }
 
   async stop(): Promise<void> {

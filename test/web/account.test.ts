@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { addMember } from '../../src/admin/memberships.ts'
 import { inviteUser } from '../../src/admin/users.ts'
 import type { Mail } from '../../src/mail/mailer.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
 import { captureLog } from '../support/log.ts'
-import { memory } from '../support/memory.ts'
-import { Service, type Person } from '../support/service.ts'
+import { startForSuite } from '../support/board-team.ts'
+import type { Person } from '../support/service.ts'
 import { formOf, giveAccount, PASSWORD, noticesOf, textOf, Visitor, type ReceivedPage } from '../support/visitor.ts'
 
 const MINUTE = 60_000
@@ -13,15 +13,10 @@ const NEW = 'another passphrase'
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const captured = captureLog()
 const mails: Mail[] = []
-let service: Service
-let workspaceId: string
 let person: Person
 let email: string
-beforeAll(async () => {
-  service = await Service.start(memory, { log: captured.log, proxies: 1, mail: (one) => void mails.push(one) })
-  workspaceId = await service.workspace()
-})
-afterAll(() => service.stop())
+const service = await startForSuite({ log: captured.log, mail: (one) => void mails.push(one) })
+const workspaceId = await service.workspace()
 beforeEach(async () => {
   person = await service.person(workspaceId, 'member', 'Ann Lindqvist')
   email = await giveAccount(service, person, `${person.id}@widgets.example`)

@@ -1,21 +1,16 @@
 import { hash } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { GLOBAL, type Key } from '../../src/store/keys.ts'
-import { memory } from '../support/memory.ts'
+import { startForSuite } from '../support/board-team.ts'
 import { codeAt, giveAuthenticator, SoftwareAuthenticator, TOTP_SECRET } from '../support/second-factor.ts'
-import { Service, type Person } from '../support/service.ts'
+import type { Person } from '../support/service.ts'
 import { formOf, giveAccount, signedIn, Visitor, type ReceivedPage } from '../support/visitor.ts'
 
 const MINUTE = 60_000
-let service: Service
-let workspaceId: string
 let person: Person
 let authenticator: SoftwareAuthenticator
-beforeAll(async () => {
-  service = await Service.start(memory, { proxies: 1 })
-  workspaceId = await service.workspace()
-})
-afterAll(() => service.stop())
+const service = await startForSuite()
+const workspaceId = await service.workspace()
 beforeEach(async () => {
   service.now += 20 * MINUTE
   person = await service.person(workspaceId)

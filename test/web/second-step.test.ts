@@ -1,27 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { resetSecondFactor } from '../../src/admin/users.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
 import { captureLog } from '../support/log.ts'
-import { memory } from '../support/memory.ts'
+import { startForSuite } from '../support/board-team.ts'
 import { codeAt, giveAuthenticator, RECOVERY_CODE, SoftwareAuthenticator, TOTP_SECRET } from '../support/second-factor.ts'
-import { Service, type Person } from '../support/service.ts'
+import type { Person } from '../support/service.ts'
 import { formOf, giveAccount, PASSWORD, Visitor, type ReceivedPage } from '../support/visitor.ts'
 
 const MINUTE = 60_000
 const STEP = 30_000
 const ASKED = /^\/settings\/sign-in\/second-factor/
 
-describe('the second step of a sign-in', () => {
+describe('the second step of a sign-in', async () => {
   const captured = captureLog()
-  let service: Service
-  let workspaceId: string
   let person: Person
   let email: string
-  beforeAll(async () => {
-    service = await Service.start(memory, { log: captured.log, proxies: 1 })
-    workspaceId = await service.workspace()
-  })
-  afterAll(() => service.stop())
+  const service = await startForSuite({ log: captured.log })
+  const workspaceId = await service.workspace()
   beforeEach(async () => {
     service.now += 10 * STEP
     person = await service.person(workspaceId)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { sha256Hex } from '../../src/auth/secrets.ts'
 import { inviteUser } from '../../src/admin/users.ts'
 import { MINUTE } from '../../src/model/time.ts'
@@ -11,19 +11,13 @@ import { formOf, giveAccount, PASSWORD, plaintextIn, signedIn, Visitor } from '.
 
 const SECRET = /^[\w-]{43}$/
 
-describe.each(drivers)('signing in, up and out, on $name', (driver) => {
+describe.each(drivers)('signing in, up and out, on $name', async (driver) => {
   const captured = captureLog()
-  let service: Service
-  let workspaceId: string
   let person: Person
   let email: string
-  let start: number
-  beforeAll(async () => {
-    service = await Service.start(driver, { log: captured.log, proxies: 1 })
-    workspaceId = await service.workspace()
-    start = service.now
-  })
-  afterAll(() => service.stop())
+  const service = await Service.forSuite(driver, { log: captured.log, proxies: 1 })
+  const workspaceId = await service.workspace()
+  const start = service.now
   beforeEach(async () => {
     service.now = start
     person = await service.person(workspaceId)

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { inviteUser } from '../../src/admin/users.ts'
-import type { AuditRecorder } from '../../src/audit/recorder.ts'
 import { sha256Hex } from '../../src/auth/secrets.ts'
 import type { Mail } from '../../src/mail/mailer.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
@@ -8,18 +7,16 @@ import { entriesOf, startWithAudit } from '../support/audit-trail.ts'
 import { captureLog } from '../support/log.ts'
 import { memory } from '../support/memory.ts'
 import { codeAt, giveAuthenticator, TOTP_SECRET } from '../support/second-factor.ts'
-import type { Person, Service } from '../support/service.ts'
+import type { Person } from '../support/service.ts'
 import { formOf, giveAccount, noticesOf, signedIn, textOf, Visitor } from '../support/visitor.ts'
 
 const NEW = 'an entirely different one'
 const mails: Mail[] = []
 const captured = captureLog()
-let service: Service
-let recorder: AuditRecorder
 let person: Person
 let email: string
 const options = { log: captured.log, mail: (one: Mail) => void mails.push(one) }
-beforeAll(async () => void ({ service, recorder } = await startWithAudit(memory, options)))
+const { service, recorder } = await startWithAudit(memory, options)
 afterAll(() => service.stop())
 beforeEach(async () => {
   person = await service.person(await service.workspace(), 'member', 'Nora <b>Lindqvist</b>')

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { endMembership } from '../../src/admin/memberships.ts'
 import { sha256Hex } from '../../src/auth/secrets.ts'
 import { issueToken } from '../../src/auth/tokens/issue.ts'
@@ -11,19 +11,13 @@ import { captureLog } from '../support/log.ts'
 import { Service, type Person } from '../support/service.ts'
 import { formOf, PASSWORD, plaintextIn, signedIn, textOf, Visitor, type ReceivedPage } from '../support/visitor.ts'
 
-describe.each(drivers)('tokens in the web app, on $name', (driver) => {
+describe.each(drivers)('tokens in the web app, on $name', async (driver) => {
   const captured = captureLog()
-  let service: Service
-  let workspaceId: string
   let person: Person
   let visitor: Visitor
-  let start: number
-  beforeAll(async () => {
-    service = await Service.start(driver, { log: captured.log, proxies: 1 })
-    workspaceId = await service.workspace('Acme')
-    start = service.now
-  })
-  afterAll(() => service.stop())
+  const service = await Service.forSuite(driver, { log: captured.log, proxies: 1 })
+  const workspaceId = await service.workspace('Acme')
+  const start = service.now
   beforeEach(async () => {
     service.now = start
     person = await service.person(workspaceId)

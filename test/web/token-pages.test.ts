@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../src/model/time.ts'
 import { issueToken } from '../../src/auth/tokens/issue.ts'
 import { distance } from '../../src/web/time-texts.ts'
-import { drivers } from '../support/drivers.ts'
-import { Service, type Person } from '../support/service.ts'
+import { startForSuite } from '../support/board-team.ts'
+import type { Person } from '../support/service.ts'
 import { decoded, plaintextIn, signedIn, textOf, type Visitor } from '../support/visitor.ts'
 
 test.each([
@@ -23,16 +23,11 @@ test.each([
   expect(distance(now + milliseconds, now)).toBe(text)
 })
 
-describe('the pages of tokens', () => {
-  let service: Service
-  let workspaceId: string
+describe('the pages of tokens', async () => {
   let person: Person
   let visitor: Visitor
-  beforeAll(async () => {
-    service = await Service.start(drivers[0]!, { proxies: 1 })
-    workspaceId = await service.workspace('Acme')
-  })
-  afterAll(() => service.stop())
+  const service = await startForSuite()
+  const workspaceId = await service.workspace('Acme')
   beforeEach(async () => {
     service.now = Date.parse('2026-11-20T12:00:00.000Z')
     person = await service.person(workspaceId)

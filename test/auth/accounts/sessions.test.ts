@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { beginSession, endSessions, liveSessionsOf, renewSession, resumeSession } from '../../../src/auth/accounts/sessions.ts'
 import type { Confirmation, Session } from '../../../src/model/account.ts'
 import { newId } from '../../../src/model/ids.ts'
@@ -8,15 +8,10 @@ import { drivers } from '../../support/drivers.ts'
 import { Service } from '../../support/service.ts'
 import { BROWSER } from '../../support/visitor.ts'
 
-describe.each(drivers)('sessions, on $name', (driver) => {
-  let service: Service
-  let start: number
+describe.each(drivers)('sessions, on $name', async (driver) => {
   let userId: string
-  beforeAll(async () => {
-    service = await Service.start(driver)
-    start = service.now
-  })
-  afterAll(() => service.stop())
+  const service = await Service.forSuite(driver)
+  const start = service.now
   beforeEach(() => {
     userId = newId('user', service.deps.random)
   })

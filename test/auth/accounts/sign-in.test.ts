@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { sha256Hex } from '../../../src/auth/secrets.ts'
 import type { Entry } from '../../../src/auth/accounts/entry.ts'
 import type { Passwords } from '../../../src/auth/accounts/passwords.ts'
@@ -37,18 +37,12 @@ class CountingPasswords implements Passwords {
   }
 }
 
-describe.each(drivers)('sign-in, on $name', (driver) => {
-  let service: Service
-  let person: Person
-  let email: string
+describe.each(drivers)('sign-in, on $name', async (driver) => {
   let passwords: CountingPasswords
   let signIn: SignIn
-  beforeAll(async () => {
-    service = await Service.start(driver)
-    person = await service.person(await service.workspace())
-    email = await giveAccount(service, person)
-  })
-  afterAll(() => service.stop())
+  const service = await Service.forSuite(driver)
+  const person = await service.person(await service.workspace())
+  const email = await giveAccount(service, person)
   beforeEach(() => {
     passwords = new CountingPasswords()
     signIn = new SignIn(service.deps, passwords)

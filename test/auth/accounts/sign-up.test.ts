@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { beginSession, resumeSession } from '../../../src/auth/accounts/sessions.ts'
 import { findInvitedUser, invite, signUp } from '../../../src/auth/accounts/sign-up.ts'
 import { sha256Hex } from '../../../src/auth/secrets.ts'
@@ -9,14 +9,10 @@ import { drivers } from '../../support/drivers.ts'
 import { Service } from '../../support/service.ts'
 import { BROWSER } from '../../support/visitor.ts'
 
-describe.each(drivers)('sign-up, on $name', (driver) => {
-  let service: Service
+describe.each(drivers)('sign-up, on $name', async (driver) => {
   let userId: string
   let email: string
-  beforeAll(async () => {
-    service = await Service.start(driver)
-  })
-  afterAll(() => service.stop())
+  const service = await Service.forSuite(driver)
   beforeEach(async () => {
     userId = (await addUser(service.deps, { display_name: 'Ann' })).id
     email = `${userId}@example.org`

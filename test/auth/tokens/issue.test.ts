@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { addMember } from '../../../src/admin/memberships.ts'
 import { addUser } from '../../../src/admin/users.ts'
 import { endToken, findToken, issueToken, newestFirst, rotateToken, type TokenRequest } from '../../../src/auth/tokens/issue.ts'
@@ -6,17 +6,14 @@ import { DAY } from '../../../src/model/time.ts'
 import type { TokenRecord } from '../../../src/model/token.ts'
 import { keys } from '../../../src/store/keys.ts'
 import type { Transaction } from '../../../src/store/transaction.ts'
-import { memory } from '../../support/memory.ts'
 import { Service } from '../../support/service.ts'
 
 const START = Date.parse('2026-11-20T12:00:00.000Z')
 const at = (time: number) => new Date(time).toISOString()
 const ABSENT = 'tok_00000000000000000000'
-let service: Service
 let workspaceId: string
 let userId: string
-beforeAll(async () => void (service = await Service.start(memory)))
-afterAll(() => service.stop())
+const service = await Service.forSuite()
 beforeEach(async () => {
   service.now = START
   workspaceId = await service.workspace()

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { runCommand } from '../../../src/admin/commands.ts'
 import { endToken, issueToken, IssueRefused, rotateToken } from '../../../src/auth/tokens/issue.ts'
 import { noIo } from '../../../src/cli/command.ts'
@@ -10,12 +10,10 @@ import { drivers } from '../../support/drivers.ts'
 import { Service, type Person } from '../../support/service.ts'
 import { signedIn, textOf } from '../../support/visitor.ts'
 
-describe.each(drivers)('the most tokens that a person has in a workspace, on $name', (driver) => {
-  let service: Service
+describe.each(drivers)('the most tokens that a person has in a workspace, on $name', async (driver) => {
   let workspaceId: string
   let person: Person
-  beforeAll(async () => void (service = await Service.start(driver)))
-  afterAll(() => service.stop())
+  const service = await Service.forSuite(driver)
   beforeEach(async () => {
     workspaceId = await service.workspace()
     // With four tokens.

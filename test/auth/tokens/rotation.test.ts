@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { addMember, endMembership } from '../../../src/admin/memberships.ts'
 import { keys, GLOBAL } from '../../../src/store/keys.ts'
 import { StorageUnavailable } from '../../../src/store/port.ts'
@@ -13,16 +13,11 @@ import { Service, type Person } from '../../support/service.ts'
 /** Yields to the event loop: a loop that only awaits resolved promises would starve timers. */
 const yieldToEventLoop = () => new Promise(setImmediate)
 
-describe.each(drivers)('rotation, on $name', (driver) => {
-  let service: Service
-  let workspaceId: string
+describe.each(drivers)('rotation, on $name', async (driver) => {
   let person: Person
   let first: IssuedToken
-  beforeAll(async () => {
-    service = await Service.start(driver)
-    workspaceId = await service.workspace()
-  })
-  afterAll(() => service.stop())
+  const service = await Service.forSuite(driver)
+  const workspaceId = await service.workspace()
   beforeEach(async () => {
     person = await service.person(workspaceId)
     const request = { userId: person.id, name: 'first', scopes: ['kanban:write'] }

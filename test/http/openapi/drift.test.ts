@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { OpenApiDocument } from '../../../src/http/openapi/types.ts'
 import { memory } from '../../support/memory.ts'
 import { defaultDocument, DocumentCheck } from '../../support/document-check.ts'
 import { TestBoard } from '../../support/board.ts'
 import { checkResponse } from '../../support/response-check.ts'
-import { Service, type Person, type Reply } from '../../support/service.ts'
+import { Service } from '../../support/service.ts'
 
 // Every response of the suites is compared with the OpenAPI document, and its failures with the rows. These tests show that each difference is found.
 
@@ -15,23 +15,15 @@ function changed(change: (document: any) => void): DocumentCheck {
   return new DocumentCheck(copy)
 }
 
-describe('the comparison of a response with the OpenAPI document', () => {
-  let service: Service
-  let person: Person
-  let board: Reply
-  let cards: Reply
-  let refused: Reply
+describe('the comparison of a response with the OpenAPI document', async () => {
   const body = { name: 'Board' }
-  beforeAll(async () => {
-    service = await Service.start(memory)
-    person = await service.person(await service.workspace(), 'owner')
-    board = await service.send(person.admin, 'POST', '/boards', body)
-    const on = await TestBoard.create(service, person)
-    await on.card(await on.column())
-    cards = await service.send(person.admin, 'GET', `/boards/${on.id}/cards?include=counts`)
-    refused = await service.send(person.read, 'POST', '/boards', body)
-  })
-  afterAll(() => service.stop())
+  const service = await Service.forSuite()
+  const person = await service.person(await service.workspace(), 'owner')
+  const board = await service.send(person.admin, 'POST', '/boards', body)
+  const on = await TestBoard.create(service, person)
+  await on.card(await on.column())
+  const cards = await service.send(person.admin, 'GET', `/boards/${on.id}/cards?include=counts`)
+  const refused = await service.send(person.read, 'POST', '/boards', body)
   const created = (check: DocumentCheck) => () => check.check('POST', '/boards', { ...board, requestBody: body })
   const listed = (check: DocumentCheck) => () => check.check('GET', '/boards/{board_id}/cards', cards)
   const forbidden = (check: DocumentCheck) => () => check.check('POST', '/boards', refused)

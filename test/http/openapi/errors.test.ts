@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { encodeCursor } from '../../../src/listing/pages.ts'
 import { errors, type ErrorCode } from '../../../src/model/errors.ts'
 import { limits } from '../../../src/model/limits.ts'
@@ -7,7 +7,7 @@ import { operations } from '../../../src/resources/table.ts'
 import { Contention, StorageUnavailable } from '../../../src/store/port.ts'
 import { defaultDocument } from '../../support/document-check.ts'
 import { memory } from '../../support/memory.ts'
-import { buildWorld, createScenario, exampleBody, type Scenario, type World } from '../../support/scenario.ts'
+import { buildWorld, createScenario, exampleBody, type Scenario } from '../../support/scenario.ts'
 import { Service, type Reply } from '../../support/service.ts'
 
 // Each error that the document lists for an operation is provoked. That the service answers no other is checked for every
@@ -58,21 +58,11 @@ function documentedCodes({ method, path }: Operation): string[] {
   )
 }
 
-describe('the errors that the document lists for an operation', () => {
-  let service: Service
-  let world: World
-  let limited: Service
-  let limitedToken: string
-  beforeAll(async () => {
-    service = await Service.start(memory)
-    world = await buildWorld(service)
-    limited = await Service.start(memory, { rateLimits: { quotas: { token: 0, workspace: 1000, address: 1000 } } })
-    limitedToken = (await limited.person(await limited.workspace())).admin
-  })
-  afterAll(async () => {
-    await service.stop()
-    await limited.stop()
-  })
+describe('the errors that the document lists for an operation', async () => {
+  const service = await Service.forSuite()
+  const world = await buildWorld(service)
+  const limited = await Service.forSuite(memory, { rateLimits: { quotas: { token: 0, workspace: 1000, address: 1000 } } })
+  const limitedToken = (await limited.person(await limited.workspace())).admin
 
   /** The caller may do everything, and what a DELETE removes is there. */
   const newScenario = async ({ method }: Operation) => {

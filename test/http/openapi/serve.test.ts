@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startListener, type Listener } from '../../../src/listener/listener.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { startListener } from '../../../src/listener/listener.ts'
 import { TestBoard } from '../../support/board.ts'
 import { defaultDocument } from '../../support/document-check.ts'
 import { handWrittenOperations } from '../../support/hand-written-decisions.ts'
 import { memory } from '../../support/memory.ts'
-import { Service, type Person } from '../../support/service.ts'
+import { Service } from '../../support/service.ts'
 
 /** One line of the calls. */
 interface Call {
@@ -20,17 +20,10 @@ const CALL = /^- `([A-Z]+) (\/[^\s?`]*)(\?[^\s`]*)?(?: (\{.*\}))?`: [^`]*\. \(([
 /** What an agent cannot do without (issue: "No silent trap"). */
 const NEEDED = ['boards.create', 'columns.create', 'cards.list', 'cards.search', 'cards.complete', 'boards.changes']
 
-describe('what is served outside of /v1 for the developers of clients', () => {
-  let service: Service
-  let listener: Listener
-  beforeAll(async () => {
-    service = await Service.start(memory)
-    listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
-  })
-  afterAll(async () => {
-    await listener.close()
-    await service.stop()
-  })
+describe('what is served outside of /v1 for the developers of clients', async () => {
+  const service = await Service.forSuite()
+  const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+  afterAll(() => listener.close())
   const send = (path: string, { headers, ...init }: RequestInit = {}) =>
     fetch(`${listener.url}${path}`, { ...init, headers: { 'accept-encoding': 'identity', ...(headers as Record<string, string>) } })
 
@@ -107,25 +100,19 @@ describe('what is served outside of /v1 for the developers of clients', () => {
     },
   )
 
-  describe('/llms.txt', () => {
-    let ann: Person
-    let text: string
-    let calls: Call[]
-    let names: Readonly<Record<string, string>>
-    beforeAll(async () => {
-      ann = await service.person(await service.workspace(), 'member', 'Ann')
-      text = await (await send('/llms.txt')).text()
-      calls = [...text.matchAll(CALL)].map(([, method, path, query, body, id, scope]) => {
-        return { method: method!, path: path!, query: query ?? '', body, id: id!, scope: scope! }
-      })
-      const board = await TestBoard.create(service, ann)
-      const column_id = await board.column()
-      const card_id = await board.card(column_id)
-      const { changes_cursor } = (await board.get(`/boards/${board.id}?include=columns`)).body.data
-      // So a request that waits for a change has one.
-      await board.patch(`/cards/${card_id}`, { title: 'Changed' })
-      names = { board_id: board.id, column_id, card_id, changes_cursor, user_id: ann.id }
+  describe('/llms.txt', async () => {
+    const ann = await service.person(await service.workspace(), 'member', 'Ann')
+    const text = await (await send('/llms.txt')).text()
+    const calls: Call[] = [...text.matchAll(CALL)].map(([, method, path, query, body, id, scope]) => {
+      return { method: method!, path: path!, query: query ?? '', body, id: id!, scope: scope! }
     })
+    const board = await TestBoard.create(service, ann)
+    const column_id = await board.column()
+    const card_id = await board.card(column_id)
+    const { changes_cursor } = (await board.get(`/boards/${board.id}?include=columns`)).body.data
+    // So a request that waits for a change has one.
+    await board.patch(`/cards/${card_id}`, { title: 'Changed' })
+    const names: Readonly<Record<string, string>> = { board_id: board.id, column_id, card_id, changes_cursor, user_id: ann.id }
     /** Puts what exists in the place of each name. */
     const fill = (part: string) => part.replaceAll(/\{(\w+)\}/g, (_, name: string) => names[name] ?? `no value for ${name}`)
 
