@@ -125,6 +125,10 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'actor_id === caller.userId':
       'A person is called “you” on their own page. The feed, which was found readable, names everybody who made a change.',
   },
+  'src/web/boards/board-changes.ts': {
+    'actor_id === userId': 'What the person has done on their own page is not announced to them.',
+    'isActive(member)': 'Who has left is not named, as in the list of members, which everybody in the workspace may read.',
+  },
   'src/web/boards/board-lists.ts': {
     'known.has(user_id)': 'Who is on the list already is not offered once more. The policy decides who may be added.',
     "board.visibility === 'private'": 'Says in words what the visibility of a board means. The board was read by an operation.',
@@ -154,14 +158,15 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'entry.user_id === actor_id':
       'The entry of the audit trail is that of the change: the same request, by the same author. Nobody is asked for.',
   },
-  'src/web/boards/live.ts': {
-    'actor_id === userId': 'What the person has done on their own page is not announced to them.',
-  },
   'src/web/boards/overview-page.ts': {
     "visibility === 'private'": WORD,
   },
   'src/web/boards/people.ts': {
     'names.get(userId)': DISPLAY_NAME,
+  },
+  'src/web/boards/reader.ts': {
+    'membership.role':
+      'A page is told by which role it was made, and is fetched again when that is another one. The policy decides what it has then.',
   },
   'src/web/error-pages.ts': {
     "reason === 'admin'": 'It chooses the sentence about a token that was not issued.',
