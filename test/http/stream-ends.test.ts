@@ -27,7 +27,12 @@ const isEnd = (expected: End) => expected !== 'goes on'
 const last = (expected: End) => (expected === 'without an error' ? [] : [expected])
 /** The title of the card in a change, or the code of an error. */
 const brief = (events: Awaited<ReturnType<EventReader['rest']>>) =>
-  events.map(({ event, data }) => (event === 'error' ? data.error.code : (data.title ?? data.data?.title ?? data.kind)))
+  events.flatMap(({ event, data }) => {
+    if (event === 'error') return data.error.code
+    if (data.update === undefined) return data.title ?? data.data?.title ?? data.kind
+    const tiles = Object.values<any>(data.update.tiles).map((tile) => /tile-title"[^>]*>([^<]*)/.exec(tile?.html)?.[1])
+    return [...new Set([...data.update.changes.map(({ title, kind }: any) => title ?? kind), ...tiles.filter(Boolean)])]
+  })
 
 /** Until the test ends, the time of the streams goes on only when the test says so. */
 function holdTimers(): void {
@@ -103,6 +108,33 @@ describe.each(surfaces)('a stream of %s', (surface) => {
         const received = brief(await rest)
         vi.useRealTimers()
         expect([moment, ...received]).toEqual([moment, received[0] === orEnds ? orEnds : expected])
+      }
+    },
+  )
+
+  test.each(['the person signs out', 'the person is removed from the board'])(
+    'shows no card as it is after this, at any moment of a look that has it: %s',
+    async (when) => {
+      const { end, ends } = ways.find((way) => way.when === when)!
+      if (!isEnd(ends[surface])) return
+      for (let moment = 1; moment <= 12; moment++) {
+        const scene = await begin()
+        const stream = await scene.open(surface)
+        const { store } = scene.service
+        let accesses = 0
+        store.beforeRead = async () => {
+          if (++accesses !== moment) return
+          store.beforeRead = undefined
+          await end(scene)
+          await scene.change('afterwards')
+        }
+        // Some of these accesses are those of the change itself.
+        await scene.change('between').catch(() => undefined)
+        await new Promise((resolve) => setImmediate(resolve))
+        const isOver = store.beforeRead === undefined
+        store.beforeRead = undefined
+        if (!isOver) await end(scene)
+        expect(brief(await stream.rest()).filter((text) => !['between', ends[surface]].includes(text))).toEqual([])
       }
     },
   )

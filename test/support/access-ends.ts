@@ -70,12 +70,14 @@ export class Scene {
   /** Opens the stream of Bob. @param after 'now': without the changes so far */
   async open(surface: Surface, after: 'begin' | 'now' = 'now', browser = this.browser): Promise<EventReader> {
     const changes = await this.board.get(`/boards/${this.board.id}/changes`)
-    const query = after === 'now' ? `?after=${changes.body.page.next_cursor}` : ''
+    const query = after === 'now' ? `after=${changes.body.page.next_cursor}` : ''
     const cookie = [...browser.jar].map(([name, value]) => `${name}=${value}`).join('; ')
     const { path, headers } = streamOf(surface, this, cookie)
-    const stream = new EventReader(await this.service.app.fetch(new Request(`http://localhost${path}${query}`, { headers })))
+    const stream = new EventReader(await this.service.app.fetch(new Request(`http://localhost${path}&${query}`, { headers })))
     expect(stream.response.status).toBe(200)
     onTestFinished(() => stream.close())
+    // The first event of the web app says by what the page is decided.
+    if (surface === 'the web app' && after === 'now') await stream.take(1)
     return stream
   }
 }
@@ -88,8 +90,8 @@ export function streamOf(
   { bob, board, token }: Scene,
   cookie: string,
 ): { path: string; headers: Record<string, string> } {
-  if (surface === 'the API') return { path: `/v1/boards/${board.id}/events`, headers: { authorization: `Bearer ${token}` } }
-  return { path: `/app/${bob.workspaceId}/boards/${board.id}/events`, headers: { cookie } }
+  if (surface === 'the API') return { path: `/v1/boards/${board.id}/events?`, headers: { authorization: `Bearer ${token}` } }
+  return { path: `/app/${bob.workspaceId}/events?board=${board.id}`, headers: { cookie } }
 }
 
 /** How a stream ends: with an error, without one, or not at all. */

@@ -187,16 +187,6 @@ describe('the stream of several boards', async () => {
     await again.close()
   })
 
-  test('ends for all boards with the session', async () => {
-    const mira = await board.join('member', 'Mira Patel')
-    const own = await signedIn(service, mira)
-    const events = await open(service, mira, [board.boardId], own)
-    await events.take(1)
-    await own.open('/app')
-    await own.post('/settings/sign-out', { form_token: own.formToken, where: 'here' })
-    expect((await events.rest()).map(({ event, data }) => [event, data.error?.code])).toEqual([['error', 'unauthorized']])
-  })
-
   test('says by another policy that the page is to be fetched again', async () => {
     const other = await buildBoard()
     const events = await open(other.service, other.owner, [other.boardId])

@@ -88,10 +88,10 @@ async function openFeed(reader: Reader, board: string, after: string | undefined
     const answer = await reader.answer('boards.events', { params: { board_id: board }, query: { after } })
     if (answer.kind !== 'events') throw new TypeError('a stream has events')
     const readNext = async (position: string) => {
-      const next = await answer.next(position)
+      const next = await show(await answer.next(position))
       // Afterwards: what was read is older than this.
       await requireSession(context)
-      return show(next)
+      return next
     }
     return { about, first: await show(answer), readNext, isHidden: false }
   } catch (error) {
