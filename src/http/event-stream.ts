@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { Readable } from 'node:stream'
 import type { ServerRequest } from 'srvx'
 import type { ApiError } from '../model/errors.ts'
@@ -129,6 +130,8 @@ export function openStream(
 ): Response {
   const { store, log } = services
   const signal = waitSignal(services, request)
+  // Each feed waits for the same end.
+  setMaxListeners(feeds.length + 10, signal)
   const streams = feeds.map((feed) => ({
     ...feed,
     requestId,

@@ -31,7 +31,13 @@ function renderBoard(view: BoardView): VNode {
     {
       board,
       className: 'board',
-      data: { 'data-may': offered.join(' '), ...(reader.context.query.has('cursor') || data.isPartial ? { 'data-whole': '' } : {}) },
+      data: {
+        'data-may': offered.join(' '),
+        // Updates do not say which cards such a page shows.
+        'data-whole': reader.context.query.has('cursor') || data.isPartial ? '' : undefined,
+        // Nobody could be asked yet what may be done with a card.
+        'data-unsampled': cards.length === 0 ? '' : undefined,
+      },
     },
     html`<div class="board-head" id="board-head" data-merge>
         ${renderCrumbs([['Boards', '/app'], ...(isPart ? [[board.name, path] as const] : [])])}

@@ -47,7 +47,7 @@ export function renderLane(controls: Controls, { column, cards }: Pick<Lane, 'co
     <ol class="tiles" id="${id}-cards" data-merge dangerouslySetInnerHTML=${{ __html: tiles }}></ol>
     ${
       more !== undefined &&
-      html`<p class="more" id="${id}-more">
+      html`<p class="more" id="${id}-more" data-last="${cards.at(-1)?.position} ${cards.at(-1)?.id}">
         <a href=${more}>More cards<span class="unseen"> of ${name}</span></a>
       </p>`
     }

@@ -38,16 +38,18 @@ export const eventsPage: Page = {
     const { context, workspaceId: partition } = reader
     const { web, session, request, requestId, query, origin } = context
     const services = web.services()
-    const [boards, positions] = [query.getAll('board'), query.getAll('after')]
+    const positions = query.getAll('after')
+    const asked = new Map(query.getAll('board').map((id, i) => [id, positions[i]]))
+    const boards = [...asked.keys()]
     if (boards.length === 0 || boards.length > STREAM_BOARDS || !boards.every((id) => isId('board', id)))
       throw new ApiError('validation_failed', { message: `The address names 1 to ${STREAM_BOARDS} boards.` })
     requireFewStreams(services, session.user_id, request)
-    const feeds = await Promise.all(boards.map((board, i) => openFeed(reader, board, positions[i])))
+    const feeds = await Promise.all(boards.map((board) => openFeed(reader, board, asked.get(board))))
     const hidden = boards.filter((_board, i) => feeds[i]!.isHidden)
     const audit = hidden.length > 0 && (await auditOf(context, 'boards.events', hidden))
     if (hidden.length === boards.length) return { ...notFoundPage(), audit }
-    const asked = { request, method: request.method, requestId, partition }
-    return { raw: openStream(services, asked, feeds, { ...securityHeaders(origin) }), audit }
+    const streamed = { request, method: request.method, requestId, partition }
+    return { raw: openStream(services, streamed, feeds, { ...securityHeaders(origin) }), audit }
   }),
   isPart: true,
 }

@@ -51,7 +51,7 @@ export function showTileMenus(board: HTMLElement): void {
     menu.showPopover()
     placeBeside(menu, button)
     button.ariaExpanded = 'true'
-    ;(menu.firstElementChild as HTMLElement).focus()
+    ;(menu.firstElementChild as HTMLElement | null)?.focus()
   })
   menu.addEventListener('toggle', ({ newState }) => {
     if (newState !== 'closed') return

@@ -12,7 +12,7 @@ export type Watch = (after: string, listener: Listener, poll: () => void) => () 
 
 /** @param worker the address of the script of the shared worker @param name other workers have other names */
 export function connectionOf({ base, board }: Omit<Ask, 'after'>, worker: string, name: string): Watch {
-  const port = 'SharedWorker' in globalThis ? new SharedWorker(worker, name).port : undefined
+  const port = portOf(worker, name)
   if (port === undefined) return ownConnection(base, board)
   return (after, listener, poll) => {
     let stop = () => {}
@@ -28,6 +28,15 @@ export function connectionOf({ base, board }: Omit<Ask, 'after'>, worker: string
       port.removeEventListener('message', receive)
       port.postMessage(null)
     }
+  }
+}
+
+/** @returns undefined if there are no shared workers, or none may be used */
+function portOf(worker: string, name: string): MessagePort | undefined {
+  try {
+    return new SharedWorker(worker, name).port
+  } catch {
+    return undefined
   }
 }
 

@@ -12,8 +12,6 @@ export function putFragments({ changes, tiles, lanes }: BoardUpdate, now: number
     const isNew = changes.some((change) => change.id === id && change.action === 'created')
     if (fragment === null) lane?.remove()
     else if (lane !== null) putLane(lane, parse(fragment.html, now))
-    // A page of one column has no others.
-    else if (new URLSearchParams(location.search).has('column')) continue
     else if (isNew && document.getElementById('empty') === null) placeLane(parse(fragment.html, now))
     // A column that comes back has cards.
     else isLacking = true
@@ -35,11 +33,8 @@ function parse(html: string, now: number): HTMLElement {
   return template.content.firstElementChild as HTMLElement
 }
 
-/** The order of columns on a board, and of cards in a column. */
-function isBefore(one: HTMLElement, other: HTMLElement): boolean {
-  const [a, b] = [one.dataset['position'] ?? '', other.dataset['position'] ?? '']
-  return a === b ? one.id < other.id : a < b
-}
+/** The place of a column on a board, and of a card in a column. They compare as texts, as the index entries of the service do. */
+const placeOf = ({ id, dataset }: HTMLElement) => `${dataset['position']} ${id}`
 
 /** The tiles of a column keep their places: only what is around them is of the fragment. */
 function putLane(lane: HTMLElement, next: HTMLElement): void {
@@ -54,25 +49,36 @@ function putLane(lane: HTMLElement, next: HTMLElement): void {
 function placeLane(lane: HTMLElement): void {
   const lanes = document.getElementById('lanes')!
   const others = (Array.from(lanes.children) as HTMLElement[]).filter((one) => one !== lane)
-  const place = others.find((one) => !one.matches('.lane') || isBefore(lane, one)) ?? null
-  if (lane.parentElement !== lanes || lane.nextElementSibling !== place) lanes.insertBefore(lane, place)
+  if (lane.contains(document.activeElement)) return placeAround(lane, others)
+  const next = others.find((one) => !one.matches('.lane') || placeOf(lane) < placeOf(one)) ?? null
+  if (lane.parentElement !== lanes || lane.nextElementSibling !== next) lanes.insertBefore(lane, next)
+}
+
+/** Moving an element takes the focus from what is in it: the others are moved. */
+function placeAround(lane: HTMLElement, others: readonly HTMLElement[]): void {
+  const behind = lane.nextElementSibling
+  for (const one of others.filter((other) => other.matches('.lane'))) {
+    const isBefore = Boolean(one.compareDocumentPosition(lane) & Node.DOCUMENT_POSITION_FOLLOWING)
+    const belongsBefore = placeOf(one) < placeOf(lane)
+    if (isBefore !== belongsBefore) lane.parentElement!.insertBefore(one, belongsBefore ? lane : behind)
+  }
 }
 
 /** @returns whether the column shows so few of its cards that it lacks some */
 function putTile(tile: HTMLElement, list: Element): boolean {
   const others = (Array.from(list.children) as HTMLElement[]).filter((one) => one.id !== tile.id)
   // What is only being made is the last.
-  const place = others.find((one) => one.dataset['position'] === undefined || isBefore(tile, one))
-  const hasMore = document.getElementById(list.id.replace(/cards$/, 'more')) !== null
+  const place = others.find((one) => one.dataset['position'] === undefined || placeOf(tile) < placeOf(one)) ?? null
+  const more = document.getElementById(list.id.replace(/cards$/, 'more'))
   const old = document.getElementById(tile.id)
-  // Behind the last one that is shown: there are others in between.
-  if (hasMore && place === undefined) old?.remove()
-  else if (old === null) list.insertBefore(tile, place ?? null)
+  // The cards behind this one are on the page to which the link leads.
+  if (more !== null && placeOf(tile) > more.dataset['last']!) old?.remove()
+  else if (old === null) list.insertBefore(tile, place)
   else {
-    if (old.parentElement !== list || old.nextElementSibling !== (place ?? null)) list.insertBefore(old, place ?? null)
+    if (old.parentElement !== list || old.nextElementSibling !== place) list.insertBefore(old, place)
     merge(old, tile)
   }
-  return hasMore && list.children.length < 10
+  return more !== null && list.children.length < 10
 }
 
 function showCounts(): void {

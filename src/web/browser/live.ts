@@ -60,9 +60,29 @@ export function catchUp(): Promise<void> {
 
 function run(): Promise<void> {
   running ??= work()
-    .catch(() => setState('waiting'))
+    .then(succeed, failLater)
     .finally(() => (running = undefined))
   return running
+}
+
+/** How long to wait after a failure, in milliseconds: twice as long after each. */
+const [FIRST_WAIT, LAST_WAIT] = [1000, 30_000]
+let wait = FIRST_WAIT
+let retry: number | undefined
+
+function succeed(): void {
+  clearTimeout(retry)
+  wait = FIRST_WAIT
+  setState(connection)
+}
+
+/** Nothing is lost: what was not shown is asked for again, from where the page is. */
+function failLater(): void {
+  isBehind = true
+  setState('waiting')
+  clearTimeout(retry)
+  retry = setTimeout(() => disconnectNow && void run(), wait)
+  wait = Math.min(wait * 2, LAST_WAIT)
 }
 
 async function work(): Promise<void> {
@@ -81,29 +101,39 @@ async function work(): Promise<void> {
   }
 }
 
-/** What a person is told whose session has ended. */
+/** What a person is told whose session has ended, or who has no access any more, while they are writing. */
 export const SIGNED_OUT = 'Your session has ended. Sign in again in another tab, and then send this once more: nothing is lost.'
+const GONE = 'This does not exist any more, or you have no access to it. What you have written is still here.'
 
 /** Leaves the page, unless somebody is writing on it. */
-function leave(go: () => void): void {
-  if (root !== null && hasText(root)) announce(SIGNED_OUT)
-  else go()
+function leave(said: string, go: () => void): void {
+  if (root === null || !hasText(root)) return go()
+  disconnect()
+  setState('ended')
+  announce(said)
 }
 
 async function fetchPage(): Promise<void> {
   isStale = false
   let response: Response
   let text: string
-  // What was fetched before a card was dropped does not have it there.
-  do {
-    await whenReleased()
-    response = await fetch(location.href, { headers: { accept: 'text/html' } })
-    text = await response.text()
-  } while (holds > 0)
-  if (response.redirected && new URL(response.url).pathname !== location.pathname) return leave(() => location.assign(response.url))
+  try {
+    // What was fetched before a card was dropped does not have it there.
+    do {
+      await whenReleased()
+      response = await fetch(location.href, { headers: { accept: 'text/html' } })
+      text = await response.text()
+      requireAnswer(response)
+    } while (holds > 0)
+  } catch (error) {
+    isStale = true
+    throw error
+  }
+  if (response.redirected && new URL(response.url).pathname !== location.pathname)
+    return leave(SIGNED_OUT, () => location.assign(response.url))
   const page = new DOMParser().parseFromString(text, 'text/html')
   const next = page.querySelector('[data-feed]')
-  if (next === null || root === null) return location.reload()
+  if (next === null || root === null) return leave(GONE, () => location.reload())
   keepFocus(() => {
     // Both are written for the same moment: otherwise, each time that was written anew would look like a change.
     const now = Date.now()
@@ -116,15 +146,21 @@ async function fetchPage(): Promise<void> {
   setClock(Number(root.dataset['now']))
 }
 
-/** Asks what has changed. @param cards whose tiles are asked for as well */
+/** @throws {Error} if the service could not answer now: it is asked again */
+function requireAnswer({ status }: Response): void {
+  if (status === 429 || status >= 500) throw new Error(`status ${status}`)
+}
+
+/** Asks what has changed, with the tiles of cards whose claims have run out. */
 async function fetchUpdate(): Promise<BoardUpdate | undefined> {
   const query = new URLSearchParams(location.search)
   query.set('after', after)
   for (const id of expired()) query.append('card', id)
   const response = await fetch(`${root!.dataset['board']}/changes?${query}`, { headers: { accept: 'application/json' } })
+  requireAnswer(response)
   if (response.ok) return (await response.json()) as BoardUpdate
   // Too much was missed, or the page knows what is wrong.
-  if (response.status !== 429) isStale = true
+  isStale = true
   return undefined
 }
 
@@ -195,12 +231,21 @@ async function show(all: readonly Come[]): Promise<void> {
   if (changes.length > 0) tell(changes, before)
 }
 
+/** What stands on the page of a card besides the card. */
+const ON_CARD_PAGES: ReadonlySet<string> = new Set(['board', 'column', 'label'])
+
 /** Whether updates are not enough, so that the page is fetched again. */
 function needsPage(updates: readonly BoardUpdate[], changes: readonly ShownChange[]): boolean {
-  const { card: ofCard, as, whole } = root!.dataset
+  const { card: ofCard, as, whole, unsampled } = root!.dataset
   if (isStale || updates.some((update) => update.as !== as)) return true
-  if (ofCard !== undefined) return changes.some(({ card, kind }) => card === ofCard || kind === 'column' || kind === 'label')
-  return updates.some(({ isWhole }) => isWhole) || (whole !== undefined && changes.length > 0)
+  if (ofCard !== undefined) return changes.some(({ card, kind }) => card === ofCard || ON_CARD_PAGES.has(kind))
+  // What may be done with cards is known since there is one.
+  if (unsampled !== undefined && updates.some(({ tiles }) => Object.values(tiles).some((tile) => tile !== null))) return true
+  const isOfColumn = new URLSearchParams(location.search).has('column')
+  return (
+    updates.some(({ isWhole, lanes }) => isWhole || (isOfColumn && Object.keys(lanes).length > 0)) ||
+    (whole !== undefined && changes.length > 0)
+  )
 }
 
 type Before = ReadonlyMap<string | null, { readonly column: string | undefined; readonly title: string | undefined }>
@@ -209,7 +254,7 @@ type Before = ReadonlyMap<string | null, { readonly column: string | undefined; 
 function tell(changes: readonly ShownChange[], before: Before): void {
   const ofCard = root!.dataset['card']
   const said = changes
-    .filter(({ isOwn, card, kind }) => !isOwn && (ofCard === undefined || card === ofCard || kind === 'column' || kind === 'label'))
+    .filter(({ isOwn, card, kind }) => !isOwn && (ofCard === undefined || card === ofCard || ON_CARD_PAGES.has(kind)))
     .map((change) => {
       const { kind, id, card, action } = change
       const { column: from, title } = before.get(card)!
@@ -250,7 +295,10 @@ function setClock(now: number): void {
   if (next !== Infinity) expiry = setTimeout(() => disconnectNow && void catchUp(), Math.max(next - now, 0) + 500)
 }
 
-const STATES = { live: 'Live', waiting: 'Reconnecting' }
+const STATES = { live: 'Live', waiting: 'Reconnecting', ended: 'Not live' }
+/** That of the stream, as it was told last. */
+let connection: 'live' | 'waiting' = 'waiting'
+
 function setState(state: keyof typeof STATES): void {
   const sign = document.querySelector<HTMLElement>('[data-live]')
   if (sign === null) return
@@ -261,19 +309,30 @@ function setState(state: keyof typeof STATES): void {
 
 function receive(message: Message): void {
   if ('state' in message) {
-    setState(message.state)
+    connection = message.state
+    setState(connection)
     // It may be that the session is over. The page knows.
-    if (message.state === 'waiting') void catchUp()
+    if (connection === 'waiting') void catchUp()
   } else if ('isBehind' in message) void ask()
-  else if ('ended' in message) {
-    disconnect()
-    if (message.ended === 'cursor_expired') void refresh().then(connect)
-    else leave(() => location.reload())
-  } else if ('update' in message) {
+  else if ('ended' in message) end(message.ended)
+  else if ('update' in message) {
     // With filters, the page asks for what they show.
     if (isFiltered() && message.update.changes.length > 0) return void ask()
     come.push({ update: message.update, isAsked: false })
     void run()
+  }
+}
+
+/** The service has ended the stream of the board. @param code of its error */
+function end(code: string): void {
+  disconnect()
+  if (code === 'unauthorized') leave(SIGNED_OUT, () => location.reload())
+  else if (code === 'not_found' || code === 'forbidden') leave(GONE, () => location.reload())
+  else {
+    // The page begins anew where the feed is now.
+    setState('waiting')
+    void refresh()
+    setTimeout(connect, code === 'cursor_expired' ? FIRST_WAIT : LAST_WAIT)
   }
 }
 

@@ -98,6 +98,47 @@ test('a page with filters shows what matches them', async () => {
   await page.getByText('0 cards match.').waitFor()
 })
 
+test('what could not be fetched is fetched again, and what is half-written stays, with the focus', async () => {
+  const page = await demo.open(path)
+  await isLive(page)
+  await page.locator(`[id="${board.columns[0]}-add"] summary`).click()
+  await page.keyboard.type('Half')
+  let refused = 0
+  await page.route(
+    ({ pathname }) => pathname === path,
+    async (route) => (refused++ === 0 ? route.fulfill({ status: 429, body: '' }) : route.continue()),
+  )
+  await demo.agent('PATCH', `/boards/${board.id}`, { name: 'Autumn release' })
+  await page.getByRole('heading', { name: 'Autumn release' }).waitFor()
+  await isLive(page)
+  await demo.agent('POST', `/columns/${board.columns[0]}/move`, { to: 'last' })
+  await expect.poll(async () => (await page.locator('.lane').last().getAttribute('id')) === board.columns[0]).toBe(true)
+  await page.keyboard.type(' written')
+  const text = () => page.locator(`[id="${board.columns[0]}-add"] input[name=title]`).inputValue()
+  expect([refused > 1, await text()]).toEqual([true, 'Half written'])
+})
+
+test('the first card of a board is offered, and the last one of many stays', async () => {
+  const other = await demo.board(['Only'])
+  const page = await demo.open(`${demo.base}/boards/${other.id}`)
+  await isLive(page)
+  const add = (title: string) => ({ operation: 'cards.create', body: { column_id: other.columns[0], title } })
+  await demo.agent('POST', `/boards/${other.id}/cards`, add('First').body)
+  await isShown(page, 'First')
+  await page.locator('.tile').hover()
+  await page.getByRole('button', { name: 'Actions: First' }).click()
+  await page.getByRole('menuitem', { name: 'Complete' }).waitFor()
+  await demo.agent('POST', `/boards/${other.id}/batch`, { operations: Array.from({ length: 100 }, (_one, i) => add(`Card ${i}`)) })
+  await demo.agent('POST', `/boards/${other.id}/cards`, add('Card 100').body)
+  await page.reload()
+  await isLive(page)
+  const last = page.locator('.tile').last()
+  const id = await last.getAttribute('id')
+  await demo.agent('PATCH', `/cards/${id}`, { title: 'The last that is shown' })
+  await isShown(page, 'The last that is shown')
+  await page.getByText('50+').waitFor()
+})
+
 test('without shared workers, three tabs have streams and the others ask', async () => {
   const page = await demo.open('/app')
   await page.context().addInitScript(() => void delete (globalThis as any).SharedWorker)
