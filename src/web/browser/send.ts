@@ -65,8 +65,8 @@ async function post(action: string, body: URLSearchParams | FormData, form?: HTM
   if (isDone && form !== undefined) finish(form, body)
   if (form !== undefined && status >= 200 && status < 500) takeKey(form)
   if (isDone && place !== undefined && new URL(place, location.href).pathname !== location.pathname) location.assign(place)
-  // What was refused may be shown as if it were done.
-  else if (status !== 401) await (isDone ? catchUp() : refresh())
+  // What was refused may be shown as if it were done. A form was a draft until now, which an update leaves as it is.
+  else if (status !== 401) await (isDone && form === undefined ? catchUp() : refresh())
   if (error !== undefined && over_claim === undefined) say(error)
   else if (text !== undefined) say(text, undo && { name: 'Undo', act: () => void send(undo) })
   return isDone

@@ -59,6 +59,8 @@ test('twenty tabs of a browser are live, and a tab in the background asks for no
 })
 
 test('a change is shown where it is without the page being fetched, and so is what the person does', async () => {
+  // A page without cards is fetched with the first one.
+  await create('Plan')
   const page = await demo.open(path)
   await isLive(page)
   const fetched: string[] = []
@@ -76,10 +78,10 @@ test('a change is shown where it is without the page being fetched, and so is wh
   await expect.poll(async () => (await shown(page))[2]).toEqual(['At work 2 cards · limit 2', 'Water', 'Weed'])
   expect(fetched).toEqual([])
 
-  await page.locator('.adder summary').last().scrollIntoViewIfNeeded()
   await page.locator(`[id="${late.id}-add"] summary`).click()
-  await page.keyboard.type('Mine')
-  await page.keyboard.press('Enter')
+  const title = page.locator(`[id="${late.id}-add"] input[name=title]`)
+  await title.fill('Mine')
+  await title.press('Enter')
   await expect.poll(async () => (await shown(page))[1]).toEqual(['Late 1 cards', 'Mine'])
   await demo.agent('POST', `/columns/${late.id}/archive`)
   await expect.poll(() => page.locator('.lane').count()).toBe(2)
@@ -102,7 +104,8 @@ test('what could not be fetched is fetched again, and what is half-written stays
   const page = await demo.open(path)
   await isLive(page)
   await page.locator(`[id="${board.columns[0]}-add"] summary`).click()
-  await page.keyboard.type('Half')
+  const title = page.locator(`[id="${board.columns[0]}-add"] input[name=title]`)
+  await title.pressSequentially('Half')
   let refused = 0
   await page.route(
     ({ pathname }) => pathname === path,
@@ -114,8 +117,7 @@ test('what could not be fetched is fetched again, and what is half-written stays
   await demo.agent('POST', `/columns/${board.columns[0]}/move`, { to: 'last' })
   await expect.poll(async () => (await page.locator('.lane').last().getAttribute('id')) === board.columns[0]).toBe(true)
   await page.keyboard.type(' written')
-  const text = () => page.locator(`[id="${board.columns[0]}-add"] input[name=title]`).inputValue()
-  expect([refused > 1, await text()]).toEqual([true, 'Half written'])
+  expect([refused > 1, await title.inputValue()]).toEqual([true, 'Half written'])
 })
 
 test('the first card of a board is offered, and the last one of many stays', async () => {
