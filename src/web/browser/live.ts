@@ -45,15 +45,20 @@ let isBehind = false
 const come: Come[] = []
 let running: Promise<void> | undefined
 
-/** Fetches the page, and shows what differs. */
-export function refresh(): Promise<void> {
+/** Fetches the page, and shows what differs. One that is not live is loaded again. */
+export async function refresh(): Promise<void> {
+  if (root === null) return location.reload()
   isStale = true
-  return run()
+  await run()
 }
 
 /** Shows what has changed on the board since the page was shown last, such as what the person has done. The page of a card is fetched again. */
 export function catchUp(): Promise<void> {
-  if (root === null || root.dataset['card'] !== undefined) return refresh()
+  return root === null || root.dataset['card'] !== undefined ? refresh() : ask()
+}
+
+/** Asks what has changed, and shows what of it this page has. */
+function ask(): Promise<void> {
   isBehind = true
   return run()
 }
@@ -334,12 +339,6 @@ function end(code: string): void {
     void refresh()
     setTimeout(connect, code === 'cursor_expired' ? FIRST_WAIT : LAST_WAIT)
   }
-}
-
-/** Asks what has changed, and shows what of it this page has. */
-function ask(): Promise<void> {
-  isBehind = true
-  return run()
 }
 
 const FILTERS = ['q', 'label', 'assignee', 'due', 'state']
