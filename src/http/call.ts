@@ -113,8 +113,7 @@ export class Call implements CallRequest {
 
   /** The write with an Idempotency-Key that it is; undefined without one, also if it is not valid. */
   get key(): IdempotentWrite | undefined {
-    if (this.#key === NOT_READ)
-      this.#key = IdempotentWrite.of(this.method, this.headers, this.principal.keyOwner, this.#services.runningKeys)
+    if (this.#key === NOT_READ) this.#key = IdempotentWrite.of(this.method, this.headers, this.principal, this.#services.runningKeys)
     return this.#key
   }
 

@@ -32,16 +32,11 @@ export interface StreamDeps {
 /**
  * A stream of server-sent events (HTML Living Standard §9.2). Each read decides like a separate request: it
  * authenticates the token and asks the policy again, at least once a second. The stream ends with an event that has the error of
- * the first read that is refused.
- * @param first what the first read has found
+ * the first read that is refused. Of several in one response, each goes on until it ends by itself.
+ * @param streams with what the first read of each has found
  * @param headers besides those of every response
  */
-export function eventStream(deps: StreamDeps, first: StreamedResult, method: string, headers: Readonly<Record<string, string>>): Response {
-  return eventStreams([{ ...deps, first }], method, headers)
-}
-
-/** The same for several streams in one response: each goes on until it ends by itself. */
-function eventStreams(
+export function eventStreams(
   streams: readonly (StreamDeps & { readonly first: StreamedResult })[],
   method: string,
   headers: Readonly<Record<string, string>>,

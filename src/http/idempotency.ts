@@ -45,12 +45,12 @@ export class IdempotentWrite {
 
   /**
    * Reads the header. A read ignores it.
-   * @param owner whose key it is
+   * @param principal whose key it is
    * @returns undefined if the request has no key, or an invalid one (see {@link requireValidKey})
    */
-  static of(method: string, headers: Headers, owner: string, running: RunningKeys): IdempotentWrite | undefined {
+  static of(method: string, headers: Headers, principal: { readonly keyOwner: string }, running: RunningKeys): IdempotentWrite | undefined {
     const key = keyOf(method, headers)
-    return typeof key !== 'string' ? undefined : new IdempotentWrite({ token_hash: owner, key_hash: sha256Hex(key) }, running)
+    return typeof key !== 'string' ? undefined : new IdempotentWrite({ token_hash: principal.keyOwner, key_hash: sha256Hex(key) }, running)
   }
 
   /** The records that {@link find} and {@link remember} read. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { API_HEADERS } from '../../src/http/envelope.ts'
-import { eventStream } from '../../src/http/event-stream.ts'
+import { eventStreams } from '../../src/http/event-stream.ts'
 import { ApiError } from '../../src/model/errors.ts'
 import type { StreamedResult } from '../../src/resources/result.ts'
 import { Contention, StorageUnavailable } from '../../src/store/port.ts'
@@ -43,7 +43,7 @@ class Setup {
     const toApiError = (error: unknown) =>
       error instanceof ApiError ? error : new ApiError('internal_error', { message: (error as Error).message })
     const deps = { requestId: 'request-1', waiter: waiter as never, readNext, toApiError, now: () => this.now }
-    this.respond = (method, headers = {}) => eventStream(deps, found('start', 'first'), method, headers)
+    this.respond = (method, headers = {}) => eventStreams([{ ...deps, first: found('start', 'first') }], method, headers)
   }
 
   text(): Promise<string> {

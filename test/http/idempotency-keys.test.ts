@@ -37,7 +37,7 @@ test.each<readonly [method: string, key: string | undefined, kind: 'valid' | 'in
   const check = () => requireValidKey(method, headers)
   if (kind === 'invalid') expect(check).toThrow(expect.objectContaining({ code: 'bad_request', message: INVALID }))
   else check()
-  expect(IdempotentWrite.of(method, headers, 't', new Set()) !== undefined).toBe(kind === 'valid')
+  expect(IdempotentWrite.of(method, headers, { keyOwner: 't' }, new Set()) !== undefined).toBe(kind === 'valid')
 })
 
 describe('a write with an Idempotency-Key', () => {
@@ -49,7 +49,7 @@ describe('a write with an Idempotency-Key', () => {
     running = new Set()
     first = create()
   })
-  const create = (key = 'k', token = 't') => IdempotentWrite.of('POST', withKey(key), token, running)!
+  const create = (key = 'k', token = 't') => IdempotentWrite.of('POST', withKey(key), { keyOwner: token }, running)!
   const begin = () => new Transaction(store, 'w', systemRandom)
   const asked = { method: 'POST', path: '/boards', query: {}, body: { name: 'x' }, headers: new Headers() }
   const upload = { name: 'a.txt', contentType: 'text/plain', sha256: 'hash', visibility: 'board', blobId: '1' } as unknown as Upload
