@@ -29,7 +29,11 @@ async function openCard(options: BrowserContextOptions = {}): Promise<Page> {
 }
 const card = () => agent('GET', `/cards/${cardId}`)
 const description = (page: Page) => page.locator('#edit-description textarea')
-const openEditor = (page: Page, name: string) => page.locator(`#${name} > summary`).click()
+/** Opens an editor. A script moves the focus into it after the click: keys before that would go nowhere. */
+async function openEditor(page: Page, name: string): Promise<void> {
+  await page.locator(`#${name} > summary`).click()
+  await page.locator(`#${name}[open] :is(input, textarea, select):focus`).waitFor()
+}
 const save = (page: Page, name: string) => page.locator(`#${name}`).getByRole('button', { name: 'Save' }).click()
 const focused = (page: Page) => page.evaluate<string>("document.activeElement.closest('[id], [name]').id")
 
@@ -119,7 +123,6 @@ test('what a card has none of is a row of buttons; what is written there stays w
   expect(new Set(places.map((place) => place!.y)).size).toBe(1)
   expect((await page.locator('#comments-title').boundingBox())!.y).toBeLessThan(300)
   await openEditor(page, 'add-subtask')
-  await page.locator('#add-subtask input:focus').waitFor()
   for (const key of ['One', '\n', 'Half']) await page.keyboard.type(key)
   await page.getByText('0 of 1').waitFor()
   await page.keyboard.type(' written')
