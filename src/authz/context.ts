@@ -42,6 +42,8 @@ export interface AuthorizationContext {
   /** who held it last; null: nobody ever did. Only if the policy depends on it */
   readonly lastClaim?: { readonly holder_id: string } | null
   readonly comment?: { readonly author_id: string }
+  /** the question on the card that waits for an answer; null: there is none */
+  readonly question?: { readonly author_id: string } | null
   readonly label?: { readonly board_id: string }
   readonly file?: FileAccess
   /** the home board of that file, and the caller's explicit membership of it */

@@ -45,6 +45,10 @@ const facts: Readonly<Record<string, FactReader>> = {
     return last === null ? 'none' : self(last.holder_id, userId)
   }),
   'comment.author': fact(SELF, ({ userId }, context) => self(need(context, 'comment').author_id, userId)),
+  'question.author': fact(WHO, ({ userId }, context) => {
+    const question = need(context, 'question')
+    return question === null ? 'none' : self(question.author_id, userId)
+  }),
   'file.visibility': fact(fileVisibilities, (_caller, context) => need(context, 'file').visibility),
   'file.owner': fact(SELF, ({ userId }, context) => self(need(context, 'file').owner_id, userId)),
   'home.board': fact(HOME, ({ userId }, context) => {

@@ -17,15 +17,27 @@ export interface Claim {
   renewed_at: string
 }
 
-/** A card, with its claim if the request asks for it. */
+/** A card, with its claim and its work if the request asks for them. */
 export type CardWithClaim = Card & {
   /** The claim of the card; null if nobody holds it. Only with `include=claim`. */
   claim?: Claim | null
+  /** Only with `include=work`. */
+  work?: Work
 }
 
 /** A card that is claimed. */
 export type ClaimedCard = Card & {
   claim: Claim
+  /** Only with `include=work`. */
+  work?: Work
+  /** Its last question that was answered; null if there is none. Only with `include=work`. */
+  answered?: AnsweredQuestion | null
+}
+
+/** The last question about a card that was answered. */
+export interface AnsweredQuestion {
+  question: Comment
+  answer: Comment
 }
 
 /** The user, the workspace and the scopes of a token. */
@@ -65,7 +77,7 @@ export interface EvaluationResult {
   /** Why. */
   context: {
     /** The error that the operation would answer. Absent if the decision is true. */
-    code?: 'bad_request' | 'unauthorized' | 'insufficient_scope' | 'forbidden' | 'not_found' | 'method_not_allowed' | 'request_timeout' | 'conflict' | 'idempotency_key_in_use' | 'cursor_expired' | 'precondition_failed' | 'payload_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'validation_failed' | 'idempotency_key_reused' | 'rate_limited' | 'headers_too_large' | 'internal_error' | 'not_implemented' | 'contention' | 'unavailable'
+    code?: 'bad_request' | 'unauthorized' | 'insufficient_scope' | 'forbidden' | 'not_found' | 'method_not_allowed' | 'request_timeout' | 'conflict' | 'idempotency_key_in_use' | 'cursor_expired' | 'precondition_failed' | 'precondition_required' | 'payload_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'validation_failed' | 'idempotency_key_reused' | 'rate_limited' | 'headers_too_large' | 'internal_error' | 'not_implemented' | 'contention' | 'unavailable'
     /** The reason of the rule that decides, or the message of the error. */
     reason: string
     /** The least scope that the operation requires. */
@@ -216,13 +228,17 @@ export interface Change {
   /** When the change was made, by the clock of the process that made it. */
   at: string
   /** The kind of the object. */
-  kind: 'board' | 'board_member' | 'column' | 'card' | 'claim' | 'label' | 'subtask' | 'comment' | 'attachment'
-  /** The id of the object; of a board member, the id of the user; of a claim, the id of the card. */
+  kind: 'board' | 'board_member' | 'column' | 'card' | 'claim' | 'work' | 'label' | 'subtask' | 'comment' | 'attachment'
+  /** The id of the object; of a board member, the id of the user; of a claim and of work, the id of the card. */
   id: string
-  /** What was done. What belongs to a deleted object is deleted with it, without changes of its own. Only a claim is `claimed` and `released`: a renewal is no change, and a claim that runs out has none. */
-  action: 'created' | 'updated' | 'deleted' | 'claimed' | 'released'
+  /** What was done. What belongs to a deleted object is deleted with it, without changes of its own. Only a claim is `claimed` and `released`: a renewal is no change, and a claim that runs out has none. Only the `work` on a card has the others: an attempt that ended because its claim ran out is `failed` with the next write to the card or its claim. */
+  action: 'created' | 'updated' | 'deleted' | 'claimed' | 'released' | 'failed' | 'stuck' | 'asked' | 'answered' | 'retried'
   /** Of a claim: its `epoch`. */
   epoch?: number
+  /** Of work that has failed: the attempts in a row that ended without success. */
+  attempts?: number
+  /** Of work that has failed: why; null if its claim ran out. */
+  reason?: string | null
   /** The user who made the change; null: the service or its operator made it. */
   actor_id: string | null
   /** The access token with which it was made; null: the service, its operator or a person in the web app made it. */
@@ -251,6 +267,8 @@ export interface Column {
   position: string
   /** How many active cards the column may have, completed ones included; null: any number. More may be left from before it was set. */
   wip_limit: number | null
+  /** After how many attempts in a row that end without success a card of the column is stuck; null: never. */
+  max_attempts: number | null
   /** When the column was archived; null if it is active. */
   archived_at: string | null
   /** When it was created. */
@@ -259,10 +277,12 @@ export interface Column {
   updated_at: string
 }
 
-/** As an item of a list. A card, with counts and its claim if the request asks for them. */
+/** As an item of a list. A card, with counts, its claim and its work if the request asks for them. */
 export type ListedCardWithCounts = Card & {
   /** The claim of the card; null if nobody holds it. Only with `include=claim`. */
   claim?: Claim | null
+  /** Only with `include=work`. */
+  work?: Work
   /** How much belongs to it: only with `include=counts`. */
   counts?: {
     /** The number of subtasks. */
@@ -276,18 +296,22 @@ export type ListedCardWithCounts = Card & {
   etag?: string
 }
 
-/** As an item of a list. A card, with its claim if the request asks for it. */
+/** As an item of a list. A card, with its claim and its work if the request asks for them. */
 export type ListedCardWithClaim = Card & {
   /** The claim of the card; null if nobody holds it. Only with `include=claim`. */
   claim?: Claim | null
+  /** Only with `include=work`. */
+  work?: Work
   /** The ETag of the item: only with `include=etag`. */
   etag?: string
 }
 
-/** A card, with counts and its claim if the request asks for them. */
+/** A card, with counts, its claim and its work if the request asks for them. */
 export type CardWithCounts = Card & {
   /** The claim of the card; null if nobody holds it. Only with `include=claim`. */
   claim?: Claim | null
+  /** Only with `include=work`. */
+  work?: Work
   /** How much belongs to it: only with `include=counts`. */
   counts?: {
     /** The number of subtasks. */
@@ -343,6 +367,42 @@ export type NextCard = ClaimedCard | null
 /** The claim of a card; null if nobody holds it. */
 export type CardClaim = Claim | null
 
+/** What the work on a card has come to. It is no part of the card: no ETag covers it. */
+export interface Work {
+  /** The first that holds of `done` (completed), `archived`, `claimed`, `waiting` (a question has no answer), `stuck` (as many attempts in a row as the column allows), `blocked` (a blocker is open), `retrying` (`not_before` is in the future), `ready`. */
+  state: 'done' | 'archived' | 'claimed' | 'waiting' | 'stuck' | 'blocked' | 'retrying' | 'ready'
+  /** How many attempts in a row ended without success: failures, and claims that ran out. */
+  attempts: number
+  /** Why the last attempt failed; null if its claim ran out, or if there is none. */
+  reason: string | null
+  /** When the last attempt failed; null if there is none. */
+  failed_at: string | null
+  /** When the card may be tried again; null if it waits for no time. */
+  not_before: string | null
+  /** The question that waits for an answer, a comment on the card; null if there is none. */
+  question_id: string | null
+}
+
+/** A comment on a card. */
+export interface Comment {
+  /** The id of the comment. */
+  id: string
+  /** The card of the comment. */
+  card_id: string
+  /** The user who wrote the comment. */
+  author_id: string
+  /** The text of the comment. */
+  body: string
+  /** A `question` was asked by the holder of the claim of the card, and an `answer` was given to one; all others are a `comment`. */
+  kind: 'comment' | 'question' | 'answer'
+  /** The question that an answer answers; null for all others. */
+  answers: string | null
+  /** When it was created. */
+  created_at: string
+  /** When it was last changed. */
+  updated_at: string
+}
+
 /** As an item of a list. A label that the cards of a board can have. */
 export type ListedLabel = Label & {
   /** The ETag of the item: only with `include=etag`. */
@@ -393,22 +453,6 @@ export interface Subtask {
 export type ListedComment = Comment & {
   /** The ETag of the item: only with `include=etag`. */
   etag?: string
-}
-
-/** A comment on a card. */
-export interface Comment {
-  /** The id of the comment. */
-  id: string
-  /** The card of the comment. */
-  card_id: string
-  /** The user who wrote the comment. */
-  author_id: string
-  /** The text of the comment. */
-  body: string
-  /** When it was created. */
-  created_at: string
-  /** When it was last changed. */
-  updated_at: string
 }
 
 /** As an item of a list. A file on a card. Everyone with access to the board can read its bytes. */
@@ -872,7 +916,7 @@ export type BoardsReadInput = {
   /** The id of the board. A malformed one is answered like an absent one, with 404. */
   board_id: string
   /** What is on the board: everything as it was at one moment. A response that includes something has no ETag, because that changes without the board. The parameter can be repeated, or its values separated by commas. */
-  include?: ('columns' | 'cards' | 'labels' | 'members' | 'counts' | 'claim')[]
+  include?: ('columns' | 'cards' | 'labels' | 'members' | 'counts' | 'claim' | 'work')[]
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
   fields?: ('id' | 'name' | 'description' | 'cover_color' | 'visibility' | 'creator_id' | 'created_at' | 'updated_at' | 'columns' | 'cards' | 'cards_cursor' | 'labels' | 'members' | 'counts' | 'changes_cursor')[]
 }
@@ -954,7 +998,7 @@ export type BoardsChangesInput = {
   /** The number of seconds to wait for a change if there is none. The response comes as soon as there is one. Default: 0. */
   wait?: number
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('seq' | 'at' | 'kind' | 'id' | 'action' | 'epoch' | 'actor_id' | 'token_id' | 'request_id' | 'data')[]
+  fields?: ('seq' | 'at' | 'kind' | 'id' | 'action' | 'epoch' | 'attempts' | 'reason' | 'actor_id' | 'token_id' | 'request_id' | 'data')[]
 }
 
 /** The input of `boards.events`. */
@@ -978,7 +1022,7 @@ export type ColumnsListInput = {
   /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
   include?: 'etag'[]
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'name' | 'position' | 'wip_limit' | 'archived_at' | 'created_at' | 'updated_at' | 'etag')[]
+  fields?: ('id' | 'board_id' | 'name' | 'position' | 'wip_limit' | 'max_attempts' | 'archived_at' | 'created_at' | 'updated_at' | 'etag')[]
 }
 
 /** The input of `columns.read`. */
@@ -986,7 +1030,7 @@ export type ColumnsReadInput = {
   /** The id of the column. A malformed one is answered like an absent one, with 404. */
   column_id: string
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'name' | 'position' | 'wip_limit' | 'archived_at' | 'created_at' | 'updated_at')[]
+  fields?: ('id' | 'board_id' | 'name' | 'position' | 'wip_limit' | 'max_attempts' | 'archived_at' | 'created_at' | 'updated_at')[]
 }
 
 /** The input of `columns.create`. */
@@ -997,6 +1041,8 @@ export type ColumnsCreateInput = {
   name: string
   /** How many active cards it may have, completed ones included; null: any number. Default: null. */
   wip_limit?: number | null
+  /** After how many attempts in a row that end without success a card is stuck; null: never. It counts for claims that are taken from then on. Default: 5. */
+  max_attempts?: number | null
   /** The item of the same list before which it is placed. */
   before?: string
   /** The item of the same list after which it is placed. */
@@ -1013,6 +1059,8 @@ export type ColumnsRenameInput = {
   name?: string
   /** How many active cards it may have, completed ones included; null: any number. */
   wip_limit?: number | null
+  /** After how many attempts in a row that end without success a card is stuck; null: never. It counts for claims that are taken from then on. */
+  max_attempts?: number | null
 }
 
 /** The input of `columns.move`. */
@@ -1055,16 +1103,18 @@ export type CardsListInput = {
   label_id?: string
   /** Only cards that are completed, or only those that are not. */
   completed?: boolean
-  /** Only cards that are ready, or only the others. Ready: active, not completed, not claimed, and no blocker is active and not completed. */
+  /** Only cards that are ready, or only the others. Ready: the state of their work is `ready`, and their column is active. */
   ready?: boolean
+  /** Only cards whose work has one of these states (see `Work`). The parameter can be repeated, or its values separated by commas. */
+  work_state?: ('done' | 'archived' | 'claimed' | 'waiting' | 'stuck' | 'blocked' | 'retrying' | 'ready')[]
   /** Whether to list the archived cards instead of the active ones. The cards of an archived column are archived. Default: false. */
   archived?: boolean
   /** Only cards whose title or description contains this text. Upper and lower case are equal. */
   q?: string
-  /** Adds members. With `fields`, name them there, too. `counts`: the numbers of what belongs to it; a resource then has no ETag. `claim`: who holds it, and until when; a resource then has no ETag. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
-  include?: ('counts' | 'claim' | 'etag')[]
+  /** Adds members. With `fields`, name them there, too. `counts`: the numbers of what belongs to it; a resource then has no ETag. `claim`: who holds it, and until when; a resource then has no ETag. `work`: what the work on it has come to; a resource then has no ETag. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
+  include?: ('counts' | 'claim' | 'work' | 'etag')[]
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'counts' | 'etag')[]
+  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'counts' | 'etag')[]
 }
 
 /** The input of `cards.search`. */
@@ -1083,8 +1133,10 @@ export type CardsSearchInput = {
   label_id?: string
   /** Only cards that are completed, or only those that are not. */
   completed?: boolean
-  /** Only cards that are ready, or only the others. Ready: active, not completed, not claimed, and no blocker is active and not completed. */
+  /** Only cards that are ready, or only the others. Ready: the state of their work is `ready`, and their column is active. */
   ready?: boolean
+  /** Only cards whose work has one of these states (see `Work`). The parameter can be repeated, or its values separated by commas. */
+  work_state?: ('done' | 'archived' | 'claimed' | 'waiting' | 'stuck' | 'blocked' | 'retrying' | 'ready')[]
   /** Whether to list the archived cards instead of the active ones. The cards of an archived column are archived. Default: false. */
   archived?: boolean
   /** Only cards whose title or description contains this text. Upper and lower case are equal. */
@@ -1101,24 +1153,24 @@ export type CardsSearchInput = {
   completed_after?: string
   /** Only cards that this user has completed. `me` is the user of the token. */
   completed_by?: string
-  /** Adds members. With `fields`, name them there, too. `claim`: who holds it, and until when; a resource then has no ETag. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
-  include?: ('claim' | 'etag')[]
+  /** Adds members. With `fields`, name them there, too. `claim`: who holds it, and until when; a resource then has no ETag. `work`: what the work on it has come to; a resource then has no ETag. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
+  include?: ('claim' | 'work' | 'etag')[]
   /** What the cards are sorted by. `position`: board by board, the oldest first, and each as GET /boards/{board_id}/cards lists it. `due_at`: cards without a due time follow all others. `completed_at`: only completed cards are listed. Default: "updated_at". */
   sort?: 'position' | 'due_at' | 'updated_at' | 'created_at' | 'completed_at'
   /** The direction; by default `asc` for `due_at` and `position`, and `desc` for the others. */
   order?: 'asc' | 'desc'
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'etag')[]
+  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'etag')[]
 }
 
 /** The input of `cards.read`. */
 export type CardsReadInput = {
   /** The id of the card. A malformed one is answered like an absent one, with 404. */
   card_id: string
-  /** Adds members. With `fields`, name them there, too. `counts`: the numbers of what belongs to it; a resource then has no ETag. `claim`: who holds it, and until when; a resource then has no ETag. The parameter can be repeated, or its values separated by commas. */
-  include?: ('counts' | 'claim')[]
+  /** Adds members. With `fields`, name them there, too. `counts`: the numbers of what belongs to it; a resource then has no ETag. `claim`: who holds it, and until when; a resource then has no ETag. `work`: what the work on it has come to; a resource then has no ETag. The parameter can be repeated, or its values separated by commas. */
+  include?: ('counts' | 'claim' | 'work')[]
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'counts')[]
+  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'counts')[]
 }
 
 /** The input of `cards.create`. */
@@ -1272,6 +1324,8 @@ export type BlockersRemoveInput = {
 export type ClaimsTakeNextInput = {
   /** The id of the board. A malformed one is answered like an absent one, with 404. */
   board_id: string
+  /** Adds members. With `fields`, name them there, too. `work`: what the work on it has come to; a resource then has no ETag. The parameter can be repeated, or its values separated by commas. */
+  include?: 'work'[]
   /** Only a card of this column. */
   column_id?: string
   /** Only a card with this label. */
@@ -1302,6 +1356,38 @@ export type ClaimsReadInput = {
   card_id: string
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
   fields?: ('card_id' | 'holder_id' | 'token_id' | 'epoch' | 'expires_at' | 'renewed_at')[]
+}
+
+/** The input of `claims.fail`. */
+export type ClaimsFailInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** Why the attempt has failed. Whoever takes the card next reads it, and so do people. */
+  reason: string
+  /** The seconds before the card is tried again. By default 30 after the first attempt, twice as many after each further one, and at most 3600. */
+  retry_after?: number
+}
+
+/** The input of `claims.ask`. */
+export type ClaimsAskInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** What you need to know before you can go on. */
+  question: string
+}
+
+/** The input of `cards.answer`. */
+export type CardsAnswerInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** The text of the comment. */
+  body: string
+}
+
+/** The input of `cards.retry`. */
+export type CardsRetryInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
 }
 
 /** The input of `labels.list`. */
@@ -1423,7 +1509,7 @@ export type CommentsListInput = {
   /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
   include?: 'etag'[]
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'card_id' | 'author_id' | 'body' | 'created_at' | 'updated_at' | 'etag')[]
+  fields?: ('id' | 'card_id' | 'author_id' | 'body' | 'kind' | 'answers' | 'created_at' | 'updated_at' | 'etag')[]
 }
 
 /** The input of `comments.read`. */
@@ -1431,7 +1517,7 @@ export type CommentsReadInput = {
   /** The id of the comment. A malformed one is answered like an absent one, with 404. */
   comment_id: string
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'card_id' | 'author_id' | 'body' | 'created_at' | 'updated_at')[]
+  fields?: ('id' | 'card_id' | 'author_id' | 'body' | 'kind' | 'answers' | 'created_at' | 'updated_at')[]
 }
 
 /** The input of `comments.create`. */
@@ -1597,7 +1683,7 @@ export interface Methods {
     readonly read: ReadMethod<ColumnsReadInput, Column>
     /** Creates a column before or after another one, or at the end, with a WIP limit if the body has one. Scope `kanban:write`. */
     readonly create: WriteMethod<ColumnsCreateInput, Column>
-    /** Renames a column, or changes its WIP limit: how many active cards it may have. Scope `kanban:write`. */
+    /** Renames a column, or changes how many active cards it may have, and how many attempts. Scope `kanban:write`. */
     readonly rename: WriteMethod<ColumnsRenameInput, Column>
     /** Moves a column to another place on its board. Scope `kanban:write`. */
     readonly move: WriteMethod<ColumnsMoveInput, Column>
@@ -1611,7 +1697,7 @@ export interface Methods {
     readonly list: ListMethod<CardsListInput, ListedCardWithCounts>
     /** Lists the cards of all boards that you have access to, such as those that you are assigned to: what changed last comes first. Scope `kanban:read`. */
     readonly search: ListMethod<CardsSearchInput, ListedCardWithClaim>
-    /** Returns a card. With ?include=counts,claim it has the numbers of its subtasks, comments and attachments, and who holds it. Scope `kanban:read`. */
+    /** Returns a card. With ?include=counts,claim,work it has the numbers of its subtasks, comments and attachments, who holds it, and what the work on it has come to. Scope `kanban:read`. */
     readonly read: ReadMethod<CardsReadInput, CardWithCounts>
     /** Creates a card in a column, before or after another card, or at the end: with labels, assignees, blockers and subtasks, if the body has them. Scope `kanban:write`. */
     readonly create: WriteMethod<CardsCreateInput, Card>
@@ -1639,6 +1725,10 @@ export interface Methods {
     readonly set_cover: WriteMethod<CardsSetCoverInput, Card>
     /** Removes the cover of a card. Without a cover, nothing changes. Scope `kanban:write`. */
     readonly clear_cover: WriteMethod<CardsClearCoverInput, Card>
+    /** Answers the question on a card with a comment. The card waits no more. Scope `kanban:write`. */
+    readonly answer: WriteMethod<CardsAnswerInput, Comment>
+    /** Forgets that attempts have failed: a card that is stuck, or waits for a time, is offered again at once. Scope `kanban:write`. */
+    readonly retry: WriteMethod<CardsRetryInput, Work>
   }
   readonly blockers: {
     /** Makes another card of the board a blocker: the card waits until that one is completed or archived. Repeating it changes nothing. Scope `kanban:write`. */
@@ -1655,6 +1745,10 @@ export interface Methods {
     readonly release: WriteMethod<ClaimsReleaseInput, Deleted>
     /** Returns who holds a card, and until when; null if nobody does. Scope `kanban:read`. */
     readonly read: ReadMethod<ClaimsReadInput, CardClaim>
+    /** Ends the claim of the calling token because the attempt has failed. The card is tried again later, until it is stuck. Scope `kanban:write`. */
+    readonly fail: WriteMethod<ClaimsFailInput, Work>
+    /** Ends the claim of the calling token with a question: a comment. Nobody gets the card until it is answered. Scope `kanban:write`. */
+    readonly ask: WriteMethod<ClaimsAskInput, Comment>
   }
   readonly labels: {
     /** Lists the labels of a board, oldest first. Scope `kanban:read`. */
@@ -1689,7 +1783,7 @@ export interface Methods {
     readonly create: WriteMethod<CommentsCreateInput, Comment>
     /** Changes your own comment. Scope `kanban:write`. */
     readonly update: WriteMethod<CommentsUpdateInput, Comment>
-    /** Deletes your own comment. Scope `kanban:write`. */
+    /** Deletes your own comment. If it is a question without an answer, the card waits no more. Scope `kanban:write`. */
     readonly delete: WriteMethod<CommentsDeleteInput, Deleted>
   }
   readonly attachments: {
@@ -1795,6 +1889,8 @@ export interface ErrorMembers {
     /** In a batch: the number of the operation that failed, from 0. */
     index?: number
   }
+  /** Only the holder of a claim may do this: send If-Claim with the epoch of the claim. */
+  precondition_required: {}
   /** The body is larger than this operation accepts. */
   payload_too_large: {
     /** The maximum size in bytes. */
@@ -1862,13 +1958,13 @@ export const operations = {
   'boards.events': { method: 'GET', path: '/boards/{board_id}/events', query: ['after'], result: 'bytes' },
   'columns.list': { method: 'GET', path: '/boards/{board_id}/columns', query: ['limit', 'cursor', 'archived', 'include', 'fields'], result: 'list' },
   'columns.read': { method: 'GET', path: '/columns/{column_id}', query: ['fields'], result: 'item' },
-  'columns.create': { method: 'POST', path: '/boards/{board_id}/columns', query: ['dry_run'], body: ['name', 'wip_limit', 'before', 'after', 'to'], result: 'item' },
-  'columns.rename': { method: 'PATCH', path: '/columns/{column_id}', query: ['dry_run'], body: ['name', 'wip_limit'], result: 'item' },
+  'columns.create': { method: 'POST', path: '/boards/{board_id}/columns', query: ['dry_run'], body: ['name', 'wip_limit', 'max_attempts', 'before', 'after', 'to'], result: 'item' },
+  'columns.rename': { method: 'PATCH', path: '/columns/{column_id}', query: ['dry_run'], body: ['name', 'wip_limit', 'max_attempts'], result: 'item' },
   'columns.move': { method: 'POST', path: '/columns/{column_id}/move', query: ['dry_run'], body: ['before', 'after', 'to'], result: 'item' },
   'columns.archive': { method: 'POST', path: '/columns/{column_id}/archive', query: ['dry_run'], result: 'item' },
   'columns.restore': { method: 'POST', path: '/columns/{column_id}/restore', query: ['dry_run'], result: 'item' },
-  'cards.list': { method: 'GET', path: '/boards/{board_id}/cards', query: ['limit', 'cursor', 'column_id', 'assignee_id', 'label_id', 'completed', 'ready', 'archived', 'q', 'include', 'fields'], result: 'list' },
-  'cards.search': { method: 'GET', path: '/cards', query: ['limit', 'cursor', 'board_id', 'column_id', 'assignee_id', 'label_id', 'completed', 'ready', 'archived', 'q', 'blocker_id', 'due_before', 'due_after', 'completed_before', 'completed_after', 'completed_by', 'include', 'sort', 'order', 'fields'], result: 'list' },
+  'cards.list': { method: 'GET', path: '/boards/{board_id}/cards', query: ['limit', 'cursor', 'column_id', 'assignee_id', 'label_id', 'completed', 'ready', 'work_state', 'archived', 'q', 'include', 'fields'], result: 'list' },
+  'cards.search': { method: 'GET', path: '/cards', query: ['limit', 'cursor', 'board_id', 'column_id', 'assignee_id', 'label_id', 'completed', 'ready', 'work_state', 'archived', 'q', 'blocker_id', 'due_before', 'due_after', 'completed_before', 'completed_after', 'completed_by', 'include', 'sort', 'order', 'fields'], result: 'list' },
   'cards.read': { method: 'GET', path: '/cards/{card_id}', query: ['include', 'fields'], result: 'item' },
   'cards.create': { method: 'POST', path: '/boards/{board_id}/cards', query: ['dry_run'], body: ['column_id', 'title', 'description', 'due_at', 'label_ids', 'assignee_ids', 'blocker_ids', 'subtasks', 'before', 'after', 'to'], result: 'item' },
   'cards.update': { method: 'PATCH', path: '/cards/{card_id}', query: ['dry_run'], body: ['title', 'description', 'due_at'], result: 'item' },
@@ -1885,10 +1981,14 @@ export const operations = {
   'cards.clear_cover': { method: 'DELETE', path: '/cards/{card_id}/cover', query: ['dry_run'], result: 'item' },
   'blockers.add': { method: 'PUT', path: '/cards/{card_id}/blockers/{blocker_id}', query: ['dry_run'], result: 'item' },
   'blockers.remove': { method: 'DELETE', path: '/cards/{card_id}/blockers/{blocker_id}', query: ['dry_run'], result: 'item' },
-  'claims.take_next': { method: 'POST', path: '/boards/{board_id}/claims', query: ['dry_run'], body: ['column_id', 'label_id', 'ttl', 'wait'], result: 'item' },
+  'claims.take_next': { method: 'POST', path: '/boards/{board_id}/claims', query: ['dry_run', 'include'], body: ['column_id', 'label_id', 'ttl', 'wait'], result: 'item' },
   'claims.take': { method: 'PUT', path: '/cards/{card_id}/claim', query: ['dry_run'], body: ['ttl'], result: 'item' },
   'claims.release': { method: 'DELETE', path: '/cards/{card_id}/claim', query: ['dry_run'], result: 'item' },
   'claims.read': { method: 'GET', path: '/cards/{card_id}/claim', query: ['fields'], result: 'item' },
+  'claims.fail': { method: 'POST', path: '/cards/{card_id}/claim/failure', query: ['dry_run'], body: ['reason', 'retry_after'], result: 'item' },
+  'claims.ask': { method: 'POST', path: '/cards/{card_id}/claim/question', query: ['dry_run'], body: ['question'], result: 'item' },
+  'cards.answer': { method: 'POST', path: '/cards/{card_id}/answer', query: ['dry_run'], body: ['body'], result: 'item' },
+  'cards.retry': { method: 'POST', path: '/cards/{card_id}/retry', query: ['dry_run'], result: 'item' },
   'labels.list': { method: 'GET', path: '/boards/{board_id}/labels', query: ['limit', 'cursor', 'include', 'fields'], result: 'list' },
   'labels.read': { method: 'GET', path: '/labels/{label_id}', query: ['fields'], result: 'item' },
   'labels.create': { method: 'POST', path: '/boards/{board_id}/labels', query: ['dry_run'], body: ['name', 'color'], result: 'item' },

@@ -6,7 +6,7 @@ import { shownRevision } from '../resources/pending-removals.ts'
 import type { Turn } from '../governor/turns.ts'
 import { loadTarget } from '../resources/targets.ts'
 import type { Key } from '../store/keys.ts'
-import { requireClaim, entityTag, requireMatch } from './preconditions.ts'
+import { requireClaim, entityTag, requireMatch, requireStatedClaim } from './preconditions.ts'
 import { isIdMember, shapeOf, withOwnMembers, withOwnParameter } from './body-members.ts'
 import { invalidMember, Issues, type Refuse } from './error-mapping.ts'
 import { recordResources, type DecisionRecord, type ItemRecord } from './decision-record.ts'
@@ -133,6 +133,7 @@ async function perform(
     requireMatch(new Headers({ 'if-match': ifMatch }), entity && shownRevision(tx, entity)) // 412
     if (entity !== undefined) tx.relyOnWhole(entity)
   }
+  requireStatedClaim(operation, ifClaim) // 428
   if (ifClaim !== undefined) await requireClaim(own, loaded, ifClaim, step) // 412
   const result = await operation.run(own, loaded) // 409
   if (result.claimed !== undefined) step.claimed = [...(step.claimed ?? []), result.claimed]

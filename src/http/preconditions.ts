@@ -140,6 +140,11 @@ export async function requireClaim(
   step.claimedUntil = Math.min(Date.parse(live.expires_at), step.claimedUntil ?? Infinity)
 }
 
+/** 428: a request that only the holder of a claim may make does not state the claim (RFC 6585 §3). */
+export function requireStatedClaim({ requiresClaim }: Pick<Operation, 'requiresClaim'>, epoch: number | undefined): void {
+  if (requiresClaim && epoch === undefined) throw new ApiError('precondition_required')
+}
+
 /** Requires, right before the commit, that no claim that was stated has run out: an upload may have taken long. @throws {ApiError} `precondition_failed` */
 export function requireUnexpired({ clock }: Pick<OperationRequest, 'clock'>, step: DecisionRecord): void {
   if (step.claimedUntil !== undefined && clock() >= step.claimedUntil) throw lost(step, undefined)

@@ -13,7 +13,7 @@ import { requireValidKey } from './idempotency.ts'
 import { readInput } from './input.ts'
 import type { Done, Outcome } from './outcome.ts'
 import { authorize, requireNamed, requireScope } from './permission.ts'
-import { readEpoch, requireClaim, requirePreconditions, requireUnexpired, withItemTags } from './preconditions.ts'
+import { readEpoch, requireClaim, requirePreconditions, requireStatedClaim, requireUnexpired, withItemTags } from './preconditions.ts'
 import { prefetch } from './prefetch.ts'
 import { requireStillVisible } from './replay.ts'
 
@@ -107,9 +107,10 @@ export function decide(attempt: Attempt): Awaitable<void> {
   })
 }
 
-export function checkPreconditions({ call, tx, unit, loaded, step, entity }: Attempt): Awaitable<void> {
+export function checkPreconditions({ call, operation, tx, unit, loaded, step, entity }: Attempt): Awaitable<void> {
   requirePreconditions(tx, call.headers, entity)
   const epoch = readEpoch(call.headers)
+  requireStatedClaim(operation, epoch)
   return epoch === undefined ? undefined : requireClaim(unit, loaded!, epoch, step)
 }
 

@@ -1,15 +1,31 @@
 import { z } from 'zod'
 import { anyIdField, countField, documented, idField, timeField } from './fields.ts'
+import { limits } from './limits.ts'
+import { prose } from './text.ts'
 
-/** The kinds of objects on a board. */
-export const changedKinds = ['board', 'board_member', 'column', 'card', 'claim', 'label', 'subtask', 'comment', 'attachment'] as const
+/** The kinds of what changes on a board. */
+export const changedKinds = [
+  'board',
+  'board_member',
+  'column',
+  'card',
+  'claim',
+  'work',
+  'label',
+  'subtask',
+  'comment',
+  'attachment',
+] as const
 export type ChangedKind = (typeof changedKinds)[number]
 
 const kind = documented(z.enum(changedKinds), { description: 'The kind of the object.' })
-const action = documented(z.enum(['created', 'updated', 'deleted', 'claimed', 'released']), {
-  description:
-    'What was done. What belongs to a deleted object is deleted with it, without changes of its own. Only a claim is `claimed` and `released`: a renewal is no change, and a claim that runs out has none.',
-})
+const action = documented(
+  z.enum(['created', 'updated', 'deleted', 'claimed', 'released', 'failed', 'stuck', 'asked', 'answered', 'retried']),
+  {
+    description:
+      'What was done. What belongs to a deleted object is deleted with it, without changes of its own. Only a claim is `claimed` and `released`: a renewal is no change, and a claim that runs out has none. Only the `work` on a card has the others: an attempt that ended because its claim ran out is `failed` with the next write to the card or its claim.',
+  },
+)
 const actor_id = documented(idField('user', 'The user who made the change; null: the service or its operator made it.').nullable(), {})
 const token_id = documented(
   idField(
@@ -28,9 +44,15 @@ export const change = documented(
     ),
     at: timeField('When the change was made, by the clock of the process that made it.'),
     kind,
-    id: anyIdField('The id of the object; of a board member, the id of the user; of a claim, the id of the card.'),
+    id: anyIdField('The id of the object; of a board member, the id of the user; of a claim and of work, the id of the card.'),
     action,
     epoch: countField('Of a claim: its `epoch`.', Number.MAX_SAFE_INTEGER).optional(),
+    attempts: countField('Of work that has failed: the attempts in a row that ended without success.', Number.MAX_SAFE_INTEGER).optional(),
+    reason: documented(prose(limits.workText), {
+      description: 'Of work that has failed: why; null if its claim ran out.',
+    })
+      .nullable()
+      .optional(),
     actor_id,
     token_id,
     request_id: documented(z.string().max(200), { description: 'The request that made the change; null if none did.' }).nullable(),

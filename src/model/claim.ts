@@ -1,5 +1,8 @@
 import { z } from 'zod'
-import { at, countField, documented, hash, id, idField, timeField } from './fields.ts'
+import { at, countField, documented, hash, id, idField, size, timeField } from './fields.ts'
+import { limits } from './limits.ts'
+import { prose } from './text.ts'
+import { maxAttempts } from './work.ts'
 
 /** The claim of a card, as the API returns it. */
 export const claim = documented(
@@ -18,7 +21,7 @@ export const claim = documented(
 )
 export type Claim = Readonly<z.infer<typeof claim>>
 
-/** The last claim of a card. It stays as long as the card: no epoch is used again, and it names who worked on the card last. */
+/** The last claim of a card, and what the work has come to. It stays as long as the card: no epoch is used again, and it names who worked on the card last. */
 export const claimRecord = claim.extend({
   board_id: id('board'),
   /** of the token: its record tells whether it can still hold anything */
@@ -28,8 +31,48 @@ export const claimRecord = claim.extend({
   epoch: z.int().min(1),
   /** null: it has been ended */
   expires_at: at.nullable(),
+  /** the attempts in a row that ended without success. One whose claim ran out is added with the next write: see `resources/claims/present` */
+  attempts: size,
+  /** of the last of them */
+  reason: prose(limits.workText).nullable(),
+  failed_at: at.nullable(),
+  not_before: at.nullable(),
+  /** the comment that waits for an answer */
+  question_id: id('comment').nullable(),
+  /** the last answer, a comment */
+  answer_id: id('comment').nullable(),
+  /** the attempts that the column of the card allowed when it was claimed last, or moved since; null: any number */
+  max_attempts: z.int().min(maxAttempts.least).max(maxAttempts.most).nullable(),
+  /** whether the card was moved to another column under this claim: that was its outcome, so it is no attempt if it runs out */
+  was_moved: z.boolean(),
 })
 export type ClaimRecord = Readonly<z.infer<typeof claimRecord>>
+
+/** No attempt has ended without success since the last success. */
+export const NO_ATTEMPTS = { attempts: 0, reason: null, failed_at: null, not_before: null } as const
+/** The work on a card that was never claimed. */
+export const NO_WORK = { ...NO_ATTEMPTS, question_id: null, answer_id: null } as const
+
+/** Whether as many attempts in a row have ended without success as the column allows. @param attempts those that count now */
+export function isStuck({ max_attempts }: Pick<ClaimRecord, 'max_attempts'>, attempts: number): boolean {
+  return max_attempts !== null && attempts >= max_attempts
+}
+
+/** Whether the end of a claim is an attempt if it has no other outcome. */
+export function isAttempt({ expires_at, was_moved }: Pick<ClaimRecord, 'expires_at' | 'was_moved'>): boolean {
+  return expires_at !== null && !was_moved
+}
+
+/** Why a card is offered to nobody, whatever the time is. */
+export const holds = ['waiting', 'stuck'] as const
+type Hold = (typeof holds)[number]
+
+/** Why a card is offered to nobody. One whose last attempt has begun counts as stuck: no write follows if that claim runs out. */
+export function holdOf(record: ClaimRecord | undefined): Hold | null {
+  if (record === undefined) return null
+  if (record.question_id !== null) return 'waiting'
+  return isStuck(record, record.attempts + (isAttempt(record) ? 1 : 0)) ? 'stuck' : null
+}
 
 /** Seconds for which a claim is taken or renewed. */
 export const claimSeconds = { min: 10, max: 3_600, default: 300 } as const

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { documented, idField, positionField, resourceTimes, timeField } from './fields.ts'
 import { limits } from './limits.ts'
 import { line } from './text.ts'
+import { maxAttempts } from './work.ts'
 
 /** A column, as it is stored and as the API returns it. */
 export const column = documented(
@@ -14,6 +15,10 @@ export const column = documented(
       format: 'int32',
       description:
         'How many active cards the column may have, completed ones included; null: any number. More may be left from before it was set.',
+    }),
+    max_attempts: documented(z.int().min(maxAttempts.least).max(maxAttempts.most).nullable(), {
+      format: 'int32',
+      description: 'After how many attempts in a row that end without success a card of the column is stuck; null: never.',
     }),
     archived_at: timeField('When the column was archived; null if it is active.').nullable(),
     ...resourceTimes,

@@ -3,6 +3,9 @@ import { documented, idField, resourceTimes } from './fields.ts'
 import { limits } from './limits.ts'
 import { prose } from './text.ts'
 
+/** What a comment is: an agent asks a `question`, and an `answer` lets the work on the card go on. */
+const commentKinds = ['comment', 'question', 'answer'] as const
+
 /** A comment on a card, as it is stored and as the API returns it. */
 export const comment = documented(
   z.strictObject({
@@ -10,6 +13,11 @@ export const comment = documented(
     card_id: idField('card', 'The card of the comment.'),
     author_id: idField('user', 'The user who wrote the comment.'),
     body: prose(limits.commentBody, 'The text of the comment.'),
+    kind: documented(z.enum(commentKinds), {
+      description:
+        'A `question` was asked by the holder of the claim of the card, and an `answer` was given to one; all others are a `comment`.',
+    }),
+    answers: idField('comment', 'The question that an answer answers; null for all others.').nullable(),
     ...resourceTimes,
   }),
   { id: 'Comment', description: 'A comment on a card.' },

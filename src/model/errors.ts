@@ -18,6 +18,10 @@ export const errors = {
       'The changes after this cursor are no longer kept. Read the board anew with GET /boards/{board_id}?include=columns,cards,labels,members, and continue with its changes_cursor.',
   },
   precondition_failed: { status: 412, message: 'The resource has changed: its current ETag does not match.' },
+  precondition_required: {
+    status: 428,
+    message: 'Only the holder of a claim may do this: send If-Claim with the epoch of the claim.',
+  },
   payload_too_large: { status: 413, message: 'The body is larger than this operation accepts.' },
   unsupported_media_type: { status: 415, message: 'The body must be JSON: Content-Type: application/json.' },
   range_not_satisfiable: { status: 416, message: 'The file does not have this range.' },

@@ -44,6 +44,8 @@ export const limits = {
   labelName: 100,
   subtaskTitle: 500,
   commentBody: 20_000,
+  /** of the reason of a failure, and of a question of an agent */
+  workText: 2_000,
   fileName: 255,
   searchText: 200,
   tokenName: 100,

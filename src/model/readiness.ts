@@ -1,12 +1,13 @@
 import { z } from 'zod'
-import { id, position } from './fields.ts'
+import { at, id, position } from './fields.ts'
+import { holds } from './claim.ts'
 import { limits } from './limits.ts'
 
 const blockers = z.array(id('card')).max(limits.blockersPerCard).readonly()
 
 /**
- * How far a card that has blockers is from being ready, beside its record: when a blocker is completed, the card itself does not change, and
- * neither does its revision. A card without blockers has none.
+ * How far a card is from being ready that has blockers, or whose work waits, beside its record: when a blocker is completed or an attempt fails, the
+ * card itself does not change, and neither does its revision. Other cards have none.
  */
 export const readiness = z.strictObject({
   card_id: id('card'),
@@ -19,5 +20,9 @@ export const readiness = z.strictObject({
   blocker_ids: blockers,
   /** those of them that are active and not completed */
   open_blocker_ids: blockers,
+  /** see `holdOf` in claim.ts */
+  held: z.enum(holds).nullable(),
+  /** before this time nobody is offered the card */
+  not_before: at.nullable(),
 })
 export type Readiness = Readonly<z.infer<typeof readiness>>

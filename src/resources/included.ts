@@ -6,6 +6,7 @@ import { documented } from '../model/fields.ts'
 const additions = {
   counts: '`counts`: the numbers of what belongs to it; a resource then has no ETag.',
   claim: '`claim`: who holds it, and until when; a resource then has no ETag.',
+  work: '`work`: what the work on it has come to; a resource then has no ETag.',
   etag: '`etag`: the ETag of each item, for If-Match.',
 } as const
 

@@ -178,6 +178,8 @@ interface OperationRow<Query, Body, Data> {
   readonly isStream: boolean
   /** whether the body can also be a file (multipart/form-data) */
   readonly takesUpload: boolean
+  /** whether only the holder of the claim of its card may do it, so that a request must state the claim (`If-Claim`) */
+  readonly requiresClaim: boolean
   /** the message of each 409 that the operation can answer */
   readonly conflicts: readonly string[]
   /** the codes of errors that only this operation can answer */
@@ -225,13 +227,25 @@ interface FilteredListOperation<Query, Item> extends OperationRow<Query, any, re
 /** A row of the operations table: everything that is known about an operation. */
 export type Operation = SingleOperation<any, any, any, any, any> | FilteredListOperation<any, any>
 
-type Optional = 'also' | 'entity' | 'query' | 'body' | 'status' | 'isRead' | 'isStream' | 'takesUpload' | 'conflicts' | 'codes' | 'example'
+type Optional =
+  | 'also'
+  | 'requiresClaim'
+  | 'entity'
+  | 'query'
+  | 'body'
+  | 'status'
+  | 'isRead'
+  | 'isStream'
+  | 'takesUpload'
+  | 'conflicts'
+  | 'codes'
+  | 'example'
 type Given<Row extends OperationRow<any, any, any>> = Omit<Row, 'kind' | 'permission' | 'isBodyOptional' | Optional> &
   Partial<Pick<Row, Optional>>
 
 const nothing = z.strictObject({})
 /** The query of every write. */
-const writeQuery = z.strictObject({
+export const writeQuery = z.strictObject({
   dry_run: documented(booleanParameter.default(false), {
     description:
       'Checks everything and answers as if the change were made, with `Dry-Run: true`, and changes nothing. The id of what would be created consists of zeros.',
@@ -269,6 +283,7 @@ const defaults = {
   status: 200,
   isStream: false,
   takesUpload: false,
+  requiresClaim: false,
   conflicts: [],
   codes: [],
   example: {},

@@ -16,7 +16,7 @@ export function provePolicy(engine: Engine, rows: readonly Operation[]): Proof {
       failures: [...compareFacts(engine.vocabulary), ...compareDefinitions(engine.vocabulary)],
     },
     { name: 'the operations table is not ambiguous', failures: [...findAmbiguous(rows), ...findMissingMembers(rows)] },
-    { name: 'facts about a claim are asked where a card is named', failures: findClaimsWithoutCard(engine, rows) },
+    { name: 'facts about a claim are asked where a card is named', failures: findUnknownGroups(engine, rows) },
     ...proof.checks,
   ]
   return { ...proof, checks, failures: checks.flatMap(({ failures }) => failures) }
@@ -52,12 +52,20 @@ function findMissingMembers(rows: readonly Operation[]): string[] {
 }
 
 /**
- * Permissions that depend on the claim of a card, of operations that name none. A list is decided once for all of its cards, and the next card to
- * take is not known when that is decided: such a rule would allow or deny what it does not speak of. A card that is created has no claim.
+ * Permissions that depend on the claim of a card or on its question, of operations that do not know them. A list is decided once for all of its
+ * cards, and the next card to take is not known when that is decided: such a rule would allow or deny what it does not speak of. A card that is
+ * created has no claim.
  */
-function findClaimsWithoutCard({ vocabulary }: Engine, rows: readonly Operation[]): string[] {
-  const isAllowed = (row: Operation) => writesToCard(row) || row.id === 'cards.create'
-  return rows
-    .filter((row) => vocabulary.permissions.has(row.permission) && dependsOnClaim(vocabulary, row.permission) && !isAllowed(row))
-    .map(({ id, permission }) => `"${permission}" depends on the claim of a card; operation ${id} names no card that it changes`)
+function findUnknownGroups({ vocabulary }: Engine, rows: readonly Operation[]): string[] {
+  const knowsClaim = (row: Operation) => writesToCard(row) || row.id === 'cards.create'
+  return rows.flatMap((row) => {
+    const { id, permission } = row
+    const groups = vocabulary.permissions.get(permission)?.groups
+    if (groups === undefined) return []
+    const unknown = [
+      dependsOnClaim(vocabulary, permission) && !knowsClaim(row) && `the claim of a card; operation ${id} names no card that it changes`,
+      groups.includes('question') && id !== 'cards.answer' && `the question on a card; operation ${id} answers none`,
+    ]
+    return unknown.flatMap((what) => (what === false ? [] : [`"${permission}" depends on ${what}`]))
+  })
 }

@@ -9,6 +9,7 @@ import { blockerOperations } from './cards/blockers.ts'
 import { cardRelationOperations } from './cards/relations.ts'
 import { changeOperations } from './changes/operations.ts'
 import { claimOperations } from './claims/operations.ts'
+import { outcomeOperations } from './claims/outcomes.ts'
 import { columnOperations } from './columns/operations.ts'
 import { commentOperations } from './comments/operations.ts'
 import { fileOperations } from './files/operations.ts'
@@ -29,6 +30,7 @@ const rows: readonly Operation[] = [
   ...cardRelationOperations,
   ...blockerOperations,
   ...claimOperations,
+  ...outcomeOperations,
   ...labelOperations,
   ...subtaskOperations,
   ...commentOperations,

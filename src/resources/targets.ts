@@ -8,6 +8,7 @@ import type { PendingRemovals } from '../model/pending-removal.ts'
 import { isActive } from '../model/workspace.ts'
 import { keys, type Key } from '../store/keys.ts'
 import { partOf, type Part, type Read, type ValueOf } from '../store/reads.ts'
+import { claimReads } from './claims/reads.ts'
 import { shownCard, shownFile } from './pending-removals.ts'
 import type { CallerTexts, OperationRequest, Target, TargetRequest } from './operation.ts'
 
@@ -82,11 +83,11 @@ export const cardTarget = target(
   ([card, board, boardMember, removals]) => ({ card: shownCard(requireFound(card), removals), ...toBoard([board, boardMember]) }),
 )
 
-/** The card of `card_id` with its last claim, for an operation that ends it. */
-export const cardAndClaim = target(
-  (params, at, caller) => [...cardTarget.reads(params, at, caller), keys.claim(idOf('card', params['card_id']))],
-  cardTarget.from,
-)
+/** The card of `card_id` with its last claim and its readiness, for an operation that may change them. */
+export const cardAndClaim = target((params, at, caller) => {
+  const [id, card] = [idOf('card', params['card_id']), cardTarget.reads(params, at, caller)]
+  return [...card, ...claimReads(id, at + card.length), keys.readiness(id)]
+}, cardTarget.from)
 
 /** The card of `card_id` for an operation on what is on the card: a change of the card does not conflict with that. */
 export const parentCard = target(

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { ClaimRecord } from '../model/claim.ts'
+import type { Card } from '../model/card.ts'
+import { isStuck, type ClaimRecord } from '../model/claim.ts'
 import { changedKinds, type ChangedKind, type ChangeRecord } from '../model/change.ts'
 import { durations } from '../model/durations.ts'
 import { DAY, timestamp } from '../model/time.ts'
@@ -50,18 +51,17 @@ export class ChangeLog {
     for (const key of [...change.put.keys(), ...change.remove]) {
       const changed = describe(key, change, records, at)
       if (changed === undefined) continue
-      const { board_id, kind, id, action, epoch } = changed
+      const { board_id, done } = changed
       const { name, fetch } = indexes.changes(board_id)
       const { actor_id, token_id, request_id } = author
-      const record: ChangeRecord =
-        epoch === undefined
-          ? { at, kind, id, action, actor_id, token_id, request_id }
-          : { at, kind, id, action, epoch, actor_id, token_id, request_id }
-      const appended = append.get(name)
-      if (appended !== undefined) appended.values.push(record)
-      else {
-        append.set(name, { fetch, values: [record] })
-        if (!this.#scheduled.has(keys.tombstone(tombstoneIdOf(board_id, dayOf(now))))) unscheduled.push(tombstoneOf(board_id, now))
+      for (const { kind, id, action, ...more } of done) {
+        const record: ChangeRecord = { at, kind, id, action, ...more, actor_id, token_id, request_id }
+        const appended = append.get(name)
+        if (appended !== undefined) appended.values.push(record)
+        else {
+          append.set(name, { fetch, values: [record] })
+          if (!this.#scheduled.has(keys.tombstone(tombstoneIdOf(board_id, dayOf(now))))) unscheduled.push(tombstoneOf(board_id, now))
+        }
       }
     }
     if (append.size === 0) return change
@@ -116,17 +116,21 @@ function withTombstones(change: Change, tombstones: readonly Tombstone[]): Chang
   return withEntries(change, put, written, change.append)
 }
 
+/** What was done to an object. */
+type Done = Pick<ChangeRecord, 'kind' | 'id' | 'action' | 'epoch' | 'attempts' | 'reason'>
+
 /** What is changed on a board. */
-interface Described extends Pick<ChangeRecord, 'kind' | 'id' | 'action'> {
+interface Described {
   readonly board_id: string
-  readonly epoch: ChangeRecord['epoch'] | undefined
+  readonly done: readonly Done[]
 }
 
 /**
  * The object that a record is: undefined if it is on no board, or if the board or the card has been deleted.
  * @param at the present time
  */
-function describe(key: string, { put, remove }: Change, { before, known }: KnownRecords, at: string): Described | undefined {
+function describe(key: string, change: Change, records: KnownRecords, at: string): Described | undefined {
+  const [{ put, remove }, { before, known }] = [change, records]
   const [kind, id, userId] = key.split(':') as [kind: ChangedKind, id: string, userId?: string]
   if (!kinds.has(kind)) return undefined
   const old = before.get(key)?.value
@@ -137,23 +141,42 @@ function describe(key: string, { put, remove }: Change, { before, known }: Known
   const board_id = kind === 'board' ? id : (value.board_id ?? boardOfCard())
   if (board_id === undefined || known(keys.board(board_id)) === undefined) return undefined
   if (kind === 'claim') {
-    const done = describeClaim(old as ClaimRecord | undefined, put.get(key) as ClaimRecord | undefined, at)
-    return done && { board_id, kind, id, action: done.action, epoch: done.epoch }
+    const now = put.get(key) as ClaimRecord | undefined
+    return now && { board_id, done: describeClaim(id, old as ClaimRecord | undefined, now, hasSucceeded(id, change, records), at) }
   }
   const action: ChangeRecord['action'] = remove.has(key) ? 'deleted' : old === undefined ? 'created' : 'updated'
-  return { board_id, kind, id: userId ?? id, action, epoch: undefined }
+  return { board_id, done: [{ kind, id: userId ?? id, action }] }
 }
 
-/** What was done with a claim: undefined if it was renewed, or if it had run out when it was ended. */
-function describeClaim(
-  old: ClaimRecord | undefined,
-  now: ClaimRecord | undefined,
-  at: string,
-): Pick<ChangeRecord, 'action' | 'epoch'> | undefined {
-  if (now === undefined) return undefined
-  const { epoch, expires_at } = now
-  if (expires_at !== null) return epoch === old?.epoch ? undefined : { action: 'claimed', epoch }
-  return old?.expires_at != null && old.expires_at > at ? { action: 'released', epoch } : undefined
+/** What was done with a claim and with the work on its card. A renewal is nothing, and neither is the end of a claim that had run out. */
+function describeClaim(id: string, old: ClaimRecord | undefined, now: ClaimRecord, hasSucceeded: boolean, at: string): Done[] {
+  const { epoch, expires_at, attempts, question_id } = now
+  const claim = { kind: 'claim', id, epoch } as const
+  const work = { kind: 'work', id } as const
+  const isNew = expires_at !== null && epoch !== old?.epoch
+  if (old === undefined) return isNew ? [{ ...claim, action: 'claimed' }] : []
+  const hasRunOut = old.expires_at !== null && old.expires_at <= at
+  // What a success forgets in the same commit was an attempt, too.
+  const isLost = hasRunOut && !old.was_moved && (isNew || expires_at === null)
+  const failed = attempts > old.attempts ? attempts : isLost ? old.attempts + 1 : undefined
+  const isForgotten = (failed !== undefined || old.failed_at !== null) && now.failed_at === null && !hasSucceeded
+  const done: readonly (Done | false)[] = [
+    old.expires_at !== null && expires_at === null && !hasRunOut && { ...claim, action: 'released' },
+    failed !== undefined && { ...work, action: 'failed', attempts: failed, reason: failed === attempts ? now.reason : null },
+    isStuck(now, attempts) && !isStuck(old, old.attempts) && { ...work, action: 'stuck' },
+    question_id !== null && question_id !== old.question_id && { ...work, action: 'asked' },
+    old.question_id !== null && now.answer_id !== old.answer_id && { ...work, action: 'answered' },
+    isForgotten && { ...work, action: 'retried' },
+    isNew && { ...claim, action: 'claimed' },
+  ]
+  return done.filter((one) => one !== false)
+}
+
+/** Whether a commit completes a card, or moves it to another column: both forget its attempts. */
+function hasSucceeded(cardId: string, { put }: Change, { before }: KnownRecords): boolean {
+  const key = keys.card(cardId)
+  const [old, now] = [before.get(key)?.value as Card | undefined, put.get(key) as Card | undefined]
+  return now !== undefined && (now.column_id !== old?.column_id || (now.completed_at !== null && old.completed_at === null))
 }
 
 /** The id has a part of the board's, and the day. */

@@ -124,20 +124,23 @@ async function missingEntries(
   isValid: IsValid,
 ): Promise<IndexDamage[]> {
   const expected = scanned.flatMap(({ key, stored }) =>
-    (entriesOfAny(key, stored.value) ?? []).map((entry) => ({ key, stored, index: entry[0], entry: entry[1] })),
+    (entriesOfAny(key, stored.value) ?? [])
+      .filter(([, , hides]) => hides === undefined)
+      .map(([index, entry]) => ({ key, stored, index, entry, owners: ownersOf(index, entry) ?? [key] })),
   )
-  const keys = scanned.map(({ key }) => key)
+  const keys = [...new Set([...scanned.map(({ key }) => key), ...expected.flatMap(({ owners }) => owners)])]
   const only = expected.map(({ index, entry }) => rangeOf([index, entry]))
   const { records, ranges } = await readParts(store, partition, keys, only)
-  const revisions = new Map(records.map((record) => [record.key!, record.stored?.revision ?? null]))
-  const found = expected.flatMap(({ key, stored, index, entry }, i): IndexDamage[] => {
+  const present = new Map(records.map((record) => [record.key!, record.stored]))
+  const found = expected.flatMap(({ key, stored, index, entry, owners }, i): IndexDamage[] => {
     const { revision, value } = stored
-    if (ranges[i]!.entries[0] === entry || revisions.get(key) !== revision || !isValid(key, value)) return []
-    return [{ kind: 'missing', index, entry, owners: [[key, revision]] }]
+    if (ranges[i]!.entries[0] === entry || present.get(key)?.revision !== revision || !isValid(key, value)) return []
+    if (owners.some((owner) => hides(owner, present.get(owner)?.value, [index, entry]))) return []
+    return [{ kind: 'missing', index, entry, owners: owners.map((owner) => [owner, present.get(owner)?.revision ?? null]) }]
   })
-  const changed = records.flatMap(({ key, stored }, i) =>
-    stored === null || stored.revision === scanned[i]!.stored.revision ? [] : [{ key: key!, stored }],
-  )
+  const changed = records
+    .slice(0, scanned.length)
+    .flatMap(({ key, stored }, i) => (stored === null || stored.revision === scanned[i]!.stored.revision ? [] : [{ key: key!, stored }]))
   for (const record of changed) found.push(...(await missingEntries(store, partition, [record], isValid)))
   return found
 }
@@ -173,7 +176,8 @@ async function strayEntries(store: Store, partition: string, entries: readonly I
   const stored = new Map(records.map((record) => [record.key!, record.stored]))
   return entries.flatMap(([index, entry], i): IndexDamage[] => {
     const isPresent = ranges[i]!.entries[0] === entry
-    if (!isPresent || owners[i]!.some((key) => hasEntry(key, stored.get(key)?.value, [index, entry], isValid))) return []
+    const isHidden = owners[i]!.some((key) => hides(key, stored.get(key)?.value, [index, entry]))
+    if (!isPresent || (!isHidden && owners[i]!.some((key) => hasEntry(key, stored.get(key)?.value, [index, entry], isValid)))) return []
     return [{ kind: 'stray', index, entry, owners: owners[i]!.map((key) => [key, stored.get(key)?.revision ?? null]) }]
   })
 }
@@ -185,7 +189,17 @@ async function readParts(store: Store, partition: string, records: readonly stri
 function hasEntry(key: string, value: Value | undefined, [index, entry]: IndexEntry, isValid: IsValid): boolean {
   if (value === undefined) return false
   const entries = entriesOfAny(key, value)
-  return entries === undefined || entries.some(([name, text]) => name === index && text === entry) || !isValid(key, value)
+  return (
+    entries === undefined ||
+    entries.some(([name, text, hidden]) => hidden === undefined && name === index && text === entry) ||
+    !isValid(key, value)
+  )
+}
+
+/** Whether a record keeps an entry of another one out of the index. */
+function hides(key: string, value: Value | undefined, [index, entry]: IndexEntry): boolean {
+  const entries = value === undefined ? [] : (entriesOfAny(key, value) ?? [])
+  return entries.some(([name, text, hidden]) => hidden !== undefined && name === index && text === entry)
 }
 
 /** The index entries of a record. @returns undefined if it is so invalid that they cannot be computed */

@@ -1,6 +1,7 @@
 import type { Card } from '../model/card.ts'
 import type { ClaimRecord } from '../model/claim.ts'
 import type { FirstResponse } from '../model/idempotency.ts'
+import type { Readiness } from '../model/readiness.ts'
 import { keys, type Key } from './keys.ts'
 
 /** The name of an index, with the type of the records that its entries refer to. */
@@ -64,10 +65,14 @@ export const indexes = {
   cardsDone: (state: CardState, columnId: string, done: boolean) =>
     index(`${state}_cards_${done ? 'done' : 'open'}:${columnId}`, keys.card('')),
   /**
-   * cards of a column that are active, not completed, and have no blocker that is, by position. Whether the column is active is not known
-   * here, and what a claim would change is judged when they are read
+   * cards of a column that are active, not completed, have no blocker that is, and whose work does not wait, by position. Whether the column is
+   * active is not known here, and what a claim would change is judged when they are read
    */
   readyCards: (columnId: string) => index(`ready_cards:${columnId}`, keys.card('')),
+  /** cards of a board that would be ready if their work did not wait for a time, by that time: see {@link retryEntry} */
+  retriedCards: (boardId: string) => index(`retried_cards:${boardId}`, keys.card('')),
+  /** cards of a board that are active, not completed, and offered to nobody: why, and the card */
+  heldCards: (boardId: string) => index(`held_cards:${boardId}`, keys.card('')),
   /** cards that have a card as a blocker */
   blockedCards: (blockerId: string) => index(`blocked_cards:${blockerId}`, keys.card('')),
   /** cards of a board, or those that a user is assigned to in the workspace, by one of their times: see {@link sortedEntry}. By `completed_at`, only those that are completed */
@@ -139,6 +144,7 @@ export function ownersOf(name: string, entry: string): readonly string[] | undef
   if (kind === 'claims') return [`claim:${cardOfClaim(entry)}`]
   // The boards of a user are those that they created, and those that they are an explicit member of.
   if (name === indexes.boardsOf(id).name) return [fetch + last, `board_member:${last}:${id}`]
+  if (kind === 'retried_cards' || kind === 'held_cards') return [`readiness:${last}`]
   // A card without blockers has its entry itself. That of another one is its readiness's.
   return name === indexes.readyCards(id).name ? [fetch + last, `readiness:${last}`] : [fetch + last]
 }
@@ -156,6 +162,17 @@ export function claimEntry({ expires_at, card_id, token_hash }: ClaimRecord): st
 /** The card of an entry of {@link indexes.claims}. */
 export function cardOfClaim(entry: string): string {
   return entry.split(' ')[1] ?? ''
+}
+
+/** The entry of a card in {@link indexes.retriedCards}. */
+export function retryEntry({ not_before, column_id, position, card_id }: Readiness): string {
+  return `${not_before} ${column_id} ${position} ${card_id}`
+}
+
+/** The column of an entry of {@link indexes.retriedCards}, and the entry that the card would have in {@link indexes.readyCards}. */
+export function retriedCard(entry: string): { readonly columnId: string; readonly readyEntry: string } {
+  const [, columnId = '', position, cardId] = entry.split(' ')
+  return { columnId, readyEntry: `${position} ${cardId}` }
 }
 
 /** Follows every time. */

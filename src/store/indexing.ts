@@ -1,11 +1,12 @@
 import { blockersOf, isOpen, type Card } from '../model/card.ts'
 import { isActive } from '../model/workspace.ts'
-import { claimEntry, indexes, positionEntry, sortedEntry, timedSorts } from './indexes.ts'
+import type { Readiness } from '../model/readiness.ts'
+import { claimEntry, indexes, positionEntry, retryEntry, sortedEntry, timedSorts } from './indexes.ts'
 import { keys, type Key } from './keys.ts'
 import type { Change, Stored, Value } from './port.ts'
 
-/** An entry of an index. */
-export type IndexEntry = readonly [index: string, entry: string]
+/** An entry of an index. One that `hides` keeps out of the index what another record has there. */
+export type IndexEntry = readonly [index: string, entry: string, hides?: 'hides']
 type Keys = typeof keys
 type Indexing = {
   readonly [Name in keyof Keys]?: (value: ReturnType<Keys[Name]> extends Key<infer T> ? T : never, key: string) => readonly IndexEntry[]
@@ -38,8 +39,7 @@ const indexing: Indexing = {
   ],
   label: (label) => [[indexes.labels(label.board_id).name, `${label.created_at} ${label.id}`]],
   card: cardEntries,
-  readiness: ({ card_id, column_id, position, is_open, open_blocker_ids }) =>
-    is_open && open_blocker_ids.length === 0 ? [[indexes.readyCards(column_id).name, positionEntry({ position, id: card_id })]] : [],
+  readiness: readinessEntries,
   claim: (claim) => (claim.expires_at === null ? [] : [[indexes.claims(claim.board_id).name, claimEntry(claim)]]),
   subtask: (subtask) => [[indexes.subtasks(subtask.card_id).name, positionEntry(subtask)]],
   comment: (comment) => [[indexes.comments(comment.card_id).name, `${comment.created_at} ${comment.id}`]],
@@ -85,12 +85,26 @@ export function indexChanges(
   remove: ReadonlySet<string>,
 ): Change['indexes'] {
   const changes = new Map<string, { add: string[]; remove: string[] }>()
+  const hiding: (readonly [entry: IndexEntry, from: 'add' | 'remove', to: 'add' | 'remove'])[] = []
   const changeOf = (index: string) => changes.get(index) ?? changes.set(index, { add: [], remove: [] }).get(index)!
   for (const key of [...put.keys(), ...remove]) {
     const old = entriesIn(key, before.get(key)?.value)
     const written = entriesIn(key, put.get(key))
-    for (const [index, entry] of others(old, written)) changeOf(index).remove.push(entry)
-    for (const [index, entry] of others(written, old)) changeOf(index).add.push(entry)
+    for (const one of others(old, written)) {
+      if (one[2] === 'hides') hiding.push([one, 'remove', 'add'])
+      else changeOf(one[0]).remove.push(one[1])
+    }
+    for (const one of others(written, old)) {
+      if (one[2] === 'hides') hiding.push([one, 'add', 'remove'])
+      else changeOf(one[0]).add.push(one[1])
+    }
+  }
+  // Last: what the other record adds or removes in the same commit was hidden, or will be, so it is not.
+  for (const [[index, entry], from, to] of hiding) {
+    const change = changeOf(index)
+    const at = change[from].indexOf(entry)
+    if (at === -1) change[to].push(entry)
+    else change[from].splice(at, 1)
   }
   return changes
 }
@@ -113,6 +127,20 @@ function others(entries: readonly IndexEntry[], known: readonly IndexEntry[]): r
 
 function isSame([index, entry]: IndexEntry, other: IndexEntry | undefined): boolean {
   return other !== undefined && other[1] === entry && other[0] === index
+}
+
+function readinessEntries(readiness: Readiness): IndexEntry[] {
+  const { card_id, board_id, column_id, position, is_open, blocker_ids, open_blocker_ids, held, not_before } = readiness
+  if (!is_open) return []
+  const entries: IndexEntry[] = []
+  const ready = [indexes.readyCards(column_id).name, positionEntry({ position, id: card_id })] as const
+  const isOffered = held === null && not_before === null
+  // A card without blockers has the entry itself.
+  if (blocker_ids.length === 0 && !isOffered) entries.push([...ready, 'hides'])
+  if (blocker_ids.length > 0 && open_blocker_ids.length === 0 && isOffered) entries.push(ready)
+  if (held !== null) entries.push([indexes.heldCards(board_id).name, `${held} ${card_id}`])
+  else if (not_before !== null && open_blocker_ids.length === 0) entries.push([indexes.retriedCards(board_id).name, retryEntry(readiness)])
+  return entries
 }
 
 // Without lists that are concatenated: each change of a card asks for its entries twice.

@@ -1,5 +1,6 @@
 import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { blockersOf, isOpen, type Card } from '../model/card.ts'
+import { holdOf, type ClaimRecord } from '../model/claim.ts'
 import type { Readiness } from '../model/readiness.ts'
 import { indexes, lastWord, type Index } from './indexes.ts'
 import { keys, type Key } from './keys.ts'
@@ -16,6 +17,14 @@ export interface WrittenCard {
   readonly isNew: boolean
 }
 
+/** The claim of a card that a transaction writes. */
+export interface WrittenClaim {
+  /** of the card */
+  readonly id: string
+  readonly before: ClaimRecord | undefined
+  readonly after: ClaimRecord | undefined
+}
+
 /** The part of a transaction that is needed here. */
 interface Work {
   prefetch(request: { readonly counts: readonly Index<unknown>[] }): Awaitable<unknown>
@@ -28,23 +37,26 @@ interface Work {
 }
 
 /**
- * Writes what follows for the readiness of cards from the cards that a transaction writes. Each transaction does this before its commit, so
- * that every change that affects it has it in the same commit, whoever makes it. It can be repeated.
+ * Writes what follows for the readiness of cards from the cards and the claims that a transaction writes. Each transaction does this before its
+ * commit, so that every change that affects it has it in the same commit, whoever makes it. It can be repeated.
  */
-export function updateReadiness(tx: Work, written: readonly WrittenCard[]): Awaitable<void> {
+export function updateReadiness(tx: Work, written: readonly WrittenCard[], claims: readonly WrittenClaim[]): Awaitable<void> {
   const affected = written.filter(isAffected)
   const toggled = written.filter(({ before, after, isNew }) => !isNew && isOpen(before) !== isOpen(after))
-  if (affected.length + toggled.length === 0) return undefined
+  const held = claims.filter(({ before, after }) => holdOf(before) !== holdOf(after) || notBefore(before) !== notBefore(after))
+  if (affected.length + toggled.length + held.length === 0) return undefined
   return andThen(blockersAmong(tx, toggled), (blockers) => {
-    if (affected.length + blockers.length === 0) return undefined
-    return update(tx, affected, blockers)
+    if (affected.length + blockers.length + held.length === 0) return undefined
+    return update(tx, affected, blockers, held)
   })
 }
 
+const notBefore = (record: ClaimRecord | undefined) => record?.not_before ?? null
+
 /** Whether the readiness of a card can change by what is written of the card itself. */
-function isAffected({ before, after }: WrittenCard): boolean {
+function isAffected({ before, after, isNew }: WrittenCard): boolean {
   const [old, blockers] = [blockersOf(before), blockersOf(after)]
-  if (old.length + blockers.length === 0) return false
+  if (isNew && blockers.length === 0) return false
   if (before === undefined || after === undefined || isOpen(before) !== isOpen(after)) return true
   if (before.position !== after.position || before.column_id !== after.column_id) return true
   return old.length !== blockers.length || old.some((id, i) => id !== blockers[i])
@@ -64,17 +76,27 @@ function blockersAmong(tx: Work, cards: readonly WrittenCard[]): Awaitable<reado
   })
 }
 
-/** @param toggled the blockers that begin or cease to block */
-async function update(tx: Work, affected: readonly WrittenCard[], toggled: readonly WrittenCard[]): Promise<void> {
+/** @param toggled the blockers that begin or cease to block @param held the claims by which a card begins or ceases to wait */
+async function update(
+  tx: Work,
+  affected: readonly WrittenCard[],
+  toggled: readonly WrittenCard[],
+  held: readonly WrittenClaim[],
+): Promise<void> {
   const blocked: (readonly string[])[] = []
   for (const { id } of toggled) blocked.push((await tx.all(indexes.blockedCards(id), { entriesOnly: true })).entries.map(lastWord))
   const added = new Set(affected.flatMap(({ before, after }) => blockersOf(after).filter((id) => !blockersOf(before).includes(id))))
-  const ids = new Set([...affected.map(({ id }) => id), ...blocked.flat()])
-  await tx.read([...[...ids].map(keys.readiness), ...[...added].map(keys.card)])
-  for (const { id, before, after } of affected) {
-    const [old, open] = [blockersOf(before), tx.known(keys.readiness(id))?.open_blocker_ids ?? []]
+  const ids = new Set([...affected, ...held].map(({ id }) => id))
+  const cards = new Set([...added, ...held.map(({ id }) => id)])
+  await tx.read([...[...ids, ...blocked.flat()].map(keys.readiness), ...[...cards].map(keys.card)])
+  const claims = new Map(held.map(({ id, after }) => [id, { held: holdOf(after), not_before: notBefore(after) }]))
+  const unwritten = held.filter(({ id }) => !affected.some((one) => one.id === id))
+  const same = unwritten.map(({ id }) => ({ id, before: tx.known(keys.card(id)), after: tx.known(keys.card(id)) }))
+  for (const { id, before, after } of [...affected, ...same]) {
+    const known = tx.known(keys.readiness(id))
+    const [old, open] = [blockersOf(before), known?.open_blocker_ids ?? []]
     const isBlocking = (blocker: string) => (old.includes(blocker) ? open.includes(blocker) : isOpen(tx.known(keys.card(blocker))))
-    save(tx, id, after && readinessOf(after, blockersOf(after).filter(isBlocking)))
+    save(tx, id, after && readinessOf(after, blockersOf(after).filter(isBlocking), claims.get(id) ?? known))
   }
   for (const [i, { id: blocker, after }] of toggled.entries()) {
     for (const id of blocked[i]!) {
@@ -87,12 +109,16 @@ async function update(tx: Work, affected: readonly WrittenCard[], toggled: reado
   }
 }
 
-/** @returns undefined for a card without blockers */
-function readinessOf(card: Card, open_blocker_ids: readonly string[]): Readiness | undefined {
+/** @returns undefined for a card without blockers whose work does not wait */
+function readinessOf(
+  card: Card,
+  open_blocker_ids: readonly string[],
+  { held, not_before }: Pick<Readiness, 'held' | 'not_before'> = { held: null, not_before: null },
+): Readiness | undefined {
   const { id: card_id, board_id, column_id, position } = card
   const blocker_ids = blockersOf(card)
-  if (blocker_ids.length === 0) return undefined
-  return { card_id, board_id, column_id, position, is_open: isOpen(card), blocker_ids, open_blocker_ids }
+  if (blocker_ids.length === 0 && held === null && not_before === null) return undefined
+  return { card_id, board_id, column_id, position, is_open: isOpen(card), blocker_ids, open_blocker_ids, held, not_before }
 }
 
 function save(tx: Work, id: string, readiness: Readiness | undefined): void {

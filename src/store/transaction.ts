@@ -1,5 +1,6 @@
 import { andThen, type Awaitable } from '../model/awaitable.ts'
 import type { Card } from '../model/card.ts'
+import type { ClaimRecord } from '../model/claim.ts'
 import { randomText, type RandomSource } from '../model/ids.ts'
 import type { Index } from './indexes.ts'
 import type { Key } from './keys.ts'
@@ -19,7 +20,7 @@ import {
   type ValueOf,
 } from './reads.ts'
 import { merged, onlyRemoves, widened, Writes } from './writes.ts'
-import { updateReadiness, type WrittenCard } from './readiness.ts'
+import { updateReadiness, type WrittenCard, type WrittenClaim } from './readiness.ts'
 
 /** Length of a revision, in characters. */
 const REVISION_LENGTH = 20
@@ -233,8 +234,8 @@ export class Transaction {
    */
   commit(): Awaitable<void> {
     if (this.#writes.isEmpty) return undefined
-    // Readiness follows from the cards. Until the commit, the indexes of ready cards are as they were.
-    return andThen(updateReadiness(this, this.#writtenCards()), () => this.#commit())
+    // Readiness follows from the cards and their claims. Until the commit, the indexes of ready cards are as they were.
+    return andThen(updateReadiness(this, this.#writtenCards(), this.#writtenClaims()), () => this.#commit())
   }
 
   #writtenCards(): WrittenCard[] {
@@ -243,6 +244,14 @@ export class Transaction {
       before: this.#reads.get(key)?.value as Card | undefined,
       after: this.#writes.put.get(key) as Card | undefined,
       isNew: this.#created?.has(key) === true,
+    }))
+  }
+
+  #writtenClaims(): WrittenClaim[] {
+    return this.#writes.keysOf('claim:').map((key) => ({
+      id: key.slice('claim:'.length),
+      before: this.#reads.get(key)?.value as ClaimRecord | undefined,
+      after: this.#writes.put.get(key) as ClaimRecord | undefined,
     }))
   }
 

@@ -26,6 +26,9 @@ const CARD = 'Landing page'
 const ABSENT = 'brd_00000000000000000000'
 const REQUEST_ID = '4a2f0c1e-8f0b-4a57-9f0e-2f6d4f3b1c55'
 
+/** The header with the epoch of the first claim of a card. */
+const FIRST_CLAIM = { 'if-claim': '1' }
+
 /** The ids that the paths and the bodies of the examples name. */
 type Ids = Record<string, string>
 
@@ -128,13 +131,13 @@ class Recorder {
   }
 
   /** @returns undefined if the response has no JSON */
-  async record({ id, method, path, example, data }: Operation): Promise<RecordedExample | undefined> {
+  async record({ id, method, path, example, data, requiresClaim }: Operation): Promise<RecordedExample | undefined> {
     if (data.def.type === 'undefined') return undefined
     const ids = { ...this.#ids, ...(await this.#special(id)) }
     const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_all, name: string) => ids[name]!)
     const query = data.def.type === 'array' ? '?limit=2' : ''
     const body = example.body === undefined ? undefined : (JSON.parse(fill(JSON.stringify(example.body))) as unknown)
-    const reply = await this.#send(method, fill(path) + query, body)
+    const reply = await this.#send(method, fill(path) + query, body, requiresClaim ? FIRST_CLAIM : {})
     if (reply.status >= 300) throw new Error(`the example of ${id} failed: ${reply.status} ${JSON.stringify(reply.body)}`)
     const names = namesInPath(path)
     const params = Object.fromEntries(names.map((name) => [name, ids[name]!]))
@@ -147,9 +150,11 @@ class Recorder {
     const create = async (path: string, body: object) => ((await this.#send('POST', path, body)).body as { data: { id: string } }).data.id
     const createCard = (title: string) => create(`/boards/${board_id}/cards`, { column_id: this.#ids['column_id'], title })
     if (id === 'attachments.attach') return { card_id: await createCard('Texts') }
-    if (['claims.take', 'claims.read', 'claims.release'].includes(id)) {
+    if (/^claims\.(?!take_next)|^cards\.(answer|retry)/.test(id)) {
       const claimed = await createCard('Press release')
       if (id !== 'claims.take') await this.#send('PUT', `/cards/${claimed}/claim`, {})
+      if (id === 'cards.answer') await this.#send('POST', `/cards/${claimed}/claim/question`, { question: 'Which logo?' }, FIRST_CLAIM)
+      if (id === 'cards.retry') await this.#send('POST', `/cards/${claimed}/claim/failure`, { reason: 'No network.' }, FIRST_CLAIM)
       return { card_id: claimed }
     }
     if (id === 'cards.unassign') await this.#send('PUT', `/cards/${card_id}/assignees/${user_id}`)
@@ -172,6 +177,7 @@ class Recorder {
       not_found: () => this.#send('GET', `/boards/${ABSENT}`),
       precondition_failed: () =>
         this.#send('PATCH', `/boards/${other_board_id}`, { name: 'Spring' }, { 'if-match': '"00000000000000000000"' }),
+      precondition_required: () => this.#failWithoutClaim(),
       payload_too_large: () => this.#send('POST', '/boards', ' '.repeat(limits.jsonBytes + 1)),
       unsupported_media_type: () => this.#send('POST', '/boards', 'name=Spring', { 'content-type': 'application/x-www-form-urlencoded' }),
       validation_failed: () => this.#send('POST', '/boards', { name: '', colour: '#ff0000' }),
@@ -197,6 +203,11 @@ class Recorder {
     const { user_id } = ((await this.#send('GET', '/account')).body as { data: { user_id: string } }).data
     const { id } = ((await this.#send('POST', '/boards', { name: 'Autumn' })).body as { data: { id: string } }).data
     return this.#send('DELETE', `/boards/${id}/members/${user_id}`)
+  }
+
+  async #failWithoutClaim(): Promise<Reply> {
+    const { body } = await this.#send('GET', `/boards/${this.#ids['other_board_id']}/cards?limit=1`)
+    return this.#send('POST', `/cards/${(body as { data: { id: string }[] }).data[0]!.id}/claim/failure`, { reason: 'No network.' })
   }
 
   async #reuseKey(): Promise<Reply> {

@@ -231,7 +231,16 @@ async function writeRecords(
     if (facts['home.board'] !== 'deleted') create(keys.board(home.board_id), boardRecord(home.board_id, other.id, shared))
     if (facts['home.board'] === 'private_member') createMember(home.board_id, ids.caller)
   }
-  const column = { id: columnId, board_id: boardId, name: 'Column', position: 'a0', wip_limit: null, archived_at: null, ...times }
+  const column = {
+    id: columnId,
+    board_id: boardId,
+    name: 'Column',
+    position: 'a0',
+    wip_limit: null,
+    max_attempts: 5,
+    archived_at: null,
+    ...times,
+  }
   create(keys.column(columnId), column)
   create(keys.card(cardId), card)
   // A move to the first place changes something.
@@ -241,7 +250,15 @@ async function writeRecords(
   create(keys.label(label.id), label)
   create(keys.label(foreign.id), foreign)
   create(keys.subtask(subtaskId), { id: subtaskId, card_id: cardId, title: 'Subtask', completed_at: null, position: 'a0', ...times })
-  create(keys.comment(commentId), { id: commentId, card_id: cardId, author_id: ownerOf('comment.author'), body: 'Hello', ...times })
+  create(keys.comment(commentId), {
+    id: commentId,
+    card_id: cardId,
+    author_id: ownerOf('comment.author'),
+    body: 'Hello',
+    kind: 'comment',
+    answers: null,
+    ...times,
+  })
   for (const each of [attached, coverFile, unattached]) create(keys.file(each.id), each)
   for (const [attachment, { id: file_id, name, content_type, size }] of [
     [attachmentId, attached],

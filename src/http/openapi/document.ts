@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { uploadForm } from '../../resources/attachments/attachment.ts'
 import { claim } from '../../model/claim.ts'
 import { cardWithClaim } from '../../resources/cards/schema.ts'
-import { claimedCard } from '../../resources/claims/operations.ts'
+import { answered, claimedCard } from '../../resources/claims/operations.ts'
 import { programVersion } from '../../model/package-files.ts'
 import { LISTED } from '../../resources/included.ts'
 import type { Operation } from '../../resources/operation.ts'
@@ -83,7 +83,7 @@ function inputNames(operations: readonly Operation[]): Map<z.ZodType, string> {
 }
 
 /** Schemas with a name that are part of others. */
-const PARTS: readonly z.ZodType[] = [claim, cardWithClaim, claimedCard]
+const PARTS: readonly z.ZodType[] = [claim, cardWithClaim, claimedCard, answered]
 
 /** The names of the schemas of `data`, or of its items. */
 function outputNames(operations: readonly Operation[]): Map<z.ZodType, string> {

@@ -25,7 +25,7 @@ const OF_WRITES: readonly ErrorCode[] = ['idempotency_key_in_use', 'idempotency_
 
 /** The codes of all errors that an operation can answer, in the order of the table of errors. */
 export function errorCodesOf(forbiddable: ForbiddablePermissions, operation: Operation): readonly ErrorCode[] {
-  const { method, path, conflicts, codes: codesOfRow } = operation
+  const { method, path, conflicts, codes: codesOfRow, requiresClaim } = operation
   const codes = new Set<ErrorCode>([
     ...ALWAYS,
     ...(canForbid(forbiddable, operation) ? ['forbidden' as const] : []),
@@ -33,6 +33,7 @@ export function errorCodesOf(forbiddable: ForbiddablePermissions, operation: Ope
     ...(conflicts.length > 0 ? ['conflict' as const] : []),
     ...(method === 'GET' || method === 'DELETE' ? [] : WITH_BODY),
     ...(operation.isRead ? [] : OF_WRITES),
+    ...(requiresClaim ? ['precondition_required' as const] : []),
     ...codesOfRow,
     ...(isDownload(operation) ? ['range_not_satisfiable' as const] : []),
   ])

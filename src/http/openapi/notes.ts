@@ -41,9 +41,9 @@ export const notes: Readonly<Record<string, string>> = {
     'Everything is created in one commit, or nothing is. A label that is not one of this board is 404 with `parameter: label_id`, a user without access to the board 404 with `parameter: user_id`, and a blocker that is no card of this board 404 with `parameter: blocker_id`. The ids of the subtasks are in the list of the subtasks of the card. If-Match refers to the board. At most one of `before`, `after` and `to` can be given.',
   'cards.update': 'Members that are absent stay as they are. `due_at: null` removes the due time.',
   'cards.move':
-    'With only a `column_id`, the card goes to the end of that column. At most one of `before`, `after` and `to` can be given; `before` and `after` name a card of the destination. If the card is there already, nothing changes. A column that has as many active cards as its WIP limit allows takes no further one: that is 409 with `limit: "wip_limit"`. Within its own column, a card can always be moved.',
+    'With only a `column_id`, the card goes to the end of that column. At most one of `before`, `after` and `to` can be given; `before` and `after` name a card of the destination. If the card is there already, nothing changes. A column that has as many active cards as its WIP limit allows takes no further one: that is 409 with `limit: "wip_limit"`. Within its own column, a card can always be moved. In another column, its failed attempts are forgotten.',
   'cards.complete':
-    'Setting the present state changes nothing: a completed card keeps the time at which it was completed, and who completed it. Cards that it blocks may become ready with it; they do not change themselves.',
+    'Setting the present state changes nothing: a completed card keeps the time at which it was completed, and who completed it. Completion forgets that attempts have failed. Cards that it blocks may become ready with it; they do not change themselves.',
   'cards.archive': 'An archived card can be read by its id and is listed with `archived=true`. Archiving an archived card changes nothing.',
   'cards.restore': 'If its column is archived, the card is listed again when the column is restored.',
   'cards.delete': 'It cannot be undone. Archive a card instead to keep it. Files that were attached only here are removed after a day.',
@@ -58,10 +58,17 @@ export const notes: Readonly<Record<string, string>> = {
     'Both must be cards of one board; otherwise the response is 404 with `parameter: blocker_id`. A card cannot wait for itself, directly or through others. A blocker that is completed or archived stays, and blocks again when that is undone. One in an archived column still blocks: it is not archived itself. One that is deleted disappears from the card, which has a new ETag then.',
   'blockers.remove': 'If the card does not have the blocker, the response is 404 with `parameter: blocker_id`.',
   'claims.take_next':
-    'A card is ready if it is active, not completed and not claimed, its column is active, and none of its blockers is active and not completed. The response is 201 with the card and its `claim`, or 200 with `null` if there is none after `wait` seconds. Renew the claim with PUT /cards/{card_id}/claim before it runs out, send its `epoch` as `If-Claim` with each write, and complete the card or release the claim at the end. The claim ends when the card is completed or archived, its column is archived, or the token ends. A token that is rotated hands its claims to its successor.',
+    'A card is ready if the state of its work is `ready`, and its column is active. With `include=work`, the response has the work so far, and the last question that was answered. The response is 201 with the card and its `claim`, or 200 with `null` if there is none after `wait` seconds. Renew the claim with PUT /cards/{card_id}/claim before it runs out, send its `epoch` as `If-Claim` with each write, and complete the card or release the claim at the end. The claim ends when the card is completed or archived, its column is archived, or the token ends. A token that is rotated hands its claims to its successor.',
   'claims.take':
-    'Of a card that the calling token holds, it renews the claim: the epoch stays. With `If-Claim` it only renews, and never takes anew what was lost. A card that another token holds is 409 with `claim`. A card can be claimed although it is blocked.',
+    'Of a card that the calling token holds, it renews the claim: the epoch stays. With `If-Claim` it only renews, and never takes anew what was lost. A card that another token holds is 409 with `claim`. A card can be claimed although it is blocked, or waits for a time. One that is stuck, or waits for an answer, is 409 with its `work`.',
   'claims.release': 'If the token holds no claim of the card, nothing changes.',
+  'claims.fail':
+    'Only the holder can do this: without `If-Claim`, it is 428, and with another epoch 412. The response is the `work` of the card. After as many attempts in a row as its column allows (`max_attempts`), the card is `stuck`, and nobody gets it from POST /boards/{board_id}/claims until PUT /cards/{card_id}/completion, a move to another column, or POST /cards/{card_id}/retry.',
+  'claims.ask':
+    'Only the holder can do this: without `If-Claim`, it is 428, and with another epoch 412. The question is a comment with `kind: "question"`. The card is `waiting` until POST /cards/{card_id}/answer, or until the comment is deleted.',
+  'cards.answer':
+    'The answer is a comment with `kind: "answer"`, and `answers` is the question. If the card has no question that waits for an answer, it is 409. If-Match refers to the card.',
+  'cards.retry': 'A claim of the card goes on, and so does a question. If there is nothing to forget, nothing changes.',
   'claims.read': 'The response has no ETag: a claim runs out without a change.',
   'labels.create': 'If-Match refers to the board. Two labels may have the same name.',
   'labels.delete': 'From the response on, no card has the label any more.',

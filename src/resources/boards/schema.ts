@@ -30,7 +30,7 @@ export const boardVisibility = z.strictObject({
 })
 
 /** What a request for a board can include. */
-const boardParts = ['columns', 'cards', 'labels', 'members', 'counts', 'claim'] as const
+const boardParts = ['columns', 'cards', 'labels', 'members', 'counts', 'claim', 'work'] as const
 export type BoardPart = (typeof boardParts)[number]
 
 /** The query of boards.read. */

@@ -9,6 +9,7 @@ import { toEntries } from '../board-members/operations.ts'
 import { peopleOfBoard, peopleReads } from '../board-members/people.ts'
 import { firstPageReads, listCards } from '../cards/queries.ts'
 import { withClaims } from '../claims/present.ts'
+import { withWork } from '../claims/work.ts'
 import { cursorAtEnd, endOfChanges } from '../changes/feed.ts'
 import { countAll } from '../counts.ts'
 import type { OperationRequest } from '../operation.ts'
@@ -70,7 +71,7 @@ async function firstCards(
   const { tx, examine } = request
   const { cards, positionAfter, more } = await listCards(tx, boardId, ACTIVE, CARDS, examine, { isPrefetched: true })
   const { data, nextCursor } = toPage('cards.list', cards, positionAfter(cards.length - 1), more)
-  return { cards: [...(await withClaims(request, { include }, data))], cards_cursor: nextCursor }
+  return { cards: [...(await withWork(request, { include }, await withClaims(request, { include }, data)))], cards_cursor: nextCursor }
 }
 
 /** Reads who the members are, and counts. */

@@ -1,4 +1,6 @@
 import { blockersOf, type Card } from '../../model/card.ts'
+import type { WorkState } from '../../model/work.ts'
+import type { WorkStates } from './work-states.ts'
 
 /** In place of the id of an assignee: cards without one. */
 export const UNASSIGNED = 'none'
@@ -11,10 +13,12 @@ export interface CardFilter {
   readonly assignee_id?: string | undefined
   readonly label_id?: string | undefined
   readonly completed?: boolean | undefined
-  /** only cards that are ready (see {@link ReadyCards}), or only the others */
+  /** only cards that are ready (see {@link WorkStates}), or only the others */
   readonly ready?: boolean | undefined
-  /** the cards of the board that are claimed: none of them is ready. Only with `ready` */
-  readonly claimed?: ReadonlySet<string> | undefined
+  /** only cards whose work has one of these states */
+  readonly work_state?: ReadonlySet<WorkState> | undefined
+  /** the states of the cards of the board. Only with `ready` or `work_state` */
+  readonly states?: WorkStates | undefined
   /** only cards that are archived, by themselves or with their column; otherwise only active ones */
   readonly archived: boolean
   /** searched in title and description, without regard to case */
@@ -40,9 +44,24 @@ export function assigneeOf({ assignee_id }: Pick<CardFilter, 'assignee_id'>): st
 
 /** Whether no index of a column has exactly the cards that match a filter, so that cards are examined one by one. */
 export function needsScan(filter: CardFilter): boolean {
-  const { assignee_id, label_id, completed, ready, q, due_before, due_after, completed_before, completed_after, completed_by, blocker_id } =
-    filter
-  const examined = [q, blocker_id, due_before, due_after, completed_before, completed_after, completed_by]
+  const {
+    assignee_id,
+    label_id,
+    completed,
+    ready,
+    work_state,
+    states,
+    q,
+    due_before,
+    due_after,
+    completed_before,
+    completed_after,
+    completed_by,
+    blocker_id,
+  } = filter
+  const examined = [work_state, q, blocker_id, due_before, due_after, completed_before, completed_after, completed_by]
+  // No index of ready cards has those that are ready again.
+  if (ready === true && (states?.due.size ?? 0) > 0) return true
   if (assignee_id === UNASSIGNED || ready === false || examined.some((given) => given !== undefined)) return true
   return [assignee_id, label_id, completed, ready].filter((given) => given !== undefined).length > 1
 }
@@ -53,7 +72,7 @@ export function matcher(filter: CardFilter): (card: Card) => boolean {
   const text = q === undefined ? undefined : fold(q)
   const isDue = between(filter.due_after, filter.due_before)
   const isCompletedThen = between(filter.completed_after, filter.completed_before)
-  const unready = filter.ready === true ? filter.claimed : undefined
+  const unready = filter.ready === true ? filter.states?.claimed : undefined
   return (card) => {
     if (unready?.has(card.id) === true) return false
     if (board_id !== undefined && card.board_id !== board_id) return false

@@ -8,8 +8,9 @@ import { timestamp } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { createTombstone } from '../cascades.ts'
-import { endClaim } from '../claims/changes.ts'
-import { withClaimed, withClaims } from '../claims/present.ts'
+import { endClaim, endInSuccess, moveWork } from '../claims/changes.ts'
+import { withClaims } from '../claims/present.ts'
+import { withWork } from '../claims/work.ts'
 import { countAll } from '../counts.ts'
 import { includeParameter } from '../included.ts'
 import { atLeastOne, deleted, filteredList, operation, type OperationRequest } from '../operation.ts'
@@ -34,6 +35,7 @@ import {
   listedCard,
   listedCardOfBoard,
 } from './schema.ts'
+import { withStates } from './work-states.ts'
 
 /** Whether a card blocks others, which may become ready with its change, or may not be ready any more. */
 const isBlocker = (params: Readonly<Record<string, string>>) => [indexes.blockedCards(params['card_id']!)]
@@ -56,7 +58,7 @@ export const cardOperations = [
     },
     async run(request, { board }) {
       const { tx, query, examine } = request
-      const { cards, positionAfter, more } = await listCards(tx, board.id, await withClaimed(request, board.id, query), query, examine)
+      const { cards, positionAfter, more } = await listCards(tx, board.id, await withStates(request, board.id, query), query, examine)
       const items = await withInclusions(request, cards)
       return toPage('cards.list', items, positionAfter(items.length - 1), more)
     },
@@ -80,10 +82,11 @@ export const cardOperations = [
     id: 'cards.read',
     method: 'GET',
     path: '/cards/{card_id}',
-    summary: 'Returns a card. With ?include=counts,claim it has the numbers of its subtasks, comments and attachments, and who holds it.',
+    summary:
+      'Returns a card. With ?include=counts,claim,work it has the numbers of its subtasks, comments and attachments, who holds it, and what the work on it has come to.',
     needs: ['read', 'Card'],
     row: 'P2',
-    query: z.strictObject(includeParameter('counts', 'claim')),
+    query: z.strictObject(includeParameter('counts', 'claim', 'work')),
     data: cardWithCounts,
     target: cardTarget,
     run(request, { card }) {
@@ -172,7 +175,7 @@ export const cardOperations = [
     bodyRule: notNextToItself('card_id'),
     conflicts: [capacityMessage('cardsPerBoard'), WIP_LIMIT, ...destinationConflicts],
     example: { body: { column_id: '{column_id}', to: 'first' } },
-    target: cardTarget,
+    target: cardAndClaim,
     related: ({ tx, body }, { board, card: moved }) => loadDestination(tx, board, body, moved.column_id, [keys.column(moved.column_id)]),
     async run(request, { card: moved, ...destination }) {
       requireOpen(destination)
@@ -183,6 +186,7 @@ export const cardOperations = [
       const isHidden = request.tx.known(keys.column(moved.column_id))?.archived_at != null
       if (isHidden && moved.archived_at === null) await requireCardCapacity(request.tx, moved.board_id, { cards: 1 })
       if (!isInColumn && moved.archived_at === null) await requireWipCapacity(request.tx, column)
+      if (!isInColumn) await moveWork(request, moved.id, column)
       const position = await positionAt(request.tx, cardsOf(column.id), placement ?? AT_END, isInColumn ? moved : undefined)
       return saveResource(request, keys.card, moved, { column_id: column.id, position })
     },
@@ -203,7 +207,7 @@ export const cardOperations = [
     async run(request, loaded) {
       const { completed } = request.body
       if ((loaded.card.completed_at !== null) === completed) return { data: loaded.card }
-      if (completed) await endClaim(request.tx, loaded.card.id)
+      if (completed) await endInSuccess(request, loaded.card.id)
       const done = { completed_at: timestamp(request.clock), completed_by_id: request.caller.userId }
       return saveResource(request, keys.card, loaded.card, completed ? done : { completed_at: null, completed_by_id: null })
     },
@@ -220,7 +224,7 @@ export const cardOperations = [
     target: cardAndClaim,
     counts: isBlocker,
     async run(request, loaded) {
-      await endClaim(request.tx, loaded.card.id)
+      await endClaim(request, loaded.card.id)
       return setArchived(request, keys.card, loaded.card, true)
     },
   }),
@@ -234,7 +238,7 @@ export const cardOperations = [
     row: 'P9',
     data: card,
     conflicts: [capacityMessage('cardsPerBoard'), WIP_LIMIT],
-    target: cardTarget,
+    target: cardAndClaim,
     counts: isBlocker,
     async run(request, { card: restored }) {
       const { tx } = request
@@ -274,7 +278,7 @@ async function withInclusions(
   cards: readonly Card[],
 ): Promise<readonly z.infer<typeof cardWithCounts>[]> {
   const { tx, query } = request
-  const items = await withClaims(request, query, cards)
+  const items = await withWork(request, query, await withClaims(request, query, cards))
   if (query.include?.has('counts') !== true) return items
   const counts = await countAll(tx, cards.map(cardCountIndexes))
   return items.map((item, i) => ({ ...item, counts: counts[i] as z.infer<typeof cardWithCounts>['counts'] }))

@@ -13,7 +13,7 @@ import { shownCard } from '../pending-removals.ts'
 import type { OperationRequest } from '../operation.ts'
 import { Examination } from './examination.ts'
 import { assigneeOf, matcher, needsScan, type CardFilter } from './filter.ts'
-import { ReadyCards } from './ready.ts'
+import { asksForWork, hasWantedState } from './work-states.ts'
 import { findStart, readPosition, writePosition, type Segment, type Start } from './positions.ts'
 
 /** Cards in the order of their list. */
@@ -123,7 +123,6 @@ class CardReader {
   readonly found: { card: Card; segment: Segment }[] = []
   readonly #request: CardRequest
   readonly #matches: (card: Card) => boolean
-  readonly #ready: ReadyCards
   /** the characters of the descriptions of the cards that were found */
   #characters = 0
   /** undefined: the index of a segment has exactly the cards that match */
@@ -132,9 +131,8 @@ class CardReader {
   constructor(request: CardRequest) {
     const { tx, filter, examine } = request
     this.#request = request
-    this.#ready = new ReadyCards(tx, filter.claimed)
-    const matches = matcher(filter)
-    this.#matches = judgesReady(filter) ? (card) => matches(card) && this.#ready.has(card) === filter.ready : matches
+    const [matches, { states }] = [matcher(filter), filter]
+    this.#matches = judgesWork(filter) ? (card) => matches(card) && hasWantedState(filter, states!.of(card)) : matches
     this.#examination = examine && new Examination(tx, examine, this.#matches)
   }
 
@@ -150,7 +148,7 @@ class CardReader {
     const afterOf = ({ column, state }: Segment) => (start?.columnId === column.id && start.state === state ? start.cardEntry : undefined)
     const reads = readsOf(segments, filter, (segment) => this.#options(afterOf(segment), firstStep))
     await this.#examination?.beforeRead(segments.length)
-    if (judgesReady(filter)) await this.#ready.load(segments.map(({ column }) => column.id))
+    if (judgesWork(filter)) await filter.states!.load(segments.map(({ column }) => column.id))
     const first = await tx.load(reads)
     for (const [i, segment] of segments.entries()) {
       let { entries, values, isCut } = first.ranges[i]!
@@ -189,9 +187,9 @@ class CardReader {
   }
 }
 
-/** Whether each card is asked whether it is ready: the index of ready cards alone does not answer the filter. All archived ones are not. */
-function judgesReady(filter: CardFilter): boolean {
-  return filter.ready !== undefined && !filter.archived && needsScan(filter)
+/** Whether each card is asked for the state of its work: the index of ready cards alone does not answer the filter. No archived one is ready. */
+function judgesWork(filter: CardFilter): boolean {
+  return asksForWork(filter.archived ? { work_state: filter.work_state } : filter) && needsScan(filter)
 }
 
 /** What is read of segments: their cards, and their order records. */

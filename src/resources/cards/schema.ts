@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { booleanParameter, NO_CURSOR, pageQuery } from '../../listing/pages.ts'
+import { booleanParameter, NO_CURSOR, pageQuery, wordsParameter } from '../../listing/pages.ts'
 import { onePlacement, place } from '../../listing/placement.ts'
 import { card } from '../../model/card.ts'
 import { claim } from '../../model/claim.ts'
+import { work, workStates } from '../../model/work.ts'
 import { documented, givenIdField, userIdField, OWN_ID } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
 import { atMost, line, prose, time } from '../../model/text.ts'
@@ -91,20 +92,21 @@ export const cardCover = z.strictObject({
   attachment_id: givenIdField('attachment', 'An attachment of this card whose `content_type` begins with `image/`.'),
 })
 
-/** A card, with its claim if the query asks for it. */
+/** A card, with its claim and its work if the query asks for them. */
 export const cardWithClaim = documented(
   card.extend({
     claim: documented(claim.nullable(), {
       description: 'The claim of the card; null if nobody holds it. Only with `include=claim`.',
     }).optional(),
+    work: documented(work.optional(), { description: 'Only with `include=work`.' }),
   }),
-  { id: 'CardWithClaim', description: 'A card, with its claim if the request asks for it.' },
+  { id: 'CardWithClaim', description: 'A card, with its claim and its work if the request asks for them.' },
 )
 
 /** A card, with counts if the query asks for them. */
 export const cardWithCounts = documented(cardWithClaim.extend(countsShape('subtasks', 'comments', 'attachments')), {
   id: 'CardWithCounts',
-  description: 'A card, with counts and its claim if the request asks for them.',
+  description: 'A card, with counts, its claim and its work if the request asks for them.',
 })
 
 /** A card of a list of one board. */
@@ -118,10 +120,11 @@ const filters = {
   label_id: idParameter('label', 'Only cards with this label.').optional(),
   completed: booleanParameter.describe('Only cards that are completed, or only those that are not.').optional(),
   ready: booleanParameter
-    .describe(
-      'Only cards that are ready, or only the others. Ready: active, not completed, not claimed, and no blocker is active and not completed.',
-    )
+    .describe('Only cards that are ready, or only the others. Ready: the state of their work is `ready`, and their column is active.')
     .optional(),
+  work_state: documented(wordsParameter(workStates).optional(), {
+    description: 'Only cards whose work has one of these states (see `Work`).',
+  }),
   archived: booleanParameter
     .describe('Whether to list the archived cards instead of the active ones. The cards of an archived column are archived.')
     .default(false),
@@ -136,7 +139,7 @@ const filters = {
 export const cardListQuery = z.strictObject({
   ...pageQuery('cards.list'),
   ...filters,
-  ...includeParameter('counts', 'claim', 'etag'),
+  ...includeParameter('counts', 'claim', 'work', 'etag'),
 })
 
 /** The orders in which cards of all boards are listed. */
@@ -184,7 +187,7 @@ export const cardSearchQuery = z
     completed_before: time.describe('Only cards that were completed before this time.').optional(),
     completed_after: time.describe('Only cards that were completed at this time or later.').optional(),
     completed_by: userIdParameter('Only cards that this user has completed.').optional(),
-    ...includeParameter('claim', 'etag'),
+    ...includeParameter('claim', 'work', 'etag'),
     sort: documented(z.enum(cardSorts, { error: `must be one of ${cardSorts.join(', ')}` }).default('updated_at'), {
       description:
         'What the cards are sorted by. `position`: board by board, the oldest first, and each as GET /boards/{board_id}/cards lists it. `due_at`: cards without a due time follow all others. `completed_at`: only completed cards are listed.',

@@ -3,15 +3,16 @@ import type { Column } from '../../model/column.ts'
 import { entriesOfWord, indexes, sortedGroup, sortedPlace, type CardState, type Index, type TimedSort } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { RangeOptions } from '../../store/reads.ts'
-import { withClaimed, withClaims } from '../claims/present.ts'
+import { withClaims } from '../claims/present.ts'
+import { withWork } from '../claims/work.ts'
 import type { Candidates, OperationRequest } from '../operation.ts'
 import { Examination } from './examination.ts'
 import { assigneeOf, matcher, UNASSIGNED } from './filter.ts'
 import { listCards, presentCards } from './queries.ts'
-import { ReadyCards } from './ready.ts'
 import { isDescending, searchOrder, type CardSearchQuery } from './schema.ts'
 import { placeOfBoard, SearchedBoards } from './searched-boards.ts'
 import { Selection } from './selection.ts'
+import { asksForWork, hasWantedState, withStates, WorkStates } from './work-states.ts'
 
 type SearchRequest = OperationRequest<CardSearchQuery, any>
 
@@ -23,11 +24,9 @@ const FIRST_ENTRIES_AT_ONCE = 128
 export async function searchCards(request: SearchRequest, after: string | undefined, limit: number): Promise<Candidates<Card>> {
   const order = searchOrder(request.query)
   const found = await findCards(request, after?.slice(order.length), limit)
-  const cards = await withClaims(
-    request,
-    request.query,
-    found.candidates.flatMap(({ item }) => (item === undefined ? [] : [item.data])),
-  )
+  const { query } = request
+  const listed = found.candidates.flatMap(({ item }) => (item === undefined ? [] : [item.data]))
+  const cards = await withWork(request, query, await withClaims(request, query, listed))
   const byId = new Map(cards.map((card) => [card.id, card]))
   const candidates = found.candidates.map(({ position, item }) => ({
     position: order + position,
@@ -68,7 +67,7 @@ async function byPosition(
     const { cards, positionAfter, more } = await listCards(
       tx,
       context.board.id,
-      await withClaimed(request, context.board.id, query),
+      await withStates(request, context.board.id, query),
       part,
       examine,
       { reverse },
@@ -136,9 +135,8 @@ class TimedSearch {
   readonly #selection: Selection
   readonly #matches: (card: Card) => boolean
   readonly #columns = new Map<string, Column | undefined>()
-  readonly #ready: ReadyCards
-  /** the cards that are claimed, by their boards */
-  readonly #claimed = new Map<string, ReadonlySet<string>>()
+  /** by their boards */
+  readonly #states = new Map<string, WorkStates>()
 
   constructor(
     request: SearchRequest,
@@ -156,7 +154,6 @@ class TimedSearch {
     this.#isDescending = isDescending(query)
     this.#selection = new Selection(limit, (card) => sortedPlace(sort, card), this.#isDescending)
     this.#matches = matcher(query)
-    this.#ready = new ReadyCards(request.tx)
   }
 
   /** Whether a card belongs to the page as far as it tells by itself. */
@@ -264,20 +261,22 @@ class TimedSearch {
       const column = this.#columns.get(card.column_id)
       const isArchived = card.archived_at !== null || column?.archived_at !== null
       const isListed =
-        this.#boards.get(card.board_id) !== undefined && isArchived === this.#query.archived && (await this.#isReadyAsWanted(card))
+        this.#boards.get(card.board_id) !== undefined && isArchived === this.#query.archived && (await this.#hasWantedState(card))
       const dropped = isListed ? this.#selection.add(card) : [card]
       for (const { id } of dropped) tx.forget(keys.card(id))
     }
   }
 
   /** @param card one in the state that the search is about */
-  async #isReadyAsWanted(card: Card): Promise<boolean> {
-    const { ready, archived } = this.#query
-    if (ready === undefined || archived) return ready !== true
-    await this.#ready.load([card.column_id])
-    const known = this.#claimed.get(card.board_id) ?? (await withClaimed(this.#request, card.board_id, { ready })).claimed!
-    this.#claimed.set(card.board_id, known)
-    return (this.#ready.has(card) && !known.has(card.id)) === ready
+  async #hasWantedState(card: Card): Promise<boolean> {
+    const { ready, work_state, archived } = this.#query
+    if (archived && ready === true) return false
+    const wanted = archived ? { work_state } : { ready, work_state }
+    if (!asksForWork(wanted)) return true
+    const states = this.#states.get(card.board_id) ?? (await WorkStates.of(this.#request, card.board_id))
+    this.#states.set(card.board_id, states)
+    await states.load([card.column_id])
+    return hasWantedState(wanted, states.of(card))
   }
 }
 

@@ -13,6 +13,7 @@ import type { Transaction } from '../../store/transaction.ts'
 import { toAttachment } from '../attachments/attachment.ts'
 import { toEntry } from '../board-members/operations.ts'
 import { readClaims } from '../claims/present.ts'
+import { readWorks } from '../claims/work.ts'
 import type { OperationRequest } from '../operation.ts'
 import { shownCard, shownFile } from '../pending-removals.ts'
 
@@ -106,11 +107,15 @@ async function objectsOf(
   const removals = records.at(-1) as PendingRemovals | undefined
   const claimed = changed.filter((name) => name.startsWith('claim ')).map((name) => name.slice('claim '.length))
   const claims = new Map((await readClaims(request, claimed)).map(({ live }, i) => [claimed[i]!, live ?? null]))
+  const worked = changed.filter((name) => name.startsWith('work ')).map((name) => name.slice('work '.length))
+  const cards = (await tx.read(worked.map((id) => keys.card(id)))).filter((card) => card !== undefined)
+  const works = new Map((await readWorks(request, cards)).map((work, i) => [cards[i]!.id, work]))
   const objects = new Map(
     changed.map((name, i): readonly [string, Change['data']] => {
       const [kind, id] = name.split(' ') as [ChangedKind, string]
       const [record, owner, file] = records.slice(REFERENCES * i, REFERENCES * (i + 1))
       if (kind === 'claim') return [name, claims.get(id)!]
+      if (kind === 'work') return [name, works.get(id) ?? null]
       const parents = { owner, file, board }
       return [name, record === undefined || owner === undefined ? null : toObject(kind, record, parents, removals)]
     }),
@@ -129,7 +134,7 @@ function referencesOf(kind: ChangedKind, id: string, board: FeedBoard, at: numbe
   if (kind === 'board_member') return [keys.boardMember(board.id, id), keys.membership(id), keys.membership(id)]
   const isOnCard = kind === 'subtask' || kind === 'comment' || kind === 'attachment'
   const owner = isOnCard ? keys.card(`{${at}.card_id}`) : keys.board(board.id)
-  return [keys[kind](id), owner, kind === 'attachment' ? keys.file(`{${at}.file_id}`) : owner]
+  return [kind === 'work' ? keys.card(id) : keys[kind](id), owner, kind === 'attachment' ? keys.file(`{${at}.file_id}`) : owner]
 }
 
 /** The records that the representation of an object depends on. */

@@ -6,13 +6,18 @@ import { type Card, card } from '../../model/card.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { requireNamed } from '../cards/named.ts'
-import { deleted, operation } from '../operation.ts'
+import { includeParameter } from '../included.ts'
+import { deleted, operation, writeQuery, type OperationRequest } from '../operation.ts'
 import { capacityMessage } from '../capacity.ts'
 import { deletedResult } from '../writes.ts'
 import { endClaim, grantClaim, requireClaimCapacity } from './changes.ts'
-import { claimReads, isHeldBy, readClaim } from './present.ts'
+import { isHeldBy, readClaim } from './present.ts'
+import { claimReads } from './reads.ts'
 import { findReadyCard } from './ready.ts'
+import { readWorks } from './work.ts'
 import { claim, claimSeconds } from '../../model/claim.ts'
+import { comment } from '../../model/comment.ts'
+import { work } from '../../model/work.ts'
 import { documented, givenIdField } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
 
@@ -36,8 +41,23 @@ const claimNext = z.strictObject({
 /** The claim of a card, or null. */
 const cardClaim = documented(claim.nullable(), { id: 'CardClaim', description: 'The claim of a card; null if nobody holds it.' })
 
+/** A question that was answered. */
+export const answered = documented(z.strictObject({ question: comment, answer: comment }), {
+  id: 'AnsweredQuestion',
+  description: 'The last question about a card that was answered.',
+})
+
 /** A card with its claim. */
-export const claimedCard = documented(card.extend({ claim }), { id: 'ClaimedCard', description: 'A card that is claimed.' })
+export const claimedCard = documented(
+  card.extend({
+    claim,
+    work: documented(work.optional(), { description: 'Only with `include=work`.' }),
+    answered: documented(answered.nullable(), {
+      description: 'Its last question that was answered; null if there is none. Only with `include=work`.',
+    }).optional(),
+  }),
+  { id: 'ClaimedCard', description: 'A card that is claimed.' },
+)
 
 /** A card that was taken. */
 const nextCard = documented(claimedCard.nullable(), {
@@ -46,6 +66,7 @@ const nextCard = documented(claimedCard.nullable(), {
 })
 
 const HELD = 'Another token holds the card.'
+const WAITS = 'The card is stuck, or waits for an answer: see its `work`.'
 const CLOSED = 'The card is completed or archived, or its column is archived.'
 
 /** The card of `card_id` with its column and its claim. */
@@ -68,6 +89,7 @@ export const claimOperations = [
     needs: ['take', 'Claim'],
     row: 'X9',
     entity: undefined,
+    query: writeQuery.extend(includeParameter('work')),
     body: claimNext,
     data: nextCard,
     status: 201,
@@ -89,8 +111,10 @@ export const claimOperations = [
           awaited: { index: indexes.changes(board.id), seconds: wait, until: next === undefined ? undefined : Date.parse(next) },
         }
       }
-      const { claim, event } = grantClaim(request, found.card, found.claim, ttl)
-      return { data: { ...found.card, claim }, location: `/cards/${found.card.id}`, entity: null, claimed: event }
+      const { card, column } = found
+      const { claim, event } = grantClaim(request, card, column, found.claim, ttl)
+      const included = request.query.include?.has('work') === true ? await readIncluded(request, card) : undefined
+      return { data: { ...card, claim, ...included }, location: `/cards/${card.id}`, entity: null, claimed: event }
     },
   }),
 
@@ -104,15 +128,19 @@ export const claimOperations = [
     entity: undefined,
     body: claimTake,
     data: cardClaim,
-    conflicts: [HELD, CLOSED, capacityMessage('claimsPerBoard')],
+    conflicts: [HELD, CLOSED, WAITS, capacityMessage('claimsPerBoard')],
     example: { body: { ttl: 300 } },
     target: claimableCard,
     async run(request, { card, column }) {
       const claim = await readClaim(request, card.id)
       if (claim.live !== undefined && !isHeldBy(claim.live, request.caller)) throw conflict(HELD, { claim: claim.live })
       if (!isOpen(card, column)) throw conflict(CLOSED)
-      if (claim.live === undefined) await requireClaimCapacity(request, card.board_id)
-      const granted = grantClaim(request, card, claim, request.body.ttl)
+      if (claim.live === undefined) {
+        await requireClaimCapacity(request, card.board_id)
+        const [work] = await readWorks(request, [card])
+        if (work!.state === 'stuck' || work!.state === 'waiting') throw conflict(WAITS, { work })
+      }
+      const granted = grantClaim(request, card, column, claim, request.body.ttl)
       return { data: granted.claim, claimed: granted.event }
     },
   }),
@@ -129,7 +157,7 @@ export const claimOperations = [
     target: parentCard,
     async run(request, { card }) {
       const { live } = await readClaim(request, card.id)
-      if (live !== undefined && isHeldBy(live, request.caller)) await endClaim(request.tx, card.id)
+      if (live !== undefined && isHeldBy(live, request.caller)) await endClaim(request, card.id)
       return deletedResult(card.id)
     },
   }),
@@ -146,6 +174,15 @@ export const claimOperations = [
     run: async (request, { card }) => ({ data: (await readClaim(request, card.id)).live ?? null }),
   }),
 ]
+
+/** What the next worker has to know of a card: the work so far, and what was answered. */
+async function readIncluded(request: Pick<OperationRequest, 'tx' | 'clock'>, card: Card) {
+  const { tx } = request
+  const [work] = await readWorks(request, [card])
+  const answerId = tx.known(keys.claim(card.id))?.answer_id ?? null
+  const [answer, question] = answerId === null ? [] : await tx.read([keys.comment(answerId), keys.comment('{0.answers}')])
+  return { work: work!, answered: answer && question ? { question, answer } : null }
+}
 
 function isOpen(card: Card, column: Column): boolean {
   return card.completed_at === null && card.archived_at === null && column.archived_at === null

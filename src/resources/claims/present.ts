@@ -1,6 +1,6 @@
 import type { Caller } from '../../authz/context.ts'
 import { stateOf } from '../../auth/tokens/lifecycle.ts'
-import type { Claim, ClaimRecord } from '../../model/claim.ts'
+import { isAttempt, type Claim, type ClaimRecord } from '../../model/claim.ts'
 import { timestamp } from '../../model/time.ts'
 import type { TokenRecord } from '../../model/token.ts'
 import { cardOfClaim, indexes } from '../../store/indexes.ts'
@@ -8,6 +8,7 @@ import { keys, type Key } from '../../store/keys.ts'
 import { PAGE_SIZE, type Read } from '../../store/reads.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import type { OperationRequest } from '../operation.ts'
+import { claimReads } from './reads.ts'
 
 // A claim counts if it has not been ended, has not run out, and its token is active. The end of a token is so the end of all its claims, for
 // the very next read: no record of a claim has to be touched.
@@ -16,15 +17,12 @@ type Work = Pick<OperationRequest, 'tx' | 'clock'>
 
 /** The last claim of a card, and what it counts as. */
 export interface CardClaim {
-  /** undefined: the card was never claimed */
+  /** as it is stored. undefined: the card was never claimed */
   readonly record: ClaimRecord | undefined
+  /** as it counts now: a claim that has run out, or whose token has ended, is an attempt (api: Contract 4, number 2) */
+  readonly settled: ClaimRecord | undefined
   /** undefined: nobody holds the card */
   readonly live: Claim | undefined
-}
-
-/** What is read of the claim of a card. @param at the index of the first of these references in the read */
-export function claimReads(cardId: string, at: number) {
-  return [keys.claim(cardId), keys.token(`{${at}.token_hash}`)] as const
 }
 
 /** Reads the claims of cards, as they are now. The transaction relies on them. */
@@ -34,8 +32,13 @@ export async function readClaims({ tx, clock }: Work, cardIds: readonly string[]
   const found: CardClaim[] = []
   for (const [i] of cardIds.entries()) {
     const record = records[2 * i] as ClaimRecord | undefined
-    const token = isCurrent(record, now) ? await holderOf(tx, records[2 * i + 1] as TokenRecord | undefined, now) : undefined
-    found.push({ record, live: record && token && toClaim(record, token) })
+    if (record?.expires_at == null) {
+      found.push({ record, settled: record, live: undefined })
+      continue
+    }
+    const token = await lastToken(tx, records[2 * i + 1] as TokenRecord | undefined)
+    if (now < Date.parse(record.expires_at) && isActive(token, now)) found.push({ record, settled: record, live: toClaim(record, token) })
+    else found.push({ record, settled: settle(record, token), live: undefined })
   }
   return found
 }
@@ -46,18 +49,25 @@ export async function readClaim(work: Work, cardId: string): Promise<CardClaim> 
   return claim!
 }
 
-function isCurrent(record: ClaimRecord | undefined, now: number): boolean {
-  return record?.expires_at != null && now < Date.parse(record.expires_at)
+/** The record of a claim that has ended without another outcome. It ended when it ran out, or before that with its token. */
+function settle(record: ClaimRecord, token: TokenRecord | undefined): ClaimRecord {
+  if (!isAttempt(record)) return { ...record, expires_at: null }
+  const ends = [record.expires_at!, token?.revoked_at ?? record.expires_at!].toSorted()
+  return { ...record, expires_at: null, attempts: record.attempts + 1, reason: null, failed_at: ends[0]!, not_before: null }
 }
 
-/** The token that holds what a token has taken: itself, or its successor. @returns undefined if it has ended */
-async function holderOf(tx: Transaction, token: TokenRecord | undefined, now: number): Promise<TokenRecord | undefined> {
+function isActive(token: TokenRecord | undefined, now: number): token is TokenRecord {
+  return token !== undefined && stateOf(token, now) === 'active'
+}
+
+/** The token that holds what a token has taken: itself, or its last successor. */
+async function lastToken(tx: Transaction, token: TokenRecord | undefined): Promise<TokenRecord | undefined> {
   let holder = token
   while (holder !== undefined && holder.replaced_by !== null) {
     const successor: readonly [Key<{ hash: string }>, Key<TokenRecord>] = [keys.tokenHash(holder.replaced_by), keys.token('{0.hash}')]
     ;[, holder] = await tx.read(successor)
   }
-  return holder !== undefined && stateOf(holder, now) === 'active' ? holder : undefined
+  return holder
 }
 
 function toClaim({ card_id, epoch, expires_at, renewed_at }: ClaimRecord, { id, user_id }: TokenRecord): Claim {
@@ -87,7 +97,7 @@ export async function readClaimedCards({ tx, clock }: Work, { index, options }: 
   for (let after = options.after; ;) {
     const { entries, values } = await tx.range(index, { ...options, after })
     for (const [i, entry] of entries.entries()) {
-      if ((await holderOf(tx, values[i], now)) === undefined) continue
+      if (!isActive(await lastToken(tx, values[i]), now)) continue
       next ??= entry.slice(0, entry.indexOf(' '))
       cardIds.add(cardOfClaim(entry))
     }
@@ -113,15 +123,4 @@ export async function withClaims<Item extends { readonly id: string }>(
     cards.map(({ id }) => id),
   )
   return cards.map((card, i) => ({ ...card, claim: claims[i]!.live ?? null }))
-}
-
-/** A filter of the cards of a board, with those that are claimed if it asks which are ready. */
-export async function withClaimed<Filter extends { readonly ready?: boolean | undefined }>(
-  work: Work,
-  boardId: string,
-  filter: Filter,
-): Promise<Filter & { readonly claimed?: ReadonlySet<string> }> {
-  if (filter.ready === undefined) return filter
-  const { cardIds: claimed } = await readClaimedCards(work, currentClaims(boardId, work.clock))
-  return { ...filter, claimed }
 }

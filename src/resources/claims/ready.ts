@@ -1,4 +1,4 @@
-import { blockersOf, isOpen, type Card } from '../../model/card.ts'
+import { blockersOf, type Card } from '../../model/card.ts'
 import type { Column } from '../../model/column.ts'
 import { limits } from '../../model/limits.ts'
 import { indexes, lastWord } from '../../store/indexes.ts'
@@ -8,7 +8,10 @@ import { TransactionConflict, type Transaction } from '../../store/transaction.t
 import type { OperationRequest } from '../operation.ts'
 import { shownCard } from '../pending-removals.ts'
 import { requireCapacityOf } from '../capacity.ts'
-import { claimReads, currentClaims, readClaim, readClaimedCards, type BoardClaims, type CardClaim } from './present.ts'
+import { currentClaims, readClaim, readClaimedCards, type CardClaim } from './present.ts'
+import { claimReads } from './reads.ts'
+import { dueCards, readDueCards, readNextRetry, type DueCards } from './waiting.ts'
+import { workOf } from './work.ts'
 
 /** Which cards may be taken. */
 interface Wanted {
@@ -19,11 +22,19 @@ interface Wanted {
 /** A card that is ready and that nobody holds. The transaction relies on both. */
 interface ReadyCard {
   readonly card: Card
+  readonly column: Column
   readonly claim: CardClaim
 }
 
 /** The number of columns that are read at once. */
 const COLUMNS_AT_ONCE = 8
+
+/** What {@link findReadyCard} has found. */
+interface Found {
+  readonly found: ReadyCard | undefined
+  /** when there may be one without a change of the board, if there is none now: RFC 3339 */
+  readonly next?: string | undefined
+}
 
 /**
  * Finds the first ready card of a board that nobody holds. Which card that is, is read without relying on it: otherwise 32 workers who take
@@ -32,23 +43,22 @@ const COLUMNS_AT_ONCE = 8
  * @throws {TransactionConflict} if the card has just become another
  * @throws {ApiError} `conflict` if the board has as many claims as it can have
  */
-export async function findReadyCard(
-  request: Pick<OperationRequest, 'tx' | 'clock'>,
-  boardId: string,
-  wanted: Wanted,
-): Promise<{ readonly found: ReadyCard | undefined; readonly next: BoardClaims['next'] }> {
+export async function findReadyCard(request: Pick<OperationRequest, 'tx' | 'clock'>, boardId: string, wanted: Wanted): Promise<Found> {
   const { tx } = request
-  const [claimed, columnList] = [currentClaims(boardId, request.clock), firstPage(indexes.columns(boardId), { weak: true })]
-  await tx.prefetch({ ranges: [claimed, columnList] })
+  const [claimed, retried] = [currentClaims(boardId, request.clock), dueCards(boardId, request.clock)]
+  const columnList = firstPage(indexes.columns(boardId), { weak: true })
+  await tx.prefetch({ ranges: [claimed, retried, columnList] })
   const { cardIds, next } = await readClaimedCards(request, claimed)
   requireCapacityOf(cardIds.size, 'claimsPerBoard')
+  const due = await readDueCards(request, retried)
   const columns = await tx.range(columnList.index, columnList.options)
   const open = columns.values.filter((column) => column?.archived_at === null && (wanted.column_id ?? column.id) === column.id) as Column[]
   for (let rest = open; rest.length > 0; rest = rest.slice(COLUMNS_AT_ONCE)) {
-    const id = await firstCard(tx, rest.slice(0, COLUMNS_AT_ONCE), wanted.label_id, cardIds)
-    if (id !== undefined) return { found: await confirm(request, id, wanted), next }
+    const id = await firstCard(tx, rest.slice(0, COLUMNS_AT_ONCE), wanted.label_id, cardIds, due)
+    if (id !== undefined) return { found: await confirm(request, id, wanted) }
   }
-  return { found: undefined, next }
+  const times = [next, await readNextRetry(request, boardId)].filter((time) => time !== undefined)
+  return { found: undefined, next: times.toSorted()[0] }
 }
 
 /** The first card of some columns that is not claimed. */
@@ -57,16 +67,19 @@ async function firstCard(
   columns: readonly Column[],
   labelId: string | undefined,
   claimed: ReadonlySet<string>,
+  due: DueCards,
 ): Promise<string | undefined> {
   // One more than those that may have to be skipped; with a label, most may lack it.
   const limit = labelId === undefined ? claimed.size + 1 : limits.cardsPerBoard
   const ready = columns.map(({ id }) => readyRange(id, limit))
   const labelled = labelId === undefined ? [] : columns.map(({ id }) => labelledRange(id, labelId))
   const { ranges } = await tx.load({ ranges: [...ready, ...labelled] })
-  for (const [i] of columns.entries()) {
+  for (const [i, { id }] of columns.entries()) {
     const withLabel = labelId === undefined ? undefined : new Set(ranges[columns.length + i]!.entries)
-    const entry = ranges[i]!.entries.find((one) => !claimed.has(lastWord(one)) && withLabel?.has(one) !== false)
-    if (entry !== undefined) return lastWord(entry)
+    const isWanted = (entry: string) => !claimed.has(lastWord(entry)) && withLabel?.has(entry) !== false
+    const [entry, again] = [ranges[i]!.entries.find(isWanted), due.byColumn.get(id)?.find(isWanted)]
+    const first = entry !== undefined && (again === undefined || entry < again) ? entry : again
+    if (first !== undefined) return lastWord(first)
   }
   return undefined
 }
@@ -83,17 +96,17 @@ function labelledRange(columnId: string, labelId: string) {
 
 /** Reads a card with all that makes it ready, and relies on it. */
 async function confirm(request: Pick<OperationRequest, 'tx' | 'clock'>, id: string, { column_id, label_id }: Wanted): Promise<ReadyCard> {
-  const { tx } = request
+  const { tx, clock } = request
   const ofCard = [keys.card(id), keys.column('{0.column_id}'), keys.readiness(id), keys.removals()] as const
   const [card, column, readiness, removals] = await tx.read([...ofCard, ...claimReads(id, ofCard.length)])
   const claim = await readClaim(request, id)
-  // A card without blockers has no readiness of its own. One whose readiness or column is damaged is given to nobody.
+  // One whose readiness or column is damaged is given to nobody.
   // Stryker disable next-line ConditionalExpression,EqualityOperator,OptionalChaining: each card with blockers has its readiness, written with it
   const isBlocked = blockersOf(card).length > 0 && readiness?.open_blocker_ids.length !== 0
-  if (card === undefined || !isOpen(card) || column?.archived_at !== null || isBlocked || claim.live !== undefined)
+  if (card === undefined || column?.archived_at !== null || workOf(card, claim, isBlocked, clock()).state !== 'ready')
     throw new TransactionConflict()
   const shown = shownCard(card, removals)
   if ((column_id ?? shown.column_id) !== shown.column_id) throw new TransactionConflict()
   if (label_id !== undefined && !shown.label_ids.includes(label_id)) throw new TransactionConflict()
-  return { card: shown, claim }
+  return { card: shown, column, claim }
 }

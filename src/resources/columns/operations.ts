@@ -17,6 +17,7 @@ import { createResource, saveResource, setArchived } from '../writes.ts'
 import { limits } from '../../model/limits.ts'
 import { documented } from '../../model/fields.ts'
 import { nameLine } from '../../model/text.ts'
+import { maxAttempts } from '../../model/work.ts'
 
 const name = nameLine(limits.columnName, 'The name of the column.')
 
@@ -28,8 +29,16 @@ const wip_limit = documented(z.int().min(1).max(limits.wipLimit).nullable(), {
   description: 'How many active cards it may have, completed ones included; null: any number.',
 })
 
-const columnCreate = onePlacement(z.strictObject({ name, wip_limit: wip_limit.default(null), ...place }))
-const columnRename = z.strictObject({ name, wip_limit }).partial()
+const max_attempts = documented(z.int().min(maxAttempts.least).max(maxAttempts.most).nullable(), {
+  format: 'int32',
+  description:
+    'After how many attempts in a row that end without success a card is stuck; null: never. It counts for claims that are taken from then on.',
+})
+
+const columnCreate = onePlacement(
+  z.strictObject({ name, wip_limit: wip_limit.default(null), max_attempts: max_attempts.default(maxAttempts.default), ...place }),
+)
+const columnRename = z.strictObject({ name, wip_limit, max_attempts }).partial()
 const columnMove = onePlacement(z.strictObject(place), 'required')
 
 const columnsOf = (boardId: string): RankedList<Column> => ({ id: boardId, indexes: [indexes.columns(boardId)], keyOf: keys.column })
@@ -81,8 +90,15 @@ export const columnOperations = [
     related: (request, loaded) => placementOnBoard(request, loaded),
     async run(request, { board, placement = AT_END }) {
       const position = await positionAt(request.tx, columnsOf(board.id), placement)
-      const { name, wip_limit } = request.body
-      return createResource(request, 'column', keys.column, { board_id: board.id, name, wip_limit, position, archived_at: null })
+      const { name, wip_limit, max_attempts } = request.body
+      return createResource(request, 'column', keys.column, {
+        board_id: board.id,
+        name,
+        wip_limit,
+        max_attempts,
+        position,
+        archived_at: null,
+      })
     },
   }),
 
@@ -90,7 +106,7 @@ export const columnOperations = [
     id: 'columns.rename',
     method: 'PATCH',
     path: '/columns/{column_id}',
-    summary: 'Renames a column, or changes its WIP limit: how many active cards it may have.',
+    summary: 'Renames a column, or changes how many active cards it may have, and how many attempts.',
     needs: ['rename', 'Column'],
     row: 'P8',
     body: atLeastOne(columnRename),

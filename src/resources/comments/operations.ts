@@ -1,23 +1,14 @@
-import { z } from 'zod'
 import { listPage } from '../../listing/pages.ts'
 import { comment } from '../../model/comment.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
+import { goOn } from '../claims/changes.ts'
+import { readClaim } from '../claims/present.ts'
 import { itemList } from '../included.ts'
 import { deleted, operation } from '../operation.ts'
 import { commentTarget, parentCard } from '../targets.ts'
 import { createResource, removeResource, saveResource } from '../writes.ts'
-import { documented } from '../../model/fields.ts'
-import { limits } from '../../model/limits.ts'
-import { prose } from '../../model/text.ts'
-
-/** The body of a create and of an update. */
-const commentBody = z.strictObject({
-  body: documented(
-    prose(limits.commentBody, 'The text of the comment.').refine((text) => text.trim() !== '', 'must not be blank'),
-    { minLength: 1 },
-  ),
-})
+import { commentBody } from './schema.ts'
 
 /** Comments on a card (spec §5: rows P2, P13, P14). */
 export const commentOperations = [
@@ -59,7 +50,13 @@ export const commentOperations = [
     example: { body: { body: 'The build is green.' } },
     target: parentCard,
     run: (request, { card }) =>
-      createResource(request, 'comment', keys.comment, { card_id: card.id, author_id: request.caller.userId, ...request.body }),
+      createResource(request, 'comment', keys.comment, {
+        card_id: card.id,
+        author_id: request.caller.userId,
+        ...request.body,
+        kind: 'comment',
+        answers: null,
+      }),
   }),
 
   operation({
@@ -80,11 +77,17 @@ export const commentOperations = [
     id: 'comments.delete',
     method: 'DELETE',
     path: '/comments/{comment_id}',
-    summary: 'Deletes your own comment.',
+    summary: 'Deletes your own comment. If it is a question without an answer, the card waits no more.',
     needs: ['delete', 'Comment'],
     row: 'P14',
     data: deleted,
     target: commentTarget,
-    run: ({ tx }, loaded) => removeResource(tx, keys.comment, loaded.comment),
+    async run(request, { comment: removed, card }) {
+      if (removed.kind === 'question') {
+        const claim = await readClaim(request, card.id)
+        if (claim.settled?.question_id === removed.id) goOn(request, claim, null)
+      }
+      return removeResource(request.tx, keys.comment, removed)
+    },
   }),
 ]

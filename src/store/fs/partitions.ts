@@ -280,12 +280,13 @@ export class Partitions {
    * @param revision that of the last commit: with one for each load, a transaction would fail that reads before a release and commits after it
    */
   async #fillIndexes({ state }: LoadedPartition, revision: string): Promise<void> {
-    const found = new Map<string, string[]>()
+    const [found, hidden] = [new Map<string, string[]>(), new Map<string, string[]>()]
     let count = 0
     for (const [key, { value }] of state.records) {
-      for (const [index, entry] of this.#options.entriesOf(key, value)) {
-        const entries = found.get(index)
-        if (entries === undefined) found.set(index, [entry])
+      for (const [index, entry, hides] of this.#options.entriesOf(key, value)) {
+        const all = hides === undefined ? found : hidden
+        const entries = all.get(index)
+        if (entries === undefined) all.set(index, [entry])
         else entries.push(entry)
       }
       if (++count % STEP === 0) await nextTurn()
@@ -293,7 +294,9 @@ export class Partitions {
     for (const [name, entries] of found) {
       const index = new SortedIndex()
       index.change(entries, [], revision)
-      state.indexes.set(name, index)
+      const without = hidden.get(name)
+      if (without !== undefined) index.change([], without, revision)
+      if (index.size > 0) state.indexes.set(name, index)
       if ((count += entries.length) > STEP) await nextTurn().then(() => (count = 0))
     }
   }

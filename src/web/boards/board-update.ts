@@ -28,7 +28,7 @@ export interface ShownChange {
   readonly seq: number
   /** `card`, `column`, … */
   readonly kind: string
-  readonly action: 'created' | 'updated' | 'deleted' | 'claimed' | 'released'
+  readonly action: 'created' | 'updated' | 'deleted' | 'claimed' | 'released' | 'failed' | 'stuck' | 'asked' | 'answered' | 'retried'
   readonly id: string
   /** the card that it is on */
   readonly card: string | null

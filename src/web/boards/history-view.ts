@@ -25,7 +25,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 }
 /** What the feed says. */
 function changed({ kind, action }: ChangeRecord): string {
-  if (kind === 'card' || kind === 'claim') return `${doneBy({ kind: 'card', action })} the card`
+  if (kind === 'card' || kind === 'claim' || kind === 'work') return `${doneBy({ kind: 'card', action })} the card`
   return kind === 'attachment' && action === 'created' ? 'attached a file' : doneBy({ kind, action })
 }
 

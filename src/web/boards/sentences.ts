@@ -12,7 +12,18 @@ const VERBS: Readonly<Record<string, string>> = {
   'board_member updated': 'changed a member of the board',
   'board_member deleted': 'removed a member of the board',
 }
-const ACTIONS = { created: 'created', updated: 'changed', deleted: 'deleted', claimed: 'claimed', released: 'released' }
+const ACTIONS = {
+  created: 'created',
+  updated: 'changed',
+  deleted: 'deleted',
+  claimed: 'claimed',
+  released: 'released',
+  failed: 'failed at',
+  stuck: 'got stuck with',
+  asked: 'asked about',
+  answered: 'answered the question on',
+  retried: 'retried',
+}
 
 const capitalized = (text: string) => text[0]!.toUpperCase() + text.slice(1)
 const quoted = (title: string | null | undefined) => (title == null ? undefined : `“${title}”`)
