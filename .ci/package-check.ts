@@ -1,6 +1,6 @@
-// A program of someone who has installed the package. `.ci/run` compiles it against the declarations of the package, and runs it with
+// A program of someone who has installed the client. `.ci/run` compiles it against the declarations of the package, and runs it with
 // the line that the start of the service has printed.
-import { ApiError, createClient, type Card } from 'lanekeeper/client'
+import { ApiError, createClient, type Card } from 'lanekeeper-client'
 
 declare const process: { readonly stdin: AsyncIterable<Uint8Array> }
 
@@ -22,5 +22,6 @@ const cards: Card[] = []
 for await (const card of lk.cards.list.all({ board_id: board.id })) cards.push(card)
 const refused = await lk.boards.delete({ board_id: board.id }).catch((error: unknown) => error)
 const scope = refused instanceof ApiError && refused.is('insufficient_scope') ? refused.members.required_scope : undefined
-if (!again.replayed || again.data.id !== board.id || cards[0]?.title !== 'Sow' || scope !== 'kanban:admin') throw new Error(`the package does not work: ${JSON.stringify([board, again, cards, String(refused), scope])}`)
+if (!again.replayed || again.data.id !== board.id || cards[0]?.title !== 'Sow' || scope !== 'kanban:admin')
+  throw new Error(`the package does not work: ${JSON.stringify([board, again, cards, String(refused), scope])}`)
 console.log('the package works')

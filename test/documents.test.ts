@@ -85,7 +85,7 @@ function anchorsOf(text: string): ReadonlySet<string> {
 /** Blocks that no suite runs. `ci`: a line of `.ci/run` that runs it. A page without a text: all of its blocks. */
 const NOT_RUN_BY_A_SUITE: readonly { readonly page: string; readonly text?: string; readonly ci?: string; readonly reason: string }[] = [
   { page: FIRST, text: 'npm ci && npm start', ci: 'npm start', reason: 'It installs the dependencies.' },
-  { page: FIRST, text: 'npm ci && npm pack', ci: 'npm pack', reason: 'It installs the package.' },
+  { page: FIRST, text: 'npm ci && npm pack', ci: 'npm pack', reason: 'It installs the client.' },
   { page: FIRST, text: 'npm test', ci: 'npm test', reason: 'It runs the suites.' },
   { page: FIRST, text: 'request ──▶', reason: 'It is a picture.' },
   { page: 'src/settings.md', text: 'npm start', ci: 'npm start', reason: 'It builds the service. The options are checked below.' },
@@ -135,7 +135,7 @@ describe('the blocks of commands, programs and configurations', () => {
 
   test('name the package file of the present version', () => {
     const { version } = JSON.parse(readText('package.json')) as { version: string }
-    expect(blockOf('README.md', 'npm ci && npm pack')).toContain(`/lanekeeper-${version}.tgz`)
+    expect(blockOf('README.md', 'npm ci && npm pack')).toContain(`/lanekeeper-client-${version}.tgz`)
   })
 })
 

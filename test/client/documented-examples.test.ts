@@ -16,7 +16,7 @@ async function documentedExamples(): Promise<string[]> {
   const blocks = texts.flatMap((text) =>
     [...text.matchAll(/^ *```(?:js|ts|javascript|typescript)\n([\s\S]*?)^ *```/gm)].map(([, block]) => block!),
   )
-  return blocks.filter((block) => block.includes("from 'lanekeeper/client'"))
+  return blocks.filter((block) => block.includes("from 'lanekeeper-client'"))
 }
 
 test('the examples for the client in the documents compile under strict', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient, type Client } from '../../src/client/client.ts'
+import { installClient } from '../support/client-package.ts'
 import { blockOf } from '../support/documents.ts'
 import { requirePython } from '../support/python.ts'
 import { CommandHost, runScript, startService, type StartedService } from '../support/process.ts'
@@ -20,6 +21,7 @@ let admin: string
 let lk: Client
 beforeAll(async () => {
   service = await startService()
+  installClient(folder)
   url = service.url
   const tokenOf = (scope: string) =>
     service.world.tokens.find((one: any) => one.display_name === 'Mira Patel' && one.scopes.includes(scope)).token as string
@@ -36,19 +38,11 @@ async function completed(board_id: string, title: string): Promise<void> {
 }
 
 const host = new CommandHost()
-const built = new URL('../../dist/client/client.js', import.meta.url).href
 const python = blockOf('src/http/claims.md', 'import json')
 /** A worker of the documents as a program: its command, its text, and its arguments after the board. */
 const workers = [
-  {
-    language: 'TypeScript',
-    text: worker,
-    lines: 20,
-    command: process.execPath,
-    file: 'worker.mjs',
-    client: built,
-  },
-  { language: 'Python', text: python, lines: 30, command: 'python3', file: 'worker.py', client: '' },
+  { language: 'TypeScript', text: worker, lines: 20, command: process.execPath, file: 'worker.mjs' },
+  { language: 'Python', text: python, lines: 30, command: 'python3', file: 'worker.py' },
 ]
 
 test.each(workers)('two workers in $language complete the ready cards of a board, each card once', async ({ text, lines, ...program }) => {
@@ -62,7 +56,7 @@ test.each(workers)('two workers in $language complete the ready cards of a board
   const held = ids[3]!
   await lk.claims.take({ card_id: held, ttl: 3600 })
   const file = join(folder, program.file)
-  await writeFile(file, text.replace('lanekeeper/client', program.client).replace('http://127.0.0.1:3000', url))
+  await writeFile(file, text.replace('http://127.0.0.1:3000', url))
   const outputs: string[] = []
   const ended: Promise<unknown>[] = []
   const env = { PATH: process.env['PATH'], LANEKEEPER_TOKEN: token } as unknown as NodeJS.ProcessEnv
@@ -91,7 +85,7 @@ test('the commands of the README with "lanekeeper api" work', async () => {
 test('the program of the page of the client works', async () => {
   const program = join(folder, 'program.mjs')
   const block = blockOf('src/client/README.md', 'lk.cards.move')
-  await writeFile(program, block.replace('lanekeeper/client', built).replace('http://127.0.0.1:3000', url))
+  await writeFile(program, block.replace('http://127.0.0.1:3000', url))
   const { stdout } = await run(process.execPath, [program], { env: { LANEKEEPER_TOKEN: token } })
   expect(stdout).toBe('Sow peas\nkanban:admin\n')
 })

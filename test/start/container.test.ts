@@ -46,6 +46,7 @@ test('what is sent to the build exists, and is all that the package contains and
       '.npmrc',
       'tsconfig.json',
       '.bundle.js',
+      '.client.js',
       'src',
       'README.md',
       'LICENSE',

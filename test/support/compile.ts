@@ -21,7 +21,7 @@ export async function compile(program: string): Promise<string> {
     types: ['node'],
     skipLibCheck: true,
     // The source of the client stands for its declarations, which only the package has.
-    paths: { 'lanekeeper/client': [join(root, 'src/client/client.ts')] },
+    paths: { 'lanekeeper-client': [join(root, 'src/client/client.ts')] },
     allowImportingTsExtensions: true,
   }
   const files = {

@@ -139,6 +139,6 @@ test('every call of the client compiles under strict', async () => {
     const parameter = id === '' ? '' : 'lk: Client'
     return `// ${id}\nexport async function example${i}(${parameter}) {\n${code.replace(/^import .*$/gm, '')}\n}`
   })
-  const program = [`import type { Client } from 'lanekeeper/client'`, ...new Set(imports), ...functions].join('\n')
+  const program = [`import type { Client } from 'lanekeeper-client'`, ...new Set(imports), ...functions].join('\n')
   expect(await compile(program)).toBe('')
 })

@@ -80,7 +80,7 @@ const LITERAL_LINE = 44
 
 /** How a program gets the client that the calls use. @param origin of the service */
 export function clientSetup(origin: string): string {
-  return `import { createClient } from 'lanekeeper/client'\n\nconst lk = createClient({\n  url: ${literal(origin)},\n  token: process.env.TOKEN!,\n})`
+  return `import { createClient } from 'lanekeeper-client'\n\nconst lk = createClient({\n  url: ${literal(origin)},\n  token: process.env.TOKEN!,\n})`
 }
 
 /** The call of the typed client for a request, in TypeScript. */

@@ -77,11 +77,11 @@ function renderPlaintext(
   return { title: rotated ? 'Token rotated' : 'New token', body }
 }
 
-/** A program that uses a token with `lanekeeper/client`. */
+/** A program that uses a token with `lanekeeper-client`. */
 export function clientExample(origin: string, plaintext: string): string {
   return [
     `// Run it with LANEKEEPER_TOKEN=${plaintext}`,
-    `import { createClient } from 'lanekeeper/client'`,
+    `import { createClient } from 'lanekeeper-client'`,
     '',
     `const lk = createClient({ url: '${origin}', token: process.env.LANEKEEPER_TOKEN })`,
     'for await (const { name } of lk.boards.list.all()) console.log(name)',
