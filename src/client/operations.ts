@@ -1860,6 +1860,21 @@ export interface ErrorMembers {
       /** When it was taken or last renewed. */
       renewed_at: string
     }
+    /** The work on the card, if it is stuck or waits for an answer. */
+    work?: {
+      /** The first that holds of `done` (completed), `archived`, `claimed`, `waiting` (a question has no answer), `stuck` (as many attempts in a row as the column allows), `blocked` (a blocker is open), `retrying` (`not_before` is in the future), `ready`. */
+      state: 'done' | 'archived' | 'claimed' | 'waiting' | 'stuck' | 'blocked' | 'retrying' | 'ready'
+      /** How many attempts in a row ended without success: failures, and claims that ran out. */
+      attempts: number
+      /** Why the last attempt failed; null if its claim ran out, or if there is none. */
+      reason: string | null
+      /** When the last attempt failed; null if there is none. */
+      failed_at: string | null
+      /** When the card may be tried again; null if it waits for no time. */
+      not_before: string | null
+      /** The question that waits for an answer, a comment on the card; null if there is none. */
+      question_id: string | null
+    }
     /** In a batch: the number of the operation that failed, from 0. */
     index?: number
   }
@@ -1890,7 +1905,10 @@ export interface ErrorMembers {
     index?: number
   }
   /** Only the holder of a claim may do this: send If-Claim with the epoch of the claim. */
-  precondition_required: {}
+  precondition_required: {
+    /** In a batch: the number of the operation that failed, from 0. */
+    index?: number
+  }
   /** The body is larger than this operation accepts. */
   payload_too_large: {
     /** The maximum size in bytes. */

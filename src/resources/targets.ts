@@ -83,11 +83,17 @@ export const cardTarget = target(
   ([card, board, boardMember, removals]) => ({ card: shownCard(requireFound(card), removals), ...toBoard([board, boardMember]) }),
 )
 
-/** The card of `card_id` with its last claim and its readiness, for an operation that may change them. */
+/** The card of `card_id` with its last claim, for a write to the card. */
 export const cardAndClaim = target((params, at, caller) => {
-  const [id, card] = [idOf('card', params['card_id']), cardTarget.reads(params, at, caller)]
-  return [...card, ...claimReads(id, at + card.length), keys.readiness(id)]
+  const card = cardTarget.reads(params, at, caller)
+  return [...card, ...claimReads(idOf('card', params['card_id']), at + card.length)]
 }, cardTarget.from)
+
+/** The same with its readiness, for an operation that may change whether it is ready. */
+export const cardAndWork = target(
+  (params, at, caller) => [...cardAndClaim.reads(params, at, caller), keys.readiness(idOf('card', params['card_id']))],
+  cardTarget.from,
+)
 
 /** The card of `card_id` for an operation on what is on the card: a change of the card does not conflict with that. */
 export const parentCard = target(

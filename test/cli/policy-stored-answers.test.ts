@@ -9,13 +9,14 @@ import {
   type HandWrittenOperation,
 } from '../support/hand-written-decisions.ts'
 import {
+  SCOPES,
   additionOf,
   buildWorld,
   createScenario,
   exampleBody,
   outcomeOf,
   pathOf,
-  SCOPES,
+  scenarioOptions,
   type Scenario,
   type ScopeName,
 } from '../support/scenario.ts'
@@ -93,7 +94,7 @@ describe('the explanation of a stored resource', () => {
     for (const cell of sample(row)) {
       let scenario: Scenario | undefined
       for (const scope of SCOPES.slice(SCOPES.indexOf(row.scope) - 1, SCOPES.indexOf(row.scope) + 1)) {
-        scenario ??= await createScenario(world, cell.facts, { related: row.method === 'DELETE' })
+        scenario ??= await createScenario(world, cell.facts, scenarioOptions(row))
         if (scenario === undefined) break
         const question = questionOf(row, cell, scenario)
         const explained = await run('explain', { ...question, user: scenario.caller.id, scope: scopeOf(scope) })

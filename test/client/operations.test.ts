@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createClient, type Result } from '../../src/client/client.ts'
 import { operations as clientOperations } from '../../src/client/operations.ts'
 import { operations } from '../../src/resources/table.ts'
-import { buildWorld, createAllowed, exampleBody, pathOf } from '../support/scenario.ts'
+import { OF_HOLDERS, buildWorld, createAllowed, exampleBody, pathOf } from '../support/scenario.ts'
 import { Service } from '../support/service.ts'
 
 const service = await Service.forSuite()
@@ -36,8 +36,10 @@ test.each(finite.map((row) => [row.id, row] as const))(
       },
     })
     const [resource, name] = id.split('.') as [string, string]
-    const method = (client as unknown as Record<string, Record<string, (input: object) => Promise<Result<unknown>>>>)[resource]![name]!
-    const { status, data, requestId } = await method(input)
+    const method = (client as unknown as Record<string, Record<string, (input: object, options: object) => Promise<Result<unknown>>>>)[
+      resource
+    ]![name]!
+    const { status, data, requestId } = await method(input, OF_HOLDERS.includes(id) ? { ifClaim: 1 } : {})
     expect(sent).toEqual([[row.method, `/v1${pathOf(row.path, scenario)}`, body]])
     expect(status).toBe(row.status)
     expect(service.records.at(-1)!.operation).toBe(id)

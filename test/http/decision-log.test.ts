@@ -13,7 +13,7 @@ import { memory } from '../support/memory.ts'
 import { handWrittenOperations } from '../support/hand-written-decisions.ts'
 import { edit } from '../support/other-policy.ts'
 import { load, shippedFiles, withOwnDecisions } from '../support/policy.ts'
-import { createAllowed, exampleBody, pathOf } from '../support/scenario.ts'
+import { createAllowed, exampleBody, headersFor, pathOf } from '../support/scenario.ts'
 import { engine, Service, type Reply } from '../support/service.ts'
 import { setUpObservedWorld } from './observed-commits.ts'
 
@@ -64,7 +64,7 @@ describe('a request that succeeds', () => {
       const { service, changes, world } = observed
       const scenario = await createAllowed(world, { id, method: method as 'GET' })
       const target = pathOf(path, scenario)
-      const send = () => service.send(scenario.caller.admin, method, target, exampleBody(id, scenario), HEADERS)
+      const send = () => service.send(scenario.caller.admin, method, target, exampleBody(id, scenario), { ...HEADERS, ...headersFor(id) })
       // What is restored was archived, and what is released was claimed.
       if (id.endsWith('.restore')) await service.send(scenario.caller.admin, method, target.replace(/restore$/, 'archive'))
       if (id === 'claims.release') await service.send(scenario.caller.admin, 'PUT', target, {})

@@ -5,7 +5,16 @@ import { operations } from '../../src/resources/table.ts'
 import { TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { Service, type Reply } from '../support/service.ts'
-import { buildWorld, createAllowed, createScenario, exampleBody, pathOf, type Scenario } from '../support/scenario.ts'
+import {
+  buildWorld,
+  createAllowed,
+  createScenario,
+  exampleBody,
+  headersFor,
+  pathOf,
+  scenarioOptions,
+  type Scenario,
+} from '../support/scenario.ts'
 
 const FACTS = {
   'caller.role': 'owner',
@@ -80,11 +89,10 @@ test('the tables state the ETags of every operation, and have each list', () => 
 describe.each(drivers)('ETags, on $name', async (driver) => {
   const service = await Service.forSuite(driver)
   const world = await buildWorld(service)
-  const scenarioFor = async (id: string): Promise<Scenario> =>
-    (await createScenario(world, FACTS, { related: rowOf(id).method === 'DELETE' }))!
+  const scenarioFor = async (id: string): Promise<Scenario> => (await createScenario(world, FACTS, scenarioOptions(rowOf(id))))!
   const request = (scenario: Scenario, id: string, headers: Record<string, string>): Promise<Reply> => {
     const { method, path } = rowOf(id)
-    return service.send(scenario.caller.admin, method, pathOf(path, scenario), exampleBody(id, scenario), headers)
+    return service.send(scenario.caller.admin, method, pathOf(path, scenario), exampleBody(id, scenario), { ...headersFor(id), ...headers })
   }
 
   const etagOf = async (scenario: Scenario, entity: keyof typeof currentEtag): Promise<string> => {

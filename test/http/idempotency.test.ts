@@ -11,7 +11,7 @@ import { keys, type Key } from '../../src/store/keys.ts'
 import { setUpBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { memory } from '../support/memory.ts'
-import { createAllowed, exampleBody, pathOf } from '../support/scenario.ts'
+import { createAllowed, exampleBody, headersFor, pathOf } from '../support/scenario.ts'
 import { Service, type Person, type Reply } from '../support/service.ts'
 import { setUpObservedWorld } from './observed-commits.ts'
 
@@ -48,7 +48,13 @@ describe.each(drivers)('every write with an Idempotency-Key, on $name', (driver)
       const scenario = await createAllowed(world, row)
       const send = (dryRun: boolean, headers = {}) => {
         const path = `${pathOf(row.path, scenario)}?dry_run=${dryRun}`
-        return service.send(scenario.caller.admin, row.method, path, exampleBody(id, scenario), withKey(testKey, headers))
+        return service.send(
+          scenario.caller.admin,
+          row.method,
+          path,
+          exampleBody(id, scenario),
+          withKey(testKey, { ...headersFor(id), ...headers }),
+        )
       }
       const before = changes.length
       const dry = await send(true)
@@ -110,7 +116,13 @@ describe('the repetition of every write', () => {
       const { service, world } = setup
       const scenario = await createAllowed(world, row)
       const send = () =>
-        service.send(scenario.caller.admin, row.method, pathOf(row.path, scenario), exampleBody(id, scenario), withKey(testKey))
+        service.send(
+          scenario.caller.admin,
+          row.method,
+          pathOf(row.path, scenario),
+          exampleBody(id, scenario),
+          withKey(testKey, headersFor(id)),
+        )
       const first = await send()
       const { board_id, file_id } = scenario.params
       const created = id === 'boards.create' ? first.body.data.id : board_id

@@ -4,7 +4,7 @@ import { operations } from '../../src/resources/table.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
 import { recordUses } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
-import { buildWorld, createAllowed, exampleBody, outcomeOf, pathOf, type Scenario, type World } from '../support/scenario.ts'
+import { buildWorld, createAllowed, exampleBody, headersFor, outcomeOf, pathOf, type Scenario, type World } from '../support/scenario.ts'
 import { Service } from '../support/service.ts'
 
 /**
@@ -48,6 +48,8 @@ const expected: Readonly<Record<string, readonly [accesses: number, conflictsWit
   'cards.archive': [2, 'card'],
   'cards.restore': [1],
   // One of them is for the blockers that it has here.
+  'cards.answer': [2, 'card'],
+  'cards.retry': [2, 'card'],
   'cards.delete': [3, 'card'],
   'cards.assign': [3, 'card'],
   'cards.unassign': [2, 'card'],
@@ -60,6 +62,8 @@ const expected: Readonly<Record<string, readonly [accesses: number, conflictsWit
   'claims.take_next': [5],
   'claims.take': [3, 'card'],
   'claims.release': [2],
+  'claims.fail': [2, 'card'],
+  'claims.ask': [2, 'card'],
   'claims.read': [2],
   'labels.list': [2],
   'labels.read': [1],
@@ -125,7 +129,7 @@ describe.each(drivers)('on $name', async (driver) => {
   }
   const rows = operations.map((row) => [row.id, row] as const)
   const send = async ({ id, method, path }: Operation, scenario: Scenario): Promise<string> =>
-    outcomeOf(await service.send(scenario.caller.admin, method, pathOf(path, scenario), exampleBody(id, scenario)))
+    outcomeOf(await service.send(scenario.caller.admin, method, pathOf(path, scenario), exampleBody(id, scenario), headersFor(id)))
 
   test.each(rows)('%s accesses the storage as often as the table says', async (id, row) => {
     const scenario = await createAllowed(await worldOf(row), row)

@@ -112,7 +112,8 @@ describe('the records of claims', () => {
     )
     const expected = shown('c', { epoch, expires_at: at(10), renewed_at: NOW })
     expect(granted).toEqual({ claim: expected, event })
-    expect(await stored('c')).toEqual({ ...expected, board_id: 'b', token_hash: 'h1', taken_at })
+    const counted = event === 'taken_over' ? { attempts: 1, failed_at: at(-1) } : {}
+    expect(await stored('c')).toEqual(claim('c', { ...expected, token_hash: 'h1', taken_at: taken_at!, ...counted }))
   })
 
   describe('an operation', () => {
@@ -167,22 +168,27 @@ describe('the records of claims', () => {
       token('6', { revoked_at: NOW }),
       token('7', { replaced_by: '8' }),
     )
-    const claims: readonly (readonly [ClaimRecord, object?])[] = [
+    /** A claim, what is shown of it if it counts, and when it ended if it does not. */
+    const claims: readonly (readonly [ClaimRecord, (object | undefined)?, string?])[] = [
       [claim('free', { expires_at: null })],
-      [claim('over', { expires_at: NOW })],
-      [claim('revoked', { token_hash: 'h6', expires_at: at(1) })],
+      [claim('over', { expires_at: NOW }), undefined, NOW],
+      [claim('revoked', { token_hash: 'h6', expires_at: at(1) }), undefined, NOW],
       [claim('last', { expires_at: at(2) }), { expires_at: at(2) }],
       [claim('held'), {}],
       [claim('rotated', { token_hash: 'h2' }), { holder_id: 'u4', token_id: '4' }],
-      [claim('rotated and revoked', { token_hash: 'h5' })],
-      [claim('rotated, successor absent', { token_hash: 'h7' })],
-      [claim('token absent', { token_hash: 'h9' })],
+      [claim('rotated and revoked', { token_hash: 'h5' }), undefined, NOW],
+      [claim('rotated, successor absent', { token_hash: 'h7' }), undefined, at(60)],
+      [claim('token absent', { token_hash: 'h9' }), undefined, at(60)],
     ]
     await addClaims(...claims.map(([record]) => record))
     const ids = ['never', ...claims.map(([{ card_id }]) => card_id)]
     expect(await work((tx) => readClaims({ tx, clock }, ids))).toEqual([
-      { record: undefined, live: undefined },
-      ...claims.map(([record, members]) => ({ record, live: members && shown(record.card_id, members) })),
+      { record: undefined, settled: undefined, live: undefined },
+      ...claims.map(([record, members, failed_at]) => ({
+        record,
+        settled: failed_at === undefined ? record : { ...record, expires_at: null, attempts: 1, failed_at },
+        live: members && shown(record.card_id, members),
+      })),
     ])
     const cardIds = new Set(['last', 'held', 'rotated'])
     const index = currentClaims('b', clock)
@@ -271,14 +277,14 @@ describe('the records of claims', () => {
     test('is read behind the claimed ones of a column, in eight columns at once', async () => {
       await addClaims(claim('c0'))
       await addCards({ c0: { column_id: 'col0' } })
-      const first = ['claims:b 1000 token:', 'columns:b 1000 column:']
+      const first = ['claims:b 1000 token:', 'retried_cards:b 5000', 'retried_cards:b 1', 'columns:b 1000 column:']
       const inColumns = [columns.slice(0, 8), columns.slice(8)].map((ids) => ids.map((id) => `ready_cards:${id} 2`))
       takeReads()
       expect(await find()).toEqual({ found: undefined, next: at(60) })
       expect(takeReads()).toEqual([first, ...inColumns])
       await addCards({ c1: { column_id: 'col0' }, c2: { column_id: 'col0' } })
       takeReads()
-      expect(await find()).toMatchObject({ found: { card: { id: 'c1' }, claim: { live: undefined } }, next: at(60) })
+      expect(await find()).toMatchObject({ found: { card: { id: 'c1' }, claim: { live: undefined } } })
       expect(takeReads()).toEqual([first, inColumns[0]])
       expect(await find({ column_id: 'col8' })).toEqual({ found: undefined, next: at(60) })
     })

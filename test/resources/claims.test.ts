@@ -124,8 +124,10 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
     /** Every write to a card or to what hangs on it. */
     const writes = operations.filter(({ method, path }) => method !== 'GET' && /^\/(cards|subtasks|comments|attachments)\//.test(path))
 
-    test.each(writes.map((row) => [row.id, row] as const))('%s is made only by the holder with the epoch', async (id, row) => {
-      const scenario = await createAllowed(world, row)
+    // A card whose question waits is claimed by nobody.
+    const made = writes.filter(({ id }) => id !== 'cards.answer')
+    test.each(made.map((row) => [row.id, row] as const))('%s is made only by the holder with the epoch', async (id, row) => {
+      const scenario = await createAllowed(world, row, { work: null })
       const [path, body, card] = [pathOf(row.path, scenario), exampleBody(id, scenario), pathOf('/cards/{card_id}', scenario)]
       const { admin, read } = scenario.caller
       const sibling = await setup.service.token(world.workspaceId, scenario.caller.id, ['kanban:admin'])

@@ -42,7 +42,14 @@ const kinds: Readonly<Record<string, Kind>> = {
     list: ofBoard('columns'),
     prefix: 'col',
     body: () => ({ name: ' Doing ' }),
-    created: ({ board }) => ({ board_id: board.id, name: 'Doing', position: expect.any(String), wip_limit: null, archived_at: null }),
+    created: ({ board }) => ({
+      board_id: board.id,
+      name: 'Doing',
+      position: expect.any(String),
+      wip_limit: null,
+      max_attempts: 5,
+      archived_at: null,
+    }),
     update: [{ name: 'Done' }, { name: 'Done' }],
     isDeletable: false,
   },
@@ -90,7 +97,7 @@ const kinds: Readonly<Record<string, Kind>> = {
     prefix: 'cmt',
     // Multi-line text is not trimmed: indentation can be part of it.
     body: () => ({ body: ' Line 1\n\tLine 2 ' }),
-    created: ({ cardId, bob }) => ({ card_id: cardId, author_id: bob.id, body: ' Line 1\n\tLine 2 ' }),
+    created: ({ cardId, bob }) => ({ card_id: cardId, author_id: bob.id, body: ' Line 1\n\tLine 2 ', kind: 'comment', answers: null }),
     update: [{ body: 'New' }, { body: 'New' }],
   },
   attachments: {

@@ -3,6 +3,7 @@ import { DAY } from '../../src/model/time.ts'
 import { ChangeLog, numberAppended, secondTombstoneId } from '../../src/store/change-log.ts'
 import type { Change } from '../../src/store/port.ts'
 import { change } from '../support/changes.ts'
+import { card, claimOf } from '../support/records.ts'
 
 const BOARD = 'brd_abcdefghijklmnopqrst'
 const OTHER = 'brd_0'
@@ -23,13 +24,19 @@ const add = (log: ChangeLog, changed: Change, before: Record<string, object> = {
     known: (key) => present[key],
   })
 const record = (kind: string, id: string, action: string, more: object = {}) => ({ at: NOW, kind, id, action, ...more, ...AUTHOR })
+const work = (action: string, more: object = {}) => record('work', '1', action, more)
 
 describe('a change log', () => {
-  const past = { board_id: BOARD, epoch: 3, expires_at: NOW }
-  const held = { board_id: BOARD, epoch: 3, expires_at: '2026-11-20T12:00:00.001Z' }
-  const ended = { board_id: BOARD, epoch: 3, expires_at: null }
+  const held = claimOf('1', BOARD, { epoch: 3, expires_at: '2026-11-20T12:00:00.001Z' })
+  const past = { ...held, expires_at: NOW }
+  const ended = { ...held, expires_at: null }
+  const failure = { attempts: 2, reason: 'No network.', failed_at: NOW, not_before: NOW }
+  const failed = { ...ended, ...failure }
+  const counted = { ...ended, attempts: 1, failed_at: NOW }
 
-  test.each<[what: string, key: string, before: object | undefined, after: object | undefined, entry: object | undefined]>([
+  test.each<
+    [what: string, key: string, before: object | undefined, after: object | undefined, entries: object | readonly object[] | undefined]
+  >([
     ['a new board', `board:${BOARD}`, undefined, {}, record('board', BOARD, 'created')],
     ['a changed label', 'label:1', { board_id: BOARD }, { board_id: BOARD, name: 'x' }, record('label', '1', 'updated')],
     ['a removed column', 'column:1', { board_id: BOARD }, undefined, record('column', '1', 'deleted')],
@@ -42,18 +49,57 @@ describe('a change log', () => {
     ['an object that was absent and is removed', 'label:1', undefined, undefined, undefined],
     ['a record of another kind', 'readiness:1', undefined, { board_id: BOARD }, undefined],
     ['the first claim of a card', 'claim:1', undefined, held, record('claim', '1', 'claimed', { epoch: 3 })],
-    ['its next claim', 'claim:1', past, { ...held, epoch: 4 }, record('claim', '1', 'claimed', { epoch: 4 })],
+    ['its next claim', 'claim:1', ended, { ...held, epoch: 4 }, record('claim', '1', 'claimed', { epoch: 4 })],
     ['a renewed claim', 'claim:1', past, held, undefined],
     ['a claim that is ended', 'claim:1', held, ended, record('claim', '1', 'released', { epoch: 3 })],
-    ['a claim that is ended when it runs out', 'claim:1', past, ended, undefined],
+    ['a claim that has run out and is counted', 'claim:1', past, counted, work('failed', { attempts: 1, reason: null })],
+    ['a claim that has run out after a move', 'claim:1', { ...past, was_moved: true }, ended, undefined],
+    [
+      'the next claim after one that has run out',
+      'claim:1',
+      past,
+      { ...held, epoch: 4, attempts: 1, failed_at: NOW },
+      [work('failed', { attempts: 1, reason: null }), record('claim', '1', 'claimed', { epoch: 4 })],
+    ],
+    [
+      'an attempt that fails',
+      'claim:1',
+      { ...held, attempts: 1 },
+      failed,
+      [record('claim', '1', 'released', { epoch: 3 }), work('failed', { attempts: 2, reason: 'No network.' })],
+    ],
+    [
+      'the last attempt that fails',
+      'claim:1',
+      { ...held, attempts: 1, max_attempts: 2 },
+      { ...failed, max_attempts: 2 },
+      [record('claim', '1', 'released', { epoch: 3 }), work('failed', { attempts: 2, reason: 'No network.' }), work('stuck')],
+    ],
+    ['a card that was stuck before', 'claim:1', { ...failed, max_attempts: 2 }, { ...failed, max_attempts: 2, answer_id: null }, undefined],
+    ['a question', 'claim:1', held, { ...ended, question_id: 'q' }, [record('claim', '1', 'released', { epoch: 3 }), work('asked')]],
+    ['an answer', 'claim:1', { ...ended, question_id: 'q' }, { ...ended, answer_id: 'a' }, work('answered')],
+    ['a question that is withdrawn', 'claim:1', { ...ended, question_id: 'q' }, ended, undefined],
+    ['a retry', 'claim:1', failed, ended, work('retried')],
+    ['a retry of a claim that has run out', 'claim:1', past, ended, [work('failed', { attempts: 1, reason: null }), work('retried')]],
+    ['a retry of nothing', 'claim:1', ended, { ...ended, answer_id: null }, undefined],
     ['a claim that is ended twice', 'claim:1', ended, ended, undefined],
     ['a claim that is stored with its end', 'claim:1', undefined, ended, undefined],
     ['a removed claim', 'claim:1', held, undefined, undefined],
-  ])('of %s has the right entry', (_what, key, before, after, entry) => {
+  ])('of %s has the right entry', (_what, key, before, after, entries) => {
     const changed = change(after === undefined ? { remove: [key] } : { put: { [key]: after } })
     const result = add(new ChangeLog(() => Date.parse(NOW)), changed, before && { [key]: before })
-    if (entry === undefined) expect(result).toBe(changed)
-    else expect(result.append).toEqual(new Map([[`changes:${BOARD}`, { fetch: `change:${BOARD}:`, values: [entry] }]]))
+    if (entries === undefined) expect(result).toBe(changed)
+    else expect(result.append).toEqual(new Map([[`changes:${BOARD}`, { fetch: `change:${BOARD}:`, values: [entries].flat() }]]))
+  })
+
+  test.each([
+    ['is completed', { completed_at: NOW }],
+    ['is moved to another column', { column_id: 'col_2' }],
+  ])('of a card that %s has no retry: its attempts are forgotten with that', (_what, members) => {
+    const before = card({ id: '1', board_id: BOARD })
+    const changed = change({ put: { 'card:1': { ...before, ...members }, 'claim:1': ended } })
+    const { append } = add(new ChangeLog(() => Date.parse(NOW)), changed, { 'card:1': before, 'claim:1': failed })
+    expect(append!.get(`changes:${BOARD}`)!.values).toEqual([record('card', '1', 'updated')])
   })
 
   test('adds entries in the order of the writes, for each board, with a tombstone for the day', () => {

@@ -5,7 +5,18 @@ import { card } from '../support/records.ts'
 
 const times = { created_at: 't1', updated_at: 't2' }
 const claim = { board_id: 'b', card_id: 'c', token_hash: 'hash', expires_at: 't1' }
-const readiness = { card_id: 'c', column_id: 'col', position: 'a0', is_open: true, open_blocker_ids: [] as string[] }
+const readiness = {
+  card_id: 'c',
+  board_id: 'b',
+  column_id: 'col',
+  position: 'a0',
+  is_open: true,
+  blocker_ids: ['c1', 'c2'],
+  open_blocker_ids: [] as string[],
+  held: null as string | null,
+  not_before: null as string | null,
+}
+const waits = { ...readiness, blocker_ids: [] }
 
 /** The entries that each card of the board has. @param state with which its places in the orders begin */
 const ofEachCard = (state: string, due = '~') => ({
@@ -49,6 +60,22 @@ describe('the entries of', () => {
     ['a card without an open blocker', 'readiness:c', readiness, { 'ready_cards:col': 'a0 c' }],
     ['a card with an open blocker', 'readiness:c', { ...readiness, open_blocker_ids: ['c2'] }, {}],
     ['a card that is done, without an open blocker', 'readiness:c', { ...readiness, is_open: false }, {}],
+    ['a card that waits for an answer', 'readiness:c', { ...readiness, held: 'waiting' }, { 'held_cards:b': 'waiting c' }],
+    [
+      'a card that is stuck and blocked',
+      'readiness:c',
+      { ...readiness, held: 'stuck', open_blocker_ids: ['c2'] },
+      { 'held_cards:b': 'stuck c' },
+    ],
+    ['a card that is tried again later', 'readiness:c', { ...readiness, not_before: 't1' }, { 'retried_cards:b': 't1 col a0 c' }],
+    [
+      'a card that is tried again later, and stuck',
+      'readiness:c',
+      { ...readiness, held: 'stuck', not_before: 't1' },
+      { 'held_cards:b': 'stuck c' },
+    ],
+    ['a card that is tried again later, and blocked', 'readiness:c', { ...readiness, not_before: 't1', open_blocker_ids: ['c2'] }, {}],
+    ['a card that is done, and was stuck', 'readiness:c', { ...readiness, is_open: false, held: 'stuck' }, {}],
     ['a claim', 'claim:c', claim, { 'claims:b': 't1 c hash' }],
     ['a claim that has ended', 'claim:c', { ...claim, expires_at: null }, {}],
     ['a subtask', 'subtask:s', { id: 's', card_id: 'c', position: 'a0' }, { 'subtasks:c': 'a0 s' }],
@@ -166,6 +193,34 @@ describe('the changes of indexes that follow from', () => {
     const known = new Map(stored === undefined ? [] : [[key, stored]])
     const [put, remove] = after === undefined ? [new Map(), new Set([key])] : [new Map([[key, after]]), new Set<string>()]
     expect(Object.fromEntries(indexChanges(known, put, remove))).toEqual(expected)
+  })
+
+  // A card without blockers has its entry itself, and its readiness keeps it out while it waits.
+  describe('a card without blockers', () => {
+    const at = (position: string, more: object = {}) => card({ id: 'c', column_id: 'col', position, ...times, ...more })
+    const waitsAt = (position: string) => ({ ...waits, position, held: 'stuck' })
+    const ready = (add: string[], remove: string[]) => ({ 'ready_cards:col': { add, remove } })
+    test.each<[what: string, before: readonly [object, object?], after: readonly [object | undefined, object?], ready: object]>([
+      ['that begins to wait', [at('a0')], [at('a0'), waitsAt('a0')], ready([], ['a0 c'])],
+      ['that ceases to wait', [at('a0'), waitsAt('a0')], [at('a0')], ready(['a0 c'], [])],
+      ['that is moved while it waits', [at('a0'), waitsAt('a0')], [at('a1'), waitsAt('a1')], ready([], [])],
+      ['that is moved and begins to wait', [at('a0')], [at('a1'), waitsAt('a1')], ready([], ['a0 c'])],
+      ['that is moved and ceases to wait', [at('a0'), waitsAt('a0')], [at('a1')], ready(['a1 c'], [])],
+      ['that is completed while it waits', [at('a0'), waitsAt('a0')], [at('a0', { completed_at: 't3' })], ready([], [])],
+      ['that is deleted while it waits', [at('a0'), waitsAt('a0')], [undefined], ready([], [])],
+    ])('%s', (_what, before, after, expected) => {
+      const keysOf = ['card:c', 'readiness:c']
+      const known = new Map(
+        before.flatMap((value, i) => (value === undefined ? [] : [[keysOf[i]!, { value: value as Value, revision: 'r' }]])),
+      )
+      for (const order of [keysOf, keysOf.toReversed()]) {
+        const put = new Map(
+          order.flatMap((key) => [[key, after[keysOf.indexOf(key)] as Value] as const]).filter(([, value]) => value !== undefined),
+        )
+        const remove = new Set(order.filter((key) => !put.has(key)))
+        expect(Object.fromEntries(indexChanges(known, put, remove))).toMatchObject(expected)
+      }
+    })
   })
 
   test('several records are in one change of each index', () => {

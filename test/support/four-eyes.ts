@@ -11,6 +11,7 @@ const decision = (name: string, comment: string, across: string, cells: string):
 export const fourEyes: PolicyFiles = edit(shippedFiles, [
   ['vocabulary', '      complete: [Card]\n', ''],
   ['vocabulary', '      move: [Column, Card]\n', '      move: [Column]\n'],
+  ['vocabulary', '      answer: [Card]\n', ''],
   [
     'vocabulary',
     '  - groups: [caller, board]\n    not_found_unless: [board.access]\n    by_field: true\n',
@@ -19,6 +20,12 @@ export const fourEyes: PolicyFiles = edit(shippedFiles, [
     not_found_unless: [board.access]
     actions:
       complete: [Card]
+
+  # Who asked a question cannot answer it.
+  - groups: [caller, board, question]
+    not_found_unless: [board.access]
+    actions:
+      answer: [Card]
 
   # Only its holder moves a card that is claimed.
   - groups: [caller, board, claim]
@@ -56,6 +63,21 @@ export const fourEyes: PolicyFiles = edit(shippedFiles, [
   - id: P10
 `,
   ],
+  ['permissions', '    action: [answer, retry]\n', '    action: retry\n'],
+  [
+    'permissions',
+    '  - id: X11.cards\n',
+    `  - id: X11.answer
+    row: X11
+    action: answer
+    subject: Card
+    conditions: { board.access: true, question.author: { $in: [none, other] } }
+    reason: Somebody else decides. Who asked the question cannot answer it.
+
+  - id: X11.cards
+`,
+  ],
+  ['operations', 'X11, answer Card,           access]', 'X11, answer Card,           access and another asker]'],
   ['operations', 'P9,  complete Card,         access]', 'P9,  complete Card,         access and another worker]'],
   ['operations', 'P9,  move Card,             access]', 'P9,  move Card,             access and no other holder]'],
   [
@@ -66,6 +88,11 @@ export const fourEyes: PolicyFiles = edit(shippedFiles, [
     none: { card.worker: none }
     caller: { card.worker: caller }
     other: { card.worker: other }
+  # who asked the question that waits for an answer
+  asker:
+    none: { question.author: none }
+    caller: { question.author: caller }
+    other: { question.author: other }
   # which token holds the card
   holder:
     none: { claim.holder: none }
@@ -78,6 +105,11 @@ export const fourEyes: PolicyFiles = edit(shippedFiles, [
     'cases',
     '  # Fields of a board that no update can change.\n',
     `${decision('access and another worker', '"board access", and somebody else has worked on the card.', 'worker', 'ok,   403,    ok')}${decision(
+      'access and another asker',
+      '"board access", and somebody else has asked.',
+      'asker',
+      'ok,   403,    ok',
+    )}${decision(
       'access and no other holder',
       '"board access", and no other token holds the card.',
       'holder',

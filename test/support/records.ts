@@ -1,4 +1,5 @@
 import type { Card } from '../../src/model/card.ts'
+import type { ClaimRecord } from '../../src/model/claim.ts'
 
 /** A card with the given members, for suites that write records directly. */
 export const card = (members: Partial<Card>): Card => ({
@@ -19,5 +20,27 @@ export const card = (members: Partial<Card>): Card => ({
   creator_id: 'u',
   created_at: '2026',
   updated_at: '2026',
+  ...members,
+})
+
+/** The claim of a card with the given members: it has not run out. */
+export const claimOf = (card_id: string, board_id: string, members: Partial<ClaimRecord> = {}): ClaimRecord => ({
+  card_id,
+  board_id,
+  holder_id: 'usr_00000000000000000000',
+  token_id: 'tok_00000000000000000000',
+  token_hash: '0'.repeat(64),
+  epoch: 1,
+  taken_at: '2026-11-01T00:00:00.000Z',
+  renewed_at: '2026-11-01T00:00:00.000Z',
+  expires_at: '2029-01-01T00:00:00.000Z',
+  attempts: 0,
+  reason: null,
+  failed_at: null,
+  not_before: null,
+  question_id: null,
+  answer_id: null,
+  max_attempts: 5,
+  was_moved: false,
   ...members,
 })

@@ -1,6 +1,8 @@
 import { addMember } from '../../src/admin/memberships.ts'
 import { addUser } from '../../src/admin/users.ts'
 import type { Board } from '../../src/model/board.ts'
+import { sha256Hex } from '../../src/auth/secrets.ts'
+import type { ClaimRecord } from '../../src/model/claim.ts'
 import type { FileRecord } from '../../src/model/file.ts'
 import { newId, type IdKind } from '../../src/model/ids.ts'
 import type { Role } from '../../src/model/workspace.ts'
@@ -9,7 +11,7 @@ import { operations } from '../../src/resources/table.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
 import type { HandWrittenCell, HandWrittenOperation } from './hand-written-decisions.ts'
-import { card as cardRecord } from './records.ts'
+import { card as cardRecord, claimOf as claimRecord } from './records.ts'
 import type { Person, Reply, Service } from './service.ts'
 
 export type Facts = Readonly<Record<string, string>>
@@ -50,32 +52,66 @@ export async function buildWorld(service: Service): Promise<World> {
   return { service, workspaceId, callers, other: await service.person(workspaceId, 'member', 'Other') }
 }
 
+interface ScenarioOptions {
+  readonly related?: boolean | undefined
+  readonly replaces?: boolean | undefined
+  /** null: it was never claimed */
+  readonly work?: keyof typeof CLAIMS | null | undefined
+}
+
+/** The last claims of cards, by what they have come to. */
+const CLAIMS = {
+  claimed: { expires_at: '2029-01-01T00:00:00.000Z' },
+  asked: { expires_at: null },
+  failed: { expires_at: null, attempts: 2, reason: 'No network.', failed_at: AT, not_before: '2029-01-01T00:00:00.000Z' },
+} as const satisfies Record<string, Partial<ClaimRecord>>
+
+/** The header of operations that only the holder of a card may perform, on the first claim of the card. */
+export const FIRST_CLAIM = { 'if-claim': '1' }
+/** Those operations. */
+export const OF_HOLDERS = ['claims.fail', 'claims.ask']
+
+/** The headers without which an operation is refused on a {@link Scenario} with its {@link scenarioOptions}. */
+export function headersFor(operationId: string): Record<string, string> {
+  return OF_HOLDERS.includes(operationId) ? FIRST_CLAIM : {}
+}
+
 /**
  * Creates a scenario with new resources for which these facts are true.
  * @param related whether the card already has the named user and label, and the board already has the named user as a member.
  *   The example of a DELETE needs this.
  * @param replaces whether the request replaces the cover by the attachment. Then the facts are about one of the two files, and the
  *   caller has access to the other one.
+ * @param work what the last claim of the card has come to; undefined: it was never claimed. The caller's token `admin` held or holds it.
  * @returns undefined if the facts contradict each other: the caller and the named user are both the board's creator, with
  *   different memberships
  */
 export async function createScenario(
   world: World,
   facts: Facts,
-  { related = false, replaces = false } = {},
+  { related = false, replaces = false, work }: ScenarioOptions = {},
 ): Promise<Scenario | undefined> {
   const caller = world.callers.get(`${facts['caller.role']} ${facts['caller.membership']}`)!
   const creator = facts['board.caller'] === 'creator' ? caller.id : world.other.id
   const user = await namedUser(world, facts, caller, creator)
   if (user === undefined) return undefined
   const ids = { caller: caller.id, creator, user: user.id }
-  const params = await world.service.write(world.workspaceId, (tx) => writeRecords(tx, world, facts, ids, { related, replaces }))
+  const claim = work == null ? undefined : { ...CLAIMS[work], token_hash: sha256Hex(caller.admin) }
+  const params = await world.service.write(world.workspaceId, (tx) => writeRecords(tx, world, facts, ids, { related, replaces, claim }))
   return { caller, params }
 }
 
 /** The options with which a scenario fits an operation. */
-export function scenarioOptions({ id, method }: Pick<HandWrittenOperation, 'id' | 'method'>) {
-  return { related: method === 'DELETE', replaces: id === 'cards.set_cover' }
+export function scenarioOptions({ id, method }: Pick<HandWrittenOperation, 'id' | 'method'>): ScenarioOptions {
+  return { related: method === 'DELETE', replaces: id === 'cards.set_cover', work: WORK[id] }
+}
+
+/** What an operation needs to change something. */
+const WORK: Readonly<Record<string, keyof typeof CLAIMS>> = {
+  'claims.fail': 'claimed',
+  'claims.ask': 'claimed',
+  'cards.answer': 'asked',
+  'cards.retry': 'failed',
 }
 
 /** Facts with which every operation is allowed. */
@@ -101,11 +137,12 @@ const ALLOWED_BY_OPERATION: Readonly<Record<string, Facts>> = {
 export async function createAllowed(
   world: World,
   row: Pick<Operation, 'id' | 'method'>,
-  { facts, related }: { readonly facts?: Facts | undefined; readonly related?: boolean | undefined } = {},
+  { facts, ...given }: ScenarioOptions & { readonly facts?: Facts | undefined } = {},
 ): Promise<Scenario> {
   const options = scenarioOptions(row)
   const all = { ...ALLOWED, ...ALLOWED_BY_OPERATION[row.id], ...facts }
-  return (await createScenario(world, all, { ...options, related: related ?? options.related }))!
+  const { related = options.related, replaces = options.replaces, work = options.work } = given
+  return (await createScenario(world, all, { related, replaces, work }))!
 }
 
 /** The path of an operation with the ids of a scenario. */
@@ -143,9 +180,9 @@ export function expectedOutcome(
   return { ok: 'ok', 403: '403 forbidden', 404: '404 not_found' }[response]
 }
 
-/** The outcome of a response, in the words of {@link expectedOutcome}. */
+/** The outcome of a response, in the words of {@link expectedOutcome}. What only lacks `If-Claim` was allowed by the policy. */
 export function outcomeOf({ status, body }: Reply): string {
-  return status < 300 ? 'ok' : `${status} ${body.error?.code}`
+  return status < 300 || status === 428 ? 'ok' : `${status} ${body.error?.code}`
 }
 
 async function namedUser(
@@ -172,7 +209,7 @@ async function writeRecords(
   { service, other }: World,
   facts: Facts,
   ids: { caller: string; creator: string; user: string },
-  { related, replaces }: { related: boolean; replaces: boolean },
+  { related, replaces, claim }: { related: boolean; replaces: boolean; claim: Partial<ClaimRecord> | undefined },
 ): Promise<Record<string, string>> {
   const id = (kind: IdKind) => newId(kind, service.deps.random)
   const records: [Key<unknown>, unknown][] = []
@@ -259,6 +296,21 @@ async function writeRecords(
     answers: null,
     ...times,
   })
+  const questionId = id('comment')
+  if (claim !== undefined) {
+    const isAsked = claim.expires_at === null && claim.attempts === undefined
+    if (isAsked)
+      create(keys.comment(questionId), {
+        id: questionId,
+        card_id: cardId,
+        author_id: ownerOf('question.author'),
+        body: 'Which logo?',
+        kind: 'question',
+        answers: null,
+        ...times,
+      })
+    create(keys.claim(cardId), claimRecord(cardId, boardId, { holder_id: ids.caller, question_id: isAsked ? questionId : null, ...claim }))
+  }
   for (const each of [attached, coverFile, unattached]) create(keys.file(each.id), each)
   for (const [attachment, { id: file_id, name, content_type, size }] of [
     [attachmentId, attached],

@@ -4,6 +4,7 @@ import { errors, type ErrorCode } from '../../model/errors.ts'
 import { claim } from '../../model/claim.ts'
 import { limits } from '../../model/limits.ts'
 import { scopes } from '../../model/token.ts'
+import { work } from '../../model/work.ts'
 
 function text(description: string, maxLength: number): z.ZodString {
   return documented(z.string(), { description, maxLength })
@@ -32,6 +33,7 @@ function furtherMembers(): Partial<Record<ErrorCode, z.core.$ZodShape>> {
 
   // Without its name: that is one of what succeeds.
   const shownClaim = z.strictObject(claim.shape)
+  const shownWork = z.strictObject(work.shape)
 
   return {
     insufficient_scope: {
@@ -54,6 +56,7 @@ function furtherMembers(): Partial<Record<ErrorCode, z.core.$ZodShape>> {
     conflict: {
       limit: limit.optional(),
       claim: documented(shownClaim.optional(), { description: 'The claim of the card, if another token holds it.' }),
+      work: documented(shownWork.optional(), { description: 'The work on the card, if it is stuck or waits for an answer.' }),
       index,
     },
     precondition_failed: {
@@ -63,6 +66,7 @@ function furtherMembers(): Partial<Record<ErrorCode, z.core.$ZodShape>> {
       }),
       index,
     },
+    precondition_required: { index },
     payload_too_large: { limit_bytes: count('The maximum size in bytes.') },
     validation_failed: {
       issues: documented(z.array(issue), { description: `What is not valid: the first ${limits.issues} issues.`, maxItems: limits.issues }),

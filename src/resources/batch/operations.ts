@@ -20,7 +20,7 @@ export function batchOperation(rows: readonly Operation[]): Operation {
     row: 'X5',
     body: batch,
     data: batchResults,
-    codes: ['forbidden'],
+    codes: ['forbidden', 'precondition_required'],
     conflicts: [...new Set(rows.filter(isBatchable).flatMap(({ conflicts }) => conflicts))],
     example: {
       body: {

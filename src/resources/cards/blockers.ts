@@ -6,10 +6,10 @@ import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { operation, type OperationRequest } from '../operation.ts'
 import { shownCard } from '../pending-removals.ts'
-import { cardTarget, idOf } from '../targets.ts'
+import { cardAndClaim, idOf } from '../targets.ts'
 import { capacityMessage, requireCapacity, requireCapacityOf } from '../capacity.ts'
-import { saveResource } from '../writes.ts'
 import { removalOfId, removeId } from './relations.ts'
+import { saveCard } from './save.ts'
 
 const ITSELF = 'A card cannot be a blocker of itself.'
 const CYCLE = 'The blocker waits for this card, directly or through others: the cards would wait for each other.'
@@ -26,7 +26,7 @@ export const blockerOperations = [
     row: 'X10',
     data: card,
     conflicts: [ITSELF, CYCLE, capacityMessage('blockersPerCard'), capacityMessage('blockedCards'), capacityMessage('waitingCards')],
-    target: cardTarget,
+    target: cardAndClaim,
     async related({ tx, params }, { card: { id, board_id } }) {
       const blockerId = idOf('card', params['blocker_id'], 'blocker_id')
       await tx.prefetch({
@@ -44,7 +44,7 @@ export const blockerOperations = [
       requireCapacityOf(blocked.blocker_ids.length, 'blockersPerCard')
       await requireBlocker(request.tx, blocker.id)
       await requireNoCycle(request.tx, blocked.id, blocker.id)
-      return saveResource(request, keys.card, blocked, { blocker_ids: [...blocked.blocker_ids, blocker.id] })
+      return saveCard(request, blocked, { blocker_ids: [...blocked.blocker_ids, blocker.id] })
     },
   }),
 
@@ -56,7 +56,7 @@ export const blockerOperations = [
     needs: ['remove_blocker', 'Card'],
     row: 'X10',
     data: card,
-    target: cardTarget,
+    target: cardAndClaim,
     ...removalOfId('blocker_ids', 'blocker_id'),
   }),
 ]
@@ -95,6 +95,6 @@ export async function removeBlockerOfAll(request: Pick<OperationRequest, 'tx' | 
   if ((await tx.count(index, 0)) === 0) return
   const [removals, { values }] = [await tx.get(keys.removals()), await tx.all(index)]
   for (const blocked of values) {
-    if (blocked !== undefined) removeId(request, shownCard(blocked, removals), 'blocker_ids', blockerId)
+    if (blocked !== undefined) await removeId(request, shownCard(blocked, removals), 'blocker_ids', blockerId)
   }
 }

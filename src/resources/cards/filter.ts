@@ -1,22 +1,17 @@
 import { blockersOf, type Card } from '../../model/card.ts'
-import type { WorkState } from '../../model/work.ts'
-import type { WorkStates } from './work-states.ts'
+import type { WorkFilter, WorkStates } from './work-states.ts'
 
 /** In place of the id of an assignee: cards without one. */
 export const UNASSIGNED = 'none'
 
 /** The filters of a list of cards. All that are given must match. */
-export interface CardFilter {
+export interface CardFilter extends WorkFilter {
   readonly column_id?: string | undefined
   readonly board_id?: string | undefined
   /** a user, or {@link UNASSIGNED} */
   readonly assignee_id?: string | undefined
   readonly label_id?: string | undefined
   readonly completed?: boolean | undefined
-  /** only cards that are ready (see {@link WorkStates}), or only the others */
-  readonly ready?: boolean | undefined
-  /** only cards whose work has one of these states */
-  readonly work_state?: ReadonlySet<WorkState> | undefined
   /** the states of the cards of the board. Only with `ready` or `work_state` */
   readonly states?: WorkStates | undefined
   /** only cards that are archived, by themselves or with their column; otherwise only active ones */
@@ -61,7 +56,7 @@ export function needsScan(filter: CardFilter): boolean {
   } = filter
   const examined = [work_state, q, blocker_id, due_before, due_after, completed_before, completed_after, completed_by]
   // No index of ready cards has those that are ready again.
-  if (ready === true && (states?.due.size ?? 0) > 0) return true
+  if (ready === true && states?.hasDueCards === true) return true
   if (assignee_id === UNASSIGNED || ready === false || examined.some((given) => given !== undefined)) return true
   return [assignee_id, label_id, completed, ready].filter((given) => given !== undefined).length > 1
 }

@@ -14,7 +14,7 @@ import { withWork } from '../claims/work.ts'
 import { countAll } from '../counts.ts'
 import { includeParameter } from '../included.ts'
 import { atLeastOne, deleted, filteredList, operation, type OperationRequest } from '../operation.ts'
-import { cardAndClaim, cardTarget, parentBoard } from '../targets.ts'
+import { cardAndClaim, cardAndWork, cardTarget, parentBoard } from '../targets.ts'
 import { capacityMessage } from '../capacity.ts'
 import { createResource, removeResource, saveResource, setArchived } from '../writes.ts'
 import { additionReads, addToNew, loadAdditions } from './additions.ts'
@@ -23,6 +23,7 @@ import { requireCardCapacity, requireWipCapacity, WIP_LIMIT } from './capacity.t
 import { cardsOf, destinationConflicts, loadDestination, requireOpen } from './destination.ts'
 import { namedInSearch, requireNamed } from './named.ts'
 import { cardCountIndexes, listCards } from './queries.ts'
+import { saveCard } from './save.ts'
 import { searchCards } from './search.ts'
 import {
   cardCompletion,
@@ -159,8 +160,8 @@ export const cardOperations = [
     body: atLeastOne(cardUpdate),
     data: card,
     example: { body: { due_at: '2027-01-15T17:00:00Z' } },
-    target: cardTarget,
-    run: (request, loaded) => saveResource(request, keys.card, loaded.card, request.body),
+    target: cardAndClaim,
+    run: (request, loaded) => saveCard(request, loaded.card, request.body),
   }),
 
   operation({
@@ -175,7 +176,7 @@ export const cardOperations = [
     bodyRule: notNextToItself('card_id'),
     conflicts: [capacityMessage('cardsPerBoard'), WIP_LIMIT, ...destinationConflicts],
     example: { body: { column_id: '{column_id}', to: 'first' } },
-    target: cardAndClaim,
+    target: cardAndWork,
     related: ({ tx, body }, { board, card: moved }) => loadDestination(tx, board, body, moved.column_id, [keys.column(moved.column_id)]),
     async run(request, { card: moved, ...destination }) {
       requireOpen(destination)
@@ -202,7 +203,7 @@ export const cardOperations = [
     body: cardCompletion,
     data: card,
     example: { body: { completed: true } },
-    target: cardAndClaim,
+    target: cardAndWork,
     counts: isBlocker,
     async run(request, loaded) {
       const { completed } = request.body
@@ -221,7 +222,7 @@ export const cardOperations = [
     needs: ['archive', 'Card'],
     row: 'P9',
     data: card,
-    target: cardAndClaim,
+    target: cardAndWork,
     counts: isBlocker,
     async run(request, loaded) {
       await endClaim(request, loaded.card.id)
@@ -238,7 +239,7 @@ export const cardOperations = [
     row: 'P9',
     data: card,
     conflicts: [capacityMessage('cardsPerBoard'), WIP_LIMIT],
-    target: cardAndClaim,
+    target: cardAndWork,
     counts: isBlocker,
     async run(request, { card: restored }) {
       const { tx } = request

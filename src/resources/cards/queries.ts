@@ -210,11 +210,11 @@ function segmentsOf(columns: readonly Column[], { column_id, archived, ready }: 
 }
 
 /** The index with the fewest cards that do not match the filter. */
-function indexFor({ column: { id }, state }: Segment, { label_id, completed, ready, ...filter }: CardFilter): Index<Card> {
+function indexFor({ column: { id }, state }: Segment, { label_id, completed, ready, states, ...filter }: CardFilter): Index<Card> {
   const assigneeId = assigneeOf(filter)
   if (assigneeId !== undefined) return indexes.cardsOf(state, id, assigneeId)
   if (label_id !== undefined) return indexes.cardsWith(state, id, label_id)
-  if (ready === true) return indexes.readyCards(id)
+  if (ready === true) return states?.hasDueCards === true ? indexes.cardsDone(state, id, false) : indexes.readyCards(id)
   return completed === undefined ? indexes.cards(state, id) : indexes.cardsDone(state, id, completed)
 }
 

@@ -1,13 +1,14 @@
 import type { FileAccess, HomeAccess } from '../../authz/context.ts'
+import type { Awaitable } from '../../model/awaitable.ts'
 import { card, type Card } from '../../model/card.ts'
 import { conflict, notFound } from '../../model/errors.ts'
 import type { AttachmentRecord } from '../../model/file.ts'
 import { keys } from '../../store/keys.ts'
 import { operation, type OperationRequest } from '../operation.ts'
 import { keepAssignment } from '../pending-removals.ts'
-import { cardTarget, fileReads, idOf, relatedUser, requireFound, toFile, type FileRecords } from '../targets.ts'
+import { cardAndClaim, fileReads, idOf, relatedUser, requireFound, toFile, type FileRecords } from '../targets.ts'
 import { capacityMessage, requireCapacityOf } from '../capacity.ts'
-import { saveResource } from '../writes.ts'
+import { saveCard } from './save.ts'
 import { cardCover } from './schema.ts'
 
 const NO_IMAGE = 'The cover of a card must be an image, and this attachment is not one.'
@@ -18,15 +19,15 @@ type Ids = keyof typeof capacityOf
 type Removable = Ids | 'blocker_ids'
 
 /** Adds an id to a list of the card. If it is there already, nothing is written. */
-function addId(request: Write, loaded: Card, list: Ids, id: string): { data: Card } {
+function addId(request: Write, loaded: Card, list: Ids, id: string): Awaitable<{ data: Card }> {
   if (loaded[list].includes(id)) return { data: loaded }
   requireCapacityOf(loaded[list].length, capacityOf[list])
-  return saveResource(request, keys.card, loaded, { [list]: [...loaded[list], id] })
+  return saveCard(request, loaded, { [list]: [...loaded[list], id] })
 }
 
 /** Removes an id from a list of the card. */
-export function removeId(request: Write, loaded: Card, list: Removable, id: string): { data: Card } {
-  return saveResource(request, keys.card, loaded, { [list]: loaded[list].filter((other) => other !== id) })
+export function removeId(request: Write, loaded: Card, list: Removable, id: string): Awaitable<{ data: Card }> {
+  return saveCard(request, loaded, { [list]: loaded[list].filter((other) => other !== id) })
 }
 
 /** What the removal of an id from a list of the card examines and does. @param name the member of the path that has the id */
@@ -86,7 +87,7 @@ export const cardRelationOperations = [
     row: 'P12',
     data: card,
     conflicts: [capacityMessage('assigneesPerCard')],
-    target: cardTarget,
+    target: cardAndClaim,
     related: relatedUser,
     async run(request, { card: current, user: { membership } }) {
       await keepAssignment(request.tx, current, membership.user_id)
@@ -102,7 +103,7 @@ export const cardRelationOperations = [
     needs: ['unassign', 'Card'],
     row: 'P12',
     data: card,
-    target: cardTarget,
+    target: cardAndClaim,
     ...removalOfId('assignee_ids', 'user_id'),
   }),
 
@@ -115,7 +116,7 @@ export const cardRelationOperations = [
     row: 'P12',
     data: card,
     conflicts: [capacityMessage('labelsPerCard')],
-    target: cardTarget,
+    target: cardAndClaim,
     related: async ({ tx, params }) => ({
       label: requireFound(await tx.get(keys.label(idOf('label', params['label_id'], 'label_id'))), 'label_id'),
     }),
@@ -130,7 +131,7 @@ export const cardRelationOperations = [
     needs: ['remove_label', 'Card'],
     row: 'P12',
     data: card,
-    target: cardTarget,
+    target: cardAndClaim,
     ...removalOfId('label_ids', 'label_id'),
   }),
 
@@ -145,7 +146,7 @@ export const cardRelationOperations = [
     data: card,
     conflicts: [NO_IMAGE],
     example: { body: { attachment_id: '{attachment_id}' } },
-    target: cardTarget,
+    target: cardAndClaim,
     async related({ tx, body, caller: { userId } }, loaded) {
       const id = idOf('attachment', body.attachment_id, 'attachment_id')
       const present = coverReads(loaded.card, ATTACHMENT_READS, userId)
@@ -166,7 +167,7 @@ export const cardRelationOperations = [
     ],
     async run(request, { card: current, attachment }) {
       if (!attachment.content_type.startsWith('image/')) throw conflict(NO_IMAGE)
-      return saveResource(request, keys.card, current, { cover_attachment_id: attachment.id })
+      return saveCard(request, current, { cover_attachment_id: attachment.id })
     },
   }),
 
@@ -178,11 +179,11 @@ export const cardRelationOperations = [
     needs: ['clear_cover', 'Card'],
     row: 'P15',
     data: card,
-    target: cardTarget,
+    target: cardAndClaim,
     async related({ tx, caller }, { card: current }) {
       const reads = coverReads(current, 0, caller.userId)
       return toCover(current, reads.length === 0 ? [] : await tx.read(reads))
     },
-    run: (request, { card: current }) => saveResource(request, keys.card, current, { cover_attachment_id: null }),
+    run: (request, { card: current }) => saveCard(request, current, { cover_attachment_id: null }),
   }),
 ]

@@ -3,9 +3,8 @@ import type { WorkState } from '../../model/work.ts'
 import { indexes, lastWord } from '../../store/indexes.ts'
 import { firstPage } from '../../store/reads.ts'
 import { currentClaims, readClaimedCards } from '../claims/present.ts'
-import { dueCards, readDueCards, readHeldCards, readRetriedCards } from '../claims/waiting.ts'
+import { readWaitingCards, waitingCards, type WaitingCards } from '../claims/waiting.ts'
 import type { OperationRequest } from '../operation.ts'
-import type { CardFilter } from './filter.ts'
 
 const ENTRIES = { entriesOnly: true } as const
 
@@ -19,31 +18,27 @@ export class WorkStates {
   readonly #tx: OperationRequest['tx']
   /** the cards that are claimed */
   readonly claimed: ReadonlySet<string>
-  /** the cards that are ready again, and that no index of ready cards has */
-  readonly due: ReadonlySet<string>
-  readonly #held: ReadonlyMap<string, 'waiting' | 'stuck'>
-  readonly #retried: ReadonlySet<string>
+  readonly #waiting: WaitingCards
   /** by the names of their indexes */
   readonly #byColumn = new Map<string, ReadonlySet<string>>()
 
-  private constructor(
-    tx: OperationRequest['tx'],
-    claimed: ReadonlySet<string>,
-    due: ReadonlySet<string>,
-    held: ReadonlyMap<string, 'waiting' | 'stuck'>,
-    retried: ReadonlySet<string>,
-  ) {
+  private constructor(tx: OperationRequest['tx'], claimed: ReadonlySet<string>, waiting: WaitingCards) {
     this.#tx = tx
     this.claimed = claimed
-    this.due = due
-    this.#held = held
-    this.#retried = retried
+    this.#waiting = waiting
   }
 
   static async of(request: Reading, boardId: string): Promise<WorkStates> {
-    const { cardIds: claimed } = await readClaimedCards(request, currentClaims(boardId, request.clock))
-    const { cardIds: due } = await readDueCards(request, dueCards(boardId, request.clock))
-    return new WorkStates(request.tx, claimed, due, await readHeldCards(request, boardId), await readRetriedCards(request, boardId))
+    const { tx, clock } = request
+    const [claims, waiting] = [currentClaims(boardId, clock), waitingCards(boardId, clock)]
+    await tx.prefetch({ ranges: [claims, ...waiting] })
+    const { cardIds } = await readClaimedCards(request, claims)
+    return new WorkStates(tx, cardIds, await readWaitingCards(request, waiting))
+  }
+
+  /** Whether cards are ready that no index of ready cards has. */
+  get hasDueCards(): boolean {
+    return this.#waiting.due.size > 0
   }
 
   /** Reads columns. */
@@ -63,15 +58,21 @@ export class WorkStates {
     if (completed_at !== null) return 'done'
     if (archived_at !== null) return 'archived'
     if (this.claimed.has(id)) return 'claimed'
-    const held = this.#held.get(id)
+    const { due, held: kept, retried } = this.#waiting
+    const held = kept.get(id)
     if (held !== undefined) return held
-    if (this.due.has(id) || this.#byColumn.get(indexes.readyCards(column_id).name)!.has(id)) return 'ready'
-    return this.#retried.has(id) ? 'retrying' : 'blocked'
+    if (due.has(id) || this.#byColumn.get(indexes.readyCards(column_id).name)!.has(id)) return 'ready'
+    return retried.has(id) ? 'retrying' : 'blocked'
   }
 }
 
 /** The part of a filter that the state of the work decides. */
-export type WorkFilter = Pick<CardFilter, 'ready' | 'work_state'>
+export interface WorkFilter {
+  /** only cards that are ready, or only the others */
+  readonly ready?: boolean | undefined
+  /** only cards whose work has one of these states */
+  readonly work_state?: ReadonlySet<WorkState> | undefined
+}
 
 /** Whether a filter depends on the state of the work. */
 export function asksForWork({ ready, work_state }: WorkFilter): boolean {

@@ -1,5 +1,6 @@
 import { expiryOf } from '../../auth/tokens/lifecycle.ts'
 import { tokenOf } from '../../authz/context.ts'
+import type { Awaitable } from '../../model/awaitable.ts'
 import type { Card } from '../../model/card.ts'
 import { NO_ATTEMPTS, NO_WORK, type Claim, type ClaimRecord } from '../../model/claim.ts'
 import type { Column } from '../../model/column.ts'
@@ -92,6 +93,13 @@ function end({ tx }: Write, { record, settled }: CardClaim, changes: Partial<Cla
 function save(tx: Write['tx'], before: ClaimRecord | undefined, after: ClaimRecord): void {
   const names = Object.keys(after) as (keyof ClaimRecord)[]
   if (names.some((name) => after[name] !== before?.[name])) tx.put(keys.claim(after.card_id), after)
+}
+
+/** Counts the attempt of a claim that was read and has run out. Of one that was not read, nothing is written. */
+export function countAttempt(request: Write, cardId: string): Awaitable<void> {
+  const { tx } = request
+  if (tx.known(keys.claim(cardId))?.expires_at == null) return undefined
+  return readClaim(request, cardId).then(({ record, settled }) => save(tx, record, settled!))
 }
 
 /** Ends a claim because the attempt has failed. The card is tried again after `retry_after` seconds, or the longer the more attempts have failed. */

@@ -66,7 +66,7 @@ const nextCard = documented(claimedCard.nullable(), {
 })
 
 const HELD = 'Another token holds the card.'
-const WAITS = 'The card is stuck, or waits for an answer: see its `work`.'
+const WAITS = 'The card is stuck, or waits for an answer.'
 const CLOSED = 'The card is completed or archived, or its column is archived.'
 
 /** The card of `card_id` with its column and its claim. */

@@ -11,7 +11,7 @@ import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { commentBody } from '../comments/schema.ts'
 import { operation, type OperationRequest } from '../operation.ts'
-import { cardAndClaim, target } from '../targets.ts'
+import { cardAndWork, target } from '../targets.ts'
 import { createResource } from '../writes.ts'
 import { failAttempt, forgetAttempts, goOn, waitForAnswer } from './changes.ts'
 import { readClaim } from './present.ts'
@@ -37,13 +37,13 @@ const NO_QUESTION = 'The card has no question that waits for an answer.'
 /** The card of `card_id` with its claim, and with the question that waits for an answer. */
 const questionTarget = target(
   (params, at, caller) => {
-    const card = cardAndClaim.reads(params, at, caller)
+    const card = cardAndWork.reads(params, at, caller)
     const claim = card.findIndex((read) => typeof read === 'string' && read.startsWith('claim:'))
     return [...card, keys.comment(`{${at + claim}.question_id}`)]
   },
   (records) => {
     const question = records.at(-1) as z.infer<typeof comment> | undefined
-    return { ...cardAndClaim.from(records), question: question ?? null }
+    return { ...cardAndWork.from(records), question: question ?? null }
   },
 )
 
@@ -61,7 +61,7 @@ export const outcomeOperations = [
     body: claimFailure,
     data: work,
     example: { body: { reason: 'The tests are red: 3 of 214 fail.', retry_after: 60 } },
-    target: cardAndClaim,
+    target: cardAndWork,
     async run(request, { card }) {
       const failed = failAttempt(request, await readClaim(request, card.id), request.body)
       return { data: workAfter(request, card, failed) }
@@ -81,7 +81,7 @@ export const outcomeOperations = [
     status: 201,
     capacity: ['commentsPerCard', indexes.comments],
     example: { body: { question: 'Which of the two logos should I use?' } },
-    target: cardAndClaim,
+    target: cardAndWork,
     async run(request, { card }) {
       const asked = addComment(request, card, { body: request.body.question, kind: 'question', answers: null })
       waitForAnswer(request, await readClaim(request, card.id), asked.data.id)
@@ -121,7 +121,7 @@ export const outcomeOperations = [
     row: 'X11',
     entity: undefined,
     data: work,
-    target: cardAndClaim,
+    target: cardAndWork,
     async run(request, { card }) {
       const claim = await readClaim(request, card.id)
       return { data: workAfter(request, card, forgetAttempts(request, claim), claim.live) }

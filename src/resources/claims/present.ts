@@ -37,7 +37,7 @@ export async function readClaims({ tx, clock }: Work, cardIds: readonly string[]
       continue
     }
     const token = await lastToken(tx, records[2 * i + 1] as TokenRecord | undefined)
-    if (now < Date.parse(record.expires_at) && isActive(token, now)) found.push({ record, settled: record, live: toClaim(record, token) })
+    if (now < Date.parse(record.expires_at) && isHolding(token, now)) found.push({ record, settled: record, live: toClaim(record, token) })
     else found.push({ record, settled: settle(record, token), live: undefined })
   }
   return found
@@ -56,7 +56,7 @@ function settle(record: ClaimRecord, token: TokenRecord | undefined): ClaimRecor
   return { ...record, expires_at: null, attempts: record.attempts + 1, reason: null, failed_at: ends[0]!, not_before: null }
 }
 
-function isActive(token: TokenRecord | undefined, now: number): token is TokenRecord {
+function isHolding(token: TokenRecord | undefined, now: number): token is TokenRecord {
   return token !== undefined && stateOf(token, now) === 'active'
 }
 
@@ -97,7 +97,7 @@ export async function readClaimedCards({ tx, clock }: Work, { index, options }: 
   for (let after = options.after; ;) {
     const { entries, values } = await tx.range(index, { ...options, after })
     for (const [i, entry] of entries.entries()) {
-      if (!isActive(await lastToken(tx, values[i]), now)) continue
+      if (!isHolding(await lastToken(tx, values[i]), now)) continue
       next ??= entry.slice(0, entry.indexOf(' '))
       cardIds.add(cardOfClaim(entry))
     }

@@ -10,7 +10,7 @@ import { shownCard } from '../pending-removals.ts'
 import { requireCapacityOf } from '../capacity.ts'
 import { currentClaims, readClaim, readClaimedCards, type CardClaim } from './present.ts'
 import { claimReads } from './reads.ts'
-import { dueCards, readDueCards, readNextRetry, type DueCards } from './waiting.ts'
+import { dueCards, nextRetry, readDueCards, readNextRetry, type DueCards } from './waiting.ts'
 import { workOf } from './work.ts'
 
 /** Which cards may be taken. */
@@ -45,9 +45,10 @@ interface Found {
  */
 export async function findReadyCard(request: Pick<OperationRequest, 'tx' | 'clock'>, boardId: string, wanted: Wanted): Promise<Found> {
   const { tx } = request
-  const [claimed, retried] = [currentClaims(boardId, request.clock), dueCards(boardId, request.clock)]
+  const { clock } = request
+  const [claimed, retried, later] = [currentClaims(boardId, clock), dueCards(boardId, clock), nextRetry(boardId, clock)]
   const columnList = firstPage(indexes.columns(boardId), { weak: true })
-  await tx.prefetch({ ranges: [claimed, retried, columnList] })
+  await tx.prefetch({ ranges: [claimed, retried, later, columnList] })
   const { cardIds, next } = await readClaimedCards(request, claimed)
   requireCapacityOf(cardIds.size, 'claimsPerBoard')
   const due = await readDueCards(request, retried)
@@ -57,7 +58,7 @@ export async function findReadyCard(request: Pick<OperationRequest, 'tx' | 'cloc
     const id = await firstCard(tx, rest.slice(0, COLUMNS_AT_ONCE), wanted.label_id, cardIds, due)
     if (id !== undefined) return { found: await confirm(request, id, wanted) }
   }
-  const times = [next, await readNextRetry(request, boardId)].filter((time) => time !== undefined)
+  const times = [next, await readNextRetry(request, later)].filter((time) => time !== undefined)
   return { found: undefined, next: times.toSorted()[0] }
 }
 
@@ -77,7 +78,7 @@ async function firstCard(
   for (const [i, { id }] of columns.entries()) {
     const withLabel = labelId === undefined ? undefined : new Set(ranges[columns.length + i]!.entries)
     const isWanted = (entry: string) => !claimed.has(lastWord(entry)) && withLabel?.has(entry) !== false
-    const [entry, again] = [ranges[i]!.entries.find(isWanted), due.byColumn.get(id)?.find(isWanted)]
+    const [entry, again] = [ranges[i]!.entries.find(isWanted), due.get(id)?.find(isWanted)]
     const first = entry !== undefined && (again === undefined || entry < again) ? entry : again
     if (first !== undefined) return lastWord(first)
   }

@@ -10,19 +10,12 @@ type Reading = Pick<OperationRequest, 'tx' | 'clock'>
 
 const WEAK = { weak: true, entriesOnly: true, limit: limits.cardsPerBoard } as const
 
-/** The cards of a board whose work waited for a time that has passed: they are ready again, and no index of ready cards has them. */
-export interface DueCards {
-  readonly cardIds: ReadonlySet<string>
-  /** column → the entries that its cards would have among the ready ones, in their order */
-  readonly byColumn: ReadonlyMap<string, readonly string[]>
-}
-
-/** What {@link readDueCards} reads. */
+/** What {@link readDueCards} reads: the cards of a board whose work waited for a time that has passed. */
 export function dueCards(boardId: string, clock: OperationRequest['clock']) {
   return { index: indexes.retriedCards(boardId), options: { ...WEAK, before: `${timestamp(clock)} ~` } }
 }
 
-/** Reads which cards of a board are ready again. */
+/** Reads which cards of a board are ready again: by column, the entries that they would have among the ready ones, in their order. */
 export async function readDueCards({ tx }: Reading, { index, options }: ReturnType<typeof dueCards>): Promise<DueCards> {
   const { entries } = await tx.range(index, options)
   const byColumn = new Map<string, string[]>()
@@ -32,24 +25,42 @@ export async function readDueCards({ tx }: Reading, { index, options }: ReturnTy
     else known.push(readyEntry)
   }
   for (const column of byColumn.values()) column.sort()
-  return { cardIds: new Set(entries.map(lastWord)), byColumn }
+  return byColumn
+}
+
+export type DueCards = ReadonlyMap<string, readonly string[]>
+
+/** What {@link readNextRetry} reads. */
+export function nextRetry(boardId: string, clock: OperationRequest['clock']) {
+  return { index: indexes.retriedCards(boardId), options: { ...WEAK, after: `${timestamp(clock)} ~`, limit: 1 } }
 }
 
 /** Reads the next time at which a card of a board is ready again: RFC 3339. */
-export async function readNextRetry({ tx, clock }: Reading, boardId: string): Promise<string | undefined> {
-  const options = { ...WEAK, after: `${timestamp(clock)} ~`, limit: 1 }
-  const { entries } = await tx.range(indexes.retriedCards(boardId), options)
-  return entries[0]?.split(' ')[0]
+export async function readNextRetry({ tx }: Reading, { index, options }: ReturnType<typeof nextRetry>): Promise<string | undefined> {
+  return (await tx.range(index, options)).entries[0]?.split(' ')[0]
 }
 
-/** Reads which cards of a board are offered to nobody, and why: those whose last attempt is under way are among the stuck ones. */
-export async function readHeldCards({ tx }: Reading, boardId: string): Promise<ReadonlyMap<string, 'waiting' | 'stuck'>> {
-  const { entries } = await tx.range(indexes.heldCards(boardId), WEAK)
-  return new Map(entries.map((entry) => [lastWord(entry), entry.startsWith('waiting ') ? 'waiting' : 'stuck']))
+/** The cards of a board that wait. */
+export interface WaitingCards {
+  readonly due: ReadonlySet<string>
+  /** those that are offered to nobody, and why: those whose last attempt is under way are among the stuck ones */
+  readonly held: ReadonlyMap<string, 'waiting' | 'stuck'>
+  /** those that wait for a time that is in the future */
+  readonly retried: ReadonlySet<string>
 }
 
-/** Reads which cards of a board wait for a time that is in the future. */
-export async function readRetriedCards({ tx, clock }: Reading, boardId: string): Promise<ReadonlySet<string>> {
-  const { entries } = await tx.range(indexes.retriedCards(boardId), { ...WEAK, after: `${timestamp(clock)} ~` })
-  return new Set(entries.map(lastWord))
+/** What {@link readWaitingCards} reads. */
+export function waitingCards(boardId: string, clock: OperationRequest['clock']) {
+  const [index, after] = [indexes.retriedCards(boardId), `${timestamp(clock)} ~`]
+  return [dueCards(boardId, clock), { index, options: { ...WEAK, after } }, { index: indexes.heldCards(boardId), options: WEAK }] as const
+}
+
+/** Reads which cards of a board wait. */
+export async function readWaitingCards({ tx }: Reading, [due, later, held]: ReturnType<typeof waitingCards>): Promise<WaitingCards> {
+  const [again, retried, kept] = (await tx.load({ ranges: [due, later, held] })).ranges.map(({ entries }) => entries)
+  return {
+    due: new Set(again!.map(lastWord)),
+    held: new Map(kept!.map((entry) => [lastWord(entry), entry.startsWith('waiting ') ? 'waiting' : 'stuck'])),
+    retried: new Set(retried!.map(lastWord)),
+  }
 }

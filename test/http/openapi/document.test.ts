@@ -129,7 +129,7 @@ describe('the OpenAPI document', () => {
     expect(queryOf('boards.read')['include']).toMatchObject({
       style: 'form',
       explode: true,
-      schema: { type: 'array', items: { type: 'string', enum: ['columns', 'cards', 'labels', 'members', 'counts', 'claim'] } },
+      schema: { type: 'array', items: { type: 'string', enum: ['columns', 'cards', 'labels', 'members', 'counts', 'claim', 'work'] } },
     })
     expect(queryOf('cards.list')).toMatchObject({
       limit: { schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 } },

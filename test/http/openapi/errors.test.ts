@@ -7,7 +7,7 @@ import { operations } from '../../../src/resources/table.ts'
 import { Contention, StorageUnavailable } from '../../../src/store/port.ts'
 import { defaultDocument } from '../../support/document-check.ts'
 import { memory } from '../../support/memory.ts'
-import { buildWorld, createScenario, exampleBody, type Scenario } from '../../support/scenario.ts'
+import { buildWorld, createScenario, exampleBody, headersFor, scenarioOptions, type Scenario } from '../../support/scenario.ts'
 import { Service, type Reply } from '../../support/service.ts'
 
 // Each error that the document lists for an operation is provoked. That the service answers no other is checked for every
@@ -58,6 +58,11 @@ function documentedCodes({ method, path }: Operation): string[] {
   )
 }
 
+/** A batch with an operation that must state the claim. */
+const failInBatch = ({ card_id }: Scenario['params']) => ({
+  operations: [{ operation: 'claims.fail', params: { card_id }, body: { reason: 'No network.' } }],
+})
+
 describe('the errors that the document lists for an operation', async () => {
   const service = await Service.forSuite()
   const world = await buildWorld(service)
@@ -65,14 +70,17 @@ describe('the errors that the document lists for an operation', async () => {
   const limitedToken = (await limited.person(await limited.workspace())).admin
 
   /** The caller may do everything, and what a DELETE removes is there. */
-  const newScenario = async ({ method }: Operation) => {
+  const newScenario = async (row: Operation) => {
     const own = { 'board.caller': 'creator', 'comment.author': 'caller', 'file.owner': 'caller' }
     const facts = { 'caller.membership': 'active', 'caller.role': 'owner', ...own }
-    return (await createScenario(world, facts, { related: method === 'DELETE' }))!
+    return (await createScenario(world, facts, scenarioOptions(row)))!
   }
 
   /** The requests that get an error, by its code. */
-  function provocations({ id, method, path, isRead }: Operation, scenario: Scenario): Partial<Record<ErrorCode, () => Promise<Reply>>> {
+  function provocations(
+    { id, method, path, isRead, requiresClaim }: Operation,
+    scenario: Scenario,
+  ): Partial<Record<ErrorCode, () => Promise<Reply>>> {
     const { caller, params } = scenario
     const fill = (ids: (name: string) => string) => path.replace(/\{(\w+)\}/g, (_all, name: string) => ids(name))
     const target = fill((name) => params[name]!)
@@ -81,7 +89,7 @@ describe('the errors that the document lists for an operation', async () => {
     // All refused writes have one Idempotency-Key. None of them uses it up: the next one with it is the first one.
     const key: Record<string, string> = isRead ? {} : { 'idempotency-key': id }
     const send = (headers: Record<string, string>, to = target, content: unknown = body) =>
-      service.send(caller.admin, method, to, content, { ...key, ...headers })
+      service.send(caller.admin, method, to, content, { ...key, ...headersFor(id), ...headers })
     const failing = async (thrown: Error) => {
       service.store.beforeRead = async () => {
         throw thrown
@@ -108,6 +116,8 @@ describe('the errors that the document lists for an operation', async () => {
       ...(path === '/cards' && { not_found: () => send({}, `${target}?board_id=brd_00000000000000000000`) }),
       ...(id === 'boards.create' && { not_found: repeatAfterDeletion }),
       precondition_failed: () => send({ 'if-match': '"0000"' }),
+      ...(id === 'boards.batch' && { precondition_required: () => send({}, target, failInBatch(params)) }),
+      ...(requiresClaim && { precondition_required: () => service.send(caller.admin, method, target, body, key) }),
       ...(/\/(changes|events)$/.test(path) && { cursor_expired: () => send({}, `${target}?after=${LOST}`) }),
       ...(path.endsWith('/content') && { range_not_satisfiable: () => send({ range: 'bytes=999-' }) }),
       validation_failed: () => send({}, `${target}?unknown=1`),
