@@ -6,7 +6,7 @@ import { auditBatch } from '../model/audit.ts'
 import { board, boardMember } from '../model/board.ts'
 import { blockersOf, card, isOpen, type Card } from '../model/card.ts'
 import { changeRecord } from '../model/change.ts'
-import { claimRecord } from '../model/claim.ts'
+import { claimRecord, holdOf, type ClaimRecord } from '../model/claim.ts'
 import { column } from '../model/column.ts'
 import { comment } from '../model/comment.ts'
 import { at, hash, id } from '../model/fields.ts'
@@ -16,7 +16,7 @@ import { isId, type IdKind } from '../model/ids.ts'
 import { label } from '../model/label.ts'
 import { order } from '../model/order.ts'
 import { pendingRemovals } from '../model/pending-removal.ts'
-import { readiness } from '../model/readiness.ts'
+import { readiness, type Readiness } from '../model/readiness.ts'
 import { schema } from '../model/schema.ts'
 import { challenge, notices, secondFactor } from '../model/second-factor.ts'
 import { subtask } from '../model/subtask.ts'
@@ -126,24 +126,37 @@ const workspaceKinds: Kinds = {
   readiness: keyed(
     readiness,
     (value) => keys.readiness(value.card_id),
-    ({ card_id, board_id, blocker_ids, open_blocker_ids }) => [
-      { key: keys.card(card_id), matches: (value) => blockersOf(value as Card).length > 0 },
-      ...blocker_ids.map((blockerId) => ({
-        key: keys.card(blockerId),
-        members: { board_id },
-        matches: (value: Value) => isOpen(value as Card) === open_blocker_ids.includes(blockerId),
-        explainedBy: [ofBoard(board_id)],
-      })),
-    ],
+    (readiness) => {
+      const { card_id, board_id, blocker_ids, open_blocker_ids, held, not_before } = readiness
+      return [
+        { key: keys.card(card_id), matches: (value) => isOf(value as Card, readiness) },
+        // It is there for the blockers of its card, or for what the claim of that has come to.
+        held === null && not_before === null
+          ? undefined
+          : { key: keys.claim(card_id), members: { not_before }, matches: (value) => holdOf(value as ClaimRecord) === held },
+        ...blocker_ids.map((blockerId) => ({
+          key: keys.card(blockerId),
+          members: { board_id },
+          matches: (value: Value) => isOpen(value as Card) === open_blocker_ids.includes(blockerId),
+          explainedBy: [ofBoard(board_id)],
+        })),
+      ]
+    },
   ),
   claim: keyed(
     claimRecord,
     (value) => keys.claim(value.card_id),
-    ({ card_id, board_id, holder_id, token_hash }) => [
-      { ...toCard(card_id), members: { board_id } },
-      toMember(holder_id),
-      { key: keys.token(token_hash) },
-    ],
+    (value) => {
+      const { card_id, board_id, holder_id, token_hash, question_id, not_before } = value
+      const [held, card] = [holdOf(value), toCard(card_id)]
+      return [
+        { ...card, members: { board_id } },
+        held === null && not_before === null ? undefined : { ...card, key: keys.readiness(card_id), members: { held, not_before } },
+        question_id === null ? undefined : { ...card, key: keys.comment(question_id), members: { card_id, kind: 'question' } },
+        toMember(holder_id),
+        { key: keys.token(token_hash) },
+      ]
+    },
   ),
   label: withId(label, keys.label, ({ board_id }) => [toBoard(board_id)]),
   subtask: withId(subtask, keys.subtask, ({ card_id }) => [toCard(card_id)]),
@@ -178,6 +191,12 @@ const workspaceKinds: Kinds = {
   change: named(changeRecord, isBoardAndNumber),
   audit,
   removals: keyed(pendingRemovals, keys.removals),
+}
+
+/** Whether readiness is that of a card. One with blockers states itself what its readiness must be. */
+function isOf(one: Card, { column_id, position, is_open, blocker_ids }: Readiness): boolean {
+  if (blockersOf(one).length > 0 || blocker_ids.length > 0) return blockersOf(one).length > 0
+  return one.column_id === column_id && one.position === position && isOpen(one) === is_open
 }
 
 /** Whether this is what follows in the key of a change: its board and its number. */

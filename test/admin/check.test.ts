@@ -229,7 +229,40 @@ describe.each(drivers)('a check on $name', (driver) => {
     expect(await found()).toContain(`record_invalid readiness:${cardId}`)
   })
 
+  test('names a card whose work waits, if its readiness or its claim is missing or another one', async () => {
+    const waits = await board.card(columnId, 'Waits')
+    const { epoch } = (await board.put(`/cards/${waits}/claim`, {})).body.data
+    await board.send('POST', `/cards/${waits}/claim/question`, { question: 'x' }, { 'if-claim': `${epoch}` })
+    const [readiness, claim] = [keys.readiness(waits), keys.claim(waits)]
+    const [waiting, question] = [await get(readiness), (await get(claim)).question_id as string]
+    const found = async () => namesOf((await check()).findings)
+    expect(await found()).toEqual([])
+    await put(readiness, { ...waiting, held: 'stuck' })
+    expect(await found()).toEqual([`reference_broken ${claim}`, `reference_broken ${readiness}`])
+    await put(readiness, waiting)
+    expect(await found()).toEqual([])
+    const comment = await get(keys.comment(question))
+    await remove(keys.comment(question))
+    expect(await found()).toEqual([`reference_broken ${claim}`])
+    await put(keys.comment(question), comment)
+    await remove(readiness)
+    expect(await found()).toEqual([`reference_broken ${claim}`])
+    await put(readiness, { ...waiting, position: 'zz' })
+    expect(await found()).toContain(`reference_broken ${readiness}`)
+  })
+
   describe('of indexes', () => {
+    test('names one that has what the readiness of its card hides, and takes it out with `reindex`', async () => {
+      const stuck = await board.card(columnId, 'Stuck')
+      const { epoch } = (await board.put(`/cards/${stuck}/claim`, {})).body.data
+      await board.send('POST', `/cards/${stuck}/claim/question`, { question: 'x' }, { 'if-claim': `${epoch}` })
+      const [ready, entry] = [indexes.readyCards(columnId).name, `${(await get(keys.card(stuck))).position} ${stuck}`]
+      await service.store.commit(workspaceId, change({ index: { [ready]: { add: [entry] } } }))
+      expect(namesOf((await check()).findings)).toEqual([`index_entry_stray ${ready} ${entry}`])
+      await check({ reindex: true })
+      expect(namesOf((await check()).findings)).toEqual([])
+    })
+
     const entry = async () => `${(await get(keys.card(cardId))).position} ${cardId}`
     const damage = async () => {
       const listed = indexes.cards('active', columnId).name

@@ -235,3 +235,29 @@ describe.each(drivers)('migrations on $name', (driver) => {
     await expectMigrated()
   })
 })
+
+test.each<[key: string, old: object, added: object]>([
+  ['column:col_1', { name: 'x' }, { max_attempts: 5 }],
+  ['comment:cmt_1', { body: 'x' }, { kind: 'comment', answers: null }],
+  ['readiness:crd_1', { is_open: true }, { held: null, not_before: null }],
+  [
+    'claim:crd_1',
+    { epoch: 7 },
+    {
+      attempts: 0,
+      reason: null,
+      failed_at: null,
+      not_before: null,
+      question_id: null,
+      answer_id: null,
+      max_attempts: 5,
+      was_moved: false,
+    },
+  ],
+  ['card:crd_1', { title: 'x' }, {}],
+])('a record of version 5 is brought to version 6, and stays as it is after that: %s', (key, old, added) => {
+  const migrated = { ...old, ...added } as Value
+  expect(bringForward(key, old as Value, 5)).toEqual([[key, migrated]])
+  const changed = Object.fromEntries(Object.keys(added).map((name) => [name, 'own']))
+  expect(bringForward(key, { ...migrated, ...changed }, 5)).toEqual([[key, { ...migrated, ...changed }]])
+})

@@ -49,6 +49,13 @@ export async function createWorkspaceWithEveryKind(service: Service): Promise<st
   for (const id of [card, await board.card(columns[0]!)]) await board.put(`/cards/${id}/labels/${deletedLabel}`)
   await board.delete(`/labels/${deletedLabel}`)
   await board.card(columns[0]!, 'Blocked', { blocker_ids: [card] })
+  for (const name of ['failure', 'question']) {
+    const id = await board.card(columns[0]!, name)
+    const { epoch } = (await board.put(`/cards/${id}/claim`, {})).body.data
+    await board.send('POST', `/cards/${id}/claim/${name}`, name === 'failure' ? { reason: 'x' } : { question: 'x' }, {
+      'if-claim': `${epoch}`,
+    })
+  }
   await board.put(`/cards/${card}/claim`, {})
   await board.subtask(card)
   await board.comment(card)

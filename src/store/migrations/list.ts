@@ -1,4 +1,5 @@
 import type { Value } from '../port.ts'
+import { workOfCards } from './work.ts'
 
 /** A record with its key. */
 export type Entry = readonly [key: string, value: Value]
@@ -21,8 +22,8 @@ export interface Migration {
   migrate(key: string, value: Value): readonly Entry[]
 }
 
-/** All migrations in order. The first one will have the number after {@link FIRST_VERSION}. */
-export const migrations: readonly Migration[] = []
+/** All migrations in order. The first one has the number after {@link FIRST_VERSION}. */
+export const migrations: readonly Migration[] = [workOfCards]
 
 /** The version of the records of the first release. Nothing reads those before it, which have their numbers. */
 export const FIRST_VERSION = 5
