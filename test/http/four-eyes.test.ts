@@ -79,4 +79,19 @@ describe.each(drivers)('a service with four eyes, on $name', (driver) => {
       201,
     )
   })
+
+  test('who asked a question cannot answer it, and everybody else can', async () => {
+    const { service, ann, bob, cardId } = setup
+    service.isWithinLimits = false
+    const { epoch } = (await service.send(bob.write, 'PUT', `/cards/${cardId}/claim`, {})).body.data
+    await service.send(bob.write, 'POST', `/cards/${cardId}/claim/question`, { question: 'Which logo?' }, { 'if-claim': `${epoch}` })
+    const answer = (token: string) => service.send(token, 'POST', `/cards/${cardId}/answer`, { body: 'The blue one.' })
+    const question = { subject: { type: 'user', id: 'me' }, action: { name: 'cards.answer' }, resource: { type: 'card', id: cardId } }
+    const may = async (token: string) => (await service.send(token, 'POST', '/access/evaluation', question)).body.data.decision
+    expect([await may(bob.write), await may(ann.write)]).toEqual([false, true])
+    for (const token of [bob.write, bob.admin]) expect((await answer(token)).body.error).toMatchObject({ code: 'forbidden', row: 'X11' })
+    expect((await answer(ann.write)).status).toBe(201)
+    // Nobody has asked now.
+    expect([(await answer(bob.write)).status, await may(bob.write)]).toEqual([409, true])
+  })
 })

@@ -67,7 +67,7 @@ const CLAIMS = {
 } as const satisfies Record<string, Partial<ClaimRecord>>
 
 /** The header of operations that only the holder of a card may perform, on the first claim of the card. */
-export const FIRST_CLAIM = { 'if-claim': '1' }
+const FIRST_CLAIM = { 'if-claim': '1' }
 /** Those operations. */
 export const OF_HOLDERS = ['claims.fail', 'claims.ask']
 
