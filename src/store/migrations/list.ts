@@ -1,26 +1,6 @@
 import type { Value } from '../port.ts'
+import type { Entry, Migration } from './migration.ts'
 import { workOfCards } from './work.ts'
-
-/** A record with its key. */
-export type Entry = readonly [key: string, value: Value]
-
-/**
- * A change of the shape of stored records. It is a pure function of one record, so it can be applied in batches, stopped and
- * repeated, and applied to an export. Indexes are rebuilt after it.
- */
-export interface Migration {
-  /** one more than that of the migration before it; the version of the records that it leads to */
-  readonly number: number
-  /** what it does, as the log shows it */
-  readonly summary: string
-  /** why it is needed */
-  readonly reason: string
-  /**
-   * Must return a record of the new shape unchanged: a migration that was interrupted is applied again.
-   * @returns what replaces the record
-   */
-  migrate(key: string, value: Value): readonly Entry[]
-}
 
 /** All migrations in order. The first one has the number after {@link FIRST_VERSION}. */
 export const migrations: readonly Migration[] = [workOfCards]

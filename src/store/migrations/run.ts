@@ -5,7 +5,8 @@ import { rebuildIndexes } from '../index-check.ts'
 import { GLOBAL, keys } from '../keys.ts'
 import type { Store, Value } from '../port.ts'
 import { transact } from '../transact.ts'
-import { bringForward, isReadable, migrations, versionAfter, type Migration } from './list.ts'
+import { bringForward, isReadable, migrations, versionAfter } from './list.ts'
+import type { Migration } from './migration.ts'
 
 /** Records per commit. */
 const BATCH = 100

@@ -1,7 +1,7 @@
 import { NO_WORK } from '../../model/claim.ts'
 import { maxAttempts } from '../../model/work.ts'
 import type { Value } from '../port.ts'
-import type { Migration } from './list.ts'
+import type { Migration } from './migration.ts'
 
 const max_attempts = maxAttempts.default
 
