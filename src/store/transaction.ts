@@ -1,6 +1,4 @@
 import { andThen, type Awaitable } from '../model/awaitable.ts'
-import type { Card } from '../model/card.ts'
-import type { ClaimRecord } from '../model/claim.ts'
 import { randomText, type RandomSource } from '../model/ids.ts'
 import type { Index } from './indexes.ts'
 import type { Key } from './keys.ts'
@@ -235,24 +233,19 @@ export class Transaction {
   commit(): Awaitable<void> {
     if (this.#writes.isEmpty) return undefined
     // Readiness follows from the cards and their claims. Until the commit, the indexes of ready cards are as they were.
-    return andThen(updateReadiness(this, this.#writtenCards(), this.#writtenClaims()), () => this.#commit())
+    return andThen(this.#updateReadiness(), () => this.#commit())
   }
 
-  #writtenCards(): WrittenCard[] {
-    return this.#writes.keysOf('card:').map((key) => ({
-      id: key.slice('card:'.length),
-      before: this.#reads.get(key)?.value as Card | undefined,
-      after: this.#writes.put.get(key) as Card | undefined,
-      isNew: this.#created?.has(key) === true,
-    }))
-  }
-
-  #writtenClaims(): WrittenClaim[] {
-    return this.#writes.keysOf('claim:').map((key) => ({
-      id: key.slice('claim:'.length),
-      before: this.#reads.get(key)?.value as ClaimRecord | undefined,
-      after: this.#writes.put.get(key) as ClaimRecord | undefined,
-    }))
+  #updateReadiness(): Awaitable<void> {
+    const [cards, claims]: [WrittenCard[], WrittenClaim[]] = [[], []]
+    for (const key of this.#writes.keys()) {
+      const kind = key.startsWith('card:') ? 'card' : key.startsWith('claim:') ? 'claim' : undefined
+      if (kind === undefined) continue
+      const written = { id: key.slice(kind.length + 1), before: this.#reads.get(key)?.value, after: this.#writes.put.get(key) }
+      if (kind === 'claim') claims.push(written as WrittenClaim)
+      else cards.push({ ...(written as Pick<WrittenCard, 'id' | 'before' | 'after'>), isNew: this.#created?.has(key) === true })
+    }
+    return updateReadiness(this, cards, claims)
   }
 
   #commit(): Awaitable<void> {

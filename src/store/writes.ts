@@ -27,9 +27,10 @@ export class Writes {
     return this.put.size + this.remove.size
   }
 
-  /** The keys of a kind that it writes or removes. @param prefix the kind, with the colon */
-  keysOf(prefix: string): string[] {
-    return [...this.put.keys(), ...this.remove].filter((key) => key.startsWith(prefix))
+  /** The keys that it writes, and those that it removes. */
+  *keys(): Generator<string> {
+    yield* this.put.keys()
+    yield* this.remove
   }
 
   get isEmpty(): boolean {
