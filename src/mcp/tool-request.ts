@@ -1,4 +1,4 @@
-import { invalidMember } from '../http/error-mapping.ts'
+import { invalidMember } from '../model/validation.ts'
 import type { ApiRequest } from './exchange.ts'
 import { textForm } from './text-file.ts'
 import { headersOf, OPERATION, type Callable, type CallableTool } from './tool-list.ts'

@@ -17,6 +17,7 @@ type Indexing = {
  * forget one.
  */
 const indexing: Indexing = {
+  webhookWorkspace: ({ id }) => [[indexes.webhookWorkspaces().name, id]],
   user: (user) => [[indexes.users().name, `${user.created_at} ${user.id}`]],
   workspaceEntry: ({ id }) => [[indexes.workspaces().name, id]],
   session: (session) => [[indexes.sessionsOf(session.user_id).name, `${session.begun_at} ${session.hash}`]],
@@ -48,6 +49,9 @@ const indexing: Indexing = {
     [indexes.fileAttachments(attachment.file_id).name, `${attachment.card_id} ${attachment.id}`],
   ],
   file: (file) => (file.visibility === 'private' ? [[indexes.privateFilesOf(file.owner_id).name, `${file.created_at} ${file.id}`]] : []),
+  webhook: (webhook) => [[indexes.webhooks(webhook.board_id).name, `${webhook.created_at} ${webhook.id}`]],
+  webhookProgress: ({ webhook_id, state }) =>
+    state === 'active' || state === 'failing' ? [[indexes.followingWebhooks().name, webhook_id]] : [],
   change: (_change, key) => {
     const [, boardId, entry] = key.split(':') as [kind: string, boardId: string, entry: string]
     return [[indexes.changes(boardId).name, entry]]
