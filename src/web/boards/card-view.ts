@@ -33,10 +33,10 @@ export function renderCard(reader: Reader, data: CardData): VNode {
         <h1 id="card-title">${card.title}</h1>
         ${renderElsewhere(base, data.waiting)} ${renderLiveSign()} ${textEditor(data, controls, 'title', 'Edit')}
       </div>
+      ${renderAsked(data, controls, prose)}
       <div class="columns" id="card-columns" data-merge>
         <div class="card-text" id="card-text" data-merge>
-          ${renderAsked(data, controls, prose)} ${renderParts(data, controls, base, prose)} ${renderComments(data, prose, controls)}
-          ${renderHistory(data.history, data.people)}
+          ${renderParts(data, controls, base, prose)} ${renderComments(data, prose, controls)} ${renderHistory(data.history, data.people)}
         </div>
         ${renderFacts(data, controls, base)}
       </div>`,

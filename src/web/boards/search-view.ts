@@ -103,7 +103,7 @@ function renderAsking(reader: Reader, { asking, answerable, questions, boards, p
   const prose = createProse()
   return html`<section class="questions" aria-labelledby="questions-title">
     <h2 id="questions-title">Questions for you <span class="count">${asking.length}</span></h2>
-    <ul class="comments">
+    <ul class="asked">
       ${asking.map((card) => {
         const may: ReadonlySet<string> = new Set(answerable.has(card.id) ? ['cards.answer'] : [])
         return html`<li class="question">

@@ -12,7 +12,7 @@ let me: string
 beforeAll(async () => {
   demo = await startDemo()
   ;({ id: boardId, columns } = await demo.board(['To do', 'Doing']))
-  me = (await demo.agent('GET', '/account')).user.id
+  me = (await demo.agent('GET', '/account')).user_id
   // A page without cards is fetched with the first one.
   await create('First')
 })
@@ -60,7 +60,7 @@ test('the badge of a tile appears when an agent fails, changes with the time, an
 test('a board with a filter of the state shows what comes and goes', async () => {
   const id = await create('Filtered')
   const page = await open(`/boards/${boardId}`)
-  await page.getByLabel('Work', { exact: true }).selectOption({ label: 'Retrying' })
+  await page.locator('select[name=work]').selectOption({ label: 'Retrying' })
   await page.waitForURL(/work=retrying/)
   await expect.poll(() => tile(page, id).count()).toBe(0)
   await fail(id, 'Again.', 6)
