@@ -1,4 +1,5 @@
 import { invalidMember } from '../http/error-mapping.ts'
+import { statedInCalls } from './catalog.ts'
 import type { ApiRequest } from './exchange.ts'
 import { textForm } from './text-file.ts'
 import { headersOf, OPERATION, type Callable, type CallableTool } from './tool-list.ts'
@@ -33,7 +34,7 @@ export function toRequest({ operation, uploadsText, arguments: known }: Callable
     const value = take(name)
     if (value !== undefined) headers[name.replace('_', '-')] = headerOf(name, value)
   }
-  const query = new URLSearchParams()
+  const query = new URLSearchParams(statedInCalls[operation.id])
   for (const [name, value] of rest) {
     if (operation.body !== undefined && !Object.hasOwn(known.query, name)) continue
     rest.delete(name)
