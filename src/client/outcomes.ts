@@ -28,7 +28,7 @@ export class Failure extends Error {
 /** The most characters that the service takes. */
 const LONGEST = 2_000
 /** What the service does not take, and the colors that test runners put into their messages. */
-const UNPRINTABLE = /\u001b\[[\d;]*m|(?![\t\n\r])\p{Cc}/gu
+const UNPRINTABLE = /\p{Cc}\[[\d;]*m|(?![\t\n\r])\p{Cc}/gu
 const LONE_SURROGATE = /\p{Cs}/gu
 /** What follows the prefix of an access token. An error of `fetch` can quote the header that it refuses. */
 const SECRET = /(?<=_pat_)[\w-]+/g

@@ -20,7 +20,7 @@ test.each([
   [change('card', 'failed', 'Launch'), ON_CARD, 'Your token “bot” failed at “Launch”', 'Failed'],
   [change('card', 'stuck', 'Launch'), ON_CARD, 'Your token “bot” got stuck with “Launch”', 'Got stuck'],
   [change('card', 'asked', 'Launch'), ON_CARD, 'Your token “bot” asked about “Launch”', 'Asked'],
-  [change('card', 'answered'), ON_CARD, 'Your token “bot” answered the question on “Launch”', 'Answered a question'],
+  [change('card', 'answered'), ON_CARD, 'Your token “bot” answered a question on “Launch”', 'Answered a question'],
   [change('card', 'retried'), ELSEWHERE, 'Your token “bot” retried a card', 'Retried'],
   [change('comment', 'created'), ON_CARD, 'Your token “bot” commented on “Launch”', 'Commented'],
   [change('comment', 'updated'), ON_CARD, 'Your token “bot” edited a comment on “Launch”', 'Edited a comment'],

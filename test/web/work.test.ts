@@ -192,7 +192,9 @@ describe('the state of the work', async () => {
   test('comments that are questions and answers say so', async () => {
     const id = await create('Comments')
     const question = await agent.ask(id, 'Go on?')
+    service.now += 1000
     await api('POST', `/cards/${id}/answer`, { body: 'Yes.' })
+    service.now += 1000
     await api('POST', `/cards/${id}/comments`, { body: 'Plain.' })
     const html = await pageOf(id)
     const list = [...html.matchAll(/<li id="cmt_[^]*?<\/li>/g)].map(([one]) =>

@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import type { Column } from '../../model/column.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import { html } from '../html.ts'
-import type { ListedCard } from './board-data.ts'
+import type { ListedCard } from './listed-card.ts'
 import { adder, doForm, doLink, menu, type Controls } from './controls.ts'
 import type { Reader } from './reader.ts'
 

@@ -1,11 +1,10 @@
-import type { z } from 'zod'
 import type { Card } from '../../model/card.ts'
 import type { Column } from '../../model/column.ts'
 import type { Label } from '../../model/label.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
-import type { cardWithCounts } from '../../resources/cards/schema.ts'
 import { readHolders } from './authors.ts'
 import { cardQuery, filtersOf, matchesDue, type BoardFilters } from './filters.ts'
+import { TILE_PARTS, type ListedCard } from './listed-card.ts'
 import { readPeople, type People } from './people.ts'
 import { readQuestions, readWaiting, type Waiting } from './questions.ts'
 import { readAll, type Reader } from './reader.ts'
@@ -16,11 +15,6 @@ const SHOWN_CARDS = 50
 const EXAMINED_PAGES = 20
 /** Columns that are read at the same time. */
 const AT_ONCE = 4
-
-/** What a tile shows besides the card. */
-export const TILE_PARTS = 'counts,claim,work'
-
-export type ListedCard = Readonly<z.infer<typeof cardWithCounts>>
 
 /** What the tiles of cards need besides them. */
 export interface TileFacts {

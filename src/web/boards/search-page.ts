@@ -1,6 +1,6 @@
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import { workspaceOf } from '../memberships.ts'
-import type { ListedCard } from './board-data.ts'
+import type { ListedCard } from './listed-card.ts'
 import { readPeople } from './people.ts'
 import { readQuestions, readWaiting } from './questions.ts'
 import { BOARD_SCRIPTS, workspacePage, type Reader } from './reader.ts'

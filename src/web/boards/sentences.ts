@@ -21,7 +21,7 @@ const ACTIONS = {
   failed: 'failed at',
   stuck: 'got stuck with',
   asked: 'asked about',
-  answered: 'answered the question on',
+  answered: 'answered a question on',
   retried: 'retried',
 }
 
