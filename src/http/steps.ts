@@ -58,8 +58,8 @@ export function takeInput(attempt: Attempt): Awaitable<void> {
   if (!operation.isRead) readEpoch(call.headers)
   const search = operation.isStream ? continued(call) : call.search
   const beforeLarge = () => call.turn(caller).take()
-  const input = call.input(() => readInput(call.request, search, operation, params, caller.userId, services.uploadBytes, beforeLarge))
-  return andThen(input, (read) => attempt.begin(read))
+  call.input ??= readInput(call.request, search, operation, params, caller.userId, services.uploadBytes, beforeLarge)
+  return andThen(call.input, (read) => attempt.begin(read))
 }
 
 /** The query of a stream. A client that reconnects states the last event that it has. */
