@@ -126,6 +126,7 @@ export function perform(attempt: Attempt): Awaitable<Outcome | void> {
     if (result.awaited !== undefined) return { kind: 'wait', operation, caller, awaited: result.awaited, otherwise: done }
     if (result.download !== undefined) return { kind: 'download', operation, caller, file: result.download }
     if (result.claimed !== undefined) step.claimed = [result.claimed]
+    if (result.work !== undefined) step.work = result.work
     attempt.result = result
     attempt.done = done
     return undefined
