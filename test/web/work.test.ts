@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Work } from '../../src/model/work.ts'
 import type { BoardUpdate } from '../../src/web/boards/board-update.ts'
 import { readQuestions } from '../../src/web/boards/questions.ts'
+import { tileHtml } from '../../src/web/boards/tile.ts'
 import { badgeOf, firstWords } from '../../src/web/boards/work.ts'
 import { startAgent, type Agent } from '../support/agent.ts'
 import { buildTeam, startForSuite, type BoardTeam } from '../support/board-team.ts'
@@ -31,6 +32,14 @@ test.each([
 ])('the badge of %j is %s', (of, expected) => {
   const badge = badgeOf({ work: of }, 'Blue\n\n  or green?', NOW)
   expect(badge && `${badge.look}: ${badge.text}${badge.distance === undefined ? '' : ` ${badge.distance}`}`).toBe(expected)
+})
+
+test('tiles of the same distance are rendered once, and others anew', () => {
+  const waits = work('retrying', { attempts: 1, not_before: later })
+  const card = { id: 'one', title: 'Sow', label_ids: [], assignee_ids: [], due_at: null, work: waits }
+  const facts = { base: '', labelOf: () => undefined, nameOf: () => '', holderOf: () => undefined, questionOf: () => undefined }
+  const at = (now: number) => tileHtml(card as never, { ...facts, now })
+  expect([at(NOW) === at(NOW + 1000), at(NOW) === at(NOW + 60_000)]).toEqual([true, false])
 })
 
 test('the first words of a text are whole, unless there is no space, and no character is cut', () => {
