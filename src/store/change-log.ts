@@ -157,11 +157,11 @@ function describeClaim(id: string, old: ClaimRecord | undefined, now: ClaimRecor
   if (old === undefined) return isNew ? [{ ...claim, action: 'claimed' }] : []
   const hasRunOut = old.expires_at !== null && old.expires_at <= at
   // What a success forgets in the same commit was an attempt, too.
-  const isLost = hasRunOut && !old.was_moved && (isNew || expires_at === null)
+  const isLost = now.lost_epoch === old.epoch && old.lost_epoch !== old.epoch
   const failed = attempts > old.attempts ? attempts : isLost ? old.attempts + 1 : undefined
   const isForgotten = (failed !== undefined || old.failed_at !== null) && now.failed_at === null && !hasSucceeded
   const done: readonly (Done | false)[] = [
-    old.expires_at !== null && expires_at === null && !hasRunOut && { ...claim, action: 'released' },
+    old.expires_at !== null && expires_at === null && !hasRunOut && !isLost && { ...claim, action: 'released' },
     failed !== undefined && { ...work, action: 'failed', attempts: failed, reason: failed === attempts ? now.reason : null },
     isStuck(now, attempts) && !isStuck(old, old.attempts) && { ...work, action: 'stuck' },
     question_id !== null && question_id !== old.question_id && { ...work, action: 'asked' },

@@ -211,6 +211,19 @@ describe.each(drivers)('the work on cards, on $name', (driver) => {
       ['its archiving', [], () => setup.board.post(`/cards/${setup.cardId}/archive`)],
       ['a retry', ['retried'], () => send('POST', `/cards/${setup.cardId}/retry`)],
     ]
+    test.each(writes)(
+      'of a token that has ended is in the feed once, with the next write to the card: %s',
+      async (_how, further, request) => {
+        const token = await setup.service.token(setup.workspaceId, setup.bob.id, ['kanban:write'])
+        await send('PUT', `/cards/${setup.cardId}/claim`, {}, undefined, token)
+        await setup.service.app.fetch(new Request('http://localhost/revoke', { method: 'POST', body: new URLSearchParams({ token }) }))
+        await request()
+        await setup.board.patch(`/cards/${setup.cardId}`, { title: 'Newer' })
+        expect(await works()).toEqual([[setup.cardId, 'failed', 1, null], ...further.map((action) => [setup.cardId, action])])
+        expect((await feed()).filter(({ action }: { action: string }) => action === 'released')).toEqual([])
+      },
+    )
+
     test.each(writes)('is in the feed once, with the next write to the card: %s', async (_how, further, request) => {
       await take(setup.cardId, 10)
       wait(10)

@@ -52,6 +52,7 @@ export function grantClaim(
     // The column may allow fewer than before: there is one more for whoever takes the card.
     max_attempts: max_attempts && Math.max(max_attempts, work.attempts + 1),
     was_moved: false,
+    lost_epoch: work.lost_epoch,
   })
   return { claim: granted, event: record?.expires_at == null ? 'taken' : 'taken_over' }
 }

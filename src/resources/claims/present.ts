@@ -53,7 +53,8 @@ export async function readClaim(work: Work, cardId: string): Promise<CardClaim> 
 function settle(record: ClaimRecord, token: TokenRecord | undefined): ClaimRecord {
   if (!isAttempt(record)) return { ...record, expires_at: null }
   const ends = [record.expires_at!, token?.revoked_at ?? record.expires_at!].toSorted()
-  return { ...record, expires_at: null, attempts: record.attempts + 1, reason: null, failed_at: ends[0]!, not_before: null }
+  const counted = { attempts: record.attempts + 1, reason: null, failed_at: ends[0]!, not_before: null, lost_epoch: record.epoch }
+  return { ...record, expires_at: null, ...counted }
 }
 
 function isHolding(token: TokenRecord | undefined, now: number): token is TokenRecord {
