@@ -24,6 +24,8 @@ export interface KnownRecords {
   readonly before: ReadonlyMap<string, Stored | null>
   /** a record that was read, as the transaction leaves it */
   known(key: string): unknown
+  /** the claims that had run out, or whose token had ended, when the transaction read them: what it writes follows from that, and not from the present time */
+  readonly lost: ReadonlySet<string>
 }
 
 /**
@@ -142,26 +144,33 @@ function describe(key: string, change: Change, records: KnownRecords, at: string
   if (board_id === undefined || known(keys.board(board_id)) === undefined) return undefined
   if (kind === 'claim') {
     const now = put.get(key) as ClaimRecord | undefined
-    return now && { board_id, done: describeClaim(id, old as ClaimRecord | undefined, now, hasSucceeded(id, change, records), at) }
+    const how = { isLost: records.lost.has(key), hasSucceeded: hasSucceeded(id, change, records), at }
+    return now && { board_id, done: describeClaim(id, old as ClaimRecord | undefined, now, how) }
   }
   const action: ChangeRecord['action'] = remove.has(key) ? 'deleted' : old === undefined ? 'created' : 'updated'
   return { board_id, done: [{ kind, id: userId ?? id, action }] }
 }
 
 /** What was done with a claim and with the work on its card. A renewal is nothing, and neither is the end of a claim that had run out. */
-function describeClaim(id: string, old: ClaimRecord | undefined, now: ClaimRecord, hasSucceeded: boolean, at: string): Done[] {
+function describeClaim(
+  id: string,
+  old: ClaimRecord | undefined,
+  now: ClaimRecord,
+  { isLost, hasSucceeded, at }: { readonly isLost: boolean; readonly hasSucceeded: boolean; readonly at: string },
+): Done[] {
   const { epoch, expires_at, attempts, question_id } = now
   const claim = { kind: 'claim', id, epoch } as const
   const work = { kind: 'work', id } as const
   const isNew = expires_at !== null && epoch !== old?.epoch
   if (old === undefined) return isNew ? [{ ...claim, action: 'claimed' }] : []
+  // One whose token has ended was to last longer.
   const hasRunOut = old.expires_at !== null && old.expires_at <= at
   // What a success forgets in the same commit was an attempt, too.
-  const isLost = hasRunOut && !old.was_moved && (isNew || expires_at === null)
-  const failed = attempts > old.attempts ? attempts : isLost ? old.attempts + 1 : undefined
+  const isForgottenAttempt = isLost && old.expires_at !== null && !old.was_moved && (isNew || expires_at === null)
+  const failed = attempts > old.attempts ? attempts : isForgottenAttempt ? old.attempts + 1 : undefined
   const isForgotten = (failed !== undefined || old.failed_at !== null) && now.failed_at === null && !hasSucceeded
   const done: readonly (Done | false)[] = [
-    old.expires_at !== null && expires_at === null && !hasRunOut && { ...claim, action: 'released' },
+    old.expires_at !== null && expires_at === null && !(isLost && hasRunOut) && { ...claim, action: 'released' },
     failed !== undefined && { ...work, action: 'failed', attempts: failed, reason: failed === attempts ? now.reason : null },
     isStuck(now, attempts) && !isStuck(old, old.attempts) && { ...work, action: 'stuck' },
     question_id !== null && question_id !== old.question_id && { ...work, action: 'asked' },

@@ -49,6 +49,8 @@ export class Transaction {
   readonly #reads = new ReadSet()
   #prefetched: Prefetched | undefined
   readonly #writes = new Writes()
+  /** keys of claims: see {@link Transaction.noteLost} */
+  readonly #lost = new Set<string>()
   /** keys of new records, which contain a new id */
   #created: Set<string> | undefined
   #newRevision: string | undefined
@@ -66,6 +68,11 @@ export class Transaction {
   /** Reads one record. @throws {TransactionConflict} when something read before has changed since; this applies to every read */
   get<T>(key: Key<T>): Awaitable<T | undefined> {
     return andThen(this.read([key]), ([value]) => value as T | undefined)
+  }
+
+  /** Notes that a claim counts as lost in this transaction, for the change feed: when it commits, the time is another. */
+  noteLost(claim: Key<unknown>): void {
+    this.#lost.add(claim)
   }
 
   /** Reads several records in one snapshot. A key may be a template that refers to the keys before it. */
@@ -265,7 +272,7 @@ export class Transaction {
       remove: this.#writes.remove,
       indexes: this.#writes.indexes(this.#reads.records),
     }
-    const records = { before: this.#reads.records, known: (key: string) => this.#value(key) }
+    const records = { before: this.#reads.records, known: (key: string) => this.#value(key), lost: this.#lost }
     const change = this.#logged?.log.addTo(written, this.#logged.author, records) ?? written
     return andThen(this.#store.commit(this.partition, change), (outcome) => {
       if (outcome === 'conflict') throw new TransactionConflict()

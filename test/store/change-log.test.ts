@@ -18,11 +18,15 @@ const present: Readonly<Record<string, object>> = {
   [`board:${OTHER}`]: {},
   'card:1': { board_id: BOARD },
 }
-const add = (log: ChangeLog, changed: Change, before: Record<string, object> = {}) =>
+/** @param lost the claims that had run out when they were read; by default those that have run out since as well */
+const add = (log: ChangeLog, changed: Change, before: Record<string, object> = {}, lost = runOut(before)) =>
   log.addTo(changed, AUTHOR, {
     before: new Map(Object.entries(before).map(([key, value]) => [key, { value: value as never, revision: 'r' }])),
     known: (key) => present[key],
+    lost: new Set(lost),
   })
+const runOut = (records: Record<string, { expires_at?: string | null }>) =>
+  Object.keys(records).filter((key) => (records[key]!.expires_at ?? '~') <= NOW)
 const record = (kind: string, id: string, action: string, more: object = {}) => ({ at: NOW, kind, id, action, ...more, ...AUTHOR })
 const work = (action: string, more: object = {}) => record('work', '1', action, more)
 
@@ -90,6 +94,17 @@ describe('a change log', () => {
     const result = add(new ChangeLog(() => Date.parse(NOW)), changed, before && { [key]: before })
     if (entries === undefined) expect(result).toBe(changed)
     else expect(result.append).toEqual(new Map([[`changes:${BOARD}`, { fetch: `change:${BOARD}:`, values: [entries].flat() }]]))
+  })
+
+  test.each([
+    ['completed', ended],
+    ['released', ended],
+    ['ended with a question', { ...ended, question_id: 'q' }],
+  ])('has no attempt for a claim that was %s in time, and runs out before the commit', (_how, after) => {
+    const result = add(new ChangeLog(() => Date.parse(NOW)), change({ put: { 'claim:1': after } }), { 'claim:1': past }, [])
+    const actions = [...(result.append?.values() ?? [])].flatMap(({ values }) => values.map((one) => (one as { action: string }).action))
+    expect(actions).toContain('released')
+    expect(actions).not.toContain('failed')
   })
 
   test.each([

@@ -38,7 +38,10 @@ export async function readClaims({ tx, clock }: Work, cardIds: readonly string[]
     }
     const token = await lastToken(tx, records[2 * i + 1] as TokenRecord | undefined)
     if (now < Date.parse(record.expires_at) && isHolding(token, now)) found.push({ record, settled: record, live: toClaim(record, token) })
-    else found.push({ record, settled: settle(record, token), live: undefined })
+    else {
+      tx.noteLost(keys.claim(record.card_id))
+      found.push({ record, settled: settle(record, token), live: undefined })
+    }
   }
   return found
 }
