@@ -137,7 +137,7 @@ class WorkDrill {
     if (turn % 23 === 0) crew.beside(() => crew.send(crew.others, 'POST', `/cards/${card}/retry`))
     if (turn % 29 === 0) crew.beside(() => this.#move(card))
     if (turn % 31 === 0) crew.beside(() => crew.completeByOthers(card))
-    if (turn % 50 === 0 && crew.options.restarts) crew.restart()
+    if (turn % 35 === 0 && crew.options.restarts) crew.restart()
   }
 
   /** Lets the claims of those that hang run out, for each process of the service, and then lets them go on. */
