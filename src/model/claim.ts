@@ -45,7 +45,7 @@ export const claimRecord = claim.extend({
   max_attempts: z.int().min(maxAttempts.least).max(maxAttempts.most).nullable(),
   /** whether the card was moved to another column under this claim: that was its outcome, so it is no attempt if it runs out */
   was_moved: z.boolean(),
-  /** the epoch of the last claim that ended without an outcome, so that its attempt was counted; null: there was none */
+  /** the epoch of the last claim that was lost: it ran out, or its token ended. The feed follows from that. null: none was */
   lost_epoch: z.int().min(1).nullable(),
 })
 export type ClaimRecord = Readonly<z.infer<typeof claimRecord>>

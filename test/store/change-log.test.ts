@@ -62,7 +62,8 @@ describe('a change log', () => {
       { ...ended, ...lost },
       [work('failed', { attempts: 1, reason: null }), work('retried')],
     ],
-    ['a claim that has run out after a move', 'claim:1', { ...past, was_moved: true }, ended, undefined],
+    ['a claim that has run out after a move', 'claim:1', { ...past, was_moved: true }, { ...ended, ...lost }, undefined],
+
     [
       'the next claim after one that has run out',
       'claim:1',
@@ -105,6 +106,17 @@ describe('a change log', () => {
     const result = add(new ChangeLog(() => Date.parse(NOW)), changed, before && { [key]: before })
     if (entries === undefined) expect(result).toBe(changed)
     else expect(result.append).toEqual(new Map([[`changes:${BOARD}`, { fetch: `change:${BOARD}:`, values: [entries].flat() }]]))
+  })
+
+  test.each([
+    ['completed', ended],
+    ['released', ended],
+    ['ended with a question', { ...ended, question_id: 'q' }],
+  ])('has no attempt for a claim that was %s in time, and runs out before the commit', (_how, after) => {
+    const result = add(new ChangeLog(() => Date.parse(NOW)), change({ put: { 'claim:1': after } }), { 'claim:1': past })
+    const actions = [...(result.append?.values() ?? [])].flatMap(({ values }) => values.map((one) => (one as { action: string }).action))
+    expect(actions).toContain('released')
+    expect(actions).not.toContain('failed')
   })
 
   test.each([
