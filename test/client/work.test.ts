@@ -282,6 +282,7 @@ describe('a handler that throws', () => {
       throw new Error('broken')
     })
     expect(titles).toEqual(['Sow', 'Last'])
+    expect(writes(/failure/).length).toBe(1)
   })
 })
 
