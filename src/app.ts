@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import memoryDriver from 'unstorage/drivers/memory'
 import { createPasswords, type Passwords } from './auth/accounts/passwords.ts'
+import { SecretKeys } from './auth/secret-keys.ts'
 import type { AuditRecorder } from './audit/recorder.ts'
 import type { DecisionLog } from './decision-log/log.ts'
 import { auditObserver, usageObserver } from './http/audit-observer.ts'
@@ -63,6 +64,8 @@ export interface AppOptions {
   /** how cards are examined one by one; default: without delaying other requests */
   readonly turns?: Turns | undefined
   readonly passwords?: Passwords
+  /** what secrets are sealed with; default: a key that ends with the app */
+  readonly secretKeys?: SecretKeys | undefined
   /** sends notices to people; default: no mail is sent */
   readonly mail?: SendMail | undefined
   /** the number of records that one commit of a cascade may change; the tests use small ones */
@@ -153,6 +156,7 @@ export function createApp(options: AppOptions): App {
     audit,
     log,
     passwords,
+    secretKeys: options.secretKeys ?? SecretKeys.random(),
     mail: options.mail,
     counters,
     origin: options.origin,

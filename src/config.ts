@@ -18,7 +18,7 @@ export type Config = Readonly<z.output<typeof settings>> & { readonly demo: bool
  * @throws {ConfigError}
  */
 export function readConfig(flags: Flags, env: Env): Config {
-  const config = read(settings, flags, env)
+  const config = requireOneKey(read(settings, flags, env))
   const kind = kindOf(config.storage)
   if (config.workers > 1 && kind !== 'redis')
     throw new ConfigError(`workers: ${kind === 'fs' ? 'a folder' : 'the memory'} belongs to one process; more than one needs Redis`)
@@ -30,12 +30,21 @@ export function readConfig(flags: Flags, env: Env): Config {
   return { ...config, demo: config.demo ?? kind === 'memory' }
 }
 
+/** What a process needs to use a storage. */
+export type StorageConfig = Pick<Config, 'storage' | 'bytes' | 'secretKey' | 'secretKeyFile'>
+
 /**
- * Reads the addresses of the records and of the bytes of files.
+ * Reads the addresses of the records and of the bytes of files, and where the keys of secrets are.
  * @throws {ConfigError}
  */
-export function readStorage(flags: Pick<Flags, 'storage' | 'bytes'>, env: Env): Pick<Config, 'storage' | 'bytes'> {
-  return read(settings.pick({ storage: true, bytes: true }), flags, env)
+export function readStorage(flags: Pick<Flags, 'storage' | 'bytes'>, env: Env): StorageConfig {
+  return requireOneKey(read(settings.pick({ storage: true, bytes: true, secretKey: true, secretKeyFile: true }), flags, env))
+}
+
+function requireOneKey<Keys extends Pick<Config, 'secretKey' | 'secretKeyFile'>>(config: Keys): Keys {
+  if (config.secretKey !== undefined && config.secretKeyFile !== undefined)
+    throw new ConfigError('LANEKEEPER_SECRET_KEY: LANEKEEPER_SECRET_KEY_FILE is set too; set only one of them')
+  return config
 }
 
 /**

@@ -98,6 +98,17 @@ export class Metrics {
     'Claims of cards: taken, renewed, run out (found when the card was taken again), and lost (writes that were refused by If-Claim)',
     'event',
   )
+  readonly #work = this.#counter(
+    'lanekeeper_work_total',
+    'Work on cards: failed, stuck, asked, answered, and retried (failures forgotten)',
+    'event',
+  )
+  readonly #questions = new Histogram({
+    name: 'lanekeeper_question_seconds',
+    help: 'How long questions about cards have waited for their answers',
+    buckets: [60, 300, 900, 3600, 4 * 3600, 12 * 3600, 86_400, 3 * 86_400, 7 * 86_400],
+    registers: [this.registry],
+  })
   readonly #policy = new Gauge({
     name: 'lanekeeper_policy_info',
     help: 'Always 1, with the hash of the policy in use',
@@ -156,6 +167,7 @@ export class Metrics {
     if (exceeded !== undefined) this.#refusals.inc({ limit: exceeded })
     if (attempts > 1) this.#retries.inc({ operation }, attempts - 1)
     this.#countClaims(record)
+    this.#countWork(record)
   }
 
   #countClaims({ claimed = [], status, effect }: DecisionRecord): void {
@@ -164,6 +176,14 @@ export class Metrics {
       if (event === 'lost' || effect !== 'done') continue
       this.#claims.inc({ event: event === 'renewed' ? 'renewed' : 'taken' })
       if (event === 'taken_over') this.#claims.inc({ event: 'run_out' })
+    }
+  }
+
+  #countWork({ work = [], effect }: DecisionRecord): void {
+    if (effect !== 'done') return
+    for (const done of work) {
+      this.#work.inc({ event: done.event })
+      if (done.event === 'answered') this.#questions.observe(done.seconds)
     }
   }
 

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
+import { SecretKeys } from './auth/secret-keys.ts'
 import { durations } from './model/durations.ts'
 import { defaultRates, limits } from './model/limits.ts'
 import { DAY } from './model/time.ts'
@@ -49,6 +50,16 @@ const smtpUrl = z.string().refine((text) => URL.canParse(text) && /^smtps?:$/.te
   error: 'it must be a URL like smtp://mail.example:587 or smtps://name:password@mail.example',
 })
 const mailSender = z.string().regex(/^[^\r\n]{0,100}@[^\s<>]{1,200}>?$/, { error: quoted('an e-mail address') })
+// Nobody can read the keys in what it returns. The message repeats none.
+const secretKeys = z.string().transform((text, context) => {
+  try {
+    // An empty variable is how a file of Docker Compose leaves one out.
+    return text === '' ? undefined : SecretKeys.parse(text)
+  } catch (error) {
+    context.addIssue((error as Error).message)
+    return z.NEVER
+  }
+})
 const hostAndPort = z
   .string()
   .transform(splitHostAndPort)
@@ -197,6 +208,15 @@ export const settings = z.object({
   mailFrom: mailSender.optional().register(sources, {
     env: 'LANEKEEPER_MAIL_FROM',
     description: 'the sender of the mails, such as kanban@example.org',
+  }),
+  secretKey: secretKeys.optional().register(sources, {
+    env: 'LANEKEEPER_SECRET_KEY',
+    description:
+      'the key that secrets are encrypted with, such as those of authenticator apps: 32 bytes in base64 or hex; several with commas, newest first; default: that of the file secret.key in the folder',
+  }),
+  secretKeyFile: z.string().min(1, { error: 'the file name is empty' }).optional().register(sources, {
+    env: 'LANEKEEPER_SECRET_KEY_FILE',
+    description: 'a file with such keys instead, which only the service may read',
   }),
   decisionLog: z.string().min(1, { error: 'the file name is empty' }).optional().register(sources, {
     flag: 'decisionLog',

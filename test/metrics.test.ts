@@ -143,4 +143,56 @@ describe('the metrics', () => {
     )
     await service.stop()
   })
+
+  test('work on cards is counted when it is done, also in a batch, and how long questions waited', async () => {
+    const service = await Service.start(memory)
+    const ann = await service.person(await service.workspace())
+    const board = await TestBoard.create(service, ann)
+    const column = await board.column()
+    const cards = [await board.card(column), await board.card(column)]
+    const [path, other] = cards.map((id) => `/cards/${id}`) as [string, string]
+    await service.send(ann.admin, 'PATCH', `/columns/${column}`, { max_attempts: 2 })
+    const send = (to: string, body?: object, headers = {}) => service.send(ann.write, 'POST', to, body, headers)
+    const take = async (card: string): Promise<number> => (await service.send(ann.write, 'PUT', `${card}/claim`, {})).body.data.epoch
+    const fail = (epoch: number | undefined, headers = {}, query = '') =>
+      send(`${path}/claim/failure${query}`, { reason: 'No seed.' }, { ...(epoch && { 'if-claim': String(epoch) }), ...headers })
+    const batch = (query: string, ...operations: object[]) => send(`/boards/${board.id}/batch${query}`, { operations })
+    service.records.length = 0
+    const epoch = await take(path)
+    const failed = [
+      await fail(epoch + 1),
+      await fail(undefined),
+      await fail(epoch, {}, '?dry_run=true'),
+      await fail(epoch, { 'idempotency-key': 'k' }),
+      // A repetition.
+      await fail(epoch, { 'idempotency-key': 'k' }),
+      await fail(await take(path)),
+      await send(`${path}/retry`),
+      // There is nothing to forget any more.
+      await send(`${path}/retry`),
+    ]
+    expect(failed.map(({ status }) => status)).toEqual([412, 428, 200, 200, 200, 200, 200, 200])
+    await send(`${path}/claim/question`, { question: 'Which?' }, { 'if-claim': String(await take(path)) })
+    service.now += 600_000
+    const asks = { operation: 'claims.ask', params: { card_id: cards[1] }, body: { question: 'Which?' }, if_claim: await take(other) }
+    const answers = cards.map((card_id) => ({ operation: 'cards.answer', params: { card_id }, body: { body: 'This.' } }))
+    // The second card has no question yet: nothing is done.
+    const batches = [await batch('', ...answers), await batch('?dry_run=true', asks, ...answers), await batch('', asks, ...answers)]
+    expect(batches.map(({ status }) => status)).toEqual([409, 200, 200])
+    const metrics = new Metrics()
+    for (const record of service.records) metrics.observe(record)
+    const text = await metrics.read()
+    const counted = [...text.matchAll(/^lanekeeper_work_total\{event="(\w+)"\} (\d+)$/gm)].map(([, event, count]) => [event, Number(count)])
+    expect(Object.fromEntries(counted)).toEqual({ failed: 2, stuck: 1, retried: 1, asked: 2, answered: 2 })
+    const valueOf = (name: string) =>
+      Number(
+        text
+          .split('\n')
+          .find((line) => line.startsWith(`lanekeeper_question_seconds${name} `))!
+          .split(' ')[1],
+      )
+    expect([valueOf('_count'), valueOf('_bucket{le="300"}'), valueOf('_bucket{le="900"}')]).toEqual([2, 1, 2])
+    expect(valueOf('_sum')).toBeCloseTo(600, 0)
+    await service.stop()
+  })
 })

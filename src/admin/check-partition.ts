@@ -11,6 +11,7 @@ import { listAll, transact } from '../store/transact.ts'
 import type { AdminDeps } from './deps.ts'
 import { isMet, readRecord, referencesOf } from './records.ts'
 import type { RecordReference } from './record-kinds.ts'
+import { unreadableSecret } from './secret-keys.ts'
 import type { Blobs } from '../store/blobs.ts'
 
 /** What {@link checkPartition} finds. */
@@ -26,6 +27,7 @@ export type FindingKind =
   | 'record_lost'
   | 'record_invalid'
   | 'record_unlisted'
+  | 'secret_unreadable'
   | 'reference_broken'
   | 'index_entry_missing'
   | 'index_entry_stray'
@@ -73,6 +75,7 @@ export async function checkPartition(deps: AdminDeps, partition: string, check: 
     for (const [key, { value }] of records) nameBlobs(key, value, check.referenced)
     if (isImporting) continue
     const valid = await reportInvalid(partition, records, check)
+    await reportSecrets(deps, valid, check)
     await reportBroken(deps, partition, valid, check)
     check.counted(await checkFiles(deps, partition, valid, check))
   }
@@ -128,6 +131,14 @@ async function reportInvalid(partition: string, records: readonly ScannedRecord[
     else await report({ kind: 'record_invalid', subject: record[0], message })
   }
   return valid
+}
+
+/** Reports the secrets that cannot be opened with the present keys. */
+async function reportSecrets({ secretKeys }: AdminDeps, records: readonly ScannedRecord[], { report }: PartitionCheck): Promise<void> {
+  for (const [key, { value }] of records) {
+    const message = unreadableSecret(secretKeys, key, value)
+    if (message !== undefined) await report({ kind: 'secret_unreadable', subject: key, message })
+  }
 }
 
 /** Reports the references of records to other records that are missing, or other than they must be. */

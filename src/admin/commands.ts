@@ -10,6 +10,7 @@ import { exportWorkspace } from './workspace-export.ts'
 import { initialize } from './init.ts'
 import { importWorkspace } from './import.ts'
 import { migrateStore } from '../store/migrations/run.ts'
+import { forgetKey } from './secret-keys.ts'
 import { addMember, endMembership, listMembers, setRole } from './memberships.ts'
 import { restore } from './restore.ts'
 import { requireNoRestore } from './restore-run.ts'
@@ -138,6 +139,7 @@ const commands: Readonly<Record<string, Command>> = {
 
   backup: command({}, (deps, _input, io) => backUp(deps, io)),
   check: command({ reindex: z.boolean(), quick: z.boolean() }, checkStorage),
+  'forget-key': command({}, forgetKey),
   migrate: command({}, (deps, _input, io) => migrateStore({ ...deps, progress: io.progress })),
   restore: command({}, (deps, _input, io) => restore(deps, io)),
 }

@@ -1,3 +1,4 @@
+import type { SecretKeys } from '../auth/secret-keys.ts'
 import type { Notice } from '../model/second-factor.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { Deps } from '../store/transact.ts'
@@ -8,6 +9,8 @@ import type { Deps } from '../store/transact.ts'
  */
 export interface AdminDeps extends Deps {
   readonly blobs: Blobs
+  /** what secrets are sealed with; absent where no command needs it */
+  readonly secretKeys?: SecretKeys | undefined
   /** how long changes of boards are kept, in milliseconds, and how many of each board; by default 7 days and 100,000 */
   readonly changes?: { readonly age: number; readonly count: number } | undefined
   /** how long the audit trail is kept, in milliseconds; by default 90 days */

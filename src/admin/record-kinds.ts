@@ -17,7 +17,7 @@ import { label } from '../model/label.ts'
 import { order } from '../model/order.ts'
 import { pendingRemovals } from '../model/pending-removal.ts'
 import { readiness, type Readiness } from '../model/readiness.ts'
-import { schema } from '../model/schema.ts'
+import { schema, secretKey } from '../model/schema.ts'
 import { challenge, notices, secondFactor } from '../model/second-factor.ts'
 import { subtask } from '../model/subtask.ts'
 import { token, tokenRules, tokenUse } from '../model/token.ts'
@@ -258,6 +258,8 @@ const globalKinds: Kinds = {
   workspace_link: ofUser(workspaceLink, (value) => keys.workspaceLink(value.user_id, value.workspace_id)),
   audit,
   tombstone: withId(auditTombstone, keys.tombstone),
+  // Without the key that it names, a restored storage cannot be used.
+  secret_key: keyed(secretKey, keys.secretKey),
   demo: keyed(z.strictObject({ begun_at: at, finished_at: at.nullable() }), keys.demo),
 }
 

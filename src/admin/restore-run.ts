@@ -6,6 +6,8 @@ import { keysIn, StagedWrite, sweep } from './staged-write.ts'
 
 /** Global records that an empty storage may have, because they describe the storage itself. */
 const OF_STORAGE = /^(bytes_mount|schema):/
+/** Those, and which key would seal its secrets: a restore removes that, because the secrets of the backup may have another one. */
+const OF_EMPTY_STORAGE = /^(bytes_mount|schema|secret_key):/
 const NOT_EMPTY = 'the storage is not empty; restore the backup to an empty one'
 const OUTDATED = 'another restore of this storage has begun or finished'
 /** Records that name the bytes of a file. */
@@ -89,6 +91,6 @@ export class RestoreRun {
 }
 
 async function requireEmpty(deps: AdminDeps): Promise<void> {
-  const found = await keysIn(deps, GLOBAL, (key) => !OF_STORAGE.test(key)).next()
+  const found = await keysIn(deps, GLOBAL, (key) => !OF_EMPTY_STORAGE.test(key)).next()
   if (found.done !== true) throw new AdminError('conflict', NOT_EMPTY)
 }

@@ -48,6 +48,7 @@ export const outcomes: Readonly<Record<string, keyof typeof exitCodes>> = {
   PolicyError: 'usage',
   PolicyInvariantError: 'usage',
   RangeError: 'usage',
+  SecretKeyError: 'usage',
   TooDifferent: 'usage',
   BlobMountMismatch: 'storage',
   FolderInUse: 'storage',

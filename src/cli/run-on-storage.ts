@@ -3,13 +3,14 @@ import { runCommand } from '../admin/commands.ts'
 import { AdminError, type AdminDeps, type CommandIo, type PolicyAnswers } from '../admin/deps.ts'
 import { callRpcServer, RpcServerGone } from '../admin/rpc-client.ts'
 import { RpcServer } from '../admin/rpc-server.ts'
-import { ConfigError, readStorage, type Config } from '../config.ts'
+import { ConfigError, readStorage, type StorageConfig } from '../config.ts'
 import type { Flags } from '../settings.ts'
 import { systemRandom } from '../model/ids.ts'
 import { systemClock } from '../model/time.ts'
 import { checkFolder } from '../store/fs/folder.ts'
 import { FolderInUse } from '../store/fs/lock.ts'
 import { folderOf, kindOf, openStorage } from '../store/open.ts'
+import { openSecretKeys } from './secret-keys.ts'
 
 const MAX_ATTEMPTS = 5
 
@@ -20,6 +21,9 @@ const CREATES_STORAGE = new Set(['init', 'workspace.create', 'user.add', 'import
 const ONLY_READS = new Set(
   'export backup check workspace.list user.list member.list token.list audit policy.explain policy.who-can policy.what-can'.split(' '),
 )
+
+/** Commands that read secrets, and the one that makes the key of a folder. */
+const NEEDS_KEYS = new Set(['check', 'init'])
 
 /**
  * Runs an administration command on the storage: in this process or, if another process holds the folder, over RPC in
@@ -56,12 +60,8 @@ export async function runOnStorage(
 }
 
 /** Runs a command in this process. While this process holds a folder, it serves the commands of other processes too. */
-async function runLocally(
-  { storage: address, bytes }: Pick<Config, 'storage' | 'bytes'>,
-  command: string,
-  input: unknown,
-  io: CommandIo,
-): Promise<unknown> {
+async function runLocally(config: StorageConfig, command: string, input: unknown, io: CommandIo): Promise<unknown> {
+  const { storage: address, bytes } = config
   const rpcServer = new RpcServer()
   const log = pino({ level: 'error' }, pino.destination({ dest: 2, sync: true }))
   const storage = await openStorage(address, {
@@ -73,7 +73,9 @@ async function runLocally(
   })
   try {
     const policyAnswers = command.startsWith('policy.') ? await loadPolicyAnswers() : undefined
-    const deps: AdminDeps = { store: storage.store, blobs: storage.blobs, clock: systemClock, random: systemRandom, policyAnswers }
+    const own = { store: storage.store, blobs: storage.blobs, clock: systemClock, random: systemRandom }
+    const secretKeys = NEEDS_KEYS.has(command) ? await openSecretKeys(config, own, command === 'init') : undefined
+    const deps: AdminDeps = { ...own, policyAnswers, secretKeys }
     const service = command === 'import.board' ? await loadService(deps, log) : undefined
     rpcServer.open({ ...deps, sendAs: service?.sendAs })
     try {

@@ -4,10 +4,12 @@ import type { AdminDeps } from '../admin/deps.ts'
 import { GarbageCollector } from '../admin/garbage-collection.ts'
 import { requireNoRestore } from '../admin/restore-run.ts'
 import { RpcServer } from '../admin/rpc-server.ts'
+import { adoptSecretKeys } from '../admin/secret-keys.ts'
 import { createApp, type App } from '../app.ts'
 import { readPolicyFiles } from '../authz/shipped-policy.ts'
 import { AuditRecorder } from '../audit/recorder.ts'
 import { checkShippedRows } from '../authz/shipped-rows.ts'
+import type { SecretKeys } from '../auth/secret-keys.ts'
 import { readConfig, type Config } from '../config.ts'
 import type { Flags } from '../settings.ts'
 import { createAccessLog } from '../http/access-log.ts'
@@ -27,6 +29,7 @@ import { openCounters, openStorage, type StorageHandle } from '../store/open.ts'
 import { listAll } from '../store/transact.ts'
 import { banner, proofLine, type Contents } from './banner.ts'
 import { ReloadSignal } from './reload.ts'
+import { openSecretKeys } from './secret-keys.ts'
 import { announceWorker, isFirstProcess, isSupervisor, supervise } from './workers.ts'
 
 const noticesModule = lazy(() => import('../web/account/notices.ts'))
@@ -74,7 +77,10 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     serve: rpcServer.serve,
   })
   onStop(() => storage.close())
-  await requireNoRestore({ store: storage.store, random: systemRandom })
+  const own = { store: storage.store, clock: systemClock, random: systemRandom }
+  await requireNoRestore(own)
+  const secretKeys = await openSecretKeys(config, own)
+  await adoptSecretKeys({ ...own, secretKeys }, log)
   const counters = await openCounters(config.storage, log)
   if (counters !== undefined) onStop(() => counters.close())
   // Loaded only when it is used, and not when the first metrics are read: a start fails if it cannot be loaded.
@@ -83,9 +89,9 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   const measured = metrics?.measure(storage.store) ?? storage.store
   const changes = { age: config.changeDays * DAY, count: limits.changesPerBoard }
   const auditAge = config.auditDays * DAY
-  const unwatched: AdminDeps = { store: measured, blobs: storage.blobs, clock: systemClock, random: systemRandom, changes, auditAge }
+  const unwatched = { ...own, store: measured, blobs: storage.blobs, changes, auditAge, secretKeys }
   const garbageCollector = new GarbageCollector(unwatched, log)
-  const deps: AdminDeps = { ...unwatched, store: garbageCollector.watch(measured) }
+  const deps = { ...unwatched, store: garbageCollector.watch(measured) }
   // Without a policy folder, a terminal that is closed ends the service, as usual.
   const reloadSignal = config.policies === undefined ? undefined : new ReloadSignal()
   const policyFiles = readPolicyFiles(config.policies)
@@ -161,7 +167,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   void garbageCollector.start()
   serving = true
   announceWorker(listener.port, metrics)
-  if (isFirstProcess()) announce(config, listener.url, storage.kind, app, contents, log)
+  if (isFirstProcess()) announce({ config, url: listener.url, storage: storage.kind, app, contents, secretKeys }, log)
   // After the start, and not when it is used for the first time: a failure must not be found only then.
   await loadLazy()
   log.info({ event: 'service.loaded' }, 'everything is loaded: the files of the program are not read any more')
@@ -172,10 +178,22 @@ function mailerOf({ smtp: url, mailFrom: from }: Config, log: Logger): SendMail 
   return url === undefined || from === undefined ? undefined : createMailer({ url, from, log })
 }
 
+/** A service that has started. */
+interface Started {
+  readonly config: Config
+  readonly url: string
+  readonly storage: StorageHandle['kind']
+  readonly app: App
+  readonly contents: Contents
+  readonly secretKeys: SecretKeys
+}
+
 /** Prints what the operator has to know. */
-function announce(config: Config, url: string, storage: StorageHandle['kind'], app: App, contents: Contents, log: Logger): void {
+function announce({ config, url, storage, app, contents, secretKeys }: Started, log: Logger): void {
   if (!config.origin?.startsWith('https:') && !/^(localhost|127\..*|::1)$/.test(config.host))
     log.warn('passwords and tokens are sent unencrypted: put an HTTPS proxy in front and set LANEKEEPER_URL to its URL')
+  if (secretKeys.ids.length === 0)
+    log.warn('LANEKEEPER_SECRET_KEY is not set: nobody can add an authenticator app, and those of earlier versions are stored unencrypted')
   // A decision log on stdout is alone there.
   const print = config.decisionLog === 'stdout' ? console.error : console.log
   if (config.json) {

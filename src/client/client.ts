@@ -23,7 +23,8 @@ import { work, type WorkHandler, type WorkOptions } from './work.ts'
 export { ApiError, InvalidInput, NoResponse, type ErrorCode } from './errors.ts'
 export type { ChangesInput, ChangesOptions, ChangeStream, Retry } from './changes.ts'
 export { ClaimLost } from './held-claim.ts'
-export type { WorkContext, WorkHandler, WorkOptions } from './work.ts'
+export { Failure, Question, type FailureOptions } from './outcomes.ts'
+export type { TakenCard, WorkContext, WorkHandler, WorkOptions } from './work.ts'
 export type { NotModified, Page, ReadOptions, RequestOptions, Result, WriteOptions } from './methods.ts'
 export type { RetryPolicy } from './retries.ts'
 export type * from './operations.ts'
@@ -63,9 +64,9 @@ export interface Client extends Methods {
     /**
      * Takes the ready cards of a board, one after the other, and lets a handler work on each (see {@link WorkHandler}). It waits for cards,
      * through every outage, and renews the claim of a card while its handler runs. A handler whose claim is lost is told by its signal,
-     * and what it returns or throws then does not matter: the next card follows.
+     * and what it returns or throws then does not matter: the next card follows. It follows as well when a handler throws.
      * @throws {InvalidInput} if an option is unknown or not valid
-     * @throws {ApiError} what waiting cannot mend, such as 401, 403 and 404; what the handler throws; the reason of the signal
+     * @throws {ApiError} what waiting cannot mend: 401, 403, or 404 of the board; the reason of the signal
      */
     work(boardId: string, handler: WorkHandler, options?: WorkOptions): Promise<never>
   }

@@ -31,7 +31,13 @@ export interface ClaimDeps {
 }
 
 /** Operations after which the service has ended the claim of the card. */
-const ENDING: ReadonlySet<OperationRow> = new Set([operations['cards.archive'], operations['cards.delete'], operations['claims.release']])
+const ENDING: ReadonlySet<OperationRow> = new Set([
+  operations['cards.archive'],
+  operations['cards.delete'],
+  operations['claims.release'],
+  operations['claims.fail'],
+  operations['claims.ask'],
+])
 
 /** What hangs on a card and has an id of its own. */
 const ON_A_CARD = /^\/(?:subtasks|comments|attachments)\//
@@ -64,7 +70,7 @@ export class HeldClaim implements Caller {
     return this.#lost.signal
   }
 
-  /** Whether the card was completed, archived, deleted or released through this. */
+  /** Whether the claim was ended through this: the card was completed, archived, deleted or released, or has failed or asked. */
   get isEnded(): boolean {
     return this.#isEnded
   }

@@ -80,6 +80,12 @@ export const workRules: Rules = {
   wait: ['a whole number of seconds from 1 to 30', (value) => isWholeIn(value, 1, 30)],
   signal: requestRules['signal']!,
   onRetry: aFunction,
+  onFailure: aFunction,
+}
+/** The options of `Failure`. */
+export const failureRules: Rules = {
+  retryAfter: ['a whole number of seconds from 0 to 86400', (value) => isWholeIn(value, 0, 86_400)],
+  cause: ['anything', () => true],
 }
 
 /** The input of `changes`. */

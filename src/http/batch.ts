@@ -137,6 +137,7 @@ async function perform(
   if (ifClaim !== undefined) await requireClaim(own, loaded, ifClaim, step) // 412
   const result = await operation.run(own, loaded) // 409
   if (result.claimed !== undefined) step.claimed = [...(step.claimed ?? []), result.claimed]
+  if (result.work !== undefined) step.work = [...(step.work ?? []), ...result.work]
   const named = result.entity === null ? undefined : (result.entity ?? entity)
   const revision = named && shownRevision(tx, named)
   const etag = revision === undefined || isDryRun(request) ? null : entityTag(revision)

@@ -1,4 +1,5 @@
 import type { ServerRequest } from 'srvx'
+import type { Awaitable } from '../model/awaitable.ts'
 import type { Upload } from '../resources/operation.ts'
 import type { CommitLease } from '../store/commit-leases.ts'
 import type { PresentedToken } from './decision-record.ts'
@@ -50,10 +51,11 @@ export class Call implements CallRequest {
   readonly surface: Surface
   readonly quota: Quota
   readonly cost = new Cost()
+  /** since the first attempt has read it */
+  input: Awaitable<Input> | undefined
   readonly #services: Services
   #principal: Principal | undefined
   #key: IdempotentWrite | undefined | typeof NOT_READ = NOT_READ
-  #input: Input | Promise<Input> | undefined
   #upload: Promise<Upload> | undefined
   #signal: AbortSignal | undefined
   #turn: Turn | undefined
@@ -115,11 +117,6 @@ export class Call implements CallRequest {
   get key(): IdempotentWrite | undefined {
     if (this.#key === NOT_READ) this.#key = IdempotentWrite.of(this.method, this.headers, this.principal, this.#services.runningKeys)
     return this.#key
-  }
-
-  /** The input, which the first attempt reads. */
-  input(read: () => Input | Promise<Input>): Input | Promise<Input> {
-    return (this.#input ??= read())
   }
 
   /** The uploaded file, which the first attempt that needs it receives. */

@@ -1,7 +1,7 @@
 import type { Entry } from '../decision-log/log.ts'
 import type { ErrorCode } from '../model/errors.ts'
 import type { TokenRecord } from '../model/token.ts'
-import type { ClaimEvent } from '../resources/result.ts'
+import type { ClaimEvent, WorkEvent } from '../resources/result.ts'
 import type { ScopeRecord } from '../authz/decisions.ts'
 import type { Decision } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
@@ -73,6 +73,8 @@ export interface DecisionRecord {
   isUnrecorded?: true
   /** what was done with claims of cards; `lost`: the claim that If-Claim states does not count */
   claimed?: readonly (ClaimEvent | 'lost')[]
+  /** what was done with the work on cards */
+  work?: readonly WorkEvent[]
   /** when the claim that If-Claim states runs out, in milliseconds since 1970: nothing is committed after that */
   claimedUntil?: number
   /** the number of attempts; more than one if concurrent writes caused a conflict */

@@ -58,8 +58,8 @@ export function takeInput(attempt: Attempt): Awaitable<void> {
   if (!operation.isRead) readEpoch(call.headers)
   const search = operation.isStream ? continued(call) : call.search
   const beforeLarge = () => call.turn(caller).take()
-  const input = call.input(() => readInput(call.request, search, operation, params, caller.userId, services.uploadBytes, beforeLarge))
-  return andThen(input, (read) => attempt.begin(read))
+  call.input ??= readInput(call.request, search, operation, params, caller.userId, services.uploadBytes, beforeLarge)
+  return andThen(call.input, (read) => attempt.begin(read))
 }
 
 /** The query of a stream. A client that reconnects states the last event that it has. */
@@ -126,6 +126,7 @@ export function perform(attempt: Attempt): Awaitable<Outcome | void> {
     if (result.awaited !== undefined) return { kind: 'wait', operation, caller, awaited: result.awaited, otherwise: done }
     if (result.download !== undefined) return { kind: 'download', operation, caller, file: result.download }
     if (result.claimed !== undefined) step.claimed = [result.claimed]
+    if (result.work !== undefined) step.work = result.work
     attempt.result = result
     attempt.done = done
     return undefined

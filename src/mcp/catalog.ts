@@ -89,11 +89,11 @@ export const tools: readonly ToolRow[] = [
     operations: ['claims.take'],
   },
   {
-    name: 'release_card',
-    title: 'Release a card that you have claimed',
-    description: '',
-    effect: 'arrange',
-    operations: ['claims.release'],
+    name: 'end_claim',
+    title: 'End your claim of a card: release it, fail, or ask',
+    description: 'For a card that you do not complete.',
+    effect: 'add',
+    operations: ['claims.release', 'claims.fail', 'claims.ask'],
   },
   {
     name: 'create_card',
@@ -104,10 +104,10 @@ export const tools: readonly ToolRow[] = [
   },
   {
     name: 'add_comment_subtask_file',
-    title: 'Add a comment, a subtask or a stored file to a card',
+    title: 'Add a comment, an answer, a subtask or a stored file to a card',
     description: 'Adds to a card. For a new text file, use attach_text.',
     effect: 'add',
-    operations: ['comments.create', 'subtasks.create', 'attachments.attach'],
+    operations: ['comments.create', 'cards.answer', 'subtasks.create', 'attachments.attach'],
   },
   {
     name: 'attach_text',
@@ -128,7 +128,7 @@ export const tools: readonly ToolRow[] = [
     name: 'move_assign_complete_cards',
     title: 'Move, assign, complete, label, block and archive cards',
     description:
-      'Changes the place or the state of a card. Each change can be set back. To take a card, assign yourself. Moving does not complete: a card that is done needs cards.complete too. A card with a blocker waits for that card.',
+      'Changes the place or the state of a card. No text is lost. To take a card, assign yourself. Moving does not complete: a card that is done needs cards.complete too. A card with a blocker waits for that card.',
     effect: 'arrange',
     operations: [
       'cards.move',
@@ -139,6 +139,7 @@ export const tools: readonly ToolRow[] = [
       'cards.remove_label',
       'blockers.add',
       'blockers.remove',
+      'cards.retry',
       'cards.archive',
       'cards.restore',
       'cards.set_cover',
@@ -199,7 +200,16 @@ export const tools: readonly ToolRow[] = [
 
 /** What an operation does as a part of a tool, if its summary says more than that. */
 export const summariesInTools: Readonly<Record<string, string>> = {
+  'claims.release': 'Anybody can take the card now.',
+  'claims.fail': 'The attempt has failed. The card is tried again later, until it is stuck.',
+  'claims.ask': 'Your question becomes a comment. Nobody gets the card until it is answered.',
   'attachments.attach': 'Attaches a file that is stored already, such as the `file_id` of an attachment of another card.',
+}
+
+/** Parameters of the query that each call of an operation states, so that an agent need not know them. They are no arguments. */
+export const statedInCalls: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  // What earlier attempts have come to, and what was answered.
+  'claims.take_next': { include: 'work' },
 }
 
 /** The operations that no tool has, with the reason. */

@@ -20,9 +20,9 @@ export const OPERATION = 'operation'
 
 /** The arguments that become headers, whose names have hyphens. */
 const headerArguments = {
-  idempotency_key: { type: 'string', description: 'A new UUID: a call that is repeated with it is made once.' },
-  if_match: { type: 'string', description: 'The `etag` of what you read: refused if that has changed.' },
-  if_claim: { type: 'integer', description: 'The `epoch` of your claim of the card: refused if you have lost it.' },
+  idempotency_key: { type: 'string', description: 'A new UUID: with it, a call can be repeated.' },
+  if_match: { type: 'string', description: 'The `etag` that you have read: refused if it has changed.' },
+  if_claim: { type: 'integer', description: 'The `epoch` of your claim: refused if you have lost it.' },
 } as const
 type HeaderArgument = keyof typeof headerArguments
 
@@ -111,9 +111,11 @@ export class ToolList {
 
 /** @param isSelected whether the argument `operation` selects the operation, even if only one of them is visible */
 function describeTool({ name, title, description, effect }: ToolRow, callables: readonly Callable[], isSelected: boolean): Tool {
-  const summaryOf = ({ operation: { id, summary } }: Callable) => summariesInTools[id] ?? summary
+  // The annotations say of the whole tool that a call can be repeated.
+  const summaryOf = ({ operation: { id, summary } }: Callable) =>
+    (summariesInTools[id] ?? summary).replace(' Repeating it changes nothing.', '')
   const alone = description === '' ? callables.map(summaryOf) : []
-  const lines = isSelected ? callables.map((one) => `- ${signatureOf(one)}: ${summaryOf(one)}`) : alone
+  const lines = isSelected ? callables.map((one) => `- ${signatureOf(one)}: ${summaryOf(one)}`.replace(SAID_BY_ID, '')) : alone
   const [first, ...others] = callables.map((one) => one.arguments.required)
   const shared = first!.filter((argument) => others.every((required) => required.includes(argument)))
   return {
@@ -130,13 +132,19 @@ function describeTool({ name, title, description, effect }: ToolRow, callables: 
   }
 }
 
+/** A summary that says no more than the id of its operation: `columns.read(column_id): Returns a column.` */
+const SAID_BY_ID = /: (?:Returns|Archives|Deletes) an? \w+\.$/
+/** A description that says no more than the name of its argument. */
+const SAID_BY_NAME = /^(?:The (?:id|name|title) of (?:a|the) \w+|Whether the \w+ is completed)\.$/
+
 /** Arguments of every write, of most reads or of every list: they are not repeated for each operation. */
 const COMMON = new Set(['dry_run', 'fields', 'limit', 'cursor'])
 
 /** `cards.move(card_id, column_id?)` */
-function signatureOf({ operation: { id }, arguments: { path, query, body, required } }: Callable): string {
+function signatureOf({ operation: { id, requiresClaim }, arguments: { path, query, body, required } }: Callable): string {
   const names = [...path, ...Object.keys(query), ...Object.keys(body)].filter((name) => !COMMON.has(name))
-  return `${id}(${names.map((name) => (required.includes(name) ? name : `${name}?`)).join(', ')})`
+  const stated = names.map((name) => (required.includes(name) ? name : `${name}?`))
+  return `${id}(${[...stated, ...(requiresClaim ? ['if_claim'] : [])].join(', ')})`
 }
 
 function propertiesOf(callables: readonly Callable[], isSelected: boolean): Record<string, JsonSchema> {
@@ -148,7 +156,15 @@ function propertiesOf(callables: readonly Callable[], isSelected: boolean): Reco
     for (const [name, schema] of Object.entries({ ...given.query, ...given.body })) add(name, schema)
     for (const name of headersOf(operation)) add(name, headerArguments[name])
   }
-  return Object.fromEntries([...schemas].map(([name, all]) => [name, mergeSchemas(all)]))
+  return Object.fromEntries([...schemas].map(([name, all]) => [name, mergeSchemas(all.map(withoutObvious))]))
+}
+
+/** A schema without the descriptions, also in it, that say nothing new. An error about the argument still has them. */
+function withoutObvious(schema: JsonSchema): JsonSchema {
+  return JSON.parse(JSON.stringify(schema), (_name, value: unknown) => {
+    const { description, ...others } = Object(value) as JsonSchema
+    return typeof description === 'string' && SAID_BY_NAME.test(description) ? others : value
+  }) as JsonSchema
 }
 
 /** The names of all arguments of an operation. */

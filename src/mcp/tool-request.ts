@@ -1,3 +1,4 @@
+import { statedInCalls } from './catalog.ts'
 import { invalidMember } from '../model/validation.ts'
 import type { ApiRequest } from './exchange.ts'
 import { textForm } from './text-file.ts'
@@ -33,7 +34,7 @@ export function toRequest({ operation, uploadsText, arguments: known }: Callable
     const value = take(name)
     if (value !== undefined) headers[name.replace('_', '-')] = headerOf(name, value)
   }
-  const query = new URLSearchParams()
+  const query = new URLSearchParams(statedInCalls[operation.id])
   for (const [name, value] of rest) {
     if (operation.body !== undefined && !Object.hasOwn(known.query, name)) continue
     rest.delete(name)

@@ -13,6 +13,7 @@ const advice: Partial<Record<ErrorCode, string>> = {
   conflict: 'Read the resource again, and follow the message. Another agent may be working on it.',
   idempotency_key_in_use: 'Wait for the first request, and repeat it with the same key.',
   cursor_expired: 'Read the board again: boards.read with include=["columns","cards","labels"]. Go on with its changes_cursor as `after`.',
+  precondition_required: 'Send the `epoch` of your claim as if_claim.',
   payload_too_large: 'Send less at once.',
   idempotency_key_reused: 'Use a new idempotency_key for each change.',
   rate_limited: 'Wait `retry_after` seconds.',

@@ -45,13 +45,15 @@ export const claimRecord = claim.extend({
   max_attempts: z.int().min(maxAttempts.least).max(maxAttempts.most).nullable(),
   /** whether the card was moved to another column under this claim: that was its outcome, so it is no attempt if it runs out */
   was_moved: z.boolean(),
+  /** the epoch of the last claim that was lost: it ran out, or its token ended. The feed follows from that. null: none was */
+  lost_epoch: z.int().min(1).nullable(),
 })
 export type ClaimRecord = Readonly<z.infer<typeof claimRecord>>
 
 /** No attempt has ended without success since the last success. */
 export const NO_ATTEMPTS = { attempts: 0, reason: null, failed_at: null, not_before: null } as const
 /** The work on a card that was never claimed. */
-export const NO_WORK = { ...NO_ATTEMPTS, question_id: null, answer_id: null } as const
+export const NO_WORK = { ...NO_ATTEMPTS, question_id: null, answer_id: null, lost_epoch: null } as const
 
 /** Whether as many attempts in a row have ended without success as the column allows. @param attempts those that count now */
 export function isStuck({ max_attempts }: Pick<ClaimRecord, 'max_attempts'>, attempts: number): boolean {

@@ -31,6 +31,10 @@ function utcTime(): z.ZodString {
 export const hour = z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}$/, 'must be an hour as 2026-11-20T12')
 /** A SHA-256 in hex. */
 export const hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex')
+/** A secret that the service must read again: it is sealed with the key whose id it has. Below the head are nonce, text and tag. */
+export const SEALED = /^sealed1\.([0-9a-f]{8})\.([\w-]{38,4096})$/
+/** The id of a key that secrets are sealed with. */
+export const keyId = z.string().regex(/^[0-9a-f]{8}$/, 'must be the id of a key')
 /** A number of things. */
 export const size = z.int().min(0)
 /** A text of any form. */

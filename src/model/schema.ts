@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { size } from './fields.ts'
+import { keyId, size } from './fields.ts'
 
 /**
  * The version of the records: the number of the last migration that was applied to them. The record of the partition `global`
@@ -11,3 +11,13 @@ export const schema = z.strictObject({
   pending: z.record(z.string(), size).optional(),
 })
 export type SchemaRecord = Readonly<z.infer<typeof schema>>
+
+/** The key that secrets are sealed with. */
+export const secretKey = z.strictObject({
+  key_id: keyId,
+  /** whether a secret was ever sealed with it: until then, another key may take its place */
+  has_secrets: z.boolean(),
+  /** whether every secret is sealed with it, as far as the last start has seen */
+  complete: z.boolean(),
+})
+export type SecretKeyRecord = Readonly<z.infer<typeof secretKey>>

@@ -1,10 +1,13 @@
 import { z } from 'zod'
-import { at, hash, id, shortText, size } from './fields.ts'
+import { at, hash, id, SEALED, shortText, size } from './fields.ts'
 import { limits } from './limits.ts'
 import { line } from './text.ts'
 
-/** The secret of an authenticator app, as the app got it. The service computes the same codes, so it cannot store a hash instead. */
-const secret = z.string().regex(/^[A-Z2-7]{16,104}$/, 'must be a secret in base32')
+/**
+ * The sealed secret of an authenticator app. The service computes the same codes, so it cannot store a hash instead. It may be plain, in
+ * base32, until the next start of a service with a key.
+ */
+const secret = z.union([z.string().regex(SEALED), z.string().regex(/^[A-Z2-7]{16,104}$/)], 'must be a sealed secret, or one in base32')
 const base64url = z.string().regex(/^[\w-]{1,4096}$/, 'must be base64url')
 
 /** An authenticator app that computes codes from a secret (TOTP, RFC 6238). */

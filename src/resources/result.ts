@@ -11,6 +11,8 @@ export interface OperationResult<Data = unknown> {
   readonly status?: 200
   /** what was done with the claim of a card, for the metrics */
   readonly claimed?: ClaimEvent
+  /** what was done with the work on a card, for the metrics */
+  readonly work?: readonly WorkEvent[]
   /** of a created resource: its path below /v1 */
   readonly location?: string
   /** of a created resource: the record whose revision is its ETag; null: the response has no ETag */
@@ -33,6 +35,11 @@ export interface StreamedResult {
 
 /** What was done with a claim. `taken_over`: from a holder whose claim had run out. */
 export type ClaimEvent = 'taken' | 'taken_over' | 'renewed'
+
+/** What was done with the work on a card. `seconds`: how long the question has waited. */
+export type WorkEvent =
+  | { readonly event: 'failed' | 'stuck' | 'asked' | 'retried' }
+  | { readonly event: 'answered'; readonly seconds: number }
 
 /** What a client waits for: the next entry of an index, for a time. */
 export interface AwaitedEntry {

@@ -49,7 +49,7 @@ export class ChangeLog {
     const now = this.#clock()
     const at = timestamp(() => now)
     for (const key of [...change.put.keys(), ...change.remove]) {
-      const changed = describe(key, change, records, at)
+      const changed = describe(key, change, records)
       if (changed === undefined) continue
       const { board_id, done } = changed
       const { name, fetch } = indexes.changes(board_id)
@@ -125,11 +125,8 @@ interface Described {
   readonly done: readonly Done[]
 }
 
-/**
- * The object that a record is: undefined if it is on no board, or if the board or the card has been deleted.
- * @param at the present time
- */
-function describe(key: string, change: Change, records: KnownRecords, at: string): Described | undefined {
+/** The object that a record is: undefined if it is on no board, or if the board or the card has been deleted. */
+function describe(key: string, change: Change, records: KnownRecords): Described | undefined {
   const [{ put, remove }, { before, known }] = [change, records]
   const [kind, id, userId] = key.split(':') as [kind: ChangedKind, id: string, userId?: string]
   if (!kinds.has(kind)) return undefined
@@ -142,26 +139,26 @@ function describe(key: string, change: Change, records: KnownRecords, at: string
   if (board_id === undefined || known(keys.board(board_id)) === undefined) return undefined
   if (kind === 'claim') {
     const now = put.get(key) as ClaimRecord | undefined
-    return now && { board_id, done: describeClaim(id, old as ClaimRecord | undefined, now, hasSucceeded(id, change, records), at) }
+    return now && { board_id, done: describeClaim(id, old as ClaimRecord | undefined, now, hasSucceeded(id, change, records)) }
   }
   const action: ChangeRecord['action'] = remove.has(key) ? 'deleted' : old === undefined ? 'created' : 'updated'
   return { board_id, done: [{ kind, id: userId ?? id, action }] }
 }
 
-/** What was done with a claim and with the work on its card. A renewal is nothing, and neither is the end of a claim that had run out. */
-function describeClaim(id: string, old: ClaimRecord | undefined, now: ClaimRecord, hasSucceeded: boolean, at: string): Done[] {
+/** What was done with a claim and with the work on its card. A renewal is nothing, and neither is the end of a claim that was lost. */
+function describeClaim(id: string, old: ClaimRecord | undefined, now: ClaimRecord, hasSucceeded: boolean): Done[] {
   const { epoch, expires_at, attempts, question_id } = now
   const claim = { kind: 'claim', id, epoch } as const
   const work = { kind: 'work', id } as const
   const isNew = expires_at !== null && epoch !== old?.epoch
   if (old === undefined) return isNew ? [{ ...claim, action: 'claimed' }] : []
-  const hasRunOut = old.expires_at !== null && old.expires_at <= at
+  // Not by the time: what is committed follows from the time at which the claim was read.
+  const isLost = now.lost_epoch === old.epoch && old.lost_epoch !== old.epoch
   // What a success forgets in the same commit was an attempt, too.
-  const isLost = hasRunOut && !old.was_moved && (isNew || expires_at === null)
-  const failed = attempts > old.attempts ? attempts : isLost ? old.attempts + 1 : undefined
+  const failed = attempts > old.attempts ? attempts : isLost && !old.was_moved ? old.attempts + 1 : undefined
   const isForgotten = (failed !== undefined || old.failed_at !== null) && now.failed_at === null && !hasSucceeded
   const done: readonly (Done | false)[] = [
-    old.expires_at !== null && expires_at === null && !hasRunOut && { ...claim, action: 'released' },
+    old.expires_at !== null && expires_at === null && !isLost && { ...claim, action: 'released' },
     failed !== undefined && { ...work, action: 'failed', attempts: failed, reason: failed === attempts ? now.reason : null },
     isStuck(now, attempts) && !isStuck(old, old.attempts) && { ...work, action: 'stuck' },
     question_id !== null && question_id !== old.question_id && { ...work, action: 'asked' },

@@ -179,8 +179,9 @@ export function retryEntry({ not_before, column_id, position, card_id }: Readine
 
 /** The column of an entry of {@link indexes.retriedCards}, and the entry that the card would have in {@link indexes.readyCards}. */
 export function retriedCard(entry: string): { readonly columnId: string; readonly readyEntry: string } {
-  const [, columnId = '', position, cardId] = entry.split(' ')
-  return { columnId, readyEntry: `${position} ${cardId}` }
+  const column = entry.indexOf(' ') + 1
+  const end = entry.indexOf(' ', column)
+  return { columnId: entry.slice(column, end), readyEntry: entry.slice(end + 1) }
 }
 
 /** Follows every time. */

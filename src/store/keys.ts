@@ -12,7 +12,7 @@ import type { Label } from '../model/label.ts'
 import type { OrderRecord } from '../model/order.ts'
 import type { PendingRemovals } from '../model/pending-removal.ts'
 import type { Readiness } from '../model/readiness.ts'
-import type { SchemaRecord } from '../model/schema.ts'
+import type { SchemaRecord, SecretKeyRecord } from '../model/schema.ts'
 import type { Challenge, Notices, SecondFactor } from '../model/second-factor.ts'
 import type { Subtask } from '../model/subtask.ts'
 import type { TokenRecord, TokenRules, TokenUse } from '../model/token.ts'
@@ -36,6 +36,8 @@ export const keys = {
   demo: (): Key<{ begun_at: string; finished_at: string | null }> => 'demo:self',
   /** the version of the records of a partition (see `migrations/`) */
   schema: (): Key<SchemaRecord> => 'schema:self',
+  /** which key secrets are sealed with */
+  secretKey: (): Key<SecretKeyRecord> => 'secret_key:self',
   /** the id of the mount that holds the bytes of files */
   blobMount: (): Key<{ id: string }> => 'bytes_mount:self',
   /** a workspace that has had webhooks */

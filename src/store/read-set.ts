@@ -1,7 +1,7 @@
 import { lastWord } from './indexes.ts'
 import type { ExpectedRecord, Expectation, Reference, Stored } from './port.ts'
 import { nameOf, type Part, type RangeRequest, type Read } from './reads.ts'
-import { membersOf, resolveReference } from './references.ts'
+import { resolveReference } from './references.ts'
 
 /** The record that a read names. */
 export function referenceOf(read: Read): Reference {
@@ -117,14 +117,14 @@ export class ReadSet {
     const found: (string | null)[] = []
     const partly: string[] = []
     // A null, in place of a key, has no record.
-    const memberOf = membersOf((index) => this.get(found[index]!)?.value)
+    const valueAt = (index: number) => this.get(found[index]!)?.value
     for (const read of reads) {
-      const key = resolveReference(referenceOf(read), memberOf)
-      found.push(key)
-      if (key === null) continue
-      const expected = this.#expected.get(key)
+      const key = resolveReference(referenceOf(read), valueAt)
+      const expected = key === null ? null : this.#expected.get(key)
       if (expected === undefined) return undefined
-      if (isPartly(expected) && !reliedOn(read)?.every((member) => Object.hasOwn(expected.members, member))) partly.push(key)
+      found.push(key)
+      if (key !== null && isPartly(expected) && !reliedOn(read)?.every((member) => Object.hasOwn(expected.members, member)))
+        partly.push(key)
     }
     for (const key of partly) this.relyOnWhole(key)
     return found

@@ -13,16 +13,17 @@ export function isTemplate(reference: Reference): boolean {
 
 /**
  * Replaces the placeholders of a reference.
- * @param memberOf returns the text for a placeholder; undefined if there is none
+ * @param valueAt returns what is known of the record with an index; undefined if there is none
  * @returns the key; null if a placeholder has no text
  */
-export function resolveReference(reference: Reference, memberOf: (placeholder: Placeholder) => unknown): string | null {
+export function resolveReference(reference: Reference, valueAt: (index: number) => Value | undefined): string | null {
   let start = reference.indexOf('{')
   if (start === -1) return reference
   let key = ''
   let end = 0
   for (; start !== -1; start = reference.indexOf('{', end)) {
-    const text = memberOf(placeholderAt(reference, start))
+    const { index, member } = placeholderAt(reference, start)
+    const text = valueAt(index)?.[member]
     if (typeof text !== 'string') return null
     key += reference.slice(end, start) + text
     end = reference.indexOf('}', start) + 1
@@ -47,17 +48,12 @@ export function resolveReferences(
   get: (key: string, index: number) => Stored | null,
 ): Snapshot['records'] {
   const resolved: { key: string | null; stored: Stored | null }[] = []
-  const memberOf = membersOf((index) => resolved[index]?.stored?.value)
+  const valueAt = (index: number) => resolved[index]?.stored?.value
   for (let i = 0; i < references.length; i++) {
-    const key = resolveReference(references[i]!, memberOf)
+    const key = resolveReference(references[i]!, valueAt)
     resolved.push({ key, stored: key === null ? null : get(key, i) })
   }
   return resolved
-}
-
-/** Returns a function that resolves the placeholders from the records that were read so far. */
-export function membersOf(valueAt: (index: number) => Value | undefined): (placeholder: Placeholder) => unknown {
-  return ({ index, member }) => valueAt(index)?.[member]
 }
 
 /** By their texts. Code writes all references, so there are few; to parse them for each read takes as long as to read their records. */

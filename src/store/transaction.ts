@@ -71,7 +71,7 @@ export class Transaction {
     const reads = this.#writes.resolve(records)
     const known = this.#reads.resolve(reads)
     if (known !== undefined) return this.#values(known) as never
-    return andThen(this.#read(reads, [], []), (snapshot) => this.#values(this.#addRecords(reads, snapshot)) as never)
+    return andThen(this.#read(reads, [], []), (snapshot) => this.#addRecords(reads, snapshot) as never)
   }
 
   /** Reads a range of an index, with the records of its entries. */
@@ -113,9 +113,9 @@ export class Transaction {
     if (known !== undefined)
       return { records: this.#values(known), ranges: pages!.map((page, i) => this.#toPage(page, ranges[i]!)) } as never
     return andThen(this.#read(reads, ranges, []), (snapshot) => {
-      const keys = this.#addRecords(reads, snapshot)
+      const values = this.#addRecords(reads, snapshot)
       const loaded = snapshot.ranges.map((range, i) => this.#toPage(this.#addRange(ranges[i]!, range), ranges[i]!))
-      return { records: this.#values(keys), ranges: loaded } as never
+      return { records: values, ranges: loaded } as never
     })
   }
 
@@ -127,11 +127,11 @@ export class Transaction {
   prefetch({ records = [], ranges = [], counts = [] }: PrefetchRequest): Awaitable<readonly unknown[]> {
     const names = counts.map(({ name }) => name)
     return andThen(this.#read(records, ranges, names), (snapshot) => {
-      const keys = this.#addRecords(records, snapshot)
+      const values = this.#addRecords(records, snapshot)
       const prefetched = (this.#prefetched ??= new Prefetched())
       for (const [i, range] of ranges.entries()) prefetched.addPage(range, this.#addRange(range, snapshot.ranges[i]!))
       for (const [i, name] of names.entries()) prefetched.addCount(name, snapshot.counts[i]!)
-      return this.#values(keys)
+      return values
     })
   }
 
@@ -281,10 +281,11 @@ export class Transaction {
     return keys.map((key) => this.#value(key))
   }
 
-  #addRecords(reads: readonly Read[], { records }: Snapshot): (string | null)[] {
+  /** @returns the values of the records, as this transaction leaves them */
+  #addRecords(reads: readonly Read[], { records }: Snapshot): unknown[] {
     return records.map(({ key, stored }, i) => {
       if (key !== null) this.#reads.add(key, stored, reliedOn(reads[i]!))
-      return key
+      return this.#value(key)
     })
   }
 

@@ -3,7 +3,7 @@ import type { Key } from './keys.ts'
 import type { Change, Reference, Stored, Value } from './port.ts'
 import { referenceOf } from './read-set.ts'
 import type { RangeOptions, Read } from './reads.ts'
-import { membersOf, resolveReference } from './references.ts'
+import { resolveReference } from './references.ts'
 
 const NO_RECORDS: ReadonlyMap<string, Value> = new Map()
 const NO_KEYS: ReadonlySet<string> = new Set()
@@ -55,12 +55,15 @@ export class Writes {
 
   /** Resolves the templates that refer to these records: storage does not know them. */
   resolve(reads: readonly Read[]): readonly Read[] {
-    if (this.isEmpty) return reads
+    return this.isEmpty ? reads : this.#resolve(reads)
+  }
+
+  #resolve(reads: readonly Read[]): readonly Read[] {
     const keys: Reference[] = []
-    const memberOf = membersOf((index) => this.put.get(keys[index]!))
+    const valueAt = (index: number) => this.put.get(keys[index]!)
     return reads.map((read) => {
       const reference = referenceOf(read)
-      const key = (resolveReference(reference, memberOf) ?? reference) as Key<unknown>
+      const key = (resolveReference(reference, valueAt) ?? reference) as Key<unknown>
       keys.push(key)
       return typeof read === 'string' ? key : { ...read, key }
     })

@@ -5,6 +5,7 @@ import type { AuditRecorder } from '../audit/recorder.ts'
 import type { Passwords } from '../auth/accounts/passwords.ts'
 import type { SecondStep } from '../auth/accounts/second-step.ts'
 import type { SignIn } from '../auth/accounts/sign-in.ts'
+import type { SecretDeps } from '../auth/secret-keys.ts'
 import type { Throttle } from '../auth/accounts/throttle.ts'
 import type { Services } from '../http/services.ts'
 import type { SendMail } from '../mail/mailer.ts'
@@ -13,7 +14,6 @@ import type { AuditOutcome } from '../model/audit.ts'
 import type { Awaitable } from '../model/awaitable.ts'
 import type { Notice } from '../model/second-factor.ts'
 import type { SharedCounters } from '../store/counters.ts'
-import type { Deps } from '../store/transact.ts'
 import type { Layout } from './document.ts'
 
 /** The services that the web app uses. */
@@ -25,7 +25,7 @@ export interface WebServices extends WebOptions {
 }
 
 /** What the services of the web app are made of. */
-export interface WebOptions extends Deps {
+export interface WebOptions extends SecretDeps {
   /** gets what people do in the web app; undefined: there is no audit trail */
   readonly audit?: AuditRecorder | undefined
   readonly log: Logger

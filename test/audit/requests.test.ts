@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { toLine, type Sink } from '../../src/http/decision-record.ts'
 import { keys } from '../../src/store/keys.ts'
 import { sha256Hex } from '../../src/auth/secrets.ts'
 import { entriesOf, keepAudit, storedBatches } from '../support/audit-trail.ts'
@@ -111,6 +112,39 @@ describe('the audit trail', () => {
     const stored = JSON.stringify(await storedBatches(service, world.workspaceId))
     for (const text of [secret, caller.admin, caller.read, sha256Hex(caller.admin), caller.admin.slice(7)])
       expect(stored).not.toContain(text)
+  })
+
+  test('names what was done with the work on a card, and neither it nor the decision log has the reason or the question', async () => {
+    const { caller, params } = await createAllowed(world, { id: 'claims.take', method: 'PUT' })
+    const card = `/cards/${params['card_id']}`
+    const secret = 'SECRET-91bc'
+    const take = async () => {
+      const { body } = await service.send(caller.admin, 'PUT', `${card}/claim`, {})
+      return { 'if-claim': String(body.data.epoch) }
+    }
+    const lines: string[] = []
+    const { services } = service.app
+    const sink: Sink = (record) => lines.push(toLine(record, service.now, record.status, 'commit'))
+    Object.assign(services, { sinks: [...services.sinks, sink] })
+    let question = ''
+    let answer = ''
+    const entries = await entriesAfter(async () => {
+      const send = (path: string, body?: object, headers = {}) => service.send(caller.admin, 'POST', card + path, body, headers)
+      expect((await send('/claim/failure', { reason: `${secret} reason`, retry_after: 0 }, await take())).status).toBe(200)
+      question = (await send('/claim/question', { question: `${secret} question` }, await take())).body.data.id
+      answer = (await send('/answer', { body: `${secret} answer` })).body.data.id
+      expect((await send('/retry')).status).toBe(200)
+    })
+    const id = params['card_id']!
+    const done = { outcome: 'done', user_id: caller.id }
+    expect(entries.filter(({ operation }) => operation !== 'claims.take')).toMatchObject([
+      { ...done, operation: 'claims.fail', ids: [id], rows: ['S2', 'X11'] },
+      { ...done, operation: 'claims.ask', ids: [id, question], rows: ['S2', 'X11'] },
+      { ...done, operation: 'cards.answer', ids: [id, answer], rows: ['S2', 'X11'] },
+      { ...done, operation: 'cards.retry', ids: [id], rows: ['S2', 'X11'] },
+    ])
+    expect(lines.filter((line) => line.includes('"claims.fail"')).length).toBe(1)
+    expect(JSON.stringify(await storedBatches(service, world.workspaceId)) + lines.join()).not.toContain(secret)
   })
 
   test('has the beginning of a User-Agent, in printable characters', async () => {

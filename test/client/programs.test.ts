@@ -37,13 +37,31 @@ async function completed(board_id: string, title: string): Promise<void> {
     if (data !== null && 'completed_at' in data && data.title === title && data.completed_at !== null) return
 }
 
+const workOf = async (card_id: string) => (await lk.cards.read({ card_id, include: ['work'] })).data.work!
+
 const host = new CommandHost()
 const python = blockOf('src/http/claims.md', 'import json')
 /** A worker of the documents as a program: its command, its text, and its arguments after the board. */
 const workers = [
-  { language: 'TypeScript', text: worker, lines: 20, command: process.execPath, file: 'worker.mjs' },
-  { language: 'Python', text: python, lines: 30, command: 'python3', file: 'worker.py' },
+  {
+    language: 'TypeScript',
+    text: worker,
+    lines: 20,
+    command: process.execPath,
+    file: 'worker.mjs',
+    broken: `if (card.title === 'Broken') throw new TypeError('No seed.')`,
+  },
+  {
+    language: 'Python',
+    text: python,
+    lines: 40,
+    command: 'python3',
+    file: 'worker.py',
+    broken: `if card["title"] == "Broken": raise ValueError("No seed.")`,
+  },
 ]
+/** The line of a worker before which it does its work. */
+const WORK = /^( *)(?=(?:console\.log|print)\(["`]working on)/m
 
 test.each(workers)('two workers in $language complete the ready cards of a board, each card once', async ({ text, lines, ...program }) => {
   expect(text.split('\n').filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(lines)
@@ -56,7 +74,9 @@ test.each(workers)('two workers in $language complete the ready cards of a board
   const held = ids[3]!
   await lk.claims.take({ card_id: held, ttl: 3600 })
   const file = join(folder, program.file)
-  await writeFile(file, text.replace('http://127.0.0.1:3000', url))
+  expect(text).toMatch(WORK)
+  const failing = text.replace(WORK, `$1${program.broken}\n$1`)
+  await writeFile(file, failing.replace('http://127.0.0.1:3000', url))
   const outputs: string[] = []
   const ended: Promise<unknown>[] = []
   const env = { PATH: process.env['PATH'], LANEKEEPER_TOKEN: token } as unknown as NodeJS.ProcessEnv
@@ -72,9 +92,19 @@ test.each(workers)('two workers in $language complete the ready cards of a board
   await lk.cards.create({ board_id, column_id, title: 'Late' })
   await completed(board_id, 'Late')
   await expect.poll(async () => (await lk.cards.list({ board_id, completed: false })).data.map(({ id }) => id)).toEqual([held])
+  // One card fails, and another one waits for an answer.
+  const broken = (await lk.cards.create({ board_id, column_id, title: 'Broken' })).data.id
+  const asking = (await lk.cards.create({ board_id, column_id, title: 'Peas?' })).data.id
+  await expect.poll(async () => (await workOf(broken)).state).toBe('retrying')
+  expect(await workOf(broken)).toMatchObject({ attempts: 1, reason: 'No seed.' })
+  await expect.poll(async () => (await workOf(asking)).state).toBe('waiting')
+  expect((await lk.comments.list({ card_id: asking })).data).toMatchObject([{ kind: 'question', body: 'Yes or no?' }])
+  await lk.cards.answer({ card_id: asking, body: 'Yes.' })
+  await completed(board_id, 'Peas?')
+  expect(outputs.filter((line) => line.includes('Broken'))).toEqual([])
   for (const child of children) child.kill()
   await Promise.all(ended)
-  expect(outputs.toSorted()).toEqual([...titles.toSpliced(3, 1), 'Late'].map((title) => `working on ${title}`).toSorted())
+  expect(outputs.toSorted()).toEqual([...titles.toSpliced(3, 1), 'Late', 'Peas?'].map((title) => `working on ${title}`).toSorted())
 })
 
 test('the commands of the README with "lanekeeper api" work', async () => {

@@ -1,5 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ApiError, ClaimLost, createClient, type Client, type WorkContext, type WorkHandler } from '../../src/client/client.ts'
+import {
+  ApiError,
+  ClaimLost,
+  createClient,
+  Failure,
+  InvalidInput,
+  Question,
+  type Client,
+  type TakenCard,
+  type WorkContext,
+  type WorkHandler,
+} from '../../src/client/client.ts'
 import { memory } from '../support/memory.ts'
 import { Service } from '../support/service.ts'
 import { atRest, VirtualClock } from '../support/virtual-clock.ts'
@@ -63,8 +74,9 @@ beforeEach(async () => {
 afterEach(() => service.stop())
 
 const add = async (title: string) => (await other.cards.create({ board_id, column_id, title })).data.id
-const read = async (card_id: string) => (await other.cards.read({ card_id, include: ['claim'] })).data
+const read = async (card_id: string) => (await other.cards.read({ card_id, include: ['claim', 'work'] })).data
 const isDone = async (card_id: string) => (await read(card_id)).completed_at !== null
+const isTaking = ({ url }: Request) => new URL(url).pathname.endsWith('/claims')
 const settle = () => atRest(() => running > 0)
 const pass = (seconds: number) => clock.pass(seconds * SECOND, settle)
 const writes = (pattern: RegExp) => sent.filter(({ method, path }) => pattern.test(`${method} ${path}`))
@@ -120,15 +132,10 @@ describe('what a handler does decides about its card', () => {
     expect(writes(/completion/).map(({ claim }) => claim)).toEqual(['1', '1', '1'])
   })
 
-  const broken = new Error('broken')
-  test.each<[string, () => Promise<'release'>, Error]>([
-    ['returns "release"', async () => (stop.abort(enough), 'release'), enough],
-    // The worker ends with it.
-    ['throws', () => Promise.reject(broken), broken],
-  ])('a card whose handler %s is free again', async (_what, handler, reason) => {
+  test('a card whose handler returns "release" is free again', async () => {
     const id = await add('Sow')
-    expect(await work(handler)).toBe(reason)
-    expect(await read(id)).toMatchObject({ completed_at: null, claim: null })
+    expect(await work(() => (stop.abort(enough), 'release'))).toBe(enough)
+    expect(await read(id)).toMatchObject({ completed_at: null, claim: null, work: { state: 'ready', attempts: 0 } })
     expect(writes(/DELETE .*claim/).map(({ claim }) => claim)).toEqual(['1'])
   })
 
@@ -136,23 +143,213 @@ describe('what a handler does decides about its card', () => {
     ['completes', (own, card_id) => own.cards.complete({ card_id, completed: true })],
     ['archives', (own, card_id) => own.cards.archive({ card_id })],
     ['releases', (own, card_id) => own.claims.release({ card_id })],
+    ['fails', (own, card_id) => own.claims.fail({ card_id, reason: 'No seed.' })],
+    ['asks about', (own, card_id) => own.claims.ask({ card_id, question: 'Which seed?' })],
   ])('nothing more is done about a card that its handler %s', async (_verb, end) => {
     await add('Sow')
     await work(async ({ id }, context) => {
       await end(context.lk, id)
       stop.abort(enough)
     })
-    expect(sent.slice(1).length).toBe(1)
+    expect(sent.slice(1).map(({ claim }) => claim)).toEqual(['1'])
   })
 
-  test('a completion that is refused releases the card, and ends the worker', async () => {
+  test('nor if it then throws: only the caller is told', async () => {
     const id = await add('Sow')
-    fault = (request, send) =>
-      request.url.includes('completion')
-        ? Promise.resolve(Response.json({ error: { code: 'forbidden', message: 'no', request_id: 'r' } }, { status: 403 }))
-        : send()
-    expect(await work(() => undefined)).toMatchObject({ code: 'forbidden' })
-    expect((await read(id)).claim).toBeNull()
+    const told: unknown[] = []
+    const handler: WorkHandler = async ({ id: card_id }, context) => {
+      await context.lk.cards.complete({ card_id, completed: true })
+      stop.abort(new Error('later'))
+      throw new Failure('broken')
+    }
+    await work(handler, { onFailure: (error: unknown) => told.push(error) })
+    expect(told).toMatchObject([{ message: 'broken' }])
+    expect(sent.length).toBe(2)
+    expect(await isDone(id)).toBe(true)
+  })
+})
+
+describe('a handler that throws', () => {
+  /** Runs a worker whose handler throws once. @returns what the card has come to */
+  async function afterThrowing(thrown: unknown) {
+    const [id] = [await add('Sow'), await add('Last')]
+    let cards = 0
+    const ended = await work(() => {
+      if (cards++ === 0) throw thrown
+      stop.abort(enough)
+      // It may be the same card, if that is tried again at once.
+      return 'release'
+    })
+    // The worker has gone on.
+    expect([ended, cards]).toEqual([enough, 2])
+    const { claim, completed_at, work: found } = await read(id)
+    expect([claim, completed_at]).toEqual([null, null])
+    const comments = (await other.comments.list({ card_id: id })).data
+    return { ...found!, seconds: found!.not_before === null ? 0 : (Date.parse(found!.not_before) - service.now) / SECOND, comments }
+  }
+
+  test.each<[string, unknown, string, number]>([
+    ['an error', new Error('No seed.'), 'No seed.', 30],
+    ['an error without a message', new RangeError(), 'RangeError', 30],
+    ['an error that is blank', new Error(' \n'), 'Error', 30],
+    ['no error', 'No seed.', 'No seed.', 30],
+    ['nothing', undefined, 'undefined', 30],
+    ['an object', Object.create(null), 'Error', 30],
+    ['a long message', new Error('🌱'.repeat(2_001)), '🌱'.repeat(2_000), 30],
+    ['colors and other control characters', new Error('\u001b[31mred\u001b[39m\n\0peas'), 'red\npeas', 30],
+    ['half of a character', new Error('peas \ud83c'), 'peas \ufffd', 30],
+    ['an access token', new Error('"Bearer lk_pat_0123abc" is no header'), '"Bearer lk_pat_…" is no header', 30],
+    ['a failure with a time', new Failure('Too cold.', { retryAfter: 600 }), 'Too cold.', 600],
+    ['a failure that is tried again at once', new Failure('Too cold.', { retryAfter: 0 }), 'Too cold.', 0],
+    ['a failure without a time', new Failure('Too cold.'), 'Too cold.', 30],
+  ])('fails its card with the message: %s', async (_what, thrown, reason, seconds) => {
+    expect(await afterThrowing(thrown)).toMatchObject({ attempts: 1, reason, seconds, question_id: null, comments: [] })
+    expect(writes(/failure/).map(({ claim }) => claim)).toEqual(['1'])
+  })
+
+  test.each<[string, Question, string]>([
+    ['a question', new Question('Which seed?'), 'Which seed?'],
+    ['a long one', new Question('🌱'.repeat(2_001)), '🌱'.repeat(2_000)],
+    ['an empty one', new Question(''), 'Question'],
+  ])('asks with %s', async (_what, question, body) => {
+    const found = await afterThrowing(question)
+    expect(found).toMatchObject({ state: 'waiting', attempts: 0, reason: null, comments: [{ kind: 'question', body }] })
+    expect(found.question_id).toBe(found.comments[0]!.id)
+    expect(writes(/question/).map(({ claim }) => claim)).toEqual(['1'])
+  })
+
+  test.each([{ retryAfter: -1 }, { retryAfter: 1.5 }, { retryAfter: 86_401 }, { after: 1 }])('a Failure with %j is an error', (options) => {
+    expect(() => new Failure('x', options as never)).toThrow(InvalidInput)
+  })
+
+  test('a Failure keeps its cause', () => {
+    expect(new Failure('x', { cause: enough }).cause).toBe(enough)
+    expect('cause' in new Failure('x')).toBe(false)
+  })
+
+  test('the caller is told of what was thrown, after the card has failed, and of no question', async () => {
+    const [id, asked] = [await add('Sow'), await add('Water')]
+    const broken = new Error('broken')
+    const told: unknown[] = []
+    const onFailure = async (error: unknown, card: TakenCard) => void told.push([error, card.id, writes(/failure/).length])
+    await work(
+      (card) => {
+        if (card.id === asked) stop.abort(enough)
+        throw card.id === asked ? new Question('How much?') : broken
+      },
+      { onFailure },
+    )
+    expect(told).toEqual([[broken, id, 1]])
+  })
+
+  test('an error that the caller throws ends the worker, and the card has failed', async () => {
+    const id = await add('Sow')
+    const onFailure = () => {
+      throw enough
+    }
+    expect(await work(() => Promise.reject(new Error('broken')), { onFailure })).toBe(enough)
+    expect((await read(id)).work).toMatchObject({ attempts: 1, reason: 'broken' })
+  })
+
+  test('through an outage, fails its card once', async () => {
+    const id = await add('Sow')
+    let failures = 0
+    // The first response is lost, and the request was carried out. The second one does not arrive.
+    fault = async (request, send) => {
+      if (!request.url.endsWith('/failure') || ++failures > 2) return send()
+      if (failures === 1) await send()
+      throw new TypeError('terminated')
+    }
+    let isOver = false
+    const ended = work((card) => {
+      if (card.id !== id) return (stop.abort(enough), 'release')
+      throw new Error('broken')
+    })
+    void ended.then(() => (isOver = true))
+    await add('Last')
+    while (!isOver) await pass(1)
+    expect(failures).toBe(3)
+    expect((await read(id)).work).toMatchObject({ attempts: 1, reason: 'broken' })
+  })
+
+  test('a card that is deleted meanwhile is left alone', async () => {
+    const id = await add('Sow')
+    await add('Last')
+    const titles: string[] = []
+    await work(async ({ title }) => {
+      if (titles.push(title) === 2) return void stop.abort(enough)
+      await other.cards.delete({ card_id: id })
+      throw new Error('broken')
+    })
+    expect(titles).toEqual(['Sow', 'Last'])
+    expect(writes(/failure/).length).toBe(1)
+  })
+})
+
+describe('what earlier attempts have come to is on the card', () => {
+  test('how many have failed, and why the last one has', async () => {
+    await add('Sow')
+    const found: unknown[] = []
+    await work(({ work: { state, attempts, reason }, answered }) => {
+      found.push([state, attempts, reason, answered])
+      if (found.length === 3) return (stop.abort(enough), 'release')
+      throw new Failure(`broken ${found.length}`, { retryAfter: 0 })
+    })
+    expect(found).toEqual([
+      ['claimed', 0, null, null],
+      ['claimed', 1, 'broken 1', null],
+      ['claimed', 2, 'broken 2', null],
+    ])
+  })
+
+  test('the last question with its answer', async () => {
+    const id = await add('Sow')
+    const found: TakenCard['answered'][] = []
+    const ended = work(({ answered }) => {
+      if (found.push(answered) === 2) return void stop.abort(enough)
+      throw new Question('Which seed?')
+    })
+    await expect.poll(async () => (await read(id)).work!.state).toBe('waiting')
+    await other.cards.answer({ card_id: id, body: 'Peas.' })
+    expect(await ended).toBe(enough)
+    expect(found).toMatchObject([null, { question: { body: 'Which seed?' }, answer: { body: 'Peas.' } }])
+  })
+})
+
+describe('an outcome that the service refuses', () => {
+  const refuse =
+    (path: string, code: string, status: number): Fault =>
+    (request, send) =>
+      request.url.endsWith(path) ? Promise.resolve(Response.json({ error: { code, message: 'no' } }, { status })) : send()
+  const refused = 'The outcome was refused: no'
+
+  // What is refused about every card ends the worker; the card counts an attempt as far as that is possible.
+  test.each<[string, string, number, Error | undefined, object, boolean]>([
+    ['/completion', 'forbidden', 403, undefined, { attempts: 1, reason: refused }, true],
+    ['/completion', 'unauthorized', 401, undefined, { attempts: 1, reason: refused }, true],
+    ['/completion', 'conflict', 409, undefined, { attempts: 1, reason: refused }, false],
+    ['/question', 'conflict', 409, new Question('Which?'), { attempts: 1, reason: refused, question_id: null }, false],
+    ['/failure', 'forbidden', 403, new Error('broken'), { attempts: 0, state: 'claimed' }, true],
+  ])('%s with %s (%i): the card has failed with that', async (path, code, status, thrown, expected, isEnd) => {
+    const [id] = [await add('Sow'), await add('Last')]
+    fault = refuse(path, code, status)
+    const ended = await work((card) => {
+      if (card.id !== id) stop.abort(enough)
+      else if (thrown !== undefined) throw thrown
+    })
+    if (isEnd) expect(ended).toMatchObject({ code })
+    else expect(ended).toBe(enough)
+    expect((await read(id)).work).toMatchObject(expected)
+  })
+
+  test('one that `onRetry` gives up releases the card, and counts no attempt', async () => {
+    const id = await add('Sow')
+    fault = cut(({ url }) => url.endsWith('/completion'))
+    const onRetry = () => {
+      throw enough
+    }
+    expect(await work(() => undefined, { onRetry })).toBe(enough)
+    expect(await read(id)).toMatchObject({ claim: null, work: { attempts: 0 } })
   })
 })
 
@@ -281,7 +478,7 @@ describe('a card that was waited for', () => {
   test('is renewed before its handler begins, because nobody knows when it was taken', async () => {
     await add('Sow')
     fault = async (request, send) => {
-      if (request.url.endsWith('/claims')) clock.time += 9 * SECOND
+      if (isTaking(request)) clock.time += 9 * SECOND
       return send()
     }
     const one = startOne()
@@ -291,17 +488,18 @@ describe('a card that was waited for', () => {
   })
 
   test('is not worked on if it is lost already', async () => {
-    const id = await add('Sow')
+    await add('Sow')
     fault = async (request, send) => {
       const response = await send()
-      if (request.url.endsWith('/claims')) {
+      if (isTaking(request)) {
         clock.time += 20 * SECOND
         stop.abort(enough)
       }
       return response
     }
-    expect(await work(() => expect.unreachable())).toBe(enough)
-    expect(await isDone(id)).toBe(false)
+    let calls = 0
+    expect(await work(() => void calls++)).toBe(enough)
+    expect(calls).toBe(0)
   })
 
   test('comes as soon as it is there', async () => {
@@ -315,22 +513,32 @@ describe('a card that was waited for', () => {
 })
 
 describe('the signal of the caller', () => {
-  test.each([
-    ['throws', true, false],
-    ['returns', false, true],
-  ])('is passed on; the card of a handler that %s is decided as ever', async (_verb, isThrown, done) => {
+  test.each<[string, unknown, string, number]>([
+    ['returns', undefined, 'done', 0],
+    // It was told to stop: that says nothing about the card.
+    ['throws the reason', enough, 'ready', 0],
+    ['throws another error', new TypeError('aborted'), 'ready', 0],
+    // This does.
+    ['throws a Failure', new Failure('No seed.', { retryAfter: 0 }), 'ready', 1],
+    ['asks', new Question('Which seed?'), 'waiting', 0],
+  ])('is passed on: a card whose handler %s', async (_verb, thrown, state, attempts) => {
     const id = await add('Sow')
-    const ended = await work((_card, { signal }) => {
-      stop.abort(enough)
-      expect(signal.reason).toBe(enough)
-      if (isThrown) signal.throwIfAborted()
-    })
-    expect(ended).toBe(enough)
-    expect([await isDone(id), (await read(id)).claim]).toEqual([done, null])
+    const [told, reasons]: unknown[][] = [[], []]
+    const ended = await work(
+      (_card, { signal }) => {
+        stop.abort(enough)
+        reasons!.push(signal.reason)
+        if (thrown !== undefined) throw thrown
+      },
+      { onFailure: (error: unknown) => told!.push(error) },
+    )
+    expect([ended, reasons]).toEqual([enough, [enough]])
+    expect(await read(id)).toMatchObject({ claim: null, work: { state, attempts } })
+    expect(told!.length).toBe(attempts)
   })
 
   test('ends a worker that waits, at once', async () => {
-    const ended = work(() => expect.unreachable())
+    const ended = work(() => undefined)
     await expect.poll(() => sent.length).toBe(1)
     stop.abort(enough)
     expect(await ended).toBe(enough)

@@ -141,7 +141,15 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   },
   'src/web/boards/card-comments.ts': {
     'people.nameOf(author_id)': DISPLAY_NAME,
+    'people.nameOf(question.author_id)': DISPLAY_NAME,
     'renderNamed(author_id, people)': DISPLAY_NAME,
+  },
+  'src/web/boards/questions-view.ts': {
+    'renderNamed(author_id, people)': DISPLAY_NAME,
+  },
+  'src/web/boards/questions.ts': {
+    'assignee_ids.includes(userId)':
+      'A question waits for whom the card is assigned to. Who may answer it is decided by the permission table.',
   },
   'src/web/boards/card-data.ts': {
     'author_id === userId': 'It chooses a comment of each kind that the policy tells apart, and which of its answers is about a comment.',

@@ -26,7 +26,7 @@ describe('the table of tools', () => {
 
   test('names each tool by a verb and what it acts on, short enough for the prefix of a client', () => {
     for (const { name } of tools)
-      expect(name).toMatch(/^(?:read|find|check|claim|renew|release|create|add|attach|move|edit|delete|make|manage)(?:_[a-z]+){1,4}$/)
+      expect(name).toMatch(/^(?:read|find|check|claim|renew|end|create|add|attach|move|edit|delete|make|manage)(?:_[a-z]+){1,4}$/)
     // `mcp__lanekeeper__` and at most 64 characters in all: the strictest clients.
     expect(tools.filter(({ name }) => name.length > 47)).toEqual([])
   })
@@ -102,6 +102,21 @@ describe('the list of tools', () => {
     expect(write!.inputSchema.properties).not.toHaveProperty('board_id')
     expect(admin!.description).toContain('- board_members.add(board_id, user_id): ')
     expect(admin!.inputSchema.required).toEqual(['operation'])
+  })
+
+  test('says which operations need a claim, and offers nothing that each call of an operation states, or that the service ignores', () => {
+    const of = (name: string) => visibleWith(3).find((tool) => tool.name === name)!
+    expect(of('end_claim').description).toContain('- claims.fail(card_id, reason, retry_after?, if_claim): ')
+    expect(of('end_claim').description).toContain('- claims.release(card_id): ')
+    expect(Object.keys(of('claim_next_card').inputSchema.properties!)).not.toContain('include')
+    expect(Object.keys(of('check_access').inputSchema.properties!)).not.toContain('context')
+  })
+
+  test('repeats nothing in a description that the name of an argument or an operation says', () => {
+    const texts = visibleWith(3).map((tool) => JSON.stringify(tool))
+    expect(texts.filter((text) => /The title of the card\.|The id of a label\.|Returns a column\./.test(text))).toEqual([])
+    const { properties } = visibleWith(3).find(({ name }) => name === 'create_card')!.inputSchema
+    expect(properties).toMatchObject({ title: { type: 'string' }, description: { description: 'The text of the card.' } })
   })
 
   test('offers neither keys nor preconditions nor a dry run for reading', () => {

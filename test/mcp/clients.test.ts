@@ -62,6 +62,37 @@ test('with the four calls of the page of claims, a card is taken, worked on and 
   expect(results.map(({ isError }) => isError ?? false)).toEqual([false, false, false, false])
   expect(JSON.stringify(results[0].structuredContent)).toContain('"epoch":1')
   expect((await lk.cards.read({ card_id: card.id })).data.completed_at).not.toBeNull()
+  expect(results[0].structuredContent.data).toMatchObject({ work: { state: 'claimed', attempts: 0 }, answered: null })
   expect((await lk.comments.list({ card_id: card.id })).data.map(({ body }) => body)).toEqual(['Sown.'])
+  await client.close()
+})
+
+test('with each of the last calls of the page of claims, a card that is not completed is given back', async () => {
+  const client = new Client({ name: 'test', version: '1' })
+  const headers = { authorization: `Bearer ${token}` }
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${service.url}/mcp`), { requestInit: { headers } }))
+  const lk = createClient({ url: service.url, token })
+  const board_id = (await lk.boards.create({ name: 'Work' })).data.id
+  const column_id = (await lk.columns.create({ board_id, name: 'Ready' })).data.id
+  const calls = JSON.parse(blockOf('src/http/claims.md', 'end_claim')) as { name: string; arguments: Record<string, unknown> }[]
+  const states: unknown[] = []
+  for (const { name, arguments: args } of calls) {
+    const card_id = (await lk.cards.create({ board_id, column_id, title: 'Sow' })).data.id
+    const { epoch } = (await lk.claims.take({ card_id })).data!
+    const { if_claim, ...others } = args
+    const without: any = await client.callTool({ name, arguments: { ...others, card_id } })
+    if (args['operation'] !== 'claims.release')
+      expect(without.structuredContent.error).toMatchObject({ code: 'precondition_required', next: expect.stringContaining('if_claim') })
+    expect(if_claim).toBe(7)
+    const result: any = await client.callTool({ name, arguments: { ...args, card_id, if_claim: epoch } })
+    // It was released already.
+    expect(result.isError ?? false).toBe(args['operation'] === 'claims.release')
+    states.push((await lk.cards.read({ card_id, include: ['work'] })).data.work)
+  }
+  expect(states).toMatchObject([
+    { state: 'waiting', attempts: 0 },
+    { state: 'retrying', attempts: 1, reason: 'The shed is locked.' },
+    { state: 'ready', attempts: 0 },
+  ])
   await client.close()
 })

@@ -47,6 +47,7 @@ const claim = (card_id: string, members: Partial<ClaimRecord> = {}): ClaimRecord
   answer_id: null,
   max_attempts: 5,
   was_moved: false,
+  lost_epoch: null,
   ...members,
 })
 /** What is shown of that claim. */
@@ -112,7 +113,7 @@ describe('the records of claims', () => {
     )
     const expected = shown('c', { epoch, expires_at: at(10), renewed_at: NOW })
     expect(granted).toEqual({ claim: expected, event })
-    const counted = event === 'taken_over' ? { attempts: 1, failed_at: at(-1) } : {}
+    const counted = event === 'taken_over' ? { attempts: 1, failed_at: at(-1), lost_epoch: 4 } : {}
     expect(await stored('c')).toEqual(claim('c', { ...expected, token_hash: 'h1', taken_at: taken_at!, ...counted }))
   })
 
@@ -186,7 +187,7 @@ describe('the records of claims', () => {
       { record: undefined, settled: undefined, live: undefined },
       ...claims.map(([record, members, failed_at]) => ({
         record,
-        settled: failed_at === undefined ? record : { ...record, expires_at: null, attempts: 1, failed_at },
+        settled: failed_at === undefined ? record : { ...record, expires_at: null, attempts: 1, failed_at, lost_epoch: 4 },
         live: members && shown(record.card_id, members),
       })),
     ])

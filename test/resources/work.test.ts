@@ -208,9 +208,27 @@ describe.each(drivers)('the work on cards, on $name', (driver) => {
       ['the next claim', [], () => take()],
       ['its completion', [], () => setup.board.put(`/cards/${setup.cardId}/completion`, { completed: true })],
       ['its move', [], async () => setup.board.post(`/cards/${setup.cardId}/move`, { column_id: await setup.board.column() })],
+      [
+        'a move within its column',
+        [],
+        async () => setup.board.post(`/cards/${setup.cardId}/move`, { after: await setup.board.card(setup.columnId) }),
+      ],
       ['its archiving', [], () => setup.board.post(`/cards/${setup.cardId}/archive`)],
       ['a retry', ['retried'], () => send('POST', `/cards/${setup.cardId}/retry`)],
     ]
+    test.each(writes)(
+      'of a token that has ended is in the feed once, with the next write to the card: %s',
+      async (_how, further, request) => {
+        const token = await setup.service.token(setup.workspaceId, setup.bob.id, ['kanban:write'])
+        await send('PUT', `/cards/${setup.cardId}/claim`, {}, undefined, token)
+        await setup.service.app.fetch(new Request('http://localhost/revoke', { method: 'POST', body: new URLSearchParams({ token }) }))
+        await request()
+        await setup.board.patch(`/cards/${setup.cardId}`, { title: 'Newer' })
+        expect(await works()).toEqual([[setup.cardId, 'failed', 1, null], ...further.map((action) => [setup.cardId, action])])
+        expect((await feed()).filter(({ action }: { action: string }) => action === 'released')).toEqual([])
+      },
+    )
+
     test.each(writes)('is in the feed once, with the next write to the card: %s', async (_how, further, request) => {
       await take(setup.cardId, 10)
       wait(10)
@@ -259,6 +277,12 @@ describe.each(drivers)('the work on cards, on $name', (driver) => {
       await send('DELETE', `/comments/${id}`)
       expect(await work()).toEqual({ state: 'ready', ...FRESH })
       expect((await next({}, '?include=work')).body.data.answered).toBeNull()
+    })
+
+    test('keeps the limit of a question when it is edited', async () => {
+      const { id } = (await ask()).body.data
+      const edit = (length: number) => send('PATCH', `/comments/${id}`, { body: '😀'.repeat(length) })
+      expect([(await edit(2000)).status, (await edit(2001)).body.error.issues[0].path]).toEqual([200, 'body'])
     })
 
     test('goes on while the card is moved, retried, completed and opened again', async () => {

@@ -1,8 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { Redis } from 'ioredis'
+import { Secret } from 'otpauth'
 import { describe, expect, test } from 'vitest'
 import { filesOf, findIn, valuesOf } from '../support/canary.ts'
 import { CommandHost, startService } from '../support/process.ts'
 import { startRedis } from '../support/redis.ts'
+import { codeAt } from '../support/second-factor.ts'
 import { formOf, plaintextIn, visitorOf } from '../support/visitor.ts'
 import { newFolder } from '../support/run.ts'
 
@@ -46,6 +49,14 @@ async function exerciseSecrets(url: string, operator: (...args: string[]) => Pro
   await visitor.signIn(email, secret('wrong password', 'wr\u00f6ng pass/word + 8'))
   await visitor.signIn('nobody@example.org', secret('password of an unknown user', 'anoth\u00e9r "wrong" one'))
   await visitor.signIn(email, password)
+  await visitor.open('/settings/account/authenticator')
+  const app = (await visitor.submit({ password })).text.match(/<code class="spaced">([^<]+)</)![1]!.replaceAll(' ', '')
+  // As people copy it, and the bytes that it stands for.
+  secret('secret of an app', app)
+  const appBytes = Buffer.from(Secret.fromBase32(app).bytes)
+  for (const encoding of ['hex', 'base64', 'base64url'] as const) secret(`secret of an app in ${encoding}`, appBytes.toString(encoding))
+  const codes = await visitor.submit({ code: codeAt(app, Date.now()) })
+  secret('recovery code', /([0-9a-z]{4}-){5}[0-9a-z]{4}/.exec(codes.text)![0])
 
   const first = secret('first token', await visitor.create(workspace.id, { name: 'CI', scope: 'kanban:admin' }))
 
@@ -94,12 +105,14 @@ describe('secrets', () => {
   test.each(['fs', 'redis'])('no secret is in the %s storage, the output or a response', async (kind) => {
     const data = `${newFolder()}/data`
     const redis = kind === 'redis' ? await startRedis() : undefined
-    const env = { LANEKEEPER_STORAGE: redis?.url ?? `fs:${data}`, LANEKEEPER_LOG: 'debug' }
+    const key = randomBytes(32).toString('base64')
+    const env = { LANEKEEPER_STORAGE: redis?.url ?? `fs:${data}`, LANEKEEPER_LOG: 'debug', LANEKEEPER_SECRET_KEY: key }
     const service = await startService([], env)
     const host = new CommandHost(env)
     const operator = async (...args: string[]) => JSON.parse((await host.run([...args, '--json'])).stdout)
     const { secrets, responses } = await exerciseSecrets(service.url, operator)
-    expect(secrets.size).toBeGreaterThan(14)
+    secrets.set('key of secrets', key)
+    expect(secrets.size).toBeGreaterThan(20)
     const client = redis && new Redis(redis.url)
     const found: string[] = []
     const search = (where: string, bytes: Uint8Array) => found.push(...findIn(bytes, secrets).map((secret) => `${where}: ${secret}`))

@@ -24,6 +24,8 @@ describe('settings', () => {
       json: false,
       proxies: 0,
       legacyPrefixes: [],
+      secretKey: undefined,
+      secretKeyFile: undefined,
       decisionLog: undefined,
       decisionLogSync: 'interval',
       decisionLogFull: 'fail',

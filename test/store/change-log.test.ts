@@ -32,7 +32,8 @@ describe('a change log', () => {
   const ended = { ...held, expires_at: null }
   const failure = { attempts: 2, reason: 'No network.', failed_at: NOW, not_before: NOW }
   const failed = { ...ended, ...failure }
-  const counted = { ...ended, attempts: 1, failed_at: NOW }
+  const lost = { lost_epoch: 3 }
+  const counted = { ...ended, ...lost, attempts: 1, failed_at: NOW }
 
   test.each<
     [what: string, key: string, before: object | undefined, after: object | undefined, entries: object | readonly object[] | undefined]
@@ -53,12 +54,21 @@ describe('a change log', () => {
     ['a renewed claim', 'claim:1', past, held, undefined],
     ['a claim that is ended', 'claim:1', held, ended, record('claim', '1', 'released', { epoch: 3 })],
     ['a claim that has run out and is counted', 'claim:1', past, counted, work('failed', { attempts: 1, reason: null })],
-    ['a claim that has run out after a move', 'claim:1', { ...past, was_moved: true }, ended, undefined],
+    ['a claim whose token has ended', 'claim:1', held, counted, work('failed', { attempts: 1, reason: null })],
+    [
+      'a retry of a claim whose token has ended',
+      'claim:1',
+      held,
+      { ...ended, ...lost },
+      [work('failed', { attempts: 1, reason: null }), work('retried')],
+    ],
+    ['a claim that has run out after a move', 'claim:1', { ...past, was_moved: true }, { ...ended, ...lost }, undefined],
+
     [
       'the next claim after one that has run out',
       'claim:1',
       past,
-      { ...held, epoch: 4, attempts: 1, failed_at: NOW },
+      { ...held, ...lost, epoch: 4, attempts: 1, failed_at: NOW },
       [work('failed', { attempts: 1, reason: null }), record('claim', '1', 'claimed', { epoch: 4 })],
     ],
     [
@@ -80,7 +90,13 @@ describe('a change log', () => {
     ['an answer', 'claim:1', { ...ended, question_id: 'q' }, { ...ended, answer_id: 'a' }, work('answered')],
     ['a question that is withdrawn', 'claim:1', { ...ended, question_id: 'q' }, ended, undefined],
     ['a retry', 'claim:1', failed, ended, work('retried')],
-    ['a retry of a claim that has run out', 'claim:1', past, ended, [work('failed', { attempts: 1, reason: null }), work('retried')]],
+    [
+      'a retry of a claim that has run out',
+      'claim:1',
+      past,
+      { ...ended, ...lost },
+      [work('failed', { attempts: 1, reason: null }), work('retried')],
+    ],
     ['a retry of nothing', 'claim:1', ended, { ...ended, answer_id: null }, undefined],
     ['a claim that is ended twice', 'claim:1', ended, ended, undefined],
     ['a claim that is stored with its end', 'claim:1', undefined, ended, undefined],
@@ -90,6 +106,17 @@ describe('a change log', () => {
     const result = add(new ChangeLog(() => Date.parse(NOW)), changed, before && { [key]: before })
     if (entries === undefined) expect(result).toBe(changed)
     else expect(result.append).toEqual(new Map([[`changes:${BOARD}`, { fetch: `change:${BOARD}:`, values: [entries].flat() }]]))
+  })
+
+  test.each([
+    ['completed', ended],
+    ['released', ended],
+    ['ended with a question', { ...ended, question_id: 'q' }],
+  ])('has no attempt for a claim that was %s in time, and runs out before the commit', (_how, after) => {
+    const result = add(new ChangeLog(() => Date.parse(NOW)), change({ put: { 'claim:1': after } }), { 'claim:1': past })
+    const actions = [...(result.append?.values() ?? [])].flatMap(({ values }) => values.map((one) => (one as { action: string }).action))
+    expect(actions).toContain('released')
+    expect(actions).not.toContain('failed')
   })
 
   test.each([

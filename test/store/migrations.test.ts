@@ -253,6 +253,7 @@ test.each<[key: string, old: object, added: object]>([
       answer_id: null,
       max_attempts: 5,
       was_moved: false,
+      lost_epoch: null,
     },
   ],
   ['card:crd_1', { title: 'x' }, {}],

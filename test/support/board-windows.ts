@@ -66,8 +66,8 @@ export async function startDemo(storage?: string): Promise<DemoTeam> {
 
 /** Requests of an agent, which must succeed. */
 function agentOf(url: string, token: string) {
-  return async (method: string, path: string, body?: unknown): Promise<any> => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  return async (method: string, path: string, body?: unknown, more: Readonly<Record<string, string>> = {}): Promise<any> => {
+    const headers = { ...more, authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const response = await fetch(`${url}/v1${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) })
     const reply: any = await response.json()
     expect([method, path, response.ok, reply.error]).toEqual([method, path, true, undefined])

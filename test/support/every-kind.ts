@@ -106,6 +106,7 @@ export async function createWorkspaceWithEveryKind(service: Service): Promise<st
     await tx.create(keys.notices(ann.id), { user_id: ann.id, notices: [{ ...notice, name: SECRET }] })
     const challenge = { purpose: 'prove', user_id: ann.id, bound_to: SECRET, credential: null, expires_at: SECRET } as const
     await tx.create(keys.challenge('6'), { hash: '6', ...challenge })
+    await tx.create(keys.secretKey(), { key_id: '00000000', has_secrets: false, complete: false })
     await tx.create(keys.demo(), { begun_at: AT, finished_at: null })
     await tx.create(keys.blobMount(), { id: SECRET })
     await tx.create(keys.restoring(), { id: SECRET, begun_at: SECRET })

@@ -42,5 +42,6 @@ export const claimOf = (card_id: string, board_id: string, members: Partial<Clai
   answer_id: null,
   max_attempts: 5,
   was_moved: false,
+  lost_epoch: null,
   ...members,
 })

@@ -2,6 +2,7 @@ import { createHash, createSign, generateKeyPairSync, randomBytes, type KeyObjec
 import { isoCBOR } from '@simplewebauthn/server/helpers'
 import { TOTP } from 'otpauth'
 import { hashRecoveryCode } from '../../src/auth/accounts/second-factor.ts'
+import { sealIn } from '../../src/auth/secret-keys.ts'
 import type { SecondFactor } from '../../src/model/second-factor.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
 import type { Service } from './service.ts'
@@ -17,7 +18,9 @@ export const RECOVERY_CODE = '0123-4567-89ab-cdef-ghjk-mnpq'
 
 /** Gives a person an authenticator app and a recovery code. */
 export async function giveAuthenticator(service: Service, { id }: { readonly id: string }): Promise<void> {
-  const authenticator = { secret: TOTP_SECRET, added_at: new Date(service.now).toISOString(), last_step: 0 }
+  const { secretKeys } = service.deps
+  const secret = await service.write(GLOBAL, (tx) => sealIn(tx, secretKeys, TOTP_SECRET, keys.secondFactor(id)))
+  const authenticator = { secret, added_at: new Date(service.now).toISOString(), last_step: 0 }
   await giveSecondFactor(service, id, { authenticator, recovery_hashes: [hashRecoveryCode(RECOVERY_CODE)] })
 }
 

@@ -11,13 +11,14 @@ import { systemRandom } from '../../src/model/ids.ts'
 import type { Membership, Role } from '../../src/model/workspace.ts'
 import { addMember } from '../../src/admin/memberships.ts'
 import type { AdminDeps } from '../../src/admin/deps.ts'
-import { type Deps, transact } from '../../src/store/transact.ts'
+import { transact } from '../../src/store/transact.ts'
 import { addUser } from '../../src/admin/users.ts'
 import { createWorkspace } from '../../src/admin/workspaces.ts'
 import { SERVICE } from '../../src/store/change-log.ts'
 import { GLOBAL, keys, type Key } from '../../src/store/keys.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
 import { issueToken } from '../../src/auth/tokens/issue.ts'
+import { SecretKeys, type SecretDeps } from '../../src/auth/secret-keys.ts'
 import { sha256Hex } from '../../src/auth/secrets.ts'
 import { checksumOf } from './checksum.ts'
 import { CountingStore } from './counting-store.ts'
@@ -59,7 +60,7 @@ export const engine: Engine = loadPolicy()
 export class Service {
   readonly app: App
   readonly store: CountingStore
-  readonly deps: Deps
+  readonly deps: SecretDeps
   readonly records: DecisionRecord[] = []
   now = Date.parse('2026-11-20T12:00:00.000Z')
   /** false while a test stores what the API would refuse, so that responses exceed the limits of the OpenAPI document */
@@ -75,10 +76,11 @@ export class Service {
     this.#ownOperations = options.operations !== undefined
     this.store = store
     const clock = () => this.now
-    this.deps = { store, clock, random: systemRandom, batch: options.batch }
+    const { secretKeys = SecretKeys.random(), batch } = options
+    this.deps = { store, clock, random: systemRandom, batch, secretKeys }
     const sinks = [(record: DecisionRecord) => void this.records.push(record)]
     // Suites send more requests with one token than a client does, and compare whole responses.
-    const defaults = { log: quiet, engine, passwords: cheapPasswords, rateLimits: undefined }
+    const defaults = { log: quiet, engine, passwords: cheapPasswords, rateLimits: undefined, secretKeys }
     this.app = createApp({ ...defaults, ...options, store, blobs: place.blobs, clock, sinks })
   }
 

@@ -90,7 +90,7 @@ describe('a board', () => {
     const expiries = () => Promise.all(paths.map(async (path) => /data-until="([^"]+)"/.exec((await visitor.request(path)).text)?.[1]))
     const minuteOf = (time: number) => `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`
     const claim = () => api('PUT', `/cards/${card.id}/claim`, { ttl: 120 }, mira)
-    const expectNone = async () => expect((await pages()).filter((text) => text.includes('Claimed'))).toEqual([])
+    const expectNone = async () => expect((await pages()).filter((text) => text.includes('Claimed by'))).toEqual([])
     await expectNone()
     expect(await expiries()).toEqual([undefined, undefined])
     await claim()

@@ -3,11 +3,13 @@ import { durations } from '../../model/durations.ts'
 import type { Awaitable } from '../../model/awaitable.ts'
 import { randomText, type RandomSource } from '../../model/ids.ts'
 import type { SecondFactor } from '../../model/second-factor.ts'
-import { timestamp, type Clock } from '../../model/time.ts'
+import { timestamp } from '../../model/time.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { type Deps, transact } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { limits } from '../../model/limits.ts'
+import { SEALED } from '../../model/fields.ts'
+import { type SecretDeps, sealIn, type SecretKeys } from '../secret-keys.ts'
 import { equalInConstantTime, sha256Hex } from '../secrets.ts'
 import { lazy } from '../../model/lazy.ts'
 
@@ -21,20 +23,62 @@ export async function secondFactorOf(tx: Transaction, userId: string): Promise<S
  * Uses a code of a person: the present one of their authenticator app, or a recovery code. Each is accepted once: the commit
  * that accepts it also stores that it was used.
  * @returns what kind of code it is; undefined if it is not accepted
+ * @throws {SecretKeyError} if the secret of the app cannot be opened, and it is no recovery code: those work without the key
  */
-export async function useCode(tx: Transaction, userId: string, code: string, clock: Clock): Promise<'app' | 'recovery' | undefined> {
+export async function useCode(
+  tx: Transaction,
+  userId: string,
+  code: string,
+  { clock, secretKeys }: Pick<SecretDeps, 'clock' | 'secretKeys'>,
+): Promise<'app' | 'recovery' | undefined> {
   const factor = await secondFactorOf(tx, userId)
   const { authenticator } = factor
   if (authenticator === null) return undefined
-  const step = await stepOfCode(authenticator.secret, code, clock(), authenticator.last_step)
-  if (step !== undefined) {
-    tx.put(keys.secondFactor(userId), { ...factor, authenticator: { ...authenticator, last_step: step } })
-    return 'app'
-  }
   const recovery_hashes = withoutCode(factor.recovery_hashes, code)
-  if (recovery_hashes === undefined) return undefined
-  tx.put(keys.secondFactor(userId), { ...factor, recovery_hashes })
-  return 'recovery'
+  if (recovery_hashes !== undefined) {
+    tx.put(keys.secondFactor(userId), { ...factor, recovery_hashes })
+    return 'recovery'
+  }
+  const step = await stepOfCode(openSecret(secretKeys, userId, authenticator.secret), code, clock(), authenticator.last_step)
+  if (step === undefined) return undefined
+  tx.put(keys.secondFactor(userId), { ...factor, authenticator: { ...authenticator, last_step: step } })
+  return 'app'
+}
+
+/**
+ * The secret of an authenticator app.
+ * @throws {SecretKeyError} if it cannot be opened
+ */
+function openSecret(secretKeys: SecretKeys, userId: string, stored: string): string {
+  // An earlier version of Lanekeeper stored it as it is.
+  return isSealed(stored) ? secretKeys.open(stored, keys.secondFactor(userId)) : stored
+}
+
+const isSealed = (stored: string): boolean => SEALED.test(stored)
+
+/** The stored secrets of a person's authenticator apps. */
+export function secretsOf({ authenticator, pending }: Pick<SecondFactor, 'authenticator' | 'pending'>): string[] {
+  return [authenticator, pending].flatMap((app) => app?.secret ?? [])
+}
+
+/**
+ * Checks that the secrets of a person can be opened.
+ * @throws {SecretKeyError}
+ */
+export function checkSecrets(secretKeys: SecretKeys, factor: SecondFactor): void {
+  for (const secret of secretsOf(factor)) openSecret(secretKeys, factor.user_id, secret)
+}
+
+/**
+ * Seals the secrets of a person again, with the key that the storage records.
+ * @throws {SecretKeyError} if one cannot be opened
+ */
+export async function resealSecrets(tx: Transaction, userId: string, secretKeys: SecretKeys): Promise<void> {
+  const factor = await secondFactorOf(tx, userId)
+  const reseal = async <App extends { readonly secret: string }>(app: App | null) =>
+    app && { ...app, secret: await sealIn(tx, secretKeys, openSecret(secretKeys, userId, app.secret), keys.secondFactor(userId)) }
+  if (secretsOf(factor).length === 0) return
+  tx.put(keys.secondFactor(userId), { ...factor, authenticator: await reseal(factor.authenticator), pending: await reseal(factor.pending) })
 }
 
 /**
@@ -61,11 +105,15 @@ export async function changeSecondFactor<Result extends { readonly factor?: Seco
  * Makes a secret for an authenticator app. It counts when its first code has been entered.
  * @param session that has just proved its person's identity
  * @returns the secret in base32
+ * @throws {SecretKeyError} if there is no key to seal it with
  */
-export async function offerAuthenticator(deps: Deps, { user_id, id: session_id }: SessionName): Promise<string> {
+export async function offerAuthenticator(deps: SecretDeps, { user_id, id: session_id }: SessionName): Promise<string> {
   const secret = await newTotpSecret(deps.random)
   const expires_at = timestamp(() => deps.clock() + durations.challenge)
-  await changeSecondFactor(deps, user_id, (factor) => ({ factor: { ...factor, pending: { secret, session_id, expires_at } } }))
+  await changeSecondFactor(deps, user_id, async (factor, tx) => {
+    const sealed = await sealIn(tx, deps.secretKeys, secret, keys.secondFactor(user_id))
+    return { factor: { ...factor, pending: { secret: sealed, session_id, expires_at } } }
+  })
   return secret
 }
 
@@ -75,21 +123,22 @@ type SessionName = Pick<Session, 'user_id' | 'id'>
 /**
  * Adds the authenticator app that waits for its first code. It replaces an earlier one, and its recovery codes.
  * @returns the recovery codes, which are not stored; without them the code is wrong, and without the secret no app of this session waits
+ * @throws {SecretKeyError} if its secret cannot be opened
  */
 export function addAuthenticator(
-  deps: Deps,
+  deps: SecretDeps,
   { user_id, id }: SessionName,
   code: string,
 ): Promise<{ readonly secret?: string; readonly codes?: readonly string[] }> {
-  const { clock, random } = deps
+  const { clock, random, secretKeys } = deps
   return changeSecondFactor(deps, user_id, async (factor) => {
     const { pending } = factor
     if (pending?.session_id !== id || clock() >= Date.parse(pending.expires_at)) return {}
-    const { secret } = pending
+    const secret = openSecret(secretKeys, user_id, pending.secret)
     const last_step = await stepOfCode(secret, code, clock(), 0)
     if (last_step === undefined) return { secret }
     const codes = newRecoveryCodes(random)
-    const authenticator = { secret, added_at: timestamp(clock), last_step }
+    const authenticator = { secret: pending.secret, added_at: timestamp(clock), last_step }
     return { secret, codes, factor: { ...factor, authenticator, pending: null, recovery_hashes: codes.map(hashRecoveryCode) } }
   })
 }

@@ -3,9 +3,10 @@ import { isId } from '../../model/ids.ts'
 import type { Challenge, Passkey } from '../../model/second-factor.ts'
 import { MINUTE, timestamp } from '../../model/time.ts'
 import type { SharedCounters } from '../../store/counters.ts'
-import { type Deps, transact } from '../../store/transact.ts'
+import { transact } from '../../store/transact.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
+import type { SecretDeps } from '../secret-keys.ts'
 import { sha256Hex } from '../secrets.ts'
 import { createChallenge, findChallenge, takeChallenge } from './challenges.ts'
 import { enter, isKnownDevice, type Entry, type Visit } from './entry.ts'
@@ -34,12 +35,12 @@ export interface PasskeyAttempt {
  * before is throttled separately, so that strangers cannot lock its owner out.
  */
 export class SecondStep {
-  readonly #deps: Deps
+  readonly #deps: SecretDeps
   readonly #byAccount: Throttle
   readonly #challenges: Throttle
 
   /** @param counters with which processes throttle together; default: this process throttles alone */
-  constructor(deps: Deps, counters?: SharedCounters) {
+  constructor(deps: SecretDeps, counters?: SharedCounters) {
     this.#deps = deps
     this.#byAccount = new Throttle({ burst: 6, every: 30 * MINUTE }, deps.clock, 'second-factor', counters)
     this.#challenges = new Throttle({ burst: 30, every: MINUTE / 6 }, deps.clock, 'challenge', counters)
@@ -73,7 +74,7 @@ export class SecondStep {
       // If the password was changed in the meantime, the sign-in that began with the old one ends.
       if (open === undefined || stored === undefined || open.credential !== sha256Hex(stored.password_hash))
         return { result: 'expired' } as const
-      const used = await useCode(tx, userId, code, clock)
+      const used = await useCode(tx, userId, code, this.#deps)
       if (used === undefined) return { result: 'refused', userId } as const
       tx.remove(keys.challenge(open.hash))
       return { ...(await enter(tx, stored, visit, this.#deps)), used }

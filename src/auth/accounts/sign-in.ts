@@ -1,8 +1,9 @@
 import type { Account, Session } from '../../model/account.ts'
 import { MINUTE } from '../../model/time.ts'
 import type { SharedCounters } from '../../store/counters.ts'
-import { type Deps, transact } from '../../store/transact.ts'
+import { transact } from '../../store/transact.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
+import type { SecretDeps } from '../secret-keys.ts'
 import { sha256Hex } from '../secrets.ts'
 import { enterByPassword, isKnownDevice, type PasswordEntry, type Visit } from './entry.ts'
 import type { Passwords } from './passwords.ts'
@@ -31,14 +32,14 @@ export type SignInResult = PasswordEntry | FailedAttempt
  * a browser that has signed in to the account before are throttled separately: strangers cannot lock its owner out.
  */
 export class SignIn {
-  readonly #deps: Deps
+  readonly #deps: SecretDeps
   readonly #passwords: Passwords
   readonly #byNetwork: Throttle
   readonly #byAccountAndNetwork: Throttle
   readonly #byAccount: Throttle
 
   /** @param counters with which processes throttle together; default: this process throttles alone */
-  constructor(deps: Deps, passwords: Passwords, counters?: SharedCounters) {
+  constructor(deps: SecretDeps, passwords: Passwords, counters?: SharedCounters) {
     this.#deps = deps
     this.#passwords = passwords
     this.#byNetwork = new Throttle({ burst: 50, every: MINUTE / 2 }, deps.clock, 'sign-in-network', counters)
@@ -91,10 +92,10 @@ export class SignIn {
 
   /** Uses a code of a person, if they have an authenticator app. */
   #acceptCode(userId: string, code: string): Promise<boolean> {
-    const { store, clock, random } = this.#deps
+    const { store, random } = this.#deps
     return transact(store, GLOBAL, random, async (tx) => {
       const { authenticator } = await secondFactorOf(tx, userId)
-      return authenticator === null || (await useCode(tx, userId, code, clock)) !== undefined
+      return authenticator === null || (await useCode(tx, userId, code, this.#deps)) !== undefined
     })
   }
 

@@ -8,7 +8,7 @@ import { timestamp } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { createTombstone } from '../cascades.ts'
-import { endClaim, endInSuccess, moveWork } from '../claims/changes.ts'
+import { countAttempt, endClaim, endInSuccess, moveWork } from '../claims/changes.ts'
 import { withClaims } from '../claims/present.ts'
 import { withWork } from '../claims/work.ts'
 import { countAll } from '../counts.ts'
@@ -187,7 +187,7 @@ export const cardOperations = [
       const isHidden = request.tx.known(keys.column(moved.column_id))?.archived_at != null
       if (isHidden && moved.archived_at === null) await requireCardCapacity(request.tx, moved.board_id, { cards: 1 })
       if (!isInColumn && moved.archived_at === null) await requireWipCapacity(request.tx, column)
-      if (!isInColumn) await moveWork(request, moved.id, column)
+      await (isInColumn ? countAttempt(request, moved.id) : moveWork(request, moved.id, column))
       const position = await positionAt(request.tx, cardsOf(column.id), placement ?? AT_END, isInColumn ? moved : undefined)
       return saveResource(request, keys.card, moved, { column_id: column.id, position })
     },

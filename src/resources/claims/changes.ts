@@ -52,8 +52,10 @@ export function grantClaim(
     // The column may allow fewer than before: there is one more for whoever takes the card.
     max_attempts: max_attempts && Math.max(max_attempts, work.attempts + 1),
     was_moved: false,
+    lost_epoch: work.lost_epoch,
   })
-  return { claim: granted, event: record?.expires_at == null ? 'taken' : 'taken_over' }
+  // The attempt may have been counted by a write before.
+  return { claim: granted, event: record !== undefined && settled!.lost_epoch === record.epoch ? 'taken_over' : 'taken' }
 }
 
 /** @throws {ApiError} `conflict` if a board has as many claims as it can have */

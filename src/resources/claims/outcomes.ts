@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Card } from '../../model/card.ts'
-import type { ClaimRecord } from '../../model/claim.ts'
+import { isStuck, type ClaimRecord } from '../../model/claim.ts'
 import { comment } from '../../model/comment.ts'
 import { conflict } from '../../model/errors.ts'
 import { documented } from '../../model/fields.ts'
@@ -64,7 +64,8 @@ export const outcomeOperations = [
     target: cardAndWork,
     async run(request, { card }) {
       const failed = failAttempt(request, await readClaim(request, card.id), request.body)
-      return { data: workAfter(request, card, failed) }
+      const stuck = isStuck(failed, failed.attempts) ? [{ event: 'stuck' } as const] : []
+      return { data: workAfter(request, card, failed), work: [{ event: 'failed' }, ...stuck] }
     },
   }),
 
@@ -85,7 +86,7 @@ export const outcomeOperations = [
     async run(request, { card }) {
       const asked = addComment(request, card, { body: request.body.question, kind: 'question', answers: null })
       waitForAnswer(request, await readClaim(request, card.id), asked.data.id)
-      return asked
+      return { ...asked, work: [{ event: 'asked' }] }
     },
   }),
 
@@ -108,7 +109,7 @@ export const outcomeOperations = [
       if (question === null) throw conflict(NO_QUESTION)
       const given = addComment(request, card, { ...request.body, kind: 'answer', answers: question.id })
       goOn(request, claim, given.data.id)
-      return given
+      return { ...given, work: [{ event: 'answered', seconds: secondsBetween(question, given.data) }] }
     },
   }),
 
@@ -124,10 +125,17 @@ export const outcomeOperations = [
     target: cardAndWork,
     async run(request, { card }) {
       const claim = await readClaim(request, card.id)
-      return { data: workAfter(request, card, forgetAttempts(request, claim), claim.live) }
+      const isForgotten = (claim.settled?.failed_at ?? null) !== null
+      const work = workAfter(request, card, forgetAttempts(request, claim), claim.live)
+      return { data: work, ...(isForgotten && { work: [{ event: 'retried' }] }) }
     },
   }),
 ]
+
+/** How long a question has waited. The clocks of two processes may differ, and nothing waits for less than no time. */
+function secondsBetween(question: { readonly created_at: string }, answer: { readonly created_at: string }): number {
+  return Math.max(0, Date.parse(answer.created_at) - Date.parse(question.created_at)) / 1000
+}
 
 function workAfter(
   { tx, clock }: Pick<OperationRequest, 'tx' | 'clock'>,

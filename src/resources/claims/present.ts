@@ -51,9 +51,10 @@ export async function readClaim(work: Work, cardId: string): Promise<CardClaim> 
 
 /** The record of a claim that has ended without another outcome. It ended when it ran out, or before that with its token. */
 function settle(record: ClaimRecord, token: TokenRecord | undefined): ClaimRecord {
-  if (!isAttempt(record)) return { ...record, expires_at: null }
+  const lost = { ...record, expires_at: null, lost_epoch: record.epoch }
+  if (!isAttempt(record)) return lost
   const ends = [record.expires_at!, token?.revoked_at ?? record.expires_at!].toSorted()
-  return { ...record, expires_at: null, attempts: record.attempts + 1, reason: null, failed_at: ends[0]!, not_before: null }
+  return { ...lost, attempts: record.attempts + 1, reason: null, failed_at: ends[0]!, not_before: null }
 }
 
 function isHolding(token: TokenRecord | undefined, now: number): token is TokenRecord {

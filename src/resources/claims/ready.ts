@@ -78,8 +78,9 @@ async function firstCard(
   for (const [i, { id }] of columns.entries()) {
     const withLabel = labelId === undefined ? undefined : new Set(ranges[columns.length + i]!.entries)
     const isWanted = (entry: string) => !claimed.has(lastWord(entry)) && withLabel?.has(entry) !== false
-    const [entry, again] = [ranges[i]!.entries.find(isWanted), due.get(id)?.find(isWanted)]
-    const first = entry !== undefined && (again === undefined || entry < again) ? entry : again
+    // Of thousands that are ready again, few are asked about.
+    let first = ranges[i]!.entries.find(isWanted)
+    for (const entry of due.get(id) ?? []) if ((first === undefined || entry < first) && isWanted(entry)) first = entry
     if (first !== undefined) return lastWord(first)
   }
   return undefined

@@ -15,16 +15,16 @@ export function dueCards(boardId: string, clock: OperationRequest['clock']) {
   return { index: indexes.retriedCards(boardId), options: { ...WEAK, before: `${timestamp(clock)} ~` } }
 }
 
-/** Reads which cards of a board are ready again: by column, the entries that they would have among the ready ones, in their order. */
+/** Reads which cards of a board are ready again: by column, the entries that they would have among the ready ones, in no order. */
 export async function readDueCards({ tx }: Reading, { index, options }: ReturnType<typeof dueCards>): Promise<DueCards> {
   const { entries } = await tx.range(index, options)
   const byColumn = new Map<string, string[]>()
-  for (const { columnId, readyEntry } of entries.map(retriedCard)) {
+  for (const entry of entries) {
+    const { columnId, readyEntry } = retriedCard(entry)
     const known = byColumn.get(columnId)
     if (known === undefined) byColumn.set(columnId, [readyEntry])
     else known.push(readyEntry)
   }
-  for (const column of byColumn.values()) column.sort()
   return byColumn
 }
 

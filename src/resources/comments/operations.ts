@@ -1,5 +1,8 @@
 import { listPage } from '../../listing/pages.ts'
 import { comment } from '../../model/comment.ts'
+import { ApiError } from '../../model/errors.ts'
+import { limits } from '../../model/limits.ts'
+import { hasAtMost } from '../../model/text.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { goOn } from '../claims/changes.ts'
@@ -9,6 +12,15 @@ import { deleted, operation } from '../operation.ts'
 import { commentTarget, parentCard } from '../targets.ts'
 import { createResource, removeResource, saveResource } from '../writes.ts'
 import { commentBody } from './schema.ts'
+
+const TOO_LONG = `must have at most ${limits.workText} characters: it is a question`
+
+function tooLong(): ApiError {
+  return new ApiError('validation_failed', {
+    message: `The request does not match what this operation accepts: "body" ${TOO_LONG}.`,
+    members: { issues: [{ in: 'body', path: 'body', message: TOO_LONG }] },
+  })
+}
 
 /** Comments on a card (spec §5: rows P2, P13, P14). */
 export const commentOperations = [
@@ -70,7 +82,11 @@ export const commentOperations = [
     data: comment,
     example: { body: { body: 'The build is green again.' } },
     target: commentTarget,
-    run: (request, loaded) => saveResource(request, keys.comment, loaded.comment, request.body),
+    run(request, loaded) {
+      const { comment } = loaded
+      if (comment.kind === 'question' && !hasAtMost(limits.workText, request.body.body)) throw tooLong()
+      return saveResource(request, keys.comment, comment, request.body)
+    },
   }),
 
   operation({

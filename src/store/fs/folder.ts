@@ -10,7 +10,7 @@ const APPLICATION = 0x4c616e65
 /** The layout of the folder and of its tables. Earlier ones had a file `format.json`. */
 const FORMAT = 4
 /** Names that may exist without a database: an earlier first start may have crashed. */
-const KNOWN_NAMES = /^(records\.db\.new(-journal|-wal|-shm)?|run|bytes|reserve)$/
+const KNOWN_NAMES = /^(records\.db\.new(-journal|-wal|-shm)?|run|bytes|reserve|secret\.key)$/
 
 /**
  * The tables. A record keeps its number, which is given in the order of creation: records that are written together share pages. A row of

@@ -37,7 +37,7 @@ class ParentKeyCache {
   guess(partition: string, references: readonly Reference[]): string[] | undefined {
     const keys: string[] = []
     for (const reference of references) {
-      const key = resolveReference(reference, ({ index, member }) => this.#members.get(`${partition} ${keys[index]}`)?.[member])
+      const key = resolveReference(reference, (index) => this.#members.get(`${partition} ${keys[index]}`))
       if (key === null) return undefined
       keys.push(key)
     }

@@ -6,6 +6,7 @@ import {
   renewRecoveryCodes,
   totpUri,
 } from '../../auth/accounts/second-factor.ts'
+import type { Awaitable } from '../../model/awaitable.ts'
 import { lazy } from '../../model/lazy.ts'
 import { errorPage, notFoundPage, tooManyAttempts } from '../error-pages.ts'
 import { formPage } from '../form-page.ts'
@@ -21,7 +22,11 @@ const PATH = '/settings/account/authenticator'
 /** Begins to set up an authenticator app: shows its secret, once the person has proved their identity. */
 export const authenticatorPage: Page = { path: PATH, get: begin, post: begin }
 
-function begin(context: SignedInContext): Promise<PageResponse> {
+function begin(context: SignedInContext): Awaitable<PageResponse> {
+  if (context.web.secretKeys.ids.length === 0) {
+    const text = 'The operator of this service has to set LANEKEEPER_SECRET_KEY first, with which the secret of the app is encrypted.'
+    return errorPage(503, 'No authenticator app can be added', text)
+  }
   const isReplaced = context.protection.hasAuthenticator
   const form = {
     title: 'Authenticator app',

@@ -9,13 +9,16 @@ import { matcher } from '../../resources/cards/filter.ts'
 import { keys } from '../../store/keys.ts'
 import { authorsOf, readHolders } from './authors.ts'
 import { readControls } from './board-controls.ts'
-import type { ListedCard, TileFacts } from './board-data.ts'
+import { type TileFacts } from './board-data.ts'
+import { TILE_PARTS, type ListedCard } from './listed-card.ts'
 import type { BoardUpdate, Fragment, ShownChange } from './board-update.ts'
 import { renderLane } from './board-view.ts'
 import { cardQuery, isFiltered, matchesDue, type BoardFilters } from './filters.ts'
 import { FORMER_MEMBER, readPeople } from './people.ts'
+import { isAsking, readQuestions } from './questions.ts'
 import { decidedBy, type Reader } from './reader.ts'
 import { tileHtml } from './tile.ts'
+import { isLostAttempt } from './work.ts'
 
 /** With more cards than that, the page is fetched again: it is read at once. */
 const MAX_TILES = 30
@@ -49,8 +52,9 @@ export async function describeChanges(
   { boardId, changes, next, caller }: FoundChanges,
   { filters, cards }: Asked,
 ): Promise<BoardUpdate> {
-  const authors = await authorsOf(reader, changes, caller)
-  const shown = changes.map((change, i) => shownChange(change, authors[i]!, caller.userId))
+  const said = changes.filter((change) => !isLostAttempt(change))
+  const authors = await authorsOf(reader, said, caller)
+  const shown = said.map((change, i) => shownChange(change, authors[i]!, caller.userId))
   const cardIds = [...new Set([...cards, ...shown.flatMap(({ card }) => card ?? [])])]
   const columnIds = [...new Set(shown.flatMap(({ kind, id }) => (kind === 'column' ? [id] : [])))]
   const isWhole = changes.length >= limits.pageSize.max || cardIds.length > MAX_TILES || shown.some(({ kind }) => WHOLE.has(kind))
@@ -60,7 +64,7 @@ export async function describeChanges(
     as: decidedBy(reader, caller),
     isWhole,
     changes: shown,
-    tiles: isWhole || cardIds.length === 0 ? {} : await readTiles(reader, boardId, cardIds, filters),
+    ...(isWhole || cardIds.length === 0 ? { tiles: {}, asking: {} } : await readTiles(reader, boardId, cardIds, filters)),
     lanes: isWhole || columnIds.length === 0 ? {} : await readLanes(reader, boardId, columnIds),
   }
 }
@@ -86,13 +90,17 @@ async function readTiles(
   boardId: string,
   cardIds: readonly string[],
   filters: BoardFilters,
-): Promise<Record<string, Fragment | null>> {
-  const found = await Promise.all(cardIds.map((card_id) => reader.find<ListedCard>('cards.read', { card_id }, { include: 'counts,claim' })))
+): Promise<Pick<BoardUpdate, 'tiles' | 'asking'>> {
+  const found = await Promise.all(cardIds.map((card_id) => reader.find<ListedCard>('cards.read', { card_id }, { include: TILE_PARTS })))
   const matches = await readFilter(reader, boardId, filters)
   const cards = found.filter((card) => card !== undefined && card.board_id === boardId && card.archived_at === null && matches(card))
   const facts = await readTileFacts(reader, cards as readonly ListedCard[])
   const fragments = cards.map((card) => [card!.id, { column: card!.column_id, html: tileHtml(card!, facts).toString() }] as const)
-  return { ...Object.fromEntries(cardIds.map((id) => [id, null])), ...Object.fromEntries(fragments) }
+  const { userId } = reader.caller()
+  return {
+    tiles: { ...Object.fromEntries(cardIds.map((id) => [id, null])), ...Object.fromEntries(fragments) },
+    asking: Object.fromEntries(cardIds.map((id, i) => [id, found[i] !== undefined && isAsking(found[i], userId)])),
+  }
 }
 
 /** Reads a predicate for the cards that match the filters of a page. */
@@ -108,12 +116,12 @@ async function readFilter(reader: Reader, boardId: string, filters: BoardFilters
     completed: completed === undefined ? undefined : completed === 'true',
   })
   const now = reader.context.web.clock()
-  return (card) => matches(card) && matchesDue(filters, card, now)
+  return (card) => matches(card) && matchesDue(filters, card, now) && (filters.work === '' || card.work?.state === filters.work)
 }
 
 /** Reads what a few tiles need. The people are the members of the workspace, whom everybody in it may list. */
 async function readTileFacts(reader: Reader, cards: readonly ListedCard[]): Promise<TileFacts> {
-  const holders = await readHolders(reader, cards)
+  const [holders, questions] = await Promise.all([readHolders(reader, cards), readQuestions(reader, cards)])
   const labelIds = [...new Set(cards.flatMap(({ label_ids }) => label_ids))]
   const userIds = [...new Set(cards.flatMap(({ assignee_ids }) => assignee_ids))]
   const [labels, members] =
@@ -133,6 +141,7 @@ async function readTileFacts(reader: Reader, cards: readonly ListedCard[]): Prom
       return isActive(member) ? member.display_name : FORMER_MEMBER
     },
     holderOf: (tokenId) => holders.get(tokenId),
+    questionOf: (cardId) => questions.get(cardId)?.body,
     now: reader.context.web.clock(),
   }
 }

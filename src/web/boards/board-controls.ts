@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import type { Column } from '../../model/column.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import { html } from '../html.ts'
-import type { ListedCard } from './board-data.ts'
+import type { ListedCard } from './listed-card.ts'
 import { adder, doForm, doLink, menu, type Controls } from './controls.ts'
 import type { Reader } from './reader.ts'
 
@@ -47,7 +47,11 @@ const ADD = html`<button class="primary">Add</button>`
 export function renderLaneMenu(controls: Controls, column: Column): VNode | undefined {
   const of = { column_id: column.id }
   return menu(`${column.id}-menu`, `the column ${column.name}`, [
-    doForm(controls, 'columns.rename', of, { fields: ['name', 'wip_limit'], record: column, button: html`<button>Save</button>` }),
+    doForm(controls, 'columns.rename', of, {
+      fields: ['name', 'wip_limit', 'max_attempts'],
+      record: column,
+      button: html`<button>Save</button>`,
+    }),
     doLink(controls, 'columns.move', of, 'Move column'),
     doLink(controls, 'columns.archive', of, 'Archive column'),
   ])

@@ -1,12 +1,12 @@
-import type { z } from 'zod'
 import type { Card } from '../../model/card.ts'
 import type { Column } from '../../model/column.ts'
 import type { Label } from '../../model/label.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
-import type { cardWithCounts } from '../../resources/cards/schema.ts'
 import { readHolders } from './authors.ts'
 import { cardQuery, filtersOf, matchesDue, type BoardFilters } from './filters.ts'
+import { TILE_PARTS, type ListedCard } from './listed-card.ts'
 import { readPeople, type People } from './people.ts'
+import { readQuestions, readWaiting, type Waiting } from './questions.ts'
 import { readAll, type Reader } from './reader.ts'
 
 /** Cards of a column that a board shows; a link leads to the others. */
@@ -15,8 +15,6 @@ const SHOWN_CARDS = 50
 const EXAMINED_PAGES = 20
 /** Columns that are read at the same time. */
 const AT_ONCE = 4
-
-export type ListedCard = Readonly<z.infer<typeof cardWithCounts>>
 
 /** What the tiles of cards need besides them. */
 export interface TileFacts {
@@ -27,6 +25,8 @@ export interface TileFacts {
   nameOf(userId: string): string
   /** who holds cards with a token, in words */
   holderOf(tokenId: string): string | undefined
+  /** the text of the question for whose answer a card waits */
+  questionOf(cardId: string): string | undefined
   readonly now: number
 }
 
@@ -46,6 +46,8 @@ export interface BoardData {
   readonly lanes: readonly Lane[]
   /** what the tiles of the cards are rendered with */
   readonly tiles: TileFacts
+  /** what waits for an answer of the person, on all boards */
+  readonly waiting: Waiting
   readonly filters: BoardFilters
   /** whether only one of its columns is shown */
   readonly isPart: boolean
@@ -62,7 +64,7 @@ export async function readBoard(reader: Reader): Promise<BoardData> {
   const people = await readPeople(reader)
   const column = board.columns!.find(({ id }) => id === asked.get('column'))?.id
   const columns = board.columns!.filter(({ id }) => column === undefined || id === column)
-  const query = { ...cardQuery(filters, board.labels ?? [], people.members), column_id: column, include: 'counts,claim' }
+  const query = { ...cardQuery(filters, board.labels ?? [], people.members), column_id: column, include: TILE_PARTS }
   const matches = (card: Card) => matchesDue(filters, card, now)
   const cursor = asked.get('cursor') ?? undefined
   const first = await readAll<ListedCard>(reader, ['cards.list', of, { ...query, cursor }], filters.due === '' ? 1 : EXAMINED_PAGES)
@@ -74,20 +76,19 @@ export async function readBoard(reader: Reader): Promise<BoardData> {
         cursor: filters.due === '' ? first.cursor : undefined,
       }))
     : await readLanes(reader, columns, query, first.items)
-  const holders = await readHolders(
-    reader,
-    lanes.flatMap(({ cards }) => cards),
-  )
+  const shown = lanes.flatMap(({ cards }) => cards)
+  const [holders, questions, waiting] = await Promise.all([readHolders(reader, shown), readQuestions(reader, shown), readWaiting(reader)])
   const labels = new Map((board.labels ?? []).map((label) => [label.id, label]))
   const tiles: TileFacts = {
     base: reader.base,
     labelOf: (id) => labels.get(id),
     nameOf: people.nameOf,
     holderOf: (tokenId) => holders.get(tokenId),
+    questionOf: (cardId) => questions.get(cardId)?.body,
     now,
   }
   const isPartial = filters.due !== '' && first.cursor !== undefined
-  return { board, people, lanes, tiles, filters, isPart: asked.has('column'), isPartial }
+  return { board, people, lanes, tiles, waiting, filters, isPart: asked.has('column'), isPartial }
 }
 
 /**

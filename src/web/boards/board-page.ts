@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { MINUTE } from '../../model/time.ts'
 import { html, notice } from '../html.ts'
 import { createProse } from '../markdown.ts'
 import { offeredOnTiles, readControls, renderBoardMenu } from './board-controls.ts'
@@ -9,6 +10,7 @@ import { renderCrumbs } from './crumbs.ts'
 import { isFiltered } from './filters.ts'
 import { icon, swatch } from './icons.ts'
 import { renderLive, renderLiveSign } from './live-view.ts'
+import { renderElsewhere } from './questions-view.ts'
 import { BOARD_SCRIPTS, workspacePage } from './reader.ts'
 
 /** A board as columns of cards. */
@@ -26,6 +28,8 @@ function renderBoard(view: BoardView): VNode {
   const cards = lanes.flatMap((lane) => lane.cards)
   const isMore = lanes.some(({ cursor }) => cursor !== undefined)
   const offered = offeredOnTiles(controls)
+  // A card becomes ready when its blocker is done, or when a time has passed: no change of the card says so.
+  const hasWork = filters.work !== ''
   return renderLive(
     reader,
     {
@@ -34,7 +38,9 @@ function renderBoard(view: BoardView): VNode {
       data: {
         'data-may': offered.join(' '),
         // Updates do not say which cards such a page shows.
-        'data-whole': reader.context.query.has('cursor') || data.isPartial ? '' : undefined,
+        'data-whole': reader.context.query.has('cursor') || data.isPartial || hasWork ? '' : undefined,
+        // Time alone changes which cards match: it is fetched again from time to time.
+        'data-until': hasWork ? new Date(reader.context.web.clock() + MINUTE).toISOString() : undefined,
         // Nobody could be asked yet what may be done with a card.
         'data-unsampled': cards.length === 0 ? '' : undefined,
       },
@@ -45,10 +51,7 @@ function renderBoard(view: BoardView): VNode {
           ${board.cover_color !== null && swatch(board.cover_color, 'dot')}${isPart ? (lanes[0]?.column.name ?? board.name) : board.name}
           ${board.visibility === 'private' && html`<span class="private" title="Private board">${icon('private')}<span class="unseen"> (private)</span></span>`}
         </h1>
-        <p class="elsewhere" id="elsewhere">
-          <a href="${reader.base}/cards?view=mine">My cards</a> <a href="${reader.base}/cards?view=overdue">Overdue</a>
-        </p>
-        ${renderBoardMenu(controls, board.id, path)} ${renderLiveSign()}
+        ${renderElsewhere(reader.base, data.waiting)} ${renderBoardMenu(controls, board.id, path)} ${renderLiveSign()}
       </div>
       ${
         board.description !== '' &&

@@ -11,6 +11,8 @@ export interface BoardUpdate {
   readonly changes: readonly ShownChange[]
   /** the cards that have changed, by their ids; null: the board does not show it any more */
   readonly tiles: Readonly<Record<string, Fragment | null>>
+  /** of the same cards, whether they wait for an answer of the person */
+  readonly asking: Readonly<Record<string, boolean>>
   /** the columns that have changed, without their cards; null: the board does not show it any more */
   readonly lanes: Readonly<Record<string, Fragment | null>>
 }

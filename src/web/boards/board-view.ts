@@ -10,6 +10,7 @@ import { dueChoices, searchOf, type BoardFilters } from './filters.ts'
 import type { Reader } from './reader.ts'
 import { renderSearchForm } from './search-form.ts'
 import { tileHtml } from './tile.ts'
+import { workWords } from './work.ts'
 
 /** What the parts of a board are rendered with. */
 export interface BoardView {
@@ -91,6 +92,7 @@ export function renderFilters({ board, people, filters }: BoardData, action: str
         ['open', 'Open'],
         ['done', 'Done'],
       ]),
+      choose('work', 'Work', 'Any work', Object.entries(workWords)),
     ],
   })
 }

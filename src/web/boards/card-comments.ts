@@ -31,13 +31,25 @@ const WRITING = {
   className: 'stacked',
 }
 
-function renderComment(comment: Comment, { people, may }: CardData, prose: (text: string) => VNode[], { context }: Controls): VNode {
+/** What a comment is besides one: a question of an agent, or the answer to one. */
+function kindOf({ kind, answers }: Comment, { comments, people }: CardData): unknown {
+  if (kind === 'question') return 'asked'
+  if (kind !== 'answer') return false
+  const question = comments.find(({ id }) => id === answers)
+  return question === undefined
+    ? 'answered a question'
+    : html`answered <a href="#${question.id}">the question of ${people.nameOf(question.author_id)}</a>`
+}
+
+function renderComment(comment: Comment, data: CardData, prose: (text: string) => VNode[], { context }: Controls): VNode {
+  const { people, may } = data
   const { id, author_id, body, created_at, updated_at } = comment
+  const kind = kindOf(comment, data)
   const controls = { context, may: may.comment(comment) }
   const look = { about: `the comment of ${people.nameOf(author_id)}` }
   return html`<li id=${id}>
     <p class="comment-head">
-      ${renderNamed(author_id, people)}
+      ${renderNamed(author_id, people)} ${kind !== false && html`<span class="kind">${kind}</span>`}
       <span class="hint">${renderMoment(created_at)}${updated_at !== created_at && ', edited'}</span>
       <span class="comment-actions">
         ${doLink(controls, 'comments.update', { comment_id: id }, 'Edit', look)}

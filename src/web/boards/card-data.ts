@@ -5,9 +5,10 @@ import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import { keys } from '../../store/keys.ts'
 import type { Given } from '../operations/form.ts'
 import { readHolders, type Holders } from './authors.ts'
-import type { ListedCard } from './board-data.ts'
+import { TILE_PARTS, type ListedCard } from './listed-card.ts'
 import { readHistory, type History } from './history.ts'
 import { readPeople, type Member, type People } from './people.ts'
+import { readQuestions, readWaiting, type Waiting } from './questions.ts'
 import { readAll, type Reader } from './reader.ts'
 
 /** Blockers that are shown; the others are counted. */
@@ -28,6 +29,10 @@ export interface CardData {
   readonly holders: Holders
   /** since when it is claimed */
   readonly claimedAt: string | undefined
+  /** the one that waits for an answer */
+  readonly question: Comment | undefined
+  /** what waits for an answer of the person, on all boards */
+  readonly waiting: Waiting
   /** the first of the cards that block it */
   readonly blockers: readonly ListedCard[]
   /** the active cards that it blocks, or did */
@@ -66,8 +71,8 @@ export async function readCard(reader: Reader): Promise<CardData> {
   const { data, revision } = await reader.read('cards.read', of)
   const { board_id } = data as ListedCard
   const board = (await reader.read('boards.read', { board_id }, { include: 'columns,labels' })).data as BoardSnapshot
-  const card = (await reader.read('cards.read', of, { include: 'counts,claim' })).data as ListedCard
-  const [people, blockers, blocked, subtasks, attachments, comments, holders] = await Promise.all([
+  const card = (await reader.read('cards.read', of, { include: TILE_PARTS })).data as ListedCard
+  const [people, blockers, blocked, subtasks, attachments, comments, holders, questions, waiting] = await Promise.all([
     readPeople(reader),
     // One that was deleted since the card was read is left out.
     Promise.all(card.blocker_ids.slice(0, SHOWN_BLOCKERS).map((card_id) => reader.find<ListedCard>('cards.read', { card_id }))),
@@ -76,6 +81,8 @@ export async function readCard(reader: Reader): Promise<CardData> {
     readAll<Attachment>(reader, ['attachments.list', of], 1),
     readAll<Comment>(reader, ['comments.list', of, { cursor: query.get('comments') ?? undefined }], COMMENT_PAGES),
     readHolders(reader, [card]),
+    readQuestions(reader, [card]),
+    readWaiting(reader),
   ])
   const on = { subtasks: subtasks.items, attachments: attachments.items, comments: comments.items }
   const may = await readPermissions(reader, card, on)
@@ -87,6 +94,8 @@ export async function readCard(reader: Reader): Promise<CardData> {
     board,
     people,
     holders,
+    question: questions.get(card.id),
+    waiting,
     history: before === null ? undefined : await readHistory(reader, card, before),
     claimedAt: await readClaimedAt(reader, card),
     blockers: blockers.filter((blocker) => blocker !== undefined),

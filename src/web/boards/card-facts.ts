@@ -3,12 +3,13 @@ import { html } from '../html.ts'
 import type { FormPart } from '../operations/form.ts'
 import type { Choices } from '../operations/place.ts'
 import { renderMoment, renderTime } from '../times.ts'
-import type { ListedCard } from './board-data.ts'
+import type { ListedCard } from './listed-card.ts'
 import { ofVersion, type CardData } from './card-data.ts'
 import { doButton, doForm, doLink, editor, removeButton, type Controls } from './controls.ts'
 import { doneSign, swatch } from './icons.ts'
 import { renderNamed } from './people.ts'
 import { renderDue } from './tile.ts'
+import { badgeOf, isWorkChoice, renderBadge, workWords } from './work.ts'
 
 /** What is said of a card, with what the person can do about it. */
 type Fact = readonly [id: string, name: string, content: unknown, control?: VNode | undefined]
@@ -28,6 +29,7 @@ export function renderFacts(data: CardData, controls: Controls, base: string): V
       'State',
       html`${completed_at === null ? 'Open' : html`${doneSign()} ${renderMoment(completed_at)}${completed_by_id !== null && ` by ${people.nameOf(completed_by_id)}`}`}${archived_at !== null && ', archived'}`,
     ],
+    ['work', 'Work', renderWork(data, controls), renderRetry(card, controls)],
     [
       'due',
       'Due',
@@ -133,6 +135,26 @@ function renderActions({ id, completed_at, archived_at, title: about }: ListedCa
     ${doButton(controls, archived_at === null ? 'cards.archive' : 'cards.restore', of, archived_at === null ? 'Archive' : 'Restore', { id: 'card-archive', about })}
     ${doLink(controls, 'cards.delete', of, 'Delete', { about })}
   </div>`
+}
+
+/** What the work on the card has come to: its state, and why the last attempt failed. */
+function renderWork({ card, question }: CardData, { context }: Controls): VNode | false {
+  const { work } = card
+  if (work === undefined || !isWorkChoice(work.state)) return false
+  const { state, reason, failed_at, not_before } = work
+  const now = context.web.clock()
+  const badge = badgeOf(card, question?.body, now)
+  // Of a card that waits, the question stands beside this.
+  const shown = state === 'waiting' || badge === undefined ? workWords[state] : renderBadge(badge, now)
+  return html`${badge?.look === 'failed' && html`<p>${workWords[state]}</p>`}${shown}
+  ${failed_at !== null && html`<p class="reason">${reason ?? 'The claim ran out.'}</p>`}
+  ${failed_at !== null && html`<p class="hint">The last attempt failed ${renderMoment(failed_at)}${state === 'retrying' && not_before !== null && html`. It is tried again at ${renderTime(not_before)}`}.</p>`}` as VNode
+}
+
+/** Forgets the attempts that have failed. */
+function renderRetry({ id, title: about, work }: ListedCard, controls: Controls): VNode | undefined {
+  if (work?.state !== 'stuck' && work?.state !== 'retrying') return undefined
+  return doButton(controls, 'cards.retry', { card_id: id }, 'Retry', { id: 'card-retry', about })
 }
 
 function renderMove({ card: { id, column_id }, board }: CardData, controls: Controls): VNode | undefined {

@@ -13,7 +13,9 @@ import { renderHistory } from './history-view.ts'
 import { icon } from './icons.ts'
 import { renderLive, renderLiveSign } from './live-view.ts'
 import { renderCrumbs } from './crumbs.ts'
+import { answerForm, renderElsewhere, renderQuestion } from './questions-view.ts'
 import type { Reader } from './reader.ts'
+import { nextMoment } from './work.ts'
 
 /** A card with all that is on it. */
 export function renderCard(reader: Reader, data: CardData): VNode {
@@ -24,13 +26,14 @@ export function renderCard(reader: Reader, data: CardData): VNode {
   const column = board.columns?.find(({ id }) => id === card.column_id)
   return renderLive(
     reader,
-    { board, className: 'whole-card', data: { 'data-card': card.id, 'data-until': card.claim?.expires_at } },
+    { board, className: 'whole-card', data: { 'data-card': card.id, 'data-until': nextMoment(card) } },
     html`${renderHeld(data, controls)}
       <div class="board-head" id="card-head" data-merge>
         ${renderCrumbs([['Boards', '/app'], [board.name, `${base}/boards/${board.id}`], ...(column ? [[column.name] as const] : [])])}
         <h1 id="card-title">${card.title}</h1>
-        ${renderLiveSign()} ${textEditor(data, controls, 'title', 'Edit')}
+        ${renderElsewhere(base, data.waiting)} ${renderLiveSign()} ${textEditor(data, controls, 'title', 'Edit')}
       </div>
+      ${renderAsked(data, controls, prose)}
       <div class="columns" id="card-columns" data-merge>
         <div class="card-text" id="card-text" data-merge>
           ${renderParts(data, controls, base, prose)} ${renderComments(data, prose, controls)} ${renderHistory(data.history, data.people)}
@@ -69,6 +72,17 @@ function renderHeld({ card, holders }: CardData, { may }: Controls): VNode | und
       >${holder[0]!.toUpperCase() + holder.slice(1)} is at work on this card until ${renderTime(card.claim.expires_at)}.</span
     >
   </p>`
+}
+
+/** The question for whose answer the card waits. */
+function renderAsked({ card, question, people }: CardData, controls: Controls, prose: (text: string) => VNode[]): VNode | undefined {
+  if (question === undefined) return undefined
+  const answering = answerForm(controls, card)
+  return html`<section class="question" id="card-question" aria-labelledby="question-title" data-merge>
+    <h2 id="question-title">Waits for an answer</h2>
+    <div id="question-text">${renderQuestion(question, people, prose)}</div>
+    ${answering && html`<div id="write-answer" data-draft>${answering}</div>`}
+  </section>` as VNode
 }
 
 function textEditor(

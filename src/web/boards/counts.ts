@@ -1,5 +1,5 @@
 /** A text, and whether only those hear it who do not see the page. */
-type TextPart = readonly [text: string, isUnseen: boolean]
+export type TextPart = readonly [text: string, isUnseen: boolean]
 
 /** Whether a column has more cards than it may have. @param limit null: it may have any number */
 export function isOver(count: number, limit: number | null): boolean {
@@ -13,6 +13,15 @@ export function countTexts(count: number, limit: number | null, hasMore: boolean
     [' cards', true],
     ...(limit === null ? [] : [[` · limit ${limit}`, false] as const]),
     ...(isOver(count, limit) ? [[', which is exceeded', true] as const] : []),
+  ]
+}
+
+/** How many questions wait for an answer of the person. @param hasMore whether there are others, which are not counted */
+export function questionTexts(count: number, hasMore: boolean): readonly TextPart[] {
+  if (count === 0) return []
+  return [
+    [`${count}${hasMore ? '+' : ''}`, false],
+    [count === 1 ? ' question waits for your answer' : ' questions wait for your answer', true],
   ]
 }
 

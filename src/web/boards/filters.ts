@@ -2,6 +2,7 @@ import type { Card } from '../../model/card.ts'
 import { OWN_ID } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
 import { DAY } from '../../model/time.ts'
+import { isWorkChoice, type WorkChoice } from './work.ts'
 
 /** The choices of the filter for due times: value → label. */
 export const dueChoices = {
@@ -19,18 +20,20 @@ export interface BoardFilters {
   readonly assignee: string
   readonly due: DueChoice | ''
   readonly state: 'open' | 'done' | ''
+  readonly work: WorkChoice | ''
 }
 
 /** Reads the filters of an address. What makes no sense filters nothing. */
 export function filtersOf(query: URLSearchParams): BoardFilters {
   const text = (name: string) => (query.get(name) ?? '').trim()
-  const state = text('state')
+  const [state, work] = [text('state'), text('work')]
   return {
     q: [...text('q')].slice(0, limits.searchText).join(''),
     label: text('label'),
     assignee: text('assignee'),
     due: Object.hasOwn(dueChoices, text('due')) ? (text('due') as DueChoice) : '',
     state: state === 'open' || state === 'done' ? state : '',
+    work: isWorkChoice(work) ? work : '',
   }
 }
 
@@ -50,7 +53,7 @@ export function searchOf(filters: BoardFilters, further: Readonly<Record<string,
  * @param users those of the workspace
  */
 export function cardQuery(
-  { q, label, assignee, state }: BoardFilters,
+  { q, label, assignee, state, work }: BoardFilters,
   labels: readonly { readonly id: string }[],
   users: readonly { readonly user_id: string }[],
 ): Record<string, string | undefined> {
@@ -59,6 +62,7 @@ export function cardQuery(
     label_id: labels.find(({ id }) => id === label)?.id,
     assignee_id: assignee === OWN_ID ? OWN_ID : users.find(({ user_id }) => user_id === assignee)?.user_id,
     completed: state === '' ? undefined : String(state === 'done'),
+    work_state: work === '' ? undefined : work,
   }
 }
 

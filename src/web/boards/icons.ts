@@ -9,6 +9,9 @@ const SHAPES = {
   description: '<path d="M2.5 4h11M2.5 8h11M2.5 12h6"/>',
   done: '<circle cx="8" cy="8" r="6"/><path d="m5.3 8.2 1.9 1.9 3.6-4.1"/>',
   claim: '<circle cx="8" cy="5" r="2.7"/><path d="M2.8 13.8a5.2 5.2 0 0 1 10.4 0"/>',
+  retry: '<path d="M13 8a5 5 0 1 1-1.5-3.6"/><path d="M13.2 2v2.9h-2.9"/>',
+  stuck: '<path d="M8 2.2 14.2 13H1.8Z"/><path d="M8 6.4v3M8 11.2v.1"/>',
+  question: '<circle cx="8" cy="8" r="6"/><path d="M6.2 6.3a1.9 1.9 0 1 1 2.6 1.9c-.6.2-.8.6-.8 1.1M8 11.4v.1"/>',
   private: '<rect x="3" y="7" width="10" height="6.6" rx="1.6"/><path d="M5.2 7V5.1a2.8 2.8 0 0 1 5.6 0V7"/>',
   file: '<path d="M9 1.9H4.6a1.3 1.3 0 0 0-1.3 1.3v9.6a1.3 1.3 0 0 0 1.3 1.3h6.8a1.3 1.3 0 0 0 1.3-1.3V5.6Z"/><path d="M9 1.9v3.7h3.7"/>',
 } as const

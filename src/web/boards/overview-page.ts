@@ -5,6 +5,8 @@ import { workspacesOf, type MemberWorkspace } from '../memberships.ts'
 import type { Page, SignedInContext } from '../page-context.ts'
 import { renderMoment } from '../times.ts'
 import { icon, swatch } from './icons.ts'
+import { renderCountOfQuestions } from './questions-view.ts'
+import { readWaiting, type Waiting } from './questions.ts'
 import { BOARD_SCRIPTS, readAll, readerOf } from './reader.ts'
 import { renderSearchForm } from './search-form.ts'
 
@@ -15,6 +17,8 @@ interface Listed {
   readonly workspace: MemberWorkspace
   readonly boards: readonly Board[]
   readonly hasMore: boolean
+  /** what waits for an answer of the person */
+  readonly waiting: Waiting
   /** whether the person may create boards */
   readonly mayCreate: boolean
 }
@@ -31,7 +35,7 @@ export const boardsPage: Page = {
         const reader = readerOf(context, workspace.id)
         const { items, cursor } = await readAll<Board>(reader, ['boards.list'], LISTED_PAGES)
         const mayCreate = (await reader.allowed('workspace', 'me')).has('boards.create')
-        return { workspace, boards: items, hasMore: cursor !== undefined, mayCreate }
+        return { workspace, boards: items, hasMore: cursor !== undefined, waiting: await readWaiting(reader), mayCreate }
       }),
     )
     return { title: 'Boards', body: renderOverview(context, lists), scripts: BOARD_SCRIPTS }
@@ -60,14 +64,14 @@ function renderOverview(context: SignedInContext, lists: readonly Listed[]): VNo
   `
 }
 
-function renderWorkspace(context: SignedInContext, { workspace, boards, hasMore, mayCreate }: Listed): VNode {
+function renderWorkspace(context: SignedInContext, { workspace, boards, hasMore, waiting, mayCreate }: Listed): VNode {
   const [headingId, base] = [`workspace-${workspace.id}`, `/app/${workspace.id}`]
   return html`<section aria-labelledby=${headingId}>
     <div class="head">
       <h2 id=${headingId}>${workspace.name} <span class="hint">your role: ${workspace.role}</span></h2>
       <div class="card-links">
         ${renderSearchForm({ action: `${base}/cards`, label: `Search the cards of ${workspace.name}` })}
-        <a href="${base}/cards?view=mine">My cards</a> <a href="${base}/cards?view=overdue">Overdue</a>
+        <a href="${base}/cards?view=mine">My cards ${renderCountOfQuestions(waiting)}</a> <a href="${base}/cards?view=overdue">Overdue</a>
       </div>
       ${mayCreate && boards.length > 0 && html`<a class="button" href="${base}/do/boards.create">New board</a>`}
     </div>

@@ -1,19 +1,33 @@
 import type { VNode } from 'preact'
 import { OWN_ID } from '../../model/fields.ts'
+import type { Comment } from '../../model/comment.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import { html } from '../html.ts'
 import { renderDay, renderDistance } from '../times.ts'
-import type { ListedCard } from './board-data.ts'
+import type { ListedCard } from './listed-card.ts'
 import { renderCrumbs } from './crumbs.ts'
 import { doneSign } from './icons.ts'
+import { createProse } from '../markdown.ts'
 import { renderPerson, type People } from './people.ts'
+import { answerForm, renderCountOfQuestions, renderQuestion } from './questions-view.ts'
+import type { Waiting } from './questions.ts'
+import type { Reader } from './reader.ts'
 import { addressOf, cardViews, isAboutDue, type CardSearch, type CardView, usualState } from './search-filters.ts'
 import { renderSearchForm } from './search-form.ts'
 import { renderDue } from './tile.ts'
+import { badgeOf, renderBadge, workWords } from './work.ts'
 
 /** A page of the cards that a search has found. */
 export interface FoundCards {
   readonly cards: readonly ListedCard[]
+  /** those that wait for an answer of the person, and stand before the others: what waits longest comes first */
+  readonly asking: readonly ListedCard[]
+  /** those of them whose questions the person may answer */
+  readonly answerable: ReadonlySet<string>
+  /** card → the question for whose answer it waits */
+  readonly questions: ReadonlyMap<string, Comment>
+  /** what waits for an answer of the person, shown here or not */
+  readonly waiting: Waiting
   /** the board of each card, with its columns */
   readonly boards: ReadonlyMap<string, BoardSnapshot>
   readonly people: People
@@ -29,10 +43,13 @@ const EMPTY: Readonly<Record<CardView, string>> = {
   recent: 'No cards yet.',
 }
 
-/** @param base the path of the workspace */
-export function renderSearch(search: CardSearch, found: FoundCards, workspace: string, base: string, now: number): VNode {
+export function renderSearch(reader: Reader, search: CardSearch, found: FoundCards, workspace: string): VNode {
+  const { context, base } = reader
+  const now = context.web.clock()
   const { view, q, assignee } = search
-  const { cards, next, isContinued } = found
+  const { cards, asking, next, isContinued } = found
+  const isFirst = new Set(asking.map(({ id }) => id))
+  const others = cards.filter(({ id }) => !isFirst.has(id))
   return html`
     ${renderCrumbs([['Boards', '/app'], [workspace]])}
     <h1>Cards of all boards</h1>
@@ -40,18 +57,22 @@ export function renderSearch(search: CardSearch, found: FoundCards, workspace: s
       ${Object.entries(cardViews).map(([name, label]) => {
         // What a tab is about is its own: only the words of the search go with it.
         const address = name === view ? addressOf(search) : `?${new URLSearchParams({ view: name, ...(q !== '' && { q }) })}`
-        return html`<a href=${address} aria-current=${name === view ? 'page' : undefined}>${label}</a>`
+        return html`<a href=${address} aria-current=${name === view ? 'page' : undefined}
+          >${label}${name === 'mine' && html` ${renderCountOfQuestions(found.waiting)}`}</a
+        >`
       })}
     </nav>
     ${renderSearchForm({ action: `${base}/cards`, view, q, filters: filtersOf(search) })}
+    ${asking.length > 0 && renderAsking(reader, found)}
     ${
-      cards.length === 0
-        ? html`<p class="empty">
+      others.length === 0
+        ? asking.length === 0 &&
+          html`<p class="empty">
             ${isContinued ? 'There are no further cards.' : q !== '' ? `No card here has “${q}” in its title or description.` : assignee !== '' ? 'No card that is assigned to you is here.' : EMPTY[view]}
-            ${q !== '' && view !== 'recent' && html` <a href=${addressOf({ view: 'recent', q, assignee: '', state: 'all' })}>Search all cards</a>`}
+            ${q !== '' && view !== 'recent' && html` <a href=${addressOf({ view: 'recent', q, assignee: '', state: 'all', work: '' })}>Search all cards</a>`}
           </p>`
         : html`<ul class="found-cards">
-            ${cards.map((card) => renderRow(card, found, base, now, view))}
+            ${others.map((card) => renderRow(card, found, base, now, view))}
           </ul>`
     }
     ${(next !== undefined || isContinued) && html`<p class="actions">${isContinued && html`<a href=${addressOf(search)}>First cards</a>`}${next !== undefined && html` <a class="button" href=${addressOf(search, next)}>More cards</a>`}</p>`}
@@ -59,7 +80,7 @@ export function renderSearch(search: CardSearch, found: FoundCards, workspace: s
 }
 
 function filtersOf(search: CardSearch) {
-  const { view, assignee, state } = search
+  const { view, assignee, state, work } = search
   const ofAssignee = [
     ['', 'Everyone'],
     [OWN_ID, 'Me'],
@@ -71,20 +92,44 @@ function filtersOf(search: CardSearch) {
   ] as const
   return [
     ...(view === 'mine' ? [] : [{ name: 'assignee', label: 'Assignee', chosen: assignee, choices: ofAssignee }]),
+    { name: 'work', label: 'Work', chosen: work, choices: [['', 'Any work'], ...Object.entries(workWords)] as const },
     ...(isAboutDue(search) ? [] : [{ name: 'state', label: 'State', chosen: state, unset: usualState(view), choices: ofState }]),
   ]
 }
 
-function renderRow(card: ListedCard, { boards, people }: FoundCards, base: string, now: number, view: CardView): VNode {
+/** The questions that wait for the person, each with the form that answers it. */
+function renderAsking(reader: Reader, { asking, answerable, questions, boards, people }: FoundCards): VNode {
+  const { context, base } = reader
+  const prose = createProse()
+  return html`<section class="questions" aria-labelledby="questions-title">
+    <h2 id="questions-title">Questions for you <span class="count">${asking.length}</span></h2>
+    <ul class="asked">
+      ${asking.map((card) => {
+        const may: ReadonlySet<string> = new Set(answerable.has(card.id) ? ['cards.answer'] : [])
+        return html`<li class="question">
+          <p>
+            <a class="found-title" href="${base}/cards/${card.id}">${card.title}</a>${' '}
+            <span class="hint">${boards.get(card.board_id)!.name}</span>
+          </p>
+          ${renderQuestion(questions.get(card.id)!, people, prose)} ${answerForm({ context, may }, card)}
+        </li>`
+      })}
+    </ul>
+  </section>` as VNode
+}
+
+function renderRow(card: ListedCard, { boards, people, questions }: FoundCards, base: string, now: number, view: CardView): VNode {
   const { id, title, board_id, column_id, due_at, completed_at, assignee_ids, updated_at } = card
   const board = boards.get(board_id)!
   const column = board.columns?.find((one) => one.id === column_id)
+  const badge = badgeOf(card, questions.get(id)?.body, now)
   return html`<li class=${completed_at === null ? '' : 'completed'}>
     <a class="found-title" href="${base}/cards/${id}">${title}</a>
     <p class="hint">
       <a href="${base}/boards/${board_id}">${board.name}</a
       >${column && html` · ${column.name}`}${view === 'recent' && html` · changed ${renderDistance(updated_at, now)}`}
     </p>
+    ${badge && renderBadge(badge, now)}
     <p class="facts">
       ${completed_at !== null && doneSign()} ${due_at !== null && renderDue({ due_at, completed_at }, renderDay(due_at, now), now)}
       ${assignee_ids.map((userId) => renderPerson(userId, people.nameOf(userId)))}

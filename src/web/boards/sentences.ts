@@ -21,7 +21,7 @@ const ACTIONS = {
   failed: 'failed at',
   stuck: 'got stuck with',
   asked: 'asked about',
-  answered: 'answered the question on',
+  answered: 'answered a question on',
   retried: 'retried',
 }
 
@@ -58,7 +58,7 @@ export function sentenceOf(change: ShownChange, { cardTitle, isMoved }: Known): 
 
 /** What a change did, without a name. */
 export function doneBy(change: Pick<ShownChange, 'kind' | 'action'>, isMoved = false): string {
-  return indefinite(verbOf(change, isMoved)).replace(/ on$/, '')
+  return indefinite(verbOf(change, isMoved)).replace(/ (?:on|at|with|about)$/, '')
 }
 
 /** A change as a note on what was changed. */

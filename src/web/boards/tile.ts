@@ -4,10 +4,12 @@ import { renderToString } from 'preact-render-to-string'
 import { html } from '../html.ts'
 import { distance } from '../time-texts.ts'
 import { renderDay, renderDistance, renderTime } from '../times.ts'
-import type { ListedCard, TileFacts } from './board-data.ts'
+import type { TileFacts } from './board-data.ts'
+import type { ListedCard } from './listed-card.ts'
 import { dueState, type DueState } from './filters.ts'
 import { doneSign, icon, swatch } from './icons.ts'
 import { renderPerson } from './people.ts'
+import { badgeOf, nextMoment, renderBadge } from './work.ts'
 
 /** Labels and people that a card on a board shows; the others are counted. */
 const SHOWN = { labels: 4, people: 3 }
@@ -33,7 +35,7 @@ export function tileHtml(card: ListedCard, facts: TileFacts): Buffer {
   return bytes
 }
 
-function tileOf(card: ListedCard, { base, labelOf, nameOf, holderOf, now }: TileFacts) {
+function tileOf(card: ListedCard, { base, labelOf, nameOf, holderOf, questionOf, now }: TileFacts) {
   const { id, title, position, due_at, completed_at, cover_attachment_id: cover, label_ids, assignee_ids, counts, claim } = card
   const labels = label_ids.flatMap((label) => labelOf(label) ?? []).map(({ color, name }) => [color, name] as const)
   return {
@@ -52,15 +54,17 @@ function tileOf(card: ListedCard, { base, labelOf, nameOf, holderOf, now }: Tile
     dueState: due_at === null ? '' : `${dueState({ due_at, completed_at }, now)} ${new Date(now).getUTCFullYear()}`,
     isDescribed: card.description !== '',
     counts: [counts?.subtasks ?? 0, counts?.comments ?? 0, counts?.attachments ?? 0],
-    until: claim?.expires_at,
+    until: nextMoment(card),
+    claimedUntil: claim?.expires_at,
     holder: claim == null ? undefined : holderOf(claim.token_id),
     distance: claim == null ? undefined : distance(Date.parse(claim.expires_at), now),
+    badge: badgeOf(card, questionOf(id), now),
   }
 }
 
 /** @param now which counts only as far as the tile says so */
 function renderTile(tile: Tile, now: number): VNode {
-  const { base, id, title, position, cover, labels, moreLabels, people, morePeople, completed_at, until } = tile
+  const { base, id, title, position, cover, labels, moreLabels, people, morePeople, completed_at, until, claimedUntil, badge } = tile
   return html`<li class=${completed_at === null ? 'tile' : 'tile completed'} id=${id} data-position=${position} data-until=${until}>
     ${cover !== null && html`<img class="cover" src="${base}/attachments/${cover}" alt="" loading="lazy" decoding="async" />`}
     ${
@@ -73,11 +77,11 @@ function renderTile(tile: Tile, now: number): VNode {
     }
     <a class="tile-title" href="${base}/cards/${id}">${title}</a>
     <button type="button" class="tile-menu" aria-haspopup="menu" aria-label="Actions: ${title}"></button>
-    ${renderFacts(tile, now)}
+    ${renderFacts(tile, now)} ${badge !== undefined && renderBadge(badge, now)}
     ${
-      until !== undefined &&
+      claimedUntil !== undefined &&
       html`<p class="holder">
-        ${icon('claim')}<span>Claimed by ${tile.holder}, until ${renderTime(until)} (${renderDistance(until, now)})</span>
+        ${icon('claim')}<span>Claimed by ${tile.holder}, until ${renderTime(claimedUntil)} (${renderDistance(claimedUntil, now)})</span>
       </p>`
     }
     ${

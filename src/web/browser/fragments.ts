@@ -1,5 +1,5 @@
 /** Puts the fragments of an update into the page of a board. */
-import { countTexts, foundText, isOver } from '../boards/counts.ts'
+import { countTexts, foundText, isOver, questionTexts, type TextPart } from '../boards/counts.ts'
 import type { BoardUpdate } from '../boards/board-update.ts'
 import { merge } from './merge.ts'
 import { showTimes } from './times.ts'
@@ -81,6 +81,31 @@ function putTile(tile: HTMLElement, list: Element): boolean {
   return more !== null && list.children.length < 10
 }
 
+function write(element: Element, texts: readonly TextPart[]): void {
+  element.replaceChildren(
+    ...texts.map(([text, isUnseen]) => {
+      if (!isUnseen) return text
+      const part = document.createElement('span')
+      part.className = 'unseen'
+      part.textContent = text
+      return part
+    }),
+  )
+}
+
+/** Counts the questions that wait for the person. @param asking whether cards that have changed do so */
+export function countQuestions(asking: BoardUpdate['asking']): void {
+  for (const element of document.querySelectorAll<HTMLElement>('[data-asking]')) {
+    const cards = new Set(element.dataset['asking']!.split(' ').filter(Boolean))
+    for (const [id, isAsking] of Object.entries(asking)) {
+      if (isAsking) cards.add(id)
+      else cards.delete(id)
+    }
+    element.dataset['asking'] = [...cards].join(' ')
+    write(element, questionTexts(cards.size, element.dataset['more'] !== undefined))
+  }
+}
+
 function showCounts(): void {
   let all = 0
   let isMore = false
@@ -90,15 +115,7 @@ function showCounts(): void {
     const element = lane.querySelector<HTMLElement>('[data-count]')!
     const limit = element.dataset['limit'] === undefined ? null : Number(element.dataset['limit'])
     element.classList.toggle('over', isOver(count, limit))
-    element.replaceChildren(
-      ...countTexts(count, limit, hasMore).map(([text, isUnseen]) => {
-        if (!isUnseen) return text
-        const part = document.createElement('span')
-        part.className = 'unseen'
-        part.textContent = text
-        return part
-      }),
-    )
+    write(element, countTexts(count, limit, hasMore))
     all += count
     isMore ||= hasMore
   }

@@ -7,7 +7,7 @@ import { noteOf, sentenceOf } from '../boards/sentences.ts'
 import type { Message } from './board-stream.ts'
 import { connectionOf } from './connection.ts'
 import { focusOn } from './focus.ts'
-import { putFragments } from './fragments.ts'
+import { countQuestions, putFragments } from './fragments.ts'
 import { hasText, keepOpen, merge } from './merge.ts'
 import { showTimes } from './times.ts'
 import { announce } from './toast.ts'
@@ -52,9 +52,10 @@ export async function refresh(): Promise<void> {
   await run()
 }
 
-/** Shows what has changed on the board since the page was shown last, such as what the person has done. The page of a card is fetched again. */
+/** Shows what has changed on the board since the page was shown last, such as what the person has done. A page that updates do not tell about is fetched again. */
 export function catchUp(): Promise<void> {
-  return root === null || root.dataset['card'] !== undefined ? refresh() : ask()
+  const { card, whole } = root?.dataset ?? {}
+  return root === null || card !== undefined || whole !== undefined ? refresh() : ask()
 }
 
 /** Asks what has changed, and shows what of it this page has. */
@@ -156,7 +157,7 @@ function requireAnswer({ status }: Response): void {
   if (status === 429 || status >= 500) throw new Error(`status ${status}`)
 }
 
-/** Asks what has changed, with the tiles of cards whose claims have run out. */
+/** Asks what has changed, with the tiles of cards for which the time has changed something. */
 async function fetchUpdate(): Promise<BoardUpdate | undefined> {
   const query = new URLSearchParams(location.search)
   query.set('after', after)
@@ -229,6 +230,7 @@ async function show(all: readonly Come[]): Promise<void> {
       keepFocus(() => {
         for (const update of shown) if (putFragments(update, Date.now())) isStale = true
       })
+    for (const { asking } of shown) countQuestions(asking)
     after = changes.length > 0 || updates.some(({ isAsked }) => isAsked) ? shown.at(-1)!.next : after
     if (shown.length > 0) setClock(shown.at(-1)!.now)
   }
@@ -283,20 +285,20 @@ function tell(changes: readonly ShownChange[], before: Before): void {
 let ahead = 0
 let expiry: number | undefined
 
-/** The claims that this page shows: a card, and the time until which it is claimed. */
-const claims = () =>
-  Array.from(document.querySelectorAll<HTMLElement>('[data-until]'), ({ id, dataset }) => [id, Date.parse(dataset['until']!)] as const)
+/** What of this page time changes: a card whose claim runs out, or that is tried again then. The page itself is one, too. */
+const timed = (selector = '[data-until]') =>
+  Array.from(document.querySelectorAll<HTMLElement>(selector), ({ id, dataset }) => [id, Date.parse(dataset['until']!)] as const)
 
-/** The cards on this board whose claims have run out: no change says so. */
+/** The cards on this board whose time has passed: no change says so. */
 function expired(): string[] {
-  return root!.dataset['card'] !== undefined ? [] : claims().flatMap(([id, until]) => (until <= Date.now() + ahead ? [id] : []))
+  return timed('.tile[data-until]').flatMap(([id, until]) => (until <= Date.now() + ahead ? [id] : []))
 }
 
-/** Takes the time of the service, and waits for the next claim that runs out. */
+/** Takes the time of the service, and waits for the next time that changes something. */
 function setClock(now: number): void {
   ahead = now - Date.now()
   clearTimeout(expiry)
-  const next = Math.min(...claims().map(([, until]) => until))
+  const next = Math.min(...timed().map(([, until]) => until))
   if (next !== Infinity) expiry = setTimeout(() => disconnectNow && void catchUp(), Math.max(next - now, 0) + 500)
 }
 
@@ -341,7 +343,7 @@ function end(code: string): void {
   }
 }
 
-const FILTERS = ['q', 'label', 'assignee', 'due', 'state']
+const FILTERS = ['q', 'label', 'assignee', 'due', 'state', 'work']
 
 function isFiltered(): boolean {
   const query = new URLSearchParams(location.search)
@@ -354,7 +356,7 @@ let disconnectNow: (() => void) | undefined
 function connect(): void {
   if (disconnectNow !== undefined || document.visibilityState === 'hidden') return
   disconnectNow = watch!(after, receive, () => void ask())
-  if (claims().some(([, until]) => until <= Date.now() + ahead)) void catchUp()
+  if (timed().some(([, until]) => until <= Date.now() + ahead)) void catchUp()
 }
 
 function disconnect(): void {

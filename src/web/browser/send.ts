@@ -97,7 +97,8 @@ const sending = new WeakSet<HTMLFormElement>()
 export function sendForms(): void {
   document.addEventListener('submit', (event) => {
     const form = event.target as HTMLFormElement
-    if (form.dataset['send'] === undefined || event.defaultPrevented) return
+    // A page that is not live could not show what came of it: the browser sends its forms, and shows the page that follows.
+    if (form.dataset['send'] === undefined || event.defaultPrevented || root === null) return
     event.preventDefault()
     if (form.closest('[data-add]') !== null) return void add(form)
     if (sending.has(form)) return

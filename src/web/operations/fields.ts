@@ -17,6 +17,8 @@ export interface Field {
   readonly isNullable: boolean
   readonly maxLength?: number | undefined
   readonly words?: readonly string[] | undefined
+  /** the number that an operation takes if there is none */
+  readonly standard?: number | undefined
 }
 
 /** The parts of a JSON Schema that a field depends on. */
@@ -29,6 +31,7 @@ interface Shape {
   readonly format?: string
   readonly maxLength?: number
   readonly description?: string
+  readonly default?: unknown
 }
 
 /** A text of more characters than this is written on several lines. */
@@ -36,6 +39,7 @@ const LINE = 500
 const LABELS: Readonly<Record<string, string>> = {
   due_at: 'Due',
   wip_limit: 'Limit of cards',
+  max_attempts: 'Attempts before a card is stuck',
   to: 'Place',
   before: 'Before',
   after: 'After',
@@ -86,6 +90,7 @@ function memberFields({ body }: Operation): Field[] {
       hint: shape.description ?? own.description ?? '',
       isRequired: required.includes(name),
       isNullable: shape.anyOf?.some(({ type }) => type === 'null') === true,
+      standard: typeof shape.default === 'number' ? shape.default : undefined,
     }
   })
 }

@@ -142,7 +142,8 @@ export function renderFields({ operation, place, given, choices, issues = new Ma
   return html`${first !== undefined && html`<input type="hidden" name=${first} value=${given.get(first)} />`}
   ${fields.map((field) => {
     const { name } = field
-    const was = Object.hasOwn(current, name) ? shownValue(current[name]) : undefined
+    // A number that is the default stands there from the beginning: without it, the field says that there is none.
+    const was = Object.hasOwn(current, name) ? shownValue(current[name]) : field.standard?.toString()
     const value = given.has(name) ? given.getAll(name).join('\n') : (was ?? '')
     const [hint, issue] = [hintOf(field), issues.get(name)]
     const describedBy = [hint !== '' && `do-${name}-hint`, issue !== undefined && `do-${name}-error`].filter(Boolean).join(' ')
@@ -179,7 +180,7 @@ function renderControl(field: Field, value: string, choices: Choices | undefined
   if (kind === 'prose' || kind === 'lines' || kind === 'ids')
     return html`<textarea rows=${kind === 'prose' ? 8 : 4} ...${shared}>${value.startsWith('\n') ? `\n${value}` : value}</textarea>`
   if (kind === 'time') return html`<input type="datetime-local" ...${shared} value=${value.slice(0, 16)} data-time />`
-  if (kind === 'number') return html`<input type="number" ...${shared} value=${value} />`
+  if (kind === 'number') return html`<input type="number" ...${shared} value=${value} placeholder=${isNullable ? 'No limit' : undefined} />`
   if (kind === 'color' && isRequired) return html`<input type="color" ...${shared} value=${value || '#1f6feb'} />`
   if (kind === 'color') return html`<input ...${shared} value=${value} placeholder="#1f6feb" pattern="#[0-9A-Fa-f]{6}" />`
   return html`<input ...${shared} maxlength=${maxLength} value=${value} autocomplete="off" />`

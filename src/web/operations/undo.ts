@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import type { Operation } from '../../resources/operation.ts'
-import type { ListedCard } from '../boards/board-data.ts'
+import type { ListedCard } from '../boards/listed-card.ts'
 import type { Reader } from '../boards/reader.ts'
 import { html } from '../html.ts'
 import type { SignedInContext } from '../page-context.ts'

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { createChallenge, takeChallenge } from '../../../src/auth/accounts/challenges.ts'
 import { addNotice, dismissNotices } from '../../../src/auth/accounts/notices.ts'
 import * as factors from '../../../src/auth/accounts/second-factor.ts'
+import { SecretKeys } from '../../../src/auth/secret-keys.ts'
 import { systemRandom } from '../../../src/model/ids.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
 import { setUpRecords } from '../../support/memory-records.ts'
@@ -15,7 +16,8 @@ const records = setUpRecords(GLOBAL)
 const run = records.work
 let now: number
 const clock = () => now
-const deps = () => ({ store: records.store, clock, random: systemRandom })
+const secretKeys = SecretKeys.random()
+const deps = () => ({ store: records.store, clock, random: systemRandom, secretKeys })
 beforeEach(() => {
   now = Date.parse('2026-11-20T12:00:00.000Z')
 })
@@ -84,7 +86,7 @@ describe('the second factor of a person', () => {
     const secret = await offer()
     return { secret, codes: (await confirm(codeAt(secret, now))).codes! }
   }
-  const use = (code: string) => run((tx) => factors.useCode(tx, USER, code, clock))
+  const use = (code: string) => run((tx) => factors.useCode(tx, USER, code, { clock, secretKeys }))
 
   test('an authenticator app counts from its first code on, which is not accepted again', async () => {
     expect(await confirm('000000')).toEqual({})

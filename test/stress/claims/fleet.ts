@@ -8,7 +8,7 @@ import { inTime } from '../../support/in-time.ts'
 import { requireBuild } from '../../support/process.ts'
 import { freePort } from '../../support/redis.ts'
 import { ownProcess, runFolder } from '../../support/run.ts'
-import type { WorkerEvent } from './oracle.ts'
+import type { Way, WorkerEvent } from './oracle.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 /** How long a test waits for a process, in milliseconds. */
@@ -92,6 +92,14 @@ export class Services {
   }
 }
 
+/** What a worker is told to do with a card that it has taken. */
+export interface Order {
+  readonly way: Way
+  readonly retry_after?: number
+  /** whether it kills itself while its last request is on its way */
+  readonly dies?: boolean
+}
+
 /** A process that takes cards of a board (see worker.js). */
 export class Worker {
   readonly token: FleetToken
@@ -104,19 +112,21 @@ export class Worker {
     token: FleetToken,
     folder: string,
     at: { readonly urls: readonly string[]; readonly board: string },
-    onEvent: (worker: Worker, event: WorkerEvent) => void,
+    { onEvent, onExit }: { onEvent: (event: WorkerEvent) => void; onExit: (signal: string | null) => void },
   ) {
     this.token = token
     this.#logFile = join(folder, `worker-${number}.log`)
     writeFileSync(this.#logFile, '')
     const clockError = number % 2 === 0 ? DAY : -DAY
     this.#child = start('worker.js', [JSON.stringify({ ...at, token: token.plaintext, logFile: this.#logFile, clockError })])
-    this.#child.on('message', (event: WorkerEvent) => onEvent(this, event))
+    this.#child.on('message', onEvent)
+    this.#child.on('exit', (_code, signal) => onExit(signal))
   }
 
   /** Lets it go on after it has taken a card. */
-  goOn(): void {
-    if (this.#child.connected) this.#child.send('go')
+  goOn(order: Order = { way: 'complete' }): void {
+    // It may have been killed a moment ago.
+    if (this.#child.connected) this.#child.send(order, () => undefined)
   }
 
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {

@@ -1,26 +1,38 @@
 /** A change of the feed of the board, as far as it is judged. */
 export interface FeedEntry {
+  readonly at: string
   readonly kind: string
   readonly id: string
   readonly action: string
   readonly epoch?: number
+  /** of a failure */
+  readonly attempts?: number
+  readonly reason?: string | null
   readonly token_id: string | null
+  readonly request_id: string | null
   readonly data: any
 }
 
+/** What a worker does with a card that it has taken. `hang`: it stops renewing, waits until it is told to go on, and then tries to complete the card. */
+export type Way = 'complete' | 'fail' | 'ask' | 'hang' | 'die'
+
 /** A line of the log of a worker. */
 export interface WorkerEvent {
-  readonly event: 'idle' | 'refused' | 'taken' | 'renewed' | 'ended'
+  readonly event: 'idle' | 'refused' | 'taken' | 'renewed' | 'hung' | 'ending' | 'ended'
   readonly card: string
   readonly epoch: number
   /** when a claim was taken, and until when it lasts, by the clock of the service that answered */
   readonly from: string
   readonly until: string
-  /** of the first comment, of the renewal and of the completion */
+  /** of the end, and of what comes right before it */
+  readonly way: Way
+  /** of the first comment, of the renewal and of the end */
   readonly statuses: readonly number[]
+  /** of a failure, as it was answered */
+  readonly not_before?: string | null
 }
 
-/** What was done on the board. */
+/** What was done on the board. Cards are completed with a comment that says "done". */
 export interface Run {
   readonly cards: readonly string[]
   /** the tokens with which cards are completed without a claim, and blockers added */
@@ -38,10 +50,24 @@ export interface Run {
 
 /** The violations of a run, from the feed and the log of the workers: nothing here knows how claims are stored or decided. */
 export function violationsOf(run: Run): string[] {
+  const done = new Map<string, number>(run.cards.map((id) => [id, 0]))
+  for (const { kind, action, data } of run.feed)
+    if (kind === 'comment' && action === 'created' && stepIn(data) === 'done') done.set(data.card_id, done.get(data.card_id)! + 1)
+  const counts = [...done].filter(([, count]) => count !== 1).map(([card, count]) => `${card} was done ${count} times`)
+  return [...fencingViolationsOf(run), ...counts]
+}
+
+/** Those violations that are none of the outcome of the cards. */
+export function fencingViolationsOf(run: Run): string[] {
   return [...violationsInFeed(run), ...violationsInLog(run)]
 }
 
-/** Each write of a worker belongs to the last claim before it; nothing blocked is claimed; each card is done once. */
+/** What a comment says. undefined: it was deleted since */
+export function stepIn(data: any): string | undefined {
+  return data === null ? undefined : JSON.parse(data.body).step
+}
+
+/** Each write of a worker belongs to the last claim before it; nothing blocked is claimed; nothing is done after a card is done. */
 function violationsInFeed({ cards, others, blocking, blockers, given, feed }: Run): string[] {
   const found: string[] = []
   const claims = new Map<string, { readonly epoch: number; readonly token: string | null }>()
@@ -57,7 +83,8 @@ function violationsInFeed({ cards, others, blocking, blockers, given, feed }: Ru
         found.push(`${id} was claimed while it was blocked`)
       claims.set(id, { epoch, token: token_id })
     }
-    if (kind !== 'comment' || action !== 'created') continue
+    // A question that was withdrawn has no text any more.
+    if (kind !== 'comment' || action !== 'created' || data === null) continue
     const { step, epoch: stated } = JSON.parse(data.body)
     const card: string = data.card_id
     const holder = claims.get(card)
@@ -66,13 +93,13 @@ function violationsInFeed({ cards, others, blocking, blockers, given, feed }: Ru
     if (done.get(card) !== 0) found.push(`${card}: "${step}" landed after it was done`)
     if (step === 'done') done.set(card, done.get(card)! + 1)
   }
-  for (const [card, count] of done) if (count !== 1) found.push(`${card} was done ${count} times`)
   return found
 }
 
-/** A claim begins after the one before it has run out, by the clock of the service that gives it; what is lost stays lost. */
-function violationsInLog({ log, hasOneClock }: Run): string[] {
+/** A claim begins after the one before it was released or has run out, by the clock of the service that gives it; what is lost stays lost. */
+function violationsInLog({ feed, log, hasOneClock }: Run): string[] {
   const found: string[] = []
+  const released = new Set(feed.filter(({ action }) => action === 'released').map(({ id, epoch }) => `${id} ${epoch}`))
   const claims = new Map<string, { from: number; until: number }>()
   for (const { event, card, epoch, from, until, statuses } of log) {
     const key = `${card} ${epoch}`
@@ -92,8 +119,8 @@ function violationsInLog({ log, hasOneClock }: Run): string[] {
   for (const [key, { from }] of claims) {
     const [card, epoch] = key.split(' ') as [string, string]
     for (const [other, { until }] of claims)
-      if (other.startsWith(`${card} `) && Number(other.slice(card.length)) < Number(epoch) && from < until)
-        found.push(`${card}: epoch ${epoch} began while that before it lasted`)
+      if (!released.has(other) && other.startsWith(`${card} `) && Number(other.slice(card.length)) < Number(epoch) && from < until)
+        found.push(`${card}: epoch ${epoch} began while ${other} lasted`)
   }
   return found
 }

@@ -1,4 +1,5 @@
-// A worker with plain HTTP: it takes a card, says that it begins, renews its claim, and does the card, each with the epoch of its claim.
+// A worker with plain HTTP: it takes a card, says that it begins, renews its claim, and does with the card what the test tells it, each with the
+// epoch of its claim.
 // It knows neither when its claim runs out nor what time it is: its clock is wrong by a day, and it sends that clock as Date.
 import { appendFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
@@ -66,19 +67,33 @@ for (;;) {
 async function work({ id: card, claim: { epoch, expires_at, renewed_at } }) {
   const told = once(process, 'message')
   report({ event: 'taken', card, epoch, from: renewed_at, until: expires_at })
-  await told
+  const [{ way, dies, retry_after }] = await told
   const held = { 'if-claim': String(epoch) }
-  const comment = (step) => ({ body: JSON.stringify({ step, epoch }) })
-  const begun = await insist('POST', `/cards/${card}/comments`, comment('begin'), held)
+  const say = (step) => JSON.stringify({ step, epoch })
+  const begun = await insist('POST', `/cards/${card}/comments`, { body: say('begin') }, held)
   const renewed = await insist('PUT', `/cards/${card}/claim`, { ttl: 10 }, held)
   if (renewed.status === 200) report({ event: 'renewed', card, epoch, until: renewed.body.data.expires_at })
+  if (way === 'die') process.kill(process.pid, 'SIGKILL')
+  if (way === 'hang') {
+    const woken = once(process, 'message')
+    report({ event: 'hung', card, epoch })
+    await woken
+  }
   // Also after a refusal, as a worker that pays no attention to it.
-  const params = { card_id: card }
-  const done = await insist('POST', `/boards/${board}/batch`, {
-    operations: [
-      { operation: 'comments.create', params, body: comment('done'), if_claim: epoch },
-      { operation: 'cards.complete', params, body: { completed: true }, if_claim: epoch },
-    ],
-  })
-  report({ event: 'ended', card, epoch, statuses: [begun, renewed, done].map(({ status }) => status) })
+  const last = () => {
+    if (way === 'fail') return insist('POST', `/cards/${card}/claim/failure`, { reason: `${card} ${epoch}`, retry_after }, held)
+    if (way === 'ask') return insist('POST', `/cards/${card}/claim/question`, { question: say('ask') }, held)
+    const params = { card_id: card }
+    return insist('POST', `/boards/${board}/batch`, {
+      operations: [
+        { operation: 'comments.create', params, body: { body: say('done') }, if_claim: epoch },
+        { operation: 'cards.complete', params, body: { completed: true }, if_claim: epoch },
+      ],
+    })
+  }
+  report({ event: 'ending', card, epoch, way })
+  if (dies) setTimeout(() => process.kill(process.pid, 'SIGKILL'), Math.random() * 10)
+  const ended = await last()
+  const statuses = [begun, renewed, ended].map(({ status }) => status)
+  report({ event: 'ended', card, epoch, way, statuses, not_before: ended.body.data?.not_before })
 }
