@@ -1954,8 +1954,84 @@ export interface ErrorMembers {
   }
 }
 
+type OperationId =
+  | 'account.read'
+  | 'access.evaluate'
+  | 'access.evaluate_all'
+  | 'access.search_action'
+  | 'access.search_resource'
+  | 'members.list'
+  | 'boards.list'
+  | 'boards.create'
+  | 'boards.read'
+  | 'boards.update'
+  | 'boards.set_visibility'
+  | 'boards.delete'
+  | 'board_members.list'
+  | 'boards.assignable'
+  | 'board_members.add'
+  | 'board_members.remove'
+  | 'boards.changes'
+  | 'boards.events'
+  | 'columns.list'
+  | 'columns.read'
+  | 'columns.create'
+  | 'columns.rename'
+  | 'columns.move'
+  | 'columns.archive'
+  | 'columns.restore'
+  | 'cards.list'
+  | 'cards.search'
+  | 'cards.read'
+  | 'cards.create'
+  | 'cards.update'
+  | 'cards.move'
+  | 'cards.complete'
+  | 'cards.archive'
+  | 'cards.restore'
+  | 'cards.delete'
+  | 'cards.assign'
+  | 'cards.unassign'
+  | 'cards.apply_label'
+  | 'cards.remove_label'
+  | 'cards.set_cover'
+  | 'cards.clear_cover'
+  | 'blockers.add'
+  | 'blockers.remove'
+  | 'claims.take_next'
+  | 'claims.take'
+  | 'claims.release'
+  | 'claims.read'
+  | 'claims.fail'
+  | 'claims.ask'
+  | 'cards.answer'
+  | 'cards.retry'
+  | 'labels.list'
+  | 'labels.read'
+  | 'labels.create'
+  | 'labels.update'
+  | 'labels.delete'
+  | 'subtasks.list'
+  | 'subtasks.read'
+  | 'subtasks.create'
+  | 'subtasks.update'
+  | 'subtasks.delete'
+  | 'comments.list'
+  | 'comments.read'
+  | 'comments.create'
+  | 'comments.update'
+  | 'comments.delete'
+  | 'attachments.list'
+  | 'attachments.read'
+  | 'attachments.download'
+  | 'attachments.attach'
+  | 'attachments.detach'
+  | 'files.read'
+  | 'files.update'
+  | 'boards.batch'
+
 /** The operations by id. */
-export const operations = {
+export const operations: Readonly<Record<OperationId, OperationRow>> = {
   'account.read': { method: 'GET', path: '/account', query: ['fields'], result: 'item' },
   'access.evaluate': { method: 'POST', path: '/access/evaluation', query: [], body: ['subject', 'action', 'resource', 'context'], result: 'item' },
   'access.evaluate_all': { method: 'POST', path: '/access/evaluations', query: [], body: ['subject', 'action', 'resource', 'context', 'evaluations', 'options'], result: 'item' },
@@ -2030,4 +2106,4 @@ export const operations = {
   'files.read': { method: 'GET', path: '/files/{file_id}', query: ['fields'], result: 'item' },
   'files.update': { method: 'PATCH', path: '/files/{file_id}', query: ['dry_run'], body: ['visibility'], result: 'item' },
   'boards.batch': { method: 'POST', path: '/boards/{board_id}/batch', query: ['dry_run'], body: ['operations'], result: 'item' },
-} as const satisfies Record<string, OperationRow>
+}
