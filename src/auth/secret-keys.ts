@@ -80,7 +80,7 @@ export class SecretKeys {
     const [, id, body = ''] = SEALED.exec(sealed) ?? []
     const bytes = Buffer.from(body, 'base64url')
     const damaged = new SecretKeyError(`the secret of ${owner} is damaged, or belongs to another record`)
-    // The last character has bits that base64url ignores.
+    // Characters at the end can have bits that base64url ignores.
     if (id === undefined || bytes.toString('base64url') !== body) throw damaged
     const nonce = bytes.subarray(0, NONCE_BYTES)
     const decipher = createDecipheriv(ALGORITHM, this.#keyOf(id), nonce, { authTagLength: TAG_BYTES })

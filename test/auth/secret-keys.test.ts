@@ -49,7 +49,7 @@ describe('a sealed secret', () => {
     ['that is cut to nonce and tag', withBody(bytes.subarray(0, 28)), of(first), DAMAGED],
     ['that is cut to less', withBody(bytes.subarray(0, 20)), of(first), DAMAGED],
     ['with something after it', `${sealed}A`, of(first), DAMAGED],
-    ['with other bits at its end that base64url ignores', sealed.replace(/.$/, nextCharacter), of(first), DAMAGED],
+    ['with another last character', sealed.replace(/.$/, nextCharacter), of(first), DAMAGED],
     ['that is plain', SECRET, of(first), DAMAGED],
     ['that is empty', '', of(first), DAMAGED],
     ['with another key', sealed, of(second), missing(`has only ${idOf(second)}`)],
@@ -69,7 +69,7 @@ describe('a sealed secret', () => {
   })
 })
 
-/** The character with the next value in base64url. Its lowest bit is ignored, if the length of the bytes is not a multiple of three. */
+/** The character of base64url whose lowest bit is the other one. */
 function nextCharacter(last: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   return alphabet[alphabet.indexOf(last) ^ 1]!
