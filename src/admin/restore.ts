@@ -93,7 +93,7 @@ class BackupReader {
     if (!isId('workspace', id)) throw new AdminError('invalid', `${id} is not the id of a workspace`)
     if (this.#workspaces.has(id)) throw new AdminError('invalid', `${id} is in the backup twice`)
     await this.#run.write.put([[keys.restoredWorkspace(id), { workspace_id: id }]])
-    this.#current = await WorkspaceImport.begin(this.#deps, id, this.#schema, this.#counter)
+    this.#current = await WorkspaceImport.begin(this.#deps, id, { schema: this.#schema, records: 'backedUp' }, this.#counter)
     this.#workspaces.set(id, this.#current)
   }
 

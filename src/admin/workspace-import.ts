@@ -15,32 +15,41 @@ import { newId } from '../model/ids.ts'
 const WRITTEN_LAST = /^(workspace|token|membership):/
 const namesBytes = (key: string): boolean => key.startsWith('imported_bytes:')
 
+/** What the lines are. */
+export interface ImportSource {
+  /** the version of the records */
+  readonly schema: number
+  /** which records there may be: those of an export or of a backup */
+  readonly records: 'workspace' | 'backedUp'
+}
+
 /** Writes the lines of one workspace. Nothing of it is accessible before {@link WorkspaceImport.publish}. */
 export class WorkspaceImport {
   readonly #deps: AdminDeps
   readonly #workspaceId: string
   readonly #write: StagedWrite
   readonly #schema: number
+  readonly #records: ImportSource['records']
   readonly #counter: TransferCounter
   readonly #bytes: ReceivedBytes
   readonly #deferred: [string, Value][] = []
   readonly #omitted: string[] = []
 
-  private constructor(deps: AdminDeps, workspaceId: string, write: StagedWrite, schema: number, counter: TransferCounter) {
+  private constructor(deps: AdminDeps, workspaceId: string, write: StagedWrite, { schema, records }: ImportSource, counter: TransferCounter) {
     this.#deps = deps
     this.#workspaceId = workspaceId
     this.#write = write
     this.#schema = schema
+    this.#records = records
     this.#counter = counter
     this.#bytes = new ReceivedBytes(deps, write, counter)
   }
 
   /**
    * Begins an import. One in progress is no longer the current one, and what it has written is removed.
-   * @param schema the version of the records
    * @throws {AdminError} `conflict` if the workspace exists
    */
-  static async begin(deps: AdminDeps, workspaceId: string, schema: number, counter: TransferCounter): Promise<WorkspaceImport> {
+  static async begin(deps: AdminDeps, workspaceId: string, source: ImportSource, counter: TransferCounter): Promise<WorkspaceImport> {
     const outdated = `another import of ${workspaceId} has begun or finished`
     const write = await StagedWrite.begin(deps, { partition: workspaceId, marker: keys.importing(), outdated }, async (tx) => {
       if ((await tx.get(keys.workspace())) !== undefined) throw new AdminError('conflict', `workspace ${workspaceId} already exists`)
@@ -49,7 +58,7 @@ export class WorkspaceImport {
       if (error instanceof AdminError) await register(deps, workspaceId)
       throw error
     })
-    const begun = new WorkspaceImport(deps, workspaceId, write, schema, counter)
+    const begun = new WorkspaceImport(deps, workspaceId, write, source, counter)
     await begun.clear()
     return begun
   }
@@ -66,7 +75,7 @@ export class WorkspaceImport {
     else if ('omitted' in line) this.#omit(line)
     else if ('key' in line)
       for (const [key, value] of bringForward(line.key, line.value, this.#schema))
-        written = (await this.#addRecord(key, readRecord('workspace', key, value))) || written
+        written = (await this.#addRecord(key, readRecord(this.#records, key, value))) || written
     else throw new AdminError('invalid', `${JSON.stringify(line)} is not a line of a workspace`)
     return written
   }

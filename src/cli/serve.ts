@@ -125,6 +125,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     rateLimits: config.rateLimits ? { quotas: { ...defaultRates, token: config.tokenRate, workspace: config.workspaceRate } } : undefined,
     counters,
     mail,
+    webhookTargets: config.webhookTargets,
     decisionLog,
     audit,
     sinks: [
@@ -135,6 +136,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
       },
     ],
   })
+  metrics?.watchDeliveries(() => app.deliverer.counts)
   onStop(() => Promise.all([app.services.usage.flush(), audit.flush()]))
   onStop(() => rpcServer.close())
   let url: string | undefined
@@ -157,7 +159,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     onStop(() => server.close())
     log.info(`metrics are served at ${server.url}/metrics`)
   }
-  onStop(() => garbageCollector.stop())
+  onStop(() => Promise.all([garbageCollector.stop(), app.deliverer.stop()]))
   const listener = await startListener(app.h3, config)
   onStop(() => listener.close())
   onStop(async () => app.stop())
@@ -165,6 +167,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   url = listener.url
   if (config.policies !== undefined) await reloadSignal?.serve(app, { folder: config.policies, files: policyFiles }, log, metrics)
   void garbageCollector.start()
+  app.deliverer.start()
   serving = true
   announceWorker(listener.port, metrics)
   if (isFirstProcess()) announce({ config, url: listener.url, storage: storage.kind, app, contents, secretKeys }, log)

@@ -30,7 +30,7 @@ export interface CallRequest {
 /** Where calls come from: the API below /v1, the pages of the web app, or an operator who acts as a member. */
 export interface Surface {
   /** what a decision record has of it; undefined: the API, whose calls the rate limits count */
-  readonly name: 'web_app' | 'operator' | undefined
+  readonly name: 'web_app' | 'operator' | 'webhook' | undefined
   /** @throws {ApiError} `unauthorized` */
   identify(services: Services, request: CallRequest): Principal
   /** whether the calls count for the audit trail and the metrics */

@@ -11,7 +11,7 @@ type Given = Pick<OperationRequest, 'tx' | 'params' | 'query' | 'body'> &
 /** What only a request can do. */
 export type Abilities = Pick<OperationRequest, 'evaluate' | 'findActions' | 'findResources' | 'perform' | 'examine'>
 
-type UnitServices = Pick<Services, 'engine' | 'clock' | 'random' | 'batch'>
+type UnitServices = Pick<Services, 'engine' | 'clock' | 'random' | 'batch'> & Partial<Pick<Services, 'webhooks'>>
 
 /**
  * The unit that an operation is called with. Requests, the operations of a batch, evaluations and the questions of operators all have
@@ -51,6 +51,10 @@ export class Unit implements OperationRequest {
 
   get batch(): number {
     return this.#services.batch ?? limits.batch
+  }
+
+  get webhooks(): OperationRequest['webhooks'] {
+    return this.#services.webhooks ?? refuse()
   }
 
   get holds(): OperationRequest['holds'] {

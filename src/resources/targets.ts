@@ -128,6 +128,19 @@ export const attachmentTarget = target(
   }),
 )
 
+/** The webhook of `webhook_id`, with how far its deliveries are. */
+export const webhookTarget = target(
+  ({ webhook_id }, at, { userId }) => {
+    const id = idOf('webhook', webhook_id)
+    return [keys.webhook(id), ...boardOf(at, userId), keys.webhookProgress(id)]
+  },
+  ([record, board, boardMember, progress]) => ({
+    webhook: requireFound(record),
+    progress: requireFound(progress),
+    ...toBoard([board, boardMember]),
+  }),
+)
+
 /** The file of `file_id`. */
 export const fileTarget = target(
   ({ file_id }, at, { userId }) => fileReads(keys.file(idOf('file', file_id)), at, userId),

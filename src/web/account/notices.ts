@@ -9,7 +9,7 @@ import { html } from '../html.ts'
 import { renderTime } from '../times.ts'
 import type { Page, PageContext, Visit } from '../page-context.ts'
 
-/** What each kind of notice says. @param name that of the token or passkey */
+/** What each kind of notice says. @param name that of the token or passkey, or the host of the webhook */
 const sentences: Readonly<Record<NoticeKind, (name: string) => string>> = {
   new_sign_in: () => 'Someone signed in from a browser that was not known before.',
   token_created: (name) => `The token "${name}" was created.`,
@@ -20,6 +20,7 @@ const sentences: Readonly<Record<NoticeKind, (name: string) => string>> = {
   recovery_code_used: () => 'A recovery code was used to sign in.',
   passkey_added: (name) => `The passkey "${name}" was added to your account.`,
   passkey_removed: (name) => `The passkey "${name}" was removed from your account.`,
+  webhook_disabled: (name) => `Your webhook to ${name} was disabled: it could not be delivered. The page of its board says why.`,
 }
 
 /** The notices of a person, above each page until they dismiss them: one line, which opens. */

@@ -1,0 +1,15 @@
+import type { RandomSource } from '../../model/ids.ts'
+import type { Delivery, WebhookRecord } from '../../model/webhook.ts'
+import type { Transaction } from '../../store/transaction.ts'
+
+/** What webhooks need beside the records of their workspace: it is the service's, and no operation decides with it. */
+export interface WebhookAbilities {
+  /** What is wrong with an address, before any name is looked up; undefined: nothing. */
+  refusalOf(url: string): string | undefined
+  /** Makes a secret, and seals it for the record of a webhook. @throws {ApiError} `unavailable` if the service has no key */
+  newSecret(tx: Transaction, webhookId: string, random: RandomSource): Promise<{ readonly secret: string; readonly sealed: string }>
+  /** Remembers that a workspace has webhooks, so that they are found after a start. It may be repeated. @throws {StorageUnavailable} */
+  register(workspaceId: string): Promise<void>
+  /** Sends a delivery without entries, and notes what was answered. It never throws for what the receiver does. */
+  sendTest(workspaceId: string, webhook: WebhookRecord): Promise<Delivery>
+}

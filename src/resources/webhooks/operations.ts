@@ -1,0 +1,242 @@
+import { z } from 'zod'
+import { cursorOf, encodeCursor, listPage, pageQuery } from '../../listing/pages.ts'
+import { invalidMember } from '../../model/validation.ts'
+import { documented } from '../../model/fields.ts'
+import { DAY, timestamp } from '../../model/time.ts'
+import {
+  delivery,
+  webhook,
+  webhookKinds,
+  webhookUrl,
+  WORKS,
+  type Webhook,
+  type WebhookProgress,
+  type WebhookRecord,
+} from '../../model/webhook.ts'
+import { newId } from '../../model/ids.ts'
+import { indexes } from '../../store/indexes.ts'
+import { keys } from '../../store/keys.ts'
+import type { Transaction } from '../../store/transaction.ts'
+import { CHANGES, cursorAtEnd, endOfChanges } from '../changes/feed.ts'
+import { atLeastOne, deleted, isDryRun, operation, type OperationRequest } from '../operation.ts'
+import { parentBoard, webhookTarget } from '../targets.ts'
+import { deletedResult } from '../writes.ts'
+import { removeDeliveries } from './removal.ts'
+
+const NOW = 'now'
+const after = documented(z.union([z.literal(NOW), cursorOf(CHANGES)]), {
+  description: 'Where deliveries begin: a cursor of the feed of the board, or `now`.',
+})
+const url = documented(webhookUrl.min(1), { format: 'uri' })
+
+const webhookCreate = z.strictObject({ url, kinds: webhookKinds.nullable().default(null), after: after.default(NOW) })
+const webhookUpdate = z
+  .strictObject({ url, kinds: webhookKinds.nullable(), enabled: z.boolean(), after: after })
+  .partial()
+  .refine((body) => body.after === undefined || body.enabled === true, { path: ['after'], message: 'only beside "enabled": true' })
+
+const secret = documented(z.string(), {
+  description: 'The secret that signs deliveries. It is shown once: the answer to a repetition with the same Idempotency-Key has null.',
+  maxLength: 100,
+}).nullable()
+/** A webhook with its secret. */
+export const webhookWithSecret = documented(webhook.extend({ secret }), {
+  id: 'WebhookWithSecret',
+  description: 'A webhook with its secret, which is shown once.',
+})
+
+/** Where deliveries begin. @param after a position in the feed, or {@link NOW} */
+async function placeOf(tx: Transaction, boardId: string, after: string): Promise<string> {
+  if (after !== NOW) return encodeCursor(CHANGES, after)
+  const { index, options } = endOfChanges(boardId)
+  return cursorAtEnd(tx, boardId, (await tx.range(index, options)).entries)
+}
+
+const DISABLED = { ...WORKS, state: 'disabled', reason: 'It was disabled by its creator.' } as const
+/** What a dry run of a test answers. */
+const NOT_SENT = { id: '', entries: 0, status: null, duration_ms: 0, error: 'not sent: this is a dry run' } as const
+
+function toWebhook(
+  { id, board_id, creator_id, url, kinds, created_at, updated_at }: WebhookRecord,
+  { state, reason, cursor, failing_since }: WebhookProgress,
+): Webhook {
+  return { id, board_id, creator_id, url, kinds, state, reason, cursor, failing_since, created_at, updated_at }
+}
+
+/** @throws {ApiError} `validation_failed` */
+function requireUrl({ webhooks }: Pick<OperationRequest, 'webhooks'>, url: string): void {
+  const refusal = webhooks.refusalOf(url)
+  if (refusal !== undefined) throw invalidMember('url', refusal)
+}
+
+/** Webhooks of a board (api: Contract 4, "Webhooks"; row X12). */
+export const webhookOperations = [
+  operation({
+    id: 'webhooks.list',
+    method: 'GET',
+    path: '/boards/{board_id}/webhooks',
+    summary: 'Lists the webhooks of a board, oldest first.',
+    needs: ['read', 'Webhook'],
+    row: 'X12',
+    query: z.strictObject(pageQuery('webhooks.list')),
+    data: z.array(webhook),
+    target: parentBoard,
+    async run({ tx, query }, { board }) {
+      const page = await listPage(tx, 'webhooks.list', indexes.webhooks(board.id), query)
+      const progress = await tx.read(page.data.map(({ id }) => keys.webhookProgress(id)))
+      return { ...page, data: page.data.map((one, i) => toWebhook(one, progress[i]!)) }
+    },
+  }),
+
+  operation({
+    id: 'webhooks.read',
+    method: 'GET',
+    path: '/webhooks/{webhook_id}',
+    summary: 'Returns a webhook, and how far its deliveries are.',
+    needs: ['read', 'Webhook'],
+    row: 'X12',
+    entity: undefined,
+    data: webhook,
+    target: webhookTarget,
+    run: (_request, loaded) => ({ data: toWebhook(loaded.webhook, loaded.progress) }),
+  }),
+
+  operation({
+    id: 'webhooks.create',
+    method: 'POST',
+    path: '/boards/{board_id}/webhooks',
+    summary: 'Creates a webhook: the changes of the board are sent to a URL, as far as you may read them. Its secret is shown once.',
+    needs: ['create', 'Webhook'],
+    row: 'X12',
+    body: webhookCreate,
+    data: webhookWithSecret,
+    status: 201,
+    capacity: ['webhooksPerBoard', indexes.webhooks],
+    example: { body: { url: 'https://ci.example/hooks/lanekeeper', kinds: ['card', 'work'] } },
+    target: parentBoard,
+    async run(request, { board }) {
+      const { tx, random, clock, caller, body, webhooks } = request
+      requireUrl(request, body.url)
+      if (!isDryRun(request)) await webhooks.register(caller.workspaceId)
+      const id = newId('webhook', random)
+      const made = await webhooks.newSecret(tx, id, random)
+      const now = timestamp(clock)
+      const record: WebhookRecord = {
+        id,
+        board_id: board.id,
+        creator_id: caller.userId,
+        url: body.url,
+        kinds: body.kinds,
+        secret: made.sealed,
+        old_secret: null,
+        created_at: now,
+        updated_at: now,
+      }
+      const cursor = await placeOf(tx, board.id, body.after)
+      const progress: WebhookProgress = { webhook_id: id, board_id: board.id, cursor, delivered_to: cursor, ...WORKS }
+      tx.create(keys.webhook(id), record)
+      tx.create(keys.webhookProgress(id), progress)
+      const data = { ...toWebhook(record, progress), secret: made.secret }
+      return { data, remembered: { ...data, secret: null }, location: `/webhooks/${id}`, entity: null }
+    },
+  }),
+
+  operation({
+    id: 'webhooks.update',
+    method: 'PATCH',
+    path: '/webhooks/{webhook_id}',
+    summary: 'Changes where a webhook sends, what it sends, or whether it does. Only its creator can.',
+    needs: ['update', 'Webhook'],
+    row: 'X12',
+    entity: undefined,
+    body: atLeastOne(webhookUpdate),
+    data: webhook,
+    example: { body: { enabled: false } },
+    target: webhookTarget,
+    async run(request, loaded) {
+      const { tx, clock, body, webhooks, caller } = request
+      const { url, kinds, enabled, after } = body
+      if (url !== undefined) requireUrl(request, url)
+      const record = { ...loaded.webhook, ...(url !== undefined && { url }), ...(kinds !== undefined && { kinds }) }
+      if (url !== undefined || kinds !== undefined) tx.put(keys.webhook(record.id), { ...record, updated_at: timestamp(clock) })
+      if (enabled === undefined && url === undefined) return { data: toWebhook(record, loaded.progress) }
+      const place = after === undefined ? undefined : await placeOf(tx, record.board_id, after)
+      const changed: WebhookProgress = {
+        ...loaded.progress,
+        // Another receiver is tried at once.
+        ...(enabled === undefined ? { next_at: null } : enabled ? WORKS : DISABLED),
+        ...(place !== undefined && { cursor: place, delivered_to: place }),
+      }
+      tx.put(keys.webhookProgress(record.id), changed)
+      if (!isDryRun(request)) await webhooks.register(caller.workspaceId)
+      return { data: toWebhook(record, changed) }
+    },
+  }),
+
+  operation({
+    id: 'webhooks.delete',
+    method: 'DELETE',
+    path: '/webhooks/{webhook_id}',
+    summary: 'Deletes a webhook. Its creator can, and who may delete the board.',
+    needs: ['delete', 'Webhook'],
+    row: 'X12',
+    entity: undefined,
+    data: deleted,
+    target: webhookTarget,
+    async run({ tx }, { webhook: { id } }) {
+      await removeDeliveries(tx, id)
+      tx.remove(keys.webhook(id))
+      return deletedResult(id)
+    },
+  }),
+
+  operation({
+    id: 'webhooks.rotate_secret',
+    method: 'POST',
+    path: '/webhooks/{webhook_id}/secret',
+    summary: 'Makes a new secret, which is shown once. The old one signs too for 24 hours.',
+    needs: ['rotate_secret', 'Webhook'],
+    row: 'X12',
+    entity: undefined,
+    data: webhookWithSecret,
+    target: webhookTarget,
+    async run({ tx, clock, random, webhooks }, { webhook: before, progress }) {
+      const { secret, sealed } = await webhooks.newSecret(tx, before.id, random)
+      const until = timestamp(() => clock() + DAY)
+      const record = { ...before, secret: sealed, old_secret: { secret: before.secret, until }, updated_at: timestamp(clock) }
+      tx.put(keys.webhook(record.id), record)
+      const data = { ...toWebhook(record, progress), secret }
+      return { data, remembered: { ...data, secret: null } }
+    },
+  }),
+
+  operation({
+    id: 'webhooks.test',
+    method: 'POST',
+    path: '/webhooks/{webhook_id}/test',
+    summary: 'Sends a delivery without entries now, and returns what was answered.',
+    needs: ['test', 'Webhook'],
+    row: 'X12',
+    entity: undefined,
+    data: delivery,
+    target: webhookTarget,
+    async run(request, { webhook: tested }) {
+      if (isDryRun(request)) return { data: { ...NOT_SENT, at: timestamp(request.clock) } }
+      return { data: await request.webhooks.sendTest(request.caller.workspaceId, tested) }
+    },
+  }),
+
+  operation({
+    id: 'webhooks.deliveries',
+    method: 'GET',
+    path: '/webhooks/{webhook_id}/deliveries',
+    summary: 'Lists the last attempts to deliver, the newest first.',
+    needs: ['read', 'Webhook'],
+    row: 'X12',
+    data: z.array(delivery),
+    target: webhookTarget,
+    async run({ tx }, { webhook: { id } }) {
+      return { data: (await tx.get(keys.webhookDeliveries(id)))?.deliveries ?? [], nextCursor: null }
+    },
+  }),
+]

@@ -1,0 +1,56 @@
+import { SecretKeyError } from '../auth/secret-keys.ts'
+import { ApiError } from '../model/errors.ts'
+import type { WebhookAbilities } from '../resources/webhooks/abilities.ts'
+import { GLOBAL, keys } from '../store/keys.ts'
+import type { Transaction } from '../store/transaction.ts'
+import { transact } from '../store/transact.ts'
+import type { Attempts } from './attempts.ts'
+import { newSecret } from './signature.ts'
+import type { Targets } from './targets.ts'
+
+/** What the operations on webhooks need of the service. */
+export interface AbilityDeps {
+  readonly attempts: Attempts
+  readonly targets: Targets
+  /** seals a secret for a record, in the commit that stores it. @throws {SecretKeyError} */
+  readonly seal: (tx: Transaction, text: string, owner: string) => Promise<string>
+  /** looks for webhooks that were created or enabled */
+  readonly lookAgain: () => void
+}
+
+/** Makes what the operations on webhooks need. */
+export function webhookAbilities({ attempts, targets, seal, lookAgain }: AbilityDeps): WebhookAbilities {
+  const store = () => attempts.services().store
+  return {
+    refusalOf: (url) => targets.check(url),
+    async newSecret(tx, webhookId, random) {
+      const secret = newSecret(random)
+      try {
+        return { secret, sealed: await seal(tx, secret, keys.webhook(webhookId)) }
+      } catch (error) {
+        if (!(error instanceof SecretKeyError)) throw error
+        attempts.services().log.error({ event: 'secrets.unusable', reason: error.message }, 'a webhook cannot be created')
+        throw new ApiError('unavailable', { message: NO_KEY })
+      }
+    },
+    async register(workspaceId) {
+      await transact(store(), GLOBAL, attempts.random, async (tx) => {
+        const key = keys.webhookWorkspace(workspaceId)
+        if ((await tx.get(key)) === undefined) tx.put(key, { id: workspaceId })
+      })
+      // After the commit of the request: soon enough, because it looks from time to time as well.
+      setImmediate(lookAgain)
+    },
+    async sendTest(workspaceId, webhook) {
+      const attempt = await attempts.sendTest(workspaceId, webhook)
+      if (attempt === undefined) throw new ApiError('unavailable', { members: { outcome: 'unknown' } })
+      const { delivery } = attempt
+      await transact(store(), workspaceId, attempts.random, async (tx) => {
+        if ((await tx.get(keys.webhook(webhook.id))) !== undefined) await attempts.remember(tx, webhook.id, delivery)
+      })
+      return delivery
+    },
+  }
+}
+
+const NO_KEY = 'The service has no key for the secrets of webhooks: the operator has to set LANEKEEPER_SECRET_KEY.'

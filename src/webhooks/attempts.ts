@@ -1,0 +1,166 @@
+import { SecretKeyError } from '../auth/secret-keys.ts'
+import { sha256Hex } from '../auth/secrets.ts'
+import type { Services } from '../http/services.ts'
+import { newId, type RandomSource } from '../model/ids.ts'
+import { limits } from '../model/limits.ts'
+import { timestamp } from '../model/time.ts'
+import type { Delivery, WebhookRecord } from '../model/webhook.ts'
+import { keys } from '../store/keys.ts'
+import type { Transaction } from '../store/transaction.ts'
+import { Semaphore } from '../store/semaphore.ts'
+import { send as sendTo, type Answer } from './send.ts'
+import { sign } from './signature.ts'
+import type { Targets } from './targets.ts'
+
+/** How many deliveries are under way at once, and of one workspace (api: Contract 4, number 11). */
+const [AT_ONCE, OF_WORKSPACE] = [50, 5]
+
+/** What deliveries need. */
+export interface DeliveryDeps {
+  readonly services: () => Services
+  readonly random: RandomSource
+  readonly targets: Targets
+  /** opens a secret that is sealed for a record. @throws {SecretKeyError} */
+  readonly open: (sealed: string, owner: string) => string
+  /** tells the creator of a webhook that it was disabled; it does not throw */
+  readonly notify: (webhook: WebhookRecord) => Promise<void>
+  /** sends; another function is for tests only */
+  readonly send?: typeof sendTo | undefined
+}
+
+/** The attempts of this process that were made. */
+export interface DeliveryCounts {
+  readonly delivered: number
+  readonly failed: number
+}
+
+/** What is sent. */
+export interface Outgoing {
+  readonly body: string
+  /** the `webhook-id` */
+  readonly id: string
+  /** how many entries of the feed it has */
+  readonly entries: number
+}
+
+/** An attempt that was made. */
+export interface Attempt {
+  readonly delivery: Delivery
+  /** what the receiver has asked for, in seconds */
+  readonly retryAfter?: number | undefined
+}
+
+/** The `webhook-id` of some changes after a place: the same for each attempt at them, and another one for more or fewer. */
+export function deliveryId({ id }: Pick<WebhookRecord, 'id'>, after: string, count: number): string {
+  return `msg_${sha256Hex(`${id} ${after} ${count}`).slice(0, 32)}`
+}
+
+/** Whether a receiver has taken a delivery. */
+export function isSuccess({ status }: Pick<Delivery, 'status'>): boolean {
+  return status !== null && status >= 200 && status < 300
+}
+
+/** Sends deliveries, so many at once that no receiver takes the places of all others. */
+export class Attempts {
+  readonly #deps: DeliveryDeps
+  readonly #all = new Semaphore(AT_ONCE)
+  readonly #byWorkspace = new Map<string, Semaphore>()
+  readonly #counts = { delivered: 0, failed: 0 }
+
+  constructor(deps: DeliveryDeps) {
+    this.#deps = deps
+  }
+
+  /** What was counted since the start. Tests of a receiver count too. */
+  get counts(): DeliveryCounts {
+    return { ...this.#counts }
+  }
+
+  get services(): DeliveryDeps['services'] {
+    return this.#deps.services
+  }
+
+  get random(): RandomSource {
+    return this.#deps.random
+  }
+
+  get notify(): DeliveryDeps['notify'] {
+    return this.#deps.notify
+  }
+
+  /** Adds an attempt to those of a webhook. */
+  async remember(tx: Transaction, webhookId: string, delivery: Delivery): Promise<void> {
+    const before = await tx.get(keys.webhookDeliveries(webhookId))
+    const deliveries = [delivery, ...(before?.deliveries ?? [])].slice(0, limits.deliveriesKept)
+    tx.put(keys.webhookDeliveries(webhookId), { webhook_id: webhookId, deliveries })
+  }
+
+  /** @returns undefined if the signal came before there was an answer: nothing is known of the attempt then */
+  async send(workspaceId: string, webhook: WebhookRecord, outgoing: Outgoing, signal: AbortSignal): Promise<Attempt | undefined> {
+    const own = this.#byWorkspace.get(workspaceId) ?? new Semaphore(OF_WORKSPACE)
+    this.#byWorkspace.set(workspaceId, own)
+    // First that of the workspace: one that waits for it holds none of the places of others.
+    await own.acquire()
+    try {
+      await this.#all.acquire()
+      try {
+        return signal.aborted ? undefined : await this.#send(webhook, outgoing, signal)
+      } finally {
+        this.#all.release()
+      }
+    } finally {
+      own.release()
+    }
+  }
+
+  /** Sends a delivery without entries. @returns undefined if the service stops */
+  async sendTest(workspaceId: string, webhook: WebhookRecord): Promise<Attempt | undefined> {
+    const { services, random } = this.#deps
+    const id = `msg_${newId('webhook', random).slice(4)}`
+    const { board_id, id: webhook_id } = webhook
+    const at = timestamp(services().clock)
+    const data = { webhook_id, board_id, after: null, next: null, entries: [] }
+    const body = JSON.stringify({ type: 'board.changed', timestamp: at, data })
+    return this.send(workspaceId, webhook, { body, id, entries: 0 }, services().stopping ?? NEVER)
+  }
+
+  async #send(webhook: WebhookRecord, { body, id, entries }: Outgoing, signal: AbortSignal): Promise<Attempt | undefined> {
+    const { services, targets, send = sendTo } = this.#deps
+    const { clock } = services()
+    const at = timestamp(clock)
+    const begun = performance.now()
+    const made = (answer: Answer | { readonly error: string }): Attempt => {
+      const { status = null, error = null, retryAfter } = answer as Partial<Answer> & { readonly error?: string }
+      const sent: Delivery = { id, at, entries, status, duration_ms: Math.round(performance.now() - begun), error }
+      this.#counts[isSuccess(sent) ? 'delivered' : 'failed']++
+      return { delivery: sent, retryAfter }
+    }
+    const found = await targets.resolve(webhook.url, signal)
+    if ('error' in found) return signal.aborted ? undefined : made(found)
+    const secrets = this.#secretsOf(webhook)
+    if (secrets === undefined) return made({ error: 'secret not readable' })
+    const headers = sign({ secrets, id, timestamp: Math.floor(clock() / 1000), body })
+    const answer = await send(
+      { url: webhook.url, address: found.address, body, headers: { ...headers, 'user-agent': 'Lanekeeper' }, signal },
+      { clock },
+    )
+    return 'error' in answer && signal.aborted ? undefined : made(answer)
+  }
+
+  /** @returns undefined if they cannot be opened: the operator has to state their key */
+  #secretsOf({ id, secret, old_secret }: WebhookRecord): readonly [string, ...string[]] | undefined {
+    const { services, open } = this.#deps
+    const { clock, log } = services()
+    const owner = keys.webhook(id)
+    try {
+      const old = old_secret !== null && clock() < Date.parse(old_secret.until) ? [open(old_secret.secret, owner)] : []
+      return [open(secret, owner), ...old]
+    } catch (error) {
+      if (!(error instanceof SecretKeyError)) throw error
+      log.error({ event: 'secrets.unusable', webhook_id: id, reason: error.message }, 'a webhook cannot be signed')
+      return undefined
+    }
+  }
+}
+
+const NEVER = new AbortController().signal

@@ -1,0 +1,150 @@
+import { ApiError } from '../model/errors.ts'
+import { limits } from '../model/limits.ts'
+import { timestamp } from '../model/time.ts'
+import { isFollowing, WORKS, type Delivery, type WebhookProgress, type WebhookRecord } from '../model/webhook.ts'
+import { indexes } from '../store/indexes.ts'
+import { keys } from '../store/keys.ts'
+import { transact } from '../store/transact.ts'
+import { deliveryId, isSuccess, type Attempts } from './attempts.ts'
+import { bodyOf, fittingCount, isWanted, readFeed, type FeedPart } from './feed.ts'
+import { delayAfter, MAX_FAILING } from './schedule.ts'
+import { Watch } from './watch.ts'
+
+/** How long a follower waits for a change before it looks again, in milliseconds: a hint can be lost. */
+const IDLE = 30_000
+
+/** What a webhook has come to. */
+type Changes = Partial<Omit<WebhookProgress, 'webhook_id' | 'board_id'>>
+
+/** When a follower ends. */
+export interface Ends {
+  /** no further delivery begins */
+  readonly stop: AbortSignal
+  /** the delivery that is under way is not waited for any more */
+  readonly cut: AbortSignal
+}
+
+/**
+ * Follows the feed of the board of one webhook, and sends what is new in it: one delivery after the other (api: Contract 4, numbers 8 to 10).
+ * Its place is stored, and nothing else: what is sent is read when it is sent, as its creator may read it then.
+ */
+export class Follower {
+  readonly #workspaceId: string
+  readonly #id: string
+  readonly #attempts: Attempts
+  readonly #ends: Ends
+  readonly #watch: Watch
+  /** when the oldest change was made that is not delivered; undefined: none is known */
+  waitingSince: string | undefined
+
+  constructor(workspaceId: string, id: string, attempts: Attempts, ends: Ends) {
+    this.#workspaceId = workspaceId
+    this.#id = id
+    this.#attempts = attempts
+    this.#ends = ends
+    this.#watch = new Watch(ends.stop)
+  }
+
+  /** Looks again now: something of the webhook may have changed. */
+  lookAgain(): void {
+    this.#watch.hint()
+  }
+
+  /** Delivers until the webhook ends, or the signal comes. */
+  async run(): Promise<void> {
+    let isWatching = false
+    try {
+      while (!this.#ends.stop.aborted) {
+        const next = await this.#step()
+        if (next === 'ended') return
+        if (!isWatching) this.#watch.begin(this.#attempts.services().store, this.#workspaceId, indexes.changes(next.boardId).name)
+        // What came before the watch began is found by the next step.
+        else if (next.wait > 0) await this.#watch.wait(Math.min(next.wait, IDLE))
+        isWatching = true
+      }
+    } finally {
+      this.#watch.end()
+    }
+  }
+
+  /** @returns how long to wait, in milliseconds; 0: there may be more */
+  async #step(): Promise<'ended' | { readonly wait: number; readonly boardId: string }> {
+    const { services, random } = this.#attempts
+    const { store, clock } = services()
+    const [webhook, progress] = await transact(store, this.#workspaceId, random, (tx) =>
+      tx.read([keys.webhook(this.#id), keys.webhookProgress(this.#id)]),
+    )
+    if (webhook === undefined || progress === undefined || !isFollowing(progress)) return 'ended'
+    const at = (wait: number) => ({ wait, boardId: webhook.board_id })
+    if (progress.next_at !== null && clock() < Date.parse(progress.next_at)) return at(Date.parse(progress.next_at) - clock())
+    const part = await readFeed(services(), this.#workspaceId, webhook, progress.cursor, progress.begun ?? limits.pageSize.max)
+    if (part instanceof ApiError) return (await this.#refused(webhook, progress, part)) ? 'ended' : at(IDLE)
+    this.waitingSince = part.entries.find((entry) => isWanted(entry, webhook.kinds))?.at
+    if (part.entries.length === 0) return at(IDLE)
+    const count = progress.begun ?? fittingCount(part.entries, webhook.kinds)
+    if (part.entries.every((entry) => !isWanted(entry, webhook.kinds))) await this.#save(webhook, progress, { cursor: part.next, begun: null })
+    // Before it is sent: after a crash, a repetition has the same changes and the same id.
+    else if (progress.begun === null) await this.#save(webhook, progress, { begun: count })
+    else await this.#deliver(webhook, { ...progress, begun: progress.begun }, part)
+    return at(0)
+  }
+
+  async #deliver(webhook: WebhookRecord, progress: WebhookProgress & { readonly begun: number }, part: FeedPart): Promise<void> {
+    const { cursor, begun, delivered_to } = progress
+    const entries = part.entries.filter((entry) => isWanted(entry, webhook.kinds))
+    const body = bodyOf(webhook, { after: delivered_to, next: part.next }, entries)
+    const outgoing = { body, id: deliveryId(webhook, cursor, begun), entries: entries.length }
+    const attempt = await this.#attempts.send(this.#workspaceId, webhook, outgoing, this.#ends.cut)
+    if (attempt === undefined) return
+    const { delivery, retryAfter } = attempt
+    const done = { ...WORKS, cursor: part.next, delivered_to: part.next }
+    await this.#save(webhook, progress, isSuccess(delivery) ? done : this.#failed(progress, delivery, retryAfter), delivery)
+  }
+
+  /** What a failure changes. */
+  #failed({ failures: before, failing_since }: WebhookProgress, { status, error }: Delivery, retryAfter: number | undefined): Changes {
+    const { services, random } = this.#attempts
+    const now = services().clock()
+    const said = error ?? `The receiver answered ${status}.`
+    if (status === 410) return { ...WORKS, state: 'disabled', reason: 'The receiver answered 410: it does not exist any more.' }
+    const since = failing_since ?? timestamp(() => now)
+    if (now - Date.parse(since) >= MAX_FAILING)
+      return { ...WORKS, state: 'disabled', failing_since: since, reason: `It has failed for three days. ${said}` }
+    const failures = before + 1
+    const next_at = timestamp(() => now + delayAfter(failures, random, retryAfter))
+    return { state: 'failing', reason: said, failing_since: since, failures, next_at }
+  }
+
+  /** The feed cannot be read. @returns whether the webhook ends with that */
+  async #refused(webhook: WebhookRecord, progress: WebhookProgress, { code }: ApiError): Promise<boolean> {
+    const end = ENDS[code]
+    if (end !== undefined) await this.#save(webhook, progress, { ...WORKS, ...end })
+    return end !== undefined
+  }
+
+  /** Stores what has changed, unless a person has set the webhook to another place since. */
+  async #save(webhook: WebhookRecord, known: WebhookProgress, changes: Changes, delivery?: Delivery): Promise<void> {
+    const { services, random, notify } = this.#attempts
+    const isEnd = await transact(services().store, this.#workspaceId, random, async (tx) => {
+      const [stored, progress] = await tx.read([keys.webhook(this.#id), keys.webhookProgress(this.#id)])
+      if (stored === undefined || progress === undefined) return false
+      if (delivery !== undefined) await this.#attempts.remember(tx, this.#id, delivery)
+      if (progress.cursor !== known.cursor) return false
+      const { cursor, delivered_to } = changes
+      // What was delivered is delivered, also if a person has disabled it meanwhile.
+      if (isFollowing(progress)) tx.put(keys.webhookProgress(this.#id), { ...progress, ...changes })
+      else if (cursor !== undefined && delivered_to !== undefined)
+        tx.put(keys.webhookProgress(this.#id), { ...progress, cursor, delivered_to, begun: null })
+      return isFollowing(progress) && changes.state === 'disabled'
+    })
+    if (isEnd) await notify(webhook)
+  }
+}
+
+/** The errors of a read that end a webhook. Others pass. */
+const ENDS: Readonly<Partial<Record<ApiError['code'], Changes>>> = {
+  not_found: { state: 'suspended', reason: 'Its creator may not read the board any more.' },
+  forbidden: { state: 'suspended', reason: 'Its creator may not read the board any more.' },
+  unauthorized: { state: 'suspended', reason: 'Its creator is no member of the workspace any more.' },
+  cursor_expired: { state: 'disabled', reason: 'The feed does not keep the changes after its cursor any more.' },
+}
