@@ -15,6 +15,7 @@ import { sampleLog } from './http/sampled-log.ts'
 import type { Services } from './http/services.ts'
 import type { SendMail } from './mail/mailer.ts'
 import { systemRandom, type RandomSource } from './model/ids.ts'
+import { lazy } from './model/lazy.ts'
 import { limits } from './model/limits.ts'
 import { systemClock, type Clock } from './model/time.ts'
 import { loadPolicy } from './authz/shipped-policy.ts'
@@ -33,9 +34,10 @@ import { UsageRecorder } from './auth/tokens/usage.ts'
 import { createSurfaces } from './surfaces.ts'
 import { webhookAbilities } from './webhooks/abilities.ts'
 import { Deliverer } from './webhooks/deliverer.ts'
-import { announceEnd } from './webhooks/notice.ts'
 import type { send } from './webhooks/send.ts'
 import { Targets } from './webhooks/targets.ts'
+
+const noticesModule = lazy(() => import('./web/account/notices.ts'))
 
 /** How many tokens one process remembers: about 200 bytes each. */
 const SEEN_TOKENS = 50_000
@@ -139,7 +141,7 @@ export function createApp(options: AppOptions): App {
     random,
     targets,
     open: (sealed, owner) => secretKeys.open(sealed, owner),
-    notify: (webhook) => announceEnd({ store, clock, random, log, mail, origin }, webhook),
+    notify: async (webhook) => (await noticesModule()).announceDisabledWebhook({ store, clock, random, log, mail, origin }, webhook),
     send: options.sendDelivery,
   })
   const webhooks = webhookAbilities({

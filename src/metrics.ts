@@ -66,7 +66,13 @@ const AUDIT_METRICS: readonly StateMetric<keyof AuditCounts>[] = [
 const DELIVERY_METRICS: readonly StateMetric<'delivered' | 'failed' | 'waiting'>[] = [
   ['delivered', Counter, 'lanekeeper_webhook_deliveries_total', 'Deliveries of webhooks that a receiver has taken'],
   ['failed', Counter, 'lanekeeper_webhook_failures_total', 'Attempts at deliveries of webhooks that have failed'],
-  ['waiting', Gauge, 'lanekeeper_webhook_waiting_seconds', 'Age of the oldest change that a webhook has not delivered; 0: none waits', 'max'],
+  [
+    'waiting',
+    Gauge,
+    'lanekeeper_webhook_waiting_seconds',
+    'Age of the oldest change that a webhook has not delivered; 0: none waits',
+    'max',
+  ],
 ]
 
 /** The metrics of one process, as values. */

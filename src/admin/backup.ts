@@ -71,7 +71,11 @@ async function isReadable(deps: AdminDeps, id: string): Promise<boolean> {
 }
 
 /** Writes what belongs to no workspace. @returns the number of users */
-async function writeGlobal(deps: AdminDeps, { writer, counter }: Pick<ExportTarget, 'writer' | 'counter'>, workspaces: ReadonlySet<string>): Promise<number> {
+async function writeGlobal(
+  deps: AdminDeps,
+  { writer, counter }: Pick<ExportTarget, 'writer' | 'counter'>,
+  workspaces: ReadonlySet<string>,
+): Promise<number> {
   let users = 0
   for await (const batch of deps.store.dump(GLOBAL)) {
     for (const [key, value] of batch) {

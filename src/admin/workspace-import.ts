@@ -35,7 +35,13 @@ export class WorkspaceImport {
   readonly #deferred: [string, Value][] = []
   readonly #omitted: string[] = []
 
-  private constructor(deps: AdminDeps, workspaceId: string, write: StagedWrite, { schema, records }: ImportSource, counter: TransferCounter) {
+  private constructor(
+    deps: AdminDeps,
+    workspaceId: string,
+    write: StagedWrite,
+    { schema, records }: ImportSource,
+    counter: TransferCounter,
+  ) {
     this.#deps = deps
     this.#workspaceId = workspaceId
     this.#write = write

@@ -82,7 +82,8 @@ export class Follower {
     this.waitingSince = part.entries.find((entry) => isWanted(entry, webhook.kinds))?.at
     if (part.entries.length === 0) return at(IDLE)
     const count = progress.begun ?? fittingCount(part.entries, webhook.kinds)
-    if (part.entries.every((entry) => !isWanted(entry, webhook.kinds))) await this.#save(webhook, progress, { cursor: part.next, begun: null })
+    if (part.entries.every((entry) => !isWanted(entry, webhook.kinds)))
+      await this.#save(webhook, progress, { cursor: part.next, begun: null })
     // Before it is sent: after a crash, a repetition has the same changes and the same id.
     else if (progress.begun === null) await this.#save(webhook, progress, { begun: count })
     else await this.#deliver(webhook, { ...progress, begun: progress.begun }, part)

@@ -1,9 +1,11 @@
+import type { Logger } from 'pino'
 import type { VNode } from 'preact'
 import { addNotice, dismissNotices } from '../../auth/accounts/notices.ts'
 import type { Notice, NoticeKind, Passkey } from '../../model/second-factor.ts'
 import type { SendMail } from '../../mail/mailer.ts'
-import { GLOBAL } from '../../store/keys.ts'
-import { transact } from '../../store/transact.ts'
+import type { Webhook } from '../../model/webhook.ts'
+import { GLOBAL, keys } from '../../store/keys.ts'
+import { type Deps, transact } from '../../store/transact.ts'
 import { postForm } from '../form-page.ts'
 import { html } from '../html.ts'
 import { renderTime } from '../times.ts'
@@ -87,6 +89,23 @@ export async function announce(context: PageContext & Pick<Visit, 'session'>, ki
     mailNotice(web.mail, origin, session.email, notice)
   } catch (error) {
     web.log.error({ event: 'web.notice_failed', user_id: session.user_id, kind, err: error }, 'a notice was not stored')
+  }
+}
+
+/** Notifies the creator of a webhook that it was disabled. It has ended already, so a failure is only logged. */
+export async function announceDisabledWebhook(
+  { log, mail, origin, ...deps }: Deps & { readonly log: Logger; readonly mail: SendMail | undefined; readonly origin: string | undefined },
+  { id, creator_id, url }: Pick<Webhook, 'id' | 'creator_id' | 'url'>,
+): Promise<void> {
+  const members = { kind: 'webhook_disabled', agent: 'The service', address: id, session_id: null, name: new URL(url).host } as const
+  try {
+    const [account, notice] = await transact(deps.store, GLOBAL, deps.random, async (tx) => [
+      await tx.get(keys.account(creator_id)),
+      await addNotice(tx, creator_id, members, deps),
+    ])
+    if (account !== undefined) mailNotice(mail, origin ?? '', account.email, notice)
+  } catch (error) {
+    log.error({ event: 'webhooks.notice_failed', webhook_id: id, err: error }, 'a notice was not stored')
   }
 }
 
