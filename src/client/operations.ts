@@ -1717,6 +1717,7 @@ export type WebhooksUpdateInput = {
   url?: string
   /** The kinds of the feed that are delivered; null: all of them. */
   kinds?: ('board' | 'board_member' | 'column' | 'card' | 'claim' | 'work' | 'label' | 'subtask' | 'comment' | 'attachment')[] | null
+  /** Whether changes are sent. */
   enabled?: boolean
   /** Where deliveries begin: a cursor of the feed of the board, or `now`. */
   after?: 'now' | string

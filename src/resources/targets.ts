@@ -128,17 +128,13 @@ export const attachmentTarget = target(
   }),
 )
 
-/** The webhook of `webhook_id`, with how far its deliveries are. */
+/** The webhook of `webhook_id`. How far its deliveries are is read by those who show it: it changes with each of them. */
 export const webhookTarget = target(
   ({ webhook_id }, at, { userId }) => {
     const id = idOf('webhook', webhook_id)
-    return [keys.webhook(id), ...boardOf(at, userId), keys.webhookProgress(id)]
+    return [keys.webhook(id), ...boardOf(at, userId)]
   },
-  ([record, board, boardMember, progress]) => ({
-    webhook: requireFound(record),
-    progress: requireFound(progress),
-    ...toBoard([board, boardMember]),
-  }),
+  ([record, ...board]) => ({ webhook: requireFound(record), ...toBoard(board) }),
 )
 
 /** The file of `file_id`. */

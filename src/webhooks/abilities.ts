@@ -41,14 +41,11 @@ export function webhookAbilities({ attempts, targets, seal, lookAgain }: Ability
       // After the commit of the request: soon enough, because it looks from time to time as well.
       setImmediate(lookAgain)
     },
-    async sendTest(workspaceId, webhook) {
+    async sendTest(tx, workspaceId, webhook) {
       const attempt = await attempts.sendTest(workspaceId, webhook)
       if (attempt === undefined) throw new ApiError('unavailable', { members: { outcome: 'unknown' } })
-      const { delivery } = attempt
-      await transact(store(), workspaceId, attempts.random, async (tx) => {
-        if ((await tx.get(keys.webhook(webhook.id))) !== undefined) await attempts.remember(tx, webhook.id, delivery)
-      })
-      return delivery
+      await attempts.remember(tx, webhook.id, attempt.delivery)
+      return attempt.delivery
     },
   }
 }

@@ -97,6 +97,12 @@ const writes: Readonly<Record<string, Write>> = {
   'cards.set_cover': { changed: ['card'] },
   'cards.clear_cover': { changed: ['card'] },
 
+  'webhooks.create': { created: ['webhook', 'webhook_progress'] },
+  'webhooks.update': { changed: ['webhook'] },
+  'webhooks.delete': { removed: ['webhook', 'webhook_progress'] },
+  'webhooks.rotate_secret': { changed: ['webhook'] },
+  'webhooks.test': { created: ['webhook_deliveries'] },
+
   'files.update': { path: '/files/{attached_file_id}', changed: ['attached_file', 'attachment'] },
 }
 

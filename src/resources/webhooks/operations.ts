@@ -31,7 +31,7 @@ const url = documented(webhookUrl.min(1), { format: 'uri' })
 
 const webhookCreate = z.strictObject({ url, kinds: webhookKinds.nullable().default(null), after: after.default(NOW) })
 const webhookUpdate = z
-  .strictObject({ url, kinds: webhookKinds.nullable(), enabled: z.boolean(), after: after })
+  .strictObject({ url, kinds: webhookKinds.nullable(), enabled: documented(z.boolean(), { description: 'Whether changes are sent.' }), after: after })
   .partial()
   .refine((body) => body.after === undefined || body.enabled === true, { path: ['after'], message: 'only beside "enabled": true' })
 
@@ -61,6 +61,16 @@ function toWebhook(
   { state, reason, cursor, failing_since }: WebhookProgress,
 ): Webhook {
   return { id, board_id, creator_id, url, kinds, state, reason, cursor, failing_since, created_at, updated_at }
+}
+
+async function progressOf(tx: Transaction, { id }: Pick<WebhookRecord, 'id'>): Promise<WebhookProgress> {
+  return (await tx.get(keys.webhookProgress(id)))!
+}
+
+/** A result that has a secret, once: neither a dry run nor a repetition has it. */
+function withSecret(request: OperationRequest, shown: Webhook, secret: string) {
+  const without = { ...shown, secret: null }
+  return { data: isDryRun(request) ? without : { ...shown, secret }, remembered: without }
 }
 
 /** @throws {ApiError} `validation_failed` */
@@ -98,7 +108,9 @@ export const webhookOperations = [
     entity: undefined,
     data: webhook,
     target: webhookTarget,
-    run: (_request, loaded) => ({ data: toWebhook(loaded.webhook, loaded.progress) }),
+    async run({ tx }, loaded) {
+      return { data: toWebhook(loaded.webhook, await progressOf(tx, loaded.webhook)) }
+    },
   }),
 
   operation({
@@ -136,8 +148,7 @@ export const webhookOperations = [
       const progress: WebhookProgress = { webhook_id: id, board_id: board.id, cursor, delivered_to: cursor, ...WORKS }
       tx.create(keys.webhook(id), record)
       tx.create(keys.webhookProgress(id), progress)
-      const data = { ...toWebhook(record, progress), secret: made.secret }
-      return { data, remembered: { ...data, secret: null }, location: `/webhooks/${id}`, entity: null }
+      return { ...withSecret(request, toWebhook(record, progress), made.secret), location: `/webhooks/${id}`, entity: null }
     },
   }),
 
@@ -159,10 +170,11 @@ export const webhookOperations = [
       if (url !== undefined) requireUrl(request, url)
       const record = { ...loaded.webhook, ...(url !== undefined && { url }), ...(kinds !== undefined && { kinds }) }
       if (url !== undefined || kinds !== undefined) tx.put(keys.webhook(record.id), { ...record, updated_at: timestamp(clock) })
-      if (enabled === undefined && url === undefined) return { data: toWebhook(record, loaded.progress) }
+      const progress = await progressOf(tx, record)
+      if (enabled === undefined && url === undefined) return { data: toWebhook(record, progress) }
       const place = after === undefined ? undefined : await placeOf(tx, record.board_id, after)
       const changed: WebhookProgress = {
-        ...loaded.progress,
+        ...progress,
         // Another receiver is tried at once.
         ...(enabled === undefined ? { next_at: null } : enabled ? WORKS : DISABLED),
         ...(place !== undefined && { cursor: place, delivered_to: place }),
@@ -200,13 +212,13 @@ export const webhookOperations = [
     entity: undefined,
     data: webhookWithSecret,
     target: webhookTarget,
-    async run({ tx, clock, random, webhooks }, { webhook: before, progress }) {
+    async run(request, { webhook: before }) {
+      const { tx, clock, random, webhooks } = request
       const { secret, sealed } = await webhooks.newSecret(tx, before.id, random)
       const until = timestamp(() => clock() + DAY)
       const record = { ...before, secret: sealed, old_secret: { secret: before.secret, until }, updated_at: timestamp(clock) }
       tx.put(keys.webhook(record.id), record)
-      const data = { ...toWebhook(record, progress), secret }
-      return { data, remembered: { ...data, secret: null } }
+      return withSecret(request, toWebhook(record, await progressOf(tx, before)), secret)
     },
   }),
 
@@ -222,7 +234,7 @@ export const webhookOperations = [
     target: webhookTarget,
     async run(request, { webhook: tested }) {
       if (isDryRun(request)) return { data: { ...NOT_SENT, at: timestamp(request.clock) } }
-      return { data: await request.webhooks.sendTest(request.caller.workspaceId, tested) }
+      return { data: await request.webhooks.sendTest(request.tx, request.caller.workspaceId, tested) }
     },
   }),
 

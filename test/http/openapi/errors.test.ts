@@ -71,7 +71,7 @@ describe('the errors that the document lists for an operation', async () => {
 
   /** The caller may do everything, and what a DELETE removes is there. */
   const newScenario = async (row: Operation) => {
-    const own = { 'board.caller': 'creator', 'comment.author': 'caller', 'file.owner': 'caller' }
+    const own = { 'board.caller': 'creator', 'comment.author': 'caller', 'file.owner': 'caller', 'webhook.creator': 'caller' }
     const facts = { 'caller.membership': 'active', 'caller.role': 'owner', ...own }
     return (await createScenario(world, facts, scenarioOptions(row)))!
   }
