@@ -1,4 +1,4 @@
-import { TTL, withCrew, type Crew, type CrewOptions } from './crew.ts'
+import { TTL, withCrew, WORKERS, type Crew, type CrewOptions } from './crew.ts'
 import type { Order, Worker } from './fleet.ts'
 import type { WorkerEvent } from './oracle.ts'
 import type { WorkRun } from './work-oracle.ts'
@@ -6,6 +6,8 @@ import type { WorkRun } from './work-oracle.ts'
 const HOUR = 3_600_000
 /** How many attempts the columns allow. A card is always moved to the next of them. */
 const MAXIMA = [2, 5, null]
+/** After so many rounds in which no worker got a card, the cards that are left are left for ever. */
+const ROUNDS = 10
 /** So many workers hang before their claims run out. */
 const HUNG = 3
 
@@ -74,6 +76,9 @@ class WorkDrill {
   /** the columns in which cards are now */
   readonly #moved: Map<string, number>
   #taken = 0
+  /** how often workers got no card since the last round, and the rounds in a row in which nobody got one */
+  #idle = 0
+  #rounds = 0
 
   /** @param places for each card, the number of its column */
   constructor(crew: Crew, board: string, columns: readonly string[], places: ReadonlyMap<string, number>) {
@@ -109,6 +114,7 @@ class WorkDrill {
 
   onEvent(worker: Worker, { event, card, way, statuses }: WorkerEvent): void {
     if (event === 'taken') this.#onTaken(worker, card)
+    if (event === 'idle') this.#idle++
     if (event === 'hung' && this.#hung.push(worker) >= HUNG) this.#wake()
     if (event === 'ended' && way === 'hang') this.#ofHung.push(statuses[2]!)
   }
@@ -119,7 +125,15 @@ class WorkDrill {
     this.#wake()
     await this.#attend(Infinity)
     const open = await this.#list('completed=false&include=work')
-    return open.every(({ id, work: { state } }) => (state === 'waiting' ? this.#storyOf(id) === UNANSWERED : state === 'stuck'))
+    const isOver = ({ id, work: { state } }: any) => (state === 'waiting' ? this.#storyOf(id) === UNANSWERED : state === 'stuck')
+    const left = open.filter((card) => !isOver(card))
+    if (this.#idle >= WORKERS) {
+      this.#idle = 0
+      this.#rounds++
+    }
+    if (left.length > 0 && this.#rounds > ROUNDS)
+      throw new Error(`nobody gets ${left.map(({ id, work }) => `${id}: ${work.state}`).join()}`)
+    return left.length === 0
   }
 
   #storyOf(card: string): number {
@@ -132,12 +146,13 @@ class WorkDrill {
     this.#takes.set(card, take + 1)
     worker.goOn(STORIES[this.#storyOf(card)]![take] ?? complete)
     const turn = ++this.#taken
+    this.#rounds = 0
     if (turn % 10 === 0) crew.beside(() => this.#attend(2))
     if (turn % 7 === 0) crew.beside(() => this.#touch(this.#cards[Math.floor(Math.random() * this.#cards.length)]!))
     if (turn % 23 === 0) crew.beside(() => crew.send(crew.others, 'POST', `/cards/${card}/retry`))
     if (turn % 29 === 0) crew.beside(() => this.#move(card))
     if (turn % 31 === 0) crew.beside(() => crew.completeByOthers(card))
-    if (turn % 35 === 0 && crew.options.restarts) crew.restart()
+    if (turn % 30 === 0 && crew.options.restarts) crew.restart()
   }
 
   /** Lets the claims of those that hang run out, for each process of the service, and then lets them go on. */
