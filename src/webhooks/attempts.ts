@@ -128,10 +128,10 @@ export class Attempts {
     const { services, targets, send = sendTo } = this.#deps
     const { clock } = services()
     const at = timestamp(clock)
-    const begun = performance.now()
+    const begun = clock()
     const made = (answer: Answer | { readonly error: string }): Attempt => {
       const { status = null, error = null, retryAfter } = answer as Partial<Answer> & { readonly error?: string }
-      const sent: Delivery = { id, at, entries, status, duration_ms: Math.round(performance.now() - begun), error }
+      const sent: Delivery = { id, at, entries, status, duration_ms: Math.max(0, clock() - begun), error }
       this.#counts[isSuccess(sent) ? 'delivered' : 'failed']++
       return { delivery: sent, retryAfter }
     }

@@ -41,6 +41,8 @@ const times = { created_at: AT, updated_at: AT }
 
 export async function buildWorld(service: Service): Promise<World> {
   const workspaceId = await service.workspace()
+  const [key_id] = service.deps.secretKeys.ids
+  await service.write(workspaceId, async (tx) => tx.create(keys.secretKey(), { key_id: key_id!, has_secrets: true, complete: true }))
   const callers = new Map<string, Person>()
   for (const role of ROLES) {
     for (const membership of ['active', 'ended']) {

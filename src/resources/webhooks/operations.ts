@@ -31,7 +31,12 @@ const url = documented(webhookUrl.min(1), { format: 'uri' })
 
 const webhookCreate = z.strictObject({ url, kinds: webhookKinds.nullable().default(null), after: after.default(NOW) })
 const webhookUpdate = z
-  .strictObject({ url, kinds: webhookKinds.nullable(), enabled: documented(z.boolean(), { description: 'Whether changes are sent.' }), after: after })
+  .strictObject({
+    url,
+    kinds: webhookKinds.nullable(),
+    enabled: documented(z.boolean(), { description: 'Whether changes are sent.' }),
+    after: after,
+  })
   .partial()
   .refine((body) => body.after === undefined || body.enabled === true, { path: ['after'], message: 'only beside "enabled": true' })
 
@@ -168,8 +173,9 @@ export const webhookOperations = [
       const { tx, clock, body, webhooks, caller } = request
       const { url, kinds, enabled, after } = body
       if (url !== undefined) requireUrl(request, url)
-      const record = { ...loaded.webhook, ...(url !== undefined && { url }), ...(kinds !== undefined && { kinds }) }
-      if (url !== undefined || kinds !== undefined) tx.put(keys.webhook(record.id), { ...record, updated_at: timestamp(clock) })
+      const stated = { ...(url !== undefined && { url }), ...(kinds !== undefined && { kinds }) }
+      const record = { ...loaded.webhook, ...stated, updated_at: timestamp(clock) }
+      tx.put(keys.webhook(record.id), record)
       const progress = await progressOf(tx, record)
       if (enabled === undefined && url === undefined) return { data: toWebhook(record, progress) }
       const place = after === undefined ? undefined : await placeOf(tx, record.board_id, after)
