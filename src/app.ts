@@ -33,7 +33,7 @@ import type { Store } from './store/port.ts'
 import { UsageRecorder } from './auth/tokens/usage.ts'
 import { createSurfaces } from './surfaces.ts'
 import { webhookAbilities } from './webhooks/abilities.ts'
-import { Deliverer } from './webhooks/deliverer.ts'
+import { Deliverer, webhookObserver } from './webhooks/deliverer.ts'
 import type { send } from './webhooks/send.ts'
 import { Targets } from './webhooks/targets.ts'
 
@@ -148,7 +148,6 @@ export function createApp(options: AppOptions): App {
     attempts: deliverer.attempts,
     targets,
     seal: (tx, text, owner) => sealIn(tx, secretKeys, text, owner),
-    lookAgain: () => deliverer.lookAgain(),
   })
   let services: Services = {
     engine,
@@ -174,7 +173,12 @@ export function createApp(options: AppOptions): App {
     changes: new ChangeLog(clock),
     stopping: stopping.signal,
     decisionLog: options.decisionLog && new RequestLog(options.decisionLog, clock),
-    sinks: [usageObserver(usage), ...(audit === undefined ? [] : [auditObserver(audit)]), ...(options.sinks ?? [])],
+    sinks: [
+      usageObserver(usage),
+      webhookObserver(deliverer),
+      ...(audit === undefined ? [] : [auditObserver(audit)]),
+      ...(options.sinks ?? []),
+    ],
     proxies,
   }
   let draining = false

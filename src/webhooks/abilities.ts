@@ -14,12 +14,10 @@ export interface AbilityDeps {
   readonly targets: Targets
   /** seals a secret for a record, in the commit that stores it. @throws {SecretKeyError} */
   readonly seal: (tx: Transaction, text: string, owner: string) => Promise<string>
-  /** looks for webhooks that were created or enabled */
-  readonly lookAgain: () => void
 }
 
 /** Makes what the operations on webhooks need. */
-export function webhookAbilities({ attempts, targets, seal, lookAgain }: AbilityDeps): WebhookAbilities {
+export function webhookAbilities({ attempts, targets, seal }: AbilityDeps): WebhookAbilities {
   const store = () => attempts.services().store
   return {
     refusalOf: (url) => targets.check(url),
@@ -38,8 +36,6 @@ export function webhookAbilities({ attempts, targets, seal, lookAgain }: Ability
         const key = keys.webhookWorkspace(workspaceId)
         if ((await tx.get(key)) === undefined) tx.put(key, { id: workspaceId })
       })
-      // After the commit of the request: soon enough, because it looks from time to time as well.
-      setImmediate(lookAgain)
     },
     async sendTest(tx, workspaceId, webhook) {
       const attempt = await attempts.sendTest(workspaceId, webhook)

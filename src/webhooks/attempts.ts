@@ -50,9 +50,9 @@ export interface Attempt {
   readonly retryAfter?: number | undefined
 }
 
-/** The `webhook-id` of some changes after a place: the same for each attempt at them, and another one for more or fewer. */
-export function deliveryId({ id }: Pick<WebhookRecord, 'id'>, after: string, count: number): string {
-  return `msg_${sha256Hex(`${id} ${after} ${count}`).slice(0, 32)}`
+/** The `webhook-id` of some changes after a place: the same for each attempt at them, and another one for more, fewer or other kinds. */
+export function deliveryId({ id, kinds }: Pick<WebhookRecord, 'id' | 'kinds'>, after: string, count: number): string {
+  return `msg_${sha256Hex([id, after, count, ...(kinds ?? []).toSorted()].join(' ')).slice(0, 32)}`
 }
 
 /** Whether a receiver has taken a delivery. */
@@ -95,8 +95,8 @@ export class Attempts {
     tx.put(keys.webhookDeliveries(webhookId), { webhook_id: webhookId, deliveries })
   }
 
-  /** @returns undefined if the signal came before there was an answer: nothing is known of the attempt then */
-  async send(workspaceId: string, webhook: WebhookRecord, outgoing: Outgoing, signal: AbortSignal): Promise<Attempt | undefined> {
+  /** Works when there is a place for a delivery. What it depends on is to be read then: to wait for a place can take long. */
+  async inPlace<T>(workspaceId: string, work: () => Promise<T>): Promise<T> {
     const own = this.#byWorkspace.get(workspaceId) ?? new Semaphore(OF_WORKSPACE)
     this.#byWorkspace.set(workspaceId, own)
     // First that of the workspace: one that waits for it holds none of the places of others.
@@ -104,7 +104,7 @@ export class Attempts {
     try {
       await this.#all.acquire()
       try {
-        return signal.aborted ? undefined : await this.#send(webhook, outgoing, signal)
+        return await work()
       } finally {
         this.#all.release()
       }
@@ -121,10 +121,12 @@ export class Attempts {
     const at = timestamp(services().clock)
     const data = { webhook_id, board_id, after: null, next: null, entries: [] }
     const body = JSON.stringify({ type: 'board.changed', timestamp: at, data })
-    return this.send(workspaceId, webhook, { body, id, entries: 0 }, services().stopping ?? NEVER)
+    return this.inPlace(workspaceId, () => this.send(webhook, { body, id, entries: 0 }, services().stopping ?? NEVER))
   }
 
-  async #send(webhook: WebhookRecord, { body, id, entries }: Outgoing, signal: AbortSignal): Promise<Attempt | undefined> {
+  /** Sends in a place. @returns undefined if the signal came before there was an answer: nothing is known of the attempt then */
+  async send(webhook: WebhookRecord, { body, id, entries }: Outgoing, signal: AbortSignal): Promise<Attempt | undefined> {
+    if (signal.aborted) return undefined
     const { services, targets, send = sendTo } = this.#deps
     const { clock } = services()
     const at = timestamp(clock)

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Sink } from '../http/decision-record.ts'
 import { indexes, lastWord } from '../store/indexes.ts'
 import { GLOBAL } from '../store/keys.ts'
 import { listAll, transact } from '../store/transact.ts'
@@ -20,6 +21,16 @@ interface Running {
   readonly ended: Promise<void>
 }
 
+/** Tells the deliverer of a request that has changed a webhook. Before the commit it would be too early. */
+export function webhookObserver(deliverer: Pick<Deliverer, 'lookAgain'>): Sink {
+  return ({ operation, status }) => {
+    if (operation !== undefined && CHANGING.has(operation) && status < 300) deliverer.lookAgain()
+  }
+}
+
+/** The operations after which there may be something to deliver at once, or nothing any more. */
+const CHANGING: ReadonlySet<string> = new Set(['webhooks.create', 'webhooks.update', 'webhooks.delete'])
+
 /** Delivers the webhooks of all workspaces, in one of the processes that serve a storage: the one with the {@link Lease}. */
 export class Deliverer {
   readonly attempts: Attempts
@@ -38,7 +49,7 @@ export class Deliverer {
     this.#loop = this.#run()
   }
 
-  /** Looks for webhooks now, and whether they have changed: one was created or enabled in this process. */
+  /** Looks for webhooks now, and whether they have changed. */
   lookAgain(): void {
     this.#watch.hint()
     for (const { follower } of this.#running.values()) follower.lookAgain()

@@ -12,6 +12,8 @@ import { Watch } from './watch.ts'
 
 /** How long a follower waits for a change before it looks again, in milliseconds: a hint can be lost. */
 const IDLE = 30_000
+/** The same while it waits for the next attempt: another process may have changed where it sends, which is no change of the feed. */
+const FAILING = 5_000
 
 /** What a webhook has come to. */
 type Changes = Partial<Omit<WebhookProgress, 'webhook_id' | 'board_id'>>
@@ -59,7 +61,7 @@ export class Follower {
         if (next === 'ended') return
         if (!isWatching) this.#watch.begin(this.#attempts.services().store, this.#workspaceId, indexes.changes(next.boardId).name)
         // What came before the watch began is found by the next step.
-        else if (next.wait > 0) await this.#watch.wait(Math.min(next.wait, IDLE))
+        else if (next.wait > 0) await this.#watch.wait(next.wait)
         isWatching = true
       }
     } finally {
@@ -67,8 +69,11 @@ export class Follower {
     }
   }
 
-  /** @returns how long to wait, in milliseconds; 0: there may be more */
-  async #step(): Promise<'ended' | { readonly wait: number; readonly boardId: string }> {
+  /**
+   * @param isPlaced whether it has a place for a delivery
+   * @returns how long to wait, in milliseconds; 0: there may be more
+   */
+  async #step(isPlaced = false): Promise<'ended' | { readonly wait: number; readonly boardId: string }> {
     const { services, random } = this.#attempts
     const { store, clock } = services()
     const [webhook, progress] = await transact(store, this.#workspaceId, random, (tx) =>
@@ -76,17 +81,23 @@ export class Follower {
     )
     if (webhook === undefined || progress === undefined || !isFollowing(progress)) return 'ended'
     const at = (wait: number) => ({ wait, boardId: webhook.board_id })
-    if (progress.next_at !== null && clock() < Date.parse(progress.next_at)) return at(Date.parse(progress.next_at) - clock())
+    const untilNext = progress.next_at === null ? 0 : Date.parse(progress.next_at) - clock()
+    if (untilNext > 0) return at(Math.min(untilNext, FAILING))
+    // What may be sent is decided after the wait for a place.
+    if (progress.begun !== null && !isPlaced) return this.#attempts.inPlace(this.#workspaceId, () => this.#step(true))
+    if (this.#ends.stop.aborted) return at(0)
     const part = await readFeed(services(), this.#workspaceId, webhook, progress.cursor, progress.begun ?? limits.pageSize.max)
     if (part instanceof ApiError) return (await this.#refused(webhook, progress, part)) ? 'ended' : at(IDLE)
     this.waitingSince = part.entries.find((entry) => isWanted(entry, webhook.kinds))?.at
     if (part.entries.length === 0) return at(IDLE)
-    const count = progress.begun ?? fittingCount(part.entries, webhook.kinds)
+    // Fewer than were begun: their objects have grown since, and do not fit in a page. It is another delivery then.
+    const isBegun = progress.begun === part.entries.length
+    const count = progress.begun === null ? fittingCount(part.entries, webhook.kinds) : part.entries.length
     if (part.entries.every((entry) => !isWanted(entry, webhook.kinds)))
       await this.#save(webhook, progress, { cursor: part.next, begun: null })
     // Before it is sent: after a crash, a repetition has the same changes and the same id.
-    else if (progress.begun === null) await this.#save(webhook, progress, { begun: count })
-    else await this.#deliver(webhook, { ...progress, begun: progress.begun }, part)
+    else if (!isBegun) await this.#save(webhook, progress, { begun: count })
+    else await this.#deliver(webhook, { ...progress, begun: count }, part)
     return at(0)
   }
 
@@ -95,7 +106,7 @@ export class Follower {
     const entries = part.entries.filter((entry) => isWanted(entry, webhook.kinds))
     const body = bodyOf(webhook, { after: delivered_to, next: part.next }, entries)
     const outgoing = { body, id: deliveryId(webhook, cursor, begun), entries: entries.length }
-    const attempt = await this.#attempts.send(this.#workspaceId, webhook, outgoing, this.#ends.cut)
+    const attempt = await this.#attempts.send(webhook, outgoing, this.#ends.cut)
     if (attempt === undefined) return
     const { delivery, retryAfter } = attempt
     const done = { ...WORKS, cursor: part.next, delivered_to: part.next }
@@ -131,7 +142,11 @@ export class Follower {
       if (stored === undefined || progress === undefined) return false
       if (delivery !== undefined) await this.#attempts.remember(tx, this.#id, delivery)
       if (progress.cursor !== known.cursor) return false
-      const { cursor, delivered_to } = changes
+      const { cursor, delivered_to, begun } = changes
+      // For a moment, two processes may deliver: what one of them has begun is what both send.
+      if (typeof begun === 'number' && progress.begun !== known.begun) return false
+      // The failure of another receiver says nothing of this one.
+      if (stored.url !== webhook.url && cursor === undefined && delivery !== undefined) return false
       // What was delivered is delivered, also if a person has disabled it meanwhile.
       if (isFollowing(progress)) tx.put(keys.webhookProgress(this.#id), { ...progress, ...changes })
       else if (cursor !== undefined && delivered_to !== undefined)

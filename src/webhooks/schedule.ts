@@ -13,11 +13,11 @@ export const MAX_FAILING = 3 * DAY
 /**
  * The time before the next attempt, in milliseconds.
  * @param failures in a row, at least 1
- * @param retryAfter what the receiver has asked for, in seconds
+ * @param retryAfter what the receiver has asked for, in seconds: it is not tried earlier, and never at once without end
  */
 export function delayAfter(failures: number, random: RandomSource, retryAfter?: number): number {
-  if (retryAfter !== undefined) return Math.min(retryAfter * SECOND, DAY)
   const delay = DELAYS[Math.min(failures, DELAYS.length) - 1]!
   const part = random(1)[0]! / 255
-  return Math.round(delay * (1 - SPREAD + 2 * SPREAD * part))
+  const asked = Math.min((retryAfter ?? 0) * SECOND, DAY)
+  return Math.max(Math.round(delay * (1 - SPREAD + 2 * SPREAD * part)), asked)
 }
