@@ -38,6 +38,7 @@ export type Refusal =
   | 'it contains a user name or a password'
   | 'its port is not one for HTTP'
   | 'its host is not a public name or address'
+  | 'the operator has turned webhooks off'
 
 /** The address that a delivery connects to. */
 export interface ResolvedTarget {
@@ -78,11 +79,14 @@ interface Parts {
 
 /** The addresses that webhooks may be delivered to: public ones by https, and what the operator allows. */
 export class Targets {
+  /** whether nothing is sent at all */
+  readonly isOff: boolean
   readonly #allowed: Allowed
   readonly #lookup: Lookup
   readonly #timers: Timers
 
-  private constructor(allowed: Allowed, { lookup = lookUp, timers = systemTimers }: TargetOptions) {
+  private constructor(isOff: boolean, allowed: Allowed, { lookup = lookUp, timers = systemTimers }: TargetOptions) {
+    this.isOff = isOff
     this.#allowed = allowed
     this.#lookup = lookup
     this.#timers = timers
@@ -90,13 +94,15 @@ export class Targets {
 
   /**
    * Reads LANEKEEPER_WEBHOOK_TARGETS, a list that is separated by commas: host names (`ci.internal`), addresses and networks
-   * (`10.1.0.0/16`, `fd00::7`), and origins (`http://127.0.0.1:8080`, with `*` any port). Only an origin with http allows http.
+   * (`10.1.0.0/16`, `fd00::7`), and origins (`http://127.0.0.1:8080`, with `*` any port). Only an origin with http allows http. `off` alone: nothing is sent.
    * @throws {BadTargets} an entry is none of these
    */
   static from(setting: string | undefined, options: TargetOptions = {}): Targets {
     const allowed: Allowed = { names: new Set(), addresses: new Networks(), origins: new Set() }
-    for (const entry of (setting ?? '').split(',').flatMap((text) => text.trim() || [])) addEntry(allowed, entry)
-    return new Targets(allowed, options)
+    const isOff = setting?.trim() === 'off'
+    const entries = isOff ? [] : (setting ?? '').split(',').flatMap((text) => text.trim() || [])
+    for (const entry of entries) addEntry(allowed, entry)
+    return new Targets(isOff, allowed, options)
   }
 
   /**
@@ -104,6 +110,7 @@ export class Targets {
    * @returns undefined if nothing is
    */
   check(url: string): Refusal | undefined {
+    if (this.isOff) return 'the operator has turned webhooks off'
     const parts = partsOf(url)
     if (typeof parts === 'string') return parts
     if (REFUSED_PORTS.has(parts.port)) return 'its port is not one for HTTP'

@@ -314,6 +314,13 @@ describe('a webhook', () => {
     expect(await targets(setting, { 'ci.example.com': addresses }).targets.refusalOf('https://ci.example.com/')).toBe(refusal)
   })
 
+  test('is refused, whatever its URL, if the operator has turned webhooks off', async () => {
+    const off = targets(' off ', { 'ci.example.com': ['1.1.1.1'] }).targets
+    expect(await off.refusalOf('https://ci.example.com/')).toBe('the operator has turned webhooks off')
+    expect(await off.resolve('https://ci.example.com/')).toEqual({ error: 'address not allowed' })
+    expect([off.isOff, targets('').targets.isOff, targets('off.example').targets.isOff]).toEqual([true, false, false])
+  })
+
   test('is refused by the text of its URL, without a lookup', async () => {
     const { targets: strict, asked } = targets(undefined)
     expect(await strict.refusalOf('https://printer.local/')).toBe(NOT_PUBLIC)
