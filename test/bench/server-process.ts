@@ -29,6 +29,8 @@ interface ServiceOptions {
   readonly args?: readonly string[]
   /** of Node.js */
   readonly execArgv?: readonly string[]
+  /** variables of the environment */
+  readonly settings?: Readonly<Record<string, string>>
   /** where it was built; default: here */
   readonly folder?: string
 }
@@ -60,10 +62,13 @@ export class ServerProcess {
   }
 
   /** Starts the built service. Requests are authenticated, authorized and counted as usual; the quotas are too high to matter. */
-  static async startService(storage: string, { args = [], execArgv = [], folder = ROOT }: ServiceOptions = {}): Promise<ServerProcess> {
+  static async startService(
+    storage: string,
+    { args = [], execArgv = [], settings: further = {}, folder = ROOT }: ServiceOptions = {},
+  ): Promise<ServerProcess> {
     const main = join(folder, 'dist/lanekeeper.js')
     const quota = String(1_000_000_000)
-    const settings = { PORT: '0', LANEKEEPER_TOKEN_RATE: quota, LANEKEEPER_WORKSPACE_RATE: quota, LANEKEEPER_LOG: 'error' }
+    const settings = { PORT: '0', LANEKEEPER_TOKEN_RATE: quota, LANEKEEPER_WORKSPACE_RATE: quota, LANEKEEPER_LOG: 'error', ...further }
     const child = forkMeasured(main, ['--json', '--storage', storage, ...args], 'pipe', settings, execArgv)
     let text = ''
     for await (const part of child.stdout!) if ((text += part).includes('\n')) break
