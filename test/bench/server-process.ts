@@ -21,8 +21,8 @@ const core = String(availableParallelism() - 1)
 export const pinning = pins ? 'measured processes on the last core' : 'not pinned'
 
 /** Keeps a process on the core of the measured processes. */
-export function pin(pid: number): void {
-  if (pins) spawnSync('taskset', ['-a', '-p', '-c', core, String(pid)], { stdio: 'ignore' })
+export function pin(pid: number, to = core): void {
+  if (pins) spawnSync('taskset', ['-a', '-p', '-c', to, String(pid)], { stdio: 'ignore' })
 }
 
 interface ServiceOptions {
@@ -80,6 +80,11 @@ export class ServerProcess {
     }
     const admin = tokens.find(({ scopes, state }) => state === 'active' && scopes.includes('kanban:admin'))
     return new ServerProcess(url, child, admin?.token, people)
+  }
+
+  /** From now on it is not measured, and leaves its core to those that are. */
+  unpin(): void {
+    pin(this.#child.pid!, '0')
   }
 
   /** @param question `memory`: after a collection of garbage, if the process was started with --expose-gc */
