@@ -221,6 +221,9 @@ export function createApp(options: AppOptions): App {
     },
     fetch: async (request) => h3.fetch(request),
     drain: () => void (draining = true),
-    stop: () => stopping.abort(),
+    stop: () => {
+      stopping.abort()
+      void deliverer.stop()
+    },
   }
 }

@@ -26,7 +26,7 @@ export interface ImportSource {
 /** Writes the lines of one workspace. Nothing of it is accessible before {@link WorkspaceImport.publish}. */
 export class WorkspaceImport {
   readonly #deps: AdminDeps
-  readonly #workspaceId: string
+  readonly workspaceId: string
   readonly #write: StagedWrite
   readonly #schema: number
   readonly #records: ImportSource['records']
@@ -43,7 +43,7 @@ export class WorkspaceImport {
     counter: TransferCounter,
   ) {
     this.#deps = deps
-    this.#workspaceId = workspaceId
+    this.workspaceId = workspaceId
     this.#write = write
     this.#schema = schema
     this.#records = records
@@ -94,7 +94,7 @@ export class WorkspaceImport {
     await this.#write.flush()
     this.#bytes.requireAllUsed()
     const workspace = this.#deferred.find(([key]) => key === keys.workspace())?.[1]
-    if (workspace?.['id'] !== this.#workspaceId) throw new AdminError('invalid', `the export has no record of ${this.#workspaceId}`)
+    if (workspace?.['id'] !== this.workspaceId) throw new AdminError('invalid', `the export has no record of ${this.workspaceId}`)
     for (const fileId of this.#omitted) await this.#detach(fileId)
   }
 
@@ -105,12 +105,12 @@ export class WorkspaceImport {
     await this.#write.put(tokens)
     // The workspace and its members are one commit: no request can use a part of the workspace.
     await this.#write.finish(this.#deferred.filter(([key]) => !key.startsWith('token:')))
-    await register(this.#deps, this.#workspaceId)
+    await register(this.#deps, this.workspaceId)
   }
 
   /** Removes everything that was written. @throws {AdminError} `conflict` */
   async clear(): Promise<void> {
-    for await (const batch of keysIn(this.#deps, this.#workspaceId, namesBytes)) {
+    for await (const batch of keysIn(this.#deps, this.workspaceId, namesBytes)) {
       for (const key of batch) {
         // A later import of the same workspace needs these bytes.
         await this.#write.commit()
@@ -139,7 +139,7 @@ export class WorkspaceImport {
 
   #omit(line: Extract<ExportLine, { omitted: unknown }>): void {
     this.#omitted.push(line.omitted)
-    this.#counter.omit(this.#workspaceId, line)
+    this.#counter.omit(this.workspaceId, line)
   }
 
   /** @returns whether records were written */

@@ -196,7 +196,9 @@ function announce({ config, url, storage, app, contents, secretKeys }: Started, 
   if (!config.origin?.startsWith('https:') && !/^(localhost|127\..*|::1)$/.test(config.host))
     log.warn('passwords and tokens are sent unencrypted: put an HTTPS proxy in front and set LANEKEEPER_URL to its URL')
   if (secretKeys.ids.length === 0)
-    log.warn('LANEKEEPER_SECRET_KEY is not set: nobody can add an authenticator app, and those of earlier versions are stored unencrypted')
+    log.warn(
+      'LANEKEEPER_SECRET_KEY is not set: nobody can add an authenticator app or a webhook, and apps of earlier versions are stored unencrypted',
+    )
   // A decision log on stdout is alone there.
   const print = config.decisionLog === 'stdout' ? console.error : console.log
   if (config.json) {

@@ -23,6 +23,8 @@ export const limits = {
   evaluations: 100,
   /** attempts of a webhook that are kept */
   deliveriesKept: 50,
+  /** secrets of a webhook that sign beside the present one */
+  oldSecrets: 4,
   /** issues in one response */
   issues: 100,
   /** operations of a batch */

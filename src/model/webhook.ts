@@ -49,8 +49,11 @@ export type Webhook = Readonly<z.infer<typeof webhook>>
 export const webhookRecord = z.strictObject({
   ...configuration,
   secret: z.string().max(400),
-  /** the secret before, which signs too until a time */
-  old_secret: z.strictObject({ secret: z.string().max(400), until: at }).nullable(),
+  /** the secrets before, the newest first: each signs too until a time */
+  old_secrets: z
+    .array(z.strictObject({ secret: z.string().max(400), until: at }))
+    .max(limits.oldSecrets)
+    .readonly(),
   created_at: at,
   updated_at: at,
 })
@@ -63,6 +66,8 @@ export const webhookProgress = z.strictObject({
   ...shownProgress,
   /** the cursor after the last delivery: between it and the place are changes of kinds that are not delivered */
   delivered_to: shownProgress.cursor,
+  /** when it was created or enabled the last time: a membership that has begun later is another one */
+  enabled_at: at,
   /** failures in a row */
   failures: size,
   /** when it is tried again */

@@ -53,6 +53,8 @@ export interface OperationRequest<Query = unknown, Body = unknown> {
    * @throws {ApiError} `request_timeout`, as a rejection, when the client has left
    */
   readonly examine: (characters: number) => Promise<void> | undefined
+  /** Does something that has effects outside of the transaction, once for all attempts at the request. */
+  readonly once: <T>(work: () => Promise<T>) => Promise<T>
   readonly webhooks: WebhookAbilities
   /** stores the bytes of an uploaded file, once for all attempts; undefined if the request has no file */
   readonly receive: (() => Promise<Upload>) | undefined

@@ -37,13 +37,13 @@ export function webhookAbilities({ attempts, targets, seal }: AbilityDeps): Webh
         if ((await tx.get(key)) === undefined) tx.put(key, { id: workspaceId })
       })
     },
-    async sendTest(tx, workspaceId, webhook) {
+    async sendTest(workspaceId, webhook) {
       const attempt = await attempts.sendTest(workspaceId, webhook)
-      if (attempt === undefined) throw new ApiError('unavailable', { members: { outcome: 'unknown' } })
-      await attempts.remember(tx, webhook.id, attempt.delivery)
+      if (attempt === undefined) throw new ApiError('unavailable', { message: STOPS, members: { outcome: 'unknown' } })
       return attempt.delivery
     },
   }
 }
 
+const STOPS = 'The service stops. Whether the receiver has got the test is not known.'
 const NO_KEY = 'The service has no key for the secrets of webhooks: the operator has to set LANEKEEPER_SECRET_KEY.'

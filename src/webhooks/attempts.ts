@@ -1,12 +1,11 @@
 import { SecretKeyError } from '../auth/secret-keys.ts'
 import { sha256Hex } from '../auth/secrets.ts'
 import type { Services } from '../http/services.ts'
+import { conflict } from '../model/errors.ts'
 import { newId, type RandomSource } from '../model/ids.ts'
-import { limits } from '../model/limits.ts'
 import { timestamp } from '../model/time.ts'
 import type { Delivery, WebhookRecord } from '../model/webhook.ts'
 import { keys } from '../store/keys.ts'
-import type { Transaction } from '../store/transaction.ts'
 import { Semaphore } from '../store/semaphore.ts'
 import { send as sendTo, type Answer } from './send.ts'
 import { sign } from './signature.ts'
@@ -14,6 +13,8 @@ import type { Targets } from './targets.ts'
 
 /** How many deliveries are under way at once, and of one workspace (api: Contract 4, number 11). */
 const [AT_ONCE, OF_WORKSPACE] = [50, 5]
+/** How many webhooks of a workspace are tested at once. */
+const TESTS_OF_WORKSPACE = 3
 
 /** How long a webhook waits after a delivery that had all changes, in milliseconds: what comes meanwhile is one delivery. */
 const PAUSE = 250
@@ -70,6 +71,8 @@ export class Attempts {
   readonly #deps: DeliveryDeps
   readonly #all = new Semaphore(AT_ONCE)
   readonly #byWorkspace = new Map<string, Semaphore>()
+  /** the workspaces of the webhooks that are being tested */
+  readonly #tests = new Map<string, string>()
   readonly #counts = { delivered: 0, failed: 0 }
 
   constructor(deps: DeliveryDeps) {
@@ -98,13 +101,6 @@ export class Attempts {
     return this.#deps.pause ?? PAUSE
   }
 
-  /** Adds an attempt to those of a webhook. */
-  async remember(tx: Transaction, webhookId: string, delivery: Delivery): Promise<void> {
-    const before = await tx.get(keys.webhookDeliveries(webhookId))
-    const deliveries = [delivery, ...(before?.deliveries ?? [])].slice(0, limits.deliveriesKept)
-    tx.put(keys.webhookDeliveries(webhookId), { webhook_id: webhookId, deliveries })
-  }
-
   /** Works when there is a place for a delivery. */
   async inPlace<T>(workspaceId: string, work: () => Promise<T>): Promise<T> {
     const own = this.#byWorkspace.get(workspaceId) ?? new Semaphore(OF_WORKSPACE)
@@ -123,18 +119,30 @@ export class Attempts {
     }
   }
 
-  /** Sends a delivery without entries. @returns undefined if the service stops */
+  /**
+   * Sends a delivery without entries. It takes no place of a delivery: a receiver that is tested delays no changes.
+   * @returns undefined if the service stops
+   * @throws {ApiError} `conflict` if the webhook is being tested, or too many of its workspace are
+   */
   async sendTest(workspaceId: string, webhook: WebhookRecord): Promise<Attempt | undefined> {
     const { services, random } = this.#deps
-    const id = `msg_${newId('webhook', random).slice(4)}`
     const { board_id, id: webhook_id } = webhook
-    const at = timestamp(services().clock)
-    const data = { webhook_id, board_id, after: null, next: null, entries: [] }
-    const body = JSON.stringify({ type: 'board.changed', timestamp: at, data })
-    return this.inPlace(workspaceId, () => this.send(webhook, { body, id, entries: 0 }, services().stopping ?? NEVER))
+    if (this.#tests.has(webhook_id)) throw conflict('The webhook is being tested already.')
+    const ofWorkspace = [...this.#tests.values()].filter((one) => one === workspaceId)
+    if (ofWorkspace.length >= TESTS_OF_WORKSPACE)
+      throw conflict(`${TESTS_OF_WORKSPACE} webhooks of the workspace are being tested already.`)
+    this.#tests.set(webhook_id, workspaceId)
+    try {
+      const id = `msg_${newId('webhook', random).slice(4)}`
+      const data = { webhook_id, board_id, after: null, next: null, entries: [] }
+      const body = JSON.stringify({ type: 'board.changed', timestamp: timestamp(services().clock), data })
+      return await this.send(webhook, { body, id, entries: 0 }, services().stopping ?? NEVER)
+    } finally {
+      this.#tests.delete(webhook_id)
+    }
   }
 
-  /** Sends in a place. @returns undefined if the signal came before there was an answer: nothing is known of the attempt then */
+  /** @returns undefined if the signal came before there was an answer: nothing is known of the attempt then */
   async send(webhook: WebhookRecord, { body, id, entries }: Outgoing, signal: AbortSignal): Promise<Attempt | undefined> {
     if (signal.aborted) return undefined
     const { services, targets, send = sendTo } = this.#deps
@@ -160,13 +168,13 @@ export class Attempts {
   }
 
   /** @returns undefined if they cannot be opened: the operator has to state their key */
-  #secretsOf({ id, secret, old_secret }: WebhookRecord): readonly [string, ...string[]] | undefined {
+  #secretsOf({ id, secret, old_secrets }: WebhookRecord): readonly [string, ...string[]] | undefined {
     const { services, open } = this.#deps
     const { clock, log } = services()
     const owner = keys.webhook(id)
     try {
-      const old = old_secret !== null && clock() < Date.parse(old_secret.until) ? [open(old_secret.secret, owner)] : []
-      return [open(secret, owner), ...old]
+      const old = old_secrets.filter(({ until }) => clock() < Date.parse(until))
+      return [open(secret, owner), ...old.map((one) => open(one.secret, owner))]
     } catch (error) {
       if (!(error instanceof SecretKeyError)) throw error
       log.error({ event: 'secrets.unusable', webhook_id: id, reason: error.message }, 'a webhook cannot be signed')

@@ -40,6 +40,7 @@ export class Deliverer {
   readonly #stopping = new AbortController()
   readonly #watch = new Watch(this.#stopping.signal)
   #loop: Promise<void> = Promise.resolve()
+  #stopped: Promise<void> | undefined
 
   constructor(deps: DeliveryDeps) {
     this.attempts = new Attempts(deps)
@@ -67,7 +68,11 @@ export class Deliverer {
   }
 
   /** Ends what is under way, and gives up the lease. A delivery that has no answer yet is repeated after the next start. */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    return (this.#stopped ??= this.#stop())
+  }
+
+  async #stop(): Promise<void> {
     this.#stopping.abort()
     await this.#loop
     await this.#endFollowers()

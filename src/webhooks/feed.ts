@@ -5,7 +5,7 @@ import { SessionPrincipal } from '../http/principal.ts'
 import type { Services } from '../http/services.ts'
 import type { Change } from '../model/change.ts'
 import { ApiError } from '../model/errors.ts'
-import type { Webhook } from '../model/webhook.ts'
+import type { Webhook, WebhookProgress } from '../model/webhook.ts'
 
 /** The size of the body of a delivery, in bytes (api: Contract 4, number 9). */
 export const MAX_BODY = 256 * 1024
@@ -17,22 +17,37 @@ export interface FeedPart {
   readonly next: string
 }
 
+/** The creator of a webhook. A membership that has begun since it was enabled is another one, as for tokens (spec §5). */
+class CreatorPrincipal extends SessionPrincipal {
+  readonly #enabledAt: string
+
+  constructor(userId: string, workspaceId: string, enabledAt: string) {
+    super(userId, workspaceId, 'unauthorized')
+    this.#enabledAt = enabledAt
+  }
+
+  override async authenticate(...given: Parameters<SessionPrincipal['authenticate']>): ReturnType<SessionPrincipal['authenticate']> {
+    const caller = await super.authenticate(...given)
+    if (caller.membership.joined_at > this.#enabledAt) throw new ApiError('unauthorized')
+    return caller
+  }
+}
+
 /**
- * Reads the feed of a board as the creator of a webhook: it is decided and recorded like a request of theirs, without a token.
- * @param after the cursor of a webhook
+ * Reads the feed of a board after the place of a webhook, as its creator: it is decided and recorded like a request of theirs, without a token.
  * @returns the error with which the request was refused
  */
 export async function readFeed(
   services: Services,
   workspaceId: string,
-  { board_id, creator_id }: Pick<Webhook, 'board_id' | 'creator_id'>,
-  after: string,
+  { id, board_id, creator_id }: Pick<Webhook, 'id' | 'board_id' | 'creator_id'>,
+  { cursor, enabled_at }: Pick<WebhookProgress, 'cursor' | 'enabled_at'>,
   limit: number,
 ): Promise<FeedPart | ApiError> {
-  const creator = new SessionPrincipal(creator_id, workspaceId, 'unauthorized')
-  const surface: Surface = { name: 'webhook', isCounted: false, identify: () => creator }
+  const identify = () => new CreatorPrincipal(creator_id, workspaceId, enabled_at)
+  const surface: Surface = { name: 'webhook', isCounted: false, identify, related: id }
   const path = `/boards/${board_id}/changes`
-  const search = `?${new URLSearchParams({ after, limit: String(limit) })}`
+  const search = `?${new URLSearchParams({ after: cursor, limit: String(limit) })}`
   const request = new Request(`http://localhost/v1${path}${search}`)
   const call = new Call(services, { request, requestId: randomUUID(), method: 'GET', path, search }, surface)
   const result = await conclude<{ readonly status: number; readonly found: FeedPart | ApiError }>(services, call, {

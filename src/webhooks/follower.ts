@@ -2,8 +2,11 @@ import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import { timestamp } from '../model/time.ts'
 import { isFollowing, WORKS, type Delivery, type WebhookProgress, type WebhookRecord } from '../model/webhook.ts'
+import { cursorAtEnd, endOfChanges } from '../resources/changes/feed.ts'
+import { addDelivery } from '../resources/webhooks/deliveries.ts'
 import { indexes } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
+import type { Transaction } from '../store/transaction.ts'
 import { transact } from '../store/transact.ts'
 import { deliveryId, isSuccess, type Attempts } from './attempts.ts'
 import { bodyOf, fittingCount, isWanted, readFeed, type FeedPart } from './feed.ts'
@@ -88,20 +91,35 @@ export class Follower {
   async #step(): Promise<'ended' | Next> {
     const { services, random } = this.#attempts
     const { store, clock } = services()
-    const [webhook, progress] = await transact(store, this.#workspaceId, random, (tx) =>
-      tx.read([keys.webhook(this.#id), keys.webhookProgress(this.#id)]),
-    )
-    if (webhook === undefined || progress === undefined || !isFollowing(progress)) return 'ended'
+    const found = await transact(store, this.#workspaceId, random, (tx) => this.#read(tx))
+    if (found === undefined) return 'ended'
+    const { webhook, progress, isAtEnd } = found
     const next = (until: Next['until']): Next => ({ until, boardId: webhook.board_id })
     const untilNext = progress.next_at === null ? 0 : Date.parse(progress.next_at) - clock()
-    if (untilNext > 0) return next(untilNext)
+    if (untilNext > 0) {
+      this.waitingSince ??= progress.failing_since ?? undefined
+      return next(untilNext)
+    }
+    if (isAtEnd) {
+      this.waitingSince = undefined
+      return next('change')
+    }
     if (this.#ends.stop.aborted) return next('now')
     const limit = progress.begun ?? limits.pageSize.max
-    const part = await readFeed(services(), this.#workspaceId, webhook, progress.cursor, limit)
+    const part = await readFeed(services(), this.#workspaceId, webhook, progress, limit)
     if (part instanceof ApiError) return (await this.#refused(webhook, progress, part)) ? 'ended' : next('change')
     this.waitingSince = part.entries.find((entry) => isWanted(entry, webhook.kinds))?.at
     if (part.entries.length === 0) return next('change')
     return next(await this.#handle(webhook, progress, part, limit))
+  }
+
+  /** @returns undefined if it has ended. Where it is at the end of the feed, nothing has to be decided. */
+  async #read(tx: Transaction) {
+    const [webhook, progress] = await tx.read([keys.webhook(this.#id), keys.webhookProgress(this.#id)])
+    if (webhook === undefined || progress === undefined || !isFollowing(progress)) return undefined
+    const { index, options } = endOfChanges(webhook.board_id)
+    const { entries } = await tx.range(index, options)
+    return { webhook, progress, isAtEnd: cursorAtEnd(tx, webhook.board_id, entries) === progress.cursor }
   }
 
   /** @param limit of how many changes the part may have */
@@ -161,7 +179,7 @@ export class Follower {
     const isStored = await transact(services().store, this.#workspaceId, random, async (tx) => {
       const [stored, progress] = await tx.read([keys.webhook(this.#id), keys.webhookProgress(this.#id)])
       if (stored === undefined || progress === undefined) return false
-      if (delivery !== undefined) await this.#attempts.remember(tx, this.#id, delivery)
+      if (delivery !== undefined) await addDelivery(tx, this.#id, delivery)
       if (progress.cursor !== known.cursor) return false
       const { cursor, delivered_to, begun } = changes
       // For a moment, two processes may deliver: what one of them has begun is what both send.
@@ -183,6 +201,6 @@ export class Follower {
 const ENDS: Readonly<Partial<Record<ApiError['code'], Changes>>> = {
   not_found: { state: 'suspended', reason: 'Its creator may not read the board any more.' },
   forbidden: { state: 'suspended', reason: 'Its creator may not read the board any more.' },
-  unauthorized: { state: 'suspended', reason: 'Its creator is no member of the workspace any more.' },
+  unauthorized: { state: 'suspended', reason: 'The membership of its creator has ended.' },
   cursor_expired: { state: 'disabled', reason: 'The feed does not keep the changes after its cursor any more.' },
 }

@@ -55,7 +55,7 @@ export const webhookOf = (members: Partial<WebhookRecord>): WebhookRecord => ({
   url: 'https://hooks.example/kanban',
   kinds: null,
   secret: 'sealed1.00000000.',
-  old_secret: null,
+  old_secrets: [],
   created_at: '2026-11-01T00:00:00.000Z',
   updated_at: '2026-11-01T00:00:00.000Z',
   ...members,
@@ -65,4 +65,12 @@ export const webhookOf = (members: Partial<WebhookRecord>): WebhookRecord => ({
 export const progressOf = (
   { id, board_id }: Pick<WebhookRecord, 'id' | 'board_id'>,
   members: Partial<WebhookProgress> = {},
-): WebhookProgress => ({ webhook_id: id, board_id, cursor: 'AA', delivered_to: 'AA', ...WORKS, ...members })
+): WebhookProgress => ({
+  webhook_id: id,
+  board_id,
+  cursor: 'AA',
+  delivered_to: 'AA',
+  enabled_at: '2026-11-01T00:00:00.000Z',
+  ...WORKS,
+  ...members,
+})

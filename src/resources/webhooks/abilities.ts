@@ -10,6 +10,9 @@ export interface WebhookAbilities {
   newSecret(tx: Transaction, webhookId: string, random: RandomSource): Promise<{ readonly secret: string; readonly sealed: string }>
   /** Remembers that a workspace has webhooks, so that they are found after a start. It may be repeated. @throws {StorageUnavailable} */
   register(workspaceId: string): Promise<void>
-  /** Sends a delivery without entries, and adds what was answered to the last attempts. It never throws for what the receiver does. */
-  sendTest(tx: Transaction, workspaceId: string, webhook: WebhookRecord): Promise<Delivery>
+  /**
+   * Sends a delivery without entries. It never throws for what the receiver does.
+   * @throws {ApiError} `conflict` while the webhook, or too many of its workspace, are tested; `unavailable` if the service stops
+   */
+  sendTest(workspaceId: string, webhook: WebhookRecord): Promise<Delivery>
 }

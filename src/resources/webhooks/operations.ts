@@ -1,10 +1,13 @@
 import { z } from 'zod'
-import { cursorOf, encodeCursor, listPage, pageQuery } from '../../listing/pages.ts'
+import { cursorOf, decodeCursor, encodeCursor, listPage, pageQuery } from '../../listing/pages.ts'
+import { ApiError } from '../../model/errors.ts'
+import { limits } from '../../model/limits.ts'
 import { invalidMember } from '../../model/validation.ts'
 import { documented } from '../../model/fields.ts'
 import { DAY, timestamp } from '../../model/time.ts'
 import {
   delivery,
+  isFollowing,
   webhook,
   webhookKinds,
   webhookUrl,
@@ -17,14 +20,14 @@ import { newId } from '../../model/ids.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
-import { CHANGES, cursorAtEnd, endOfChanges } from '../changes/feed.ts'
+import { CHANGES, cursorAtEnd, endOfChanges, readChanges, type FeedBoard } from '../changes/feed.ts'
 import { atLeastOne, deleted, isDryRun, operation, type OperationRequest } from '../operation.ts'
 import { parentBoard, webhookTarget } from '../targets.ts'
 import { deletedResult } from '../writes.ts'
-import { removeDeliveries } from './removal.ts'
+import { addDelivery, readDeliveries, removeDeliveries } from './deliveries.ts'
 
 const NOW = 'now'
-const after = documented(z.union([z.literal(NOW), cursorOf(CHANGES)]), {
+const after = documented(z.union([z.literal(NOW), cursorOf(CHANGES)], { error: 'must be a cursor of the feed of the board, or "now"' }), {
   description: 'Where deliveries begin: a cursor of the feed of the board, or `now`.',
 })
 const url = documented(webhookUrl.min(1), { format: 'uri' })
@@ -50,12 +53,54 @@ export const webhookWithSecret = documented(webhook.extend({ secret }), {
   description: 'A webhook with its secret, which is shown once.',
 })
 
-/** Where deliveries begin. @param after a position in the feed, or {@link NOW} */
-async function placeOf(tx: Transaction, boardId: string, after: string): Promise<string> {
-  if (after !== NOW) return encodeCursor(CHANGES, after)
-  const { index, options } = endOfChanges(boardId)
-  return cursorAtEnd(tx, boardId, (await tx.range(index, options)).entries)
+/**
+ * Where deliveries begin.
+ * @param after a position in the feed, or {@link NOW}
+ * @throws {ApiError} `cursor_expired`
+ */
+async function placeOf(request: FeedRequest, board: FeedBoard, after: string): Promise<string> {
+  if (after !== NOW) {
+    await readChanges(request, board, after, 1)
+    return encodeCursor(CHANGES, after)
+  }
+  const { index, options } = endOfChanges(board.id)
+  return cursorAtEnd(request.tx, board.id, (await request.tx.range(index, options)).entries)
 }
+type FeedRequest = Pick<OperationRequest, 'tx' | 'clock'>
+
+/**
+ * What an update changes of how far a webhook is.
+ * @throws {ApiError} `cursor_expired`
+ */
+async function changesOf(
+  request: OperationRequest<unknown, z.infer<typeof webhookUpdate>>,
+  board: FeedBoard,
+  before: WebhookProgress,
+): Promise<Partial<WebhookProgress>> {
+  const { url, enabled, after } = request.body
+  if (enabled === false) return DISABLED
+  // What was begun goes on: a repetition has the same changes.
+  const works = { ...WORKS, begun: isFollowing(before) ? before.begun : null }
+  // Another receiver is tried at once, and has not failed.
+  if (enabled === undefined) return url !== undefined && isFollowing(before) ? works : {}
+  const enabled_at = timestamp(request.clock)
+  if (after === undefined) {
+    await requireKept(request, board, before)
+    return { ...works, enabled_at }
+  }
+  const cursor = await placeOf(request, board, after)
+  return { ...WORKS, enabled_at, cursor, delivered_to: cursor }
+}
+
+/** Requires that a webhook can go on where it is. @throws {ApiError} `cursor_expired` */
+async function requireKept(request: FeedRequest, board: FeedBoard, { cursor }: WebhookProgress): Promise<void> {
+  try {
+    await readChanges(request, board, decodeCursor(CHANGES, cursor)!, 1)
+  } catch (error) {
+    throw error instanceof ApiError && error.code === 'cursor_expired' ? new ApiError('cursor_expired', { message: NOT_KEPT }) : error
+  }
+}
+const NOT_KEPT = 'The feed does not keep the changes after the cursor of the webhook any more: enable it with "after": "now".'
 
 const DISABLED = { ...WORKS, state: 'disabled', reason: 'It was disabled by its creator.' } as const
 /** What a dry run of a test answers. */
@@ -126,6 +171,7 @@ export const webhookOperations = [
     needs: ['create', 'Webhook'],
     row: 'X12',
     body: webhookCreate,
+    codes: ['cursor_expired'],
     data: webhookWithSecret,
     status: 201,
     capacity: ['webhooksPerBoard', indexes.webhooks],
@@ -145,12 +191,12 @@ export const webhookOperations = [
         url: body.url,
         kinds: body.kinds,
         secret: made.sealed,
-        old_secret: null,
+        old_secrets: [],
         created_at: now,
         updated_at: now,
       }
-      const cursor = await placeOf(tx, board.id, body.after)
-      const progress: WebhookProgress = { webhook_id: id, board_id: board.id, cursor, delivered_to: cursor, ...WORKS }
+      const cursor = await placeOf(request, board, body.after)
+      const progress: WebhookProgress = { webhook_id: id, board_id: board.id, cursor, delivered_to: cursor, enabled_at: now, ...WORKS }
       tx.create(keys.webhook(id), record)
       tx.create(keys.webhookProgress(id), progress)
       return { ...withSecret(request, toWebhook(record, progress), made.secret), location: `/webhooks/${id}`, entity: null }
@@ -166,28 +212,22 @@ export const webhookOperations = [
     row: 'X12',
     entity: undefined,
     body: atLeastOne(webhookUpdate),
+    codes: ['cursor_expired'],
     data: webhook,
     example: { body: { enabled: false } },
     target: webhookTarget,
     async run(request, loaded) {
       const { tx, clock, body, webhooks, caller } = request
-      const { url, kinds, enabled, after } = body
+      const { url, kinds } = body
       if (url !== undefined) await requireUrl(request, url)
       const stated = { ...(url !== undefined && { url }), ...(kinds !== undefined && { kinds }) }
       const record = { ...loaded.webhook, ...stated, updated_at: timestamp(clock) }
       tx.put(keys.webhook(record.id), record)
-      const progress = await progressOf(tx, record)
-      if (enabled === undefined && url === undefined) return { data: toWebhook(record, progress) }
-      const place = after === undefined ? undefined : await placeOf(tx, record.board_id, after)
-      const changed: WebhookProgress = {
-        ...progress,
-        // Another receiver is tried at once.
-        ...(enabled === undefined ? { next_at: null } : enabled ? WORKS : DISABLED),
-        ...(place !== undefined && { cursor: place, delivered_to: place }),
-      }
-      tx.put(keys.webhookProgress(record.id), changed)
+      const before = await progressOf(tx, record)
+      const progress: WebhookProgress = { ...before, ...(await changesOf(request, loaded.board, before)) }
+      tx.put(keys.webhookProgress(record.id), progress)
       if (!isDryRun(request)) await webhooks.register(caller.workspaceId)
-      return { data: toWebhook(record, changed) }
+      return { data: toWebhook(record, progress) }
     },
   }),
 
@@ -222,7 +262,9 @@ export const webhookOperations = [
       const { tx, clock, random, webhooks } = request
       const { secret, sealed } = await webhooks.newSecret(tx, before.id, random)
       const until = timestamp(() => clock() + DAY)
-      const record = { ...before, secret: sealed, old_secret: { secret: before.secret, until }, updated_at: timestamp(clock) }
+      const old = before.old_secrets.filter((one) => clock() < Date.parse(one.until))
+      const old_secrets = [{ secret: before.secret, until }, ...old].slice(0, limits.oldSecrets)
+      const record: WebhookRecord = { ...before, secret: sealed, old_secrets, updated_at: timestamp(clock) }
       tx.put(keys.webhook(record.id), record)
       return withSecret(request, toWebhook(record, await progressOf(tx, before)), secret)
     },
@@ -240,7 +282,9 @@ export const webhookOperations = [
     target: webhookTarget,
     async run(request, { webhook: tested }) {
       if (isDryRun(request)) return { data: { ...NOT_SENT, at: timestamp(request.clock) } }
-      return { data: await request.webhooks.sendTest(request.tx, request.caller.workspaceId, tested) }
+      const delivery = await request.once(() => request.webhooks.sendTest(request.caller.workspaceId, tested))
+      await addDelivery(request.tx, tested.id, delivery)
+      return { data: delivery }
     },
   }),
 
@@ -254,7 +298,7 @@ export const webhookOperations = [
     data: z.array(delivery),
     target: webhookTarget,
     async run({ tx }, { webhook: { id } }) {
-      return { data: (await tx.get(keys.webhookDeliveries(id)))?.deliveries ?? [], nextCursor: null }
+      return { data: await readDeliveries(tx, id), nextCursor: null }
     },
   }),
 ]
