@@ -16,12 +16,12 @@ function targets(setting: string | undefined, names: Readonly<Record<string, Add
   return { asked, targets: Targets.from(setting, { lookup }) }
 }
 
-const NO_URL = 'it is not a URL like https://ci.example.com/hook'
-const NO_HTTPS = 'it does not begin with https://'
-const NAMED = 'it contains a user name or a password'
-const NOT_PUBLIC = 'its host is not a public name or address'
-const PORT = 'its port is not one for HTTP'
-const LONG = 'it has more than 2,000 characters'
+const NO_URL = 'is not a URL like https://ci.example.com/hook'
+const NO_HTTPS = 'does not begin with https://'
+const NAMED = 'contains a user name or a password'
+const NOT_PUBLIC = 'has a host that is not a public name or address'
+const PORT = 'has a port that is not for HTTP'
+const LONG = 'has more than 2,000 characters'
 
 /** What it is, how it is written, and why it is refused. */
 const HOSTILE: readonly (readonly [what: string, url: string, refusal: Refusal])[] = [
