@@ -41,9 +41,9 @@ export const webhookPage = workspacePage('webhooks/{webhook}', 'webhooks.read', 
   const { context, base } = reader
   const of = { webhook_id: context.params['webhook']! }
   const webhook = (await reader.read('webhooks.read', of)).data as Webhook
-  const [board, { items: deliveries }, people, [may]] = await Promise.all([
+  const [board, deliveries, people, [may]] = await Promise.all([
     reader.find<Board>('boards.read', { board_id: webhook.board_id }),
-    readAll<Delivery>(reader, ['webhooks.deliveries', of], 1),
+    reader.read('webhooks.deliveries', of).then(({ data }) => data as readonly Delivery[]),
     readPeople(reader),
     readMay(reader, [webhook]),
   ])
