@@ -87,7 +87,10 @@ describe.each(receivers)('the receiver in $title', ({ path }) => {
   })
 
   test('has printed what was delivered, and nothing else of what was sent', async () => {
-    await inTime(poll('the entries', () => receiver.output().includes('世界 🎉')), receiver.output)
+    await inTime(
+      poll('the entries', () => receiver.output().includes('世界 🎉')),
+      receiver.output,
+    )
     const lines = receiver.output().split('\n')
     expect(lines.filter((line) => line.startsWith('msg_')).map((line) => line.split(' ')[0])).toEqual(['msg_1', 'msg_1', 'msg_1'])
     expect(receiver.output()).not.toContain('Traceback')
