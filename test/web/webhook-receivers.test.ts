@@ -56,8 +56,9 @@ const withSignature = (change: (signature: string) => string) => {
 }
 const without = (name: keyof SignatureHeaders) => Object.fromEntries(Object.entries(signed()).filter(([one]) => one !== name))
 
+type Case = [title: string, headers: () => Record<string, string>, status: number, body?: string]
 /** What is sent → what is answered. */
-const deliveries: readonly (readonly [title: string, headers: () => Record<string, string>, status: number, body?: string])[] = [
+const deliveries: readonly Case[] = [
   ['a delivery', () => signed(), 204],
   ['one while the old secret signs too', () => signed({ secrets: [OLD, SECRET] }), 204],
   ['one of four minutes ago', () => signed({ timestamp: now() - 240 }), 204],
@@ -82,7 +83,7 @@ describe.each(receivers)('the receiver in $title', ({ path }) => {
   beforeAll(async () => void (receiver = await start(path)))
   afterAll(() => receiver.child.kill())
 
-  test.each(deliveries)('%s', async (_title, headers, status, body) => {
+  test.each<Case>(deliveries)('%s', async (_title, headers, status, body) => {
     expect(await receiver.post(headers(), body)).toBe(status)
   })
 
