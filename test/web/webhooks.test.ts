@@ -290,15 +290,15 @@ describe('the page of a webhook', async () => {
     [
       'failing',
       { state: 'failing', reason: 'The receiver answered 500.', failing_since: since },
-      'Failing since 2026-11-20 10:30 UTC The receiver answered 500. The delivery is tried again, for three days at most.',
-      'Failing since 2026-11-20 10:30 UTC The receiver answered 500. The delivery is tried again, for three days at most.',
+      'Failing since 2026-11-20 10:30 UTC. The receiver answered 500. The delivery is tried again, for three days at most.',
+      'Failing since 2026-11-20 10:30 UTC. The receiver answered 500. The delivery is tried again, for three days at most.',
       ['Try again now', 'Disable'],
     ],
     [
       'failing without an answer',
       { state: 'failing', reason: 'connection refused', failing_since: since },
-      'Failing since 2026-11-20 10:30 UTC Connection refused. The delivery is tried again, for three days at most.',
-      'Failing since 2026-11-20 10:30 UTC Connection refused. The delivery is tried again, for three days at most.',
+      'Failing since 2026-11-20 10:30 UTC. Connection refused. The delivery is tried again, for three days at most.',
+      'Failing since 2026-11-20 10:30 UTC. Connection refused. The delivery is tried again, for three days at most.',
       ['Try again now', 'Disable'],
     ],
     [

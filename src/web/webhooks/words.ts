@@ -16,13 +16,13 @@ export function renderState(
   { state, reason, failing_since }: Pick<Webhook, 'state' | 'reason' | 'failing_since'>,
   mayEnable: boolean,
 ): VNode {
-  const since = state === 'failing' && failing_since !== null && html`<span> since ${renderTime(failing_since)}</span>`
+  const since = state === 'failing' && failing_since !== null && html` <span>since ${renderTime(failing_since)}.</span>`
   const next =
     state === 'failing'
       ? 'The delivery is tried again, for three days at most.'
       : state !== 'active' && !mayEnable && 'Only its creator can enable it again.'
   return html`<p>
-      <span class="state ${state}">${STATES[state]}${since}</span>${reason !== null && html` <span>${sentences(reason)}</span>`}
+      <span class="state ${state}">${STATES[state]}</span>${since}${reason !== null && html` <span>${sentences(reason)}</span>`}
     </p>
     ${next && html`<p class="hint">${next}</p>`}` as VNode
 }
