@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { poll } from './in-time.ts'
-import { freePort } from './redis.ts'
+import { freePort } from './ports.ts'
 import { newFolder, ownProcess } from './run.ts'
 
 /** The command that runs a receiver. It is TypeScript without types: as JavaScript it runs on each version of Node.js. */

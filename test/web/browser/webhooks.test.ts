@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startDemo, type DemoTeam } from '../../support/board-windows.ts'
 import { expectFits, expectGood, expectNotFound, fillIn, looks, screenshot } from '../../support/chromium.ts'
 import { requirePython } from '../../support/python.ts'
-import { freePort } from '../../support/redis.ts'
+import { freePort } from '../../support/ports.ts'
 import { startReceiver } from '../../support/webhook-receiver.ts'
 
 // A person adds webhooks, and receivers get deliveries of the service, in other processes.
