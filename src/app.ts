@@ -79,6 +79,8 @@ export interface AppOptions {
   readonly webhookTargets?: Targets | undefined
   /** sends a delivery; another function is for tests only */
   readonly sendDelivery?: typeof send | undefined
+  /** how long webhooks wait after a delivery, in milliseconds: for tests only */
+  readonly deliveryPause?: number | undefined
   /** the number of records that one commit of a cascade may change; the tests use small ones */
   readonly batch?: number | undefined
   readonly clock?: Clock
@@ -143,6 +145,7 @@ export function createApp(options: AppOptions): App {
     open: (sealed, owner) => secretKeys.open(sealed, owner),
     notify: async (webhook) => (await noticesModule()).announceDisabledWebhook({ store, clock, random, log, mail, origin }, webhook),
     send: options.sendDelivery,
+    pause: options.deliveryPause,
   })
   const webhooks = webhookAbilities({
     attempts: deliverer.attempts,

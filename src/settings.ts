@@ -230,7 +230,7 @@ export const settings = z.object({
   webhookTargets: webhookTargets.optional().register(sources, {
     env: 'LANEKEEPER_WEBHOOK_TARGETS',
     description:
-      'where webhooks may send beside public addresses with https: host names, networks and origins with commas, such as ci.internal, 10.1.0.0/16, http://127.0.0.1:*',
+      'where webhooks may send beside public addresses with https: host names, networks and origins with commas, such as ci.internal, 10.1.0.0/16, http://127.0.0.1:*; off: nowhere',
   }),
   decisionLog: z.string().min(1, { error: 'the file name is empty' }).optional().register(sources, {
     flag: 'decisionLog',

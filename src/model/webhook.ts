@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { changedKinds } from './change.ts'
-import { at, countField, documented, hash, id, idField, resourceTimes, size, textField, timeField } from './fields.ts'
+import { at, countField, documented, hash, id, idField, refuseRepetitions, resourceTimes, size, textField, timeField } from './fields.ts'
 import { limits } from './limits.ts'
 
 /** What a webhook does (api: Contract 4, number 8). */
 export const webhookStates = ['active', 'failing', 'suspended', 'disabled'] as const
 
 /** The kinds of changes that a webhook is told of. */
-export const webhookKinds = documented(z.array(z.enum(changedKinds)).min(1).max(changedKinds.length), {
+export const webhookKinds = documented(z.array(z.enum(changedKinds)).min(1).max(changedKinds.length).superRefine(refuseRepetitions), {
   description: 'The kinds of the feed that are delivered; null: all of them.',
   uniqueItems: true,
 })

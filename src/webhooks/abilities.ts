@@ -20,7 +20,7 @@ export interface AbilityDeps {
 export function webhookAbilities({ attempts, targets, seal }: AbilityDeps): WebhookAbilities {
   const store = () => attempts.services().store
   return {
-    refusalOf: (url) => targets.check(url),
+    refusalOf: (url) => targets.refusalOf(url),
     async newSecret(tx, webhookId, random) {
       const secret = newSecret(random)
       try {

@@ -15,6 +15,9 @@ import type { Targets } from './targets.ts'
 /** How many deliveries are under way at once, and of one workspace (api: Contract 4, number 11). */
 const [AT_ONCE, OF_WORKSPACE] = [50, 5]
 
+/** How long a webhook waits after a delivery that had all changes, in milliseconds: what comes meanwhile is one delivery. */
+const PAUSE = 250
+
 /** What deliveries need. */
 export interface DeliveryDeps {
   readonly services: () => Services
@@ -26,6 +29,8 @@ export interface DeliveryDeps {
   readonly notify: (webhook: WebhookRecord) => Promise<void>
   /** sends; another function is for tests only */
   readonly send?: typeof sendTo | undefined
+  /** instead of {@link PAUSE}, for tests only */
+  readonly pause?: number | undefined
 }
 
 /** The attempts of this process that were made. */
@@ -88,6 +93,11 @@ export class Attempts {
     return this.#deps.notify
   }
 
+  /** How long a webhook waits after a delivery, in milliseconds. */
+  get pause(): number {
+    return this.#deps.pause ?? PAUSE
+  }
+
   /** Adds an attempt to those of a webhook. */
   async remember(tx: Transaction, webhookId: string, delivery: Delivery): Promise<void> {
     const before = await tx.get(keys.webhookDeliveries(webhookId))
@@ -95,7 +105,7 @@ export class Attempts {
     tx.put(keys.webhookDeliveries(webhookId), { webhook_id: webhookId, deliveries })
   }
 
-  /** Works when there is a place for a delivery. What it depends on is to be read then: to wait for a place can take long. */
+  /** Works when there is a place for a delivery. */
   async inPlace<T>(workspaceId: string, work: () => Promise<T>): Promise<T> {
     const own = this.#byWorkspace.get(workspaceId) ?? new Semaphore(OF_WORKSPACE)
     this.#byWorkspace.set(workspaceId, own)

@@ -34,6 +34,7 @@ const CHANGING: ReadonlySet<string> = new Set(['webhooks.create', 'webhooks.upda
 /** Delivers the webhooks of all workspaces, in one of the processes that serve a storage: the one with the {@link Lease}. */
 export class Deliverer {
   readonly attempts: Attempts
+  readonly #isOff: boolean
   readonly #lease: Lease
   readonly #running = new Map<string, Running>()
   readonly #stopping = new AbortController()
@@ -42,11 +43,13 @@ export class Deliverer {
 
   constructor(deps: DeliveryDeps) {
     this.attempts = new Attempts(deps)
+    this.#isOff = deps.targets.isOff
     this.#lease = new Lease(deps)
   }
 
+  /** Begins to deliver, unless the operator has turned it off. */
   start(): void {
-    this.#loop = this.#run()
+    if (!this.#isOff) this.#loop = this.#run()
   }
 
   /** Looks for webhooks now, and whether they have changed. */

@@ -29,7 +29,8 @@ export async function readFeed(
   after: string,
   limit: number,
 ): Promise<FeedPart | ApiError> {
-  const surface: Surface = { name: 'webhook', isCounted: false, identify: () => new SessionPrincipal(creator_id, workspaceId) }
+  const creator = new SessionPrincipal(creator_id, workspaceId, 'unauthorized')
+  const surface: Surface = { name: 'webhook', isCounted: false, identify: () => creator }
   const path = `/boards/${board_id}/changes`
   const search = `?${new URLSearchParams({ after, limit: String(limit) })}`
   const request = new Request(`http://localhost/v1${path}${search}`)

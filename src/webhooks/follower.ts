@@ -15,6 +15,13 @@ const IDLE = 30_000
 /** The same while it waits for the next attempt: another process may have changed where it sends, which is no change of the feed. */
 const FAILING = 5_000
 
+/** When a follower goes on. */
+interface Next {
+  /** `delivered`: after a pause, when there is a change; or after a time in milliseconds */
+  readonly until: 'now' | 'change' | 'delivered' | number
+  readonly boardId: string
+}
+
 /** What a webhook has come to. */
 type Changes = Partial<Omit<WebhookProgress, 'webhook_id' | 'board_id'>>
 
@@ -57,11 +64,12 @@ export class Follower {
     let isWatching = false
     try {
       while (!this.#ends.stop.aborted) {
-        const next = await this.#step()
+        // What is sent, and where to, is read when there is a place for a delivery: to wait for one can take long.
+        const next = await this.#attempts.inPlace(this.#workspaceId, () => this.#step())
         if (next === 'ended') return
-        if (!isWatching) this.#watch.begin(this.#attempts.services().store, this.#workspaceId, indexes.changes(next.boardId).name)
         // What came before the watch began is found by the next step.
-        else if (next.wait > 0) await this.#watch.wait(next.wait)
+        if (!isWatching) this.#watch.begin(this.#attempts.services().store, this.#workspaceId, indexes.changes(next.boardId).name)
+        else await this.#wait(next)
         isWatching = true
       }
     } finally {
@@ -69,48 +77,61 @@ export class Follower {
     }
   }
 
-  /**
-   * @param isPlaced whether it has a place for a delivery
-   * @returns how long to wait, in milliseconds; 0: there may be more
-   */
-  async #step(isPlaced = false): Promise<'ended' | { readonly wait: number; readonly boardId: string }> {
+  async #wait({ until }: Next): Promise<void> {
+    if (until === 'now') return
+    if (until === 'change') return this.#watch.wait(IDLE)
+    if (until !== 'delivered') return this.#watch.wait(Math.min(until, FAILING), false)
+    await this.#watch.wait(this.#attempts.pause, false)
+    await this.#watch.wait(IDLE)
+  }
+
+  async #step(): Promise<'ended' | Next> {
     const { services, random } = this.#attempts
     const { store, clock } = services()
     const [webhook, progress] = await transact(store, this.#workspaceId, random, (tx) =>
       tx.read([keys.webhook(this.#id), keys.webhookProgress(this.#id)]),
     )
     if (webhook === undefined || progress === undefined || !isFollowing(progress)) return 'ended'
-    const at = (wait: number) => ({ wait, boardId: webhook.board_id })
+    const next = (until: Next['until']): Next => ({ until, boardId: webhook.board_id })
     const untilNext = progress.next_at === null ? 0 : Date.parse(progress.next_at) - clock()
-    if (untilNext > 0) return at(Math.min(untilNext, FAILING))
-    // What may be sent is decided after the wait for a place.
-    if (progress.begun !== null && !isPlaced) return this.#attempts.inPlace(this.#workspaceId, () => this.#step(true))
-    if (this.#ends.stop.aborted) return at(0)
-    const part = await readFeed(services(), this.#workspaceId, webhook, progress.cursor, progress.begun ?? limits.pageSize.max)
-    if (part instanceof ApiError) return (await this.#refused(webhook, progress, part)) ? 'ended' : at(IDLE)
+    if (untilNext > 0) return next(untilNext)
+    if (this.#ends.stop.aborted) return next('now')
+    const limit = progress.begun ?? limits.pageSize.max
+    const part = await readFeed(services(), this.#workspaceId, webhook, progress.cursor, limit)
+    if (part instanceof ApiError) return (await this.#refused(webhook, progress, part)) ? 'ended' : next('change')
     this.waitingSince = part.entries.find((entry) => isWanted(entry, webhook.kinds))?.at
-    if (part.entries.length === 0) return at(IDLE)
-    // Fewer than were begun: their objects have grown since, and do not fit in a page. It is another delivery then.
-    const isBegun = progress.begun === part.entries.length
-    const count = progress.begun === null ? fittingCount(part.entries, webhook.kinds) : part.entries.length
-    if (part.entries.every((entry) => !isWanted(entry, webhook.kinds)))
-      await this.#save(webhook, progress, { cursor: part.next, begun: null })
-    // Before it is sent: after a crash, a repetition has the same changes and the same id.
-    else if (!isBegun) await this.#save(webhook, progress, { begun: count })
-    else await this.#deliver(webhook, { ...progress, begun: count }, part)
-    return at(0)
+    if (part.entries.length === 0) return next('change')
+    return next(await this.#handle(webhook, progress, part, limit))
   }
 
-  async #deliver(webhook: WebhookRecord, progress: WebhookProgress & { readonly begun: number }, part: FeedPart): Promise<void> {
+  /** @param limit of how many changes the part may have */
+  async #handle(webhook: WebhookRecord, progress: WebhookProgress, part: FeedPart, limit: number): Promise<Next['until']> {
+    const read = part.entries.length
+    if (!part.entries.some((entry) => isWanted(entry, webhook.kinds))) {
+      await this.#save(webhook, progress, { cursor: part.next, begun: null })
+      return 'now'
+    }
+    // Fewer than were begun: their objects have grown since, and do not fit in a page. It is another delivery then.
+    const begun = progress.begun === null ? fittingCount(part.entries, webhook.kinds) : read
+    // Before it is sent: after a crash, a repetition has the same changes and the same id.
+    const isBegun = progress.begun === begun || (await this.#save(webhook, progress, { begun }))
+    if (!isBegun || begun < read) return 'now'
+    const isDelivered = await this.#deliver(webhook, { ...progress, begun }, part)
+    return isDelivered && read < limit ? 'delivered' : 'now'
+  }
+
+  /** @returns whether the receiver has taken it */
+  async #deliver(webhook: WebhookRecord, progress: WebhookProgress & { readonly begun: number }, part: FeedPart): Promise<boolean> {
     const { cursor, begun, delivered_to } = progress
     const entries = part.entries.filter((entry) => isWanted(entry, webhook.kinds))
     const body = bodyOf(webhook, { after: delivered_to, next: part.next }, entries)
     const outgoing = { body, id: deliveryId(webhook, cursor, begun), entries: entries.length }
     const attempt = await this.#attempts.send(webhook, outgoing, this.#ends.cut)
-    if (attempt === undefined) return
+    if (attempt === undefined) return false
     const { delivery, retryAfter } = attempt
     const done = { ...WORKS, cursor: part.next, delivered_to: part.next }
     await this.#save(webhook, progress, isSuccess(delivery) ? done : this.#failed(progress, delivery, retryAfter), delivery)
+    return isSuccess(delivery)
   }
 
   /** What a failure changes. */
@@ -134,10 +155,10 @@ export class Follower {
     return end !== undefined
   }
 
-  /** Stores what has changed, unless a person has set the webhook to another place since. */
-  async #save(webhook: WebhookRecord, known: WebhookProgress, changes: Changes, delivery?: Delivery): Promise<void> {
+  /** Stores what has changed, unless a person has set the webhook to another place since. @returns whether it is stored */
+  async #save(webhook: WebhookRecord, known: WebhookProgress, changes: Changes, delivery?: Delivery): Promise<boolean> {
     const { services, random, notify } = this.#attempts
-    const isEnd = await transact(services().store, this.#workspaceId, random, async (tx) => {
+    const isStored = await transact(services().store, this.#workspaceId, random, async (tx) => {
       const [stored, progress] = await tx.read([keys.webhook(this.#id), keys.webhookProgress(this.#id)])
       if (stored === undefined || progress === undefined) return false
       if (delivery !== undefined) await this.#attempts.remember(tx, this.#id, delivery)
@@ -151,9 +172,10 @@ export class Follower {
       if (isFollowing(progress)) tx.put(keys.webhookProgress(this.#id), { ...progress, ...changes })
       else if (cursor !== undefined && delivered_to !== undefined)
         tx.put(keys.webhookProgress(this.#id), { ...progress, cursor, delivered_to, begun: null })
-      return isFollowing(progress) && changes.state === 'disabled'
+      return isFollowing(progress)
     })
-    if (isEnd) await notify(webhook)
+    if (isStored && changes.state === 'disabled') await notify(webhook)
+    return isStored
   }
 }
 

@@ -39,6 +39,8 @@ export class Lease {
         if (text !== this.#seen.text) this.#seen = { text, at: elapsed() }
         if (elapsed() - this.#seen.at < LEASE) return false
       }
+      // After it was given up, the beats begin again: what was seen before says nothing of a later lease.
+      this.#seen = { text: '', at: 0 }
       tx.put(keys.deliveryLease(), { holder: this.#holder, beats: (lease?.beats ?? 0) + 1 })
       return true
     })

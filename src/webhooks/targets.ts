@@ -1,6 +1,6 @@
-import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { isPublicAddress, Networks } from './addresses.ts'
+import { lookUp, type Lookup } from './lookup.ts'
 import { limitTime, systemTimers, type EndOfWaiting, type Timers } from './time-limit.ts'
 
 // Where webhooks may be delivered to: api: Contract 4, number 11.
@@ -38,6 +38,7 @@ export type Refusal =
   | 'contains a user name or a password'
   | 'has a port that is not for HTTP'
   | 'has a host that is not a public name or address'
+  | 'cannot be used: the operator has turned webhooks off'
 
 /** The address that a delivery connects to. */
 export interface ResolvedTarget {
@@ -48,10 +49,7 @@ export interface ResolvedTarget {
 /** Why a delivery has no address, in words that may be shown and stored. */
 export type ResolutionError = EndOfWaiting | 'address not allowed' | 'name not found' | 'name lookup failed'
 
-/** Looks up all addresses of a name, in the order in which they are to be tried. */
-export type Lookup = (name: string) => Promise<readonly { readonly address: string; readonly family: number }[]>
-
-/** What {@link Targets} works with; by default the resolver of the system, and the timers of the process. */
+/** What {@link Targets} works with; by default {@link lookUp}, and the timers of the process. */
 export interface TargetOptions {
   readonly lookup?: Lookup
   readonly timers?: Timers
@@ -81,11 +79,14 @@ interface Parts {
 
 /** The addresses that webhooks may be delivered to: public ones by https, and what the operator allows. */
 export class Targets {
+  /** whether nothing is sent at all */
+  readonly isOff: boolean
   readonly #allowed: Allowed
   readonly #lookup: Lookup
   readonly #timers: Timers
 
-  private constructor(allowed: Allowed, { lookup = systemLookup, timers = systemTimers }: TargetOptions) {
+  private constructor(isOff: boolean, allowed: Allowed, { lookup = lookUp, timers = systemTimers }: TargetOptions) {
+    this.isOff = isOff
     this.#allowed = allowed
     this.#lookup = lookup
     this.#timers = timers
@@ -93,20 +94,23 @@ export class Targets {
 
   /**
    * Reads LANEKEEPER_WEBHOOK_TARGETS, a list that is separated by commas: host names (`ci.internal`), addresses and networks
-   * (`10.1.0.0/16`, `fd00::7`), and origins (`http://127.0.0.1:8080`, with `*` any port). Only an origin with http allows http.
+   * (`10.1.0.0/16`, `fd00::7`), and origins (`http://127.0.0.1:8080`, with `*` any port). Only an origin with http allows http. `off` alone: nothing is sent.
    * @throws {BadTargets} an entry is none of these
    */
   static from(setting: string | undefined, options: TargetOptions = {}): Targets {
     const allowed: Allowed = { names: new Set(), addresses: new Networks(), origins: new Set() }
-    for (const entry of (setting ?? '').split(',').flatMap((text) => text.trim() || [])) addEntry(allowed, entry)
-    return new Targets(allowed, options)
+    const isOff = setting?.trim() === 'off'
+    const entries = isOff ? [] : (setting ?? '').split(',').flatMap((text) => text.trim() || [])
+    for (const entry of entries) addEntry(allowed, entry)
+    return new Targets(isOff, allowed, options)
   }
 
   /**
    * Says what is wrong with the text of a URL; no name is looked up. A fragment is accepted, and never sent.
-   * @returns undefined if a webhook may be created with it. Its addresses are checked by {@link resolve} at each delivery.
+   * @returns undefined if nothing is
    */
   check(url: string): Refusal | undefined {
+    if (this.isOff) return 'cannot be used: the operator has turned webhooks off'
     const parts = partsOf(url)
     if (typeof parts === 'string') return parts
     if (REFUSED_PORTS.has(parts.port)) return 'has a port that is not for HTTP'
@@ -117,10 +121,21 @@ export class Targets {
   }
 
   /**
+   * Says whether a webhook may be created with a URL. A name that has no address now may get one: {@link resolve} decides at each delivery.
+   * @returns undefined if it may
+   */
+  async refusalOf(url: string): Promise<Refusal | undefined> {
+    const refusal = this.check(url)
+    if (refusal !== undefined) return refusal
+    const target = await this.resolve(url)
+    return 'error' in target && target.error === 'address not allowed' ? 'has a host that is not a public name or address' : undefined
+  }
+
+  /**
    * Checks a URL again and looks up its name. A name with even one address that is not allowed is refused: which one of them a
    * connection uses could be chosen by whoever answers for the name.
    *
-   * The resolver of the system works in threads, which cannot be stopped: after 5 s nothing waits for it any more.
+   * After 5 s nothing waits for the lookup any more.
    * @returns the address to connect to, the first that the resolver returned; it is not to be looked up again
    */
   async resolve(url: string, signal?: AbortSignal): Promise<ResolvedTarget | { readonly error: ResolutionError }> {
@@ -128,7 +143,7 @@ export class Targets {
     const parts = partsOf(url) as Parts
     const family = isIP(parts.host)
     if (family !== 0) return { address: parts.host, family: family as 4 | 6 }
-    const addresses = await this.#addressesOf(parts.host, signal)
+    const addresses = await this.#addressesOf(parts, signal)
     if ('error' in addresses) return addresses
     const isAllowed = this.#isTrusted(parts) || addresses.every(({ address }) => this.#isAllowedAddress(address))
     const [first] = addresses
@@ -136,10 +151,10 @@ export class Targets {
     return isAllowed ? { address: first.address, family: isIP(first.address) as 4 | 6 } : { error: 'address not allowed' }
   }
 
-  #addressesOf(name: string, signal: AbortSignal | undefined): Promise<Awaited<ReturnType<Lookup>> | { readonly error: ResolutionError }> {
+  #addressesOf(parts: Parts, signal: AbortSignal | undefined): Promise<Awaited<ReturnType<Lookup>> | { readonly error: ResolutionError }> {
     return new Promise((resolve) => {
       const stop = limitTime({ milliseconds: LOOKUP_LIMIT, timers: this.#timers, signal }, (error) => resolve({ error }))
-      this.#lookup(name)
+      this.#lookup(parts.host, this.#isTrusted(parts) || !mayBePublic(parts.host))
         .then(resolve, ({ code }: NodeJS.ErrnoException) =>
           resolve({ error: code === 'ENOTFOUND' ? 'name not found' : 'name lookup failed' }),
         )
@@ -159,11 +174,13 @@ export class Targets {
 
   /** A local name is not refused by its text where the operator allows addresses: one of these may be its. */
   #mayNameBePublic(name: string): boolean {
-    return !this.#allowed.addresses.isEmpty || (name.includes('.') && !LOCAL_NAME.test(name))
+    return !this.#allowed.addresses.isEmpty || mayBePublic(name)
   }
 }
 
-const systemLookup: Lookup = (name) => lookup(name, { all: true, verbatim: true })
+function mayBePublic(name: string): boolean {
+  return name.includes('.') && !LOCAL_NAME.test(name)
+}
 
 function partsOf(url: string): Parts | Refusal {
   if (url.length > MAX_LENGTH) return 'has more than 2,000 characters'

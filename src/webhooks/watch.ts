@@ -5,6 +5,7 @@ export class Watch {
   readonly #signal: AbortSignal
   #unwatch: (() => void) | undefined
   #isHinted = false
+  #hasCommits = false
   #wake: (() => void) | undefined
 
   /** @param signal ends the waiting */
@@ -15,18 +16,30 @@ export class Watch {
 
   /** From now on, commits to an index are hints. */
   begin(store: Store, partition: string, index: string): void {
-    this.#unwatch = store.watch(partition, index, () => this.hint())
+    this.#unwatch = store.watch(partition, index, () => {
+      this.#hasCommits = true
+      this.#wake?.()
+    })
   }
 
-  /** Waits for a hint since the last wait, for a time in milliseconds at most. */
-  async wait(milliseconds: number): Promise<void> {
-    if (!this.#isHinted && !this.#signal.aborted)
+  /**
+   * Waits for a hint since the last wait, for a time in milliseconds at most.
+   * @param forCommits false: those of commits are kept for the next wait
+   */
+  async wait(milliseconds: number, forCommits = true): Promise<void> {
+    const isOver = () => this.#signal.aborted || this.#isHinted || (forCommits && this.#hasCommits)
+    if (!isOver())
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, milliseconds)
-        this.#wake = () => (clearTimeout(timer), resolve())
+        this.#wake = () => {
+          if (!isOver()) return
+          clearTimeout(timer)
+          resolve()
+        }
       })
     this.#wake = undefined
     this.#isHinted = false
+    if (forCommits) this.#hasCommits = false
   }
 
   hint(): void {

@@ -186,6 +186,9 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'isActive(membership)': 'The web app manages tokens only: it offers the workspaces in which a person can have one.',
     'token?.user_id === session.user_id': 'The web app manages tokens only: a person sees and ends their own (spec §3).',
   },
+  'src/web/webhooks/pages.ts': {
+    'people.nameOf(webhook.creator_id)': DISPLAY_NAME,
+  },
   'src/web/workspace/permission.ts': {
     'membership === undefined': 'Facts are read from a membership. Without one nothing is decided: the page does not exist.',
   },

@@ -86,7 +86,16 @@ export class Service {
     this.deps = { store, clock, random: systemRandom, batch, secretKeys }
     const sinks = [(record: DecisionRecord) => void this.records.push(record)]
     // Suites send more requests with one token than a client does, and compare whole responses.
-    const defaults = { log: quiet, engine, passwords: cheapPasswords, rateLimits: undefined, secretKeys, webhookTargets, sendDelivery }
+    const defaults = {
+      log: quiet,
+      engine,
+      passwords: cheapPasswords,
+      rateLimits: undefined,
+      secretKeys,
+      webhookTargets,
+      sendDelivery,
+      deliveryPause: 0,
+    }
     this.app = createApp({ ...defaults, ...options, store, blobs: place.blobs, clock, sinks })
   }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { timestamp } from '../../src/model/time.ts'
 import { setUpBoard, TestBoard } from '../support/board.ts'
+import { blockOf } from '../support/documents.ts'
 import { drivers } from '../support/drivers.ts'
 import { Service } from '../support/service.ts'
 import { StubReceivers, Subscription, type Received } from './stub-receivers.ts'
@@ -40,6 +41,9 @@ describe.each(drivers)('deliveries, on $name', (driver) => {
     })
     expect(data.map(({ kind, action }: any) => `${kind} ${action}`)).toEqual(['card updated'])
     expect(url).toBe('https://hooks.example/kanban')
+    const shown = JSON.parse(blockOf('src/http/webhooks.md', '"board.changed"'))
+    expect([body, body.data].map(Object.keys)).toEqual([shown, shown.data].map(Object.keys))
+    expect(Object.keys(data[0])).toEqual(expect.arrayContaining(Object.keys(shown.data.entries[0])))
     expect(Object.keys(headers).toSorted()).toEqual(['user-agent', 'webhook-id', 'webhook-signature', 'webhook-timestamp'])
     expect(headers['webhook-timestamp']).toBe(String(Math.floor(setup.service.now / 1000)))
     expect(await webhook.read()).toMatchObject({ state: 'active', reason: null, cursor: page.next_cursor, failing_since: null })

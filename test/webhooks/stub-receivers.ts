@@ -49,8 +49,9 @@ export class StubReceiver {
   #last: Behavior = { status: 204 }
   readonly #waiting = new Set<() => void>()
   readonly #hanging: ((answer: Answered) => void)[] = []
-  #underWay = 0
-  /** how many attempts were under way at the same time */
+  /** how many attempts are under way */
+  underWay = 0
+  /** how many were at the same time */
   atOnce = 0
 
   /** From now on it does this. */
@@ -64,12 +65,12 @@ export class StubReceiver {
   }
 
   async take({ url, body, headers, signal }: Delivery): Promise<Answered> {
-    this.atOnce = Math.max(this.atOnce, ++this.#underWay)
+    this.atOnce = Math.max(this.atOnce, ++this.underWay)
     this.received.push({ url, id: headers['webhook-id']!, text: body, headers, body: JSON.parse(body) })
     for (const check of this.#waiting) check()
     this.#last = this.#behaviors.shift() ?? this.#last
     const answer = this.#last === 'hang' ? await this.#hang(signal) : this.#last
-    this.#underWay--
+    this.underWay--
     return answer
   }
 

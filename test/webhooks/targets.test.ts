@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { lookUp, lookUpByDns } from '../../src/webhooks/lookup.ts'
 import { BadTargets, Targets, type Refusal } from '../../src/webhooks/targets.ts'
 import { VirtualClock, atRest } from '../support/virtual-clock.ts'
 
@@ -299,6 +300,70 @@ describe('the addresses of a name', () => {
     const late = slow.resolve('https://ci.example.com/')
     answer([{ address: '1.1.1.1', family: 4 }])
     expect(await late).toEqual({ address: '1.1.1.1', family: 4 })
+  })
+})
+
+describe('a webhook', () => {
+  test.each<[what: string, setting: string | undefined, addresses: string[] | Error, refusal: string | undefined]>([
+    ['of a public address', undefined, ['1.1.1.1'], undefined],
+    ['of a name with a private address', undefined, ['1.1.1.1', '10.0.0.1'], NOT_PUBLIC],
+    ['of a name with an address that is allowed', '10.0.0.0/8', ['10.0.0.1'], undefined],
+    ['of a name that has no address yet', undefined, [], undefined],
+    ['of a name that cannot be looked up now', undefined, Object.assign(new Error('query'), { code: 'ESERVFAIL' }), undefined],
+  ])('%s', async (_what, setting, addresses, refusal) => {
+    expect(await targets(setting, { 'ci.example.com': addresses }).targets.refusalOf('https://ci.example.com/')).toBe(refusal)
+  })
+
+  test('is refused, whatever its URL, if the operator has turned webhooks off', async () => {
+    const off = targets(' off ', { 'ci.example.com': ['1.1.1.1'] }).targets
+    expect(await off.refusalOf('https://ci.example.com/')).toBe('cannot be used: the operator has turned webhooks off')
+    expect(await off.resolve('https://ci.example.com/')).toEqual({ error: 'address not allowed' })
+    expect([off.isOff, targets('').targets.isOff, targets('off.example').targets.isOff]).toEqual([true, false, false])
+  })
+
+  test('is refused by the text of its URL, without a lookup', async () => {
+    const { targets: strict, asked } = targets(undefined)
+    expect(await strict.refusalOf('https://printer.local/')).toBe(NOT_PUBLIC)
+    expect(asked).toEqual([])
+  })
+})
+
+describe('a name is looked up', () => {
+  test.each<[setting: string, url: string, isLocal: boolean]>([
+    ['', 'https://ci.example.com/', false],
+    ['10.0.0.0/8', 'https://ci.example.com/', false],
+    ['10.0.0.0/8', 'https://ci.internal/', true],
+    ['10.0.0.0/8', 'https://ci/', true],
+    ['ci.example.com', 'https://ci.example.com/', true],
+    ['http://ci.example.com:*', 'http://ci.example.com/', true],
+    ['http://ci.example.com:*', 'https://ci.example.com/', false],
+  ])('with "%s" allowed, %s: as a local one: %s', async (setting, url, isLocal) => {
+    const asked: boolean[] = []
+    const lookup = async (_name: string, local: boolean) => (asked.push(local), [])
+    await Targets.from(setting, { lookup }).resolve(url)
+    expect(asked).toEqual([isLocal])
+  })
+
+  const has = (...addresses: string[]) => Promise.resolve(addresses) as never
+  const fails = (code: string) => Promise.reject(Object.assign(new Error('query'), { code }))
+  test.each<[what: string, v4: () => Promise<never>, v6: () => Promise<never>, found: string[] | string]>([
+    ['has addresses of both kinds', () => has('1.1.1.1', '1.0.0.1'), () => has('2606::1'), ['1.0.0.1', '1.1.1.1', '2606::1']],
+    ['has v4 only', () => has('1.1.1.1'), () => fails('ENODATA'), ['1.1.1.1']],
+    ['has v6 only', () => fails('ENODATA'), () => has('2606::1'), ['2606::1']],
+    ['has v4, and no answer about v6', () => has('1.1.1.1'), () => fails('ETIMEOUT'), ['1.1.1.1']],
+    ['does not exist', () => fails('ENOTFOUND'), () => fails('ENOTFOUND'), 'ENOTFOUND'],
+    ['has no addresses', () => fails('ENODATA'), () => fails('ENODATA'), 'ENOTFOUND'],
+    ['has no v4, and no answer about v6', () => fails('ENODATA'), () => fails('ETIMEOUT'), 'ETIMEOUT'],
+    ['has no answer', () => fails('ESERVFAIL'), () => fails('ENODATA'), 'ESERVFAIL'],
+  ])('by DNS: it %s', async (_what, v4, v6, found) => {
+    const answer = lookUpByDns('ci.example.com', { resolve4: v4, resolve6: v6 })
+    if (typeof found === 'string') return expect(answer).rejects.toMatchObject({ code: found })
+    expect((await answer).map(({ address }) => address).toSorted()).toEqual(found)
+    for (const { address, family } of await answer) expect(family).toBe(address.includes(':') ? 6 : 4)
+  })
+
+  test('in the files of the system, if it is local', async () => {
+    expect(await lookUp('localhost', true)).toContainEqual({ address: '127.0.0.1', family: 4 })
   })
 })
 

@@ -4,8 +4,8 @@ import type { Transaction } from '../../store/transaction.ts'
 
 /** What webhooks need beside the records of their workspace: it is the service's, and no operation decides with it. */
 export interface WebhookAbilities {
-  /** What is wrong with an address, before any name is looked up; undefined: nothing. */
-  refusalOf(url: string): string | undefined
+  /** What is wrong with a URL; undefined: nothing is known to be. */
+  refusalOf(url: string): Promise<string | undefined>
   /** Makes a secret, and seals it for the record of a webhook. @throws {ApiError} `unavailable` if the service has no key */
   newSecret(tx: Transaction, webhookId: string, random: RandomSource): Promise<{ readonly secret: string; readonly sealed: string }>
   /** Remembers that a workspace has webhooks, so that they are found after a start. It may be repeated. @throws {StorageUnavailable} */

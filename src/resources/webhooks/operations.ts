@@ -79,8 +79,8 @@ function withSecret(request: OperationRequest, shown: Webhook, secret: string) {
 }
 
 /** @throws {ApiError} `validation_failed` */
-function requireUrl({ webhooks }: Pick<OperationRequest, 'webhooks'>, url: string): void {
-  const refusal = webhooks.refusalOf(url)
+async function requireUrl({ webhooks }: Pick<OperationRequest, 'webhooks'>, url: string): Promise<void> {
+  const refusal = await webhooks.refusalOf(url)
   if (refusal !== undefined) throw invalidMember('url', refusal)
 }
 
@@ -133,7 +133,7 @@ export const webhookOperations = [
     target: parentBoard,
     async run(request, { board }) {
       const { tx, random, clock, caller, body, webhooks } = request
-      requireUrl(request, body.url)
+      await requireUrl(request, body.url)
       if (!isDryRun(request)) await webhooks.register(caller.workspaceId)
       const id = newId('webhook', random)
       const made = await webhooks.newSecret(tx, id, random)
@@ -172,7 +172,7 @@ export const webhookOperations = [
     async run(request, loaded) {
       const { tx, clock, body, webhooks, caller } = request
       const { url, kinds, enabled, after } = body
-      if (url !== undefined) requireUrl(request, url)
+      if (url !== undefined) await requireUrl(request, url)
       const stated = { ...(url !== undefined && { url }), ...(kinds !== undefined && { kinds }) }
       const record = { ...loaded.webhook, ...stated, updated_at: timestamp(clock) }
       tx.put(keys.webhook(record.id), record)
