@@ -4,11 +4,11 @@ import { conclude } from '../http/pipeline.ts'
 import { SessionPrincipal } from '../http/principal.ts'
 import type { Services } from '../http/services.ts'
 import type { Change } from '../model/change.ts'
-import { ApiError } from '../model/errors.ts'
+import type { ApiError } from '../model/errors.ts'
 import type { Webhook } from '../model/webhook.ts'
 
 /** The size of the body of a delivery, in bytes (api: Contract 4, number 9). */
-export const MAX_BODY = 256 * 1024
+const MAX_BODY = 256 * 1024
 
 /** A part of the feed of a board. */
 export interface FeedPart {
