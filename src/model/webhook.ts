@@ -4,7 +4,7 @@ import { at, countField, documented, hash, id, idField, refuseRepetitions, resou
 import { limits } from './limits.ts'
 
 /** What a webhook does (api: Contract 4, number 8). */
-export const webhookStates = ['active', 'failing', 'suspended', 'disabled'] as const
+const webhookStates = ['active', 'failing', 'suspended', 'disabled'] as const
 
 /** The kinds of changes that a webhook is told of. */
 export const webhookKinds = documented(z.array(z.enum(changedKinds)).min(1).max(changedKinds.length).superRefine(refuseRepetitions), {

@@ -30,15 +30,15 @@ const LOCAL_NAME = /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|pri
 /** Letters, digits, hyphens and underscores, in labels of at most 63 characters (RFC 1035 §2.3.4). Other alphabets are in Punycode here. */
 const NAME = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/
 
-/** Why the text of a URL is refused. */
+/** Why the text of a URL is refused, as the end of a sentence about it. */
 export type Refusal =
-  | 'it is not a URL like https://ci.example.com/hook'
-  | 'it has more than 2,000 characters'
-  | 'it does not begin with https://'
-  | 'it contains a user name or a password'
-  | 'its port is not one for HTTP'
-  | 'its host is not a public name or address'
-  | 'the operator has turned webhooks off'
+  | 'is not a URL like https://ci.example.com/hook'
+  | 'has more than 2,000 characters'
+  | 'does not begin with https://'
+  | 'contains a user name or a password'
+  | 'has a port that is not for HTTP'
+  | 'has a host that is not a public name or address'
+  | 'cannot be used: the operator has turned webhooks off'
 
 /** The address that a delivery connects to. */
 export interface ResolvedTarget {
@@ -110,14 +110,14 @@ export class Targets {
    * @returns undefined if nothing is
    */
   check(url: string): Refusal | undefined {
-    if (this.isOff) return 'the operator has turned webhooks off'
+    if (this.isOff) return 'cannot be used: the operator has turned webhooks off'
     const parts = partsOf(url)
     if (typeof parts === 'string') return parts
-    if (REFUSED_PORTS.has(parts.port)) return 'its port is not one for HTTP'
+    if (REFUSED_PORTS.has(parts.port)) return 'has a port that is not for HTTP'
     if (this.#isTrusted(parts)) return undefined
-    if (parts.protocol !== 'https:') return 'it does not begin with https://'
+    if (parts.protocol !== 'https:') return 'does not begin with https://'
     const mayBePublic = isIP(parts.host) === 0 ? this.#mayNameBePublic(parts.host) : this.#isAllowedAddress(parts.host)
-    return mayBePublic ? undefined : 'its host is not a public name or address'
+    return mayBePublic ? undefined : 'has a host that is not a public name or address'
   }
 
   /**
@@ -128,7 +128,7 @@ export class Targets {
     const refusal = this.check(url)
     if (refusal !== undefined) return refusal
     const target = await this.resolve(url)
-    return 'error' in target && target.error === 'address not allowed' ? 'its host is not a public name or address' : undefined
+    return 'error' in target && target.error === 'address not allowed' ? 'has a host that is not a public name or address' : undefined
   }
 
   /**
@@ -183,17 +183,17 @@ function mayBePublic(name: string): boolean {
 }
 
 function partsOf(url: string): Parts | Refusal {
-  if (url.length > MAX_LENGTH) return 'it has more than 2,000 characters'
+  if (url.length > MAX_LENGTH) return 'has more than 2,000 characters'
   // A URL parser drops line breaks, reads \ as / and adds what is missing: a person would read another host.
-  if (/[\s\\\p{Cc}]/u.test(url) || !/^[a-z][a-z0-9+.-]*:/i.test(url)) return 'it is not a URL like https://ci.example.com/hook'
-  if (!/^https?:/i.test(url)) return 'it does not begin with https://'
+  if (/[\s\\\p{Cc}]/u.test(url) || !/^[a-z][a-z0-9+.-]*:/i.test(url)) return 'is not a URL like https://ci.example.com/hook'
+  if (!/^https?:/i.test(url)) return 'does not begin with https://'
   const parsed = /^https?:\/\/[^/]/i.test(url) ? parse(url) : undefined
-  if (parsed === undefined) return 'it is not a URL like https://ci.example.com/hook'
-  if (/^https?:\/\/[^/?#]*@/i.test(url)) return 'it contains a user name or a password'
+  if (parsed === undefined) return 'is not a URL like https://ci.example.com/hook'
+  if (/^https?:\/\/[^/?#]*@/i.test(url)) return 'contains a user name or a password'
   const { protocol, hostname, port, href } = parsed
-  if (href.length > MAX_LENGTH) return 'it has more than 2,000 characters'
+  if (href.length > MAX_LENGTH) return 'has more than 2,000 characters'
   const host = plainHost(hostname)
-  if (isIP(host) === 0 && !NAME.test(host)) return 'it is not a URL like https://ci.example.com/hook'
+  if (isIP(host) === 0 && !NAME.test(host)) return 'is not a URL like https://ci.example.com/hook'
   return { protocol, host, port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port) }
 }
 

@@ -17,12 +17,12 @@ function targets(setting: string | undefined, names: Readonly<Record<string, Add
   return { asked, targets: Targets.from(setting, { lookup }) }
 }
 
-const NO_URL = 'it is not a URL like https://ci.example.com/hook'
-const NO_HTTPS = 'it does not begin with https://'
-const NAMED = 'it contains a user name or a password'
-const NOT_PUBLIC = 'its host is not a public name or address'
-const PORT = 'its port is not one for HTTP'
-const LONG = 'it has more than 2,000 characters'
+const NO_URL = 'is not a URL like https://ci.example.com/hook'
+const NO_HTTPS = 'does not begin with https://'
+const NAMED = 'contains a user name or a password'
+const NOT_PUBLIC = 'has a host that is not a public name or address'
+const PORT = 'has a port that is not for HTTP'
+const LONG = 'has more than 2,000 characters'
 
 /** What it is, how it is written, and why it is refused. */
 const HOSTILE: readonly (readonly [what: string, url: string, refusal: Refusal])[] = [
@@ -316,7 +316,7 @@ describe('a webhook', () => {
 
   test('is refused, whatever its URL, if the operator has turned webhooks off', async () => {
     const off = targets(' off ', { 'ci.example.com': ['1.1.1.1'] }).targets
-    expect(await off.refusalOf('https://ci.example.com/')).toBe('the operator has turned webhooks off')
+    expect(await off.refusalOf('https://ci.example.com/')).toBe('cannot be used: the operator has turned webhooks off')
     expect(await off.resolve('https://ci.example.com/')).toEqual({ error: 'address not allowed' })
     expect([off.isOff, targets('').targets.isOff, targets('off.example').targets.isOff]).toEqual([true, false, false])
   })

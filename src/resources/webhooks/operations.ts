@@ -48,7 +48,7 @@ const secret = documented(z.string(), {
   maxLength: 100,
 }).nullable()
 /** A webhook with its secret. */
-export const webhookWithSecret = documented(webhook.extend({ secret }), {
+const webhookWithSecret = documented(webhook.extend({ secret }), {
   id: 'WebhookWithSecret',
   description: 'A webhook with its secret, which is shown once.',
 })

@@ -123,17 +123,18 @@ export async function reportChange(
 
 /** Sends a notice by mail, if the service sends mail. It has no secret, and no link that could be imitated to steal one. */
 export function mailNotice(mail: SendMail | undefined, origin: string, to: string, notice: Notice): void {
-  const { at, agent, address } = notice
+  const { kind, at, agent, address } = notice
   const sentence = sentenceOf(notice)
-  const text = [
-    `${sentence}`,
-    '',
-    `Time: ${at.slice(0, 10)} ${at.slice(11, 16)} UTC`,
-    `Browser: ${agent}`,
-    `Network: ${address}`,
-    '',
-    `If this was not you, sign in at ${origin}, change your password and end the sessions that you do not know.`,
-    '',
-  ].join('\n')
+  // Nobody did that: it has no browser and no network, and no password would change it.
+  const more =
+    kind === 'webhook_disabled'
+      ? [`Webhook: ${address}`, '', `When its receiver works again, sign in at ${origin} and enable it.`]
+      : [
+          `Browser: ${agent}`,
+          `Network: ${address}`,
+          '',
+          `If this was not you, sign in at ${origin}, change your password and end the sessions that you do not know.`,
+        ]
+  const text = [sentence, '', `Time: ${at.slice(0, 10)} ${at.slice(11, 16)} UTC`, ...more, ''].join('\n')
   mail?.({ to, subject: `Lanekeeper: ${sentence}`, text })
 }

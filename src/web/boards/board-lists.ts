@@ -40,7 +40,7 @@ export function boardPart(
 /** Things with what can be done about each. */
 export function renderEntries<Item>(
   items: readonly Item[],
-  render: (item: Item) => readonly [shown: VNode, ...actions: (VNode | undefined)[]],
+  render: (item: Item) => readonly [shown: VNode, ...actions: (VNode | false | undefined)[]],
 ): VNode {
   return html`<ul class="entries">
     ${items.map((item) => {

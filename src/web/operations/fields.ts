@@ -58,8 +58,12 @@ const LISTS: ReadonlySet<Field['kind']> = new Set(['ids', 'lines', 'set'])
 
 /** `label_ids` → `Labels` */
 function labelOf(name: string): string {
-  const words = name.replace(/_id(s?)$/, '$1').replaceAll('_', ' ')
-  return LABELS[name] ?? words[0]!.toUpperCase() + words.slice(1)
+  return LABELS[name] ?? wordsOf(name.replace(/_id(s?)$/, '$1'))
+}
+
+/** `board_member` → `Board member` */
+export function wordsOf(name: string): string {
+  return name[0]!.toUpperCase() + name.slice(1).replaceAll('_', ' ')
 }
 
 /** The fields of an operation: the parameters of its path after the first one, then the members of its body. */

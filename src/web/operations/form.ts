@@ -5,7 +5,7 @@ import { formActions, postForm } from '../form-page.ts'
 import { html } from '../html.ts'
 import type { PageContext, SignedInContext } from '../page-context.ts'
 import { renderTime } from '../times.ts'
-import { fieldsOf, shownValue, type Field } from './fields.ts'
+import { fieldsOf, shownValue, wordsOf, type Field } from './fields.ts'
 import { FORM_KEY, newFormKey } from './form-key.ts'
 import type { Choices, Place } from './place.ts'
 
@@ -113,10 +113,7 @@ function mustHaveText(operation: Operation, { kind, isRequired, isNullable }: Fi
 /** What an operation is called: `create Card` → `Create card`. */
 export function titleOf({ needs: [action, subject] }: Operation): string {
   if (action === 'update') return `Edit ${subject.toLowerCase()}`
-  const words = action.includes('_')
-    ? action.replaceAll('_', ' ')
-    : `${action} ${subject.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()}`
-  return words[0]!.toUpperCase() + words.slice(1)
+  return wordsOf(action.includes('_') ? action : `${action} ${subject.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()}`)
 }
 
 /** A time that is entered is in UTC, or in the zone of the person if the page runs scripts. */
@@ -195,10 +192,7 @@ function renderSet({ name, words = [] }: Field, value: string): VNode {
   return html`<input type="hidden" name=${name} value="" />
     <div class="set">
       ${words.map(
-        (word) =>
-          html`<label
-            ><input type="checkbox" name=${name} value=${word} checked=${chosen.has(word)} /> ${word.replaceAll('_', ' ')}</label
-          >`,
+        (word) => html`<label><input type="checkbox" name=${name} value=${word} checked=${chosen.has(word)} /> ${wordsOf(word)}</label>`,
       )}
     </div>`
 }

@@ -14,16 +14,17 @@ export async function readMay(reader: Reader, webhooks: readonly Pick<Webhook, '
 }
 
 /** What can be done with a webhook. @param base the path of the workspace */
-export function renderWebhookControls(controls: Controls, base: string, webhook: Webhook): (VNode | undefined)[] {
+export function renderWebhookControls(controls: Controls, base: string, webhook: Webhook): (VNode | false | undefined)[] {
   const { id: webhook_id, url: about } = webhook
   const of = { webhook_id }
   const look = { about, className: '' }
+  const enable = (text: string, given = {}) => doButton(controls, 'webhooks.update', { ...of, enabled: 'true', ...given }, text, look)
   const setting = isFollowing(webhook)
-    ? [doButton(controls, 'webhooks.update', { ...of, enabled: 'false' }, 'Disable', look)]
-    : [
-        doButton(controls, 'webhooks.update', { ...of, enabled: 'true' }, 'Enable, go on where it stopped', look),
-        doButton(controls, 'webhooks.update', { ...of, enabled: 'true', after: 'now' }, 'Enable from now', look),
+    ? [
+        webhook.state === 'failing' && enable('Try again now'),
+        doButton(controls, 'webhooks.update', { ...of, enabled: 'false' }, 'Disable', look),
       ]
+    : [enable('Enable, go on where it stopped'), enable('Enable from now', { after: 'now' })]
   return [
     doButton(controls, 'webhooks.test', { ...of, back: pathOfWebhook(base, webhook_id) }, 'Test', look),
     ...setting,

@@ -26,7 +26,7 @@ export const boardWebhooksPage = boardPart('webhooks', 'webhooks.list', 'Webhook
     </p>
     ${items.length === 0 && html`<p class="empty">This board has no webhooks yet.</p>`}
     ${renderEntries(items, (webhook) => [
-      html`${renderWebhook(webhook, people)}
+      html`${renderWebhook(webhook, people, mayById.get(webhook.id)!)}
         <p class="hint">
           <a href=${pathOfWebhook(reader.base, webhook.id)}>Last deliveries<span class="unseen"> to ${webhook.url}</span></a>
         </p>`,
@@ -41,9 +41,9 @@ export const webhookPage = workspacePage('webhooks/{webhook}', 'webhooks.read', 
   const { context, base } = reader
   const of = { webhook_id: context.params['webhook']! }
   const webhook = (await reader.read('webhooks.read', of)).data as Webhook
-  const [board, { items: deliveries }, people, [may]] = await Promise.all([
+  const [board, deliveries, people, [may]] = await Promise.all([
     reader.find<Board>('boards.read', { board_id: webhook.board_id }),
-    readAll<Delivery>(reader, ['webhooks.deliveries', of], 1),
+    reader.read('webhooks.deliveries', of).then(({ data }) => data as readonly Delivery[]),
     readPeople(reader),
     readMay(reader, [webhook]),
   ])
@@ -54,7 +54,7 @@ export const webhookPage = workspacePage('webhooks/{webhook}', 'webhooks.read', 
       ['Webhooks', pathOfWebhooks(base, webhook.board_id)],
     ])}
     <h1>Webhook</h1>
-    ${tested !== undefined && notice(isSuccess(tested) ? 'done' : 'warning', answerText(tested))} ${renderWebhook(webhook, people)}
+    ${tested !== undefined && notice(isSuccess(tested) ? 'done' : 'warning', answerText(tested))} ${renderWebhook(webhook, people, may!)}
     <div class="actions webhook-actions">${renderWebhookControls({ context, may: may! }, base, webhook)}</div>
     <h2 id="deliveries">Last deliveries</h2>
     ${renderDeliveries(deliveries)}`
@@ -62,10 +62,10 @@ export const webhookPage = workspacePage('webhooks/{webhook}', 'webhooks.read', 
 })
 
 /** The URL is a text: who only looks at a page should not open it. */
-function renderWebhook(webhook: Webhook, people: People): VNode {
+function renderWebhook(webhook: Webhook, people: People, may: ReadonlySet<string>): VNode {
   return html`<div class="webhook">
     <p><code>${webhook.url}</code></p>
-    <p>${renderState(webhook)}</p>
+    ${renderState(webhook, may.has('webhooks.update'))}
     <p class="hint">By ${people.nameOf(webhook.creator_id)}, ${kindsText(webhook.kinds)}</p>
   </div>`
 }

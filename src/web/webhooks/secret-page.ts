@@ -49,8 +49,8 @@ function renderReceivers(): VNode {
   return html`<section aria-labelledby="receivers" class="examples">
     <h2 id="receivers">A receiver that verifies deliveries</h2>
     <p class="hint">
-      It reads the secret from <code>WEBHOOK_SECRET</code>, and listens on port 8080. Put it behind your proxy for HTTPS. Deliveries follow
-      <a href="https://www.standardwebhooks.com">Standard Webhooks</a>.
+      It reads the secret from <code>WEBHOOK_SECRET</code>, and listens on port 8080. Put it behind your proxy for HTTPS. Deliveries
+      follow${' '} <a href="https://www.standardwebhooks.com">Standard Webhooks</a>.
     </p>
     ${receivers.map(
       (receiver, i) =>

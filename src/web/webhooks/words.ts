@@ -11,16 +11,33 @@ const STATES: Readonly<Record<Webhook['state'], string>> = {
   disabled: 'Disabled',
 }
 
-/** What a webhook does, and why it does not. */
-export function renderState({ state, reason, failing_since }: Pick<Webhook, 'state' | 'reason' | 'failing_since'>): VNode {
-  const since = state === 'failing' && failing_since !== null && html`<span> since ${renderTime(failing_since)}</span>`
-  return html`<span class="state ${state}">${STATES[state]}${since}</span>${reason !== null && html` <span>${reason}</span>`}` as VNode
+/** What a webhook does, and why it does not. @param mayEnable whether the person can enable it */
+export function renderState(
+  { state, reason, failing_since }: Pick<Webhook, 'state' | 'reason' | 'failing_since'>,
+  mayEnable: boolean,
+): VNode {
+  const since = state === 'failing' && failing_since !== null && html` <span>since ${renderTime(failing_since)}.</span>`
+  const next =
+    state === 'failing'
+      ? 'The delivery is tried again, for three days at most.'
+      : state !== 'active' && !mayEnable && 'Only its creator can enable it again.'
+  return html`<p>
+      <span class="state ${state}">${STATES[state]}</span>${since}${reason !== null && html` <span>${sentences(reason)}</span>`}
+    </p>
+    ${next && html`<p class="hint">${next}</p>`}` as VNode
+}
+
+/** A reason as whole sentences: the last part of some is an error in a few words. */
+function sentences(reason: string): string {
+  const text = reason.replaceAll(/(?<=^|\. )[a-z]/g, (letter) => letter.toUpperCase())
+  return text.endsWith('.') ? text : `${text}.`
 }
 
 /** What a webhook is told of. */
 export function kindsText(kinds: readonly ChangedKind[] | null): string {
   if (kinds === null) return 'all changes'
-  return `changes of ${new Intl.ListFormat('en').format(kinds.map((kind) => kind.replaceAll('_', ' ')))}`
+  const names = new Intl.ListFormat('en').format(kinds.map((kind) => kind.replaceAll('_', ' ')))
+  return `changes of the ${kinds.length === 1 ? 'kind' : 'kinds'} ${names}`
 }
 
 /** What came of an attempt, in a sentence. */
