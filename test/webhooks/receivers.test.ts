@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { collectGarbage } from '../../src/admin/garbage-collection.ts'
 import type { Mail } from '../../src/mail/mailer.ts'
@@ -204,6 +205,7 @@ describe('a webhook', () => {
     await webhook.receiver.got(1)
     await rename()
     const stopped = setup.service.app.deliverer.stop()
+    await nextTurn()
     webhook.receiver.answerHanging(OK)
     await stopped
     expect(await webhook.progress()).toMatchObject({ cursor: webhook.receiver.received[0]!.body.data.next, begun: null })
