@@ -14,7 +14,7 @@ import { openStorage } from '../../../src/store/open.ts'
 import { transact } from '../../../src/store/transact.ts'
 import { quiet } from '../../support/log.ts'
 import { startService, type StartedService } from '../../support/process.ts'
-import { freePort } from '../../support/redis.ts'
+import { freePort } from '../../support/ports.ts'
 import { insistOn } from '../claims/fleet.ts'
 import { violationsOf, type Post } from './oracle.ts'
 
