@@ -37,8 +37,8 @@ export function webhookAbilities({ attempts, targets, seal }: AbilityDeps): Webh
         if ((await tx.get(key)) === undefined) tx.put(key, { id: workspaceId })
       })
     },
-    async sendTest(workspaceId, webhook) {
-      const attempt = await attempts.sendTest(workspaceId, webhook)
+    async sendTest(webhook) {
+      const attempt = await attempts.sendTest(webhook)
       if (attempt === undefined) throw new ApiError('unavailable', { message: STOPS, members: { outcome: 'unknown' } })
       return attempt.delivery
     },

@@ -5,6 +5,7 @@ import { conflict } from '../model/errors.ts'
 import { newId, type RandomSource } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
 import type { Delivery, WebhookRecord } from '../model/webhook.ts'
+import { TESTED } from '../resources/webhooks/abilities.ts'
 import { keys } from '../store/keys.ts'
 import { Semaphore } from '../store/semaphore.ts'
 import { send as sendTo, type Answer } from './send.ts'
@@ -13,8 +14,6 @@ import type { Targets } from './targets.ts'
 
 /** How many deliveries are under way at once, and of one workspace (api: Contract 4, number 11). */
 const [AT_ONCE, OF_WORKSPACE] = [50, 5]
-/** How many webhooks of a workspace are tested at once. */
-const TESTS_OF_WORKSPACE = 3
 
 /** How long a webhook waits after a delivery that had all changes, in milliseconds: what comes meanwhile is one delivery. */
 const PAUSE = 250
@@ -71,8 +70,8 @@ export class Attempts {
   readonly #deps: DeliveryDeps
   readonly #all = new Semaphore(AT_ONCE)
   readonly #byWorkspace = new Map<string, Semaphore>()
-  /** the workspaces of the webhooks that are being tested */
-  readonly #tests = new Map<string, string>()
+  /** the webhooks that are being tested */
+  readonly #tests = new Set<string>()
   readonly #counts = { delivered: 0, failed: 0 }
 
   constructor(deps: DeliveryDeps) {
@@ -122,16 +121,13 @@ export class Attempts {
   /**
    * Sends a delivery without entries. It takes no place of a delivery: a receiver that is tested delays no changes.
    * @returns undefined if the service stops
-   * @throws {ApiError} `conflict` if the webhook is being tested, or too many of its workspace are
+   * @throws {ApiError} `conflict` if the webhook is being tested already
    */
-  async sendTest(workspaceId: string, webhook: WebhookRecord): Promise<Attempt | undefined> {
+  async sendTest(webhook: WebhookRecord): Promise<Attempt | undefined> {
     const { services, random } = this.#deps
     const { board_id, id: webhook_id } = webhook
-    if (this.#tests.has(webhook_id)) throw conflict('The webhook is being tested already.')
-    const ofWorkspace = [...this.#tests.values()].filter((one) => one === workspaceId)
-    if (ofWorkspace.length >= TESTS_OF_WORKSPACE)
-      throw conflict(`${TESTS_OF_WORKSPACE} webhooks of the workspace are being tested already.`)
-    this.#tests.set(webhook_id, workspaceId)
+    if (this.#tests.has(webhook_id)) throw conflict(TESTED)
+    this.#tests.add(webhook_id)
     try {
       const id = `msg_${newId('webhook', random).slice(4)}`
       const data = { webhook_id, board_id, after: null, next: null, entries: [] }

@@ -13,7 +13,7 @@ import { StubReceivers, Subscription } from './stub-receivers.ts'
 const OK = { status: 204 }
 /** Why a webhook is suspended, by what the hand-written decisions answer. */
 const REASONS = {
-  401: 'Its creator is no member of the workspace any more.',
+  401: 'The membership of its creator has ended.',
   404: 'Its creator may not read the board any more.',
 } as const
 
@@ -88,7 +88,7 @@ describe.each([
     webhook.receiver.answerHanging(OK)
     if (those === kept) await webhook.delivered(2)
     else if (way.isLast === true) await expect.poll(() => webhook.receiver.received.length).toBe(1)
-    else await webhook.until({ state: 'suspended', reason: expect.stringMatching(/^Its creator (may not read|is no member)/) as any })
+    else await webhook.until({ state: 'suspended', reason: expect.stringMatching(/^(Its creator may not read|The membership)/) as any })
     await service.app.deliverer.stop()
     expect(webhook.receiver.received).toHaveLength(those === kept ? 2 : 1)
     await service.stop()

@@ -2,6 +2,9 @@ import type { RandomSource } from '../../model/ids.ts'
 import type { Delivery, WebhookRecord } from '../../model/webhook.ts'
 import type { Transaction } from '../../store/transaction.ts'
 
+/** Why a webhook cannot be tested. */
+export const TESTED = 'The webhook is being tested already.'
+
 /** What webhooks need beside the records of their workspace: it is the service's, and no operation decides with it. */
 export interface WebhookAbilities {
   /** What is wrong with a URL; undefined: nothing is known to be. */
@@ -12,7 +15,7 @@ export interface WebhookAbilities {
   register(workspaceId: string): Promise<void>
   /**
    * Sends a delivery without entries. It never throws for what the receiver does.
-   * @throws {ApiError} `conflict` while the webhook, or too many of its workspace, are tested; `unavailable` if the service stops
+   * @throws {ApiError} `conflict` ({@link TESTED}); `unavailable` if the service stops
    */
-  sendTest(workspaceId: string, webhook: WebhookRecord): Promise<Delivery>
+  sendTest(webhook: WebhookRecord): Promise<Delivery>
 }

@@ -24,6 +24,7 @@ import { CHANGES, cursorAtEnd, endOfChanges, readChanges, type FeedBoard } from 
 import { atLeastOne, deleted, isDryRun, operation, type OperationRequest } from '../operation.ts'
 import { parentBoard, webhookTarget } from '../targets.ts'
 import { deletedResult } from '../writes.ts'
+import { TESTED } from './abilities.ts'
 import { addDelivery, readDeliveries, removeDeliveries } from './deliveries.ts'
 
 const NOW = 'now'
@@ -69,20 +70,20 @@ async function placeOf(request: FeedRequest, board: FeedBoard, after: string): P
 type FeedRequest = Pick<OperationRequest, 'tx' | 'clock'>
 
 /**
- * What an update changes of how far a webhook is.
+ * What an update changes of how far a webhook is; undefined: nothing.
  * @throws {ApiError} `cursor_expired`
  */
 async function changesOf(
   request: OperationRequest<unknown, z.infer<typeof webhookUpdate>>,
   board: FeedBoard,
   before: WebhookProgress,
-): Promise<Partial<WebhookProgress>> {
+): Promise<Partial<WebhookProgress> | undefined> {
   const { url, enabled, after } = request.body
   if (enabled === false) return DISABLED
   // What was begun goes on: a repetition has the same changes.
   const works = { ...WORKS, begun: isFollowing(before) ? before.begun : null }
   // Another receiver is tried at once, and has not failed.
-  if (enabled === undefined) return url !== undefined && isFollowing(before) ? works : {}
+  if (enabled === undefined) return url !== undefined && isFollowing(before) ? works : undefined
   const enabled_at = timestamp(request.clock)
   if (after === undefined) {
     await requireKept(request, board, before)
@@ -224,7 +225,9 @@ export const webhookOperations = [
       const record = { ...loaded.webhook, ...stated, updated_at: timestamp(clock) }
       tx.put(keys.webhook(record.id), record)
       const before = await progressOf(tx, record)
-      const progress: WebhookProgress = { ...before, ...(await changesOf(request, loaded.board, before)) }
+      const changes = await changesOf(request, loaded.board, before)
+      if (changes === undefined) return { data: toWebhook(record, before) }
+      const progress: WebhookProgress = { ...before, ...changes }
       tx.put(keys.webhookProgress(record.id), progress)
       if (!isDryRun(request)) await webhooks.register(caller.workspaceId)
       return { data: toWebhook(record, progress) }
@@ -279,10 +282,11 @@ export const webhookOperations = [
     row: 'X12',
     entity: undefined,
     data: delivery,
+    conflicts: [TESTED],
     target: webhookTarget,
     async run(request, { webhook: tested }) {
       if (isDryRun(request)) return { data: { ...NOT_SENT, at: timestamp(request.clock) } }
-      const delivery = await request.once(() => request.webhooks.sendTest(request.caller.workspaceId, tested))
+      const delivery = await request.once(() => request.webhooks.sendTest(tested))
       await addDelivery(request.tx, tested.id, delivery)
       return { data: delivery }
     },
