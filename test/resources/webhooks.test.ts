@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { limits } from '../../src/model/limits.ts'
 import { HOUR } from '../../src/model/time.ts'
+import { keys } from '../../src/store/keys.ts'
 import { Targets } from '../../src/webhooks/targets.ts'
 import { setUpBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
@@ -12,12 +13,16 @@ const url = 'https://ci.example/hook'
 const names = { address: '192.88.98.1' }
 const webhookTargets = Targets.from('10.1.0.0/16', { lookup: async () => [{ address: names.address, family: 4 }] })
 
+/** What a receiver does before it answers. */
+let onDelivery: (() => Promise<void>) | undefined
+
 describe.each(drivers)('webhooks, on $name', (driver) => {
   const sent: { readonly url: string; readonly headers: Readonly<Record<string, string>>; readonly body: any }[] = []
   const setup = setUpBoard(driver, {
     webhookTargets,
     sendDelivery: async ({ url, headers, body }) => {
       sent.push({ url, headers, body: JSON.parse(body) })
+      await onDelivery?.()
       return { status: 204 }
     },
   })
@@ -131,8 +136,39 @@ describe.each(drivers)('webhooks, on $name', (driver) => {
     expect(await signatures()).toBe(2)
     setup.service.now = begin + 24 * HOUR
     expect(await signatures()).toBe(1)
-    await setup.board.post(`/webhooks/${id}/secret`)
-    expect(await signatures()).toBe(2)
+    // Each of several has its own 24 hours, of at most four.
+    for (const expected of [2, 3, 4, 5, 5]) {
+      await setup.board.post(`/webhooks/${id}/secret`)
+      expect(await signatures()).toBe(expected)
+      setup.service.now += HOUR
+    }
+    setup.service.now = begin + 48 * HOUR + 1
+    expect(await signatures()).toBe(5)
+    setup.service.now += HOUR
+    expect(await signatures()).toBe(4)
+  })
+
+  test('do not begin, or go on, at a place that the feed of the board does not have', async () => {
+    const webhook = await create()
+    const other = (await setup.board.post('/boards', { name: 'Other' })).body.data.id
+    await setup.board.post(`/boards/${other}/labels`, { name: 'Label', color: '#123456' })
+    const { page } = (await setup.board.get(`/boards/${other}/changes`)).body
+    const [, revision] = Buffer.from(page.next_cursor, 'base64url').toString().split('\n')
+    const future = Buffer.from(`boards.changes\n${revision!.replace(/^\d/, '9')}`).toString('base64url')
+    const expired = { status: 410, body: { error: { code: 'cursor_expired' } } }
+    for (const after of [page.next_cursor, future]) {
+      expect(await refused({ after })).toMatchObject(expired)
+      expect(await setup.board.send('PATCH', `/webhooks/${webhook.id}`, { enabled: true, after })).toMatchObject(expired)
+    }
+    await setup.service.write(setup.board.creator.workspaceId, async (tx) => {
+      const key = keys.webhookProgress(webhook.id)
+      tx.put(key, { ...(await tx.get(key))!, cursor: page.next_cursor, state: 'disabled' })
+    })
+    expect(await setup.board.send('PATCH', `/webhooks/${webhook.id}`, { enabled: true })).toMatchObject({
+      status: 410,
+      body: { error: { message: expect.stringContaining('enable it with "after": "now"') } },
+    })
+    expect((await setup.board.patch(`/webhooks/${webhook.id}`, { enabled: true, after: 'now' })).body.data.state).toBe('active')
   })
 
   test('are tested without entries, and the result is the newest of their deliveries', async () => {
@@ -150,6 +186,19 @@ describe.each(drivers)('webhooks, on $name', (driver) => {
     expect(body.data).toEqual({ webhook_id: webhook.id, board_id: setup.board.id, after: null, next: null, entries: [] })
     expect((await setup.board.get(`/webhooks/${webhook.id}/deliveries`)).body.data).toEqual([data])
     expect((await read(webhook)).cursor).toBe(webhook.cursor)
+  })
+
+  test('are tested once for each request, whatever the receiver does to them, and one test at a time', async () => {
+    const { id } = await create()
+    const before = sent.length
+    onDelivery = async () => {
+      expect(await setup.board.send('POST', `/webhooks/${id}/test`)).toMatchObject(conflict('The webhook is being tested already.'))
+      await setup.board.patch(`/webhooks/${id}`, { kinds: ['card'] })
+    }
+    const { data } = (await setup.board.post(`/webhooks/${id}/test`)).body
+    onDelivery = undefined
+    expect(sent.length - before).toBe(1)
+    expect((await setup.board.get(`/webhooks/${id}/deliveries`)).body.data).toEqual([data])
   })
 
   test('are gone when they are deleted, with their deliveries', async () => {

@@ -120,6 +120,22 @@ test('a delivery is not sent if access was taken away while it waited for a plac
   expect(webhook.receiver.received).toEqual([])
 })
 
+test('a webhook does not go on when its creator joins the workspace again, until they enable it', async () => {
+  const { service, board, workspaceId, bob } = setup
+  const cardId = setup.cardId
+  const webhook = await hanging(board, cardId, bob)
+  await service.leaveOnly(workspaceId, bob.id)
+  service.now += 1
+  await service.rejoin(bob)
+  await board.patch(`/cards/${cardId}`, { title: 'For a member' })
+  webhook.receiver.answerHanging(OK)
+  await webhook.until({ state: 'suspended', reason: REASONS[401] })
+  expect(webhook.receiver.received).toHaveLength(1)
+  service.now += 1
+  await webhook.patch({ enabled: true })
+  await webhook.delivered(2)
+})
+
 test('only its creator, with access, can enable a webhook that is suspended: it goes on where it was', async () => {
   const { webhook, board, bob, member } = await privateBoard()
   const { ann, cyd, service } = setup
