@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import memoryDriver from 'unstorage/drivers/memory'
 import { createPasswords, type Passwords } from './auth/accounts/passwords.ts'
-import { SecretKeys } from './auth/secret-keys.ts'
+import { sealIn, SecretKeys } from './auth/secret-keys.ts'
 import type { AuditRecorder } from './audit/recorder.ts'
 import type { DecisionLog } from './decision-log/log.ts'
 import { auditObserver, usageObserver } from './http/audit-observer.ts'
@@ -15,6 +15,7 @@ import { sampleLog } from './http/sampled-log.ts'
 import type { Services } from './http/services.ts'
 import type { SendMail } from './mail/mailer.ts'
 import { systemRandom, type RandomSource } from './model/ids.ts'
+import { lazy } from './model/lazy.ts'
 import { limits } from './model/limits.ts'
 import { systemClock, type Clock } from './model/time.ts'
 import { loadPolicy } from './authz/shipped-policy.ts'
@@ -31,6 +32,12 @@ import type { SharedCounters } from './store/counters.ts'
 import type { Store } from './store/port.ts'
 import { UsageRecorder } from './auth/tokens/usage.ts'
 import { createSurfaces } from './surfaces.ts'
+import { webhookAbilities } from './webhooks/abilities.ts'
+import { Deliverer, webhookObserver } from './webhooks/deliverer.ts'
+import type { send } from './webhooks/send.ts'
+import { Targets } from './webhooks/targets.ts'
+
+const noticesModule = lazy(() => import('./web/account/notices.ts'))
 
 /** How many tokens one process remembers: about 200 bytes each. */
 const SEEN_TOKENS = 50_000
@@ -68,6 +75,12 @@ export interface AppOptions {
   readonly secretKeys?: SecretKeys | undefined
   /** sends notices to people; default: no mail is sent */
   readonly mail?: SendMail | undefined
+  /** where webhooks may send to; default: public addresses, with https */
+  readonly webhookTargets?: Targets | undefined
+  /** sends a delivery; another function is for tests only */
+  readonly sendDelivery?: typeof send | undefined
+  /** how long webhooks wait after a delivery, in milliseconds: for tests only */
+  readonly deliveryPause?: number | undefined
   /** the number of records that one commit of a cascade may change; the tests use small ones */
   readonly batch?: number | undefined
   readonly clock?: Clock
@@ -87,6 +100,8 @@ export interface App {
   readonly proof: Proof
   readonly services: Services
   readonly passwords: Passwords
+  /** delivers webhooks after its start, which whoever serves the app begins and ends */
+  readonly deliverer: Deliverer
   fetch(request: globalThis.Request): Promise<Response>
   /**
    * Uses another policy for every request that arrives from now on. Requests in flight end under the policy with which they began.
@@ -119,9 +134,24 @@ export function createApp(options: AppOptions): App {
   const rows = options.operations ?? operations
   let proof = requireProof(engine, rows)
 
-  const { audit, proxies = 0, passwords = createPasswords(), counters } = options
+  const { audit, proxies = 0, passwords = createPasswords(), counters, origin, mail } = options
+  const { secretKeys = SecretKeys.random(), webhookTargets: targets = Targets.from(undefined) } = options
   const stopping = new AbortController()
   const usage = new UsageRecorder({ store, clock, random })
+  const deliverer = new Deliverer({
+    services: () => services,
+    random,
+    targets,
+    open: (sealed, owner) => secretKeys.open(sealed, owner),
+    notify: async (webhook) => (await noticesModule()).announceDisabledWebhook({ store, clock, random, log, mail, origin }, webhook),
+    send: options.sendDelivery,
+    pause: options.deliveryPause,
+  })
+  const webhooks = webhookAbilities({
+    attempts: deliverer.attempts,
+    targets,
+    seal: (tx, text, owner) => sealIn(tx, secretKeys, text, owner),
+  })
   let services: Services = {
     engine,
     current: () => services,
@@ -132,6 +162,7 @@ export function createApp(options: AppOptions): App {
     blobs: options.blobs ?? createBlobs(memoryDriver()),
     uploadBytes: options.uploadBytes ?? limits.uploadBytes,
     usage,
+    webhooks,
     audit,
     // With `max`, the memory of all entries would be allocated now, which takes longer than the rest of a start.
     seenTokens: new LRUCache({ maxSize: SEEN_TOKENS, sizeCalculation: () => 1 }),
@@ -145,7 +176,12 @@ export function createApp(options: AppOptions): App {
     changes: new ChangeLog(clock),
     stopping: stopping.signal,
     decisionLog: options.decisionLog && new RequestLog(options.decisionLog, clock),
-    sinks: [usageObserver(usage), ...(audit === undefined ? [] : [auditObserver(audit)]), ...(options.sinks ?? [])],
+    sinks: [
+      usageObserver(usage),
+      webhookObserver(deliverer),
+      ...(audit === undefined ? [] : [auditObserver(audit)]),
+      ...(options.sinks ?? []),
+    ],
     proxies,
   }
   let draining = false
@@ -156,10 +192,10 @@ export function createApp(options: AppOptions): App {
     audit,
     log,
     passwords,
-    secretKeys: options.secretKeys ?? SecretKeys.random(),
-    mail: options.mail,
+    secretKeys,
+    mail,
     counters,
-    origin: options.origin,
+    origin,
     host: options.host,
     proxies,
     quotas: options.rateLimits?.quotas,
@@ -176,6 +212,7 @@ export function createApp(options: AppOptions): App {
       return services
     },
     passwords,
+    deliverer,
     replacePolicy(next, proved = { hash: next.hash, proof: requireProof(next, rows) }) {
       if (proved.hash !== next.hash || proved.proof.failures.length > 0)
         throw new PolicyInvariantError(`the policy ${next.hash} is not the one that was proved`)
@@ -184,6 +221,9 @@ export function createApp(options: AppOptions): App {
     },
     fetch: async (request) => h3.fetch(request),
     drain: () => void (draining = true),
-    stop: () => stopping.abort(),
+    stop: () => {
+      stopping.abort()
+      void deliverer.stop()
+    },
   }
 }

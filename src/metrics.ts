@@ -17,7 +17,7 @@ type StateMetric<Member extends string> = readonly [
   name: string,
   help: string,
   /** what the metrics of several workers become; default: their sum */
-  aggregator?: 'min',
+  aggregator?: 'min' | 'max',
 ]
 /** Numbers, or several with a name each. What does not apply has no value. */
 type State<Member extends string> = { readonly [Name in Member]?: number | Readonly<Record<string, number>> | undefined }
@@ -61,6 +61,18 @@ const SPACE_METRICS: readonly StateMetric<'free'>[] = [
 const AUDIT_METRICS: readonly StateMetric<keyof AuditCounts>[] = [
   ['written', Counter, 'lanekeeper_audit_entries_total', 'Entries that the audit trail has taken'],
   ['dropped', Counter, 'lanekeeper_audit_dropped_total', 'Entries that it could not take, and that are lost'],
+]
+
+const DELIVERY_METRICS: readonly StateMetric<'delivered' | 'failed' | 'waiting'>[] = [
+  ['delivered', Counter, 'lanekeeper_webhook_deliveries_total', 'Deliveries of webhooks that a receiver has taken'],
+  ['failed', Counter, 'lanekeeper_webhook_failures_total', 'Attempts at deliveries of webhooks that have failed'],
+  [
+    'waiting',
+    Gauge,
+    'lanekeeper_webhook_waiting_seconds',
+    'Age of the oldest change that a webhook has not delivered; 0: none waits',
+    'max',
+  ],
 ]
 
 /** The metrics of one process, as values. */
@@ -238,6 +250,11 @@ export class Metrics {
   /** Adds what the audit trail has counted. */
   watchAudit(counts: () => AuditCounts): void {
     this.#watch(AUDIT_METRICS, counts)
+  }
+
+  /** Adds what was delivered to webhooks. */
+  watchDeliveries(counts: () => Record<'delivered' | 'failed' | 'waiting', number>): void {
+    this.#watch(DELIVERY_METRICS, counts)
   }
 
   /** All metrics in the format of Prometheus. */

@@ -5,6 +5,7 @@ import { durations } from './model/durations.ts'
 import { defaultRates, limits } from './model/limits.ts'
 import { DAY } from './model/time.ts'
 import { BadAddress, kindOf } from './store/open.ts'
+import { Targets } from './webhooks/targets.ts'
 
 // The values of settings, as text from the command line or the environment.
 
@@ -50,6 +51,14 @@ const smtpUrl = z.string().refine((text) => URL.canParse(text) && /^smtps?:$/.te
   error: 'it must be a URL like smtp://mail.example:587 or smtps://name:password@mail.example',
 })
 const mailSender = z.string().regex(/^[^\r\n]{0,100}@[^\s<>]{1,200}>?$/, { error: quoted('an e-mail address') })
+const webhookTargets = z.string().transform((text, context) => {
+  try {
+    return Targets.from(text)
+  } catch (error) {
+    context.addIssue((error as Error).message)
+    return z.NEVER
+  }
+})
 // Nobody can read the keys in what it returns. The message repeats none.
 const secretKeys = z.string().transform((text, context) => {
   try {
@@ -217,6 +226,11 @@ export const settings = z.object({
   secretKeyFile: z.string().min(1, { error: 'the file name is empty' }).optional().register(sources, {
     env: 'LANEKEEPER_SECRET_KEY_FILE',
     description: 'a file with such keys instead, which only the service may read',
+  }),
+  webhookTargets: webhookTargets.optional().register(sources, {
+    env: 'LANEKEEPER_WEBHOOK_TARGETS',
+    description:
+      'where webhooks may send beside public addresses with https: host names, networks and origins with commas, such as ci.internal, 10.1.0.0/16, http://127.0.0.1:*; off: nowhere',
   }),
   decisionLog: z.string().min(1, { error: 'the file name is empty' }).optional().register(sources, {
     flag: 'decisionLog',

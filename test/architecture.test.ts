@@ -21,6 +21,7 @@ const ORDER = [
   'resources',
   'admin',
   'http',
+  'webhooks',
   'listener',
   'metrics.ts',
   'mcp',

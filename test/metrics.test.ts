@@ -18,6 +18,7 @@ async function scrape(store: Store): Promise<{ text: string; names: string[] }> 
     async () => ({ free: 1, total: 2 }),
   )
   metrics.watchAudit(() => ({ written: 4, dropped: 5 }))
+  metrics.watchDeliveries(() => ({ delivered: 21, failed: 22, waiting: 1.5 }))
   // The second time, each metric exists already.
   await metrics.read()
   const text = await metrics.read()
@@ -69,6 +70,9 @@ describe('the metrics', () => {
   test('the state of a store is exposed', async () => {
     const { text } = await scrape(storeWith(async () => all))
     const lines = [
+      'lanekeeper_webhook_deliveries_total 21',
+      'lanekeeper_webhook_failures_total 22',
+      'lanekeeper_webhook_waiting_seconds 1.5',
       'lanekeeper_database_bytes 1',
       'lanekeeper_database_log_bytes 2',
       'lanekeeper_database_transactions_total 11',
@@ -167,8 +171,8 @@ describe('the metrics', () => {
       // A repetition.
       await fail(epoch, { 'idempotency-key': 'k' }),
       await fail(await take(path)),
-      await send(`${path}/retry`),
-      // There is nothing to forget any more.
+      // After the first one, there is nothing to forget any more.
+      await batch('', ...[1, 2].map(() => ({ operation: 'cards.retry', params: { card_id: cards[0] } }))),
       await send(`${path}/retry`),
     ]
     expect(failed.map(({ status }) => status)).toEqual([412, 428, 200, 200, 200, 200, 200, 200])

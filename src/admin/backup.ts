@@ -38,7 +38,7 @@ export async function backUp(deps: AdminDeps, io: CommandIo): Promise<BackupSumm
     await deps.store.hold(id, async () => {
       if (await isReadable(deps, id)) {
         await writer.write({ workspace: id })
-        await writeWorkspace(deps, id, { writer, counter, progress })
+        await writeWorkspace(deps, id, { records: 'backedUp', writer, counter, progress })
         written.add(id)
       } else {
         await writer.write({ omitted_workspace: id })
@@ -48,7 +48,7 @@ export async function backUp(deps: AdminDeps, io: CommandIo): Promise<BackupSumm
     progress()
   }
   await writer.write({ installation: true })
-  const users = await writeGlobal(deps, { writer, counter, progress: io.progress }, written)
+  const users = await writeGlobal(deps, { writer, counter }, written)
   await writer.end()
   return { workspaces: written.size, users, ...counter, lost_workspaces: lost }
 }
@@ -71,7 +71,11 @@ async function isReadable(deps: AdminDeps, id: string): Promise<boolean> {
 }
 
 /** Writes what belongs to no workspace. @returns the number of users */
-async function writeGlobal(deps: AdminDeps, { writer, counter }: ExportTarget, workspaces: ReadonlySet<string>): Promise<number> {
+async function writeGlobal(
+  deps: AdminDeps,
+  { writer, counter }: Pick<ExportTarget, 'writer' | 'counter'>,
+  workspaces: ReadonlySet<string>,
+): Promise<number> {
   let users = 0
   for await (const batch of deps.store.dump(GLOBAL)) {
     for (const [key, value] of batch) {

@@ -6,6 +6,7 @@ import { limits } from '../model/limits.ts'
 import { timestamp } from '../model/time.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 import { createTombstone, markFileIfUnattached } from '../resources/cascades.ts'
+import { removeDeliveries } from '../resources/webhooks/deliveries.ts'
 import { continueRemoval } from '../resources/pending-removals.ts'
 import { ChangeLog, secondTombstoneId, SERVICE } from '../store/change-log.ts'
 import { indexes, lastWord, type Index } from '../store/indexes.ts'
@@ -90,6 +91,7 @@ const collectBoard: Step = async (tx, { id, target }, { clock, random }) => {
   if ((await removeNext(tx, indexes.boardMembers(target))) > 0) return
   if ((await removeNext(tx, indexes.labels(target))) > 0) return
   if ((await removeNext(tx, indexes.columns(target), (column) => removeOrder(tx, column.id))) > 0) return
+  if ((await removeNext(tx, indexes.webhooks(target), ({ id: webhookId }) => removeDeliveries(tx, webhookId))) > 0) return
   if ((await removeNext(tx, indexes.changes(target))) > 0) return
   await removeOrder(tx, target)
   tx.remove(keys.tombstone(id))

@@ -23,7 +23,7 @@ export async function importWorkspace(deps: AdminDeps, io: CommandIo): Promise<T
   const workspaceId = header.workspace_id
   if (!isId('workspace', workspaceId)) throw new AdminError('invalid', `${workspaceId} is not the id of a workspace`)
   const counter = new TransferCounter()
-  const workspace = await WorkspaceImport.begin(deps, workspaceId, schema, counter)
+  const workspace = await WorkspaceImport.begin(deps, workspaceId, { schema, records: 'workspace' }, counter)
   try {
     const users: User[] = []
     for await (const line of lines) {

@@ -22,6 +22,7 @@ import { challenge, notices, secondFactor } from '../model/second-factor.ts'
 import { subtask } from '../model/subtask.ts'
 import { token, tokenRules, tokenUse } from '../model/token.ts'
 import { auditTombstone, tombstone } from '../model/tombstone.ts'
+import { deliveryLease, webhookDeliveries, webhookProgress, webhookRecord } from '../model/webhook.ts'
 import { membership, user, workspace } from '../model/workspace.ts'
 import { keys } from '../store/keys.ts'
 import type { Value } from '../store/port.ts'
@@ -260,12 +261,34 @@ const globalKinds: Kinds = {
   tombstone: withId(auditTombstone, keys.tombstone),
   // Without the key that it names, a restored storage cannot be used.
   secret_key: keyed(secretKey, keys.secretKey),
+  webhook_workspace: withId(z.strictObject({ id: id('workspace') }), keys.webhookWorkspace),
   demo: keyed(z.strictObject({ begun_at: at, finished_at: at.nullable() }), keys.demo),
+}
+
+/** The records of a workspace in a backup. An export has no webhooks: what is imported elsewhere must not begin to send. */
+const backedUpKinds: Kinds = {
+  ...workspaceKinds,
+  webhook: withId(webhookRecord, keys.webhook, ({ id: webhookId, board_id, creator_id }) => [
+    toBoard(board_id),
+    toMember(creator_id),
+    { key: keys.webhookProgress(webhookId), members: { board_id } },
+  ]),
+  webhook_progress: keyed(
+    webhookProgress,
+    (value) => keys.webhookProgress(value.webhook_id),
+    ({ webhook_id, board_id }) => [{ key: keys.webhook(webhook_id), members: { board_id } }],
+  ),
+  webhook_deliveries: keyed(
+    webhookDeliveries,
+    (value) => keys.webhookDeliveries(value.webhook_id),
+    ({ webhook_id }) => [{ key: keys.webhook(webhook_id) }],
+  ),
+  secret_key: keyed(secretKey, keys.secretKey),
 }
 
 /** All records of a workspace. */
 const storedOfWorkspace: Kinds = {
-  ...workspaceKinds,
+  ...backedUpKinds,
   schema: version,
   importing: keyed(run, keys.importing),
   imported_bytes: keyed(z.strictObject({ blob_id: id('blob') }), (value) => keys.importedBytes(value.blob_id)),
@@ -285,9 +308,10 @@ const storedGlobal: Kinds = {
   ),
   workspace_entry: withId(z.strictObject({ id: id('workspace') }), keys.workspaceEntry),
   bytes_mount: keyed(z.strictObject({ id: z.string() }), keys.blobMount),
+  delivery_lease: keyed(deliveryLease, keys.deliveryLease),
   restoring: keyed(run, keys.restoring),
   restored_workspace: keyed(z.strictObject({ workspace_id: id('workspace') }), (value) => keys.restoredWorkspace(value.workspace_id)),
 }
 
-/** The kinds of records by where they are: in an export of a workspace, in the part of a backup that is of no workspace, or stored. */
-export const kinds = { workspace: workspaceKinds, global: globalKinds, storedOfWorkspace, storedGlobal } as const
+/** The kinds of records by where they are: in an export of a workspace, in the parts of a backup, or stored. */
+export const kinds = { workspace: workspaceKinds, backedUp: backedUpKinds, global: globalKinds, storedOfWorkspace, storedGlobal } as const

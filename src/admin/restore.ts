@@ -1,8 +1,10 @@
 import { sha256Hex } from '../auth/secrets.ts'
 import { isId } from '../model/ids.ts'
+import { renewCursors } from '../resources/webhooks/deliveries.ts'
 import { keys } from '../store/keys.ts'
 import { bringForward } from '../store/migrations/list.ts'
 import type { Value } from '../store/port.ts'
+import { transact } from '../store/transact.ts'
 import type { BackupSummary } from './backup.ts'
 import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
 import { readExport, readHeader, type ExportLine } from './export-format.ts'
@@ -33,6 +35,9 @@ export async function restore(deps: AdminDeps, io: CommandIo): Promise<BackupSum
   }
 }
 
+/** What the keys of records begin with that say how far a webhook is. */
+const PROGRESS = keys.webhookProgress('')
+
 /** Writes the lines of a backup. What gives access is kept until all lines were read: tokens, memberships and accounts. */
 class BackupReader {
   readonly #deps: AdminDeps
@@ -45,6 +50,7 @@ class BackupReader {
   /** by the keys of their e-mail addresses */
   readonly #accounts = new Map<string, readonly [key: string, account: Value]>()
   readonly #deferred: (readonly [string, Value])[] = []
+  readonly #webhooks: (readonly [workspaceId: string, webhookId: string])[] = []
   #current: WorkspaceImport | 'installation' | undefined
   #users = 0
 
@@ -61,7 +67,10 @@ class BackupReader {
     else if ('installation' in line) await this.#beginInstallation()
     else if (this.#current === 'installation') await this.#takeGlobal(line)
     else if (this.#current === undefined) throw new AdminError('invalid', 'the backup has a line that belongs to no section')
-    else if (await this.#current.take(line, lines)) this.#reportProgress()
+    else {
+      if ('key' in line && line.key.startsWith(PROGRESS)) this.#webhooks.push([this.#current.workspaceId, line.key.slice(PROGRESS.length)])
+      if (await this.#current.take(line, lines)) this.#reportProgress()
+    }
   }
 
   /** Makes the installation accessible. All lines were read. */
@@ -72,6 +81,8 @@ class BackupReader {
       await workspace.publish()
       this.#reportProgress()
     }
+    const { store, random } = this.#deps
+    for (const [workspaceId, id] of this.#webhooks) await transact(store, workspaceId, random, (tx) => renewCursors(tx, id))
     await this.#run.write.put(this.#deferred)
     for (const [emailKey, [key, account]] of this.#accounts) {
       await this.#run.write.put([
@@ -93,7 +104,7 @@ class BackupReader {
     if (!isId('workspace', id)) throw new AdminError('invalid', `${id} is not the id of a workspace`)
     if (this.#workspaces.has(id)) throw new AdminError('invalid', `${id} is in the backup twice`)
     await this.#run.write.put([[keys.restoredWorkspace(id), { workspace_id: id }]])
-    this.#current = await WorkspaceImport.begin(this.#deps, id, this.#schema, this.#counter)
+    this.#current = await WorkspaceImport.begin(this.#deps, id, { schema: this.#schema, records: 'backedUp' }, this.#counter)
     this.#workspaces.set(id, this.#current)
   }
 

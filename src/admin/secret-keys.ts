@@ -1,17 +1,45 @@
 import type { Logger } from 'pino'
-import { checkSecrets, resealSecrets, secretsOf } from '../auth/accounts/second-factor.ts'
+import * as secondFactors from '../auth/accounts/second-factor.ts'
 import { SecretKeyError, type SecretDeps, type SecretKeys } from '../auth/secret-keys.ts'
 import { SEALED } from '../model/fields.ts'
 import type { SecretKeyRecord } from '../model/schema.ts'
-import type { SecondFactor } from '../model/second-factor.ts'
+import * as webhooks from '../resources/webhooks/secrets.ts'
+import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import type { Value } from '../store/port.ts'
-import { type Deps, transact } from '../store/transact.ts'
+import type { Transaction } from '../store/transaction.ts'
+import { type Deps, listAll, transact } from '../store/transact.ts'
 import type { AdminDeps } from './deps.ts'
 
+/** What works with the secrets of one kind of records. */
+interface SecretKind {
+  /** the secrets of a record, as they are stored */
+  readonly secretsOf: (value: any) => readonly string[]
+  /** @throws {SecretKeyError} if one cannot be opened */
+  readonly checkSecrets: (secretKeys: SecretKeys, value: any) => void
+  /** @throws {SecretKeyError} if one cannot be opened */
+  readonly resealSecrets: (tx: Transaction, id: string, secretKeys: SecretKeys) => Promise<void>
+}
+/** The kinds of records with secrets, by the first word of their keys. */
+const kinds: Readonly<Record<string, SecretKind>> = { second_factor: secondFactors, webhook: webhooks }
+
+function kindOf(key: string): SecretKind | undefined {
+  return kinds[key.slice(0, key.indexOf(':'))]
+}
+
+/** The partitions that may have secrets: accounts belong to no workspace, and webhooks to theirs. Each records its key. */
+async function partitionsOf(deps: Pick<Deps, 'store' | 'random'>): Promise<string[]> {
+  return [GLOBAL, ...(await listAll(deps, GLOBAL, indexes.webhookWorkspaces())).map(({ id }) => id)]
+}
+
 /** Whether a storage may have secrets that were sealed. */
-export async function hasSecrets({ store, random }: Pick<Deps, 'store' | 'random'>): Promise<boolean> {
-  return (await transact(store, GLOBAL, random, (tx) => tx.get(keys.secretKey())))?.has_secrets === true
+export async function hasSecrets(deps: Pick<Deps, 'store' | 'random'>): Promise<boolean> {
+  for (const partition of await partitionsOf(deps)) if ((await recordedKey(deps, partition))?.has_secrets === true) return true
+  return false
+}
+
+function recordedKey({ store, random }: Pick<Deps, 'store' | 'random'>, partition: string): Promise<SecretKeyRecord | undefined> {
+  return transact(store, partition, random, (tx) => tx.get(keys.secretKey()))
 }
 
 /**
@@ -20,7 +48,18 @@ export async function hasSecrets({ store, random }: Pick<Deps, 'store' | 'random
  * @throws {SecretKeyError} if secrets were sealed with a key that is not there
  */
 export async function adoptSecretKeys(deps: SecretDeps, log: Logger): Promise<void> {
-  const recorded = await transact(deps.store, GLOBAL, deps.random, async (tx) => {
+  const unreadable: string[] = []
+  for (const partition of await partitionsOf(deps)) unreadable.push(...(await adoptIn(deps, partition)))
+  if (unreadable.length > 0)
+    log.warn(
+      { event: 'secrets.unreadable', records: unreadable.slice(0, 10), count: unreadable.length },
+      'secrets cannot be opened; see "lanekeeper check"',
+    )
+}
+
+/** @returns the keys of the records whose secrets cannot be opened */
+async function adoptIn(deps: SecretDeps, partition: string): Promise<string[]> {
+  const recorded = await transact(deps.store, partition, deps.random, async (tx) => {
     const present = await tx.get(keys.secretKey())
     if (present?.has_secrets === true) requireKey(deps.secretKeys, present.key_id)
     const [key_id] = deps.secretKeys.ids
@@ -29,14 +68,10 @@ export async function adoptSecretKeys(deps: SecretDeps, log: Logger): Promise<vo
     tx.put(keys.secretKey(), next)
     return next
   })
-  if (recorded === undefined || recorded.complete || deps.secretKeys.ids.length === 0) return
-  const unreadable = await resealAll(deps, recorded.key_id)
-  if (unreadable.length > 0)
-    log.warn(
-      { event: 'secrets.unreadable', records: unreadable.slice(0, 10), count: unreadable.length },
-      'secrets cannot be opened; see "lanekeeper check"',
-    )
-  else await complete(deps, recorded.key_id)
+  if (recorded === undefined || recorded.complete || deps.secretKeys.ids.length === 0) return []
+  const unreadable = await resealAll(deps, partition, recorded.key_id)
+  if (unreadable.length === 0) await complete(deps, partition, recorded.key_id)
+  return unreadable
 }
 
 function requireKey(secretKeys: SecretKeys, id: string): void {
@@ -48,13 +83,14 @@ function requireKey(secretKeys: SecretKeys, id: string): void {
 }
 
 /** @returns the keys of the records whose secrets cannot be opened */
-async function resealAll({ store, random, secretKeys }: SecretDeps, keyId: string): Promise<string[]> {
+async function resealAll({ store, random, secretKeys }: SecretDeps, partition: string, keyId: string): Promise<string[]> {
   const unreadable: string[] = []
-  for await (const batch of store.dump(GLOBAL))
+  for await (const batch of store.dump(partition))
     for (const [key, value] of batch) {
-      if (!isSecondFactor(key) || secretsOf(value as SecondFactor).every((secret) => SEALED.exec(secret)?.[1] === keyId)) continue
+      const kind = kindOf(key)
+      if (kind === undefined || kind.secretsOf(value).every((secret) => SEALED.exec(secret)?.[1] === keyId)) continue
       try {
-        await transact(store, GLOBAL, random, (tx) => resealSecrets(tx, String(value['user_id']), secretKeys))
+        await transact(store, partition, random, (tx) => kind.resealSecrets(tx, key.slice(key.indexOf(':') + 1), secretKeys))
       } catch (error) {
         if (!(error instanceof SecretKeyError)) throw error
         unreadable.push(key)
@@ -63,10 +99,8 @@ async function resealAll({ store, random, secretKeys }: SecretDeps, keyId: strin
   return unreadable
 }
 
-const isSecondFactor = (key: string): boolean => key.startsWith('second_factor:')
-
-function complete({ store, random }: Deps, keyId: string): Promise<void> {
-  return transact(store, GLOBAL, random, async (tx) => {
+function complete({ store, random }: Deps, partition: string, keyId: string): Promise<void> {
+  return transact(store, partition, random, async (tx) => {
     const present = await tx.get(keys.secretKey())
     // Another process may have recorded another key meanwhile.
     if (present?.key_id === keyId) tx.put(keys.secretKey(), { ...present, complete: true })
@@ -75,9 +109,10 @@ function complete({ store, random }: Deps, keyId: string): Promise<void> {
 
 /** Why a valid record has a secret that cannot be opened; undefined if it has none. */
 export function unreadableSecret(secretKeys: SecretKeys | undefined, key: string, value: Value): string | undefined {
-  if (secretKeys === undefined || secretKeys.ids.length === 0 || !isSecondFactor(key)) return undefined
+  const kind = kindOf(key)
+  if (secretKeys === undefined || secretKeys.ids.length === 0 || kind === undefined) return undefined
   try {
-    checkSecrets(secretKeys, value as unknown as SecondFactor)
+    kind.checkSecrets(secretKeys, value)
     return undefined
   } catch (error) {
     return (error as Error).message
@@ -86,12 +121,16 @@ export function unreadableSecret(secretKeys: SecretKeys | undefined, key: string
 
 /**
  * Lets a storage be used with another key, after its key was lost. The secrets that were sealed with it stay as they are.
- * @returns the id of the key
+ * @returns the ids of the keys
  */
-export function forgetKey({ store, random }: AdminDeps): Promise<{ forgotten: string | null }> {
-  return transact(store, GLOBAL, random, async (tx) => {
-    const present = await tx.get(keys.secretKey())
-    tx.remove(keys.secretKey())
-    return { forgotten: present?.key_id ?? null }
-  })
+export async function forgetKey(deps: AdminDeps): Promise<{ forgotten: string[] }> {
+  const forgotten = new Set<string>()
+  for (const partition of await partitionsOf(deps))
+    await transact(deps.store, partition, deps.random, async (tx) => {
+      const present = await tx.get(keys.secretKey())
+      if (present === undefined) return
+      tx.remove(keys.secretKey())
+      forgotten.add(present.key_id)
+    })
+  return { forgotten: [...forgotten] }
 }

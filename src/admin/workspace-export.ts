@@ -16,6 +16,8 @@ const CHUNK_BYTES = 192 * 1024
 
 /** Where the lines of a workspace are written, and who counts them. */
 export interface ExportTarget {
+  /** which records are written */
+  readonly records: 'workspace' | 'backedUp'
   readonly writer: ExportWriter
   readonly counter: TransferCounter
   readonly progress: CommandIo['progress']
@@ -29,13 +31,13 @@ export interface ExportTarget {
 export async function writeWorkspace(
   deps: AdminDeps,
   workspaceId: string,
-  { writer, counter, progress }: ExportTarget,
+  { records, writer, counter, progress }: ExportTarget,
   onRecord: (key: string) => unknown = () => undefined,
 ): Promise<void> {
   for await (const batch of deps.store.dump(workspaceId)) {
     for (const [key, value] of batch) {
       // What describes the storage, or an import in progress, stays.
-      if (!isIn('workspace', key)) continue
+      if (!isIn(records, key)) continue
       await onRecord(key)
       if (key.startsWith('file:')) {
         const file = value as unknown as FileRecord
@@ -124,7 +126,7 @@ export async function exportWorkspace(deps: AdminDeps, workspaceId: string, io: 
     exported_at: new Date(deps.clock()).toISOString(),
   })
   const counter = new TransferCounter()
-  await writeWorkspace(deps, workspaceId, { writer, counter, progress: io.progress }, async (key) => {
+  await writeWorkspace(deps, workspaceId, { records: 'workspace', writer, counter, progress: io.progress }, async (key) => {
     if (key.startsWith(MEMBERSHIP)) await writeUser(deps, writer, key.slice(MEMBERSHIP.length))
   })
   await writer.end()

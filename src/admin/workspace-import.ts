@@ -15,32 +15,47 @@ import { newId } from '../model/ids.ts'
 const WRITTEN_LAST = /^(workspace|token|membership):/
 const namesBytes = (key: string): boolean => key.startsWith('imported_bytes:')
 
+/** What the lines are. */
+export interface ImportSource {
+  /** the version of the records */
+  readonly schema: number
+  /** which records there may be: those of an export or of a backup */
+  readonly records: 'workspace' | 'backedUp'
+}
+
 /** Writes the lines of one workspace. Nothing of it is accessible before {@link WorkspaceImport.publish}. */
 export class WorkspaceImport {
   readonly #deps: AdminDeps
-  readonly #workspaceId: string
+  readonly workspaceId: string
   readonly #write: StagedWrite
   readonly #schema: number
+  readonly #records: ImportSource['records']
   readonly #counter: TransferCounter
   readonly #bytes: ReceivedBytes
   readonly #deferred: [string, Value][] = []
   readonly #omitted: string[] = []
 
-  private constructor(deps: AdminDeps, workspaceId: string, write: StagedWrite, schema: number, counter: TransferCounter) {
+  private constructor(
+    deps: AdminDeps,
+    workspaceId: string,
+    write: StagedWrite,
+    { schema, records }: ImportSource,
+    counter: TransferCounter,
+  ) {
     this.#deps = deps
-    this.#workspaceId = workspaceId
+    this.workspaceId = workspaceId
     this.#write = write
     this.#schema = schema
+    this.#records = records
     this.#counter = counter
     this.#bytes = new ReceivedBytes(deps, write, counter)
   }
 
   /**
    * Begins an import. One in progress is no longer the current one, and what it has written is removed.
-   * @param schema the version of the records
    * @throws {AdminError} `conflict` if the workspace exists
    */
-  static async begin(deps: AdminDeps, workspaceId: string, schema: number, counter: TransferCounter): Promise<WorkspaceImport> {
+  static async begin(deps: AdminDeps, workspaceId: string, source: ImportSource, counter: TransferCounter): Promise<WorkspaceImport> {
     const outdated = `another import of ${workspaceId} has begun or finished`
     const write = await StagedWrite.begin(deps, { partition: workspaceId, marker: keys.importing(), outdated }, async (tx) => {
       if ((await tx.get(keys.workspace())) !== undefined) throw new AdminError('conflict', `workspace ${workspaceId} already exists`)
@@ -49,7 +64,7 @@ export class WorkspaceImport {
       if (error instanceof AdminError) await register(deps, workspaceId)
       throw error
     })
-    const begun = new WorkspaceImport(deps, workspaceId, write, schema, counter)
+    const begun = new WorkspaceImport(deps, workspaceId, write, source, counter)
     await begun.clear()
     return begun
   }
@@ -66,7 +81,7 @@ export class WorkspaceImport {
     else if ('omitted' in line) this.#omit(line)
     else if ('key' in line)
       for (const [key, value] of bringForward(line.key, line.value, this.#schema))
-        written = (await this.#addRecord(key, readRecord('workspace', key, value))) || written
+        written = (await this.#addRecord(key, readRecord(this.#records, key, value))) || written
     else throw new AdminError('invalid', `${JSON.stringify(line)} is not a line of a workspace`)
     return written
   }
@@ -79,7 +94,7 @@ export class WorkspaceImport {
     await this.#write.flush()
     this.#bytes.requireAllUsed()
     const workspace = this.#deferred.find(([key]) => key === keys.workspace())?.[1]
-    if (workspace?.['id'] !== this.#workspaceId) throw new AdminError('invalid', `the export has no record of ${this.#workspaceId}`)
+    if (workspace?.['id'] !== this.workspaceId) throw new AdminError('invalid', `the export has no record of ${this.workspaceId}`)
     for (const fileId of this.#omitted) await this.#detach(fileId)
   }
 
@@ -90,12 +105,12 @@ export class WorkspaceImport {
     await this.#write.put(tokens)
     // The workspace and its members are one commit: no request can use a part of the workspace.
     await this.#write.finish(this.#deferred.filter(([key]) => !key.startsWith('token:')))
-    await register(this.#deps, this.#workspaceId)
+    await register(this.#deps, this.workspaceId)
   }
 
   /** Removes everything that was written. @throws {AdminError} `conflict` */
   async clear(): Promise<void> {
-    for await (const batch of keysIn(this.#deps, this.#workspaceId, namesBytes)) {
+    for await (const batch of keysIn(this.#deps, this.workspaceId, namesBytes)) {
       for (const key of batch) {
         // A later import of the same workspace needs these bytes.
         await this.#write.commit()
@@ -124,7 +139,7 @@ export class WorkspaceImport {
 
   #omit(line: Extract<ExportLine, { omitted: unknown }>): void {
     this.#omitted.push(line.omitted)
-    this.#counter.omit(this.#workspaceId, line)
+    this.#counter.omit(this.workspaceId, line)
   }
 
   /** @returns whether records were written */

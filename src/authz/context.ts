@@ -45,6 +45,7 @@ export interface AuthorizationContext {
   /** the question on the card that waits for an answer; null: there is none */
   readonly question?: { readonly author_id: string } | null
   readonly label?: { readonly board_id: string }
+  readonly webhook?: { readonly creator_id: string }
   readonly file?: FileAccess
   /** the home board of that file, and the caller's explicit membership of it */
   readonly home?: HomeAccess

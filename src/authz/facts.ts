@@ -49,6 +49,7 @@ const facts: Readonly<Record<string, FactReader>> = {
     const question = need(context, 'question')
     return question === null ? 'none' : self(question.author_id, userId)
   }),
+  'webhook.creator': fact(SELF, ({ userId }, context) => self(need(context, 'webhook').creator_id, userId)),
   'file.visibility': fact(fileVisibilities, (_caller, context) => need(context, 'file').visibility),
   'file.owner': fact(SELF, ({ userId }, context) => self(need(context, 'file').owner_id, userId)),
   'home.board': fact(HOME, ({ userId }, context) => {

@@ -125,6 +125,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     rateLimits: config.rateLimits ? { quotas: { ...defaultRates, token: config.tokenRate, workspace: config.workspaceRate } } : undefined,
     counters,
     mail,
+    webhookTargets: config.webhookTargets,
     decisionLog,
     audit,
     sinks: [
@@ -135,6 +136,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
       },
     ],
   })
+  metrics?.watchDeliveries(() => app.deliverer.counts)
   onStop(() => Promise.all([app.services.usage.flush(), audit.flush()]))
   onStop(() => rpcServer.close())
   let url: string | undefined
@@ -157,7 +159,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     onStop(() => server.close())
     log.info(`metrics are served at ${server.url}/metrics`)
   }
-  onStop(() => garbageCollector.stop())
+  onStop(() => Promise.all([garbageCollector.stop(), app.deliverer.stop()]))
   const listener = await startListener(app.h3, config)
   onStop(() => listener.close())
   onStop(async () => app.stop())
@@ -165,6 +167,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   url = listener.url
   if (config.policies !== undefined) await reloadSignal?.serve(app, { folder: config.policies, files: policyFiles }, log, metrics)
   void garbageCollector.start()
+  app.deliverer.start()
   serving = true
   announceWorker(listener.port, metrics)
   if (isFirstProcess()) announce({ config, url: listener.url, storage: storage.kind, app, contents, secretKeys }, log)
@@ -193,7 +196,9 @@ function announce({ config, url, storage, app, contents, secretKeys }: Started, 
   if (!config.origin?.startsWith('https:') && !/^(localhost|127\..*|::1)$/.test(config.host))
     log.warn('passwords and tokens are sent unencrypted: put an HTTPS proxy in front and set LANEKEEPER_URL to its URL')
   if (secretKeys.ids.length === 0)
-    log.warn('LANEKEEPER_SECRET_KEY is not set: nobody can add an authenticator app, and those of earlier versions are stored unencrypted')
+    log.warn(
+      'LANEKEEPER_SECRET_KEY is not set: nobody can add an authenticator app or a webhook, and apps of earlier versions are stored unencrypted',
+    )
   // A decision log on stdout is alone there.
   const print = config.decisionLog === 'stdout' ? console.error : console.log
   if (config.json) {

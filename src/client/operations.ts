@@ -509,6 +509,76 @@ export interface File {
   updated_at: string
 }
 
+/** A URL that the changes of a board are sent to. */
+export interface Webhook {
+  /** The id of the webhook. */
+  id: string
+  /** The board whose changes it follows. */
+  board_id: string
+  /** The user who created it. Each delivery has what they may read then. */
+  creator_id: string
+  /** Where deliveries are sent. */
+  url: string
+  /** The kinds of the feed that are delivered; null: all of them. */
+  kinds: ('board' | 'board_member' | 'column' | 'card' | 'claim' | 'work' | 'label' | 'subtask' | 'comment' | 'attachment')[] | null
+  /** `active`; `failing`: the last delivery has failed and is tried again; `suspended`: its creator may not read the board; `disabled`: by a person, or after it has failed for three days. */
+  state: 'active' | 'failing' | 'suspended' | 'disabled'
+  /** Why it is `failing`, `suspended` or `disabled`; null otherwise. */
+  reason: string | null
+  /** The place in the feed up to which everything was delivered: `after` of GET /boards/{board_id}/changes. */
+  cursor: string
+  /** Since when it fails; null: it does not. */
+  failing_since: string | null
+  /** When it was created. */
+  created_at: string
+  /** When it was last changed. */
+  updated_at: string
+}
+
+/** A webhook with its secret, which is shown once. */
+export interface WebhookWithSecret {
+  /** The id of the webhook. */
+  id: string
+  /** The board whose changes it follows. */
+  board_id: string
+  /** The user who created it. Each delivery has what they may read then. */
+  creator_id: string
+  /** Where deliveries are sent. */
+  url: string
+  /** The kinds of the feed that are delivered; null: all of them. */
+  kinds: ('board' | 'board_member' | 'column' | 'card' | 'claim' | 'work' | 'label' | 'subtask' | 'comment' | 'attachment')[] | null
+  /** `active`; `failing`: the last delivery has failed and is tried again; `suspended`: its creator may not read the board; `disabled`: by a person, or after it has failed for three days. */
+  state: 'active' | 'failing' | 'suspended' | 'disabled'
+  /** Why it is `failing`, `suspended` or `disabled`; null otherwise. */
+  reason: string | null
+  /** The place in the feed up to which everything was delivered: `after` of GET /boards/{board_id}/changes. */
+  cursor: string
+  /** Since when it fails; null: it does not. */
+  failing_since: string | null
+  /** When it was created. */
+  created_at: string
+  /** When it was last changed. */
+  updated_at: string
+  /** The secret that signs deliveries. It is shown once: the answer to a repetition with the same Idempotency-Key has null. */
+  secret: string | null
+}
+
+/** An attempt to send changes to a webhook. */
+export interface Delivery {
+  /** The `webhook-id` of the delivery: the same for each attempt at it. */
+  id: string
+  /** When it was sent. */
+  at: string
+  /** The number of changes that it had; 0: it was a test. */
+  entries: number
+  /** The status of the answer; null without an answer. */
+  status: number | null
+  /** How long it took. */
+  duration_ms: number
+  /** Why there was no answer; null with one. */
+  error: string | null
+}
+
 /** What the operations of a batch answer. */
 export interface BatchResults {
   /** The board. */
@@ -1607,6 +1677,78 @@ export type FilesUpdateInput = {
   visibility: 'workspace' | 'board' | 'private'
 }
 
+/** The input of `webhooks.list`. */
+export type WebhooksListInput = {
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
+  limit?: number
+  /** `page.next_cursor` of the previous page. Omit it for the first page. */
+  cursor?: string
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
+  fields?: ('id' | 'board_id' | 'creator_id' | 'url' | 'kinds' | 'state' | 'reason' | 'cursor' | 'failing_since' | 'created_at' | 'updated_at')[]
+}
+
+/** The input of `webhooks.read`. */
+export type WebhooksReadInput = {
+  /** The id of the webhook. A malformed one is answered like an absent one, with 404. */
+  webhook_id: string
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
+  fields?: ('id' | 'board_id' | 'creator_id' | 'url' | 'kinds' | 'state' | 'reason' | 'cursor' | 'failing_since' | 'created_at' | 'updated_at')[]
+}
+
+/** The input of `webhooks.create`. */
+export type WebhooksCreateInput = {
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+  /** Where deliveries are sent. */
+  url: string
+  /** The kinds of the feed that are delivered; null: all of them. Default: null. */
+  kinds?: ('board' | 'board_member' | 'column' | 'card' | 'claim' | 'work' | 'label' | 'subtask' | 'comment' | 'attachment')[] | null
+  /** Where deliveries begin: a cursor of the feed of the board, or `now`. Default: "now". */
+  after?: 'now' | string
+}
+
+/** The input of `webhooks.update`. */
+export type WebhooksUpdateInput = {
+  /** The id of the webhook. A malformed one is answered like an absent one, with 404. */
+  webhook_id: string
+  /** Where deliveries are sent. */
+  url?: string
+  /** The kinds of the feed that are delivered; null: all of them. */
+  kinds?: ('board' | 'board_member' | 'column' | 'card' | 'claim' | 'work' | 'label' | 'subtask' | 'comment' | 'attachment')[] | null
+  /** Whether changes are sent. */
+  enabled?: boolean
+  /** Where deliveries begin: a cursor of the feed of the board, or `now`. */
+  after?: 'now' | string
+}
+
+/** The input of `webhooks.delete`. */
+export type WebhooksDeleteInput = {
+  /** The id of the webhook. A malformed one is answered like an absent one, with 404. */
+  webhook_id: string
+}
+
+/** The input of `webhooks.rotate_secret`. */
+export type WebhooksRotateSecretInput = {
+  /** The id of the webhook. A malformed one is answered like an absent one, with 404. */
+  webhook_id: string
+}
+
+/** The input of `webhooks.test`. */
+export type WebhooksTestInput = {
+  /** The id of the webhook. A malformed one is answered like an absent one, with 404. */
+  webhook_id: string
+}
+
+/** The input of `webhooks.deliveries`. */
+export type WebhooksDeliveriesInput = {
+  /** The id of the webhook. A malformed one is answered like an absent one, with 404. */
+  webhook_id: string
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
+  fields?: ('id' | 'at' | 'entries' | 'status' | 'duration_ms' | 'error')[]
+}
+
 /** The input of `boards.batch`. */
 export type BoardsBatchInput = {
   /** The id of the board. A malformed one is answered like an absent one, with 404. */
@@ -1803,6 +1945,24 @@ export interface Methods {
     readonly read: ReadMethod<FilesReadInput, File>
     /** Changes who has access to a file. Its attachments stay readable for everyone with access to their boards. Scope `kanban:write`. */
     readonly update: WriteMethod<FilesUpdateInput, File>
+  }
+  readonly webhooks: {
+    /** Lists the webhooks of a board, oldest first. Scope `kanban:admin`. */
+    readonly list: ListMethod<WebhooksListInput, Webhook>
+    /** Returns a webhook, and how far its deliveries are. Scope `kanban:admin`. */
+    readonly read: ReadMethod<WebhooksReadInput, Webhook>
+    /** Creates a webhook: the changes of the board are sent to a URL, as far as you may read them. Its secret is shown once. Scope `kanban:admin`. */
+    readonly create: WriteMethod<WebhooksCreateInput, WebhookWithSecret>
+    /** Changes where a webhook sends, what it sends, or whether it does. Only its creator can. Scope `kanban:admin`. */
+    readonly update: WriteMethod<WebhooksUpdateInput, Webhook>
+    /** Deletes a webhook. Its creator can, and who may delete the board. Scope `kanban:admin`. */
+    readonly delete: WriteMethod<WebhooksDeleteInput, Deleted>
+    /** Makes a new secret, which is shown once. The old one signs too for 24 hours. Scope `kanban:admin`. */
+    readonly rotate_secret: WriteMethod<WebhooksRotateSecretInput, WebhookWithSecret>
+    /** Sends a delivery without entries now, and returns what was answered. Scope `kanban:admin`. */
+    readonly test: WriteMethod<WebhooksTestInput, Delivery>
+    /** Lists the last attempts to deliver, the newest first. Scope `kanban:admin`. */
+    readonly deliveries: PageMethod<WebhooksDeliveriesInput, Delivery>
   }
 }
 
@@ -2028,6 +2188,14 @@ type OperationId =
   | 'attachments.detach'
   | 'files.read'
   | 'files.update'
+  | 'webhooks.list'
+  | 'webhooks.read'
+  | 'webhooks.create'
+  | 'webhooks.update'
+  | 'webhooks.delete'
+  | 'webhooks.rotate_secret'
+  | 'webhooks.test'
+  | 'webhooks.deliveries'
   | 'boards.batch'
 
 /** The operations by id. */
@@ -2105,5 +2273,13 @@ export const operations: Readonly<Record<OperationId, OperationRow>> = {
   'attachments.detach': { method: 'DELETE', path: '/attachments/{attachment_id}', query: ['dry_run'], result: 'item' },
   'files.read': { method: 'GET', path: '/files/{file_id}', query: ['fields'], result: 'item' },
   'files.update': { method: 'PATCH', path: '/files/{file_id}', query: ['dry_run'], body: ['visibility'], result: 'item' },
+  'webhooks.list': { method: 'GET', path: '/boards/{board_id}/webhooks', query: ['limit', 'cursor', 'fields'], result: 'list' },
+  'webhooks.read': { method: 'GET', path: '/webhooks/{webhook_id}', query: ['fields'], result: 'item' },
+  'webhooks.create': { method: 'POST', path: '/boards/{board_id}/webhooks', query: ['dry_run'], body: ['url', 'kinds', 'after'], result: 'item' },
+  'webhooks.update': { method: 'PATCH', path: '/webhooks/{webhook_id}', query: ['dry_run'], body: ['url', 'kinds', 'enabled', 'after'], result: 'item' },
+  'webhooks.delete': { method: 'DELETE', path: '/webhooks/{webhook_id}', query: ['dry_run'], result: 'item' },
+  'webhooks.rotate_secret': { method: 'POST', path: '/webhooks/{webhook_id}/secret', query: ['dry_run'], result: 'item' },
+  'webhooks.test': { method: 'POST', path: '/webhooks/{webhook_id}/test', query: ['dry_run'], result: 'item' },
+  'webhooks.deliveries': { method: 'GET', path: '/webhooks/{webhook_id}/deliveries', query: ['fields'], result: 'list' },
   'boards.batch': { method: 'POST', path: '/boards/{board_id}/batch', query: ['dry_run'], body: ['operations'], result: 'item' },
 }

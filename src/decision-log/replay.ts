@@ -42,10 +42,11 @@ export class Replay {
   add(text: string, place: Place): boolean {
     const recorded = readRecord(text)
     if (recorded === undefined) return false
-    if (recorded.scope === undefined && recorded.permission === undefined) return true
+    const decisions = [...decisionsOf(recorded)]
+    if (decisions.length === 0) return true
     this.#records++
     const from = { ...place, request_id: recorded.request_id ?? null }
-    for (const { decision, count } of decisionsOf(recorded)) this.#count(from, count, decision)
+    for (const { decision, count } of decisions) this.#count(from, count, decision)
     return true
   }
 

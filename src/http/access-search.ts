@@ -4,7 +4,7 @@ import type { ActionQuestion, Found, FoundAction, FoundResource, ResourceQuestio
 import { boardCandidates } from '../resources/boards/queries.ts'
 import { namesInPath, type OperationRequest } from '../resources/operation.ts'
 import type { ItemRecord } from './decision-record.ts'
-import { Issues, type Refuse } from './error-mapping.ts'
+import { Issues, type Refuse } from '../model/validation.ts'
 import { decideAll, type AskingRequest, type EvaluationServices } from './evaluation.ts'
 import { hasScope } from './permission.ts'
 import { checkSubject, furtherNames, NO_OPERATION, readNames, typeOf, UNKNOWN_MEMBER, unknownMembers, type Evaluated } from './question.ts'

@@ -102,6 +102,12 @@ export class Attempt implements Abilities {
     return this.#turn.spent()
   }
 
+  once<T>(work: () => Promise<T>): Promise<T> {
+    // Others must not wait for what is outside.
+    this.#lease?.end()
+    return this.call.once(work)
+  }
+
   get #turn() {
     return this.call.turn(this.caller, this.#lease)
   }

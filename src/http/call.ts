@@ -30,9 +30,11 @@ export interface CallRequest {
 /** Where calls come from: the API below /v1, the pages of the web app, or an operator who acts as a member. */
 export interface Surface {
   /** what a decision record has of it; undefined: the API, whose calls the rate limits count */
-  readonly name: 'web_app' | 'operator' | undefined
+  readonly name: 'web_app' | 'operator' | 'webhook' | undefined
   /** @throws {ApiError} `unauthorized` */
   identify(services: Services, request: CallRequest): Principal
+  /** the id of what calls are made for, beside what they name */
+  readonly related?: string
   /** whether the calls count for the audit trail and the metrics */
   readonly isCounted: boolean
 }
@@ -57,6 +59,7 @@ export class Call implements CallRequest {
   #principal: Principal | undefined
   #key: IdempotentWrite | undefined | typeof NOT_READ = NOT_READ
   #upload: Promise<Upload> | undefined
+  #done: Promise<unknown> | undefined
   #signal: AbortSignal | undefined
   #turn: Turn | undefined
 
@@ -117,6 +120,11 @@ export class Call implements CallRequest {
   get key(): IdempotentWrite | undefined {
     if (this.#key === NOT_READ) this.#key = IdempotentWrite.of(this.method, this.headers, this.principal, this.#services.runningKeys)
     return this.#key
+  }
+
+  /** What the first attempt that comes so far does for all of them. */
+  once<T>(work: () => Promise<T>): Promise<T> {
+    return (this.#done ??= work()) as Promise<T>
   }
 
   /** The uploaded file, which the first attempt that needs it receives. */

@@ -25,7 +25,7 @@ export interface WrittenAhead {
  */
 export interface DecisionRecord {
   /** where a person who is signed in made it, or an operator as a member; undefined: below /v1, with a token */
-  readonly surface?: 'web_app' | 'operator'
+  readonly surface?: 'web_app' | 'operator' | 'webhook'
   readonly requestId: string
   readonly method: string
   /** when the request arrived, by the monotonic clock of this process in milliseconds */

@@ -1,5 +1,5 @@
 import { ApiError } from '../model/errors.ts'
-import { invalidMember, Issues, type Refuse } from './error-mapping.ts'
+import { invalidMember, Issues, type Refuse } from '../model/validation.ts'
 
 const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a]
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d]

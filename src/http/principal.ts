@@ -114,11 +114,16 @@ export class SessionPrincipal implements Principal {
   readonly presented = undefined
   readonly #userId: string
   readonly #workspaceId: string
+  readonly #refusal: 'not_found' | 'unauthorized'
 
-  /** @param userId the user of a session that is valid now, or whom an operator has named */
-  constructor(userId: string, workspaceId: string) {
+  /**
+   * @param userId the user of a session that is valid now, or whom an operator has named
+   * @param refusal of those who are no members: people in the web app do not learn that there is such a workspace
+   */
+  constructor(userId: string, workspaceId: string, refusal: 'not_found' | 'unauthorized' = 'not_found') {
     this.#userId = userId
     this.#workspaceId = workspaceId
+    this.#refusal = refusal
   }
 
   /** No token has this text: it is none. */
@@ -136,7 +141,7 @@ export class SessionPrincipal implements Principal {
     const [userId, workspaceId] = [this.#userId, this.#workspaceId]
     Object.assign(step, { userId, workspaceId })
     const membership = await tx.get(keys.membership(userId))
-    if (!isActive(membership)) throw new ApiError('not_found')
+    if (!isActive(membership)) throw new ApiError(this.#refusal)
     tx.logChanges(changes, { actor_id: userId, token_id: null, request_id: step.requestId })
     return { userId, workspaceId, membership, isSession: true }
   }

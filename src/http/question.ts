@@ -5,7 +5,7 @@ import type { Evaluation, Question } from '../resources/access/schema.ts'
 import { namesInPath, type Operation, type OperationRequest } from '../resources/operation.ts'
 import type { Turn } from '../governor/turns.ts'
 import { isIdMember, isUserMember, shapeOf, withOwnId, withOwnParameter } from './body-members.ts'
-import { invalidMember, Issues, type Refuse } from './error-mapping.ts'
+import { invalidMember, Issues, type Refuse } from '../model/validation.ts'
 import type { Services } from './services.ts'
 
 /** The type of the resource of operations whose path has no parameter. */

@@ -8,6 +8,7 @@ import type { TokenRecord } from '../model/token.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { Operation } from '../resources/operation.ts'
+import type { WebhookAbilities } from '../resources/webhooks/abilities.ts'
 import type { ChangeLog } from '../store/change-log.ts'
 import type { Store } from '../store/port.ts'
 import type { RequestLog } from './decision-log.ts'
@@ -43,6 +44,7 @@ export interface Services {
   /** the maximum size of an upload in bytes */
   readonly uploadBytes: number
   readonly usage: UsageRecorder
+  readonly webhooks: WebhookAbilities
   /** undefined: there is no audit trail */
   readonly audit?: AuditRecorder | undefined
   readonly seenTokens: SeenTokens

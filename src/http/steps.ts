@@ -139,7 +139,8 @@ export function remember(attempt: Attempt): Awaitable<void> {
   // The memory of a response alone is no change.
   attempt.changes = tx.writeCount > 0
   if (key === undefined || result!.data === null) return undefined
-  const { status, data, revision, location } = done!
+  const { status, revision, location } = done!
+  const data = result!.remembered ?? done!.data
   // What is created beside a board is a board itself: a repetition needs access to it.
   const board_id = loaded!.board?.id ?? createdBy(result!) ?? null
   const response = { board_id, status, data, revision: revision ?? null, location: location ?? null }

@@ -36,6 +36,7 @@ export class Trail {
   #begin(attempts: number, logBytes: number): DecisionRecord {
     const { requestId, method, arrivedAt, surface } = this.#call
     const step: DecisionRecord = { requestId, method, arrivedAt, policy: this.#services.engine.hash, attempts, logBytes, status: 0 }
+    if (surface.related !== undefined) step.related = surface.related
     return surface.name === undefined ? step : { surface: surface.name, ...step }
   }
 

@@ -9,9 +9,9 @@ import type { Services } from './services.ts'
 type Given = Pick<OperationRequest, 'tx' | 'params' | 'query' | 'body'> &
   Partial<Pick<OperationRequest, 'clock' | 'random' | 'receive'>> & { readonly caller: Caller }
 /** What only a request can do. */
-export type Abilities = Pick<OperationRequest, 'evaluate' | 'findActions' | 'findResources' | 'perform' | 'examine'>
+export type Abilities = Pick<OperationRequest, 'evaluate' | 'findActions' | 'findResources' | 'perform' | 'examine' | 'once'>
 
-type UnitServices = Pick<Services, 'engine' | 'clock' | 'random' | 'batch'>
+type UnitServices = Pick<Services, 'engine' | 'clock' | 'random' | 'batch'> & Partial<Pick<Services, 'webhooks'>>
 
 /**
  * The unit that an operation is called with. Requests, the operations of a batch, evaluations and the questions of operators all have
@@ -53,6 +53,10 @@ export class Unit implements OperationRequest {
     return this.#services.batch ?? limits.batch
   }
 
+  get webhooks(): OperationRequest['webhooks'] {
+    return this.#services.webhooks ?? refuse()
+  }
+
   get holds(): OperationRequest['holds'] {
     const decisions = Decisions.of(this.#services.engine)
     return (name, context) => decisions.holds(name, this.caller, context)
@@ -74,6 +78,10 @@ export class Unit implements OperationRequest {
     return (boardId, items) => this.#abilities.perform(boardId, items)
   }
 
+  get once(): OperationRequest['once'] {
+    return (work) => this.#abilities.once(work)
+  }
+
   get examine(): OperationRequest['examine'] {
     return (characters) => this.#abilities.examine(characters)
   }
@@ -83,7 +91,7 @@ function refuse(): never {
   throw new TypeError('a unit that only decides performs nothing')
 }
 
-const DECIDES: Abilities = { evaluate: refuse, findActions: refuse, findResources: refuse, perform: refuse, examine: refuse }
+const DECIDES: Abilities = { evaluate: refuse, findActions: refuse, findResources: refuse, perform: refuse, examine: refuse, once: refuse }
 
 /** The random source of a dry run: no id that it gives can be taken for a real one. The first one has zeros only, and all differ. */
 function createZeros(): RandomSource {

@@ -17,7 +17,7 @@ import { keys } from '../store/keys.ts'
 import { StorageUnavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import { bodyOf, tooLarge } from './body.ts'
-import { Issues } from './error-mapping.ts'
+import { Issues } from '../model/validation.ts'
 import type { Services } from './services.ts'
 
 const busboy = lazy(() => import('@fastify/busboy'))

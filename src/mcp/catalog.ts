@@ -212,11 +212,22 @@ export const statedInCalls: Readonly<Record<string, Readonly<Record<string, stri
   'claims.take_next': { include: 'work' },
 }
 
+const WEBHOOKS = 'Webhooks are set up by people and programs. They would take a fiftieth of the list.'
+
 /** The operations that no tool has, with the reason. */
 export const withoutTool: Readonly<Record<string, string>> = {
   'attachments.download': 'Bytes of files would fill the context of a model. A client downloads them by HTTP.',
   'access.evaluate_all': 'Its schema repeats that of access.evaluate, and would take a tenth of the list.',
   'claims.read': 'find_cards says the same with include=["claim"].',
   'access.search_resource': 'An agent works on a board that it knows, and asks about that. It would take a fiftieth of the list.',
+  'webhooks.list': WEBHOOKS,
+  'webhooks.read': WEBHOOKS,
+  'webhooks.create':
+    'Its secret is shown once, and must not be in the context of a model. People and programs create webhooks; an agent follows read_changes.',
+  'webhooks.update': WEBHOOKS,
+  'webhooks.delete': WEBHOOKS,
+  'webhooks.rotate_secret': 'The new secret must not be in the context of a model.',
+  'webhooks.test': WEBHOOKS,
+  'webhooks.deliveries': WEBHOOKS,
   'boards.events': 'A tool call has one answer, and this is a stream. read_changes has the same changes.',
 }

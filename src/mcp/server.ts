@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, Server, type CallToolResult } from '@modelcontextprotocol/server'
 import type { Logger } from 'pino'
 import { ApiError } from '../model/errors.ts'
-import { invalidMember, validationFailed, type ValidationIssue } from '../http/error-mapping.ts'
+import { invalidMember, validationFailed, type ValidationIssue } from '../model/validation.ts'
 import { boardTemplate, listBoards, readBoard, ResourceRefused } from './boards.ts'
 import type { Exchange, ApiAnswer, ApiRequest } from './exchange.ts'
 import { selectOperation, toRequest, type CallArguments } from './tool-request.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { validationFailed } from '../http/error-mapping.ts'
+import { validationFailed } from '../model/validation.ts'
 import { issuesOf } from '../http/input.ts'
 import { ApiError } from '../model/errors.ts'
 import { documented } from '../model/fields.ts'

@@ -1,5 +1,5 @@
-import { invalidMember } from '../http/error-mapping.ts'
 import { statedInCalls } from './catalog.ts'
+import { invalidMember } from '../model/validation.ts'
 import type { ApiRequest } from './exchange.ts'
 import { textForm } from './text-file.ts'
 import { headersOf, OPERATION, type Callable, type CallableTool } from './tool-list.ts'

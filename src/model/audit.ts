@@ -34,7 +34,7 @@ const auditEntry = z.strictObject({
   /** whom it concerns, if that is another person: the holder of a token that was revoked */
   subject_id: id('user').optional(),
   /** where it was asked for, if not below /v1 */
-  surface: z.enum(['web_app', 'operator']).optional(),
+  surface: z.enum(['web_app', 'operator', 'webhook']).optional(),
   /** how often the same was denied within the time of one batch, if more than once */
   count: z.int().min(2).optional(),
 })

@@ -132,3 +132,9 @@ export const resourceTimes = {
   created_at: timeField('When it was created.'),
   updated_at: timeField('When it was last changed.'),
 }
+
+/** Refuses a list that has something twice, with an issue at each repetition. */
+export function refuseRepetitions(list: readonly unknown[], context: z.RefinementCtx): void {
+  for (const [i, one] of list.entries())
+    if (list.indexOf(one) < i) context.addIssue({ code: 'custom', path: [i], message: 'is in the list already' })
+}

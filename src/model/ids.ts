@@ -12,6 +12,7 @@ export const idPrefixes = {
   subtask: 'sub',
   comment: 'cmt',
   attachment: 'att',
+  webhook: 'whk',
   file: 'fil',
   blob: 'blb',
   tombstone: 'tmb',

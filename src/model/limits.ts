@@ -21,6 +21,10 @@ export const limits = {
   batch: 100,
   /** questions about permissions in one request */
   evaluations: 100,
+  /** attempts of a webhook that are kept */
+  deliveriesKept: 50,
+  /** secrets of a webhook that sign beside the present one */
+  oldSecrets: 4,
   /** issues in one response */
   issues: 100,
   /** operations of a batch */
@@ -48,6 +52,7 @@ export const limits = {
   workText: 2_000,
   fileName: 255,
   searchText: 200,
+  webhookUrl: 2_000,
   tokenName: 100,
   /** active tokens of a person in a workspace */
   tokensPerPerson: 100,
@@ -67,6 +72,7 @@ export const limits = {
   /** cards of a board of another program that is imported, archived ones included */
   cardsPerImport: 50_000,
   labelsPerBoard: 200,
+  webhooksPerBoard: 10,
   assigneesPerCard: 20,
   labelsPerCard: 30,
   blockersPerCard: 50,

@@ -82,6 +82,7 @@ const noticeKind = z.enum([
   'recovery_code_used',
   'passkey_added',
   'passkey_removed',
+  'webhook_disabled',
 ])
 export type NoticeKind = z.infer<typeof noticeKind>
 
@@ -95,7 +96,7 @@ const notice = z.strictObject({
   address: shortText,
   /** the session that did it, which does not see the notice; null: none */
   session_id: id('session').nullable(),
-  /** the name of the token or passkey */
+  /** the name of the token or passkey, or the host of the webhook */
   name: shortText.nullable(),
 })
 export type Notice = Readonly<z.infer<typeof notice>>

@@ -8,6 +8,7 @@ const capacities = {
   membersPerBoard: 'A board has at most # explicit members.',
   columnsPerBoard: 'A board has at most # active columns.',
   cardsPerBoard: 'A board has at most # active cards.',
+  webhooksPerBoard: 'A board has at most # webhooks.',
   labelsPerBoard: 'A board has at most # labels.',
   assigneesPerCard: 'A card has at most # assignees.',
   labelsPerCard: 'A card has at most # labels.',

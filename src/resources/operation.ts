@@ -15,6 +15,7 @@ import type { EvaluationResult, Question, Semantic } from './access/schema.ts'
 import type { ActionQuestion, Found, FoundAction, FoundResource, ResourceQuestion, SearchPage } from './access/search-schema.ts'
 import type { BatchItem, BatchResult } from './batch/schema.ts'
 import type { OperationResult } from './result.ts'
+import type { WebhookAbilities } from './webhooks/abilities.ts'
 import { capacityMessage, requireCapacity, type Capacity } from './capacity.ts'
 
 /** What an operation is called with: the caller, the input, and the unit of work. */
@@ -52,6 +53,9 @@ export interface OperationRequest<Query = unknown, Body = unknown> {
    * @throws {ApiError} `request_timeout`, as a rejection, when the client has left
    */
   readonly examine: (characters: number) => Promise<void> | undefined
+  /** Does something that has effects outside of the transaction, once for all attempts at the request. */
+  readonly once: <T>(work: () => Promise<T>) => Promise<T>
+  readonly webhooks: WebhookAbilities
   /** stores the bytes of an uploaded file, once for all attempts; undefined if the request has no file */
   readonly receive: (() => Promise<Upload>) | undefined
   /** The same request with another input, as a batch and an evaluation make one for each of their operations. */

@@ -17,6 +17,8 @@ export interface OperationResult<Data = unknown> {
   readonly location?: string
   /** of a created resource: the record whose revision is its ETag; null: the response has no ETag */
   readonly entity?: Key<unknown> | null
+  /** what a repetition with the same Idempotency-Key gets instead of `data`: what is shown once is not stored */
+  readonly remembered?: unknown
   /** of a long poll that has found nothing: what it waits for */
   readonly awaited?: AwaitedEntry
   /** the response is a stream of events, instead of `data` */

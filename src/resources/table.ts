@@ -16,6 +16,7 @@ import { fileOperations } from './files/operations.ts'
 import { labelOperations } from './labels/operations.ts'
 import { memberOperations } from './members/operations.ts'
 import type { Operation } from './operation.ts'
+import { webhookOperations } from './webhooks/operations.ts'
 import { subtaskOperations } from './subtasks/operations.ts'
 
 const rows: readonly Operation[] = [
@@ -36,6 +37,7 @@ const rows: readonly Operation[] = [
   ...commentOperations,
   ...attachmentOperations,
   ...fileOperations,
+  ...webhookOperations,
 ]
 
 /** The operations table. An operation that is not listed here does not exist. */

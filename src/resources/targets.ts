@@ -128,6 +128,15 @@ export const attachmentTarget = target(
   }),
 )
 
+/** The webhook of `webhook_id`. How far its deliveries are is read by those who show it: it changes with each of them. */
+export const webhookTarget = target(
+  ({ webhook_id }, at, { userId }) => {
+    const id = idOf('webhook', webhook_id)
+    return [keys.webhook(id), ...boardOf(at, userId)]
+  },
+  ([record, ...board]) => ({ webhook: requireFound(record), ...toBoard(board) }),
+)
+
 /** The file of `file_id`. */
 export const fileTarget = target(
   ({ file_id }, at, { userId }) => fileReads(keys.file(idOf('file', file_id)), at, userId),

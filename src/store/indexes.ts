@@ -27,6 +27,8 @@ function index<T>(name: string, fetch: Key<T>): Index<T> {
 export const indexes = {
   /** all workspaces, by id (global) */
   workspaces: () => index('workspaces', keys.workspaceEntry('')),
+  /** workspaces that have had webhooks, by id (global) */
+  webhookWorkspaces: () => index('webhook_workspaces', keys.webhookWorkspace('')),
   /** all users, by creation time (global) */
   users: () => index('users', keys.user('')),
 
@@ -102,6 +104,11 @@ export const indexes = {
   /** attachments of a file: card, attachment */
   fileAttachments: (fileId: string) => index(`file_attachments:${fileId}`, keys.attachment('')),
 
+  /** webhooks of a board, by creation time */
+  webhooks: (boardId: string) => index(`webhooks:${boardId}`, keys.webhook('')),
+  /** webhooks whose deliveries go on */
+  followingWebhooks: () => index('following_webhooks', keys.webhook('')),
+
   /** the private files of a user, by creation time */
   privateFilesOf: (userId: string) => index(`private_files_of:${userId}`, keys.file('')),
 
@@ -144,6 +151,7 @@ export function ownersOf(name: string, entry: string): readonly string[] | undef
   if (kind === 'claims') return [`claim:${cardOfClaim(entry)}`]
   // The boards of a user are those that they created, and those that they are an explicit member of.
   if (name === indexes.boardsOf(id).name) return [fetch + last, `board_member:${last}:${id}`]
+  if (kind === 'following_webhooks') return [`webhook_progress:${last}`]
   if (kind === 'retried_cards' || kind === 'held_cards') return [`readiness:${last}`]
   // A card without blockers has its entry itself. That of another one is its readiness's.
   return name === indexes.readyCards(id).name ? [fetch + last, `readiness:${last}`] : [fetch + last]

@@ -1,4 +1,5 @@
 import { blockersOf, isOpen, type Card } from '../model/card.ts'
+import { isFollowing } from '../model/webhook.ts'
 import { isActive } from '../model/workspace.ts'
 import type { Readiness } from '../model/readiness.ts'
 import { claimEntry, indexes, positionEntry, retryEntry, sortedEntry, timedSorts } from './indexes.ts'
@@ -17,6 +18,7 @@ type Indexing = {
  * forget one.
  */
 const indexing: Indexing = {
+  webhookWorkspace: ({ id }) => [[indexes.webhookWorkspaces().name, id]],
   user: (user) => [[indexes.users().name, `${user.created_at} ${user.id}`]],
   workspaceEntry: ({ id }) => [[indexes.workspaces().name, id]],
   session: (session) => [[indexes.sessionsOf(session.user_id).name, `${session.begun_at} ${session.hash}`]],
@@ -48,6 +50,8 @@ const indexing: Indexing = {
     [indexes.fileAttachments(attachment.file_id).name, `${attachment.card_id} ${attachment.id}`],
   ],
   file: (file) => (file.visibility === 'private' ? [[indexes.privateFilesOf(file.owner_id).name, `${file.created_at} ${file.id}`]] : []),
+  webhook: (webhook) => [[indexes.webhooks(webhook.board_id).name, `${webhook.created_at} ${webhook.id}`]],
+  webhookProgress: (progress) => (isFollowing(progress) ? [[indexes.followingWebhooks().name, progress.webhook_id]] : []),
   change: (_change, key) => {
     const [, boardId, entry] = key.split(':') as [kind: string, boardId: string, entry: string]
     return [[indexes.changes(boardId).name, entry]]

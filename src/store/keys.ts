@@ -17,6 +17,7 @@ import type { Challenge, Notices, SecondFactor } from '../model/second-factor.ts
 import type { Subtask } from '../model/subtask.ts'
 import type { TokenRecord, TokenRules, TokenUse } from '../model/token.ts'
 import type { Tombstone } from '../model/tombstone.ts'
+import type { DeliveryLease, WebhookDeliveries, WebhookProgress, WebhookRecord } from '../model/webhook.ts'
 import type { Membership, User, Workspace } from '../model/workspace.ts'
 
 /** The key of a record, or a template of a key (see `Reference` in port.ts), with the type of the record. */
@@ -39,6 +40,9 @@ export const keys = {
   secretKey: (): Key<SecretKeyRecord> => 'secret_key:self',
   /** the id of the mount that holds the bytes of files */
   blobMount: (): Key<{ id: string }> => 'bytes_mount:self',
+  /** a workspace that has had webhooks */
+  webhookWorkspace: (workspaceId: string): Key<{ id: string }> => `webhook_workspace:${workspaceId}`,
+  deliveryLease: (): Key<DeliveryLease> => 'delivery_lease:self',
   workspaceEntry: (workspaceId: string): Key<{ id: string }> => `workspace_entry:${workspaceId}`,
 
   account: (userId: string): Key<Account> => `account:${userId}`,
@@ -70,6 +74,9 @@ export const keys = {
   comment: (commentId: string): Key<Comment> => `comment:${commentId}`,
   attachment: (attachmentId: string): Key<AttachmentRecord> => `attachment:${attachmentId}`,
   file: (fileId: string): Key<FileRecord> => `file:${fileId}`,
+  webhook: (webhookId: string): Key<WebhookRecord> => `webhook:${webhookId}`,
+  webhookProgress: (webhookId: string): Key<WebhookProgress> => `webhook_progress:${webhookId}`,
+  webhookDeliveries: (webhookId: string): Key<WebhookDeliveries> => `webhook_deliveries:${webhookId}`,
 
   /** exists while the workspace is being imported; names the import run */
   importing: (): Key<{ id: string; begun_at: string }> => 'importing:self',

@@ -26,6 +26,7 @@ import { rotatePage } from './tokens/rotate.ts'
 import { workspaceAuditPage } from './workspace/audit.ts'
 import { workspacePage, workspacesPage } from './workspace/page.ts'
 import { revokeMemberTokenPage } from './workspace/revoke.ts'
+import { boardWebhooksPage, webhookPage } from './webhooks/pages.ts'
 import type { Page } from './page-context.ts'
 
 const settingsPage: Page = { path: '/settings', anonymous: true, get: () => ({ redirect: '/settings/tokens' }) }
@@ -45,6 +46,8 @@ export const pages: readonly Page[] = [
   boardMembersPage,
   boardLabelsPage,
   boardArchivePage,
+  boardWebhooksPage,
+  webhookPage,
   signInPage,
   secondStepPage,
   signInChallengePage,

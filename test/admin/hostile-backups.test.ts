@@ -29,7 +29,7 @@ const member = (kind: string, name: string, value: unknown) =>
 
 /** Restores a backup whose checksum is right. @returns the outcome, and how many findings a check of the storage has */
 async function outcomeOf(hostile: readonly string[]): Promise<readonly [outcome: string, damage: number | undefined]> {
-  const service = await Service.start(drivers[0]!)
+  const service = await Service.start(drivers[0]!, { secretKeys: source.deps.secretKeys })
   const deps = service.adminDeps
   const outcome = await restore(deps, createIo(withTrailer(hostile))).then(
     () => 'restored',

@@ -73,7 +73,7 @@ describe.each(drivers)('the keys of secrets on $name', (driver) => {
     const advice = '; state that key too, or run "lanekeeper forget-key" if it is lost'
     await expect(adopt(second)).rejects.toThrow(new SecretKeyError(`${message}has only ${keysOf(second).ids[0]}${advice}`))
     await expect(adopt()).rejects.toThrow(new SecretKeyError(`${message}is missing${advice}`))
-    expect(await forgetKey(service.adminDeps)).toEqual({ forgotten: keysOf(first).ids[0] })
+    expect(await forgetKey(service.adminDeps)).toEqual({ forgotten: [keysOf(first).ids[0]] })
     await adopt(second)
     expect(captured.lines.at(-1)).toMatchObject({ event: 'secrets.unreadable', count: 1, records: [keys.secondFactor(ann.id)] })
     await expect(accepts(code(), second)).rejects.toThrow('need the key')

@@ -17,6 +17,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     '20 watchers, 5 changes a second: shown later than 1 s, of 100',
     'the page: CPU in ms',
   ],
+  webhooks: ['memory, it delivers', 'redis, it delivers', 'redis, another process delivers'],
 }
 
 test('each table of the benchmark has a test', () => {

@@ -10,9 +10,10 @@ import { scale } from './scale.ts'
 import { pinning } from './server-process.ts'
 import { start } from './start.ts'
 import { watchers } from './watchers.ts'
+import { webhooks } from './webhooks.ts'
 
 /** All tables, in the order of the output. */
-export const tables: readonly BenchTable[] = [requests, folder, scale, start, watchers]
+export const tables: readonly BenchTable[] = [requests, folder, scale, start, watchers, webhooks]
 
 const USAGE = `npm run bench -- [options] [tables]
 

@@ -21,14 +21,16 @@ const core = String(availableParallelism() - 1)
 export const pinning = pins ? 'measured processes on the last core' : 'not pinned'
 
 /** Keeps a process on the core of the measured processes. */
-export function pin(pid: number): void {
-  if (pins) spawnSync('taskset', ['-a', '-p', '-c', core, String(pid)], { stdio: 'ignore' })
+export function pin(pid: number, to = core): void {
+  if (pins) spawnSync('taskset', ['-a', '-p', '-c', to, String(pid)], { stdio: 'ignore' })
 }
 
 interface ServiceOptions {
   readonly args?: readonly string[]
   /** of Node.js */
   readonly execArgv?: readonly string[]
+  /** variables of the environment */
+  readonly settings?: Readonly<Record<string, string>>
   /** where it was built; default: here */
   readonly folder?: string
 }
@@ -60,10 +62,13 @@ export class ServerProcess {
   }
 
   /** Starts the built service. Requests are authenticated, authorized and counted as usual; the quotas are too high to matter. */
-  static async startService(storage: string, { args = [], execArgv = [], folder = ROOT }: ServiceOptions = {}): Promise<ServerProcess> {
+  static async startService(
+    storage: string,
+    { args = [], execArgv = [], settings: further = {}, folder = ROOT }: ServiceOptions = {},
+  ): Promise<ServerProcess> {
     const main = join(folder, 'dist/lanekeeper.js')
     const quota = String(1_000_000_000)
-    const settings = { PORT: '0', LANEKEEPER_TOKEN_RATE: quota, LANEKEEPER_WORKSPACE_RATE: quota, LANEKEEPER_LOG: 'error' }
+    const settings = { PORT: '0', LANEKEEPER_TOKEN_RATE: quota, LANEKEEPER_WORKSPACE_RATE: quota, LANEKEEPER_LOG: 'error', ...further }
     const child = forkMeasured(main, ['--json', '--storage', storage, ...args], 'pipe', settings, execArgv)
     let text = ''
     for await (const part of child.stdout!) if ((text += part).includes('\n')) break
@@ -75,6 +80,11 @@ export class ServerProcess {
     }
     const admin = tokens.find(({ scopes, state }) => state === 'active' && scopes.includes('kanban:admin'))
     return new ServerProcess(url, child, admin?.token, people)
+  }
+
+  /** From now on it is not measured, and leaves its core to those that are. */
+  unpin(): void {
+    pin(this.#child.pid!, '0')
   }
 
   /** @param question `memory`: after a collection of garbage, if the process was started with --expose-gc */

@@ -170,7 +170,13 @@ test.each<[id: string, flags: string]>([
   ['access.evaluate', 'subject action resource context data url json print'],
   ['labels.delete', 'label-id dry-run idempotency-key if-match url json print'],
   ['labels.read', 'label-id fields if-none-match url json print'],
+  // The URL of the service has the shorter name.
+  ['webhooks.create', 'board-id webhook-url kinds no-kinds after data dry-run idempotency-key if-match url json print'],
 ])('the options of the command of %s are those of its body, and what its method allows', (id, flags) => {
   const { options } = commandOf(operations.find((row) => row.id === id)!)
   expect(options.map(({ long }) => long)).toEqual(flags.split(' ').map((flag) => `--${flag}`))
+})
+
+test('each operation has a command, whose options differ', () => {
+  for (const row of operations) expect(commandOf(row).helpInformation()).toContain(row.path)
 })

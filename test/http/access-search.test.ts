@@ -66,6 +66,7 @@ const combinations = ROLES.flatMap((role, r) =>
         'board.visibility': visibility,
         'board.caller': caller,
         'comment.author': i % 2 === 0 ? 'caller' : 'other',
+        'webhook.creator': i % 3 === 0 ? 'caller' : 'other',
         'file.owner': i % 5 === 0 ? 'caller' : 'other',
         'file.visibility': FILES[i % 3]!,
         'home.board': HOMES[(i + r) % 4]!,

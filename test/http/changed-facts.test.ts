@@ -120,6 +120,11 @@ const changes: Readonly<Record<string, ChangeableFact>> = {
     change: (subject, value) =>
       edit(subject, keys.comment(subject.scenario.params['comment_id']!), { author_id: personOf(subject, value) }),
   },
+  'webhook.creator': {
+    values: ['caller', 'other'],
+    change: (subject, value) =>
+      edit(subject, keys.webhook(subject.scenario.params['webhook_id']!), { creator_id: personOf(subject, value) }),
+  },
   'file.visibility': {
     values: FILE_VISIBILITIES,
     change: async (subject, value) =>
@@ -231,6 +236,8 @@ const rows: readonly Row[] = [
   { fact: 'board.caller', operation: 'cards.move', facts: HIDDEN },
   { fact: 'comment.author', operation: 'comments.update', facts: { ...OPEN, 'comment.author': 'caller' } },
   { fact: 'comment.author', operation: 'comments.delete', facts: { ...OPEN, 'comment.author': 'caller' } },
+  { fact: 'webhook.creator', operation: 'webhooks.update', facts: { ...OPEN, 'webhook.creator': 'caller' } },
+  { fact: 'webhook.creator', operation: 'webhooks.rotate_secret', facts: { ...OPEN, 'webhook.creator': 'caller' } },
   ...['attachments.attach', 'attachments.detach', 'cards.set_cover'].flatMap((operation) => [
     { fact: 'file.visibility', operation, facts: { ...OPEN, ...SHARED_FILE } },
     { fact: 'file.owner', operation, facts: { ...OPEN, ...OWN_FILE } },
@@ -473,6 +480,7 @@ const recordOf: Readonly<Record<string, string>> = {
   'board.visibility': 'board',
   'user.board': 'board_member',
   'comment.author': 'comment',
+  'webhook.creator': 'webhook',
   'file.visibility': 'file',
   'home.board': 'board',
   'label.board': 'label',

@@ -23,6 +23,7 @@ const FACTS = {
   'board.caller': 'creator',
   'file.owner': 'caller',
   'comment.author': 'caller',
+  'webhook.creator': 'caller',
   'label.board': 'this',
 }
 const rowOf = (id: string) => operations.find((row) => row.id === id)!
@@ -61,7 +62,7 @@ const ITEMS: readonly [id: string, item: string][] = [
   ['attachments.list', '/attachments/'],
 ]
 /** Lists of people and of changes: their items cannot be read one by one. */
-const WITHOUT = ['members.list', 'board_members.list', 'boards.assignable', 'boards.changes']
+const WITHOUT = ['members.list', 'board_members.list', 'boards.assignable', 'boards.changes', 'webhooks.deliveries', 'webhooks.list']
 
 /** A list, and a request that changes it. Names in braces stand for ids of a scenario. Written by hand. */
 const CHANGES: [list: string, method: string, path: string, body?: object][] = [

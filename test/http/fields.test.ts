@@ -16,6 +16,7 @@ describe('?fields=', async () => {
   const scenario = await createAllowed(world, row('cards.read'))
   await recordUses(service, scenario.caller)
   await service.send(scenario.caller.admin, 'PUT', pathOf('/cards/{card_id}/claim', scenario), {})
+  await service.send(scenario.caller.admin, 'POST', pathOf('/webhooks/{webhook_id}/test', scenario))
   const get = (id: string, query: string, headers: Record<string, string> = {}) =>
     service.send(scenario.caller.admin, 'GET', `${pathOf(row(id).path, scenario)}?${query}`, undefined, headers)
   const itemsOf = (data: any): Record<string, unknown>[] => (Array.isArray(data) ? data : [data])

@@ -166,7 +166,7 @@ describe('the issues of a request that is not valid name their members exactly',
       FIND_ACTIONS,
       { resource: { type: 'planet', id: 'x' } },
       'body resource.type',
-      'must be one of workspace, board, column, card, label, subtask, comment, attachment, file',
+      'must be one of workspace, board, column, card, label, subtask, comment, attachment, file, webhook',
     ],
     [
       FIND_ACTIONS,

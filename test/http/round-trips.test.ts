@@ -85,6 +85,15 @@ const expected: Readonly<Record<string, readonly [accesses: number, conflictsWit
   'attachments.download': [1],
   'attachments.attach': [3],
   'attachments.detach': [3, 'card'],
+  'webhooks.list': [3],
+  'webhooks.read': [2],
+  // The list of workspaces with webhooks, the key of its secrets, the end of the feed, and how many there are.
+  'webhooks.create': [6],
+  'webhooks.update': [4],
+  'webhooks.delete': [3],
+  'webhooks.rotate_secret': [4],
+  'webhooks.test': [3],
+  'webhooks.deliveries': [2],
   'files.read': [1],
   'files.update': [3],
 }

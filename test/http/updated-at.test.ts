@@ -97,6 +97,12 @@ const writes: Readonly<Record<string, Write>> = {
   'cards.set_cover': { changed: ['card'] },
   'cards.clear_cover': { changed: ['card'] },
 
+  'webhooks.create': { created: ['webhook', 'webhook_progress'] },
+  'webhooks.update': { body: { kinds: ['card'] }, changed: ['webhook'] },
+  'webhooks.delete': { removed: ['webhook', 'webhook_progress'] },
+  'webhooks.rotate_secret': { changed: ['webhook'] },
+  'webhooks.test': { created: ['webhook_deliveries'] },
+
   'files.update': { path: '/files/{attached_file_id}', changed: ['attached_file', 'attachment'] },
 }
 
@@ -137,6 +143,7 @@ function namesOf({ params }: Scenario): ReadonlyMap<string, string> {
     ...names.filter(([name]) => name !== 'user').map(([name, id]) => [name, `${kindOf(name)}:${id}`] as const),
     ['member', keys.boardMember(params['board_id']!, params['user_id']!)],
     ['readiness', keys.readiness(params['card_id']!)],
+    ['webhook_progress', keys.webhookProgress(params['webhook_id']!)],
   ])
 }
 
@@ -209,13 +216,13 @@ describe.each(drivers)('updated_at, on $name', (driver) => {
     expect(written).toEqual([...changed.map(keyOf), ...added, ...removed.map(keyOf)].toSorted())
     const timesOf = (key: string) => [after.get(key)!['created_at'], after.get(key)!['updated_at']]
     expect(changed.map((name) => timesOf(keyOf(name))[1])).toEqual(changed.map(() => now))
-    const withTimes = added.filter((key) => !/^(board_member|readiness|tombstone):/.test(key))
+    const withTimes = added.filter((key) => !/^(board_member|readiness|tombstone|webhook_\w+):/.test(key))
     expect(withTimes.map(timesOf)).toEqual(withTimes.map(() => [now, now]))
 
     // A client that follows the board gets exactly these changes, each once.
     if (removed.includes('board')) return
     const onBoard = (all: readonly string[], action: string) =>
-      all.filter((key) => !/^(file|readiness|tombstone):/.test(key)).map((key) => `${action} ${key}`)
+      all.filter((key) => !/^(file|readiness|tombstone|webhook\w*):/.test(key)).map((key) => `${action} ${key}`)
     const boardId = id === 'boards.create' ? added[0]!.slice('board:'.length) : params['board_id']!
     const feed = (await send('GET', `/boards/${boardId}/changes${id === 'boards.create' ? '' : `?after=${cursor}`}`)).data
     const keyInFeed = ({ kind, id: of }: { kind: string; id: string }) =>

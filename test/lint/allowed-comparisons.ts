@@ -113,6 +113,9 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     "board.visibility === 'workspace'": 'Index entries give candidates. The policy filters what is read through them.',
     "file.visibility === 'private'": 'The index has the files that the end of a membership changes.',
   },
+  'src/web/account/notices.ts': {
+    'addNotice(tx, creator_id, members, deps)': 'The notice of a webhook goes to the person who created it. It decides nothing.',
+  },
   'src/web/activity/audit-page.ts': {
     'stated.subjectId !== userId': 'It leaves the person out of an entry that is about themselves.',
   },
@@ -183,6 +186,9 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'isActive(membership)': 'The web app manages tokens only: it offers the workspaces in which a person can have one.',
     'token?.user_id === session.user_id': 'The web app manages tokens only: a person sees and ends their own (spec §3).',
   },
+  'src/web/webhooks/pages.ts': {
+    'people.nameOf(webhook.creator_id)': DISPLAY_NAME,
+  },
   'src/web/workspace/permission.ts': {
     'membership === undefined': 'Facts are read from a membership. Without one nothing is decided: the page does not exist.',
   },
@@ -192,5 +198,8 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   },
   'src/web/workspace/rules.ts': {
     "scope === 'kanban:admin'": 'A rule of the workspace about new tokens, for the message of the form. Their creation checks it again.',
+  },
+  'src/webhooks/feed.ts': {
+    creator_id: 'Whose request a delivery is decided as: the pipeline asks the policy about it.',
   },
 }

@@ -52,6 +52,8 @@ describe('the tiers', () => {
     const needsOfQuick = findNeeds(tiers.quick)
     expect([needsOfQuick.build, needsOfQuick['redis-server'], needsOfQuick.chromium]).toEqual([[], [], []])
     expect(driversOf('service', 'quick', {})).not.toContain('redis')
+    // It runs programs in Python.
+    expect(tiers.full).toContain('test/web/webhook-receivers.test.ts')
     expect(driversOf('contract', 'quick', {})).not.toContain('redis')
   })
 

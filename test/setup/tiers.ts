@@ -4,8 +4,8 @@ import { importedBy } from './needs.ts'
 
 /** Suites that need nothing but Node.js, and whose searches take long. By the beginnings of their paths. Those with a sample are quick. */
 const LONG = ['test/stress/', 'test/setup/interrupted/', 'test/http/bounded-answers']
-/** A suite that imports one of these is not in the quick tier: it starts processes, a Redis or a browser. */
-const NOT_QUICK = ['process.ts', 'redis.ts', 'chromium.ts'].map((name) => `test/support/${name}`)
+/** A suite that imports one of these is not in the quick tier: it starts processes, a Redis, a browser or Python. */
+const NOT_QUICK = ['process.ts', 'redis.ts', 'chromium.ts', 'python.ts'].map((name) => `test/support/${name}`)
 
 /** Which suites each tier runs, by paths relative to the root of the repository. */
 export function suitesOfTiers(): Readonly<Record<Tier, readonly string[]>> {

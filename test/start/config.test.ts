@@ -25,6 +25,7 @@ describe('settings', () => {
       proxies: 0,
       legacyPrefixes: [],
       secretKey: undefined,
+      webhookTargets: undefined,
       secretKeyFile: undefined,
       decisionLog: undefined,
       decisionLogSync: 'interval',

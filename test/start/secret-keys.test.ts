@@ -93,7 +93,7 @@ describe('a folder', () => {
     expect(await refusal({ ...env, LANEKEEPER_SECRET_KEY: other, LANEKEEPER_SECRET_KEY_FILE: file })).toContain('set only one of them')
 
     rmSync(file)
-    expect(await operatorOf(env)('forget-key')).toEqual({ forgotten: expect.stringMatching(/^[0-9a-f]{8}$/) })
+    expect(await operatorOf(env)('forget-key')).toEqual({ forgotten: [expect.stringMatching(/^[0-9a-f]{8}$/)] })
     const last = await startService([], env)
     expect([readFileSync(file, 'utf8') === key, last.stderr().includes('secrets.unreadable')]).toEqual([false, true])
     await last.stop()

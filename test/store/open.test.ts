@@ -9,7 +9,8 @@ import { transact } from '../../src/store/transact.ts'
 import { sharedRedis } from '../support/redis-driver.ts'
 import { quiet } from '../support/log.ts'
 import { eachInFolder } from '../support/temporary-folder.ts'
-import { freePort, startRedis } from '../support/redis.ts'
+import { freePort } from '../support/ports.ts'
+import { startRedis } from '../support/redis.ts'
 
 let folder: string
 eachInFolder((created) => (folder = created))

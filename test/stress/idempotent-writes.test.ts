@@ -8,7 +8,7 @@ import { openStorage } from '../../src/store/open.ts'
 import { effort } from '../support/effort.ts'
 import { quiet } from '../support/log.ts'
 import { startProcess } from '../support/process.ts'
-import { freePort } from '../support/redis.ts'
+import { freePort } from '../support/ports.ts'
 import { createWriter, Writers } from '../support/writers.ts'
 
 /** Until then, the seeded bug must have been found. */

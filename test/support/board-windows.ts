@@ -17,11 +17,15 @@ export interface DemoTeam {
   stop(): Promise<void>
 }
 
-/** Starts a demo. @param storage of two processes: the browser talks to one, and the agent to the other */
-export async function startDemo(storage?: string): Promise<DemoTeam> {
+/**
+ * Starts a demo.
+ * @param storage of two processes: the browser talks to one, and the agent to the other
+ * @param env more settings
+ */
+export async function startDemo(storage?: string, env: Record<string, string> = {}): Promise<DemoTeam> {
   const processes: RunningProcess[] = []
   const start = async (args: readonly string[]) => {
-    const started = startProcess(['--json', ...args], storage === undefined ? {} : { LANEKEEPER_STORAGE: storage })
+    const started = startProcess(['--json', ...args], storage === undefined ? env : { ...env, LANEKEEPER_STORAGE: storage })
     processes.push(started)
     return JSON.parse(await started.until('\n'))
   }

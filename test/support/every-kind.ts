@@ -56,6 +56,9 @@ export async function createWorkspaceWithEveryKind(service: Service): Promise<st
       'if-claim': `${epoch}`,
     })
   }
+  const url = `https://hooks.example/${SECRET}`
+  const webhook = (await board.send('POST', `/boards/${board.id}/webhooks`, { url })).body.data.id
+  await board.send('POST', `/webhooks/${webhook}/test`)
   await board.put(`/cards/${card}/claim`, {})
   await board.subtask(card)
   await board.comment(card)
@@ -107,6 +110,7 @@ export async function createWorkspaceWithEveryKind(service: Service): Promise<st
     const challenge = { purpose: 'prove', user_id: ann.id, bound_to: SECRET, credential: null, expires_at: SECRET } as const
     await tx.create(keys.challenge('6'), { hash: '6', ...challenge })
     await tx.create(keys.secretKey(), { key_id: '00000000', has_secrets: false, complete: false })
+    await tx.create(keys.deliveryLease(), { holder: SECRET, beats: 1 })
     await tx.create(keys.demo(), { begun_at: AT, finished_at: null })
     await tx.create(keys.blobMount(), { id: SECRET })
     await tx.create(keys.restoring(), { id: SECRET, begun_at: SECRET })

@@ -99,7 +99,8 @@ function expand(
 ): HandWrittenCell[] {
   if (outcome !== 'ok' && outcome !== 403 && outcome !== 404)
     throw new Error(`the hand-written decisions have no response for "${row}", "${column}"`)
-  const ofRole = { [axis ?? '']: column, [down ?? '']: row }['role']
+  const { role: named, 'webhook and role': ofWebhook } = { [axis ?? '']: column, [down ?? '']: row } as Partial<Record<string, string>>
+  const ofRole = named ?? ofWebhook?.split(' ')[1]
   const roles = ofRole === undefined ? axes['role']! : [ofRole]
   return roles.flatMap((role) =>
     (['active', 'ended'] as const).flatMap((membership) => {
@@ -139,6 +140,7 @@ function caseFacts(axis: string | undefined, column: string): Record<string, str
   const person = (word: string | undefined) => (word === 'own' ? 'caller' : 'other')
   if (axis === 'board') return [{ 'board.visibility': words[0]!, 'board.caller': words[1]! }]
   if (axis === 'comment') return [{ 'comment.author': person(column) }]
+  if (axis === 'webhook' || axis === 'webhook and role') return [{ 'webhook.creator': person(words[0]) }]
   if (axis === 'label') return [{ 'label.board': column }]
   if (axis === 'user') return [{ 'user.membership': words[0]!, 'user.board': words[1]! }]
   if (axis === 'file') return fileCase(column)

@@ -1,5 +1,6 @@
 import type { Card } from '../../src/model/card.ts'
 import type { ClaimRecord } from '../../src/model/claim.ts'
+import { WORKS, type WebhookProgress, type WebhookRecord } from '../../src/model/webhook.ts'
 
 /** A card with the given members, for suites that write records directly. */
 export const card = (members: Partial<Card>): Card => ({
@@ -43,5 +44,33 @@ export const claimOf = (card_id: string, board_id: string, members: Partial<Clai
   max_attempts: 5,
   was_moved: false,
   lost_epoch: null,
+  ...members,
+})
+
+/** A webhook with the given members. Its secret is not one that can be opened. */
+export const webhookOf = (members: Partial<WebhookRecord>): WebhookRecord => ({
+  id: 'whk_00000000000000000000',
+  board_id: 'brd_00000000000000000000',
+  creator_id: 'usr_00000000000000000000',
+  url: 'https://hooks.example/kanban',
+  kinds: null,
+  secret: 'sealed1.00000000.',
+  old_secrets: [],
+  created_at: '2026-11-01T00:00:00.000Z',
+  updated_at: '2026-11-01T00:00:00.000Z',
+  ...members,
+})
+
+/** How far the deliveries of a webhook are, with the given members: nothing was delivered. */
+export const progressOf = (
+  { id, board_id }: Pick<WebhookRecord, 'id' | 'board_id'>,
+  members: Partial<WebhookProgress> = {},
+): WebhookProgress => ({
+  webhook_id: id,
+  board_id,
+  cursor: 'AA',
+  delivered_to: 'AA',
+  enabled_at: '2026-11-01T00:00:00.000Z',
+  ...WORKS,
   ...members,
 })

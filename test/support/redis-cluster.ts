@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { freePort, outputOf, spawnRedis, startRedis, type RedisServer } from './redis.ts'
+import { freePort } from './ports.ts'
+import { outputOf, spawnRedis, startRedis, type RedisServer } from './redis.ts'
 import { poll } from './in-time.ts'
 
 /** A cluster of three real nodes, each with a third of the slots. */

@@ -1,21 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from './ports.ts'
 import { missingProgram } from './programs.ts'
 import { ownProcess } from './run.ts'
 
 const MAX_ATTEMPTS = 5
 /** The number of databases of the Redis that suites share. An address can name four digits. */
 export const DATABASES = 9999
-/**
- * Ports below those that Linux, macOS and Windows assign by themselves: no connection of another test takes the port of a server
- * that is stopped for a while.
- */
-const [FIRST_PORT, LAST_PORT] = [20_000, 32_000]
-
 /** A redis-server for tests, on a free port of the loopback interface. */
 export interface RedisServer {
   readonly url: string
@@ -81,21 +74,5 @@ export function outputOf(child: ChildProcess, text: string): Promise<void> {
       reject(error.code === 'ENOENT' ? Object.assign(missingProgram('redis-server'), { code: 'ENOENT' }) : error),
     )
     child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}: ${output}`)))
-  })
-}
-
-/** A free port of the loopback interface. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(FIRST_PORT, LAST_PORT)
-    if (await isFree(port)) return port
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', (error: NodeJS.ErrnoException) => (error.code === 'EADDRINUSE' ? resolve(false) : reject(error)))
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
 }

@@ -11,7 +11,7 @@ import { operations } from '../../src/resources/table.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
 import type { HandWrittenCell, HandWrittenOperation } from './hand-written-decisions.ts'
-import { card as cardRecord, claimOf as claimRecord } from './records.ts'
+import { card as cardRecord, claimOf as claimRecord, progressOf, webhookOf } from './records.ts'
 import type { Person, Reply, Service } from './service.ts'
 
 export type Facts = Readonly<Record<string, string>>
@@ -41,6 +41,8 @@ const times = { created_at: AT, updated_at: AT }
 
 export async function buildWorld(service: Service): Promise<World> {
   const workspaceId = await service.workspace()
+  const [key_id] = service.deps.secretKeys.ids
+  await service.write(workspaceId, async (tx) => tx.create(keys.secretKey(), { key_id: key_id!, has_secrets: true, complete: true }))
   const callers = new Map<string, Person>()
   for (const role of ROLES) {
     for (const membership of ['active', 'ended']) {
@@ -121,6 +123,7 @@ const ALLOWED = {
   'board.visibility': 'workspace',
   'board.caller': 'creator',
   'comment.author': 'caller',
+  'webhook.creator': 'caller',
   'file.owner': 'caller',
   'file.visibility': 'workspace',
   'user.membership': 'active',
@@ -296,6 +299,11 @@ async function writeRecords(
     answers: null,
     ...times,
   })
+  const webhookId = id('webhook')
+  const secret = service.sealed('whsec_AAAA', keys.webhook(webhookId))
+  const webhook = webhookOf({ id: webhookId, board_id: boardId, creator_id: ownerOf('webhook.creator'), secret })
+  create(keys.webhook(webhookId), webhook)
+  create(keys.webhookProgress(webhookId), progressOf(webhook))
   const questionId = id('comment')
   if (claim !== undefined) {
     const isAsked = claim.expires_at === null && claim.attempts === undefined
@@ -338,6 +346,7 @@ async function writeRecords(
     blocker_id: firstCard,
     subtask_id: subtaskId,
     comment_id: commentId,
+    webhook_id: webhookId,
     file_id: unattached.id,
     attachment_id: attachmentId,
     cover_attachment_id: coverId,

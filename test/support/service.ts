@@ -20,6 +20,8 @@ import type { Transaction } from '../../src/store/transaction.ts'
 import { issueToken } from '../../src/auth/tokens/issue.ts'
 import { SecretKeys, type SecretDeps } from '../../src/auth/secret-keys.ts'
 import { sha256Hex } from '../../src/auth/secrets.ts'
+import type { send } from '../../src/webhooks/send.ts'
+import { Targets } from '../../src/webhooks/targets.ts'
 import { checksumOf } from './checksum.ts'
 import { CountingStore } from './counting-store.ts'
 import { localRequest, readText } from './local-request.ts'
@@ -56,6 +58,10 @@ export const cheapPasswords = createPasswords({ memoryCost: 8, timeCost: 1, para
 /** The shipped policy, loaded once: an engine is immutable, and reading the tables takes longer than most tests. */
 export const engine: Engine = loadPolicy()
 
+/** Webhooks of tests: nothing is looked up, and each receiver takes what is not sent to it. */
+const webhookTargets = Targets.from(undefined, { lookup: async () => [{ address: '192.88.98.1', family: 4 }] })
+const sendDelivery: typeof send = async () => ({ status: 204 })
+
 /** A service on one store, with a clock that tests set. */
 export class Service {
   readonly app: App
@@ -80,7 +86,16 @@ export class Service {
     this.deps = { store, clock, random: systemRandom, batch, secretKeys }
     const sinks = [(record: DecisionRecord) => void this.records.push(record)]
     // Suites send more requests with one token than a client does, and compare whole responses.
-    const defaults = { log: quiet, engine, passwords: cheapPasswords, rateLimits: undefined, secretKeys }
+    const defaults = {
+      log: quiet,
+      engine,
+      passwords: cheapPasswords,
+      rateLimits: undefined,
+      secretKeys,
+      webhookTargets,
+      sendDelivery,
+      deliveryPause: 0,
+    }
     this.app = createApp({ ...defaults, ...options, store, blobs: place.blobs, clock, sinks })
   }
 
@@ -105,6 +120,12 @@ export class Service {
   forgetTokens({ always = false } = {}): void {
     const nothing: Services['seenTokens'] = { get: () => undefined, set: () => undefined }
     Object.assign(this.app.services, { seenTokens: always ? nothing : new Map() })
+  }
+
+  /** A secret as it is stored in a record. */
+  sealed(text: string, owner: string): string {
+    const { secretKeys } = this.deps
+    return secretKeys.seal(text, owner, secretKeys.ids[0]!)
   }
 
   get adminDeps(): AdminDeps {

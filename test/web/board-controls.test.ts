@@ -17,7 +17,7 @@ async function buildBoard(service: Service) {
 function controlsOn(html: string): string[] {
   const operations = [...html.matchAll(/\/do\/([\w.]+)/g)].map(([, operation]) => operation!)
   const tiles = (/ data-may="([^"]*)"/.exec(html)?.[1] ?? '').split(' ').filter(Boolean)
-  const links = ['members', 'labels', 'archive'].filter((page) => new RegExp(`href="[^"]*/boards/\\w+/${page}"`).test(html))
+  const links = ['members', 'labels', 'webhooks', 'archive'].filter((page) => new RegExp(`href="[^"]*/boards/\\w+/${page}"`).test(html))
   return [...new Set([...operations, ...tiles, ...links])].toSorted()
 }
 
@@ -36,7 +36,7 @@ describe('the controls of a board', async () => {
 
   // The rows P4, P5, P7, P8, P9 and P11 of the specification: visibility is for the creator, deletion for the creator, owners and admins.
   const EVERYBODY =
-    'archive boards.update cards.archive cards.assign cards.complete cards.create cards.move cards.update columns.archive columns.create columns.move columns.rename labels members'.split(
+    'archive boards.update cards.archive cards.assign cards.complete cards.create cards.move cards.update columns.archive columns.create columns.move columns.rename labels members webhooks'.split(
       ' ',
     )
   test.each([
@@ -86,7 +86,7 @@ describe('with a policy in which others only read a board', async () => {
     const reader = await service.person(owner.workspaceId, 'member', 'Ben Carter')
     const [own, other] = await Promise.all([owner, reader].map(async (person) => (await signedIn(service, person)).open(path)))
     expect(controlsOn(own!.text)).toContain('cards.create')
-    expect([other!.status, controlsOn(other!.text)]).toEqual([200, ['archive', 'cards.assign', 'members']])
+    expect([other!.status, controlsOn(other!.text)]).toEqual([200, ['archive', 'cards.assign', 'members', 'webhooks']])
     expect(other!.text).toContain('Assign the card')
     expect(other!.text).not.toMatch(/Add card|Add column|picked up|Pick up|(?:Add a|Edit the|Complete the) card|Undo/)
   })

@@ -50,6 +50,7 @@ test('a person whose membership has ended reads nothing, not even lists', async 
     label_id: await board.label(),
     subtask_id: await board.subtask(card_id),
     comment_id: await board.comment(card_id),
+    webhook_id: (await board.send('POST', `/boards/${board.id}/webhooks`, { url: 'https://hooks.example' })).body.data.id,
   }
   const results = () => Promise.all(reads.map(({ id }) => outcome(read(id, former, params))))
   expect(await results()).toEqual(reads.map(() => 'ok'))

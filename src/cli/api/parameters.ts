@@ -35,14 +35,14 @@ export function parametersOf(operation: Operation): Parameter[] {
   const { path, query, body, takesUpload } = operation
   const pathParameters = namesInPath(path).map((name) => {
     const description = `the id of the ${name.replace(/_id$/, '').replaceAll('_', ' ')}`
-    return { name, flag: flagOf(name), kind: 'text', description, required: true, nullable: false, values: [] } as const
+    return { name, flag: flagOf(name, operation), kind: 'text', description, required: true, nullable: false, values: [] } as const
   })
   const bodies = [...(body === undefined ? [] : [body]), ...(takesUpload ? [uploadForm] : [])].map((schema) => membersOf(convert(schema)))
   // Of several kinds of bodies, none is required.
   const members = bodies.flatMap((one) => one.map((member) => ({ ...member, required: member.required && bodies.length === 1 })))
   const others = [...membersOf(convert(query)), ...members].map(({ name, schema, required }) => ({
     name,
-    flag: flagOf(name),
+    flag: flagOf(name, operation),
     kind: kindOf(schema),
     description: `${descriptionOf(schema)}${NOTATIONS[kindOf(schema)] ?? ''}`,
     required,
@@ -67,9 +67,13 @@ const NOTATIONS: Partial<Readonly<Record<ValueKind, string>>> = {
   json: ' (JSON)',
 }
 
-/** `column_id` → `--column-id` */
-function flagOf(name: string): string {
-  return `--${name.replaceAll('_', '-')}`
+/** Options that each command has for something else. */
+const TAKEN: ReadonlySet<string> = new Set(['url'])
+
+/** `column_id` → `--column-id`; `url` of a webhook → `--webhook-url` */
+function flagOf(name: string, { id }: Pick<Operation, 'id'>): string {
+  const whole = TAKEN.has(name) ? `${id.replace(/s\..*$/, '')}-${name}` : name
+  return `--${whole.replaceAll('_', '-')}`
 }
 
 /** The names of the members of what an operation returns, or of each item of its list. */

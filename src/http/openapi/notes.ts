@@ -85,6 +85,17 @@ export const notes: Readonly<Record<string, string>> = {
     'Attaching a file gives everyone with access to the board access to its bytes. The home board of an uploaded file is the board of the card. If-Match refers to the card.',
   'attachments.detach':
     'You must have access to the file. Others who can read the attachment get 403. A file that is attached to no card is removed after a day.',
+  'webhooks.list': 'Everyone who may read the board may read its webhooks, so that they know where its changes are sent.',
+  'webhooks.read': 'It has no ETag: it changes with each delivery.',
+  'webhooks.create':
+    'The URL must be `https` with a public address, unless the operator allows others; it is looked up at each delivery, and the address that was checked is the one that is connected to. `after` is a cursor of GET /boards/{board_id}/changes, such as `changes_cursor` of a snapshot. The secret is `whsec_…` of Standard Webhooks. A board has at most 10 webhooks.',
+  'webhooks.update':
+    'Members that are absent stay as they are. `enabled: true` makes a webhook `active` and tries at once, from its `cursor`, or from now with `"after": "now"`. Another `url` is tried at once, too. Only its creator can change it.',
+  'webhooks.delete': 'A delivery that is under way ends by itself. Nothing is sent afterwards.',
+  'webhooks.rotate_secret': 'For 24 hours each delivery has a signature with each of the two secrets.',
+  'webhooks.test':
+    'It takes as long as the receiver, 10 seconds at most. What a receiver answers is in `status` of a response that is 200 itself. A test changes neither the state nor the cursor. A repetition of a request without an Idempotency-Key is another test.',
+  'webhooks.deliveries': 'The last 50 attempts, tests included. Each attempt at the same changes has the same `id`.',
   'files.read': 'Without access to the file, the response is 404. Its attachments stay readable on their boards.',
   'files.update':
     'Only the owner of the file can do this. Its attachments show the visibility, so their ETags change, and the feeds of their boards tell of it.',

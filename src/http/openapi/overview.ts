@@ -46,4 +46,5 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   comments: 'The comments on a card.',
   attachments: 'Files on cards, and their bytes.',
   files: 'Who can use a file.',
+  webhooks: 'URLs that the changes of a board are sent to.',
 }

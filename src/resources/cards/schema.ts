@@ -4,7 +4,7 @@ import { onePlacement, place } from '../../listing/placement.ts'
 import { card } from '../../model/card.ts'
 import { claim } from '../../model/claim.ts'
 import { work, workStates } from '../../model/work.ts'
-import { documented, givenIdField, userIdField, OWN_ID } from '../../model/fields.ts'
+import { documented, givenIdField, refuseRepetitions, userIdField, OWN_ID } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
 import { atMost, line, prose, time } from '../../model/text.ts'
 import { timedSorts } from '../../store/indexes.ts'
@@ -42,13 +42,7 @@ const due_at = documented(time.nullable(), {
 
 /** Ids in an order, none twice. */
 function uniqueIds(id: z.ZodString, maxItems: number, description: string) {
-  const ids = z
-    .array(id)
-    .max(maxItems)
-    .superRefine((list, context) => {
-      for (const [i, one] of list.entries())
-        if (list.indexOf(one) < i) context.addIssue({ code: 'custom', path: [i], message: 'is in the list already' })
-    })
+  const ids = z.array(id).max(maxItems).superRefine(refuseRepetitions)
   return documented(ids.default([]), { description, maxItems, uniqueItems: true })
 }
 

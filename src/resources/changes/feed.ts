@@ -1,4 +1,4 @@
-import { encodeCursor, fittingItems } from '../../listing/pages.ts'
+import { decodeCursor, encodeCursor, fittingItems } from '../../listing/pages.ts'
 import type { Board, BoardMember } from '../../model/board.ts'
 import type { Card } from '../../model/card.ts'
 import type { Change, ChangedKind, ChangeRecord } from '../../model/change.ts'
@@ -42,6 +42,14 @@ export function cursorAtEnd(tx: Transaction, boardId: string, entries: readonly 
   const [entry] = entries
   const revision = entry === undefined ? NO_REVISION : tx.revisionOf(keys.change(boardId, entry))!
   return encodeCursor(CHANGES, positionOf(entry ?? START, revision))
+}
+
+/** A cursor in a storage that was restored: its change has another revision there. @returns the same one if that change is gone */
+export async function restoredCursor(tx: Transaction, boardId: string, cursor: string): Promise<string> {
+  const [entry = START, revision] = decodeCursor(CHANGES, cursor)?.split(' ') ?? []
+  const key = keys.change(boardId, entry)
+  const isKept = revision !== NO_REVISION && (await tx.get(key)) !== undefined
+  return isKept ? encodeCursor(CHANGES, positionOf(entry, tx.revisionOf(key)!)) : cursor
 }
 
 export type FeedBoard = Pick<Board, 'id' | 'creator_id'>

@@ -1,15 +1,17 @@
+import type { Logger } from 'pino'
 import type { VNode } from 'preact'
 import { addNotice, dismissNotices } from '../../auth/accounts/notices.ts'
 import type { Notice, NoticeKind, Passkey } from '../../model/second-factor.ts'
 import type { SendMail } from '../../mail/mailer.ts'
-import { GLOBAL } from '../../store/keys.ts'
-import { transact } from '../../store/transact.ts'
+import type { Webhook } from '../../model/webhook.ts'
+import { GLOBAL, keys } from '../../store/keys.ts'
+import { type Deps, transact } from '../../store/transact.ts'
 import { postForm } from '../form-page.ts'
 import { html } from '../html.ts'
 import { renderTime } from '../times.ts'
 import type { Page, PageContext, Visit } from '../page-context.ts'
 
-/** What each kind of notice says. @param name that of the token or passkey */
+/** What each kind of notice says. @param name that of the token or passkey, or the host of the webhook */
 const sentences: Readonly<Record<NoticeKind, (name: string) => string>> = {
   new_sign_in: () => 'Someone signed in from a browser that was not known before.',
   token_created: (name) => `The token "${name}" was created.`,
@@ -20,6 +22,7 @@ const sentences: Readonly<Record<NoticeKind, (name: string) => string>> = {
   recovery_code_used: () => 'A recovery code was used to sign in.',
   passkey_added: (name) => `The passkey "${name}" was added to your account.`,
   passkey_removed: (name) => `The passkey "${name}" was removed from your account.`,
+  webhook_disabled: (name) => `Your webhook to ${name} was disabled: it could not be delivered. The page of its board says why.`,
 }
 
 /** The notices of a person, above each page until they dismiss them: one line, which opens. */
@@ -89,6 +92,23 @@ export async function announce(context: PageContext & Pick<Visit, 'session'>, ki
   }
 }
 
+/** Notifies the creator of a webhook that it was disabled. It has ended already, so a failure is only logged. */
+export async function announceDisabledWebhook(
+  { log, mail, origin, ...deps }: Deps & { readonly log: Logger; readonly mail: SendMail | undefined; readonly origin: string | undefined },
+  { id, creator_id, url }: Pick<Webhook, 'id' | 'creator_id' | 'url'>,
+): Promise<void> {
+  const members = { kind: 'webhook_disabled', agent: 'The service', address: id, session_id: null, name: new URL(url).host } as const
+  try {
+    const [account, notice] = await transact(deps.store, GLOBAL, deps.random, async (tx) => [
+      await tx.get(keys.account(creator_id)),
+      await addNotice(tx, creator_id, members, deps),
+    ])
+    if (account !== undefined) mailNotice(mail, origin ?? '', account.email, notice)
+  } catch (error) {
+    log.error({ event: 'webhooks.notice_failed', webhook_id: id, err: error }, 'a notice was not stored')
+  }
+}
+
 /** Logs a change of an account, and notifies its person. @param passkey that is changed */
 export async function reportChange(
   context: PageContext & Pick<Visit, 'session'>,
@@ -103,17 +123,18 @@ export async function reportChange(
 
 /** Sends a notice by mail, if the service sends mail. It has no secret, and no link that could be imitated to steal one. */
 export function mailNotice(mail: SendMail | undefined, origin: string, to: string, notice: Notice): void {
-  const { at, agent, address } = notice
+  const { kind, at, agent, address } = notice
   const sentence = sentenceOf(notice)
-  const text = [
-    `${sentence}`,
-    '',
-    `Time: ${at.slice(0, 10)} ${at.slice(11, 16)} UTC`,
-    `Browser: ${agent}`,
-    `Network: ${address}`,
-    '',
-    `If this was not you, sign in at ${origin}, change your password and end the sessions that you do not know.`,
-    '',
-  ].join('\n')
+  // Nobody did that: it has no browser and no network, and no password would change it.
+  const more =
+    kind === 'webhook_disabled'
+      ? [`Webhook: ${address}`, '', `When its receiver works again, sign in at ${origin} and enable it.`]
+      : [
+          `Browser: ${agent}`,
+          `Network: ${address}`,
+          '',
+          `If this was not you, sign in at ${origin}, change your password and end the sessions that you do not know.`,
+        ]
+  const text = [sentence, '', `Time: ${at.slice(0, 10)} ${at.slice(11, 16)} UTC`, ...more, ''].join('\n')
   mail?.({ to, subject: `Lanekeeper: ${sentence}`, text })
 }

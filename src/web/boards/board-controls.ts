@@ -74,6 +74,7 @@ export function renderBoardMenu(controls: Controls, board_id: string, path: stri
     doLink(controls, 'boards.set_visibility', of, 'Visibility'),
     html`<a href="${path}/members">Members</a>`,
     controls.may.has('labels.create') && html`<a href="${path}/labels">Labels</a>`,
+    controls.may.has('webhooks.list') && html`<a href="${path}/webhooks">Webhooks</a>`,
     html`<a href="${path}/archive">Archive</a>`,
     doLink(controls, 'boards.delete', of, 'Delete board'),
   ])

@@ -17,7 +17,7 @@ import { readAll, workspacePage, type Reader } from './reader.ts'
 // What a board has besides its active cards: the people, the labels, and the archive. Their forms work without JavaScript only.
 
 /** A page about a board. @param path below that of the board */
-function boardPart(
+export function boardPart(
   path: string,
   operation: string,
   title: string,
@@ -38,9 +38,9 @@ function boardPart(
 }
 
 /** Things with what can be done about each. */
-function renderEntries<Item>(
+export function renderEntries<Item>(
   items: readonly Item[],
-  render: (item: Item) => readonly [shown: VNode, ...actions: (VNode | undefined)[]],
+  render: (item: Item) => readonly [shown: VNode, ...actions: (VNode | false | undefined)[]],
 ): VNode {
   return html`<ul class="entries">
     ${items.map((item) => {

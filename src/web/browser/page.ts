@@ -21,7 +21,7 @@ for (const form of document.forms) {
   addEventListener('pageshow', () => (sent = false))
 }
 
-// A token leaves the page with the person: the browser's back/forward cache does not keep it.
+// A secret leaves the page with the person: the browser's back/forward cache does not keep it.
 addEventListener('pagehide', () => {
   for (const secret of document.querySelectorAll('[data-once]')) secret.replaceChildren()
 })

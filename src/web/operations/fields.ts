@@ -8,7 +8,8 @@ import { namesInPath, type Operation } from '../../resources/operation.ts'
 export interface Field {
   readonly name: string
   readonly label: string
-  readonly kind: 'line' | 'prose' | 'choice' | 'time' | 'number' | 'color' | 'lines' | 'ids'
+  /** `set`: several of its words */
+  readonly kind: 'line' | 'prose' | 'choice' | 'set' | 'time' | 'number' | 'color' | 'url' | 'lines' | 'ids'
   /** whose id it is */
   readonly of?: IdKind | undefined
   readonly hint: string
@@ -43,14 +44,26 @@ const LABELS: Readonly<Record<string, string>> = {
   to: 'Place',
   before: 'Before',
   after: 'After',
+  url: 'URL',
+}
+/** What is said of a member in place of its description. */
+const HINTS: Readonly<Record<string, string>> = {
+  kinds: 'Without a choice, all changes are sent.',
 }
 const kindsByPattern = new Map((Object.keys(idPrefixes) as IdKind[]).map((kind) => [idPattern(kind), kind]))
 const known = new WeakMap<Operation, readonly Field[]>()
 
+/** What is a list in the body, and has an item on each line of the form. */
+const LISTS: ReadonlySet<Field['kind']> = new Set(['ids', 'lines', 'set'])
+
 /** `label_ids` → `Labels` */
 function labelOf(name: string): string {
-  const words = name.replace(/_id(s?)$/, '$1').replaceAll('_', ' ')
-  return LABELS[name] ?? words[0]!.toUpperCase() + words.slice(1)
+  return LABELS[name] ?? wordsOf(name.replace(/_id(s?)$/, '$1'))
+}
+
+/** `board_member` → `Board member` */
+export function wordsOf(name: string): string {
+  return name[0]!.toUpperCase() + name.slice(1).replaceAll('_', ' ')
 }
 
 /** The fields of an operation: the parameters of its path after the first one, then the members of its body. */
@@ -87,7 +100,7 @@ function memberFields({ body }: Operation): Field[] {
       name,
       label: labelOf(name),
       ...typeOf(own, name),
-      hint: shape.description ?? own.description ?? '',
+      hint: HINTS[name] ?? shape.description ?? own.description ?? '',
       isRequired: required.includes(name),
       isNullable: shape.anyOf?.some(({ type }) => type === 'null') === true,
       standard: typeof shape.default === 'number' ? shape.default : undefined,
@@ -100,6 +113,7 @@ function typeOf(
   name: string,
 ): Pick<Field, 'kind' | 'of' | 'words' | 'maxLength'> {
   if (type === 'array') {
+    if (items?.enum !== undefined) return { kind: 'set', words: items.enum.map(String) }
     const of = kindsByPattern.get(items?.pattern ?? '') ?? (name === 'assignee_ids' ? 'user' : undefined)
     return of === undefined ? { kind: 'lines' } : { kind: 'ids', of }
   }
@@ -108,6 +122,7 @@ function typeOf(
   if (type === 'integer') return { kind: 'number' }
   const of = kindsByPattern.get(pattern)
   if (of !== undefined) return { kind: 'choice', of }
+  if (format === 'uri') return { kind: 'url', maxLength }
   if (format === 'date-time' || name.endsWith('_at')) return { kind: 'time' }
   if (name === 'color' || name === 'cover_color') return { kind: 'color' }
   return { kind: maxLength === undefined || maxLength > LINE ? 'prose' : 'line', maxLength }
@@ -136,7 +151,7 @@ export function readFields(operation: Operation, form: URLSearchParams): Submitt
       if (was !== null && isSame(textOf(was, kind), text, kind)) return []
       if (text !== '') return [[name, valueOf(field, text)]]
       if (isNullable && (was !== null || isRequired)) return [[name, null]]
-      return was === null && !isRequired ? [] : [[name, kind === 'ids' || kind === 'lines' ? [] : '']]
+      return was === null && !isRequired ? [] : [[name, LISTS.has(kind) ? [] : '']]
     })
   return { params, body: Object.fromEntries(members) }
 }
@@ -162,7 +177,7 @@ export function isAsBefore(form: URLSearchParams, changed: readonly string[], cu
 
 function valueOf({ kind, words }: Field, text: string): unknown {
   if (kind === 'number') return /^-?\d{1,15}$/.test(text) ? Number(text) : text
-  if (kind === 'ids' || kind === 'lines')
+  if (LISTS.has(kind))
     return text
       .split('\n')
       .map((line) => line.trim())

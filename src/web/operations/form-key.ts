@@ -12,9 +12,12 @@ import type { PageContext } from '../page-context.ts'
 /** The field of a form that has its key. */
 export const FORM_KEY = 'form_key'
 
-/** Whether an operation makes something that was not there. Others change nothing when they are repeated, or say what has changed since. */
-function isCreation({ method, status }: Operation): boolean {
-  return method === 'POST' && status === 201
+/**
+ * Whether an operation makes something that was not there, such as a secret. Others change nothing when they are repeated, or say what has
+ * changed since.
+ */
+function isCreation({ method, status, needs }: Operation): boolean {
+  return method === 'POST' && (status === 201 || needs[0] === 'rotate_secret')
 }
 
 /** The one type that the script of a page accepts. Browsers accept several. */

@@ -5,7 +5,7 @@ import { formActions, postForm } from '../form-page.ts'
 import { html } from '../html.ts'
 import type { PageContext, SignedInContext } from '../page-context.ts'
 import { renderTime } from '../times.ts'
-import { fieldsOf, shownValue, type Field } from './fields.ts'
+import { fieldsOf, shownValue, wordsOf, type Field } from './fields.ts'
 import { FORM_KEY, newFormKey } from './form-key.ts'
 import type { Choices, Place } from './place.ts'
 
@@ -97,8 +97,8 @@ export interface FormParts {
   readonly isConflict?: boolean
 }
 
-/** Whether a place among others is chosen by `to` alone, unless the address says more. */
-const PLACES = new Set(['before', 'after'])
+/** What is in a form only if the address says so: a place among others is chosen by `to` alone, and buttons of pages enable and disable. */
+const ONLY_GIVEN = new Set(['before', 'after', 'enabled'])
 
 /** Whether the fields of an operation are those of what it changes. */
 export function isUpdate({ method }: Operation): boolean {
@@ -107,16 +107,13 @@ export function isUpdate({ method }: Operation): boolean {
 
 /** Whether a field may not be empty. A short text that was there may be changed, and not removed. */
 function mustHaveText(operation: Operation, { kind, isRequired, isNullable }: Field): boolean {
-  return isRequired || (isUpdate(operation) && kind === 'line' && !isNullable)
+  return isRequired || (isUpdate(operation) && (kind === 'line' || kind === 'url') && !isNullable)
 }
 
 /** What an operation is called: `create Card` → `Create card`. */
 export function titleOf({ needs: [action, subject] }: Operation): string {
   if (action === 'update') return `Edit ${subject.toLowerCase()}`
-  const words = action.includes('_')
-    ? action.replaceAll('_', ' ')
-    : `${action} ${subject.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()}`
-  return words[0]!.toUpperCase() + words.slice(1)
+  return wordsOf(action.includes('_') ? action : `${action} ${subject.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()}`)
 }
 
 /** A time that is entered is in UTC, or in the zone of the person if the page runs scripts. */
@@ -137,7 +134,7 @@ export function renderFields({ operation, place, given, choices, issues = new Ma
   const current = isUpdate(operation) ? (place.target?.record ?? {}) : {}
   const [first] = namesInPath(operation.path)
   const fields = fieldsOf(operation).filter(
-    ({ name, isRequired }) => isRequired || given.has(name) || (!PLACES.has(name) && choices.get(name)?.length !== 0),
+    ({ name, isRequired }) => isRequired || given.has(name) || (!ONLY_GIVEN.has(name) && choices.get(name)?.length !== 0),
   )
   return html`${first !== undefined && html`<input type="hidden" name=${first} value=${given.get(first)} />`}
   ${fields.map((field) => {
@@ -153,18 +150,20 @@ export function renderFields({ operation, place, given, choices, issues = new Ma
       'aria-describedby': describedBy === '' ? undefined : describedBy,
       'aria-invalid': issue === undefined ? undefined : 'true',
     }
-    return html`<div class="field">
-      <label for="do-${name}">${labelOf(field)}</label>
+    const isSet = field.kind === 'set'
+    return html`<${isSet ? 'fieldset' : 'div'} class="field" aria-describedby=${isSet ? attributes['aria-describedby'] : undefined}>
+      ${isSet ? html`<legend>${labelOf(field)}</legend>` : html`<label for="do-${name}">${labelOf(field)}</label>`}
       ${hint !== '' && html`<p class="hint" id="do-${name}-hint">${hint}</p>`} ${renderControl(field, value, choices.get(name), attributes)}
       ${was !== undefined && html`<input type="hidden" name="was.${name}" value=${was} />`}
       ${isConflict && was !== undefined && was !== value && html`<p class="theirs"><span class="hint">It is now:</span> <span class="prose">${was === '' ? 'empty' : field.kind === 'time' ? renderTime(was) : was}</span></p>`}
       ${issue !== undefined && html`<p class="error" id="do-${name}-error">${issue}</p>`}
-    </div>`
+    </${isSet ? 'fieldset' : 'div'}>`
   })}` as VNode
 }
 
 function renderControl(field: Field, value: string, choices: Choices | undefined, attributes: Readonly<Record<string, unknown>>): VNode {
   const { name, kind, isRequired, isNullable, maxLength, words } = field
+  if (kind === 'set') return renderSet(field, value)
   const shared: Readonly<Record<string, unknown>> = { name, ...attributes }
   const offered = choices ?? words?.map((word) => [word, word === 'true' ? 'Yes' : word === 'false' ? 'No' : word] as const)
   if (offered !== undefined) {
@@ -181,7 +180,19 @@ function renderControl(field: Field, value: string, choices: Choices | undefined
     return html`<textarea rows=${kind === 'prose' ? 8 : 4} ...${shared}>${value.startsWith('\n') ? `\n${value}` : value}</textarea>`
   if (kind === 'time') return html`<input type="datetime-local" ...${shared} value=${value.slice(0, 16)} data-time />`
   if (kind === 'number') return html`<input type="number" ...${shared} value=${value} placeholder=${isNullable ? 'No limit' : undefined} />`
+  if (kind === 'url') return html`<input type="url" ...${shared} maxlength=${maxLength} value=${value} autocomplete="off" />`
   if (kind === 'color' && isRequired) return html`<input type="color" ...${shared} value=${value || '#1f6feb'} />`
   if (kind === 'color') return html`<input ...${shared} value=${value} placeholder="#1f6feb" pattern="#[0-9A-Fa-f]{6}" />`
   return html`<input ...${shared} maxlength=${maxLength} value=${value} autocomplete="off" />`
+}
+
+/** A box for each of several words. The form has the field without a choice too: whoever takes all of them back sends none. */
+function renderSet({ name, words = [] }: Field, value: string): VNode {
+  const chosen = new Set(value.split('\n'))
+  return html`<input type="hidden" name=${name} value="" />
+    <div class="set">
+      ${words.map(
+        (word) => html`<label><input type="checkbox" name=${name} value=${word} checked=${chosen.has(word)} /> ${wordsOf(word)}</label>`,
+      )}
+    </div>`
 }

@@ -1,4 +1,5 @@
 import type { Claim } from '../../model/claim.ts'
+import type { Delivery } from '../../model/webhook.ts'
 import { ApiError } from '../../model/errors.ts'
 import { namesInPath, type Operation } from '../../resources/operation.ts'
 import { entityTag } from '../../http/preconditions.ts'
@@ -13,6 +14,9 @@ import { columnsOf, renderTemplates } from './board-template.ts'
 import { baseOf, isUpdate, renderFields, titleOf } from './form.ts'
 import { pathOf, readChoices, readPlace, type Place } from './place.ts'
 import { doneQuery, doneText, readUndo } from './undo.ts'
+import { pathOfWebhooks } from '../webhooks/place.ts'
+import { secretPage, type WithSecret } from '../webhooks/secret-page.ts'
+import { answerText } from '../webhooks/words.ts'
 
 /**
  * The form of any operation that a person can use: made from its row, and sent through the pipeline. The controls of other pages send the same
@@ -80,7 +84,7 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
       },
       hasFile: operation.takesUpload,
       above: html`<p class="hint">${whereOf(place)}</p>
-        ${shown.claim !== undefined && notice('warning', claimText(shown.claim))}`,
+        ${NOTES[operation.id]} ${shown.claim !== undefined && notice('warning', claimText(shown.claim))}`,
       fields: html`${
         operation.takesUpload
           ? html`<input type="hidden" name=${name} value=${given.get(name!)} />
@@ -97,9 +101,15 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
   )
 }
 
+/** What a person should know before. */
+const NOTES: Readonly<Record<string, unknown>> = {
+  'webhooks.rotate_secret': html`<p>You get a new secret, which is shown once. The present one signs too for 24 hours.</p>`,
+  'webhooks.test': html`<p>A delivery without changes is sent now.</p>`,
+}
+
 function whereOf({ card, board, target }: Place): unknown {
-  const { name, title } = (target?.record ?? {}) as { readonly name?: string; readonly title?: string }
-  const own = target?.kind === 'card' || target?.kind === 'board' ? undefined : (name ?? title)
+  const { name, title, url } = (target?.record ?? {}) as Readonly<Partial<Record<'name' | 'title' | 'url', string>>>
+  const own = target?.kind === 'card' || target?.kind === 'board' ? undefined : (name ?? title ?? url)
   const parts = [own, card?.title, board?.name].filter((part) => part !== undefined)
   return parts.map((part, i) => [i > 0 && ', in ', html`<strong>${part}</strong>`])
 }
@@ -146,11 +156,14 @@ async function perform(context: SignedInContext, operation: Operation): Promise<
     const body = upload === undefined ? submitted.body : undefined
     const key = idempotencyKeyOf(form, operation)
     const data = await performOnce(reader, operation.id, { params: submitted.params, body, upload, ifMatch, key })
+    if (MAKES_SECRET.test(operation.id) && !isScript(context))
+      return { ...secretPage(reader.base, data as WithSecret, operation.status !== 201), audit: false }
     const { id: board_id } = (data ?? {}) as { readonly id?: string }
     const operations = operation.id === 'boards.create' ? columnsOf(form) : []
     if (operations.length > 0)
       await performOnce(reader, 'boards.batch', { params: { board_id }, body: { operations }, key: key && `${key}-columns` })
     const landed = landing(reader.base, operation, place, board_id)
+    if (operation.id === 'webhooks.test') return done(context, operation, landed, testResult(data as Delivery))
     return done(context, operation, landed, { query: doneQuery(undo, operation.id), text: doneText(undo, submitted, operation), undo })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
@@ -158,10 +171,19 @@ async function perform(context: SignedInContext, operation: Operation): Promise<
   }
 }
 
+/** Operations whose answer is the only place where a secret is. */
+const MAKES_SECRET = /^webhooks\.(?:create|rotate_secret)$/
+
+/** What the page says of a test: it finds it among the deliveries. */
+function testResult(delivery: Delivery): Result {
+  return { query: `?${new URLSearchParams({ tested: delivery.id })}`, text: answerText(delivery), undo: undefined }
+}
+
 /** The page that shows what was done. */
 function landing(base: string, { needs }: Operation, { card, board, target }: Place, id: string | undefined): string {
   if (needs[0] === 'create_board') return `${base}/boards/${id}`
   if (needs.join(' ') === 'delete Board') return '/app'
+  if (needs[1] === 'Webhook' && board !== undefined) return pathOfWebhooks(base, board.id)
   const isGone = needs[0] === 'delete' && target?.kind === 'card'
   return pathOf(base, { ...(card !== undefined && !isGone && { card }), ...(board !== undefined && { board }) })
 }

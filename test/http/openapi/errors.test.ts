@@ -71,7 +71,7 @@ describe('the errors that the document lists for an operation', async () => {
 
   /** The caller may do everything, and what a DELETE removes is there. */
   const newScenario = async (row: Operation) => {
-    const own = { 'board.caller': 'creator', 'comment.author': 'caller', 'file.owner': 'caller' }
+    const own = { 'board.caller': 'creator', 'comment.author': 'caller', 'file.owner': 'caller', 'webhook.creator': 'caller' }
     const facts = { 'caller.membership': 'active', 'caller.role': 'owner', ...own }
     return (await createScenario(world, facts, scenarioOptions(row)))!
   }
@@ -119,6 +119,8 @@ describe('the errors that the document lists for an operation', async () => {
       ...(id === 'boards.batch' && { precondition_required: () => send({}, target, failInBatch(params)) }),
       ...(requiresClaim && { precondition_required: () => service.send(caller.admin, method, target, body, key) }),
       ...(/\/(changes|events)$/.test(path) && { cursor_expired: () => send({}, `${target}?after=${LOST}`) }),
+      ...(id === 'webhooks.create' && { cursor_expired: () => send({}, target, { url: 'https://ci.example/', after: LOST }) }),
+      ...(id === 'webhooks.update' && { cursor_expired: () => send({}, target, { enabled: true, after: LOST }) }),
       ...(path.endsWith('/content') && { range_not_satisfiable: () => send({ range: 'bytes=999-' }) }),
       validation_failed: () => send({}, `${target}?unknown=1`),
       rate_limited: () => limited.send(limitedToken, method, target, body),

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { inTime } from '../../support/in-time.ts'
 import { requireBuild } from '../../support/process.ts'
-import { freePort } from '../../support/redis.ts'
+import { freePort } from '../../support/ports.ts'
 import { ownProcess, runFolder } from '../../support/run.ts'
 import type { Way, WorkerEvent } from './oracle.ts'
 

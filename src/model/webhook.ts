@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import { changedKinds } from './change.ts'
+import { at, countField, documented, hash, id, idField, refuseRepetitions, resourceTimes, size, textField, timeField } from './fields.ts'
+import { limits } from './limits.ts'
+
+/** What a webhook does (api: Contract 4, number 8). */
+const webhookStates = ['active', 'failing', 'suspended', 'disabled'] as const
+
+/** The kinds of changes that a webhook is told of. */
+export const webhookKinds = documented(z.array(z.enum(changedKinds)).min(1).max(changedKinds.length).superRefine(refuseRepetitions), {
+  description: 'The kinds of the feed that are delivered; null: all of them.',
+  uniqueItems: true,
+})
+
+export const webhookUrl = textField('Where deliveries are sent.', limits.webhookUrl)
+
+/** What a person has decided about a webhook. */
+const configuration = {
+  id: idField('webhook', 'The id of the webhook.'),
+  board_id: idField('board', 'The board whose changes it follows.'),
+  creator_id: idField('user', 'The user who created it. Each delivery has what they may read then.'),
+  url: webhookUrl,
+  kinds: webhookKinds.nullable(),
+}
+
+/** How far the deliveries of a webhook are, as the API shows it. */
+const shownProgress = {
+  state: documented(z.enum(webhookStates), {
+    description:
+      '`active`; `failing`: the last delivery has failed and is tried again; `suspended`: its creator may not read the board; `disabled`: by a person, or after it has failed for three days.',
+  }),
+  reason: textField('Why it is `failing`, `suspended` or `disabled`; null otherwise.', 200).nullable(),
+  cursor: documented(z.string(), {
+    description: 'The place in the feed up to which everything was delivered: `after` of GET /boards/{board_id}/changes.',
+    pattern: '^[A-Za-z0-9_-]+$',
+    maxLength: 400,
+  }),
+  failing_since: timeField('Since when it fails; null: it does not.').nullable(),
+}
+
+/** A webhook, as the API returns it. */
+export const webhook = documented(z.strictObject({ ...configuration, ...shownProgress, ...resourceTimes }), {
+  id: 'Webhook',
+  description: 'A URL that the changes of a board are sent to.',
+})
+export type Webhook = Readonly<z.infer<typeof webhook>>
+
+/** A webhook as it is stored. Its secrets are sealed: the service must be able to read them. */
+export const webhookRecord = z.strictObject({
+  ...configuration,
+  secret: z.string().max(400),
+  /** the secrets before, the newest first: each signs too until a time */
+  old_secrets: z
+    .array(z.strictObject({ secret: z.string().max(400), until: at }))
+    .max(limits.oldSecrets)
+    .readonly(),
+  created_at: at,
+  updated_at: at,
+})
+export type WebhookRecord = Readonly<z.infer<typeof webhookRecord>>
+
+/** How far the deliveries of a webhook are. A record of its own: it changes with each delivery, and the webhook does not. */
+export const webhookProgress = z.strictObject({
+  webhook_id: id('webhook'),
+  board_id: id('board'),
+  ...shownProgress,
+  /** the cursor after the last delivery: between it and the place are changes of kinds that are not delivered */
+  delivered_to: shownProgress.cursor,
+  /** when it was created or enabled the last time: a membership that has begun later is another one */
+  enabled_at: at,
+  /** failures in a row */
+  failures: size,
+  /** when it is tried again */
+  next_at: at.nullable(),
+  /** the changes of the delivery that was begun: how many, so that a repetition has the same. null: none was begun */
+  begun: z.int().min(1).max(limits.pageSize.max).nullable(),
+})
+export type WebhookProgress = Readonly<z.infer<typeof webhookProgress>>
+
+/** An attempt at a delivery, as the API returns it. */
+export const delivery = documented(
+  z.strictObject({
+    id: documented(z.string(), { description: 'The `webhook-id` of the delivery: the same for each attempt at it.', maxLength: 64 }),
+    at: timeField('When it was sent.'),
+    entries: countField('The number of changes that it had; 0: it was a test.', limits.pageSize.max),
+    status: documented(z.int(), {
+      description: 'The status of the answer; null without an answer.',
+      format: 'int32',
+      minimum: 100,
+      maximum: 999,
+    }).nullable(),
+    duration_ms: countField('How long it took.', Number.MAX_SAFE_INTEGER),
+    error: textField('Why there was no answer; null with one.', 200).nullable(),
+  }),
+  { id: 'Delivery', description: 'An attempt to send changes to a webhook.' },
+)
+export type Delivery = Readonly<z.infer<typeof delivery>>
+
+/** The last attempts of a webhook, the newest first. */
+export const webhookDeliveries = z.strictObject({
+  webhook_id: id('webhook'),
+  deliveries: z.array(delivery).max(limits.deliveriesKept).readonly(),
+})
+export type WebhookDeliveries = Readonly<z.infer<typeof webhookDeliveries>>
+
+/** The progress of a webhook that works. */
+export const WORKS = { state: 'active', reason: null, failing_since: null, failures: 0, next_at: null, begun: null } as const
+
+/** Whether the deliveries of a webhook go on. */
+export function isFollowing({ state }: Pick<WebhookProgress, 'state'>): boolean {
+  return state === 'active' || state === 'failing'
+}
+
+/** Which process delivers (global): it counts the beats up as long as it lives. */
+export const deliveryLease = z.strictObject({ holder: hash, beats: size })
+export type DeliveryLease = Readonly<z.infer<typeof deliveryLease>>

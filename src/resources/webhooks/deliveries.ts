@@ -1,0 +1,33 @@
+import { limits } from '../../model/limits.ts'
+import type { Delivery } from '../../model/webhook.ts'
+import { keys } from '../../store/keys.ts'
+import type { Transaction } from '../../store/transaction.ts'
+import { restoredCursor } from '../changes/feed.ts'
+
+/** The last attempts of a webhook, the newest first. */
+export async function readDeliveries(tx: Transaction, webhookId: string): Promise<readonly Delivery[]> {
+  return (await tx.get(keys.webhookDeliveries(webhookId)))?.deliveries ?? []
+}
+
+/** Adds an attempt to those of a webhook. */
+export async function addDelivery(tx: Transaction, webhookId: string, delivery: Delivery): Promise<void> {
+  const deliveries = [delivery, ...(await readDeliveries(tx, webhookId))].slice(0, limits.deliveriesKept)
+  tx.put(keys.webhookDeliveries(webhookId), { webhook_id: webhookId, deliveries })
+}
+
+/** Removes what belongs to a webhook: how far its deliveries are, and the last attempts. */
+export async function removeDeliveries(tx: Transaction, webhookId: string): Promise<void> {
+  const belonging = [keys.webhookProgress(webhookId), keys.webhookDeliveries(webhookId)]
+  for (const [i, record] of (await tx.read(belonging)).entries()) if (record !== undefined) tx.remove(belonging[i]!)
+}
+
+/** Lets a webhook go on in a storage that was restored. */
+export async function renewCursors(tx: Transaction, webhookId: string): Promise<void> {
+  const key = keys.webhookProgress(webhookId)
+  const progress = await tx.get(key)
+  if (progress === undefined) return
+  const { board_id } = progress
+  const cursor = await restoredCursor(tx, board_id, progress.cursor)
+  const delivered_to = await restoredCursor(tx, board_id, progress.delivered_to)
+  tx.put(key, { ...progress, cursor, delivered_to })
+}

@@ -1,0 +1,308 @@
+import { z } from 'zod'
+import { cursorOf, decodeCursor, encodeCursor, listPage, pageQuery } from '../../listing/pages.ts'
+import { ApiError } from '../../model/errors.ts'
+import { limits } from '../../model/limits.ts'
+import { invalidMember } from '../../model/validation.ts'
+import { documented } from '../../model/fields.ts'
+import { DAY, timestamp } from '../../model/time.ts'
+import {
+  delivery,
+  isFollowing,
+  webhook,
+  webhookKinds,
+  webhookUrl,
+  WORKS,
+  type Webhook,
+  type WebhookProgress,
+  type WebhookRecord,
+} from '../../model/webhook.ts'
+import { newId } from '../../model/ids.ts'
+import { indexes } from '../../store/indexes.ts'
+import { keys } from '../../store/keys.ts'
+import type { Transaction } from '../../store/transaction.ts'
+import { CHANGES, cursorAtEnd, endOfChanges, readChanges, type FeedBoard } from '../changes/feed.ts'
+import { atLeastOne, deleted, isDryRun, operation, type OperationRequest } from '../operation.ts'
+import { parentBoard, webhookTarget } from '../targets.ts'
+import { deletedResult } from '../writes.ts'
+import { TESTED } from './abilities.ts'
+import { addDelivery, readDeliveries, removeDeliveries } from './deliveries.ts'
+
+const NOW = 'now'
+const after = documented(z.union([z.literal(NOW), cursorOf(CHANGES)], { error: 'must be a cursor of the feed of the board, or "now"' }), {
+  description: 'Where deliveries begin: a cursor of the feed of the board, or `now`.',
+})
+const url = documented(webhookUrl.min(1), { format: 'uri' })
+
+const webhookCreate = z.strictObject({ url, kinds: webhookKinds.nullable().default(null), after: after.default(NOW) })
+const webhookUpdate = z
+  .strictObject({
+    url,
+    kinds: webhookKinds.nullable(),
+    enabled: documented(z.boolean(), { description: 'Whether changes are sent.' }),
+    after: after,
+  })
+  .partial()
+  .refine((body) => body.after === undefined || body.enabled === true, { path: ['after'], message: 'only beside "enabled": true' })
+
+const secret = documented(z.string(), {
+  description: 'The secret that signs deliveries. It is shown once: the answer to a repetition with the same Idempotency-Key has null.',
+  maxLength: 100,
+}).nullable()
+/** A webhook with its secret. */
+const webhookWithSecret = documented(webhook.extend({ secret }), {
+  id: 'WebhookWithSecret',
+  description: 'A webhook with its secret, which is shown once.',
+})
+
+/**
+ * Where deliveries begin.
+ * @param after a position in the feed, or {@link NOW}
+ * @throws {ApiError} `cursor_expired`
+ */
+async function placeOf(request: FeedRequest, board: FeedBoard, after: string): Promise<string> {
+  if (after !== NOW) {
+    await readChanges(request, board, after, 1)
+    return encodeCursor(CHANGES, after)
+  }
+  const { index, options } = endOfChanges(board.id)
+  return cursorAtEnd(request.tx, board.id, (await request.tx.range(index, options)).entries)
+}
+type FeedRequest = Pick<OperationRequest, 'tx' | 'clock'>
+
+/**
+ * What an update changes of how far a webhook is; undefined: nothing.
+ * @throws {ApiError} `cursor_expired`
+ */
+async function changesOf(
+  request: OperationRequest<unknown, z.infer<typeof webhookUpdate>>,
+  board: FeedBoard,
+  before: WebhookProgress,
+): Promise<Partial<WebhookProgress> | undefined> {
+  const { url, enabled, after } = request.body
+  if (enabled === false) return DISABLED
+  // What was begun goes on: a repetition has the same changes.
+  const works = { ...WORKS, begun: isFollowing(before) ? before.begun : null }
+  // Another receiver is tried at once, and has not failed.
+  if (enabled === undefined) return url !== undefined && isFollowing(before) ? works : undefined
+  const enabled_at = timestamp(request.clock)
+  if (after === undefined) {
+    await requireKept(request, board, before)
+    return { ...works, enabled_at }
+  }
+  const cursor = await placeOf(request, board, after)
+  return { ...WORKS, enabled_at, cursor, delivered_to: cursor }
+}
+
+/** Requires that a webhook can go on where it is. @throws {ApiError} `cursor_expired` */
+async function requireKept(request: FeedRequest, board: FeedBoard, { cursor }: WebhookProgress): Promise<void> {
+  try {
+    await readChanges(request, board, decodeCursor(CHANGES, cursor)!, 1)
+  } catch (error) {
+    throw error instanceof ApiError && error.code === 'cursor_expired' ? new ApiError('cursor_expired', { message: NOT_KEPT }) : error
+  }
+}
+const NOT_KEPT = 'The feed does not keep the changes after the cursor of the webhook any more: enable it with "after": "now".'
+
+const DISABLED = { ...WORKS, state: 'disabled', reason: 'It was disabled by its creator.' } as const
+/** What a dry run of a test answers. */
+const NOT_SENT = { id: '', entries: 0, status: null, duration_ms: 0, error: 'not sent: this is a dry run' } as const
+
+function toWebhook(
+  { id, board_id, creator_id, url, kinds, created_at, updated_at }: WebhookRecord,
+  { state, reason, cursor, failing_since }: WebhookProgress,
+): Webhook {
+  return { id, board_id, creator_id, url, kinds, state, reason, cursor, failing_since, created_at, updated_at }
+}
+
+async function progressOf(tx: Transaction, { id }: Pick<WebhookRecord, 'id'>): Promise<WebhookProgress> {
+  return (await tx.get(keys.webhookProgress(id)))!
+}
+
+/** A result that has a secret, once: neither a dry run nor a repetition has it. */
+function withSecret(request: OperationRequest, shown: Webhook, secret: string) {
+  const without = { ...shown, secret: null }
+  return { data: isDryRun(request) ? without : { ...shown, secret }, remembered: without }
+}
+
+/** @throws {ApiError} `validation_failed` */
+async function requireUrl({ webhooks }: Pick<OperationRequest, 'webhooks'>, url: string): Promise<void> {
+  const refusal = await webhooks.refusalOf(url)
+  if (refusal !== undefined) throw invalidMember('url', refusal)
+}
+
+/** Webhooks of a board (api: Contract 4, "Webhooks"; row X12). */
+export const webhookOperations = [
+  operation({
+    id: 'webhooks.list',
+    method: 'GET',
+    path: '/boards/{board_id}/webhooks',
+    summary: 'Lists the webhooks of a board, oldest first.',
+    needs: ['read', 'Webhook'],
+    row: 'X12',
+    query: z.strictObject(pageQuery('webhooks.list')),
+    data: z.array(webhook),
+    target: parentBoard,
+    async run({ tx, query }, { board }) {
+      const page = await listPage(tx, 'webhooks.list', indexes.webhooks(board.id), query)
+      const progress = await tx.read(page.data.map(({ id }) => keys.webhookProgress(id)))
+      return { ...page, data: page.data.map((one, i) => toWebhook(one, progress[i]!)) }
+    },
+  }),
+
+  operation({
+    id: 'webhooks.read',
+    method: 'GET',
+    path: '/webhooks/{webhook_id}',
+    summary: 'Returns a webhook, and how far its deliveries are.',
+    needs: ['read', 'Webhook'],
+    row: 'X12',
+    entity: undefined,
+    data: webhook,
+    target: webhookTarget,
+    async run({ tx }, loaded) {
+      return { data: toWebhook(loaded.webhook, await progressOf(tx, loaded.webhook)) }
+    },
+  }),
+
+  operation({
+    id: 'webhooks.create',
+    method: 'POST',
+    path: '/boards/{board_id}/webhooks',
+    summary: 'Creates a webhook: the changes of the board are sent to a URL, as far as you may read them. Its secret is shown once.',
+    needs: ['create', 'Webhook'],
+    row: 'X12',
+    body: webhookCreate,
+    codes: ['cursor_expired'],
+    data: webhookWithSecret,
+    status: 201,
+    capacity: ['webhooksPerBoard', indexes.webhooks],
+    example: { body: { url: 'https://ci.example/hooks/lanekeeper', kinds: ['card', 'work'] } },
+    target: parentBoard,
+    async run(request, { board }) {
+      const { tx, random, clock, caller, body, webhooks } = request
+      await requireUrl(request, body.url)
+      if (!isDryRun(request)) await webhooks.register(caller.workspaceId)
+      const id = newId('webhook', random)
+      const made = await webhooks.newSecret(tx, id, random)
+      const now = timestamp(clock)
+      const record: WebhookRecord = {
+        id,
+        board_id: board.id,
+        creator_id: caller.userId,
+        url: body.url,
+        kinds: body.kinds,
+        secret: made.sealed,
+        old_secrets: [],
+        created_at: now,
+        updated_at: now,
+      }
+      const cursor = await placeOf(request, board, body.after)
+      const progress: WebhookProgress = { webhook_id: id, board_id: board.id, cursor, delivered_to: cursor, enabled_at: now, ...WORKS }
+      tx.create(keys.webhook(id), record)
+      tx.create(keys.webhookProgress(id), progress)
+      return { ...withSecret(request, toWebhook(record, progress), made.secret), location: `/webhooks/${id}`, entity: null }
+    },
+  }),
+
+  operation({
+    id: 'webhooks.update',
+    method: 'PATCH',
+    path: '/webhooks/{webhook_id}',
+    summary: 'Changes where a webhook sends, what it sends, or whether it does. Only its creator can.',
+    needs: ['update', 'Webhook'],
+    row: 'X12',
+    entity: undefined,
+    body: atLeastOne(webhookUpdate),
+    codes: ['cursor_expired'],
+    data: webhook,
+    example: { body: { enabled: false } },
+    target: webhookTarget,
+    async run(request, loaded) {
+      const { tx, clock, body, webhooks, caller } = request
+      const { url, kinds } = body
+      if (url !== undefined) await requireUrl(request, url)
+      const stated = { ...(url !== undefined && { url }), ...(kinds !== undefined && { kinds }) }
+      const record = { ...loaded.webhook, ...stated, updated_at: timestamp(clock) }
+      tx.put(keys.webhook(record.id), record)
+      const before = await progressOf(tx, record)
+      const changes = await changesOf(request, loaded.board, before)
+      if (changes === undefined) return { data: toWebhook(record, before) }
+      const progress: WebhookProgress = { ...before, ...changes }
+      tx.put(keys.webhookProgress(record.id), progress)
+      if (!isDryRun(request)) await webhooks.register(caller.workspaceId)
+      return { data: toWebhook(record, progress) }
+    },
+  }),
+
+  operation({
+    id: 'webhooks.delete',
+    method: 'DELETE',
+    path: '/webhooks/{webhook_id}',
+    summary: 'Deletes a webhook. Its creator can, and who may delete the board.',
+    needs: ['delete', 'Webhook'],
+    row: 'X12',
+    entity: undefined,
+    data: deleted,
+    target: webhookTarget,
+    async run({ tx }, { webhook: { id } }) {
+      await removeDeliveries(tx, id)
+      tx.remove(keys.webhook(id))
+      return deletedResult(id)
+    },
+  }),
+
+  operation({
+    id: 'webhooks.rotate_secret',
+    method: 'POST',
+    path: '/webhooks/{webhook_id}/secret',
+    summary: 'Makes a new secret, which is shown once. The old one signs too for 24 hours.',
+    needs: ['rotate_secret', 'Webhook'],
+    row: 'X12',
+    entity: undefined,
+    data: webhookWithSecret,
+    target: webhookTarget,
+    async run(request, { webhook: before }) {
+      const { tx, clock, random, webhooks } = request
+      const { secret, sealed } = await webhooks.newSecret(tx, before.id, random)
+      const until = timestamp(() => clock() + DAY)
+      const old = before.old_secrets.filter((one) => clock() < Date.parse(one.until))
+      const old_secrets = [{ secret: before.secret, until }, ...old].slice(0, limits.oldSecrets)
+      const record: WebhookRecord = { ...before, secret: sealed, old_secrets, updated_at: timestamp(clock) }
+      tx.put(keys.webhook(record.id), record)
+      return withSecret(request, toWebhook(record, await progressOf(tx, before)), secret)
+    },
+  }),
+
+  operation({
+    id: 'webhooks.test',
+    method: 'POST',
+    path: '/webhooks/{webhook_id}/test',
+    summary: 'Sends a delivery without entries now, and returns what was answered.',
+    needs: ['test', 'Webhook'],
+    row: 'X12',
+    entity: undefined,
+    data: delivery,
+    conflicts: [TESTED],
+    target: webhookTarget,
+    async run(request, { webhook: tested }) {
+      if (isDryRun(request)) return { data: { ...NOT_SENT, at: timestamp(request.clock) } }
+      const delivery = await request.once(() => request.webhooks.sendTest(tested))
+      await addDelivery(request.tx, tested.id, delivery)
+      return { data: delivery }
+    },
+  }),
+
+  operation({
+    id: 'webhooks.deliveries',
+    method: 'GET',
+    path: '/webhooks/{webhook_id}/deliveries',
+    summary: 'Lists the last attempts to deliver, the newest first.',
+    needs: ['read', 'Webhook'],
+    row: 'X12',
+    data: z.array(delivery),
+    target: webhookTarget,
+    async run({ tx }, { webhook: { id } }) {
+      return { data: await readDeliveries(tx, id), nextCursor: null }
+    },
+  }),
+]

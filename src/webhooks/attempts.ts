@@ -1,0 +1,182 @@
+import { SecretKeyError } from '../auth/secret-keys.ts'
+import { sha256Hex } from '../auth/secrets.ts'
+import type { Services } from '../http/services.ts'
+import { conflict } from '../model/errors.ts'
+import { newId, type RandomSource } from '../model/ids.ts'
+import { timestamp } from '../model/time.ts'
+import type { Delivery, WebhookRecord } from '../model/webhook.ts'
+import { TESTED } from '../resources/webhooks/abilities.ts'
+import { keys } from '../store/keys.ts'
+import { Semaphore } from '../store/semaphore.ts'
+import { send as sendTo, type Answer } from './send.ts'
+import { sign } from './signature.ts'
+import type { Targets } from './targets.ts'
+
+/** How many deliveries are under way at once, and of one workspace (api: Contract 4, number 11). */
+const [AT_ONCE, OF_WORKSPACE] = [50, 5]
+
+/** How long a webhook waits after a delivery that had all changes, in milliseconds: what comes meanwhile is one delivery. */
+const PAUSE = 250
+
+/** What deliveries need. */
+export interface DeliveryDeps {
+  readonly services: () => Services
+  readonly random: RandomSource
+  readonly targets: Targets
+  /** opens a secret that is sealed for a record. @throws {SecretKeyError} */
+  readonly open: (sealed: string, owner: string) => string
+  /** tells the creator of a webhook that it was disabled; it does not throw */
+  readonly notify: (webhook: WebhookRecord) => Promise<void>
+  /** sends; another function is for tests only */
+  readonly send?: typeof sendTo | undefined
+  /** instead of {@link PAUSE}, for tests only */
+  readonly pause?: number | undefined
+}
+
+/** The attempts of this process that were made. */
+export interface DeliveryCounts {
+  readonly delivered: number
+  readonly failed: number
+}
+
+/** What is sent. */
+export interface Outgoing {
+  readonly body: string
+  /** the `webhook-id` */
+  readonly id: string
+  /** how many entries of the feed it has */
+  readonly entries: number
+}
+
+/** An attempt that was made. */
+export interface Attempt {
+  readonly delivery: Delivery
+  /** what the receiver has asked for, in seconds */
+  readonly retryAfter?: number | undefined
+}
+
+/** The `webhook-id` of some changes after a place: the same for each attempt at them, and another one for more, fewer or other kinds. */
+export function deliveryId({ id, kinds }: Pick<WebhookRecord, 'id' | 'kinds'>, after: string, count: number): string {
+  return `msg_${sha256Hex([id, after, count, ...(kinds ?? []).toSorted()].join(' ')).slice(0, 32)}`
+}
+
+/** Whether a receiver has taken a delivery. */
+export function isSuccess({ status }: Pick<Delivery, 'status'>): boolean {
+  return status !== null && status >= 200 && status < 300
+}
+
+/** Sends deliveries, so many at once that no receiver takes the places of all others. */
+export class Attempts {
+  readonly #deps: DeliveryDeps
+  readonly #all = new Semaphore(AT_ONCE)
+  readonly #byWorkspace = new Map<string, Semaphore>()
+  /** the webhooks that are being tested */
+  readonly #tests = new Set<string>()
+  readonly #counts = { delivered: 0, failed: 0 }
+
+  constructor(deps: DeliveryDeps) {
+    this.#deps = deps
+  }
+
+  /** What was counted since the start. Tests of a receiver count too. */
+  get counts(): DeliveryCounts {
+    return { ...this.#counts }
+  }
+
+  get services(): DeliveryDeps['services'] {
+    return this.#deps.services
+  }
+
+  get random(): RandomSource {
+    return this.#deps.random
+  }
+
+  get notify(): DeliveryDeps['notify'] {
+    return this.#deps.notify
+  }
+
+  /** How long a webhook waits after a delivery, in milliseconds. */
+  get pause(): number {
+    return this.#deps.pause ?? PAUSE
+  }
+
+  /** Works when there is a place for a delivery. */
+  async inPlace<T>(workspaceId: string, work: () => Promise<T>): Promise<T> {
+    const own = this.#byWorkspace.get(workspaceId) ?? new Semaphore(OF_WORKSPACE)
+    this.#byWorkspace.set(workspaceId, own)
+    // First that of the workspace: one that waits for it holds none of the places of others.
+    await own.acquire()
+    try {
+      await this.#all.acquire()
+      try {
+        return await work()
+      } finally {
+        this.#all.release()
+      }
+    } finally {
+      own.release()
+    }
+  }
+
+  /**
+   * Sends a delivery without entries. It takes no place of a delivery: a receiver that is tested delays no changes.
+   * @returns undefined if the service stops
+   * @throws {ApiError} `conflict` if the webhook is being tested already
+   */
+  async sendTest(webhook: WebhookRecord): Promise<Attempt | undefined> {
+    const { services, random } = this.#deps
+    const { board_id, id: webhook_id } = webhook
+    if (this.#tests.has(webhook_id)) throw conflict(TESTED)
+    this.#tests.add(webhook_id)
+    try {
+      const id = `msg_${newId('webhook', random).slice(4)}`
+      const data = { webhook_id, board_id, after: null, next: null, entries: [] }
+      const body = JSON.stringify({ type: 'board.changed', timestamp: timestamp(services().clock), data })
+      return await this.send(webhook, { body, id, entries: 0 }, services().stopping ?? NEVER)
+    } finally {
+      this.#tests.delete(webhook_id)
+    }
+  }
+
+  /** @returns undefined if the signal came before there was an answer: nothing is known of the attempt then */
+  async send(webhook: WebhookRecord, { body, id, entries }: Outgoing, signal: AbortSignal): Promise<Attempt | undefined> {
+    if (signal.aborted) return undefined
+    const { services, targets, send = sendTo } = this.#deps
+    const { clock } = services()
+    const at = timestamp(clock)
+    const begun = clock()
+    const made = (answer: Answer | { readonly error: string }): Attempt => {
+      const { status = null, error = null, retryAfter } = answer as Partial<Answer> & { readonly error?: string }
+      const sent: Delivery = { id, at, entries, status, duration_ms: Math.max(0, clock() - begun), error }
+      this.#counts[isSuccess(sent) ? 'delivered' : 'failed']++
+      return { delivery: sent, retryAfter }
+    }
+    const found = await targets.resolve(webhook.url, signal)
+    if ('error' in found) return signal.aborted ? undefined : made(found)
+    const secrets = this.#secretsOf(webhook)
+    if (secrets === undefined) return made({ error: 'secret not readable' })
+    const headers = sign({ secrets, id, timestamp: Math.floor(clock() / 1000), body })
+    const answer = await send(
+      { url: webhook.url, address: found.address, body, headers: { ...headers, 'user-agent': 'Lanekeeper' }, signal },
+      { clock },
+    )
+    return 'error' in answer && signal.aborted ? undefined : made(answer)
+  }
+
+  /** @returns undefined if they cannot be opened: the operator has to state their key */
+  #secretsOf({ id, secret, old_secrets }: WebhookRecord): readonly [string, ...string[]] | undefined {
+    const { services, open } = this.#deps
+    const { clock, log } = services()
+    const owner = keys.webhook(id)
+    try {
+      const old = old_secrets.filter(({ until }) => clock() < Date.parse(until))
+      return [open(secret, owner), ...old.map((one) => open(one.secret, owner))]
+    } catch (error) {
+      if (!(error instanceof SecretKeyError)) throw error
+      log.error({ event: 'secrets.unusable', webhook_id: id, reason: error.message }, 'a webhook cannot be signed')
+      return undefined
+    }
+  }
+}
+
+const NEVER = new AbortController().signal

@@ -1,0 +1,133 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Sink } from '../http/decision-record.ts'
+import { indexes, lastWord } from '../store/indexes.ts'
+import { GLOBAL } from '../store/keys.ts'
+import { listAll, transact } from '../store/transact.ts'
+import { Attempts, type DeliveryCounts, type DeliveryDeps } from './attempts.ts'
+import { Follower } from './follower.ts'
+import { Lease } from './lease.ts'
+import { Watch } from './watch.ts'
+
+/** How often a process asks for the lease, and looks for webhooks, in milliseconds. */
+const PERIOD = 2_000
+/** How long deliveries that are under way may take when the process ends, or another one delivers, in milliseconds. */
+const GRACE = 800
+
+/** A follower, and what ends it. */
+interface Running {
+  readonly follower: Follower
+  readonly stop: AbortController
+  readonly cut: AbortController
+  readonly ended: Promise<void>
+}
+
+/** Tells the deliverer of a request that has changed a webhook. Before the commit it would be too early. */
+export function webhookObserver(deliverer: Pick<Deliverer, 'lookAgain'>): Sink {
+  return ({ operation, status }) => {
+    if (operation !== undefined && CHANGING.has(operation) && status < 300) deliverer.lookAgain()
+  }
+}
+
+/** The operations after which there may be something to deliver at once, or nothing any more. */
+const CHANGING: ReadonlySet<string> = new Set(['webhooks.create', 'webhooks.update', 'webhooks.delete'])
+
+/** Delivers the webhooks of all workspaces, in one of the processes that serve a storage: the one with the {@link Lease}. */
+export class Deliverer {
+  readonly attempts: Attempts
+  readonly #isOff: boolean
+  readonly #lease: Lease
+  readonly #running = new Map<string, Running>()
+  readonly #stopping = new AbortController()
+  readonly #watch = new Watch(this.#stopping.signal)
+  #loop: Promise<void> = Promise.resolve()
+  #stopped: Promise<void> | undefined
+
+  constructor(deps: DeliveryDeps) {
+    this.attempts = new Attempts(deps)
+    this.#isOff = deps.targets.isOff
+    this.#lease = new Lease(deps)
+  }
+
+  /** Begins to deliver, unless the operator has turned it off. */
+  start(): void {
+    if (!this.#isOff) this.#loop = this.#run()
+  }
+
+  /** Looks for webhooks now, and whether they have changed. */
+  lookAgain(): void {
+    this.#watch.hint()
+    for (const { follower } of this.#running.values()) follower.lookAgain()
+  }
+
+  /** What the metrics show. */
+  get counts(): DeliveryCounts & { readonly waiting: number } {
+    const { clock } = this.attempts.services()
+    const since = [...this.#running.values()].flatMap(({ follower }) => follower.waitingSince ?? [])
+    const oldest = since.length === 0 ? clock() : Math.min(...since.map((at) => Date.parse(at)))
+    return { ...this.attempts.counts, waiting: Math.max(0, clock() - oldest) / 1000 }
+  }
+
+  /** Ends what is under way, and gives up the lease. A delivery that has no answer yet is repeated after the next start. */
+  stop(): Promise<void> {
+    return (this.#stopped ??= this.#stop())
+  }
+
+  async #stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#loop
+    await this.#endFollowers()
+    await this.#lease.release().catch(() => undefined)
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      try {
+        await this.#look()
+      } catch (error) {
+        // The storage may be reachable again the next time.
+        this.#warn(error, 'webhooks are not looked for at present')
+      }
+      await this.#watch.wait(PERIOD)
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { services, random } = this.attempts
+    const { store } = services()
+    const workspaces = await listAll({ store, random }, GLOBAL, indexes.webhookWorkspaces())
+    // Without webhooks, nothing is written.
+    if (workspaces.length === 0) return
+    if (!(await this.#lease.take())) return this.#endFollowers()
+    for (const { id: workspaceId } of workspaces) {
+      const range = { weak: true, entriesOnly: true } as const
+      const { entries } = await transact(store, workspaceId, random, (tx) => tx.all(indexes.followingWebhooks(), range))
+      for (const webhookId of entries.map(lastWord)) if (!this.#running.has(webhookId)) this.#begin(workspaceId, webhookId)
+    }
+  }
+
+  #begin(workspaceId: string, id: string): void {
+    const [stop, cut] = [new AbortController(), new AbortController()]
+    const follower = new Follower(workspaceId, id, this.attempts, { stop: stop.signal, cut: cut.signal })
+    const ended = follower
+      .run()
+      .catch((error: unknown) => this.#warn(error, 'a webhook is tried again', id))
+      .finally(() => this.#running.delete(id))
+    this.#running.set(id, { follower, stop, cut, ended })
+  }
+
+  async #endFollowers(): Promise<void> {
+    const all = [...this.#running.values()]
+    if (all.length === 0) return
+    for (const { stop } of all) stop.abort()
+    const ended = Promise.all(all.map((one) => one.ended))
+    const grace = new AbortController()
+    await Promise.race([ended, delay(GRACE, undefined, { signal: grace.signal }).catch(() => undefined)])
+    grace.abort()
+    for (const { cut } of all) cut.abort()
+    await ended
+  }
+
+  #warn(error: unknown, message: string, webhookId?: string): void {
+    this.attempts.services().log.warn({ err: error, event: 'webhooks.waiting', webhook_id: webhookId }, message)
+  }
+}

@@ -1,0 +1,206 @@
+import { ApiError } from '../model/errors.ts'
+import { limits } from '../model/limits.ts'
+import { timestamp } from '../model/time.ts'
+import { isFollowing, WORKS, type Delivery, type WebhookProgress, type WebhookRecord } from '../model/webhook.ts'
+import { cursorAtEnd, endOfChanges } from '../resources/changes/feed.ts'
+import { addDelivery } from '../resources/webhooks/deliveries.ts'
+import { indexes } from '../store/indexes.ts'
+import { keys } from '../store/keys.ts'
+import type { Transaction } from '../store/transaction.ts'
+import { transact } from '../store/transact.ts'
+import { deliveryId, isSuccess, type Attempts } from './attempts.ts'
+import { bodyOf, fittingCount, isWanted, readFeed, type FeedPart } from './feed.ts'
+import { delayAfter, MAX_FAILING } from './schedule.ts'
+import { Watch } from './watch.ts'
+
+/** How long a follower waits for a change before it looks again, in milliseconds: a hint can be lost. */
+const IDLE = 30_000
+/** The same while it waits for the next attempt: another process may have changed where it sends, which is no change of the feed. */
+const FAILING = 5_000
+
+/** When a follower goes on. */
+interface Next {
+  /** `delivered`: after a pause, when there is a change; or after a time in milliseconds */
+  readonly until: 'now' | 'change' | 'delivered' | number
+  readonly boardId: string
+}
+
+/** What a webhook has come to. */
+type Changes = Partial<Omit<WebhookProgress, 'webhook_id' | 'board_id'>>
+
+/** When a follower ends. */
+export interface Ends {
+  /** no further delivery begins */
+  readonly stop: AbortSignal
+  /** the delivery that is under way is not waited for any more */
+  readonly cut: AbortSignal
+}
+
+/**
+ * Follows the feed of the board of one webhook, and sends what is new in it: one delivery after the other (api: Contract 4, numbers 8 to 10).
+ * Its place is stored, and nothing else: what is sent is read when it is sent, as its creator may read it then.
+ */
+export class Follower {
+  readonly #workspaceId: string
+  readonly #id: string
+  readonly #attempts: Attempts
+  readonly #ends: Ends
+  readonly #watch: Watch
+  /** when the oldest change was made that is not delivered; undefined: none is known */
+  waitingSince: string | undefined
+
+  constructor(workspaceId: string, id: string, attempts: Attempts, ends: Ends) {
+    this.#workspaceId = workspaceId
+    this.#id = id
+    this.#attempts = attempts
+    this.#ends = ends
+    this.#watch = new Watch(ends.stop)
+  }
+
+  /** Looks again now: something of the webhook may have changed. */
+  lookAgain(): void {
+    this.#watch.hint()
+  }
+
+  /** Delivers until the webhook ends, or the signal comes. */
+  async run(): Promise<void> {
+    let isWatching = false
+    try {
+      while (!this.#ends.stop.aborted) {
+        // What is sent, and where to, is read when there is a place for a delivery: to wait for one can take long.
+        const next = await this.#attempts.inPlace(this.#workspaceId, () => this.#step())
+        if (next === 'ended') return
+        // What came before the watch began is found by the next step.
+        if (!isWatching) this.#watch.begin(this.#attempts.services().store, this.#workspaceId, indexes.changes(next.boardId).name)
+        else await this.#wait(next)
+        isWatching = true
+      }
+    } finally {
+      this.#watch.end()
+    }
+  }
+
+  async #wait({ until }: Next): Promise<void> {
+    if (until === 'now') return
+    if (until === 'change') return this.#watch.wait(IDLE)
+    if (until !== 'delivered') return this.#watch.wait(Math.min(until, FAILING), false)
+    await this.#watch.wait(this.#attempts.pause, false)
+    await this.#watch.wait(IDLE)
+  }
+
+  async #step(): Promise<'ended' | Next> {
+    const { services, random } = this.#attempts
+    const { store, clock } = services()
+    const found = await transact(store, this.#workspaceId, random, (tx) => this.#read(tx))
+    if (found === undefined) return 'ended'
+    const { webhook, progress, isAtEnd } = found
+    const next = (until: Next['until']): Next => ({ until, boardId: webhook.board_id })
+    const untilNext = progress.next_at === null ? 0 : Date.parse(progress.next_at) - clock()
+    if (untilNext > 0) {
+      this.waitingSince ??= progress.failing_since ?? undefined
+      return next(untilNext)
+    }
+    if (isAtEnd) {
+      this.waitingSince = undefined
+      return next('change')
+    }
+    if (this.#ends.stop.aborted) return next('now')
+    const limit = progress.begun ?? limits.pageSize.max
+    const part = await readFeed(services(), this.#workspaceId, webhook, progress, limit)
+    if (part instanceof ApiError) return (await this.#refused(webhook, progress, part)) ? 'ended' : next('change')
+    this.waitingSince = part.entries.find((entry) => isWanted(entry, webhook.kinds))?.at
+    if (part.entries.length === 0) return next('change')
+    return next(await this.#handle(webhook, progress, part, limit))
+  }
+
+  /** @returns undefined if it has ended. Where it is at the end of the feed, nothing has to be decided. */
+  async #read(tx: Transaction) {
+    const [webhook, progress] = await tx.read([keys.webhook(this.#id), keys.webhookProgress(this.#id)])
+    if (webhook === undefined || progress === undefined || !isFollowing(progress)) return undefined
+    const { index, options } = endOfChanges(webhook.board_id)
+    const { entries } = await tx.range(index, options)
+    return { webhook, progress, isAtEnd: cursorAtEnd(tx, webhook.board_id, entries) === progress.cursor }
+  }
+
+  /** @param limit of how many changes the part may have */
+  async #handle(webhook: WebhookRecord, progress: WebhookProgress, part: FeedPart, limit: number): Promise<Next['until']> {
+    const read = part.entries.length
+    if (!part.entries.some((entry) => isWanted(entry, webhook.kinds))) {
+      await this.#save(webhook, progress, { cursor: part.next, begun: null })
+      return 'now'
+    }
+    // Fewer than were begun: their objects have grown since, and do not fit in a page. It is another delivery then.
+    const begun = progress.begun === null ? fittingCount(part.entries, webhook.kinds) : read
+    // Before it is sent: after a crash, a repetition has the same changes and the same id.
+    const isBegun = progress.begun === begun || (await this.#save(webhook, progress, { begun }))
+    if (!isBegun || begun < read) return 'now'
+    const isDelivered = await this.#deliver(webhook, { ...progress, begun }, part)
+    return isDelivered && read < limit ? 'delivered' : 'now'
+  }
+
+  /** @returns whether the receiver has taken it */
+  async #deliver(webhook: WebhookRecord, progress: WebhookProgress & { readonly begun: number }, part: FeedPart): Promise<boolean> {
+    const { cursor, begun, delivered_to } = progress
+    const entries = part.entries.filter((entry) => isWanted(entry, webhook.kinds))
+    const body = bodyOf(webhook, { after: delivered_to, next: part.next }, entries)
+    const outgoing = { body, id: deliveryId(webhook, cursor, begun), entries: entries.length }
+    const attempt = await this.#attempts.send(webhook, outgoing, this.#ends.cut)
+    if (attempt === undefined) return false
+    const { delivery, retryAfter } = attempt
+    const done = { ...WORKS, cursor: part.next, delivered_to: part.next }
+    await this.#save(webhook, progress, isSuccess(delivery) ? done : this.#failed(progress, delivery, retryAfter), delivery)
+    return isSuccess(delivery)
+  }
+
+  /** What a failure changes. */
+  #failed({ failures: before, failing_since }: WebhookProgress, { status, error }: Delivery, retryAfter: number | undefined): Changes {
+    const { services, random } = this.#attempts
+    const now = services().clock()
+    const said = error ?? `The receiver answered ${status}.`
+    if (status === 410) return { ...WORKS, state: 'disabled', reason: 'The receiver answered 410: it does not exist any more.' }
+    const since = failing_since ?? timestamp(() => now)
+    if (now - Date.parse(since) >= MAX_FAILING)
+      return { ...WORKS, state: 'disabled', failing_since: since, reason: `It has failed for three days. ${said}` }
+    const failures = before + 1
+    const next_at = timestamp(() => now + delayAfter(failures, random, retryAfter))
+    return { state: 'failing', reason: said, failing_since: since, failures, next_at }
+  }
+
+  /** The feed cannot be read. @returns whether the webhook ends with that */
+  async #refused(webhook: WebhookRecord, progress: WebhookProgress, { code }: ApiError): Promise<boolean> {
+    const end = ENDS[code]
+    if (end !== undefined) await this.#save(webhook, progress, { ...WORKS, ...end })
+    return end !== undefined
+  }
+
+  /** Stores what has changed, unless a person has set the webhook to another place since. @returns whether it is stored */
+  async #save(webhook: WebhookRecord, known: WebhookProgress, changes: Changes, delivery?: Delivery): Promise<boolean> {
+    const { services, random, notify } = this.#attempts
+    const isStored = await transact(services().store, this.#workspaceId, random, async (tx) => {
+      const [stored, progress] = await tx.read([keys.webhook(this.#id), keys.webhookProgress(this.#id)])
+      if (stored === undefined || progress === undefined) return false
+      if (delivery !== undefined) await addDelivery(tx, this.#id, delivery)
+      if (progress.cursor !== known.cursor) return false
+      const { cursor, delivered_to, begun } = changes
+      // For a moment, two processes may deliver: what one of them has begun is what both send.
+      if (typeof begun === 'number' && progress.begun !== known.begun) return false
+      // The failure of another receiver says nothing of this one.
+      if (stored.url !== webhook.url && cursor === undefined && delivery !== undefined) return false
+      // What was delivered is delivered, also if a person has disabled it meanwhile.
+      if (isFollowing(progress)) tx.put(keys.webhookProgress(this.#id), { ...progress, ...changes })
+      else if (cursor !== undefined && delivered_to !== undefined)
+        tx.put(keys.webhookProgress(this.#id), { ...progress, cursor, delivered_to, begun: null })
+      return isFollowing(progress)
+    })
+    if (isStored && changes.state === 'disabled') await notify(webhook)
+    return isStored
+  }
+}
+
+/** The errors of a read that end a webhook. Others pass. */
+const ENDS: Readonly<Partial<Record<ApiError['code'], Changes>>> = {
+  not_found: { state: 'suspended', reason: 'Its creator may not read the board any more.' },
+  forbidden: { state: 'suspended', reason: 'Its creator may not read the board any more.' },
+  unauthorized: { state: 'suspended', reason: 'The membership of its creator has ended.' },
+  cursor_expired: { state: 'disabled', reason: 'The feed does not keep the changes after its cursor any more.' },
+}
