@@ -17,7 +17,7 @@ import { encodePage, renderDocument } from './document.ts'
 import type { PageResponse, Page, PageView, PageContext, Visit, WebOptions, WebServices } from './page-context.ts'
 import { favicon } from './brand.ts'
 import { html } from './html.ts'
-import { pages } from './pages.ts'
+import { pages, pagesOfPasswords } from './pages.ts'
 import { signInFirst } from './return-path.ts'
 import { securityHeaders } from './security-headers.ts'
 import { auditPage } from './activity/audit-page.ts'
@@ -57,10 +57,12 @@ export function createWeb(options: WebOptions): Web {
     ...options,
     signIn: new SignIn(options, passwords, counters),
     secondStep: new SecondStep(options, counters),
+    providerSignIns: new Throttle({ burst: 50, every: 5000 }, clock, 'provider-sign-in', counters),
     signUps: new Throttle({ burst: 20, every: 30_000 }, clock, 'sign-up', counters),
   }
   const router = createRouter<Page>()
-  for (const page of pages) addRoute(router, undefined, page.path.replace(/\{(\w+)\}/g, ':$1'), page)
+  const isServed = (page: Page) => web.hasPasswords || !pagesOfPasswords.has(page)
+  for (const page of pages.filter(isServed)) addRoute(router, undefined, page.path.replace(/\{(\w+)\}/g, ':$1'), page)
 
   const answer = async (request: ServerRequest, url: URL, route: Route | undefined): Promise<Response> => {
     const context = contextOf(web, request, url, route)
@@ -110,6 +112,7 @@ function contextOf(web: WebServices, request: ServerRequest, url: URL, route: Ro
     cookies: readCookies(request),
     pendingCookies: [],
     params: route?.params ?? {},
+    keeps: route?.data.keeps ?? [],
     query: url.searchParams,
     form: new URLSearchParams(),
     address: clientAddress(request, web.proxies) ?? 'unknown',

@@ -30,7 +30,7 @@ export function isLive({ begun_at, seen_at }: Pick<Session, 'begun_at' | 'seen_a
 /** Begins a session for a person who has just proved their identity, and removes their sessions that have ended. */
 export async function beginSession(
   tx: Transaction,
-  members: Pick<Session, 'user_id' | 'email' | 'agent' | 'address'>,
+  members: Pick<Session, 'user_id' | 'email' | 'agent' | 'address' | 'way'>,
   { clock, random }: Deps,
 ): Promise<NewSession> {
   const sessions = await sessionsOf(tx, members.user_id)
