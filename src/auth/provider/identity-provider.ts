@@ -1,4 +1,5 @@
 import type * as OpenIdClient from 'openid-client'
+import { emailAddress } from '../../model/account.ts'
 import { lazy } from '../../model/lazy.ts'
 import { MINUTE, type Clock } from '../../model/time.ts'
 
@@ -29,7 +30,7 @@ export interface SignInSecrets {
 export interface Claims {
   readonly issuer: string
   readonly subject: string
-  /** in lower case; undefined unless the provider has verified it */
+  /** normalized; undefined unless the provider has verified it */
   readonly email: string | undefined
 }
 
@@ -106,8 +107,8 @@ export class IdentityProvider {
     const claims = tokens.claims()!
     if (isProof) this.#requireRecent(claims.auth_time)
     const { email, email_verified } = claims
-    const isVerified = typeof email === 'string' && (email_verified === true || email_verified === 'true')
-    return { issuer: claims.iss, subject: claims.sub, email: isVerified ? email.trim().toLowerCase() : undefined }
+    const isVerified = email_verified === true || email_verified === 'true'
+    return { issuer: claims.iss, subject: claims.sub, email: isVerified ? emailAddress.safeParse(email).data : undefined }
   }
 
   #requireRecent(authTime: number | undefined): void {
