@@ -97,8 +97,8 @@ function isOrigin(text: string): boolean {
 
 function isIssuer(text: string): boolean {
   if (!URL.canParse(text)) return false
-  const { protocol, hostname, search, hash, username, password } = new URL(text)
-  if (`${search}${hash}${username}${password}` !== '') return false
+  const { protocol, hostname, pathname, search, hash, username, password } = new URL(text)
+  if (`${search}${hash}${username}${password}` !== '' || pathname.includes('/.well-known/')) return false
   return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname))
 }
 

@@ -122,7 +122,7 @@ function contextOf(web: WebServices, request: ServerRequest, url: URL, route: Ro
 
 async function runPage(page: Page, context: PageContext, visit: Visit | undefined): Promise<PageResponse> {
   const { request, origin } = context
-  const method = request.method === 'HEAD' ? 'GET' : request.method
+  const method = request.method === 'HEAD' && page.getChanges !== true ? 'GET' : request.method
   const handler = { GET: page.get, POST: page.post }[method]
   if (handler === undefined) return methodNotAllowed([page.get && 'GET, HEAD', page.post && 'POST'].filter(Boolean).join(', '))
   if (page.anonymous !== true && visit === undefined) return page.isPart ? signedOutPart() : signInFirst(page, context)

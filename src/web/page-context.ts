@@ -150,6 +150,8 @@ export type Page = {
   readonly keeps?: readonly string[]
   /** whether its forms call operations: they count for the rate limit of the person, and may have a file */
   readonly callsOperations?: true
+  /** whether its GET changes something: HEAD is refused */
+  readonly getChanges?: true
   /** whether it is a part of a page, such as an image */
   readonly isPart?: true
 } & (

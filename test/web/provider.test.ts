@@ -41,6 +41,8 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
   afterEach(() => {
     stub.trouble = 'none'
     stub.metadata = {}
+    // A failure is remembered for five seconds.
+    service.now += 5000
   })
   let subjects = 0
   const claimsOf = (members: Partial<TokenClaims> = {}): TokenClaims => ({
@@ -53,9 +55,9 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
   const begin = async (visitor: Visitor, path = BEGIN): Promise<string> => (await visitor.request(path)).location!
   const answer = (visitor: Visitor, address: string, claims: TokenClaims, tampering?: Tampering) =>
     visitor.request(stub.authorize(address, claims, tampering))
-  const enter = async (claims: TokenClaims, visitor = new Visitor(service)) => ({
+  const enter = async (claims: TokenClaims, visitor = new Visitor(service), path = BEGIN) => ({
     visitor,
-    page: await answer(visitor, await begin(visitor), claims),
+    page: await answer(visitor, await begin(visitor, path), claims),
   })
 
   test('the page of the sign-in has a link to it', async () => {
@@ -97,6 +99,12 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     ['an address of which nothing is said', () => ({ email_verified: undefined as never }), 'email_not_verified'],
     ['an address that nobody has', () => ({ email: 'nobody@example.org' }), 'nobody'],
     ['no address', () => ({ email: undefined as never }), 'email_not_verified'],
+    ['what is no address', () => ({ email: 'nobody' }), 'email_not_verified'],
+    [
+      'letters that only look like the address',
+      () => ({ email: email.replace('k', '\u212a').replace('e', '\u0435') }),
+      'email_not_verified',
+    ],
   ])('nobody gets in with %s', async (_what, members, reason) => {
     const { visitor, page } = await enter(claimsOf(members()))
     expect([page.status, await visitor.isSignedIn()]).toEqual([403, false])
@@ -158,8 +166,10 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     test('is found by the link that the browser has', async () => {
       const visitor = new Visitor(service)
       const page = await visitor.open((await invite()).sign_up_link)
-      expect(page.text).toContain('Sign in with Acme SSO')
-      await enter(claimsOf(), visitor)
+      expect(page.text).toContain(`href="${BEGIN}?link"`)
+      // By the sign-in page, nobody was told whose link it is.
+      expect((await enter(claimsOf(), visitor)).page.status).toBe(403)
+      await enter(claimsOf(), visitor, `${BEGIN}?link`)
       expect(await visitor.isSignedIn()).toBe(true)
       expect(await showUser(service.deps, invited.id)).toMatchObject({ email })
     })
@@ -167,16 +177,28 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     test('is not found by a link for another address, nor after the invitation', async () => {
       const visitor = new Visitor(service)
       await visitor.open((await invite('somebody@example.org')).sign_up_link)
-      expect((await enter(claimsOf(), visitor)).page.status).toBe(403)
+      expect((await enter(claimsOf(), visitor, `${BEGIN}?link`)).page.status).toBe(403)
       await invite(email)
       service.now += 8 * DAY
       expect((await enter(claimsOf())).page.status).toBe(403)
     })
 
-    test('is not found if two are invited with the address', async () => {
+    test.each<[what: string, other: (id: string) => Promise<unknown>]>([
+      ['two are invited with the address', (id) => inviteUser(service.deps, id, 'http://localhost', email)],
+      ['somebody else has chosen the address', (id) => giveAccount(service, { id }, email)],
+    ])('is not found if %s', async (_what, other) => {
       await invite(email)
-      await inviteUser(service.deps, (await service.person(workspaceId)).id, 'http://localhost', email)
+      await other((await service.person(workspaceId)).id)
       expect((await enter(claimsOf())).page.status).toBe(403)
+    })
+
+    test('whose invitation names the address goes before the person of a link', async () => {
+      await invite(email)
+      const visitor = new Visitor(service)
+      const other = await service.person(workspaceId)
+      await visitor.open((await inviteUser(service.deps, other.id, 'http://localhost')).sign_up_link)
+      await enter(claimsOf(), visitor, `${BEGIN}?link`)
+      expect(await showUser(service.deps, invited.id)).toMatchObject({ identity: { issuer: stub.issuer } })
     })
   })
 
@@ -238,6 +260,17 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     expect((await enter(claimsOf(), visitor)).page.location).toBe('/app')
   })
 
+  test('a person who is bound loses the sessions that began with a password', async () => {
+    const before = await signedIn(service, person)
+    await enter(claimsOf({ email: `${person.id}@example.org` }))
+    expect(await before.isSignedIn()).toBe(false)
+  })
+
+  test('HEAD changes nothing', async () => {
+    for (const path of [BEGIN, `${BEGIN}/callback?state=x`])
+      expect((await new Visitor(service).request(path, { method: 'HEAD' })).status).toBe(405)
+  })
+
   test('another site cannot begin a sign-in', async () => {
     const page = await new Visitor(service).request(BEGIN, { headers: { 'sec-fetch-site': 'cross-site' } })
     expect([page.status, page.location]).toEqual([303, '/settings/sign-in'])
@@ -264,6 +297,8 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     expect(captured.lines.at(-1)).toMatchObject({ event: 'web.provider_unreachable' })
     expect(await visitor.isSignedIn()).toBe(true)
     stub.trouble = 'none'
+    expect((await new Visitor(service).request(BEGIN)).status).toBe(503)
+    service.now += 5000
     expect(
       await (await enter(claimsOf({ email: await giveAccount(service, await service.person(workspaceId)) }))).visitor.isSignedIn(),
     ).toBe(true)
@@ -313,6 +348,38 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
       expect((await visitor.open('/settings/account/passkeys/new')).text).toContain('Continue with Acme SSO')
     })
 
+    test('is no sign-in at a provider that has not asked for the password again', async () => {
+      for (const [auth_time, isProved] of [
+        [undefined, false],
+        [authTime() - 8 * 3600, false],
+        [authTime() - 60, true],
+      ] as const) {
+        const { visitor } = await enter(
+          claimsOf({ email: await giveAccount(service, await service.person(workspaceId)), auth_time: auth_time as never }),
+        )
+        expect([auth_time, (await visitor.open('/settings/account/passkeys/new')).text.includes('Continue with Acme SSO')]).toEqual([
+          auth_time,
+          !isProved,
+        ])
+      }
+    })
+
+    test('of another person binds nobody', async () => {
+      const visitor = await later(claimsOf())
+      const other = await service.person(workspaceId)
+      await inviteUser(service.deps, other.id, 'http://localhost', 'other@invited.example')
+      const address = await begin(visitor, `${BEGIN}/proof?back=/settings/account`)
+      const claims = claimsOf({ email: 'other@invited.example', auth_time: authTime() })
+      expect((await answer(visitor, address, claims)).status).toBe(403)
+      expect(await showUser(service.deps, other.id)).toMatchObject({ identity: null, email: null })
+    })
+
+    test('chooses no page to return to for another site', async () => {
+      const visitor = await later(claimsOf())
+      const page = await visitor.request(`${BEGIN}/proof?back=/settings/tokens/new`, { headers: { 'sec-fetch-site': 'cross-site' } })
+      expect([page.location, page.cookies.size]).toEqual(['/settings/sign-in', 0])
+    })
+
     test('returns to no other site', async () => {
       const claims = claimsOf()
       const visitor = await later(claims)
@@ -345,7 +412,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
       const visitor = new Visitor(closed)
       const page = await visitor.open((await inviteUser(closed.deps, member.id, 'http://localhost')).sign_up_link)
       expect([page.shown.includes('Sign in with Acme SSO'), /password/i.test(page.text)]).toEqual([true, false])
-      await answer(visitor, await begin(visitor), { sub: 'invited', email: 'invited@example.org', email_verified: true })
+      await answer(visitor, await begin(visitor, `${BEGIN}?link`), { sub: 'invited', email: 'invited@example.org', email_verified: true })
       expect(await visitor.isSignedIn()).toBe(true)
     })
   })

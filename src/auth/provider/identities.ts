@@ -15,8 +15,11 @@ export interface Found {
   readonly isNew: boolean
 }
 
-/** Why nobody gets in. It is for the log alone: the page does not say who exists. */
-export type Unknown = 'email_not_verified' | 'nobody' | 'ambiguous' | 'bound_to_another'
+/** Why nobody gets in, and whom it concerns. It is for the log and the audit trail alone: the page does not say who exists. */
+export interface Nobody {
+  readonly reason: 'email_not_verified' | 'nobody' | 'ambiguous' | 'bound_to_another'
+  readonly userId?: string
+}
 
 /** The identity of a person; undefined: none is bound. */
 export async function identityOf(tx: Transaction, userId: string): Promise<Identity | undefined> {
@@ -30,54 +33,72 @@ export async function unbind(tx: Transaction, userId: string): Promise<boolean> 
   return bound !== undefined
 }
 
+/** The user who is bound to an identity. */
+export async function boundUser(tx: Transaction, claims: Claims): Promise<string | undefined> {
+  return (await tx.get(keys.identity(hashOf(claims))))?.user_id
+}
+
 /**
  * Finds the person of an identity: by issuer and subject, and the first time by a verified e-mail address, which binds them (api: Contract 4, number
  * 12). Afterwards the address does not matter.
- * @param code of a sign-up link that the browser has, or ''
+ * @param code of the sign-up link whose page the person has come from, or ''
  */
-export async function findPerson(tx: Transaction, claims: Claims, code: string, clock: Clock): Promise<Found | Unknown> {
-  const hash = sha256Hex(`${claims.issuer}\n${claims.subject}`)
-  const bound = await tx.get(keys.identity(hash))
-  if (bound !== undefined) {
-    const account = await tx.get(keys.account(bound.user_id))
-    return account === undefined ? 'nobody' : { account, isNew: false }
+export async function findPerson(tx: Transaction, claims: Claims, code: string, clock: Clock): Promise<Found | Nobody> {
+  const userId = await boundUser(tx, claims)
+  if (userId !== undefined) {
+    const account = await tx.get(keys.account(userId))
+    return account === undefined ? { reason: 'nobody', userId } : { account, isNew: false }
   }
-  const { email, issuer, subject } = claims
-  if (email === undefined) return 'email_not_verified'
+  const { email } = claims
+  if (email === undefined) return { reason: 'email_not_verified' }
   const found = await findByEmail(tx, email, code, clock)
-  if (typeof found === 'string') return found
-  const { user_id } = found
-  if ((await identityOf(tx, user_id)) !== undefined) return 'bound_to_another'
-  tx.create(keys.identity(hash), { hash, user_id, issuer, subject, bound_at: timestamp(clock) })
-  return { account: found, isNew: true }
+  if ('reason' in found) return found
+  return (await bind(tx, claims, found.user_id, clock))
+    ? { account: found, isNew: true }
+    : { reason: 'bound_to_another', userId: found.user_id }
 }
 
-/** The account of an address, or that of the invited person, which is made then. */
-async function findByEmail(tx: Transaction, email: string, code: string, clock: Clock): Promise<Account | Unknown> {
+/** Binds a person who has no identity yet, to one that nobody has. @returns whether they had none */
+export async function bind(tx: Transaction, claims: Claims, user_id: string, clock: Clock): Promise<boolean> {
+  if ((await identityOf(tx, user_id)) !== undefined) return false
+  const hash = hashOf(claims)
+  const { issuer, subject } = claims
+  tx.create(keys.identity(hash), { hash, user_id, issuer, subject, bound_at: timestamp(clock) })
+  return true
+}
+
+function hashOf({ issuer, subject }: Claims): string {
+  return sha256Hex(`${issuer}\n${subject}`)
+}
+
+/**
+ * The account of an address, or that of the invited person, which is made then. An operator has stated the address of an invitation; that of an account
+ * was typed by its person. So if both have it, nobody gets in.
+ */
+async function findByEmail(tx: Transaction, email: string, code: string, clock: Clock): Promise<Account | Nobody> {
   const emailKey = keys.accountEmail(sha256Hex(email))
   const [, present] = await tx.read([emailKey, keys.account('{0.user_id}')])
-  if (present !== undefined) return present
   const invited = await findInvited(tx, email, code, clock)
-  if (invited === undefined || invited === 'ambiguous') return invited ?? 'nobody'
+  const others = new Set([...invited, ...(present === undefined ? [] : [present.user_id])])
+  if (others.size > 1) return { reason: 'ambiguous' }
+  if (present !== undefined) return present
+  const [userId] = invited
   // A link for somebody with an account replaces a lost password: here it is not the way to another address.
-  if ((await tx.get(keys.account(invited))) !== undefined) return 'nobody'
+  if (userId === undefined || (await tx.get(keys.account(userId))) !== undefined) return { reason: 'nobody' }
   const now = timestamp(clock)
-  const account: Account = { user_id: invited, email, password_hash: null, devices: [], created_at: now, updated_at: now }
-  tx.create(keys.account(invited), account)
-  tx.put(emailKey, { user_id: invited })
-  await tx.get(keys.signUp(invited))
-  tx.remove(keys.signUp(invited))
+  const account: Account = { user_id: userId, email, password_hash: null, devices: [], created_at: now, updated_at: now }
+  tx.create(keys.account(userId), account)
+  tx.put(emailKey, { user_id: userId })
+  await tx.get(keys.signUp(userId))
+  tx.remove(keys.signUp(userId))
   return account
 }
 
-/** Who is invited: the person of the link that the browser has, or the only one whose invitation names the address. */
-async function findInvited(tx: Transaction, email: string, code: string, clock: Clock): Promise<string | 'ambiguous' | undefined> {
-  const byLink = await findInvitedUser(tx, code, clock)
-  if (byLink !== undefined) {
-    const { email: named = email } = tx.known(keys.signUp(byLink))!
-    return named === email ? byLink : undefined
-  }
+/** Who is invited: those whose invitations name the address, and otherwise the person of the link. */
+async function findInvited(tx: Transaction, email: string, code: string, clock: Clock): Promise<string[]> {
   const { values } = await tx.all(indexes.signUpsFor(sha256Hex(email)))
-  const open = values.filter((one) => one !== undefined && clock() < Date.parse(one.expires_at))
-  return open.length > 1 ? 'ambiguous' : open[0]?.user_id
+  const named = values.flatMap((one) => (one !== undefined && clock() < Date.parse(one.expires_at) ? one.user_id : []))
+  if (named.length > 0) return named
+  const byLink = await findInvitedUser(tx, code, clock)
+  return byLink === undefined || tx.known(keys.signUp(byLink))!.email !== undefined ? [] : [byLink]
 }

@@ -1,6 +1,7 @@
 import type * as OpenIdClient from 'openid-client'
 import { emailAddress } from '../../model/account.ts'
 import { lazy } from '../../model/lazy.ts'
+import { SUBJECT } from '../../model/identity.ts'
 import { MINUTE, type Clock } from '../../model/time.ts'
 
 /** How long the provider is waited for, in seconds, and by how much its clock may differ. */
@@ -9,6 +10,8 @@ const [TIMEOUT, TOLERANCE] = [10, 30]
 const RECENT = 5 * MINUTE
 /** For how long what the provider says of itself is kept. Its keys are fetched again when one is missing. */
 const DISCOVERY_AGE = 10 * MINUTE
+/** How long after a failure it is not asked again, in milliseconds. */
+const RETRY = 5000
 
 /** What an operator states of the provider. */
 export interface ProviderSettings {
@@ -32,6 +35,8 @@ export interface Claims {
   readonly subject: string
   /** normalized; undefined unless the provider has verified it */
   readonly email: string | undefined
+  /** when they have authenticated, in milliseconds since 1970; undefined: that is not known, or not recent */
+  readonly provedAt: number | undefined
 }
 
 /** The answer of the provider was not accepted. The message is for the log, and has no secret. */
@@ -58,7 +63,7 @@ export class IdentityProvider {
   readonly name: string
   readonly #settings: ProviderSettings
   readonly #clock: Clock
-  #discovered: { readonly configuration: Promise<OpenIdClient.Configuration>; readonly at: number } | undefined
+  #discovered: { readonly configuration: Promise<OpenIdClient.Configuration>; until: number } | undefined
 
   constructor(settings: ProviderSettings, clock: Clock) {
     this.name = settings.name
@@ -105,25 +110,29 @@ export class IdentityProvider {
       }),
     )
     const claims = tokens.claims()!
-    if (isProof) this.#requireRecent(claims.auth_time)
-    const { email, email_verified } = claims
-    const isVerified = email_verified === true || email_verified === 'true'
-    return { issuer: claims.iss, subject: claims.sub, email: isVerified ? emailAddress.safeParse(email).data : undefined }
+    const { iss: issuer, sub: subject } = claims
+    if (subject.length > SUBJECT) throw new RefusedAnswer('the subject is too long')
+    const provedAt = this.#recentTime(claims.auth_time)
+    if (isProof && provedAt === undefined)
+      throw new RefusedAnswer('the authentication is not recent, or the provider does not say when it was')
+    return { issuer, subject, email: verifiedEmail(claims), provedAt }
   }
 
-  #requireRecent(authTime: number | undefined): void {
-    if (authTime === undefined) throw new RefusedAnswer('the ID token has no auth_time')
+  #recentTime(authTime: unknown): number | undefined {
+    if (typeof authTime !== 'number') return undefined
     const age = this.#clock() - authTime * 1000
-    if (age >= RECENT || age < -TOLERANCE * 1000) throw new RefusedAnswer('the authentication is not recent')
+    return age < RECENT && age >= -TOLERANCE * 1000 ? Math.min(authTime * 1000, this.#clock()) : undefined
   }
 
   /** Reads what the provider says of itself, once for all who come at the same time. */
   #discover(): Promise<OpenIdClient.Configuration> {
-    const present = this.#discovered
-    if (present !== undefined && this.#clock() - present.at < DISCOVERY_AGE) return present.configuration
+    const now = this.#clock()
+    if (this.#discovered !== undefined && now < this.#discovered.until) return this.#discovered.configuration
     const configuration = this.#read()
-    this.#discovered = { configuration, at: this.#clock() }
-    configuration.catch(() => (this.#discovered = present))
+    const discovered = { configuration, until: now + DISCOVERY_AGE }
+    this.#discovered = discovered
+    // Who comes right after a failure does not wait for another one.
+    configuration.catch(() => (discovered.until = this.#clock() + RETRY))
     return configuration
   }
 
@@ -157,6 +166,16 @@ export class IdentityProvider {
   }
 }
 
+/** Microsoft's issuers say it with a claim of their own. */
+const MICROSOFT = 'https://login.microsoftonline.com/'
+
+/** Addresses are compared with those that people have typed: what is folded into ASCII would be somebody else's. */
+function verifiedEmail({ iss, email, email_verified, xms_edov }: Readonly<Record<string, unknown>>): string | undefined {
+  const isTrue = (claim: unknown) => claim === true || claim === 'true' || claim === 1 || claim === '1'
+  const isVerified = isTrue(email_verified) || (String(iss).startsWith(MICROSOFT) && isTrue(xms_edov))
+  return isVerified && typeof email === 'string' && /^[\x21-\x7e]+$/.test(email) ? emailAddress.safeParse(email).data : undefined
+}
+
 /** The codes of the library that are no fault of the answer. */
 const UNREACHABLE: ReadonlySet<unknown> = new Set([
   'OAUTH_TIMEOUT',
@@ -172,6 +191,6 @@ function toFailure(error: unknown): Error {
   if (error instanceof RefusedAnswer) return error
   const { code, error: reason, message, cause } = error as Error & { readonly code?: string; readonly error?: string }
   const isReached = code !== undefined && !UNREACHABLE.has(code)
-  if (isReached) return new RefusedAnswer(message, typeof reason === 'string' ? reason : undefined)
+  if (isReached) return new RefusedAnswer(message, typeof reason === 'string' && /^[a-z_]{1,40}$/.test(reason) ? reason : undefined)
   return new UnreachableProvider(cause instanceof Error ? `${message}: ${cause.message}` : message)
 }

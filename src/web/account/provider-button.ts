@@ -5,9 +5,12 @@ import { html } from '../html.ts'
 /** Where a sign-in at the provider begins. */
 export const PROVIDER_PATH = '/sign-in/oidc'
 
-/** The button of the provider. It is a link: browsers forbid a form to be redirected to another site. */
-export function providerButton({ name }: Pick<IdentityProvider, 'name'>): VNode {
-  return html`<p class="actions"><a class="button primary" href=${PROVIDER_PATH}>Sign in with ${name}</a></p>`
+/**
+ * The button of the provider. It is a link: browsers forbid a form to be redirected to another site.
+ * @param usesLink whether the sign-up link of this browser is used, whose person the page names
+ */
+export function providerButton({ name }: Pick<IdentityProvider, 'name'>, usesLink = false): VNode {
+  return html`<p class="actions"><a class="button primary" href=${PROVIDER_PATH + (usesLink ? '?link' : '')}>Sign in with ${name}</a></p>`
 }
 
 /** The same for a person who is signed in, and has to say again who they are. @param back the page to which they come back */

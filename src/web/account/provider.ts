@@ -1,7 +1,7 @@
 import { createChallenge, takeChallenge } from '../../auth/accounts/challenges.ts'
 import { enter, type Entry } from '../../auth/accounts/entry.ts'
-import { renewSession } from '../../auth/accounts/sessions.ts'
-import { findPerson, type Found, type Unknown } from '../../auth/provider/identities.ts'
+import { endSessions, renewSession } from '../../auth/accounts/sessions.ts'
+import { bind, boundUser, findPerson, type Found, type Nobody } from '../../auth/provider/identities.ts'
 import {
   RefusedAnswer,
   UnreachableProvider,
@@ -13,6 +13,7 @@ import { newSecret, sha256Hex } from '../../auth/secrets.ts'
 import { networkOf } from '../../http/client-address.ts'
 import { durations } from '../../model/durations.ts'
 import type { Challenge } from '../../model/second-factor.ts'
+import { timestamp } from '../../model/time.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { cookieOf, setCookie } from '../cookies.ts'
@@ -32,14 +33,16 @@ const SECRET = /^[\w-]{43}$/
 export const providerPage: Page = {
   path: PROVIDER_PATH,
   anonymous: true,
+  getChanges: true,
   get: (context) => begin(context, 'provider_sign_in', null),
 }
 
 /** The same for a person who is signed in, and has to authenticate again (api: Contract 4, number 13). */
 export const providerProofPage: Page = {
   path: `${PROVIDER_PATH}/proof`,
+  getChanges: true,
   get(context) {
-    const back = validAddress(context.query.get('back') ?? '')
+    const back = isForeign(context) ? undefined : validAddress(context.query.get('back') ?? '')
     if (back !== undefined) setCookie(context, 'return', back, COOKIE_AGE)
     return begin(context, 'provider_proof', context.session.user_id)
   },
@@ -49,6 +52,7 @@ export const providerProofPage: Page = {
 export const providerCallbackPage: Page = {
   path: CALLBACK,
   anonymous: true,
+  getChanges: true,
   async get(context) {
     const { web, query } = context
     if (web.provider === undefined) return notFoundPage()
@@ -59,17 +63,16 @@ export const providerCallbackPage: Page = {
     const isProof = challenge.purpose === 'provider_proof'
     const claims = await finish(context, web.provider, secretsOf(browser!, state), isProof)
     if ('title' in claims) return claims
-    return isProof ? prove(context, claims, challenge) : signIn(context, claims)
+    return isProof ? prove(context, claims, challenge) : signIn(context, claims, challenge)
   },
 }
 
 async function begin(context: PageContext, purpose: Challenge['purpose'], userId: string | null): Promise<PageResponse> {
-  const { web, request, origin, address } = context
+  const { web, query, origin, address } = context
   const { provider } = web
   if (provider === undefined) return notFoundPage()
-  // Another site must not begin what this browser then completes.
-  if (request.headers.get('sec-fetch-site') === 'cross-site') return { redirect: '/settings/sign-in' }
-  const wait = web.providerSignIns.take(networkOf(address))
+  if (isForeign(context)) return { redirect: '/settings/sign-in' }
+  const wait = web.providerSignIns.take(userId ?? networkOf(address))
   if (wait > 0) {
     const { status, error, headers } = tooManyAttempts(wait)
     return errorPage(status!, 'Too many attempts', error, headers)
@@ -77,13 +80,20 @@ async function begin(context: PageContext, purpose: Challenge['purpose'], userId
   const present = cookieOf(context, 'provider')
   const browser = present !== undefined && SECRET.test(present) ? present : newSecret(web.random)
   setCookie(context, 'provider', browser, COOKIE_AGE)
-  const members = { purpose, user_id: userId, credential: null, formToken: browser }
+  // Only who has come from the page of a sign-up link, which says whose it is, uses the link.
+  const code = query.has('link') ? cookieOf(context, 'sign_up') : undefined
+  const members = { purpose, user_id: userId, credential: code === undefined ? null : sha256Hex(code), formToken: browser }
   const state = await transact(web.store, GLOBAL, web.random, (tx) => createChallenge(tx, members, web))
   try {
     return { redirect: await provider.begin(secretsOf(browser, state), origin + CALLBACK, purpose === 'provider_proof'), audit: false }
   } catch (error) {
     return unreachable(context, error)
   }
+}
+
+/** Another site must not begin what this browser then completes, nor choose where it returns to. */
+function isForeign({ request }: PageContext): boolean {
+  return request.headers.get('sec-fetch-site') === 'cross-site'
 }
 
 /** What only this browser and this attempt have. Nothing but the state leaves the service, or is stored. */
@@ -112,43 +122,59 @@ async function finish(
   } catch (error) {
     if (!(error instanceof RefusedAnswer)) return unreachable(context, error)
     const { code } = error
-    return refuse(context, error.message, code === 'access_denied' ? CANCELLED : NOT_ACCEPTED)
+    return refuse(
+      context,
+      code === undefined ? error.message : `${error.message}: ${code}`,
+      code === 'access_denied' ? CANCELLED : NOT_ACCEPTED,
+    )
   }
 }
 
-async function signIn(context: PageContext, claims: Claims): Promise<PageResponse> {
-  const { web } = context
-  const code = cookieOf(context, 'sign_up') ?? ''
-  const found = await transact(web.store, GLOBAL, web.random, async (tx): Promise<(Found & { readonly entry: Entry }) | Unknown> => {
+async function signIn(context: PageContext, claims: Claims, { credential }: Challenge): Promise<PageResponse> {
+  const { web, address } = context
+  const link = cookieOf(context, 'sign_up') ?? ''
+  const code = credential === sha256Hex(link) ? link : ''
+  // A provider that has not just asked for the person's password has proved nothing for tokens with kanban:admin.
+  const proved_at = timestamp(() => claims.provedAt ?? 0)
+  const found = await transact(web.store, GLOBAL, web.random, async (tx): Promise<(Found & { readonly entry: Entry }) | Nobody> => {
     const person = await findPerson(tx, claims, code, web.clock)
-    if (typeof person === 'string') return person
-    return { ...person, entry: await enter(tx, person.account, visitOf(context), web, 'provider') }
+    if ('reason' in person) return person
+    // Sessions that began with a password are of whoever has chosen the address of the account.
+    if (person.isNew) await endSessions(tx, person.account.user_id)
+    return { ...person, entry: await enter(tx, person.account, visitOf(context), web, { way: 'provider', proved_at }) }
   })
-  if (typeof found === 'string') return refuse(context, found, NOBODY)
+  if ('reason' in found) return refuse(context, found.reason, NOBODY, found.userId)
   const { entry, isNew } = found
   const { userId } = entry
+  web.providerSignIns.refund(networkOf(address))
   if (code !== '') setCookie(context, 'sign_up', '', 0)
   const audit: PageAudit[] = [{ operation: 'web.sign_in.provider', userId }]
   if (isNew) audit.unshift({ operation: 'web.account.bind_identity', userId })
   return { ...passPassword(context, entry), audit }
 }
 
-/** The person who is signed in has authenticated again. Somebody else who has signed in at the provider proves nothing. */
+/**
+ * The person who is signed in has authenticated again. Somebody else who has signed in at the provider proves nothing. A person who has no identity
+ * yet is bound by it, if the address is theirs.
+ */
 async function prove(context: PageContext, claims: Claims, { user_id }: Challenge): Promise<PageResponse> {
   const { web, session } = context
   const proved = await transact(web.store, GLOBAL, web.random, async (tx) => {
-    const person = await findPerson(tx, claims, '', web.clock)
     const stored = session && (await tx.get(keys.session(session.hash)))
-    if (typeof person === 'string' || stored === undefined || stored.user_id !== user_id || person.account.user_id !== user_id)
-      return undefined
-    return renewSession(tx, { ...stored, way: 'provider' }, web)
+    if (stored === undefined || stored.user_id !== user_id) return undefined
+    const bound = await boundUser(tx, claims)
+    const isNew =
+      bound === undefined && claims.email === (await tx.get(keys.account(user_id)))?.email && (await bind(tx, claims, user_id, web.clock))
+    if (bound !== user_id && !isNew) return undefined
+    return { ...(await renewSession(tx, { ...stored, way: 'provider' }, web, claims.provedAt)), isNew }
   })
-  if (proved === undefined) return refuse(context, 'another_person', OTHER)
+  if (proved === undefined) return refuse(context, 'another_person', OTHER, user_id ?? undefined)
+  web.providerSignIns.refund(user_id!)
   setCookie(context, 'session', proved.secret)
   web.log.info({ event: 'web.reauthenticated', user_id, request_id: context.requestId, provider: true }, 're-authenticated')
   const redirect = returnPath(context) ?? '/settings/account'
   forgetReturn(context)
-  return { redirect, audit: false }
+  return { redirect, audit: proved.isNew ? { operation: 'web.account.bind_identity', userId: user_id! } : false }
 }
 
 /** What a person is told who does not get in: the title, and what to do. Nothing of it says who exists. */
@@ -164,13 +190,16 @@ const NOBODY: Told = [
 ]
 
 /** @param reason for the log */
-function refuse({ web, requestId, address }: PageContext, reason: string, [status, title, advice]: Told): PageView {
-  web.log.warn({ event: 'web.provider_refused', reason, request_id: requestId, address }, 'sign-in by the provider refused')
+function refuse({ web, requestId, address }: PageContext, reason: string, [status, title, advice]: Told, userId?: string): PageView {
+  web.log.warn(
+    { event: 'web.provider_refused', reason, user_id: userId, request_id: requestId, address },
+    'sign-in by the provider refused',
+  )
   const body = html`<h1>${title}</h1>
     <p>${advice}</p>
     <p class="actions"><a class="button" href="/settings/sign-in">Sign in</a></p>
     <p class="hint">Request ${requestId}</p>`
-  return { title, status, body, audit: { operation: 'web.sign_in.provider' } }
+  return { title, status, body, audit: userId === undefined ? false : { operation: 'web.sign_in.provider', userId } }
 }
 
 /** @throws what is no failure of the provider */

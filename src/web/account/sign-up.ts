@@ -95,7 +95,7 @@ function renderSignUp(context: PageContext, name: string, email: string, refusal
       title: 'Sign up',
       body: html`<h1>Sign up</h1>
         <p>Welcome, ${name}.</p>
-        ${providerButton(provider!)}`,
+        ${providerButton(provider!, true)}`,
     }
   return formPage(
     context,
@@ -108,7 +108,7 @@ function renderSignUp(context: PageContext, name: string, email: string, refusal
         ${
           provider !== undefined &&
           html`<p>Or choose no password:</p>
-            ${providerButton(provider)}`
+            ${providerButton(provider, true)}`
         }`,
       token: anonymousFormToken(context),
       fields: html`${field({ name: 'email', label: 'E-mail address', hint: 'Used only to sign in. The API never shows it.', type: 'email', autocomplete: 'username', required: true, maxlength: limits.email, value: email }, refusal)}
