@@ -85,7 +85,7 @@ export const session = z.strictObject({
   email: z.string(),
   begun_at: at,
   seen_at: at,
-  /** when the password was last entered */
+  /** when the person has proved last who they are */
   proved_at: at,
   /** the CSRF token in every form of this session */
   form_token: z.string().regex(/^[\w-]{43}$/, 'must be a secret in base64url'),
