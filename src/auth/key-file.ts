@@ -15,7 +15,12 @@ const OTHERS = 0o007
  */
 export function readKeyFile(path: string): SecretKeys | undefined {
   const text = readSecretFile(path)
-  return text === undefined ? undefined : SecretKeys.parse(text)
+  if (text === undefined) return undefined
+  try {
+    return SecretKeys.parse(text)
+  } catch (error) {
+    throw new SecretKeyError(`${path}: ${(error as Error).message}`)
+  }
 }
 
 /**

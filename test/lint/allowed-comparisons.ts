@@ -177,7 +177,7 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'names.get(userId)': DISPLAY_NAME,
   },
   'src/web/account/provider.ts': {
-    'person.account.user_id !== user_id': PROOF,
+    'bound !== user_id': PROOF,
     'stored.user_id !== user_id': PROOF,
   },
   'src/web/boards/reader.ts': {
