@@ -62,14 +62,16 @@ const times = operations.flatMap((row) =>
 const flagOf = (name: string) => `--${name.replaceAll('_', '-')}`
 /** What a value is in the option of its member. */
 const textOf = (name: string, value: unknown) =>
-  name.endsWith('_ids') ? String(value) : typeof value === 'string' ? value : JSON.stringify(value)
+  name.endsWith('_ids') || name === 'kinds' ? String(value) : typeof value === 'string' ? value : JSON.stringify(value)
 
 test.each(operations.map((row) => [row.id, row] as const))('%s has the options of its path and its body', async (id, row) => {
   const params = Object.fromEntries(namesInPath(row.path).map((name, i) => [name, `id_${i}`]))
   const body = row.example.body as Record<string, unknown> | undefined
-  const options = Object.entries({ ...params, ...body }).flatMap(([name, value]) =>
-    value === null ? flagOf(name).replace('--', '--no-') : [flagOf(name), textOf(name, value)],
-  )
+  const options = Object.entries({ ...params, ...body }).flatMap(([name, value]) => {
+    // `--url` is that of the service.
+    const flag = flagOf(name === 'url' ? 'webhook_url' : name)
+    return value === null ? flag.replace('--', '--no-') : [flag, textOf(name, value)]
+  })
   const { code, stderr } = await host.run(['api', id, ...options])
   expect([code, stderr]).toEqual([0, ''])
   const { method, url, body: sentBody } = sent.pop()!

@@ -24,6 +24,7 @@ test('the package contains what runs, its documents and the examples of a deploy
     'fixtures/common-passwords.txt',
     ...filesBelow('fixtures/deployment'),
     'fixtures/openapi-examples.json',
+    ...filesBelow('fixtures/webhook-receivers'),
     'fixtures/world.yaml',
     'package.json',
     'policies/README.md',
