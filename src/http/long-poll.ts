@@ -2,6 +2,7 @@ import type { ServerRequest } from 'srvx'
 import type { AwaitedEntry } from '../resources/result.ts'
 import type { Index } from '../store/indexes.ts'
 import type { Store } from '../store/port.ts'
+import { Watch } from '../store/watch.ts'
 import { clientSignal } from './answered.ts'
 import type { Services } from './services.ts'
 
@@ -10,45 +11,26 @@ const RECHECK = 1000
 
 /** Waits for commits that append to an index. */
 export class Waiter {
-  readonly #signal: AbortSignal
-  readonly #unwatch: () => void
-  #hinted = false
-  #wake: (() => void) | undefined
+  readonly #watch: Watch
 
   /** @param signal ends the waiting */
   constructor(store: Store, partition: string, { name }: Index<unknown>, signal: AbortSignal) {
-    this.#signal = signal
-    this.#unwatch = store.watch(partition, name, () => this.#hint())
-    signal.addEventListener('abort', this.#abort)
+    this.#watch = new Watch(signal)
+    this.#watch.begin(store, partition, name)
   }
 
   get isAborted(): boolean {
-    return this.#signal.aborted
+    return this.#watch.isAborted
   }
 
   /** Waits for a hint since the last wait, but not for long: something may be there without one. */
-  async wait(milliseconds = RECHECK): Promise<void> {
-    if (!this.#hinted && !this.#signal.aborted) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, Math.min(milliseconds, RECHECK))
-        this.#wake = () => (clearTimeout(timer), resolve())
-      })
-      this.#wake = undefined
-    }
-    this.#hinted = false
+  wait(milliseconds = RECHECK): Promise<void> {
+    return this.#watch.wait(Math.min(milliseconds, RECHECK))
   }
 
   end(): void {
-    this.#unwatch()
-    this.#signal.removeEventListener('abort', this.#abort)
+    this.#watch.end()
   }
-
-  #hint(): void {
-    this.#hinted = true
-    this.#wake?.()
-  }
-
-  readonly #abort = (): void => this.#wake?.()
 }
 
 /** A request that waits until there is something, its time is over, its client has left, or the service stops. */

@@ -8,6 +8,7 @@ import type { Delivery, WebhookRecord } from '../model/webhook.ts'
 import { TESTED } from '../resources/webhooks/abilities.ts'
 import { keys } from '../store/keys.ts'
 import { Semaphore } from '../store/semaphore.ts'
+import { messageOf } from './feed.ts'
 import { send as sendTo, type Answer } from './send.ts'
 import { sign } from './signature.ts'
 import type { Targets } from './targets.ts'
@@ -125,16 +126,14 @@ export class Attempts {
    */
   async sendTest(webhook: WebhookRecord): Promise<Attempt | undefined> {
     const { services, random } = this.#deps
-    const { board_id, id: webhook_id } = webhook
-    if (this.#tests.has(webhook_id)) throw conflict(TESTED)
-    this.#tests.add(webhook_id)
+    if (this.#tests.has(webhook.id)) throw conflict(TESTED)
+    this.#tests.add(webhook.id)
     try {
       const id = `msg_${newId('webhook', random).slice(4)}`
-      const data = { webhook_id, board_id, after: null, next: null, entries: [] }
-      const body = JSON.stringify({ type: 'board.changed', timestamp: timestamp(services().clock), data })
+      const body = messageOf(webhook, timestamp(services().clock), { after: null, next: null, entries: [] })
       return await this.send(webhook, { body, id, entries: 0 }, services().stopping ?? NEVER)
     } finally {
-      this.#tests.delete(webhook_id)
+      this.#tests.delete(webhook.id)
     }
   }
 

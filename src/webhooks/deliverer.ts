@@ -3,10 +3,10 @@ import type { Sink } from '../http/decision-record.ts'
 import { indexes, lastWord } from '../store/indexes.ts'
 import { GLOBAL } from '../store/keys.ts'
 import { listAll, transact } from '../store/transact.ts'
+import { Watch } from '../store/watch.ts'
 import { Attempts, type DeliveryCounts, type DeliveryDeps } from './attempts.ts'
 import { Follower } from './follower.ts'
 import { Lease } from './lease.ts'
-import { Watch } from './watch.ts'
 
 /** How often a process asks for the lease, and looks for webhooks, in milliseconds. */
 const PERIOD = 2_000
@@ -23,8 +23,8 @@ interface Running {
 
 /** Tells the deliverer of a request that has changed a webhook. Before the commit it would be too early. */
 export function webhookObserver(deliverer: Pick<Deliverer, 'lookAgain'>): Sink {
-  return ({ operation, status }) => {
-    if (operation !== undefined && CHANGING.has(operation) && status < 300) deliverer.lookAgain()
+  return ({ operation, status, created, resource }) => {
+    if (operation !== undefined && CHANGING.has(operation) && status < 300) deliverer.lookAgain(created ?? resource)
   }
 }
 
@@ -53,10 +53,10 @@ export class Deliverer {
     if (!this.#isOff) this.#loop = this.#run()
   }
 
-  /** Looks for webhooks now, and whether they have changed. */
-  lookAgain(): void {
+  /** Looks for webhooks now, and whether one of them has changed. */
+  lookAgain(webhookId?: string): void {
     this.#watch.hint()
-    for (const { follower } of this.#running.values()) follower.lookAgain()
+    if (webhookId !== undefined) this.#running.get(webhookId)?.follower.lookAgain()
   }
 
   /** What the metrics show. */

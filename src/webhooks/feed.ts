@@ -79,16 +79,27 @@ export function isWanted({ kind }: Change, kinds: Webhook['kinds']): boolean {
   return kinds === null || kinds.includes(kind)
 }
 
+/** What a delivery says of the feed. */
+interface Contents {
+  /** null in a test */
+  readonly after: string | null
+  readonly next: string | null
+  readonly entries: readonly Change[]
+}
+
+/** The JSON of a delivery, whatever its size. */
+export function messageOf({ id, board_id }: Pick<Webhook, 'id' | 'board_id'>, timestamp: string, contents: Contents): string {
+  return JSON.stringify({ type: 'board.changed', timestamp, data: { webhook_id: id, board_id, ...contents } })
+}
+
 /** The body of a delivery. If its objects have grown since it was begun, so that it is too long, it has none: a receiver reads them. */
 export function bodyOf(
-  { id, board_id }: Pick<Webhook, 'id' | 'board_id'>,
+  webhook: Pick<Webhook, 'id' | 'board_id'>,
   { after, next }: { readonly after: string; readonly next: string },
   entries: readonly Change[],
 ): string {
   // It is that of the last change: each attempt has the same.
-  const timestamp = entries.at(-1)!.at
-  const body = (shown: readonly Change[]) =>
-    JSON.stringify({ type: 'board.changed', timestamp, data: { webhook_id: id, board_id, after, next, entries: shown } })
+  const body = (shown: readonly Change[]) => messageOf(webhook, entries.at(-1)!.at, { after, next, entries: shown })
   const whole = body(entries)
   return Buffer.byteLength(whole) > MAX_BODY ? body(entries.map((entry) => ({ ...entry, data: null }))) : whole
 }

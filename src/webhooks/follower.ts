@@ -2,28 +2,24 @@ import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import { timestamp } from '../model/time.ts'
 import { isFollowing, WORKS, type Delivery, type WebhookProgress, type WebhookRecord } from '../model/webhook.ts'
-import { cursorAtEnd, endOfChanges } from '../resources/changes/feed.ts'
+import { readEnd } from '../resources/changes/feed.ts'
 import { addDelivery } from '../resources/webhooks/deliveries.ts'
 import { indexes } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
 import { transact } from '../store/transact.ts'
+import { Watch } from '../store/watch.ts'
 import { deliveryId, isSuccess, type Attempts } from './attempts.ts'
 import { bodyOf, fittingCount, isWanted, readFeed, type FeedPart } from './feed.ts'
 import { delayAfter, MAX_FAILING } from './schedule.ts'
-import { Watch } from './watch.ts'
 
 /** How long a follower waits for a change before it looks again, in milliseconds: a hint can be lost. */
 const IDLE = 30_000
 /** The same while it waits for the next attempt: another process may have changed where it sends, which is no change of the feed. */
 const FAILING = 5_000
 
-/** When a follower goes on. */
-interface Next {
-  /** `delivered`: after a pause, when there is a change; or after a time in milliseconds */
-  readonly until: 'now' | 'change' | 'delivered' | number
-  readonly boardId: string
-}
+/** When a follower goes on. `delivered`: after a pause, when there is a change; or after a time in milliseconds. */
+type Next = 'now' | 'change' | 'delivered' | number
 
 /** What a webhook has come to. */
 type Changes = Partial<Omit<WebhookProgress, 'webhook_id' | 'board_id'>>
@@ -64,26 +60,22 @@ export class Follower {
 
   /** Delivers until the webhook ends, or the signal comes. */
   async run(): Promise<void> {
-    let isWatching = false
     try {
       while (!this.#ends.stop.aborted) {
         // What is sent, and where to, is read when there is a place for a delivery: to wait for one can take long.
         const next = await this.#attempts.inPlace(this.#workspaceId, () => this.#step())
         if (next === 'ended') return
-        // What came before the watch began is found by the next step.
-        if (!isWatching) this.#watch.begin(this.#attempts.services().store, this.#workspaceId, indexes.changes(next.boardId).name)
-        else await this.#wait(next)
-        isWatching = true
+        await this.#wait(next)
       }
     } finally {
       this.#watch.end()
     }
   }
 
-  async #wait({ until }: Next): Promise<void> {
-    if (until === 'now') return
-    if (until === 'change') return this.#watch.wait(IDLE)
-    if (until !== 'delivered') return this.#watch.wait(Math.min(until, FAILING), false)
+  async #wait(next: Next): Promise<void> {
+    if (next === 'now') return
+    if (next === 'change') return this.#watch.wait(IDLE)
+    if (next !== 'delivered') return this.#watch.wait(Math.min(next, FAILING), false)
     await this.#watch.wait(this.#attempts.pause, false)
     await this.#watch.wait(IDLE)
   }
@@ -94,36 +86,35 @@ export class Follower {
     const found = await transact(store, this.#workspaceId, random, (tx) => this.#read(tx))
     if (found === undefined) return 'ended'
     const { webhook, progress, isAtEnd } = found
-    const next = (until: Next['until']): Next => ({ until, boardId: webhook.board_id })
+    // What came before the watch began is found by the next step.
+    if (this.#watch.begin(store, this.#workspaceId, indexes.changes(webhook.board_id).name)) return 'now'
     const untilNext = progress.next_at === null ? 0 : Date.parse(progress.next_at) - clock()
     if (untilNext > 0) {
       this.waitingSince ??= progress.failing_since ?? undefined
-      return next(untilNext)
+      return untilNext
     }
     if (isAtEnd) {
       this.waitingSince = undefined
-      return next('change')
+      return 'change'
     }
-    if (this.#ends.stop.aborted) return next('now')
+    if (this.#ends.stop.aborted) return 'now'
     const limit = progress.begun ?? limits.pageSize.max
     const part = await readFeed(services(), this.#workspaceId, webhook, progress, limit)
-    if (part instanceof ApiError) return (await this.#refused(webhook, progress, part)) ? 'ended' : next('change')
+    if (part instanceof ApiError) return (await this.#refused(webhook, progress, part)) ? 'ended' : 'change'
     this.waitingSince = part.entries.find((entry) => isWanted(entry, webhook.kinds))?.at
-    if (part.entries.length === 0) return next('change')
-    return next(await this.#handle(webhook, progress, part, limit))
+    if (part.entries.length === 0) return 'change'
+    return this.#handle(webhook, progress, part, limit)
   }
 
   /** @returns undefined if it has ended. Where it is at the end of the feed, nothing has to be decided. */
   async #read(tx: Transaction) {
     const [webhook, progress] = await tx.read([keys.webhook(this.#id), keys.webhookProgress(this.#id)])
     if (webhook === undefined || progress === undefined || !isFollowing(progress)) return undefined
-    const { index, options } = endOfChanges(webhook.board_id)
-    const { entries } = await tx.range(index, options)
-    return { webhook, progress, isAtEnd: cursorAtEnd(tx, webhook.board_id, entries) === progress.cursor }
+    return { webhook, progress, isAtEnd: (await readEnd(tx, webhook.board_id)) === progress.cursor }
   }
 
   /** @param limit of how many changes the part may have */
-  async #handle(webhook: WebhookRecord, progress: WebhookProgress, part: FeedPart, limit: number): Promise<Next['until']> {
+  async #handle(webhook: WebhookRecord, progress: WebhookProgress, part: FeedPart, limit: number): Promise<Next> {
     const read = part.entries.length
     if (!part.entries.some((entry) => isWanted(entry, webhook.kinds))) {
       await this.#save(webhook, progress, { cursor: part.next, begun: null })

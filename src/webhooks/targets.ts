@@ -1,12 +1,11 @@
 import { isIP } from 'node:net'
+import { limits } from '../model/limits.ts'
 import { isPublicAddress, Networks } from './addresses.ts'
 import { lookUp, type Lookup } from './lookup.ts'
 import { limitTime, systemTimers, type EndOfWaiting, type Timers } from './time-limit.ts'
 
 // Where webhooks may be delivered to: api: Contract 4, number 11.
 
-/** The longest URL of a webhook, in characters, as it is given and as it is sent. */
-const MAX_LENGTH = 2000
 /** Milliseconds until the lookup of a name is given up. */
 const LOOKUP_LIMIT = 5000
 
@@ -183,7 +182,7 @@ function mayBePublic(name: string): boolean {
 }
 
 function partsOf(url: string): Parts | Refusal {
-  if (url.length > MAX_LENGTH) return 'has more than 2,000 characters'
+  if (url.length > limits.webhookUrl) return 'has more than 2,000 characters'
   // A URL parser drops line breaks, reads \ as / and adds what is missing: a person would read another host.
   if (/[\s\\\p{Cc}]/u.test(url) || !/^[a-z][a-z0-9+.-]*:/i.test(url)) return 'is not a URL like https://ci.example.com/hook'
   if (!/^https?:/i.test(url)) return 'does not begin with https://'
@@ -191,7 +190,7 @@ function partsOf(url: string): Parts | Refusal {
   if (parsed === undefined) return 'is not a URL like https://ci.example.com/hook'
   if (/^https?:\/\/[^/?#]*@/i.test(url)) return 'contains a user name or a password'
   const { protocol, hostname, port, href } = parsed
-  if (href.length > MAX_LENGTH) return 'has more than 2,000 characters'
+  if (href.length > limits.webhookUrl) return 'has more than 2,000 characters'
   const host = plainHost(hostname)
   if (isIP(host) === 0 && !NAME.test(host)) return 'is not a URL like https://ci.example.com/hook'
   return { protocol, host, port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port) }

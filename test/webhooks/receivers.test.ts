@@ -98,7 +98,7 @@ describe('a webhook', () => {
     const webhook = await begin({ error: 'connection refused' })
     const { failing_since } = await webhook.until({ failures: 1, reason: 'connection refused' })
     setup.service.now = Date.parse(failing_since!) + 3 * DAY - 1
-    setup.service.app.deliverer.lookAgain()
+    setup.service.app.deliverer.lookAgain(webhook.id)
     await webhook.until({ state: 'failing', failures: 2 })
     await webhook.due()
     await webhook.until({ state: 'disabled', failing_since, reason: 'It has failed for three days. connection refused' })
@@ -112,7 +112,7 @@ describe('a webhook', () => {
     await rename()
     setup.service.now += DAY
     await collectGarbage({ ...setup.service.adminDeps, changes: { age: 7 * DAY, count: 1 } }, setup.workspaceId)
-    setup.service.app.deliverer.lookAgain()
+    setup.service.app.deliverer.lookAgain(webhook.id)
     await webhook.until({ state: 'disabled', reason: 'The feed does not keep the changes after its cursor any more.' })
     await announced(webhook)
     await webhook.patch({ enabled: true, after: 'now' })
@@ -155,7 +155,7 @@ describe('a webhook', () => {
     await slow.patch({ enabled: true })
     for (let i = 1; i <= 3; i++) {
       await rename()
-      setup.service.app.deliverer.lookAgain()
+      setup.service.app.deliverer.lookAgain(slow.id)
       await other.delivered(i)
     }
     expect(slow.receiver.received).toHaveLength(1)

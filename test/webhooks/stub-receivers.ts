@@ -183,6 +183,6 @@ export class Subscription {
   async due(): Promise<void> {
     const { next_at } = await this.progress()
     this.service.now = Date.parse(next_at!)
-    this.service.app.deliverer.lookAgain()
+    this.service.app.deliverer.lookAgain(this.id)
   }
 }

@@ -10,7 +10,7 @@ import { peopleOfBoard, peopleReads } from '../board-members/people.ts'
 import { firstPageReads, listCards } from '../cards/queries.ts'
 import { withClaims } from '../claims/present.ts'
 import { withWork } from '../claims/work.ts'
-import { cursorAtEnd, endOfChanges } from '../changes/feed.ts'
+import { endOfChanges, readEnd } from '../changes/feed.ts'
 import { countAll } from '../counts.ts'
 import type { OperationRequest } from '../operation.ts'
 import { boardCountIndexes } from './queries.ts'
@@ -32,8 +32,7 @@ export async function readParts(request: Request, board: Board, include: Readonl
   const { tx } = request
   await prefetchParts(tx, board, include)
   // The first read: a change that came after it is in the feed, whether or not the parts have it.
-  const { index, options } = endOfChanges(board.id)
-  const changes_cursor = cursorAtEnd(tx, board.id, (await tx.range(index, options)).entries)
+  const changes_cursor = await readEnd(tx, board.id)
   const columns = include.has('columns') ? await tx.all(indexes.columns(board.id)) : undefined
   const labels = include.has('labels') ? await tx.all(indexes.labels(board.id)) : undefined
   const cards = include.has('cards') ? await firstCards(request, board.id, include) : undefined

@@ -37,8 +37,10 @@ export function endOfChanges(boardId: string) {
   return { index: indexes.changes(boardId), options: { limit: 1, reverse: true, weak: true } } as const
 }
 
-/** The cursor of the feed's present end. @param entries what {@link endOfChanges} has read */
-export function cursorAtEnd(tx: Transaction, boardId: string, entries: readonly string[]): string {
+/** Reads the cursor of the feed's present end. */
+export async function readEnd(tx: Transaction, boardId: string): Promise<string> {
+  const { index, options } = endOfChanges(boardId)
+  const { entries } = await tx.range(index, options)
   const [entry] = entries
   const revision = entry === undefined ? NO_REVISION : tx.revisionOf(keys.change(boardId, entry))!
   return encodeCursor(CHANGES, positionOf(entry ?? START, revision))

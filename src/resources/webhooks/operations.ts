@@ -20,7 +20,7 @@ import { newId } from '../../model/ids.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
-import { CHANGES, cursorAtEnd, endOfChanges, readChanges, type FeedBoard } from '../changes/feed.ts'
+import { CHANGES, readChanges, readEnd, type FeedBoard } from '../changes/feed.ts'
 import { atLeastOne, deleted, isDryRun, operation, type OperationRequest } from '../operation.ts'
 import { parentBoard, webhookTarget } from '../targets.ts'
 import { deletedResult } from '../writes.ts'
@@ -60,12 +60,9 @@ const webhookWithSecret = documented(webhook.extend({ secret }), {
  * @throws {ApiError} `cursor_expired`
  */
 async function placeOf(request: FeedRequest, board: FeedBoard, after: string): Promise<string> {
-  if (after !== NOW) {
-    await readChanges(request, board, after, 1)
-    return encodeCursor(CHANGES, after)
-  }
-  const { index, options } = endOfChanges(board.id)
-  return cursorAtEnd(request.tx, board.id, (await request.tx.range(index, options)).entries)
+  if (after === NOW) return readEnd(request.tx, board.id)
+  await readChanges(request, board, after, 1)
+  return encodeCursor(CHANGES, after)
 }
 type FeedRequest = Pick<OperationRequest, 'tx' | 'clock'>
 

@@ -1,4 +1,4 @@
-import type { Store } from '../store/port.ts'
+import type { Store } from './port.ts'
 
 /** Waits for hints: of commits to an index from one moment on, and others. One that comes while nobody waits is not missed. */
 export class Watch {
@@ -14,12 +14,18 @@ export class Watch {
     signal.addEventListener('abort', this.#abort)
   }
 
-  /** From now on, commits to an index are hints. */
-  begin(store: Store, partition: string, index: string): void {
+  get isAborted(): boolean {
+    return this.#signal.aborted
+  }
+
+  /** From now on, commits to an index are hints. @returns whether they were none before */
+  begin(store: Store, partition: string, index: string): boolean {
+    if (this.#unwatch !== undefined) return false
     this.#unwatch = store.watch(partition, index, () => {
       this.#hasCommits = true
       this.#wake?.()
     })
+    return true
   }
 
   /**
@@ -27,7 +33,7 @@ export class Watch {
    * @param forCommits false: those of commits are kept for the next wait
    */
   async wait(milliseconds: number, forCommits = true): Promise<void> {
-    const isOver = () => this.#signal.aborted || this.#isHinted || (forCommits && this.#hasCommits)
+    const isOver = () => this.isAborted || this.#isHinted || (forCommits && this.#hasCommits)
     if (!isOver())
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, milliseconds)
