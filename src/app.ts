@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import memoryDriver from 'unstorage/drivers/memory'
 import { createPasswords, type Passwords } from './auth/accounts/passwords.ts'
+import type { IdentityProvider } from './auth/provider/identity-provider.ts'
 import { sealIn, SecretKeys } from './auth/secret-keys.ts'
 import type { AuditRecorder } from './audit/recorder.ts'
 import type { DecisionLog } from './decision-log/log.ts'
@@ -73,6 +74,10 @@ export interface AppOptions {
   readonly passwords?: Passwords
   /** what secrets are sealed with; default: a key that ends with the app */
   readonly secretKeys?: SecretKeys | undefined
+  /** with which people sign in; default: none */
+  readonly provider?: IdentityProvider | undefined
+  /** whether people have passwords, passkeys and codes; default: true */
+  readonly hasPasswords?: boolean
   /** sends notices to people; default: no mail is sent */
   readonly mail?: SendMail | undefined
   /** where webhooks may send to; default: public addresses, with https */
@@ -193,6 +198,8 @@ export function createApp(options: AppOptions): App {
     log,
     passwords,
     secretKeys,
+    provider: options.provider,
+    hasPasswords: options.hasPasswords !== false,
     mail,
     counters,
     origin,

@@ -26,8 +26,25 @@ export function readConfig(flags: Flags, env: Env): Config {
     throw new ConfigError('decision-log: stdout belongs to one process; name a file, and each worker writes its own')
   if ((config.smtp === undefined) !== (config.mailFrom === undefined))
     throw new ConfigError('LANEKEEPER_SMTP: mail needs a server and a sender; set LANEKEEPER_MAIL_FROM too, or neither')
+  requireProvider(config)
   // The memory storage starts empty, and no other process can add a user to it.
   return { ...config, demo: config.demo ?? kind === 'memory' }
+}
+
+/** @throws {ConfigError} unless a provider is stated as a whole, or not at all */
+function requireProvider(config: Readonly<z.output<typeof settings>>): void {
+  const { oidcIssuer, oidcClientId, oidcClientSecret, oidcClientSecretFile, origin, passwords } = config
+  const secrets = [oidcClientSecret, oidcClientSecretFile].filter((one) => one !== undefined).length
+  if (oidcIssuer === undefined) {
+    if (oidcClientId !== undefined || secrets > 0) throw new ConfigError('LANEKEEPER_OIDC_CLIENT_ID: set LANEKEEPER_OIDC_ISSUER too')
+    if (!passwords)
+      throw new ConfigError('LANEKEEPER_PASSWORDS: without passwords, people need an identity provider; set LANEKEEPER_OIDC_ISSUER')
+    return
+  }
+  if (oidcClientId === undefined) throw new ConfigError('LANEKEEPER_OIDC_ISSUER: set LANEKEEPER_OIDC_CLIENT_ID too')
+  if (secrets !== 1)
+    throw new ConfigError('LANEKEEPER_OIDC_ISSUER: set either LANEKEEPER_OIDC_CLIENT_SECRET or LANEKEEPER_OIDC_CLIENT_SECRET_FILE')
+  if (origin === undefined) throw new ConfigError('LANEKEEPER_OIDC_ISSUER: the provider sends people back to LANEKEEPER_URL; set it too')
 }
 
 /** What a process needs to use a storage. */

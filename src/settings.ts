@@ -51,6 +51,13 @@ const smtpUrl = z.string().refine((text) => URL.canParse(text) && /^smtps?:$/.te
   error: 'it must be a URL like smtp://mail.example:587 or smtps://name:password@mail.example',
 })
 const mailSender = z.string().regex(/^[^\r\n]{0,100}@[^\s<>]{1,200}>?$/, { error: quoted('an e-mail address') })
+// The message does not repeat the URL, which may contain a password.
+const issuer = z
+  .string()
+  .refine((text) => isIssuer(text), {
+    error: 'it must be a URL like https://login.example/realms/acme, as the provider states it; http is accepted for a loopback address',
+  })
+  .transform((text) => new URL(text))
 const webhookTargets = z.string().transform((text, context) => {
   try {
     return Targets.from(text)
@@ -86,6 +93,13 @@ const workers = z
 function isOrigin(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined
   return url !== undefined && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href
+}
+
+function isIssuer(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname, pathname, search, hash, username, password } = new URL(text)
+  if (`${search}${hash}${username}${password}` !== '' || pathname.includes('/.well-known/')) return false
+  return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname))
 }
 
 function splitHostAndPort(text: string): { host: string; port: string } {
@@ -226,6 +240,35 @@ export const settings = z.object({
   secretKeyFile: z.string().min(1, { error: 'the file name is empty' }).optional().register(sources, {
     env: 'LANEKEEPER_SECRET_KEY_FILE',
     description: 'a file with such keys instead, which only the service may read',
+  }),
+  oidcIssuer: issuer.optional().register(sources, {
+    env: 'LANEKEEPER_OIDC_ISSUER',
+    description: 'the identity provider with which people sign in to the web app (OpenID Connect); needs LANEKEEPER_URL',
+  }),
+  oidcClientId: z.string().min(1, { error: 'it is empty' }).optional().register(sources, {
+    env: 'LANEKEEPER_OIDC_CLIENT_ID',
+    description: 'the id of this service at the identity provider',
+  }),
+  oidcClientSecret: z.string().min(1, { error: 'it is empty' }).optional().register(sources, {
+    env: 'LANEKEEPER_OIDC_CLIENT_SECRET',
+    description: 'the secret of this service at the identity provider',
+  }),
+  oidcClientSecretFile: z.string().min(1, { error: 'the file name is empty' }).optional().register(sources, {
+    env: 'LANEKEEPER_OIDC_CLIENT_SECRET_FILE',
+    description: 'a file with this secret instead, which only the service may read',
+  }),
+  oidcName: z
+    .string()
+    .min(1, { error: 'it is empty' })
+    .max(60, { error: 'it has more than 60 characters' })
+    .default('your identity provider')
+    .register(sources, {
+      env: 'LANEKEEPER_OIDC_NAME',
+      description: 'what people call the identity provider: the button is "Sign in with" it',
+    }),
+  passwords: onOrOff('on').register(sources, {
+    env: 'LANEKEEPER_PASSWORDS',
+    description: 'on or off: whether people have passwords, passkeys and authenticator apps here; off needs an identity provider',
   }),
   webhookTargets: webhookTargets.optional().register(sources, {
     env: 'LANEKEEPER_WEBHOOK_TARGETS',

@@ -82,7 +82,7 @@ export function createSurfaces(options: SurfaceOptions): H3 {
   exactly('/mcp', mcp)
   if (options.hasPolicyPage) exactly('/policies', policies)
   h3.all('/docs/**', docs)
-  for (const path of ['/', '/favicon.svg', '/favicon.ico', '/app/**', '/settings/**']) h3.all(path, page)
+  for (const path of ['/', '/favicon.svg', '/favicon.ico', '/app/**', '/settings/**', '/sign-in/**']) h3.all(path, page)
   h3.all('/**', wrongAddress)
   return h3
 }

@@ -16,7 +16,17 @@ import { restore } from './restore.ts'
 import { requireNoRestore } from './restore-run.ts'
 import { createToken, listTokens, operatorScopes, revokeToken } from './tokens.ts'
 import { transferBoard } from './boards.ts'
-import { addUserWithLink, disableUser, inviteUser, listUsers, requireUser, resetSecondFactor, signOutUser } from './users.ts'
+import {
+  addUserWithLink,
+  disableUser,
+  inviteUser,
+  listUsers,
+  requireUser,
+  resetSecondFactor,
+  showUser,
+  signOutUser,
+  unbindUser,
+} from './users.ts'
 import { createWorkspace, listWorkspaces, requireWorkspace } from './workspaces.ts'
 
 /** An administration command. It runs in this process, or over RPC in the process that holds the storage. */
@@ -84,10 +94,16 @@ const commands: Readonly<Record<string, Command>> = {
     initialize(deps, names, originOf(deps, origin)),
   ),
 
-  'user.add': command({ name: displayName, avatar: avatarUrl.optional(), ...linkOrigin }, (deps, { name, avatar, origin }) =>
-    addUserWithLink(deps, { display_name: name, avatar_url: avatar ?? null }, originOf(deps, origin)),
+  'user.add': command(
+    { name: displayName, avatar: avatarUrl.optional(), email: emailAddress.optional(), ...linkOrigin },
+    (deps, { name, avatar, email, origin }) =>
+      addUserWithLink(deps, { display_name: name, avatar_url: avatar ?? null }, originOf(deps, origin), email),
   ),
-  'user.invite': command({ ...ofUser, ...linkOrigin }, (deps, { user, origin }) => inviteUser(deps, user, originOf(deps, origin))),
+  'user.invite': command({ ...ofUser, email: emailAddress.optional(), ...linkOrigin }, (deps, { user, email, origin }) =>
+    inviteUser(deps, user, originOf(deps, origin), email),
+  ),
+  'user.show': command(ofUser, (deps, { user }) => showUser(deps, user)),
+  'user.unbind': command(ofUser, (deps, { user }) => unbindUser(deps, user)),
   'user.sign-out': command(ofUser, (deps, { user }) => signOutUser(deps, user)),
   'user.reset-second-factor': command(ofUser, (deps, { user }) => resetSecondFactor(deps, user)),
   'user.disable': command(ofUser, (deps, { user }) => disableUser(deps, user)),

@@ -13,6 +13,7 @@ import { at, hash, id } from '../model/fields.ts'
 import { attachmentRecord, fileRecord } from '../model/file.ts'
 import { firstResponse, responseText } from '../model/idempotency.ts'
 import { isId, type IdKind } from '../model/ids.ts'
+import { identity } from '../model/identity.ts'
 import { label } from '../model/label.ts'
 import { order } from '../model/order.ts'
 import { pendingRemovals } from '../model/pending-removal.ts'
@@ -249,6 +250,11 @@ const globalKinds: Kinds = {
     account,
     (value) => keys.account(value.user_id),
     ({ user_id, email }) => [{ key: keys.accountEmail(sha256Hex(email)), members: { user_id } }],
+  ),
+  identity: ofUser(
+    identity,
+    (value) => keys.identity(sha256Hex(`${value.issuer}\n${value.subject}`)),
+    ({ user_id }) => [{ key: keys.account(user_id) }],
   ),
   second_factor: ofUser(
     secondFactor,

@@ -1,7 +1,8 @@
 import { removeNotices } from '../auth/accounts/notices.ts'
-import { removeSecondFactor } from '../auth/accounts/second-factor.ts'
+import { removeSecondFactor, secondFactorOf } from '../auth/accounts/second-factor.ts'
 import { endSessions } from '../auth/accounts/sessions.ts'
 import { invite, removeAccount } from '../auth/accounts/sign-up.ts'
+import { identityOf, unbind } from '../auth/provider/identities.ts'
 import { isId, newId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
 import { displayName, type User } from '../model/workspace.ts'
@@ -39,9 +40,9 @@ export async function addUser({ store, clock, random }: Deps, { display_name, av
  * @param origin the origin that the link starts with
  * @throws {z.ZodError} if the name is invalid
  */
-export async function addUserWithLink(deps: Deps, newUser: NewUser, origin: string): Promise<User & SignUpLink> {
+export async function addUserWithLink(deps: Deps, newUser: NewUser, origin: string, email?: string): Promise<User & SignUpLink> {
   const user = await addUser(deps, newUser)
-  return { ...user, ...(await inviteUser(deps, user.id, origin)) }
+  return { ...user, ...(await inviteUser(deps, user.id, origin, email)) }
 }
 
 /** A one-time link with which a user chooses an e-mail address and a password, or replaces a lost password. */
@@ -102,12 +103,64 @@ export async function disableUser(deps: Deps, userId: string): Promise<{ user_id
     await endSessions(tx, userId)
     await removeAccount(tx, userId)
     await removeSecondFactor(tx, userId)
+    await unbind(tx, userId)
     await removeNotices(tx, userId)
   })
   const workspaces: string[] = []
   for (const { workspace_id } of await listAll(deps, GLOBAL, indexes.workspacesOf(userId)))
     if (await endMembership(deps, workspace_id, userId)) workspaces.push(workspace_id)
   return { user_id: userId, disabled: true, workspaces }
+}
+
+/** How a user signs in. */
+export interface SignInWays {
+  readonly user_id: string
+  readonly display_name: string
+  readonly email: string | null
+  readonly password: boolean
+  readonly authenticator: boolean
+  readonly passkeys: number
+  /** at the identity provider; null: they have not signed in with it */
+  readonly identity: { readonly issuer: string; readonly subject: string; readonly bound_at: string } | null
+  /** until when a sign-up link works (RFC 3339) */
+  readonly invited_until: string | null
+}
+
+/**
+ * Shows how a user signs in.
+ * @throws {AdminError} `not_found`
+ */
+export async function showUser(deps: Deps, userId: string): Promise<SignInWays> {
+  const { display_name } = await requireUser(deps, userId)
+  const { store, clock, random } = deps
+  return transact(store, GLOBAL, random, async (tx) => {
+    const [account, link] = await tx.read([keys.account(userId), keys.signUp(userId)])
+    const { authenticator, passkeys } = await secondFactorOf(tx, userId)
+    const { issuer, subject, bound_at } = (await identityOf(tx, userId)) ?? {}
+    return {
+      user_id: userId,
+      display_name,
+      email: account?.email ?? null,
+      password: account !== undefined && account.password_hash !== null,
+      authenticator: authenticator !== null,
+      passkeys: passkeys.length,
+      identity: issuer === undefined ? null : { issuer, subject: subject!, bound_at: bound_at! },
+      invited_until: link !== undefined && clock() < Date.parse(link.expires_at) ? link.expires_at : null,
+    }
+  })
+}
+
+/**
+ * Unbinds a user from their identity at the provider, and ends their sessions. The next identity with their e-mail address is bound to them.
+ * @throws {AdminError} `not_found`
+ */
+export async function unbindUser(deps: Deps, userId: string): Promise<{ user_id: string; unbound: boolean }> {
+  await requireUser(deps, userId)
+  const unbound = await transact(deps.store, GLOBAL, deps.random, async (tx) => {
+    await endSessions(tx, userId)
+    return unbind(tx, userId)
+  })
+  return { user_id: userId, unbound }
 }
 
 /** Lists the users of all workspaces, oldest first. */

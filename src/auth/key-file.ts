@@ -14,12 +14,27 @@ const OTHERS = 0o007
  * @throws {SecretKeyError} if it cannot be read, or by every user, or has something else than keys
  */
 export function readKeyFile(path: string): SecretKeys | undefined {
+  const text = readSecretFile(path)
+  if (text === undefined) return undefined
+  try {
+    return SecretKeys.parse(text)
+  } catch (error) {
+    throw new SecretKeyError(`${path}: ${(error as Error).message}`)
+  }
+}
+
+/**
+ * Reads a file with a secret.
+ * @returns undefined if there is none
+ * @throws {SecretKeyError} if it cannot be read, or by every user
+ */
+export function readSecretFile(path: string): string | undefined {
   let file: number | undefined
   try {
     file = openSync(path, 'r')
     if ((fstatSync(file).mode & OTHERS) !== 0)
       throw new SecretKeyError(`every user of the machine has access to it; run: chmod 600 ${path}`)
-    return SecretKeys.parse(readFileSync(file, 'utf8'))
+    return readFileSync(file, 'utf8')
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined

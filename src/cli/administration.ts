@@ -24,15 +24,23 @@ const groups: Readonly<Record<string, { readonly description: string; readonly r
     ],
   },
   user: {
-    description: 'add, invite, sign out, disable and list users, and reset their second factor',
+    description: 'add, invite, show, sign out, disable and list users, and reset how they sign in',
     rows: [
       [
         'add <name>',
         'add a user and print a one-time sign-up link for them',
         'origin',
         ['--avatar <url>', 'the https:// URL of a picture'],
+        ['--email <address>', 'the e-mail address that the form suggests, or with which they sign in at the identity provider'],
       ],
-      ['invite <user>', 'print a new sign-up link, for example after a lost password; earlier links become invalid', 'origin'],
+      [
+        'invite <user>',
+        'print a new sign-up link, for example after a lost password; earlier links become invalid',
+        'origin',
+        ['--email <address>', 'the e-mail address that the form suggests, or with which they sign in at the identity provider'],
+      ],
+      ['show <user>', 'show how a user signs in'],
+      ['unbind <user>', 'unbind a user from their identity at the identity provider, and end their sessions'],
       ['sign-out <user>', 'end all web app sessions of a user; their tokens stay valid'],
       [
         'reset-second-factor <user>',

@@ -120,7 +120,7 @@ function describe(
     `Created the workspace ${cell(workspace)} (${workspace_id}) and its owner ${cell(owner)} (${user_id}).`,
     '',
     `1. Start the service, if it does not run yet: ${serve}`,
-    `2. Open this link once, before ${link_expires_at}, and choose a password for ${cell(email)}:`,
+    `2. Open this link once, before ${link_expires_at}, and sign up as ${cell(email)}:`,
     `   ${sign_up_link}`,
     `3. Create a token for your agent at ${new URL('/settings', sign_up_link).href}`,
   ].join('\n')

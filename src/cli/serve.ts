@@ -29,6 +29,7 @@ import { openCounters, openStorage, type StorageHandle } from '../store/open.ts'
 import { listAll } from '../store/transact.ts'
 import { banner, proofLine, type Contents } from './banner.ts'
 import { ReloadSignal } from './reload.ts'
+import { openProvider } from './identity-provider.ts'
 import { openSecretKeys } from './secret-keys.ts'
 import { announceWorker, isFirstProcess, isSupervisor, supervise } from './workers.ts'
 
@@ -125,6 +126,8 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     rateLimits: config.rateLimits ? { quotas: { ...defaultRates, token: config.tokenRate, workspace: config.workspaceRate } } : undefined,
     counters,
     mail,
+    provider: openProvider(config),
+    hasPasswords: config.passwords,
     webhookTargets: config.webhookTargets,
     decisionLog,
     audit,

@@ -45,7 +45,8 @@ const passwordHash = z
 export const account = z.strictObject({
   user_id: id('user'),
   email: emailAddress,
-  password_hash: passwordHash,
+  /** null: they sign in with the identity provider only */
+  password_hash: passwordHash.nullable(),
   /** SHA-256 of the device cookies that have signed in before, newest first. Known devices are throttled separately. */
   devices: z.array(hash).max(100).readonly(),
   ...times,
@@ -84,7 +85,7 @@ export const session = z.strictObject({
   email: z.string(),
   begun_at: at,
   seen_at: at,
-  /** when the password was last entered */
+  /** when the person has proved last who they are */
   proved_at: at,
   /** the CSRF token in every form of this session */
   form_token: z.string().regex(/^[\w-]{43}$/, 'must be a secret in base64url'),
@@ -95,6 +96,8 @@ export const session = z.strictObject({
   agent: z.string(),
   /** the network that signed in */
   address: z.string(),
+  /** `provider`: by the identity provider, which also proves later who it is */
+  way: z.literal('provider').optional(),
 })
 export type Session = Readonly<z.infer<typeof session>>
 

@@ -54,7 +54,7 @@ export const secondFactor = z.strictObject({
 export type SecondFactor = Readonly<z.infer<typeof secondFactor>>
 
 /** What a challenge is for. */
-const challengePurpose = z.enum(['second_factor', 'sign_in', 'prove', 'register'])
+const challengePurpose = z.enum(['second_factor', 'sign_in', 'prove', 'register', 'provider_sign_in', 'provider_proof'])
 
 /** What must be answered once, within five minutes: a challenge to a passkey, or a sign-in that waits for a code. */
 export const challenge = z.strictObject({

@@ -34,6 +34,10 @@ export const indexes = {
 
   /** a user's web sessions, by start time (global) */
   sessionsOf: (userId: string) => index(`sessions_of:${userId}`, keys.session('')),
+  /** the identity of a user at the provider, if one is bound (global) */
+  identitiesOf: (userId: string) => index(`identities_of:${userId}`, keys.identity('')),
+  /** sign-up links that name an e-mail address, by its SHA-256 (global) */
+  signUpsFor: (emailHash: string) => index(`sign_ups_for:${emailHash}`, keys.signUp('')),
   /** challenges, by the time at which they expire (global) */
   challenges: () => index('challenges', keys.challenge('')),
   /** the workspaces that a user may be a member of (global) */

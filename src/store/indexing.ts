@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { blockersOf, isOpen, type Card } from '../model/card.ts'
 import { isFollowing } from '../model/webhook.ts'
 import { isActive } from '../model/workspace.ts'
@@ -22,6 +23,9 @@ const indexing: Indexing = {
   user: (user) => [[indexes.users().name, `${user.created_at} ${user.id}`]],
   workspaceEntry: ({ id }) => [[indexes.workspaces().name, id]],
   session: (session) => [[indexes.sessionsOf(session.user_id).name, `${session.begun_at} ${session.hash}`]],
+  identity: (identity) => [[indexes.identitiesOf(identity.user_id).name, identity.hash]],
+  signUp: ({ user_id, email }) =>
+    email === undefined ? [] : [[indexes.signUpsFor(createHash('sha256').update(email).digest('hex')).name, user_id]],
   challenge: (challenge) => [[indexes.challenges().name, `${challenge.expires_at} ${challenge.hash}`]],
   workspaceLink: ({ user_id, workspace_id }) => [[indexes.workspacesOf(user_id).name, workspace_id]],
   membership: (member) => (isActive(member) ? [[indexes.members().name, `${member.joined_at} ${member.user_id}`]] : []),

@@ -7,6 +7,7 @@ import type { ClaimRecord } from '../model/claim.ts'
 import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
 import type { AttachmentRecord, FileRecord } from '../model/file.ts'
+import type { Identity } from '../model/identity.ts'
 import type { FirstResponse, ResponseText } from '../model/idempotency.ts'
 import type { Label } from '../model/label.ts'
 import type { OrderRecord } from '../model/order.ts'
@@ -48,6 +49,8 @@ export const keys = {
   account: (userId: string): Key<Account> => `account:${userId}`,
   /** the user of an e-mail address, by the address's SHA-256 */
   accountEmail: (hash: string): Key<{ user_id: string }> => `account_email:${hash}`,
+  /** by SHA-256 of issuer and subject */
+  identity: (hash: string): Key<Identity> => `identity:${hash}`,
   signUp: (userId: string): Key<SignUp> => `sign_up:${userId}`,
   session: (hash: string): Key<Session> => `session:${hash}`,
   secondFactor: (userId: string): Key<SecondFactor> => `second_factor:${userId}`,

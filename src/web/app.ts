@@ -17,7 +17,7 @@ import { encodePage, renderDocument } from './document.ts'
 import type { PageResponse, Page, PageView, PageContext, Visit, WebOptions, WebServices } from './page-context.ts'
 import { favicon } from './brand.ts'
 import { html } from './html.ts'
-import { pages } from './pages.ts'
+import { pages, pagesOfPasswords } from './pages.ts'
 import { signInFirst } from './return-path.ts'
 import { securityHeaders } from './security-headers.ts'
 import { auditPage } from './activity/audit-page.ts'
@@ -57,10 +57,12 @@ export function createWeb(options: WebOptions): Web {
     ...options,
     signIn: new SignIn(options, passwords, counters),
     secondStep: new SecondStep(options, counters),
+    providerSignIns: new Throttle({ burst: 50, every: 5000 }, clock, 'provider-sign-in', counters),
     signUps: new Throttle({ burst: 20, every: 30_000 }, clock, 'sign-up', counters),
   }
   const router = createRouter<Page>()
-  for (const page of pages) addRoute(router, undefined, page.path.replace(/\{(\w+)\}/g, ':$1'), page)
+  const isServed = (page: Page) => web.hasPasswords || !pagesOfPasswords.has(page)
+  for (const page of pages.filter(isServed)) addRoute(router, undefined, page.path.replace(/\{(\w+)\}/g, ':$1'), page)
 
   const answer = async (request: ServerRequest, url: URL, route: Route | undefined): Promise<Response> => {
     const context = contextOf(web, request, url, route)
@@ -110,6 +112,7 @@ function contextOf(web: WebServices, request: ServerRequest, url: URL, route: Ro
     cookies: readCookies(request),
     pendingCookies: [],
     params: route?.params ?? {},
+    keeps: route?.data.keeps ?? [],
     query: url.searchParams,
     form: new URLSearchParams(),
     address: clientAddress(request, web.proxies) ?? 'unknown',
@@ -119,7 +122,7 @@ function contextOf(web: WebServices, request: ServerRequest, url: URL, route: Ro
 
 async function runPage(page: Page, context: PageContext, visit: Visit | undefined): Promise<PageResponse> {
   const { request, origin } = context
-  const method = request.method === 'HEAD' ? 'GET' : request.method
+  const method = request.method === 'HEAD' && page.getChanges !== true ? 'GET' : request.method
   const handler = { GET: page.get, POST: page.post }[method]
   if (handler === undefined) return methodNotAllowed([page.get && 'GET, HEAD', page.post && 'POST'].filter(Boolean).join(', '))
   if (page.anonymous !== true && visit === undefined) return page.isPart ? signedOutPart() : signInFirst(page, context)

@@ -3,7 +3,7 @@ import type { ServerRequest } from 'srvx'
 import type { PageContext } from './page-context.ts'
 
 /** The cookies of the web app. The API reads none. */
-type CookieName = 'session' | 'device' | 'form' | 'sign_up' | 'second_factor' | 'return'
+type CookieName = 'session' | 'device' | 'form' | 'sign_up' | 'second_factor' | 'return' | 'provider'
 
 /**
  * Parses the Cookie header. If a name occurs twice, the first value counts, because browsers send the more specific

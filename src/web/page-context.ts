@@ -5,6 +5,7 @@ import type { AuditRecorder } from '../audit/recorder.ts'
 import type { Passwords } from '../auth/accounts/passwords.ts'
 import type { SecondStep } from '../auth/accounts/second-step.ts'
 import type { SignIn } from '../auth/accounts/sign-in.ts'
+import type { IdentityProvider } from '../auth/provider/identity-provider.ts'
 import type { SecretDeps } from '../auth/secret-keys.ts'
 import type { Throttle } from '../auth/accounts/throttle.ts'
 import type { Services } from '../http/services.ts'
@@ -20,6 +21,8 @@ import type { Layout } from './document.ts'
 export interface WebServices extends WebOptions {
   readonly signIn: SignIn
   readonly secondStep: SecondStep
+  /** limits sign-ins that begin at the provider, by network */
+  readonly providerSignIns: Throttle
   /** limits sign-up attempts by network and by code */
   readonly signUps: Throttle
 }
@@ -30,6 +33,10 @@ export interface WebOptions extends SecretDeps {
   readonly audit?: AuditRecorder | undefined
   readonly log: Logger
   readonly passwords: Passwords
+  /** with which people sign in; undefined: there is none */
+  readonly provider?: IdentityProvider | undefined
+  /** whether people have passwords, passkeys and codes here */
+  readonly hasPasswords: boolean
   /** sends mail to the people of the service; undefined: no mail is sent */
   readonly mail: SendMail | undefined
   /** with which all processes count sign-ins and sign-ups together; undefined: this process counts alone */
@@ -75,6 +82,8 @@ export interface PageContext {
   readonly path: string
   readonly requestId: string
   readonly params: Readonly<Record<string, string>>
+  /** the fields of the form of the page that may be in an address */
+  readonly keeps: readonly string[]
   readonly query: URLSearchParams
   /** empty unless the request is a POST */
   readonly form: URLSearchParams
@@ -141,6 +150,8 @@ export type Page = {
   readonly keeps?: readonly string[]
   /** whether its forms call operations: they count for the rate limit of the person, and may have a file */
   readonly callsOperations?: true
+  /** whether its GET changes something: HEAD is refused */
+  readonly getChanges?: true
   /** whether it is a part of a page, such as an image */
   readonly isPart?: true
 } & (

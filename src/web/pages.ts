@@ -5,6 +5,7 @@ import { accountPage } from './account/overview.ts'
 import { newPasskeyPage, passkeyPage } from './account/passkeys.ts'
 import { passwordPage } from './account/password.ts'
 import { revokeTokensPage } from './account/revoke-tokens.ts'
+import { providerCallbackPage, providerPage, providerProofPage } from './account/provider.ts'
 import { secondStepPage } from './account/second-step.ts'
 import { sessionsPage } from './account/sessions.ts'
 import { signInPage, signInWithPasskeyPage, signOutPage } from './account/sign-in.ts'
@@ -49,6 +50,9 @@ export const pages: readonly Page[] = [
   boardWebhooksPage,
   webhookPage,
   signInPage,
+  providerPage,
+  providerProofPage,
+  providerCallbackPage,
   secondStepPage,
   signInChallengePage,
   signInWithPasskeyPage,
@@ -78,3 +82,19 @@ export const pages: readonly Page[] = [
   revokeMemberTokenPage,
   workspaceAuditPage,
 ]
+
+/** Those that do not exist where people have no passwords: nothing suggests one. */
+export const pagesOfPasswords: ReadonlySet<Page> = new Set([
+  secondStepPage,
+  signInChallengePage,
+  signInWithPasskeyPage,
+  passwordPage,
+  authenticatorPage,
+  authenticatorCodePage,
+  removeAuthenticatorPage,
+  recoveryCodesPage,
+  newPasskeyPage,
+  passkeyChallengePage,
+  passkeyProofPage,
+  passkeyPage,
+])

@@ -41,7 +41,8 @@ export async function signInFirst(page: Page, context: PageContext): Promise<Pag
   return { redirect }
 }
 
-function validAddress(text: string): string | undefined {
+/** An address that is a page of this web app; undefined for any other text. */
+export function validAddress(text: string): string | undefined {
   return text.length <= MAX_LENGTH && ADDRESS.test(text) && !NO_RETURN.test(text) ? text : undefined
 }
 

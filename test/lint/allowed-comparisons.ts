@@ -1,4 +1,5 @@
 const CHALLENGE = 'A challenge is answered by the person for whom it was made. No resource is involved.'
+const PROOF = 'A proof is made by the person for whom it was asked. No resource is involved.'
 const PENDING = 'Finds what is pending to be removed of a user.'
 const WORD = 'The board was found readable. It chooses a word that the page shows.'
 const DISPLAY_NAME = 'The display name of a member, which the member directory shows to all members.'
@@ -174,6 +175,10 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   },
   'src/web/boards/people.ts': {
     'names.get(userId)': DISPLAY_NAME,
+  },
+  'src/web/account/provider.ts': {
+    'bound !== user_id': PROOF,
+    'stored.user_id !== user_id': PROOF,
   },
   'src/web/boards/reader.ts': {
     'membership.role':

@@ -37,6 +37,12 @@ describe('settings', () => {
       rateLimits: true,
       tokenRate: 1200,
       policyPage: true,
+      oidcIssuer: undefined,
+      oidcClientId: undefined,
+      oidcClientSecret: undefined,
+      oidcClientSecretFile: undefined,
+      oidcName: 'your identity provider',
+      passwords: true,
       workspaceRate: 12_000,
       workers: 1,
     } satisfies Record<keyof Config, unknown>)
@@ -48,6 +54,33 @@ describe('settings', () => {
   ])('the unknown variable %s is refused', (name, message) => {
     for (const readSettings of [readConfig, readStorage]) expect(() => readSettings({}, { [name]: 'x' })).toThrow(message)
     expect(readStorage({}, { LANEKEEPE_STORAGE: 'x', STORAGE: 'x', LANEKEEPER_URL: 'not read here' })).toMatchObject({ storage: 'memory' })
+  })
+
+  const provider = {
+    LANEKEEPER_URL: 'https://kanban.example',
+    LANEKEEPER_OIDC_ISSUER: 'https://login.example',
+    LANEKEEPER_OIDC_CLIENT_ID: 'x',
+  }
+  test.each<[what: string, env: Record<string, string>, message: string]>([
+    [
+      'no client',
+      { ...provider, LANEKEEPER_OIDC_CLIENT_ID: undefined as never },
+      'LANEKEEPER_OIDC_ISSUER: set LANEKEEPER_OIDC_CLIENT_ID too',
+    ],
+    ['no secret', provider, 'set either LANEKEEPER_OIDC_CLIENT_SECRET or LANEKEEPER_OIDC_CLIENT_SECRET_FILE'],
+    ['two secrets', { ...provider, LANEKEEPER_OIDC_CLIENT_SECRET: 'x', LANEKEEPER_OIDC_CLIENT_SECRET_FILE: 'y' }, 'set either'],
+    ['no URL', { ...provider, LANEKEEPER_URL: undefined as never, LANEKEEPER_OIDC_CLIENT_SECRET: 'x' }, 'set it too'],
+    ['no issuer', { LANEKEEPER_OIDC_CLIENT_SECRET: 'x' }, 'set LANEKEEPER_OIDC_ISSUER too'],
+    ['neither passwords nor a provider', { LANEKEEPER_PASSWORDS: 'off' }, 'people need an identity provider'],
+    ...['http://login.example', 'https://a:b@login.example', 'https://login.example/?x', 'login.example'].map(
+      (issuer): [string, Record<string, string>, string] => [
+        issuer,
+        { LANEKEEPER_OIDC_ISSUER: issuer },
+        'LANEKEEPER_OIDC_ISSUER: it must be a URL',
+      ],
+    ),
+  ])('an identity provider is refused with %s', (_what, env, message) => {
+    expect(() => readConfig({}, env)).toThrow(message)
   })
 
   test('settings are read from the environment', () => {
@@ -77,6 +110,11 @@ describe('settings', () => {
       LANEKEEPER_TOKEN_RATE: '1',
       LANEKEEPER_WORKSPACE_RATE: '2',
       LANEKEEPER_WORKERS: '1',
+      LANEKEEPER_OIDC_ISSUER: 'https://login.example/realms/acme',
+      LANEKEEPER_OIDC_CLIENT_ID: 'lanekeeper',
+      LANEKEEPER_OIDC_CLIENT_SECRET: 'a secret',
+      LANEKEEPER_OIDC_NAME: 'Acme SSO',
+      LANEKEEPER_PASSWORDS: 'off',
     }
     expect(readConfig({}, env)).toEqual({
       storage: 'fs:/data',
@@ -106,6 +144,11 @@ describe('settings', () => {
       tokenRate: 1,
       workspaceRate: 2,
       workers: 1,
+      oidcIssuer: new URL('https://login.example/realms/acme'),
+      oidcClientId: 'lanekeeper',
+      oidcClientSecret: 'a secret',
+      oidcName: 'Acme SSO',
+      passwords: false,
     })
   })
 

@@ -16,14 +16,21 @@ export function openBrowser(): Promise<Browser> {
 /**
  * Opens a window with its own cookies until the test ends. The test fails if a page makes a request to another origin, if a script fails, and
  * for errors and warnings in the console, such as violations of the CSP.
+ * @param others more origins that pages may make requests to
  */
-export async function openWindow(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Page> {
+export async function openWindow(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+  others: readonly string[] = [],
+): Promise<Page> {
   const context = await browser.newContext({ baseURL: url, permissions: ['clipboard-read', 'clipboard-write'], ...options })
+  const allowed = ['data:', ...[url, ...others].map((origin) => `${origin}/`)]
   // Only what hangs is to be ended: on a loaded machine a page can take long.
   context.setDefaultTimeout(120_000)
   const problems: string[] = []
   context.on('request', (request) => {
-    if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:')) problems.push(`request to ${request.url()}`)
+    if (!allowed.some((prefix) => request.url().startsWith(prefix))) problems.push(`request to ${request.url()}`)
   })
   // A page with a 4xx status is not a problem: some tests expect it, and one that there is no connection.
   context.on('console', (message) => {

@@ -84,6 +84,9 @@ export async function createWorkspaceWithEveryKind(service: Service): Promise<st
     await tx.create(keys.account(ann.id), account)
     await tx.create(keys.accountEmail(sha256Hex(email)), { user_id: ann.id })
     await tx.create(keys.signUp(ann.id), { user_id: ann.id, hash: SECRET, expires_at: SECRET })
+    const named = { issuer: `https://${SECRET}.example`, subject: SECRET }
+    const hash = sha256Hex(`${named.issuer}\n${named.subject}`)
+    await tx.create(keys.identity(hash), { hash, user_id: ann.id, ...named, bound_at: AT })
     const session = { email: SECRET, begun_at: SECRET, seen_at: SECRET, proved_at: SECRET, form_token: SECRET, confirmations: [] }
     await tx.create(keys.session('5'), {
       hash: '5',

@@ -49,6 +49,7 @@ export async function enter(
   account: Account,
   { network: address, agent, device: cookie, currentSession }: Visit,
   deps: Deps,
+  more: Pick<Session, 'way'> & Partial<Pick<Session, 'proved_at'>> = {},
 ): Promise<Entry> {
   const { user_id: userId, email } = account
   const isKnown = isKnownDevice(account, cookie)
@@ -57,7 +58,7 @@ export async function enter(
   const devices = [deviceHash, ...account.devices.filter((hash) => hash !== deviceHash)].slice(0, MAX_DEVICES)
   tx.put(keys.account(userId), { ...account, devices })
   if (currentSession !== undefined) await endSession(tx, currentSession)
-  const { secret, session } = await beginSession(tx, { user_id: userId, email, agent, address }, deps)
+  const { secret, session } = await beginSession(tx, { user_id: userId, email, agent, address, ...more }, deps)
   const members = { kind: 'new_sign_in', agent, address, session_id: session.id, name: null } as const
   const notice = isKnown || account.devices.length === 0 ? undefined : await addNotice(tx, userId, members, deps)
   return { result: 'signed_in', userId, secret, session, device, notice }
@@ -70,7 +71,7 @@ export async function enter(
  */
 export async function enterByPassword(
   tx: Transaction,
-  account: Account,
+  account: Account & { readonly password_hash: string },
   { formToken, ...visit }: Visit & { readonly formToken: string },
   deps: Deps,
 ): Promise<PasswordEntry> {

@@ -72,7 +72,7 @@ export class SecondStep {
       const [stored] = await tx.read([keys.account(userId), keys.secondFactor(userId), keys.challenge(pending.hash)])
       const open = await findChallenge(tx, request, clock)
       // If the password was changed in the meantime, the sign-in that began with the old one ends.
-      if (open === undefined || stored === undefined || open.credential !== sha256Hex(stored.password_hash))
+      if (open === undefined || stored === undefined || open.credential !== sha256Hex(stored.password_hash ?? ''))
         return { result: 'expired' } as const
       const used = await useCode(tx, userId, code, this.#deps)
       if (used === undefined) return { result: 'refused', userId } as const

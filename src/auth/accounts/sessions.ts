@@ -30,7 +30,7 @@ export function isLive({ begun_at, seen_at }: Pick<Session, 'begun_at' | 'seen_a
 /** Begins a session for a person who has just proved their identity, and removes their sessions that have ended. */
 export async function beginSession(
   tx: Transaction,
-  members: Pick<Session, 'user_id' | 'email' | 'agent' | 'address'>,
+  members: Pick<Session, 'user_id' | 'email' | 'agent' | 'address' | 'way'> & Partial<Pick<Session, 'proved_at'>>,
   { clock, random }: Deps,
 ): Promise<NewSession> {
   const sessions = await sessionsOf(tx, members.user_id)
@@ -40,18 +40,18 @@ export async function beginSession(
   for (const { hash } of [...ended, ...excess]) tx.remove(keys.session(hash))
   const now = timestamp(clock)
   const times = { begun_at: now, seen_at: now, proved_at: now }
-  return createSession(tx, { ...members, ...times, confirmations: [], id: newId('session', random) }, random)
+  return createSession(tx, { ...times, ...members, confirmations: [], id: newId('session', random) }, random)
 }
 
 /**
  * Gives a session a new secret and form token after its person has entered their password again. The old cookie is
  * no longer accepted. The session must have been read in this transaction.
  */
-export async function renewSession(tx: Transaction, session: Session, { clock, random }: Deps): Promise<NewSession> {
+export async function renewSession(tx: Transaction, session: Session, { clock, random }: Deps, provedAt?: number): Promise<NewSession> {
   tx.remove(keys.session(session.hash))
   const { hash: _hash, form_token: _formToken, ...members } = session
   const now = timestamp(clock)
-  return createSession(tx, { ...members, seen_at: now, proved_at: now }, random)
+  return createSession(tx, { ...members, seen_at: now, proved_at: provedAt === undefined ? now : timestamp(() => provedAt) }, random)
 }
 
 /** Returns the session of a cookie if it is valid. At most once a minute it also writes that the session was used. */

@@ -73,7 +73,7 @@ export async function signUp(deps: Deps, { code, email, passwordHash, ...visit }
     await endSessions(tx, userId)
     const account = tx.known(keys.account(userId))!
     // With the browsers that were known before, so that a browser which was not among them is reported.
-    const entry = await enterByPassword(tx, { ...account, devices: before?.devices ?? [] }, visit, deps)
+    const entry = await enterByPassword(tx, { ...account, password_hash: passwordHash, devices: before?.devices ?? [] }, visit, deps)
     const devices = entry.result === 'signed_in' ? [sha256Hex(entry.device)] : []
     tx.put(keys.account(userId), { ...account, devices })
     if (before === undefined) return { ...entry, replaced: undefined }

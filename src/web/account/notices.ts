@@ -38,7 +38,7 @@ export function renderNotices({ notices, mayDismiss, session }: Visit): VNode | 
       </summary>
       ${renderList(newest)}
       <p class="hint">
-        If this was not you, <a href="/settings/account/password">change your password</a> and${' '}
+        If this was not you, change the password that you sign in with, and${' '}
         <a href="/settings/account">end the sessions that you do not know</a>.
       </p>
       ${
@@ -133,7 +133,7 @@ export function mailNotice(mail: SendMail | undefined, origin: string, to: strin
           `Browser: ${agent}`,
           `Network: ${address}`,
           '',
-          `If this was not you, sign in at ${origin}, change your password and end the sessions that you do not know.`,
+          `If this was not you, sign in at ${origin}, change the password that you sign in with, and end the sessions that you do not know.`,
         ]
   const text = [sentence, '', `Time: ${at.slice(0, 10)} ${at.slice(11, 16)} UTC`, ...more, ''].join('\n')
   mail?.({ to, subject: `Lanekeeper: ${sentence}`, text })

@@ -2,9 +2,11 @@ import type { VNode } from 'preact'
 import { relyingParty } from '../../auth/accounts/passkeys.ts'
 import { secondFactorOf } from '../../auth/accounts/second-factor.ts'
 import { liveSessionsOf } from '../../auth/accounts/sessions.ts'
-import type { Session } from '../../model/account.ts'
+import { identityOf } from '../../auth/provider/identities.ts'
+import type { Account, Session } from '../../model/account.ts'
+import type { Identity } from '../../model/identity.ts'
 import type { SecondFactor } from '../../model/second-factor.ts'
-import { GLOBAL } from '../../store/keys.ts'
+import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { card, html, notice } from '../html.ts'
 import { postForm } from '../form-page.ts'
@@ -28,23 +30,17 @@ export const accountPage: Page = {
   path: '/settings/account',
   async get(context) {
     const { web, session, query } = context
-    const [factor, sessions] = await transact(
-      web.store,
-      GLOBAL,
-      web.random,
-      async (tx) => [await secondFactorOf(tx, session.user_id), await liveSessionsOf(tx, session.user_id, web.clock)] as const,
-    )
+    const [factor, sessions, account, identity] = await transact(web.store, GLOBAL, web.random, async (tx) => {
+      const [account] = await tx.read([keys.account(session.user_id), keys.secondFactor(session.user_id)])
+      const identity = await identityOf(tx, session.user_id)
+      return [await secondFactorOf(tx, session.user_id), await liveSessionsOf(tx, session.user_id, web.clock), account, identity] as const
+    })
     const text = Object.entries(done).find(([name]) => query.has(name))?.[1]
     const body = html`
       <h1>Your account</h1>
-      ${text !== undefined && notice('done', text)}
-      ${card(
-        'password',
-        'Password',
-        html`<p>You sign in as <strong>${session.email}</strong>.</p>
-          <p><a class="button" href="/settings/account/password">Change password</a></p>`,
-      )}
-      ${renderAuthenticator(factor)} ${renderPasskeys(context, factor)} ${renderSessions(session, sessions)}
+      ${text !== undefined && notice('done', text)} ${renderIdentity(context, identity)}
+      ${web.hasPasswords && html`${renderPassword(context, account)} ${renderAuthenticator(factor)} ${renderPasskeys(context, factor)}`}
+      ${renderSessions(session, sessions)}
       ${card(
         'tokens',
         'Tokens',
@@ -54,6 +50,28 @@ export const accountPage: Page = {
     `
     return { title: 'Your account', body }
   },
+}
+
+function renderIdentity({ web, session }: SignedInContext, identity: Identity | undefined): VNode | undefined {
+  if (web.provider === undefined) return undefined
+  const { name } = web.provider
+  const content =
+    identity === undefined
+      ? html`<p>
+          Sign in with ${name} once, with your e-mail address <strong>${session.email}</strong>, and it can sign you in from then on.
+        </p>`
+      : html`<p>You sign in with ${name}, as <strong>${session.email}</strong>, since ${renderTime(identity.bound_at)}.</p>`
+  return card('identity', 'Identity provider', content)
+}
+
+function renderPassword({ session }: SignedInContext, account: Account | undefined): VNode | undefined {
+  if (account?.password_hash === null) return undefined
+  return card(
+    'password',
+    'Password',
+    html`<p>You sign in as <strong>${session.email}</strong>.</p>
+      <p><a class="button" href="/settings/account/password">Change password</a></p>`,
+  )
 }
 
 function renderAuthenticator({ authenticator, recovery_hashes }: SecondFactor): VNode {

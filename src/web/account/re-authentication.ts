@@ -11,6 +11,7 @@ import { sessionChangedPage, tooManyAttempts } from '../error-pages.ts'
 import { html } from '../html.ts'
 import { formPage, type FormPage, type Refusal } from '../form-page.ts'
 import type { PageResponse, PageView, SignedInContext } from '../page-context.ts'
+import { proofButton } from './provider-button.ts'
 import { codeField, passkeyButton, presentPassword } from './proof-fields.ts'
 
 /** Changes of an account require a proof as recent as that of a token with this scope. */
@@ -39,6 +40,18 @@ export function isProved({ web, session }: SignedInContext, scopes = ACCOUNT_CHA
   return mayIssue(scopes, Date.parse(session.proved_at), web.clock())
 }
 
+/** Whether the provider says who the person is: they have signed in with it, or have no password here. */
+export function isProvedByProvider({ web, session }: SignedInContext): boolean {
+  return web.provider !== undefined && (session.way === 'provider' || !web.hasPasswords)
+}
+
+/** The address of the page of a form, with what it keeps of the fields. */
+function addressOf({ path, query, form, keeps, request }: SignedInContext): string {
+  const kept =
+    request.method === 'POST' ? new URLSearchParams(keeps.flatMap((name) => (form.has(name) ? [[name, form.get(name)!]] : []))) : query
+  return path + (kept.size === 0 ? '' : `?${kept}`)
+}
+
 /** The page of a form that requires a recent proof. It asks for the proof below the fields of the form. */
 export function proofPage(context: SignedInContext, { scopes, fields, ...page }: ProofForm, refusal?: Refusal): PageView {
   return formPage(context, { ...page, fields: html`${fields} ${proofFields(context, scopes, refusal?.error)}` }, refusal)
@@ -51,6 +64,7 @@ export function proofPage(context: SignedInContext, { scopes, fields, ...page }:
 function proofFields(context: SignedInContext, scopes = ACCOUNT_CHANGE, error?: string): VNode | undefined {
   const { protection, origin } = context
   if (isProved(context, scopes)) return undefined
+  if (isProvedByProvider(context)) return proofButton(context.web.provider!, addressOf(context))
   const refusal = error === undefined ? undefined : { errors: { [error === refusals.code_refused ? 'code' : 'password']: [error] } }
   const hint = scopes === ACCOUNT_CHANGE ? ACCOUNT_HINT : TOKEN_HINT
   const password = presentPassword('password', 'Your password', refusal, hint)
@@ -77,6 +91,7 @@ export async function withProof(
   const { web, request } = context
   if (request.method !== 'POST') return proofPage(context, form)
   const isRecent = isProved(context, form.scopes)
+  if (!isRecent && isProvedByProvider(context)) return proofPage(context, form, { status: 403, error: 'Sign in again to continue.' })
   const refusal = isRecent ? undefined : await checkProof(context)
   if (refusal !== undefined) return proofPage(context, form, refusal)
   const result = await transact(web.store, GLOBAL, web.random, async (tx) => {

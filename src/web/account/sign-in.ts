@@ -5,6 +5,7 @@ import { limits } from '../../model/limits.ts'
 import { GLOBAL } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { setCookie } from '../cookies.ts'
+import { notFoundPage } from '../error-pages.ts'
 import { anonymousFormToken } from '../forms.ts'
 import { html, notice } from '../html.ts'
 import { field, formPage, postForm, type Refusal } from '../form-page.ts'
@@ -12,6 +13,7 @@ import type { Page, PageContext, PageView } from '../page-context.ts'
 import { forgetReturn } from '../return-path.ts'
 import { answerAttempt, visitOf, type Attempted } from './second-step.ts'
 import { passkeyButton, presentPassword } from './proof-fields.ts'
+import { providerButton } from './provider-button.ts'
 
 const PATH = '/settings/sign-in'
 
@@ -22,6 +24,7 @@ export const signInPage: Page = {
   get: (context) => renderSignIn(context),
   async post(context) {
     const { web, form } = context
+    if (!web.hasPasswords) return notFoundPage()
     const [email, password] = [(form.get('email') ?? '').trim().toLowerCase(), form.get('password') ?? '']
     const attempt = await web.signIn.attempt({ email, password, formToken: form.get('form_token')!, ...visitOf(context) })
     return answerAttempt(context, attempt, {
@@ -73,17 +76,24 @@ export const signOutPage: Page = {
 }
 
 function renderSignIn(context: PageContext, refusal?: Refusal, email = ''): PageView {
-  const { query, origin } = context
+  const { web, query, origin } = context
+  const above = html`
+    ${query.has('over') && notice('warning', 'Your session has ended. Sign in to continue where you were.')}
+    ${query.has('late') && notice('warning', 'The sign-in took too long, or your password was changed in the meantime. Start again.')}
+    ${query.has('out') && notice('done', 'You are signed out.')} ${web.provider !== undefined && providerButton(web.provider)}
+  `
+  if (!web.hasPasswords)
+    return {
+      title: 'Sign in',
+      body: html`<h1>Sign in</h1>
+        ${above}`,
+    }
   const token = anonymousFormToken(context)
   return formPage(
     context,
     {
       title: 'Sign in',
-      above: html`
-        ${query.has('over') && notice('warning', 'Your session has ended. Sign in to continue where you were.')}
-        ${query.has('late') && notice('warning', 'The sign-in took too long, or your password was changed in the meantime. Start again.')}
-        ${query.has('out') && notice('done', 'You are signed out.')}
-      `,
+      above,
       action: PATH,
       token,
       fields: html`${field({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, maxlength: limits.email, value: email })}

@@ -9,12 +9,13 @@ import { HOUR } from '../../model/time.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { cookieOf, setCookie } from '../cookies.ts'
-import { tooManyAttempts } from '../error-pages.ts'
+import { notFoundPage, tooManyAttempts } from '../error-pages.ts'
 import { anonymousFormToken } from '../forms.ts'
 import { html } from '../html.ts'
 import { field, formPage, type Refusal } from '../form-page.ts'
 import type { Page, PageAudit, PageContext, PageView } from '../page-context.ts'
 import { mailNotice } from './notices.ts'
+import { providerButton } from './provider-button.ts'
 import { newPasswordFields } from './proof-fields.ts'
 import { passPassword, visitOf } from './second-step.ts'
 
@@ -40,6 +41,7 @@ export const signUpPage: Page = {
   },
   async post(context) {
     const { web, form, origin, address } = context
+    if (!web.hasPasswords) return notFoundPage()
     const invited = await findInvited(context)
     if (invited === undefined) return renderInvalidLink()
     const { name } = invited
@@ -87,14 +89,27 @@ async function findInvited(context: PageContext): Promise<{ readonly name: strin
 }
 
 function renderSignUp(context: PageContext, name: string, email: string, refusal?: Refusal): PageView {
+  const { provider, hasPasswords } = context.web
+  if (!hasPasswords)
+    return {
+      title: 'Sign up',
+      body: html`<h1>Sign up</h1>
+        <p>Welcome, ${name}.</p>
+        ${providerButton(provider!, true)}`,
+    }
   return formPage(
     context,
     {
       title: 'Sign up',
       above: html`<p>
-        Welcome, ${name}. Choose an e-mail address and a password to sign in with; you are signed in then. If you already have a password,
-        the new one replaces it and all your sessions end.
-      </p>`,
+          Welcome, ${name}. Choose an e-mail address and a password to sign in with; you are signed in then. If you already have a password,
+          the new one replaces it and all your sessions end.
+        </p>
+        ${
+          provider !== undefined &&
+          html`<p>Or choose no password:</p>
+            ${providerButton(provider, true)}`
+        }`,
       token: anonymousFormToken(context),
       fields: html`${field({ name: 'email', label: 'E-mail address', hint: 'Used only to sign in. The API never shows it.', type: 'email', autocomplete: 'username', required: true, maxlength: limits.email, value: email }, refusal)}
       ${newPasswordFields('Password', refusal)}`,

@@ -1,0 +1,196 @@
+import type * as OpenIdClient from 'openid-client'
+import { emailAddress } from '../../model/account.ts'
+import { lazy } from '../../model/lazy.ts'
+import { SUBJECT } from '../../model/identity.ts'
+import { MINUTE, type Clock } from '../../model/time.ts'
+
+/** How long the provider is waited for, in seconds, and by how much its clock may differ. */
+const [TIMEOUT, TOLERANCE] = [10, 30]
+/** How old the authentication may be that a proof consists of, in milliseconds (api: Contract 4, number 13). */
+const RECENT = 5 * MINUTE
+/** For how long what the provider says of itself is kept. Its keys are fetched again when one is missing. */
+const DISCOVERY_AGE = 10 * MINUTE
+/** How long after a failure it is not asked again, in milliseconds. */
+const RETRY = 5000
+
+/** What an operator states of the provider. */
+export interface ProviderSettings {
+  readonly issuer: URL
+  readonly clientId: string
+  readonly clientSecret: string
+  /** the text of the button */
+  readonly name: string
+}
+
+/** What a sign-in in progress is recognized by: secrets of one browser, for one attempt. */
+export interface SignInSecrets {
+  readonly state: string
+  readonly nonce: string
+  readonly verifier: string
+}
+
+/** Who has signed in at the provider. */
+export interface Claims {
+  readonly issuer: string
+  readonly subject: string
+  /** normalized; undefined unless the provider has verified it */
+  readonly email: string | undefined
+  /** when they have authenticated, in milliseconds since 1970; undefined: that is not known, or not recent */
+  readonly provedAt: number | undefined
+}
+
+/** The answer of the provider was not accepted. The message is for the log, and has no secret. */
+export class RefusedAnswer extends Error {
+  override readonly name = 'RefusedAnswer'
+  /** the code that the provider has given as the reason, such as `access_denied`; undefined: it was refused here */
+  readonly code: string | undefined
+
+  constructor(message: string, code?: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** The provider cannot be reached, or what it says of itself makes no sense. The message is for the log. */
+export class UnreachableProvider extends Error {
+  override readonly name = 'UnreachableProvider'
+}
+
+const library = lazy(() => import('openid-client'))
+
+/** An identity provider with OpenID Connect: authorization code, PKCE, `state` and `nonce` (api: Contract 4, number 12). */
+export class IdentityProvider {
+  readonly name: string
+  readonly #settings: ProviderSettings
+  readonly #clock: Clock
+  #discovered: { readonly configuration: Promise<OpenIdClient.Configuration>; until: number } | undefined
+
+  constructor(settings: ProviderSettings, clock: Clock) {
+    this.name = settings.name
+    this.#settings = settings
+    this.#clock = clock
+  }
+
+  /**
+   * Where a browser is sent to.
+   * @param isProof whether the person has to authenticate again, also if the provider knows them
+   * @throws {UnreachableProvider}
+   */
+  async begin({ state, nonce, verifier }: SignInSecrets, redirectUri: string, isProof: boolean): Promise<string> {
+    const client = await library()
+    return this.#reaching(async () => {
+      const configuration = await this.#discover()
+      const address = client.buildAuthorizationUrl(configuration, {
+        redirect_uri: redirectUri,
+        scope: 'openid email',
+        state,
+        nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+        ...(isProof && { max_age: '0' }),
+      })
+      return address.href
+    })
+  }
+
+  /**
+   * Takes the answer that a browser has brought.
+   * @param answer the address that it was sent to
+   * @throws {RefusedAnswer}
+   * @throws {UnreachableProvider}
+   */
+  async finish({ state, nonce, verifier }: SignInSecrets, answer: URL, isProof: boolean): Promise<Claims> {
+    const client = await library()
+    const tokens = await this.#reaching(async () =>
+      client.authorizationCodeGrant(await this.#discover(), answer, {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
+        idTokenExpected: true,
+      }),
+    )
+    const claims = tokens.claims()!
+    const { iss: issuer, sub: subject } = claims
+    if (subject.length > SUBJECT) throw new RefusedAnswer('the subject is too long')
+    const provedAt = this.#recentTime(claims.auth_time)
+    if (isProof && provedAt === undefined)
+      throw new RefusedAnswer('the authentication is not recent, or the provider does not say when it was')
+    return { issuer, subject, email: verifiedEmail(claims), provedAt }
+  }
+
+  #recentTime(authTime: unknown): number | undefined {
+    if (typeof authTime !== 'number') return undefined
+    const age = this.#clock() - authTime * 1000
+    return age < RECENT && age >= -TOLERANCE * 1000 ? Math.min(authTime * 1000, this.#clock()) : undefined
+  }
+
+  /** Reads what the provider says of itself, once for all who come at the same time. */
+  #discover(): Promise<OpenIdClient.Configuration> {
+    const now = this.#clock()
+    if (this.#discovered !== undefined && now < this.#discovered.until) return this.#discovered.configuration
+    const configuration = this.#read()
+    const discovered = { configuration, until: now + DISCOVERY_AGE }
+    this.#discovered = discovered
+    // Who comes right after a failure does not wait for another one.
+    configuration.catch(() => (discovered.until = this.#clock() + RETRY))
+    return configuration
+  }
+
+  async #read(): Promise<OpenIdClient.Configuration> {
+    const { issuer, clientId, clientSecret } = this.#settings
+    const client = await library()
+    const insecure = issuer.protocol === 'http:' ? [client.allowInsecureRequests] : []
+    const options = { execute: insecure, timeout: TIMEOUT }
+    const found = await client.discovery(issuer, clientId, undefined, client.None(), options)
+    const server = found.serverMetadata()
+    const methods = server.token_endpoint_auth_methods_supported
+    const authentication =
+      methods === undefined || methods.includes('client_secret_basic')
+        ? client.ClientSecretBasic(clientSecret)
+        : client.ClientSecretPost(clientSecret)
+    const configuration = new client.Configuration(server, clientId, { [client.clockTolerance]: TOLERANCE }, authentication)
+    configuration.timeout = TIMEOUT
+    for (const allow of insecure) allow(configuration)
+    // Without this, an ID token that came by TLS from the provider would be trusted without a look at its signature.
+    client.enableNonRepudiationChecks(configuration)
+    return configuration
+  }
+
+  /** Tells a provider that cannot be reached from an answer that is not accepted. */
+  async #reaching<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw toFailure(error)
+    }
+  }
+}
+
+/** Microsoft's issuers say it with a claim of their own. */
+const MICROSOFT = 'https://login.microsoftonline.com/'
+
+/** Addresses are compared with those that people have typed: what is folded into ASCII would be somebody else's. */
+function verifiedEmail({ iss, email, email_verified, xms_edov }: Readonly<Record<string, unknown>>): string | undefined {
+  const isTrue = (claim: unknown) => claim === true || claim === 'true' || claim === 1 || claim === '1'
+  const isVerified = isTrue(email_verified) || (String(iss).startsWith(MICROSOFT) && isTrue(xms_edov))
+  return isVerified && typeof email === 'string' && /^[\x21-\x7e]+$/.test(email) ? emailAddress.safeParse(email).data : undefined
+}
+
+/** The codes of the library that are no fault of the answer. */
+const UNREACHABLE: ReadonlySet<unknown> = new Set([
+  'OAUTH_TIMEOUT',
+  'OAUTH_RESPONSE_IS_NOT_CONFORM',
+  'OAUTH_RESPONSE_IS_NOT_JSON',
+  'OAUTH_PARSE_ERROR',
+  'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED',
+  'OAUTH_MISSING_SERVER_METADATA',
+  'OAUTH_INVALID_SERVER_METADATA',
+])
+
+function toFailure(error: unknown): Error {
+  if (error instanceof RefusedAnswer) return error
+  const { code, error: reason, message, cause } = error as Error & { readonly code?: string; readonly error?: string }
+  const isReached = code !== undefined && !UNREACHABLE.has(code)
+  if (isReached) return new RefusedAnswer(message, typeof reason === 'string' && /^[a-z_]{1,40}$/.test(reason) ? reason : undefined)
+  return new UnreachableProvider(cause instanceof Error ? `${message}: ${cause.message}` : message)
+}

@@ -1,0 +1,213 @@
+import { createChallenge, takeChallenge } from '../../auth/accounts/challenges.ts'
+import { enter, type Entry } from '../../auth/accounts/entry.ts'
+import { endSessions, renewSession } from '../../auth/accounts/sessions.ts'
+import { bind, boundUser, findPerson, type Found, type Nobody } from '../../auth/provider/identities.ts'
+import {
+  RefusedAnswer,
+  UnreachableProvider,
+  type Claims,
+  type IdentityProvider,
+  type SignInSecrets,
+} from '../../auth/provider/identity-provider.ts'
+import { newSecret, sha256Hex } from '../../auth/secrets.ts'
+import { networkOf } from '../../http/client-address.ts'
+import { durations } from '../../model/durations.ts'
+import type { Challenge } from '../../model/second-factor.ts'
+import { timestamp } from '../../model/time.ts'
+import { GLOBAL, keys } from '../../store/keys.ts'
+import { transact } from '../../store/transact.ts'
+import { cookieOf, setCookie } from '../cookies.ts'
+import { errorPage, notFoundPage, tooManyAttempts } from '../error-pages.ts'
+import { html } from '../html.ts'
+import type { Page, PageAudit, PageContext, PageResponse, PageView } from '../page-context.ts'
+import { forgetReturn, returnPath, validAddress } from '../return-path.ts'
+import { PROVIDER_PATH } from './provider-button.ts'
+import { passPassword, visitOf } from './second-step.ts'
+
+const CALLBACK = `${PROVIDER_PATH}/callback`
+const COOKIE_AGE = durations.challenge / 1000
+/** The format of {@link newSecret}. */
+const SECRET = /^[\w-]{43}$/
+
+/** Sends a person to the provider. */
+export const providerPage: Page = {
+  path: PROVIDER_PATH,
+  anonymous: true,
+  getChanges: true,
+  get: (context) => begin(context, 'provider_sign_in', null),
+}
+
+/** The same for a person who is signed in, and has to authenticate again (api: Contract 4, number 13). */
+export const providerProofPage: Page = {
+  path: `${PROVIDER_PATH}/proof`,
+  getChanges: true,
+  get(context) {
+    const back = isForeign(context) ? undefined : validAddress(context.query.get('back') ?? '')
+    if (back !== undefined) setCookie(context, 'return', back, COOKIE_AGE)
+    return begin(context, 'provider_proof', context.session.user_id)
+  },
+}
+
+/** Takes the answer of the provider, which a browser brings. */
+export const providerCallbackPage: Page = {
+  path: CALLBACK,
+  anonymous: true,
+  getChanges: true,
+  async get(context) {
+    const { web, query } = context
+    if (web.provider === undefined) return notFoundPage()
+    const state = query.get('state') ?? ''
+    const browser = cookieOf(context, 'provider')
+    const challenge = browser === undefined ? undefined : await takeSignIn(context, state, browser)
+    if (challenge === undefined) return refuse(context, 'unknown_state', UNKNOWN)
+    const isProof = challenge.purpose === 'provider_proof'
+    const claims = await finish(context, web.provider, secretsOf(browser!, state), isProof)
+    if ('title' in claims) return claims
+    return isProof ? prove(context, claims, challenge) : signIn(context, claims, challenge)
+  },
+}
+
+async function begin(context: PageContext, purpose: Challenge['purpose'], userId: string | null): Promise<PageResponse> {
+  const { web, query, origin, address } = context
+  const { provider } = web
+  if (provider === undefined) return notFoundPage()
+  if (isForeign(context)) return { redirect: '/settings/sign-in' }
+  const wait = web.providerSignIns.take(userId ?? networkOf(address))
+  if (wait > 0) {
+    const { status, error, headers } = tooManyAttempts(wait)
+    return errorPage(status!, 'Too many attempts', error, headers)
+  }
+  const present = cookieOf(context, 'provider')
+  const browser = present !== undefined && SECRET.test(present) ? present : newSecret(web.random)
+  setCookie(context, 'provider', browser, COOKIE_AGE)
+  // Only who has come from the page of a sign-up link, which says whose it is, uses the link.
+  const code = query.has('link') ? cookieOf(context, 'sign_up') : undefined
+  const members = { purpose, user_id: userId, credential: code === undefined ? null : sha256Hex(code), formToken: browser }
+  const state = await transact(web.store, GLOBAL, web.random, (tx) => createChallenge(tx, members, web))
+  try {
+    return { redirect: await provider.begin(secretsOf(browser, state), origin + CALLBACK, purpose === 'provider_proof'), audit: false }
+  } catch (error) {
+    return unreachable(context, error)
+  }
+}
+
+/** Another site must not begin what this browser then completes, nor choose where it returns to. */
+function isForeign({ request }: PageContext): boolean {
+  return request.headers.get('sec-fetch-site') === 'cross-site'
+}
+
+/** What only this browser and this attempt have. Nothing but the state leaves the service, or is stored. */
+function secretsOf(browser: string, state: string): SignInSecrets {
+  return { state, nonce: sha256Hex(`nonce ${browser} ${state}`), verifier: sha256Hex(`verifier ${browser} ${state}`) }
+}
+
+/** The sign-in in progress that a state belongs to, once; undefined if it is not this browser's. */
+function takeSignIn({ web }: PageContext, state: string, browser: string): Promise<Challenge | undefined> {
+  return transact(web.store, GLOBAL, web.random, async (tx) => {
+    const answered = { secret: state, formToken: browser }
+    const take = (purpose: Challenge['purpose']) => takeChallenge(tx, { ...answered, purpose }, web.clock)
+    return (await take('provider_sign_in')) ?? take('provider_proof')
+  })
+}
+
+async function finish(
+  context: PageContext,
+  provider: IdentityProvider,
+  secrets: SignInSecrets,
+  isProof: boolean,
+): Promise<Claims | PageView> {
+  const { origin, query } = context
+  try {
+    return await provider.finish(secrets, new URL(`${origin}${CALLBACK}?${query}`), isProof)
+  } catch (error) {
+    if (!(error instanceof RefusedAnswer)) return unreachable(context, error)
+    const { code } = error
+    return refuse(
+      context,
+      code === undefined ? error.message : `${error.message}: ${code}`,
+      code === 'access_denied' ? CANCELLED : NOT_ACCEPTED,
+    )
+  }
+}
+
+async function signIn(context: PageContext, claims: Claims, { credential }: Challenge): Promise<PageResponse> {
+  const { web, address } = context
+  const link = cookieOf(context, 'sign_up') ?? ''
+  const code = credential === sha256Hex(link) ? link : ''
+  // A provider that has not just asked for the person's password has proved nothing for tokens with kanban:admin.
+  const proved_at = timestamp(() => claims.provedAt ?? 0)
+  const found = await transact(web.store, GLOBAL, web.random, async (tx): Promise<(Found & { readonly entry: Entry }) | Nobody> => {
+    const person = await findPerson(tx, claims, code, web.clock)
+    if ('reason' in person) return person
+    // Sessions that began with a password are of whoever has chosen the address of the account.
+    if (person.isNew) await endSessions(tx, person.account.user_id)
+    return { ...person, entry: await enter(tx, person.account, visitOf(context), web, { way: 'provider', proved_at }) }
+  })
+  if ('reason' in found) return refuse(context, found.reason, NOBODY, found.userId)
+  const { entry, isNew } = found
+  const { userId } = entry
+  web.providerSignIns.refund(networkOf(address))
+  if (code !== '') setCookie(context, 'sign_up', '', 0)
+  const audit: PageAudit[] = [{ operation: 'web.sign_in.provider', userId }]
+  if (isNew) audit.unshift({ operation: 'web.account.bind_identity', userId })
+  return { ...passPassword(context, entry), audit }
+}
+
+/**
+ * The person who is signed in has authenticated again. Somebody else who has signed in at the provider proves nothing. A person who has no identity
+ * yet is bound by it, if the address is theirs.
+ */
+async function prove(context: PageContext, claims: Claims, { user_id }: Challenge): Promise<PageResponse> {
+  const { web, session } = context
+  const proved = await transact(web.store, GLOBAL, web.random, async (tx) => {
+    const stored = session && (await tx.get(keys.session(session.hash)))
+    if (stored === undefined || stored.user_id !== user_id) return undefined
+    const bound = await boundUser(tx, claims)
+    const isNew =
+      bound === undefined && claims.email === (await tx.get(keys.account(user_id)))?.email && (await bind(tx, claims, user_id, web.clock))
+    if (bound !== user_id && !isNew) return undefined
+    return { ...(await renewSession(tx, { ...stored, way: 'provider' }, web, claims.provedAt)), isNew }
+  })
+  if (proved === undefined) return refuse(context, 'another_person', OTHER, user_id ?? undefined)
+  web.providerSignIns.refund(user_id!)
+  setCookie(context, 'session', proved.secret)
+  web.log.info({ event: 'web.reauthenticated', user_id, request_id: context.requestId, provider: true }, 're-authenticated')
+  const redirect = returnPath(context) ?? '/settings/account'
+  forgetReturn(context)
+  return { redirect, audit: proved.isNew ? { operation: 'web.account.bind_identity', userId: user_id! } : false }
+}
+
+/** What a person is told who does not get in: the title, and what to do. Nothing of it says who exists. */
+type Told = readonly [status: number, title: string, advice: string]
+const UNKNOWN: Told = [400, 'This sign-in has ended', 'It took too long, it was completed before, or it began in another browser.']
+const CANCELLED: Told = [401, 'You are not signed in', 'The identity provider says that the sign-in was cancelled or refused.']
+const NOT_ACCEPTED: Told = [401, 'You are not signed in', 'The answer of the identity provider was not accepted.']
+const OTHER: Told = [403, 'This was somebody else', 'You have to sign in at the identity provider as the person who is signed in here.']
+const NOBODY: Told = [
+  403,
+  'You have no account here',
+  'Ask your administrator to invite the e-mail address that you have at the identity provider.',
+]
+
+/** @param reason for the log */
+function refuse({ web, requestId, address }: PageContext, reason: string, [status, title, advice]: Told, userId?: string): PageView {
+  web.log.warn(
+    { event: 'web.provider_refused', reason, user_id: userId, request_id: requestId, address },
+    'sign-in by the provider refused',
+  )
+  const body = html`<h1>${title}</h1>
+    <p>${advice}</p>
+    <p class="actions"><a class="button" href="/settings/sign-in">Sign in</a></p>
+    <p class="hint">Request ${requestId}</p>`
+  return { title, status, body, audit: userId === undefined ? false : { operation: 'web.sign_in.provider', userId } }
+}
+
+/** @throws what is no failure of the provider */
+function unreachable({ web, requestId }: PageContext, error: unknown): PageView {
+  if (!(error instanceof UnreachableProvider)) throw error
+  web.log.error(
+    { event: 'web.provider_unreachable', reason: error.message, request_id: requestId },
+    'the identity provider cannot be reached',
+  )
+  return errorPage(503, 'The identity provider cannot be reached', 'Try again in a few minutes. Whoever is signed in stays signed in.')
+}

@@ -1,0 +1,427 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { disableUser, inviteUser, showUser, unbindUser } from '../../src/admin/users.ts'
+import { IdentityProvider } from '../../src/auth/provider/identity-provider.ts'
+import { DAY, MINUTE } from '../../src/model/time.ts'
+import { drivers } from '../support/drivers.ts'
+import { captureLog } from '../support/log.ts'
+import { Service, type Person, type ServiceOptions } from '../support/service.ts'
+import { StubProvider, type Tampering, type TokenClaims } from '../support/stub-provider.ts'
+import { giveAccount, signedIn, Visitor } from '../support/visitor.ts'
+
+const BEGIN = '/sign-in/oidc'
+
+let stub: StubProvider
+beforeAll(async () => void (stub = await StubProvider.start()))
+afterAll(() => stub.stop())
+
+describe.each(drivers)('signing in with an identity provider, on $name', (driver) => {
+  const captured = captureLog()
+  let service: Service
+  let workspaceId: string
+  let person: Person
+  let email: string
+  const start = async (options: ServiceOptions = {}) => {
+    let now = () => 0
+    const { client, issuer } = stub
+    const settings = { issuer: new URL(issuer), clientId: client.id, clientSecret: client.secret, name: 'Acme SSO' }
+    const provider = new IdentityProvider(settings, () => now())
+    const started = await Service.start(driver, { log: captured.log, proxies: 1, provider, ...options })
+    now = () => started.now
+    return started
+  }
+  beforeAll(async () => {
+    service = await start()
+    workspaceId = await service.workspace()
+  })
+  afterAll(() => service.stop())
+  beforeEach(async () => {
+    person = await service.person(workspaceId)
+    email = await giveAccount(service, person)
+  })
+  afterEach(() => {
+    stub.trouble = 'none'
+    stub.metadata = {}
+    // A failure is remembered for five seconds.
+    service.now += 5000
+  })
+  let subjects = 0
+  const claimsOf = (members: Partial<TokenClaims> = {}): TokenClaims => ({
+    sub: `sub-${++subjects}`,
+    email,
+    email_verified: true,
+    ...members,
+  })
+  /** Goes to the provider. @returns where the browser was sent to */
+  const begin = async (visitor: Visitor, path = BEGIN): Promise<string> => (await visitor.request(path)).location!
+  const answer = (visitor: Visitor, address: string, claims: TokenClaims, tampering?: Tampering) =>
+    visitor.request(stub.authorize(address, claims, tampering))
+  const enter = async (claims: TokenClaims, visitor = new Visitor(service), path = BEGIN) => ({
+    visitor,
+    page: await answer(visitor, await begin(visitor, path), claims),
+  })
+
+  test('the page of the sign-in has a link to it', async () => {
+    const page = await new Visitor(service).open('/settings/sign-in')
+    expect(page.text).toContain(`<a class="button primary" href="${BEGIN}">Sign in with Acme SSO</a>`)
+  })
+
+  test('a browser is sent to the provider with PKCE, a state and a nonce', async () => {
+    const address = new URL(await begin(new Visitor(service)))
+    const { state, nonce, code_challenge, ...others } = Object.fromEntries(address.searchParams)
+    expect(address.origin + address.pathname).toBe(`${stub.issuer}/authorize`)
+    expect(others).toEqual({
+      client_id: 'lanekeeper',
+      redirect_uri: `http://localhost${BEGIN}/callback`,
+      response_type: 'code',
+      scope: 'openid email',
+      code_challenge_method: 'S256',
+    })
+    for (const secret of [state, nonce, code_challenge]) expect(secret).toMatch(/^[\w-]{43,64}$/)
+  })
+
+  test('the first time, a verified address binds its person; afterwards only the subject counts', async () => {
+    const claims = claimsOf()
+    const first = await enter(claims)
+    expect([first.page.location, await first.visitor.isSignedIn()]).toEqual(['/settings/tokens', true])
+    expect(await showUser(service.deps, person.id)).toMatchObject({ email, identity: { issuer: stub.issuer, subject: claims.sub } })
+    for (const changed of [{ email: 'new@example.org' }, { email_verified: false }, { email: undefined as never }]) {
+      const { visitor } = await enter({ ...claims, ...changed })
+      expect((await visitor.open('/settings/account')).shown).toContain(`You sign in with Acme SSO, as ${email}`)
+    }
+  })
+
+  test('an address is found in whatever case the provider writes it', async () => {
+    expect(await (await enter(claimsOf({ email: email.toUpperCase() }))).visitor.isSignedIn()).toBe(true)
+  })
+
+  test.each<[what: string, members: () => Partial<TokenClaims>, reason: string]>([
+    ['an address that is not verified', () => ({ email_verified: false }), 'email_not_verified'],
+    ['an address of which nothing is said', () => ({ email_verified: undefined as never }), 'email_not_verified'],
+    ['an address that nobody has', () => ({ email: 'nobody@example.org' }), 'nobody'],
+    ['no address', () => ({ email: undefined as never }), 'email_not_verified'],
+    ['what is no address', () => ({ email: 'nobody' }), 'email_not_verified'],
+    [
+      'letters that only look like the address',
+      () => ({ email: email.replace('k', '\u212a').replace('e', '\u0435') }),
+      'email_not_verified',
+    ],
+  ])('nobody gets in with %s', async (_what, members, reason) => {
+    const { visitor, page } = await enter(claimsOf(members()))
+    expect([page.status, await visitor.isSignedIn()]).toEqual([403, false])
+    expect(page.shown).toContain('You have no account here')
+    expect(captured.lines.at(-1)).toMatchObject({ event: 'web.provider_refused', reason })
+    expect(captured.text()).not.toContain('example.org')
+  })
+
+  test('another subject does not get what is bound, not with the same address, and not from another issuer', async () => {
+    const claims = claimsOf()
+    await enter(claims)
+    const other = await enter(claimsOf())
+    expect([other.page.status, await other.visitor.isSignedIn()]).toEqual([403, false])
+    const foreign = await StubProvider.start()
+    const settings = { issuer: new URL(foreign.issuer), clientId: foreign.client.id, clientSecret: foreign.client.secret, name: 'Other' }
+    const elsewhere = await start({ provider: new IdentityProvider(settings, () => service.now) })
+    const visitor = new Visitor(elsewhere)
+    const page = await visitor.request(foreign.authorize(await begin(visitor), { ...claims, email: 'nobody@example.org' }))
+    expect(page.status).toBe(403)
+    await elsewhere.stop()
+    await foreign.stop()
+  })
+
+  test('an unbound person is bound anew, and their sessions have ended', async () => {
+    const { visitor } = await enter(claimsOf())
+    expect(await unbindUser(service.deps, person.id)).toEqual({ user_id: person.id, unbound: true })
+    expect(await visitor.isSignedIn()).toBe(false)
+    expect(await (await enter(claimsOf())).visitor.isSignedIn()).toBe(true)
+    expect(await unbindUser(service.deps, person.id)).toMatchObject({ unbound: true })
+    expect(await unbindUser(service.deps, person.id)).toMatchObject({ unbound: false })
+  })
+
+  test('a disabled person does not get in, also when they are invited again by a link for another address', async () => {
+    const claims = claimsOf()
+    const { visitor } = await enter(claims)
+    await disableUser(service.deps, person.id)
+    expect(await visitor.isSignedIn()).toBe(false)
+    expect((await enter(claims)).page.status).toBe(403)
+    await inviteUser(service.deps, person.id, 'http://localhost', 'other@example.org')
+    expect((await enter(claims)).page.status).toBe(403)
+  })
+
+  describe('an invited person', () => {
+    let invited: Person
+    beforeEach(async () => {
+      invited = await service.person(workspaceId)
+      email = `${invited.id}@invited.example`
+    })
+    const invite = (address?: string) => inviteUser(service.deps, invited.id, 'http://localhost', address)
+
+    test('is found by the address of the invitation, once', async () => {
+      await invite(email)
+      const claims = claimsOf()
+      expect(await (await enter(claims)).visitor.isSignedIn()).toBe(true)
+      expect(await showUser(service.deps, invited.id)).toMatchObject({ email, password: false, invited_until: null })
+      expect(await (await enter(claims)).visitor.isSignedIn()).toBe(true)
+    })
+
+    test('is found by the link that the browser has', async () => {
+      const visitor = new Visitor(service)
+      const page = await visitor.open((await invite()).sign_up_link)
+      expect(page.text).toContain(`href="${BEGIN}?link"`)
+      // By the sign-in page, nobody was told whose link it is.
+      expect((await enter(claimsOf(), visitor)).page.status).toBe(403)
+      await enter(claimsOf(), visitor, `${BEGIN}?link`)
+      expect(await visitor.isSignedIn()).toBe(true)
+      expect(await showUser(service.deps, invited.id)).toMatchObject({ email })
+    })
+
+    test('is not found by a link for another address, nor after the invitation', async () => {
+      const visitor = new Visitor(service)
+      await visitor.open((await invite('somebody@example.org')).sign_up_link)
+      expect((await enter(claimsOf(), visitor, `${BEGIN}?link`)).page.status).toBe(403)
+      await invite(email)
+      service.now += 8 * DAY
+      expect((await enter(claimsOf())).page.status).toBe(403)
+    })
+
+    test.each<[what: string, other: (id: string) => Promise<unknown>]>([
+      ['two are invited with the address', (id) => inviteUser(service.deps, id, 'http://localhost', email)],
+      ['somebody else has chosen the address', (id) => giveAccount(service, { id }, email)],
+    ])('is not found if %s', async (_what, other) => {
+      await invite(email)
+      await other((await service.person(workspaceId)).id)
+      expect((await enter(claimsOf())).page.status).toBe(403)
+    })
+
+    test('whose invitation names the address goes before the person of a link', async () => {
+      await invite(email)
+      const visitor = new Visitor(service)
+      const other = await service.person(workspaceId)
+      await visitor.open((await inviteUser(service.deps, other.id, 'http://localhost')).sign_up_link)
+      await enter(claimsOf(), visitor, `${BEGIN}?link`)
+      expect(await showUser(service.deps, invited.id)).toMatchObject({ identity: { issuer: stub.issuer } })
+    })
+  })
+
+  test.each<[what: string, tampering: Tampering]>([
+    ['without a signature (alg: none)', { header: { alg: 'none' }, signature: 'none' }],
+    ['with an empty signature', { signature: 'none' }],
+    ['signed by an unknown key', { signature: 'other' }],
+    ['with another nonce', { claims: { nonce: 'x'.repeat(64) } }],
+    ['without a nonce', { claims: { nonce: undefined } }],
+    ['for another client', { claims: { aud: 'other' } }],
+    ['of another issuer', { claims: { iss: 'https://other.example' } }],
+    ['that has expired', { claims: { exp: Math.floor(Date.now() / 1000) - 120 } }],
+    ['without a subject', { claims: { sub: undefined } }],
+  ])('an ID token is refused %s', async (_what, tampering) => {
+    const visitor = new Visitor(service)
+    const page = await answer(visitor, await begin(visitor), claimsOf(), tampering)
+    expect([page.status, await visitor.isSignedIn()]).toEqual([401, false])
+    expect(page.shown).toContain('The answer of the identity provider was not accepted.')
+  })
+
+  test.each<[what: string, answer: Record<string, string>, status: number, shown: string]>([
+    ['an error of the provider', { error: 'access_denied', code: '' }, 401, 'cancelled or refused'],
+    ['another issuer (mix-up)', { iss: 'https://other.example' }, 401, 'not accepted'],
+    ['another code', { code: 'x' }, 401, 'not accepted'],
+    ['another state', { state: 'x'.repeat(43) }, 400, 'This sign-in has ended'],
+    ['no state', { state: '' }, 400, 'This sign-in has ended'],
+  ])('a return with %s is refused', async (_what, changed, status, shown) => {
+    const visitor = new Visitor(service)
+    const page = await answer(visitor, await begin(visitor), claimsOf(), { answer: changed })
+    expect([page.status, await visitor.isSignedIn()]).toEqual([status, false])
+    expect(page.shown).toContain(shown)
+  })
+
+  test('a state works once, in the browser that it was given to, for five minutes', async () => {
+    const visitor = new Visitor(service)
+    const address = await begin(visitor)
+    const stranger = new Visitor(service)
+    await begin(stranger)
+    for (const other of [stranger, new Visitor(service)]) expect((await answer(other, address, claimsOf())).status).toBe(400)
+    expect((await answer(visitor, address, claimsOf())).location).toBe('/settings/tokens')
+    const replayed = stub.authorize(address, claimsOf())
+    expect((await visitor.request(replayed)).status).toBe(400)
+    const late = await begin(visitor)
+    service.now += 5 * MINUTE
+    expect((await answer(visitor, late, claimsOf())).status).toBe(400)
+  })
+
+  test('several tabs can be under way at the same time', async () => {
+    const visitor = new Visitor(service)
+    const claims = claimsOf()
+    const [one, two] = [await begin(visitor), await begin(visitor)]
+    expect((await answer(visitor, two, claims)).location).toBe('/settings/tokens')
+    expect((await answer(visitor, one, claims)).location).toBe('/settings/tokens')
+  })
+
+  test('a person returns to the page that they asked for', async () => {
+    const visitor = new Visitor(service)
+    await visitor.open('/app')
+    expect((await enter(claimsOf(), visitor)).page.location).toBe('/app')
+  })
+
+  test('a person who is bound loses the sessions that began with a password', async () => {
+    const before = await signedIn(service, person)
+    await enter(claimsOf({ email: `${person.id}@example.org` }))
+    expect(await before.isSignedIn()).toBe(false)
+  })
+
+  test('HEAD changes nothing', async () => {
+    for (const path of [BEGIN, `${BEGIN}/callback?state=x`])
+      expect((await new Visitor(service).request(path, { method: 'HEAD' })).status).toBe(405)
+  })
+
+  test('another site cannot begin a sign-in', async () => {
+    const page = await new Visitor(service).request(BEGIN, { headers: { 'sec-fetch-site': 'cross-site' } })
+    expect([page.status, page.location]).toEqual([303, '/settings/sign-in'])
+  })
+
+  test('a key that the provider has replaced is read again', async () => {
+    const claims = claimsOf()
+    await enter(claims)
+    stub.rotateKey()
+    service.now += 11 * MINUTE
+    expect(await (await enter(claims)).visitor.isSignedIn()).toBe(true)
+  })
+
+  test.each(['errors', 'no_json'] as const)('a provider that is down (%s) is said so, and sessions go on', async (trouble) => {
+    const { visitor } = await enter(claimsOf())
+    service.now += 11 * MINUTE
+    stub.trouble = trouble
+    const page = await new Visitor(service).request(BEGIN)
+    expect([page.status, page.shown.includes('The identity provider cannot be reached'), page.text.includes('    at ')]).toEqual([
+      503,
+      true,
+      false,
+    ])
+    expect(captured.lines.at(-1)).toMatchObject({ event: 'web.provider_unreachable' })
+    expect(await visitor.isSignedIn()).toBe(true)
+    stub.trouble = 'none'
+    expect((await new Visitor(service).request(BEGIN)).status).toBe(503)
+    service.now += 5000
+    expect(
+      await (await enter(claimsOf({ email: await giveAccount(service, await service.person(workspaceId)) }))).visitor.isSignedIn(),
+    ).toBe(true)
+  })
+
+  test('a provider that names another issuer is not trusted', async () => {
+    service.now += 11 * MINUTE
+    stub.metadata = { issuer: 'https://other.example' }
+    expect((await new Visitor(service).request(BEGIN)).status).toBe(503)
+  })
+
+  describe('a proof for kanban:admin', () => {
+    const authTime = () => Math.floor(service.now / 1000)
+    const choose = async (visitor: Visitor) => visitor.choose(workspaceId, { scope: 'kanban:admin' })
+    const later = async (claims: TokenClaims) => {
+      const { visitor } = await enter(claims)
+      service.now += 11 * MINUTE
+      return visitor
+    }
+
+    test('is asked of the provider, with max_age=0, and the form is as it was', async () => {
+      const claims = claimsOf()
+      const visitor = await later(claims)
+      const page = await choose(visitor)
+      const confirm = await visitor.submit({})
+      const asked = confirm.text.includes('Continue with Acme SSO') ? confirm : page
+      const [, link] = /href="(\/sign-in\/oidc\/proof\?[^"]*)"/.exec(asked.text)!
+      expect(asked.text).not.toContain('type="password"')
+      const address = await begin(visitor, link!.replaceAll('&amp;', '&'))
+      expect(new URL(address).searchParams.get('max_age')).toBe('0')
+      const proved = await answer(visitor, address, { ...claims, auth_time: authTime() })
+      expect(proved.location).toMatch(/^\/settings\//)
+      expect((await visitor.open(proved.location!)).text).not.toContain('Continue with Acme SSO')
+    })
+
+    test.each<[what: string, members: () => Partial<TokenClaims>, status: number]>([
+      ['that does not say when', () => ({}), 401],
+      ['of five minutes ago', () => ({ auth_time: authTime() - 300 }), 401],
+      ['of the future', () => ({ auth_time: authTime() + 120 }), 401],
+      ['of another person', () => ({ sub: 'somebody-else', email: 'nobody@example.org', auth_time: authTime() }), 403],
+    ])('is none %s', async (_what, members, status) => {
+      const claims = claimsOf()
+      const visitor = await later(claims)
+      const address = await begin(visitor, `${BEGIN}/proof?back=/settings/account`)
+      expect((await answer(visitor, address, { ...claims, ...members() })).status).toBe(status)
+      await choose(visitor)
+      expect((await visitor.open('/settings/account/passkeys/new')).text).toContain('Continue with Acme SSO')
+    })
+
+    test('is no sign-in at a provider that has not asked for the password again', async () => {
+      for (const [auth_time, isProved] of [
+        [undefined, false],
+        [authTime() - 8 * 3600, false],
+        [authTime() - 60, true],
+      ] as const) {
+        const { visitor } = await enter(
+          claimsOf({ email: await giveAccount(service, await service.person(workspaceId)), auth_time: auth_time as never }),
+        )
+        expect([auth_time, (await visitor.open('/settings/account/passkeys/new')).text.includes('Continue with Acme SSO')]).toEqual([
+          auth_time,
+          !isProved,
+        ])
+      }
+    })
+
+    test('of another person binds nobody', async () => {
+      const visitor = await later(claimsOf())
+      const other = await service.person(workspaceId)
+      await inviteUser(service.deps, other.id, 'http://localhost', 'other@invited.example')
+      const address = await begin(visitor, `${BEGIN}/proof?back=/settings/account`)
+      const claims = claimsOf({ email: 'other@invited.example', auth_time: authTime() })
+      expect((await answer(visitor, address, claims)).status).toBe(403)
+      expect(await showUser(service.deps, other.id)).toMatchObject({ identity: null, email: null })
+    })
+
+    test('chooses no page to return to for another site', async () => {
+      const visitor = await later(claimsOf())
+      const page = await visitor.request(`${BEGIN}/proof?back=/settings/tokens/new`, { headers: { 'sec-fetch-site': 'cross-site' } })
+      expect([page.location, page.cookies.size]).toEqual(['/settings/sign-in', 0])
+    })
+
+    test('returns to no other site', async () => {
+      const claims = claimsOf()
+      const visitor = await later(claims)
+      const address = await begin(visitor, `${BEGIN}/proof?back=${encodeURIComponent('//evil.example/x')}`)
+      expect((await answer(visitor, address, { ...claims, auth_time: authTime() })).location).toBe('/settings/account')
+    })
+  })
+
+  describe('without passwords', () => {
+    let closed: Service
+    beforeAll(async () => void (closed = await start({ hasPasswords: false })))
+    afterAll(() => closed.stop())
+
+    test('the provider is the only way in, and nothing suggests a password', async () => {
+      const [member] = [await closed.person(await closed.workspace())]
+      const address = await giveAccount(closed, member)
+      const visitor = new Visitor(closed)
+      const page = await visitor.open('/settings/sign-in')
+      expect([page.text.includes('Sign in with Acme SSO'), /<input[^>]*type="password"|passkey/i.test(page.text)]).toEqual([true, false])
+      expect((await visitor.post('/settings/sign-in', { email: address, password: 'x' })).status).not.toBe(200)
+      await answer(visitor, await begin(visitor), { sub: 'closed', email: address, email_verified: true })
+      const account = await visitor.open('/settings/account')
+      expect([account.status, /password|passkey|authenticator/i.test(account.shown)]).toEqual([200, false])
+      for (const path of ['password', 'authenticator', 'passkeys/new', 'recovery-codes'])
+        expect([path, (await visitor.request(`/settings/account/${path}`)).status]).toEqual([path, 404])
+    })
+
+    test('a link of an invitation ends at the button of the provider', async () => {
+      const member = await closed.person(await closed.workspace())
+      const visitor = new Visitor(closed)
+      const page = await visitor.open((await inviteUser(closed.deps, member.id, 'http://localhost')).sign_up_link)
+      expect([page.shown.includes('Sign in with Acme SSO'), /password/i.test(page.text)]).toEqual([true, false])
+      await answer(visitor, await begin(visitor, `${BEGIN}?link`), { sub: 'invited', email: 'invited@example.org', email_verified: true })
+      expect(await visitor.isSignedIn()).toBe(true)
+    })
+  })
+
+  test('without a provider there are no such pages', async () => {
+    const plain = await Service.start(driver)
+    for (const path of [BEGIN, `${BEGIN}/callback?state=x&code=y`]) expect((await new Visitor(plain).request(path)).status).toBe(404)
+    const visitor = await signedIn(plain, await plain.person(await plain.workspace()))
+    expect((await visitor.request(`${BEGIN}/proof`)).status).toBe(404)
+    await plain.stop()
+  })
+})
