@@ -30,7 +30,7 @@ export function banner(url: string, proof: Proof, config: Config, contents: Cont
     .join('\n')
 }
 
-function demoLines(url: string, { storage }: Config, demo: Demo): string[] {
+function demoLines(url: string, { storage, passwords }: Config, demo: Demo): string[] {
   const workspaces = new Map(demo.workspaces.map(({ id, name }) => [id, name]))
   const header = ['workspace', 'user', 'role', 'scopes', 'token']
   const rows = demo.tokens.map((token) => [
@@ -40,6 +40,7 @@ function demoLines(url: string, { storage }: Config, demo: Demo): string[] {
     token.scopes.join(' '),
     token.token,
   ])
+  const shown = passwords ? 2 : 1
   const validity =
     kindOf(storage) === 'memory'
       ? 'The tokens are valid until this process ends:'
@@ -51,7 +52,10 @@ function demoLines(url: string, { storage }: Config, demo: Demo): string[] {
     '',
     `To create tokens, sign in at ${url}/settings as one of these users:`,
     '',
-    ...table([['e-mail address', 'password'], ...demo.people.map(({ email, password }) => [email, password])]),
+    ...table([
+      ['e-mail address', 'password'].slice(0, shown),
+      ...demo.people.map(({ email, password }) => [email, password].slice(0, shown)),
+    ]),
     '',
     'Try it:',
     '',

@@ -82,6 +82,7 @@ const noticeKind = z.enum([
   'recovery_code_used',
   'passkey_added',
   'passkey_removed',
+  'identity_bound',
   'webhook_disabled',
 ])
 export type NoticeKind = z.infer<typeof noticeKind>

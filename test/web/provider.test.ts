@@ -1,12 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { disableUser, inviteUser, showUser, unbindUser } from '../../src/admin/users.ts'
 import { IdentityProvider } from '../../src/auth/provider/identity-provider.ts'
+import { sha256Hex } from '../../src/auth/secrets.ts'
 import { DAY, MINUTE } from '../../src/model/time.ts'
+import { GLOBAL, keys } from '../../src/store/keys.ts'
 import { drivers } from '../support/drivers.ts'
 import { captureLog } from '../support/log.ts'
 import { Service, type Person, type ServiceOptions } from '../support/service.ts'
 import { StubProvider, type Tampering, type TokenClaims } from '../support/stub-provider.ts'
-import { giveAccount, signedIn, Visitor } from '../support/visitor.ts'
+import { giveAccount, noticesOf, signedIn, textOf, Visitor } from '../support/visitor.ts'
 
 const BEGIN = '/sign-in/oidc'
 
@@ -88,6 +90,19 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
       const { visitor } = await enter({ ...claims, ...changed })
       expect((await visitor.open('/settings/account')).shown).toContain(`You sign in with Acme SSO, as ${email}`)
     }
+  })
+
+  test('who has a password learns of the first time; who has none knows', async () => {
+    const { visitor } = await enter(claimsOf())
+    expect(noticesOf(await visitor.open('/settings/account'))).toBeUndefined()
+    const other = new Visitor(service)
+    await other.signIn(email)
+    expect(textOf(noticesOf(await other.open('/settings/account'))!)).toContain('The identity provider can sign you in to your account')
+    const invited = await service.person(workspaceId)
+    email = `${invited.id}@invited.example`
+    await inviteUser(service.deps, invited.id, 'http://localhost', email)
+    await enter(claimsOf())
+    expect(await service.write(GLOBAL, (tx) => tx.get(keys.notices(invited.id)))).toBeUndefined()
   })
 
   test('an address is found in whatever case the provider writes it', async () => {
@@ -332,6 +347,16 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
       const proved = await answer(visitor, address, { ...claims, auth_time: authTime() })
       expect(proved.location).toMatch(/^\/settings\//)
       expect((await visitor.open(proved.location!)).text).not.toContain('Continue with Acme SSO')
+    })
+
+    test('for a rotation keeps the days that were chosen', async () => {
+      const visitor = await later(claimsOf())
+      const { id } = (await service.write(workspaceId, (tx) => tx.get(keys.token(sha256Hex(person.admin)))))!
+      await visitor.open(`/settings/tokens/${workspaceId}/${id}/rotate`)
+      const refused = await visitor.submit({ days: 'custom', custom_days: '11' })
+      const [, link] = /href="(\/sign-in\/oidc\/proof\?[^"]*)"/.exec(refused.text)!
+      const back = new URL(link!.replaceAll('&amp;', '&'), 'http://localhost').searchParams.get('back')!
+      expect((await visitor.open(back)).text).toMatch(/name="custom_days"[^>]* value="11"/)
     })
 
     test.each<[what: string, members: () => Partial<TokenClaims>, status: number]>([

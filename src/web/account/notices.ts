@@ -22,6 +22,7 @@ const sentences: Readonly<Record<NoticeKind, (name: string) => string>> = {
   recovery_code_used: () => 'A recovery code was used to sign in.',
   passkey_added: (name) => `The passkey "${name}" was added to your account.`,
   passkey_removed: (name) => `The passkey "${name}" was removed from your account.`,
+  identity_bound: () => 'The identity provider can sign you in to your account from now on.',
   webhook_disabled: (name) => `Your webhook to ${name} was disabled: it could not be delivered. The page of its board says why.`,
 }
 

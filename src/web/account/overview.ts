@@ -22,7 +22,7 @@ const done: Readonly<Record<string, string>> = {
   passkey: 'The passkey is added. You can sign in with it from now on. If you do not know one of your sessions below, end it.',
   renamed: 'The passkey has its new name.',
   removed: 'The passkey is removed. If you do not know one of your sessions below, end it.',
-  authenticator: 'The authenticator app is removed. Your password alone signs you in now.',
+  authenticator: 'The authenticator app is removed. Your password needs no code any more.',
 }
 
 /** A person's account: password, second factor, passkeys and sessions. */

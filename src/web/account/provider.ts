@@ -21,6 +21,7 @@ import { errorPage, notFoundPage, tooManyAttempts } from '../error-pages.ts'
 import { html } from '../html.ts'
 import type { Page, PageAudit, PageContext, PageResponse, PageView } from '../page-context.ts'
 import { forgetReturn, returnPath, validAddress } from '../return-path.ts'
+import { announce } from './notices.ts'
 import { PROVIDER_PATH } from './provider-button.ts'
 import { passPassword, visitOf } from './second-step.ts'
 
@@ -144,10 +145,12 @@ async function signIn(context: PageContext, claims: Claims, { credential }: Chal
     return { ...person, entry: await enter(tx, person.account, visitOf(context), web, { way: 'provider', proved_at }) }
   })
   if ('reason' in found) return refuse(context, found.reason, NOBODY, found.userId)
-  const { entry, isNew } = found
+  const { account, entry, isNew } = found
   const { userId } = entry
   web.providerSignIns.refund(networkOf(address))
   if (code !== '') setCookie(context, 'sign_up', '', 0)
+  // Whoever signs in with the password learns of it.
+  if (isNew && account.password_hash !== null) await announce({ ...context, session: entry.session }, 'identity_bound')
   const audit: PageAudit[] = [{ operation: 'web.sign_in.provider', userId }]
   if (isNew) audit.unshift({ operation: 'web.account.bind_identity', userId })
   return { ...passPassword(context, entry), audit }
@@ -171,6 +174,7 @@ async function prove(context: PageContext, claims: Claims, { user_id }: Challeng
   if (proved === undefined) return refuse(context, 'another_person', OTHER, user_id ?? undefined)
   web.providerSignIns.refund(user_id!)
   setCookie(context, 'session', proved.secret)
+  if (proved.isNew) await announce({ ...context, session: proved.session }, 'identity_bound')
   web.log.info({ event: 'web.reauthenticated', user_id, request_id: context.requestId, provider: true }, 're-authenticated')
   const redirect = returnPath(context) ?? '/settings/account'
   forgetReturn(context)

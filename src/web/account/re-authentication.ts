@@ -41,7 +41,7 @@ export function isProved({ web, session }: SignedInContext, scopes = ACCOUNT_CHA
 }
 
 /** Whether the provider says who the person is: they have signed in with it, or have no password here. */
-export function isProvedByProvider({ web, session }: SignedInContext): boolean {
+function isProvedByProvider({ web, session }: SignedInContext): boolean {
   return web.provider !== undefined && (session.way === 'provider' || !web.hasPasswords)
 }
 

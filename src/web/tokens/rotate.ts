@@ -13,10 +13,15 @@ import { showIssued } from './plaintext.ts'
 import { daysOf, renderLifetime } from './lifetime.ts'
 
 /** Replaces an active token by a new one, atomically. */
-export const rotatePage: Page = { path: '/settings/tokens/{workspace}/{token}/rotate', get: rotate, post: rotate }
+export const rotatePage: Page = {
+  path: '/settings/tokens/{workspace}/{token}/rotate',
+  keeps: ['days', 'custom_days'],
+  get: rotate,
+  post: rotate,
+}
 
 async function rotate(context: SignedInContext): Promise<PageResponse> {
-  const { web, request, form, session } = context
+  const { web, request, query, form, session } = context
   const memberToken = await findMemberToken(context)
   if (memberToken === undefined) return notFoundPage()
   const { workspace, token } = memberToken
@@ -27,7 +32,8 @@ async function rotate(context: SignedInContext): Promise<PageResponse> {
   const isSent = request.method === 'POST'
   const present = Math.round((expiryOf(token) - Date.parse(issued_at)) / DAY)
   const max = Math.min(MAX_TOKEN_DAYS, rules.max_days)
-  const days = isSent ? daysOf(form) : String(Math.min(max, Math.max(1, present)))
+  const chosen = isSent || query.has('days') ? daysOf(isSent ? form : query) : undefined
+  const days = chosen ?? String(Math.min(max, Math.max(1, present)))
   const parsed = tokenDays.safeParse(days)
   const error = isSent ? (parsed.error?.issues[0]!.message ?? brokenRules(rules, '', parsed.data!).days?.[0]) : undefined
   const page = {
