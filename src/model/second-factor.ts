@@ -67,6 +67,8 @@ export const challenge = z.strictObject({
   bound_to: hash,
   /** SHA-256 of the stored password hash that was right, for a sign-in that waits for a code: a changed password ends it */
   credential: hash.nullable(),
+  /** the page to which a person comes back whom the provider has proved; undefined: that of the account, or no such proof */
+  return_to: z.string().max(2000).optional(),
   expires_at: at,
 })
 export type Challenge = Readonly<z.infer<typeof challenge>>

@@ -349,6 +349,16 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
       expect((await visitor.open(proved.location!)).text).not.toContain('Continue with Acme SSO')
     })
 
+    test('in each of two tabs returns to the page of its own', async () => {
+      const claims = claimsOf()
+      const visitor = await later(claims)
+      const pages = ['/settings/account/password', '/settings/tokens/new?name=CI&workspace=' + workspaceId]
+      const addresses: string[] = []
+      for (const page of pages) addresses.push(await begin(visitor, `${BEGIN}/proof?${new URLSearchParams({ back: page })}`))
+      for (const [i, page] of pages.entries())
+        expect((await answer(visitor, addresses[i]!, { ...claims, auth_time: authTime() })).location).toBe(page)
+    })
+
     test('for a rotation keeps the days that were chosen', async () => {
       const visitor = await later(claimsOf())
       const { id } = (await service.write(workspaceId, (tx) => tx.get(keys.token(sha256Hex(person.admin)))))!

@@ -17,7 +17,7 @@ const REMOVED_AT_ONCE = 20
  */
 export async function createChallenge(
   tx: Transaction,
-  { formToken, ...members }: Pick<Challenge, 'purpose' | 'user_id' | 'credential'> & { readonly formToken: string },
+  { formToken, ...members }: Pick<Challenge, 'purpose' | 'user_id' | 'credential' | 'return_to'> & { readonly formToken: string },
   { clock, random }: Deps,
 ): Promise<string> {
   const { values } = await tx.range(indexes.challenges(), { before: `${timestamp(clock)}~`, limit: REMOVED_AT_ONCE, weak: true })

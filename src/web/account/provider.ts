@@ -20,7 +20,7 @@ import { cookieOf, setCookie } from '../cookies.ts'
 import { errorPage, notFoundPage, tooManyAttempts } from '../error-pages.ts'
 import { html } from '../html.ts'
 import type { Page, PageAudit, PageContext, PageResponse, PageView } from '../page-context.ts'
-import { forgetReturn, returnPath, validAddress } from '../return-path.ts'
+import { validAddress } from '../return-path.ts'
 import { announce } from './notices.ts'
 import { PROVIDER_PATH } from './provider-button.ts'
 import { passPassword, visitOf } from './second-step.ts'
@@ -43,9 +43,7 @@ export const providerProofPage: Page = {
   path: `${PROVIDER_PATH}/proof`,
   getChanges: true,
   get(context) {
-    const back = isForeign(context) ? undefined : validAddress(context.query.get('back') ?? '')
-    if (back !== undefined) setCookie(context, 'return', back, COOKIE_AGE)
-    return begin(context, 'provider_proof', context.session.user_id)
+    return begin(context, 'provider_proof', context.session.user_id, validAddress(context.query.get('back') ?? ''))
   },
 }
 
@@ -68,7 +66,7 @@ export const providerCallbackPage: Page = {
   },
 }
 
-async function begin(context: PageContext, purpose: Challenge['purpose'], userId: string | null): Promise<PageResponse> {
+async function begin(context: PageContext, purpose: Challenge['purpose'], userId: string | null, returnTo?: string): Promise<PageResponse> {
   const { web, query, origin, address } = context
   const { provider } = web
   if (provider === undefined) return notFoundPage()
@@ -83,7 +81,8 @@ async function begin(context: PageContext, purpose: Challenge['purpose'], userId
   setCookie(context, 'provider', browser, COOKIE_AGE)
   // Only who has come from the page of a sign-up link, which says whose it is, uses the link.
   const code = query.has('link') ? cookieOf(context, 'sign_up') : undefined
-  const members = { purpose, user_id: userId, credential: code === undefined ? null : sha256Hex(code), formToken: browser }
+  const credential = code === undefined ? null : sha256Hex(code)
+  const members = { purpose, user_id: userId, credential, formToken: browser, ...(returnTo !== undefined && { return_to: returnTo }) }
   const state = await transact(web.store, GLOBAL, web.random, (tx) => createChallenge(tx, members, web))
   try {
     return { redirect: await provider.begin(secretsOf(browser, state), origin + CALLBACK, purpose === 'provider_proof'), audit: false }
@@ -160,7 +159,7 @@ async function signIn(context: PageContext, claims: Claims, { credential }: Chal
  * The person who is signed in has authenticated again. Somebody else who has signed in at the provider proves nothing. A person who has no identity
  * yet is bound by it, if the address is theirs.
  */
-async function prove(context: PageContext, claims: Claims, { user_id }: Challenge): Promise<PageResponse> {
+async function prove(context: PageContext, claims: Claims, { user_id, return_to }: Challenge): Promise<PageResponse> {
   const { web, session } = context
   const proved = await transact(web.store, GLOBAL, web.random, async (tx) => {
     const stored = session && (await tx.get(keys.session(session.hash)))
@@ -176,9 +175,10 @@ async function prove(context: PageContext, claims: Claims, { user_id }: Challeng
   setCookie(context, 'session', proved.secret)
   if (proved.isNew) await announce({ ...context, session: proved.session }, 'identity_bound')
   web.log.info({ event: 'web.reauthenticated', user_id, request_id: context.requestId, provider: true }, 're-authenticated')
-  const redirect = returnPath(context) ?? '/settings/account'
-  forgetReturn(context)
-  return { redirect, audit: proved.isNew ? { operation: 'web.account.bind_identity', userId: user_id! } : false }
+  return {
+    redirect: return_to ?? '/settings/account',
+    audit: proved.isNew ? { operation: 'web.account.bind_identity', userId: user_id! } : false,
+  }
 }
 
 /** What a person is told who does not get in: the title, and what to do. Nothing of it says who exists. */
