@@ -97,8 +97,8 @@ function isOrigin(text: string): boolean {
 
 function isIssuer(text: string): boolean {
   if (!URL.canParse(text)) return false
-  const { protocol, hostname, pathname, search, hash, username, password } = new URL(text)
-  if (`${search}${hash}${username}${password}` !== '' || pathname.includes('/.well-known/')) return false
+  const { protocol, hostname, pathname, username, password } = new URL(text)
+  if (/[?#]/.test(text) || `${username}${password}` !== '' || pathname.includes('/.well-known/')) return false
   return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname))
 }
 
@@ -245,11 +245,11 @@ export const settings = z.object({
     env: 'LANEKEEPER_OIDC_ISSUER',
     description: 'the identity provider with which people sign in to the web app (OpenID Connect); needs LANEKEEPER_URL',
   }),
-  oidcClientId: z.string().min(1, { error: 'it is empty' }).optional().register(sources, {
+  oidcClientId: z.string().trim().min(1, { error: 'it is empty' }).optional().register(sources, {
     env: 'LANEKEEPER_OIDC_CLIENT_ID',
     description: 'the id of this service at the identity provider',
   }),
-  oidcClientSecret: z.string().min(1, { error: 'it is empty' }).optional().register(sources, {
+  oidcClientSecret: z.string().trim().min(1, { error: 'it is empty' }).optional().register(sources, {
     env: 'LANEKEEPER_OIDC_CLIENT_SECRET',
     description: 'the secret of this service at the identity provider',
   }),
@@ -259,6 +259,7 @@ export const settings = z.object({
   }),
   oidcName: z
     .string()
+    .trim()
     .min(1, { error: 'it is empty' })
     .max(60, { error: 'it has more than 60 characters' })
     .default('your identity provider')

@@ -24,7 +24,7 @@ function describeList(items: readonly object[]): string {
 
 /** Formats a value. Names come from users: control characters are escaped, because they could move the cursor or change colours. */
 export function cell(value: unknown): string {
-  const text = value === null || value === undefined ? '–' : Array.isArray(value) ? value.join(' ') : String(value)
+  const text = value === null || value === undefined ? '–' : typeof value === 'object' ? Object.values(value).join(' ') : String(value)
   return text.replace(/[\p{Cc}\p{Cf}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
 }
 

@@ -1,8 +1,12 @@
 import { z } from 'zod'
 import { at, hash, id } from './fields.ts'
 
-/** The longest `sub` of a provider, in characters (OpenID Connect Core §2). */
-export const SUBJECT = 255
+/** The `sub` of a provider (OpenID Connect Core §2). Text that is no Unicode would be stored as another one. */
+export const subject = z
+  .string()
+  .min(1)
+  .max(255)
+  .refine((text) => text.isWellFormed(), 'must be Unicode text')
 
 /** What a person is called by an identity provider. A name of it belongs to one person, and a person has one. */
 export const identity = z.strictObject({
@@ -10,7 +14,7 @@ export const identity = z.strictObject({
   hash,
   user_id: id('user'),
   issuer: z.string().max(2000),
-  subject: z.string().min(1).max(SUBJECT),
+  subject,
   bound_at: at,
 })
 export type Identity = Readonly<z.infer<typeof identity>>

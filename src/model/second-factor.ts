@@ -97,7 +97,7 @@ const notice = z.strictObject({
   /** the browser and the network that did it */
   agent: shortText,
   address: shortText,
-  /** the session that did it, which does not see the notice; null: none */
+  /** the session that did it, which does not see the notice; null: all see it */
   session_id: id('session').nullable(),
   /** the name of the token or passkey, or the host of the webhook */
   name: shortText.nullable(),

@@ -57,7 +57,7 @@ export function createWeb(options: WebOptions): Web {
     ...options,
     signIn: new SignIn(options, passwords, counters),
     secondStep: new SecondStep(options, counters),
-    providerSignIns: new Throttle({ burst: 50, every: 5000 }, clock, 'provider-sign-in', counters),
+    providerSignIns: new Throttle({ burst: 200, every: 200 }, clock, 'provider-sign-in', counters),
     signUps: new Throttle({ burst: 20, every: 30_000 }, clock, 'sign-up', counters),
   }
   const router = createRouter<Page>()
@@ -124,7 +124,8 @@ async function runPage(page: Page, context: PageContext, visit: Visit | undefine
   const { request, origin } = context
   const method = request.method === 'HEAD' && page.getChanges !== true ? 'GET' : request.method
   const handler = { GET: page.get, POST: page.post }[method]
-  if (handler === undefined) return methodNotAllowed([page.get && 'GET, HEAD', page.post && 'POST'].filter(Boolean).join(', '))
+  if (handler === undefined)
+    return methodNotAllowed([page.get && (page.getChanges ? 'GET' : 'GET, HEAD'), page.post && 'POST'].filter(Boolean).join(', '))
   if (page.anonymous !== true && visit === undefined) return page.isPart ? signedOutPart() : signInFirst(page, context)
   // Forms of the settings are never refused: with a stolen session, a thief must not keep its person from ending it.
   if (visit !== undefined && (method === 'GET' || page.callsOperations === true)) requireRate(context, visit)

@@ -70,15 +70,23 @@ describe('settings', () => {
     ['no secret', provider, 'set either LANEKEEPER_OIDC_CLIENT_SECRET or LANEKEEPER_OIDC_CLIENT_SECRET_FILE'],
     ['two secrets', { ...provider, LANEKEEPER_OIDC_CLIENT_SECRET: 'x', LANEKEEPER_OIDC_CLIENT_SECRET_FILE: 'y' }, 'set either'],
     ['no URL', { ...provider, LANEKEEPER_URL: undefined as never, LANEKEEPER_OIDC_CLIENT_SECRET: 'x' }, 'set it too'],
+    ['a blank client', { ...provider, LANEKEEPER_OIDC_CLIENT_ID: ' ' }, 'LANEKEEPER_OIDC_CLIENT_ID: it is empty'],
+    ['a blank secret', { ...provider, LANEKEEPER_OIDC_CLIENT_SECRET: ' ' }, 'LANEKEEPER_OIDC_CLIENT_SECRET: it is empty'],
+    ['a blank name', { ...provider, LANEKEEPER_OIDC_NAME: ' ' }, 'LANEKEEPER_OIDC_NAME: it is empty'],
     ['no issuer', { LANEKEEPER_OIDC_CLIENT_SECRET: 'x' }, 'set LANEKEEPER_OIDC_ISSUER too'],
     ['neither passwords nor a provider', { LANEKEEPER_PASSWORDS: 'off' }, 'people need an identity provider'],
-    ...['http://login.example', 'https://a:b@login.example', 'https://login.example/?x', 'login.example'].map(
-      (issuer): [string, Record<string, string>, string] => [
-        issuer,
-        { LANEKEEPER_OIDC_ISSUER: issuer },
-        'LANEKEEPER_OIDC_ISSUER: it must be a URL',
-      ],
-    ),
+    ...[
+      'http://login.example',
+      'https://a:b@login.example',
+      'https://login.example/?x',
+      'https://login.example?',
+      'https://login.example#',
+      'login.example',
+    ].map((issuer): [string, Record<string, string>, string] => [
+      issuer,
+      { LANEKEEPER_OIDC_ISSUER: issuer },
+      'LANEKEEPER_OIDC_ISSUER: it must be a URL',
+    ]),
   ])('an identity provider is refused with %s', (_what, env, message) => {
     expect(() => readConfig({}, env)).toThrow(message)
   })

@@ -38,9 +38,9 @@ export class StubProvider {
   readonly issuer: string
   readonly client = CLIENT
   /** what it does with the next requests instead of answering */
-  trouble: 'none' | 'hangs' | 'errors' | 'no_json' = 'none'
+  trouble: 'none' | 'hangs' | 'errors' | 'no_json' | 'busy' = 'none'
   /** what it says of itself instead */
-  metadata: Readonly<Record<string, unknown>> = {}
+  metadata: Readonly<Record<string, unknown>> | readonly unknown[] | string | null = {}
   readonly requests: string[] = []
   #keys: readonly { readonly id: string; readonly key: KeyObject }[] = [newKey()]
   readonly #codes = new Map<string, Authorized>()
@@ -94,8 +94,8 @@ export class StubProvider {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   }
 
-  async #bodyOf(path: string, request: IncomingMessage): Promise<[status: number, body: object]> {
-    if (path === '/.well-known/openid-configuration') return [200, { ...this.#ownMetadata(), ...this.metadata }]
+  async #bodyOf(path: string, request: IncomingMessage): Promise<[status: number, body: unknown]> {
+    if (path === '/.well-known/openid-configuration') return [200, this.#metadata()]
     if (path === '/jwks')
       return [
         200,
@@ -104,6 +104,7 @@ export class StubProvider {
         },
       ]
     if (path !== '/token') return [404, {}]
+    if (this.trouble === 'busy') return [429, { error: 'temporarily_unavailable' }]
     const form = new URLSearchParams(await text(request))
     const basic = `Basic ${Buffer.from(`${CLIENT.id}:${encodeURIComponent(CLIENT.secret).replaceAll('%20', '+')}`).toString('base64')}`
     if (request.headers.authorization !== basic) return [401, { error: 'invalid_client' }]
@@ -117,8 +118,9 @@ export class StubProvider {
     return [200, { access_token: 'unused', token_type: 'Bearer', expires_in: 60, id_token: this.#tokenOf(authorized) }]
   }
 
-  #ownMetadata(): object {
-    const { issuer } = this
+  #metadata(): unknown {
+    const { issuer, metadata } = this
+    if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) return metadata
     return {
       issuer,
       authorization_endpoint: `${issuer}/authorize`,
@@ -128,6 +130,7 @@ export class StubProvider {
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['RS256'],
       code_challenge_methods_supported: ['S256'],
+      ...metadata,
     }
   }
 

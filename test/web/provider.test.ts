@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { disableUser, inviteUser, showUser, unbindUser } from '../../src/admin/users.ts'
+import { disableUser, inviteUser, showUser, signOutUser, unbindUser } from '../../src/admin/users.ts'
 import { IdentityProvider } from '../../src/auth/provider/identity-provider.ts'
 import { sha256Hex } from '../../src/auth/secrets.ts'
 import { DAY, MINUTE } from '../../src/model/time.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
+import { entriesOf, startWithAudit } from '../support/audit-trail.ts'
 import { drivers } from '../support/drivers.ts'
 import { captureLog } from '../support/log.ts'
 import { Service, type Person, type ServiceOptions } from '../support/service.ts'
@@ -94,10 +95,10 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
 
   test('who has a password learns of the first time; who has none knows', async () => {
     const { visitor } = await enter(claimsOf())
-    expect(noticesOf(await visitor.open('/settings/account'))).toBeUndefined()
     const other = new Visitor(service)
     await other.signIn(email)
-    expect(textOf(noticesOf(await other.open('/settings/account'))!)).toContain('The identity provider can sign you in to your account')
+    for (const browser of [visitor, other])
+      expect(textOf(noticesOf(await browser.open('/settings/account'))!)).toContain('The identity provider signs you in to your account')
     const invited = await service.person(workspaceId)
     email = `${invited.id}@invited.example`
     await inviteUser(service.deps, invited.id, 'http://localhost', email)
@@ -175,6 +176,10 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
       const claims = claimsOf()
       expect(await (await enter(claims)).visitor.isSignedIn()).toBe(true)
       expect(await showUser(service.deps, invited.id)).toMatchObject({ email, password: false, invited_until: null })
+      const { visitor } = await enter(claims)
+      const account = await visitor.open('/settings/account')
+      expect([account.status, /Change password|authenticator/.test(account.shown)]).toEqual([200, false])
+      expect((await visitor.request('/settings/account/password')).status).toBe(404)
       expect(await (await enter(claims)).visitor.isSignedIn()).toBe(true)
     })
 
@@ -227,6 +232,9 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     ['of another issuer', { claims: { iss: 'https://other.example' } }],
     ['that has expired', { claims: { exp: Math.floor(Date.now() / 1000) - 120 } }],
     ['without a subject', { claims: { sub: undefined } }],
+    ['with an empty subject', { claims: { sub: '' } }],
+    ['with a subject that is no Unicode', { claims: { sub: '\ud800' } }],
+    ['with a subject of 256 characters', { claims: { sub: 'x'.repeat(256) } }],
   ])('an ID token is refused %s', async (_what, tampering) => {
     const visitor = new Visitor(service)
     const page = await answer(visitor, await begin(visitor), claimsOf(), tampering)
@@ -282,8 +290,10 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
   })
 
   test('HEAD changes nothing', async () => {
-    for (const path of [BEGIN, `${BEGIN}/callback?state=x`])
-      expect((await new Visitor(service).request(path, { method: 'HEAD' })).status).toBe(405)
+    for (const path of [BEGIN, `${BEGIN}/callback?state=x`]) {
+      const { status, headers } = await new Visitor(service).request(path, { method: 'HEAD' })
+      expect([status, headers.get('allow')]).toEqual([405, 'GET'])
+    }
   })
 
   test('another site cannot begin a sign-in', async () => {
@@ -319,10 +329,47 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     ).toBe(true)
   })
 
-  test('a provider that names another issuer is not trusted', async () => {
+  test.each<[what: string, metadata: StubProvider['metadata']]>([
+    ['names another issuer', { issuer: 'https://other.example' }],
+    ['names no issuer', { issuer: null }],
+    ['says a list', []],
+    ['says nothing', null],
+    ['says a text', 'x'],
+    ['has no page to sign in', { authorization_endpoint: undefined }],
+    ['has a script as its page', { authorization_endpoint: 'javascript:alert(1)' }],
+    ['has no place for codes', { token_endpoint: undefined }],
+    ['has no keys', { jwks_uri: 5 }],
+    ['says too much', { padding: 'x'.repeat(2 ** 21) }],
+  ])('a provider that %s is not trusted', async (_what, metadata) => {
     service.now += 11 * MINUTE
-    stub.metadata = { issuer: 'https://other.example' }
+    stub.metadata = metadata
     expect((await new Visitor(service).request(BEGIN)).status).toBe(503)
+    expect(captured.lines.at(-1)).toMatchObject({ event: 'web.provider_unreachable', reason: expect.stringMatching(/^.+$/) })
+    stub.metadata = {}
+    service.now += 5000
+    expect((await new Visitor(service).request(BEGIN)).location).toContain(stub.issuer)
+  })
+
+  test('a provider that takes no codes now is said so, and the log says why an answer was refused', async () => {
+    const visitor = new Visitor(service)
+    const address = await begin(visitor)
+    stub.trouble = 'busy'
+    expect((await answer(visitor, address, claimsOf())).status).toBe(503)
+    stub.trouble = 'none'
+    await answer(visitor, await begin(visitor), claimsOf(), { claims: { iss: 'https://other.example' } })
+    expect(captured.lines.at(-1)).toMatchObject({ event: 'web.provider_refused', reason: expect.stringContaining('"iss"') })
+  })
+
+  test('a network begins 200 sign-ins at once, and five in each second', async () => {
+    const headers = { 'x-forwarded-for': '198.51.100.77' }
+    const starts = async (count: number) => {
+      const statuses = new Set<number>()
+      for (let i = 0; i < count; i++) statuses.add((await new Visitor(service).request(BEGIN, { headers })).status)
+      return [...statuses]
+    }
+    expect([await starts(200), await starts(1)]).toEqual([[303], [429]])
+    service.now += 1000
+    expect([await starts(5), await starts(1)]).toEqual([[303], [429]])
   })
 
   describe('a proof for kanban:admin', () => {
@@ -399,6 +446,26 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
       }
     })
 
+    test('that binds a person ends their other sessions, unless somebody else is invited with the address', async () => {
+      const [first, second] = [await signedIn(service, person), await signedIn(service, person)]
+      const claims = () => claimsOf({ auth_time: authTime() })
+      await inviteUser(service.deps, (await service.person(workspaceId)).id, 'http://localhost', email)
+      const refused = await answer(first, await begin(first, `${BEGIN}/proof?back=/app`), claims())
+      expect([refused.status, await second.isSignedIn()]).toEqual([403, true])
+      service.now += 8 * DAY
+      const [third, fourth] = [await signedIn(service, person), await signedIn(service, person)]
+      expect((await answer(third, await begin(third, `${BEGIN}/proof?back=/app`), claims())).location).toBe('/app')
+      expect([await third.isSignedIn(), await fourth.isSignedIn()]).toEqual([true, false])
+    })
+
+    test('of a person whose session has ended meanwhile leads to the sign-in', async () => {
+      const claims = claimsOf()
+      const visitor = await later(claims)
+      const address = await begin(visitor, `${BEGIN}/proof?back=/app`)
+      await signOutUser(service.deps, person.id)
+      expect((await answer(visitor, address, { ...claims, auth_time: authTime() })).location).toBe('/settings/sign-in?over')
+    })
+
     test('of another person binds nobody', async () => {
       const visitor = await later(claimsOf())
       const other = await service.person(workspaceId)
@@ -450,6 +517,34 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
       await answer(visitor, await begin(visitor, `${BEGIN}?link`), { sub: 'invited', email: 'invited@example.org', email_verified: true })
       expect(await visitor.isSignedIn()).toBe(true)
     })
+  })
+
+  test('the audit trail has sign-ins, bindings, and refusals of those who are known', async () => {
+    const issuer = new URL(stub.issuer)
+    const settings = { issuer, clientId: stub.client.id, clientSecret: stub.client.secret, name: 'Acme SSO' }
+    let now = () => 0
+    const { service: audited, recorder } = await startWithAudit(driver, { provider: new IdentityProvider(settings, () => now()) })
+    now = () => audited.now
+    const member = await audited.person(await audited.workspace())
+    const claims = { sub: 'audited', email: await giveAccount(audited, member), email_verified: true }
+    const visitor = new Visitor(audited)
+    const other = new Visitor(audited)
+    const enter = async (one: Visitor, path: string, sent: TokenClaims) => answer(one, await begin(one, path), sent)
+    const entries = await entriesOf(audited, recorder, GLOBAL, async () => {
+      await enter(visitor, BEGIN, claims)
+      await enter(other, BEGIN, { ...claims, sub: 'another' })
+      await enter(other, BEGIN, { ...claims, sub: 'stranger', email: 'stranger@example.org' })
+      await enter(visitor, `${BEGIN}/proof?back=/app`, claims)
+      await enter(visitor, `${BEGIN}/proof?back=/app`, { ...claims, sub: 'another', auth_time: Math.floor(audited.now / 1000) })
+    })
+    expect(entries.map(({ user_id, operation, outcome, status }) => [user_id, operation, outcome, status])).toEqual([
+      [member.id, 'web.account.bind_identity', 'done', 303],
+      [member.id, 'web.sign_in.provider', 'done', 303],
+      [member.id, 'web.sign_in.provider', 'denied', 403],
+      [member.id, 'web.account.prove', 'denied', 401],
+      [member.id, 'web.account.prove', 'denied', 403],
+    ])
+    await audited.stop()
   })
 
   test('without a provider there are no such pages', async () => {

@@ -18,7 +18,7 @@ export interface Found {
 /** Why nobody gets in, and whom it concerns. It is for the log and the audit trail alone: the page does not say who exists. */
 export interface Nobody {
   readonly reason: 'email_not_verified' | 'nobody' | 'ambiguous' | 'bound_to_another'
-  readonly userId?: string
+  readonly userIds?: readonly string[]
 }
 
 /** The identity of a person; undefined: none is bound. */
@@ -34,7 +34,7 @@ export async function unbind(tx: Transaction, userId: string): Promise<boolean> 
 }
 
 /** The user who is bound to an identity. */
-export async function boundUser(tx: Transaction, claims: Claims): Promise<string | undefined> {
+async function boundUser(tx: Transaction, claims: Claims): Promise<string | undefined> {
   return (await tx.get(keys.identity(hashOf(claims))))?.user_id
 }
 
@@ -47,7 +47,7 @@ export async function findPerson(tx: Transaction, claims: Claims, code: string, 
   const userId = await boundUser(tx, claims)
   if (userId !== undefined) {
     const account = await tx.get(keys.account(userId))
-    return account === undefined ? { reason: 'nobody', userId } : { account, isNew: false }
+    return account === undefined ? { reason: 'nobody', userIds: [userId] } : { account, isNew: false }
   }
   const { email } = claims
   if (email === undefined) return { reason: 'email_not_verified' }
@@ -55,11 +55,26 @@ export async function findPerson(tx: Transaction, claims: Claims, code: string, 
   if ('reason' in found) return found
   return (await bind(tx, claims, found.user_id, clock))
     ? { account: found, isNew: true }
-    : { reason: 'bound_to_another', userId: found.user_id }
+    : { reason: 'bound_to_another', userIds: [found.user_id] }
+}
+
+/**
+ * Whether an identity is that of a person who is signed in. If they have none yet, it binds them, provided that the address is theirs and nobody else is
+ * invited with it.
+ * @returns undefined: it is somebody else's
+ */
+export async function recognize(tx: Transaction, claims: Claims, userId: string, clock: Clock): Promise<Pick<Found, 'isNew'> | undefined> {
+  const bound = await boundUser(tx, claims)
+  if (bound !== undefined) return bound === userId ? { isNew: false } : undefined
+  const { email } = claims
+  if (email === undefined || email !== (await tx.get(keys.account(userId)))?.email) return undefined
+  const invited = await findInvited(tx, email, '', clock)
+  if (invited.some((one) => one !== userId)) return undefined
+  return (await bind(tx, claims, userId, clock)) ? { isNew: true } : undefined
 }
 
 /** Binds a person who has no identity yet, to one that nobody has. @returns whether they had none */
-export async function bind(tx: Transaction, claims: Claims, user_id: string, clock: Clock): Promise<boolean> {
+async function bind(tx: Transaction, claims: Claims, user_id: string, clock: Clock): Promise<boolean> {
   if ((await identityOf(tx, user_id)) !== undefined) return false
   const hash = hashOf(claims)
   const { issuer, subject } = claims
@@ -80,7 +95,7 @@ async function findByEmail(tx: Transaction, email: string, code: string, clock: 
   const [, present] = await tx.read([emailKey, keys.account('{0.user_id}')])
   const invited = await findInvited(tx, email, code, clock)
   const others = new Set([...invited, ...(present === undefined ? [] : [present.user_id])])
-  if (others.size > 1) return { reason: 'ambiguous' }
+  if (others.size > 1) return { reason: 'ambiguous', userIds: [...others] }
   if (present !== undefined) return present
   const [userId] = invited
   // A link for somebody with an account replaces a lost password: here it is not the way to another address.

@@ -1,17 +1,21 @@
 import type * as OpenIdClient from 'openid-client'
 import { emailAddress } from '../../model/account.ts'
 import { lazy } from '../../model/lazy.ts'
-import { SUBJECT } from '../../model/identity.ts'
+import { subject as subjectOf } from '../../model/identity.ts'
 import { MINUTE, type Clock } from '../../model/time.ts'
 
 /** How long the provider is waited for, in seconds, and by how much its clock may differ. */
 const [TIMEOUT, TOLERANCE] = [10, 30]
 /** How old the authentication may be that a proof consists of, in milliseconds (api: Contract 4, number 13). */
 const RECENT = 5 * MINUTE
-/** For how long what the provider says of itself is kept. Its keys are fetched again when one is missing. */
+/** For how long what the provider says of itself is kept. Its keys are fetched again when one is missing, at most once a minute. */
 const DISCOVERY_AGE = 10 * MINUTE
 /** How long after a failure it is not asked again, in milliseconds. */
 const RETRY = 5000
+/** The longest answer of the provider that is read, in bytes. */
+const LONGEST = 1024 * 1024
+/** What is asked of a provider, and where its own document says. */
+const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
 
 /** What an operator states of the provider. */
 export interface ProviderSettings {
@@ -78,19 +82,16 @@ export class IdentityProvider {
    */
   async begin({ state, nonce, verifier }: SignInSecrets, redirectUri: string, isProof: boolean): Promise<string> {
     const client = await library()
-    return this.#reaching(async () => {
-      const configuration = await this.#discover()
-      const address = client.buildAuthorizationUrl(configuration, {
-        redirect_uri: redirectUri,
-        scope: 'openid email',
-        state,
-        nonce,
-        code_challenge: await client.calculatePKCECodeChallenge(verifier),
-        code_challenge_method: 'S256',
-        ...(isProof && { max_age: '0' }),
-      })
-      return address.href
+    const address = client.buildAuthorizationUrl(await this.#discover(), {
+      redirect_uri: redirectUri,
+      scope: 'openid email',
+      state,
+      nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      ...(isProof && { max_age: '0' }),
     })
+    return address.href
   }
 
   /**
@@ -101,17 +102,14 @@ export class IdentityProvider {
    */
   async finish({ state, nonce, verifier }: SignInSecrets, answer: URL, isProof: boolean): Promise<Claims> {
     const client = await library()
-    const tokens = await this.#reaching(async () =>
-      client.authorizationCodeGrant(await this.#discover(), answer, {
-        expectedState: state,
-        expectedNonce: nonce,
-        pkceCodeVerifier: verifier,
-        idTokenExpected: true,
-      }),
-    )
+    const configuration = await this.#discover()
+    const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true }
+    const tokens = await client.authorizationCodeGrant(configuration, answer, checks).catch((error: unknown) => {
+      throw toFailure(error)
+    })
     const claims = tokens.claims()!
     const { iss: issuer, sub: subject } = claims
-    if (subject.length > SUBJECT) throw new RefusedAnswer('the subject is too long')
+    if (!subjectOf.safeParse(subject).success) throw new RefusedAnswer('the subject is empty, too long, or no text')
     const provedAt = this.#recentTime(claims.auth_time)
     if (isProof && provedAt === undefined)
       throw new RefusedAnswer('the authentication is not recent, or the provider does not say when it was')
@@ -128,7 +126,10 @@ export class IdentityProvider {
   #discover(): Promise<OpenIdClient.Configuration> {
     const now = this.#clock()
     if (this.#discovered !== undefined && now < this.#discovered.until) return this.#discovered.configuration
-    const configuration = this.#read()
+    const configuration = this.#read().catch((error: unknown) => {
+      // Nobody has answered anything yet: whatever fails here is the provider's.
+      throw new UnreachableProvider(reasonOf(error))
+    })
     const discovered = { configuration, until: now + DISCOVERY_AGE }
     this.#discovered = discovered
     // Who comes right after a failure does not wait for another one.
@@ -140,9 +141,11 @@ export class IdentityProvider {
     const { issuer, clientId, clientSecret } = this.#settings
     const client = await library()
     const insecure = issuer.protocol === 'http:' ? [client.allowInsecureRequests] : []
-    const options = { execute: insecure, timeout: TIMEOUT }
+    const options = { execute: insecure, timeout: TIMEOUT, [client.customFetch]: fetchLimited }
     const found = await client.discovery(issuer, clientId, undefined, client.None(), options)
     const server = found.serverMetadata()
+    for (const name of ENDPOINTS)
+      if (!isAddress(server[name], issuer.protocol)) throw new Error(`what it says of itself has no valid ${name}`)
     const methods = server.token_endpoint_auth_methods_supported
     const authentication =
       methods === undefined || methods.includes('client_secret_basic')
@@ -150,20 +153,30 @@ export class IdentityProvider {
         : client.ClientSecretPost(clientSecret)
     const configuration = new client.Configuration(server, clientId, { [client.clockTolerance]: TOLERANCE }, authentication)
     configuration.timeout = TIMEOUT
+    configuration[client.customFetch] = fetchLimited
     for (const allow of insecure) allow(configuration)
     // Without this, an ID token that came by TLS from the provider would be trusted without a look at its signature.
     client.enableNonRepudiationChecks(configuration)
     return configuration
   }
+}
 
-  /** Tells a provider that cannot be reached from an answer that is not accepted. */
-  async #reaching<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (error) {
-      throw toFailure(error)
-    }
+/** Whether an address of the provider can be used: with TLS, unless the provider itself is without. */
+function isAddress(text: unknown, protocol: string): boolean {
+  return typeof text === 'string' && URL.canParse(text) && ['https:', protocol].includes(new URL(text).protocol)
+}
+
+/** Reads an answer of the provider as a whole, unless it is too long. */
+async function fetchLimited(...[address, options]: Parameters<OpenIdClient.CustomFetch>): Promise<Response> {
+  const response = await fetch(address, options as RequestInit)
+  const parts: Uint8Array[] = []
+  let length = 0
+  for await (const part of response.body ?? []) {
+    length += part.byteLength
+    if (length > LONGEST) throw new Error('its answer is too long')
+    parts.push(part)
   }
+  return new Response(length === 0 ? null : Buffer.concat(parts), response)
 }
 
 /** Microsoft's issuers say it with a claim of their own. */
@@ -187,10 +200,16 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
   'OAUTH_INVALID_SERVER_METADATA',
 ])
 
+/** Tells a provider that cannot be reached from an answer that is not accepted. */
 function toFailure(error: unknown): Error {
-  if (error instanceof RefusedAnswer) return error
-  const { code, error: reason, message, cause } = error as Error & { readonly code?: string; readonly error?: string }
-  const isReached = code !== undefined && !UNREACHABLE.has(code)
-  if (isReached) return new RefusedAnswer(message, typeof reason === 'string' && /^[a-z_]{1,40}$/.test(reason) ? reason : undefined)
-  return new UnreachableProvider(cause instanceof Error ? `${message}: ${cause.message}` : message)
+  const { code, status, error: reason } = error as { readonly code?: string; readonly status?: number; readonly error?: string }
+  const isBusy = status !== undefined && (status === 429 || status >= 500)
+  if (code === undefined || UNREACHABLE.has(code) || isBusy) return new UnreachableProvider(reasonOf(error))
+  return new RefusedAnswer(reasonOf(error), typeof reason === 'string' && /^[a-z_]{1,40}$/.test(reason) ? reason : undefined)
+}
+
+/** For the log. The library's texts and those of the network have no part of an answer; those of a parser have. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error
+  return cause instanceof Error && !(cause instanceof SyntaxError) ? `${message}: ${cause.message}` : message
 }

@@ -22,7 +22,7 @@ const sentences: Readonly<Record<NoticeKind, (name: string) => string>> = {
   recovery_code_used: () => 'A recovery code was used to sign in.',
   passkey_added: (name) => `The passkey "${name}" was added to your account.`,
   passkey_removed: (name) => `The passkey "${name}" was removed from your account.`,
-  identity_bound: () => 'The identity provider can sign you in to your account from now on.',
+  identity_bound: () => 'The identity provider signs you in to your account from now on. Whoever knows its password still can, too.',
   webhook_disabled: (name) => `Your webhook to ${name} was disabled: it could not be delivered. The page of its board says why.`,
 }
 
@@ -39,8 +39,7 @@ export function renderNotices({ notices, mayDismiss, session }: Visit): VNode | 
       </summary>
       ${renderList(newest)}
       <p class="hint">
-        If this was not you, change the password that you sign in with, and${' '}
-        <a href="/settings/account">end the sessions that you do not know</a>.
+        If this was not you, <a href="/settings/account">end the sessions that you do not know</a>, and change what you sign in with.
       </p>
       ${
         mayDismiss
@@ -84,7 +83,8 @@ export const noticesPage: Page = {
  */
 export async function announce(context: PageContext & Pick<Visit, 'session'>, kind: NoticeKind, name: string | null = null): Promise<void> {
   const { web, session, origin, agent, address } = context
-  const members = { kind, agent, address, session_id: session.id, name }
+  // Who is bound to an account sees it too: somebody else may have its password.
+  const members = { kind, agent, address, session_id: kind === 'identity_bound' ? null : session.id, name }
   try {
     const notice = await transact(web.store, GLOBAL, web.random, (tx) => addNotice(tx, session.user_id, members, web))
     mailNotice(web.mail, origin, session.email, notice)
@@ -134,7 +134,7 @@ export function mailNotice(mail: SendMail | undefined, origin: string, to: strin
           `Browser: ${agent}`,
           `Network: ${address}`,
           '',
-          `If this was not you, sign in at ${origin}, change the password that you sign in with, and end the sessions that you do not know.`,
+          `If this was not you, sign in at ${origin}, end the sessions that you do not know, and change what you sign in with.`,
         ]
   const text = [sentence, '', `Time: ${at.slice(0, 10)} ${at.slice(11, 16)} UTC`, ...more, ''].join('\n')
   mail?.({ to, subject: `Lanekeeper: ${sentence}`, text })

@@ -39,7 +39,7 @@ export const accountPage: Page = {
     const body = html`
       <h1>Your account</h1>
       ${text !== undefined && notice('done', text)} ${renderIdentity(context, identity)}
-      ${web.hasPasswords && html`${renderPassword(context, account)} ${renderAuthenticator(factor)} ${renderPasskeys(context, factor)}`}
+      ${web.hasPasswords && html`${renderPassword(context, account)} ${renderAuthenticator(factor, account)} ${renderPasskeys(context, factor)}`}
       ${renderSessions(session, sessions)}
       ${card(
         'tokens',
@@ -74,7 +74,9 @@ function renderPassword({ session }: SignedInContext, account: Account | undefin
   )
 }
 
-function renderAuthenticator({ authenticator, recovery_hashes }: SecondFactor): VNode {
+function renderAuthenticator({ authenticator, recovery_hashes }: SecondFactor, account: Account | undefined): VNode | undefined {
+  // Its code is asked for after a password.
+  if (account?.password_hash === null && authenticator === null) return undefined
   const left = recovery_hashes.length
   const content =
     authenticator === null

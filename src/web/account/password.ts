@@ -6,7 +6,7 @@ import { limits } from '../../model/limits.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { setCookie } from '../cookies.ts'
-import { sessionChangedPage } from '../error-pages.ts'
+import { notFoundPage, sessionChangedPage } from '../error-pages.ts'
 import { formPage, type Refusal } from '../form-page.ts'
 import { html } from '../html.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
@@ -23,8 +23,9 @@ const input = z
 /** Changes a person's password. It asks for the present one each time, and for a code if none was entered a short time ago. */
 export const passwordPage: Page = {
   path: '/settings/account/password',
-  get: (context) => renderPassword(context),
+  get: async (context) => ((await hasPassword(context)) ? renderPassword(context) : notFoundPage()),
   async post(context) {
+    if (!(await hasPassword(context))) return notFoundPage()
     const parsed = input.safeParse(Object.fromEntries(context.form))
     if (!parsed.success) return renderPassword(context, { errors: z.flattenError(parsed.error).fieldErrors })
     const { present, password } = parsed.data
@@ -37,6 +38,12 @@ export const passwordPage: Page = {
     if (weakness !== undefined) return renderPassword(context, { errors: { password: [weakness] } })
     return change(context, password)
   },
+}
+
+/** Whether the person has a password: who signs in with the identity provider may have none. */
+async function hasPassword({ web, session }: SignedInContext): Promise<boolean> {
+  const account = await transact(web.store, GLOBAL, web.random, (tx) => tx.get(keys.account(session.user_id)))
+  return account !== undefined && account.password_hash !== null
 }
 
 function needsCode(context: SignedInContext): boolean {

@@ -1,7 +1,7 @@
 import { createChallenge, takeChallenge } from '../../auth/accounts/challenges.ts'
 import { enter, type Entry } from '../../auth/accounts/entry.ts'
 import { endSessions, renewSession } from '../../auth/accounts/sessions.ts'
-import { bind, boundUser, findPerson, type Found, type Nobody } from '../../auth/provider/identities.ts'
+import { findPerson, recognize, type Found, type Nobody } from '../../auth/provider/identities.ts'
 import {
   RefusedAnswer,
   UnreachableProvider,
@@ -12,6 +12,7 @@ import {
 import { newSecret, sha256Hex } from '../../auth/secrets.ts'
 import { networkOf } from '../../http/client-address.ts'
 import { durations } from '../../model/durations.ts'
+import type { Session } from '../../model/account.ts'
 import type { Challenge } from '../../model/second-factor.ts'
 import { timestamp } from '../../model/time.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
@@ -59,10 +60,9 @@ export const providerCallbackPage: Page = {
     const browser = cookieOf(context, 'provider')
     const challenge = browser === undefined ? undefined : await takeSignIn(context, state, browser)
     if (challenge === undefined) return refuse(context, 'unknown_state', UNKNOWN)
-    const isProof = challenge.purpose === 'provider_proof'
-    const claims = await finish(context, web.provider, secretsOf(browser!, state), isProof)
+    const claims = await finish(context, web.provider, secretsOf(browser!, state), challenge)
     if ('title' in claims) return claims
-    return isProof ? prove(context, claims, challenge) : signIn(context, claims, challenge)
+    return challenge.purpose === 'provider_proof' ? prove(context, claims, challenge) : signIn(context, claims, challenge)
   },
 }
 
@@ -114,19 +114,16 @@ async function finish(
   context: PageContext,
   provider: IdentityProvider,
   secrets: SignInSecrets,
-  isProof: boolean,
+  { purpose, user_id }: Challenge,
 ): Promise<Claims | PageView> {
   const { origin, query } = context
   try {
-    return await provider.finish(secrets, new URL(`${origin}${CALLBACK}?${query}`), isProof)
+    return await provider.finish(secrets, new URL(`${origin}${CALLBACK}?${query}`), purpose === 'provider_proof')
   } catch (error) {
     if (!(error instanceof RefusedAnswer)) return unreachable(context, error)
     const { code } = error
-    return refuse(
-      context,
-      code === undefined ? error.message : `${error.message}: ${code}`,
-      code === 'access_denied' ? CANCELLED : NOT_ACCEPTED,
-    )
+    const reason = code === undefined ? error.message : `${error.message}: ${code}`
+    return refuse(context, reason, code === 'access_denied' ? CANCELLED : NOT_ACCEPTED, user_id === null ? undefined : [user_id], purpose)
   }
 }
 
@@ -143,42 +140,43 @@ async function signIn(context: PageContext, claims: Claims, { credential }: Chal
     if (person.isNew) await endSessions(tx, person.account.user_id)
     return { ...person, entry: await enter(tx, person.account, visitOf(context), web, { way: 'provider', proved_at }) }
   })
-  if ('reason' in found) return refuse(context, found.reason, NOBODY, found.userId)
+  if ('reason' in found) return refuse(context, found.reason, NOBODY, found.userIds)
   const { account, entry, isNew } = found
   const { userId } = entry
   web.providerSignIns.refund(networkOf(address))
   if (code !== '') setCookie(context, 'sign_up', '', 0)
-  // Whoever signs in with the password learns of it.
-  if (isNew && account.password_hash !== null) await announce({ ...context, session: entry.session }, 'identity_bound')
+  if (isNew && account.password_hash !== null) await announceBinding(context, entry.session)
   const audit: PageAudit[] = [{ operation: 'web.sign_in.provider', userId }]
   if (isNew) audit.unshift({ operation: 'web.account.bind_identity', userId })
   return { ...passPassword(context, entry), audit }
 }
 
-/**
- * The person who is signed in has authenticated again. Somebody else who has signed in at the provider proves nothing. A person who has no identity
- * yet is bound by it, if the address is theirs.
- */
-async function prove(context: PageContext, claims: Claims, { user_id, return_to }: Challenge): Promise<PageResponse> {
+/** The person who is signed in has authenticated again. Somebody else who has signed in at the provider proves nothing. */
+async function prove(context: PageContext, claims: Claims, { user_id, return_to, purpose }: Challenge): Promise<PageResponse> {
   const { web, session } = context
   const proved = await transact(web.store, GLOBAL, web.random, async (tx) => {
     const stored = session && (await tx.get(keys.session(session.hash)))
-    if (stored === undefined || stored.user_id !== user_id) return undefined
-    const bound = await boundUser(tx, claims)
-    const isNew =
-      bound === undefined && claims.email === (await tx.get(keys.account(user_id)))?.email && (await bind(tx, claims, user_id, web.clock))
-    if (bound !== user_id && !isNew) return undefined
-    return { ...(await renewSession(tx, { ...stored, way: 'provider' }, web, claims.provedAt)), isNew }
+    if (stored === undefined) return 'over'
+    const recognized = stored.user_id === user_id ? await recognize(tx, claims, user_id, web.clock) : undefined
+    if (recognized === undefined) return 'another_person'
+    if (recognized.isNew) await endSessions(tx, user_id!, ({ hash }) => hash !== stored.hash)
+    return { ...(await renewSession(tx, { ...stored, way: 'provider' }, web, claims.provedAt)), ...recognized }
   })
-  if (proved === undefined) return refuse(context, 'another_person', OTHER, user_id ?? undefined)
+  if (proved === 'over') return { redirect: '/settings/sign-in?over', audit: false }
+  if (proved === 'another_person') return refuse(context, proved, OTHER, [user_id!], purpose)
   web.providerSignIns.refund(user_id!)
   setCookie(context, 'session', proved.secret)
-  if (proved.isNew) await announce({ ...context, session: proved.session }, 'identity_bound')
+  if (proved.isNew) await announceBinding(context, proved.session)
   web.log.info({ event: 'web.reauthenticated', user_id, request_id: context.requestId, provider: true }, 're-authenticated')
   return {
     redirect: return_to ?? '/settings/account',
     audit: proved.isNew ? { operation: 'web.account.bind_identity', userId: user_id! } : false,
   }
+}
+
+/** A person who has a password learns that they are bound: somebody else may know it. */
+async function announceBinding(context: PageContext, session: Session): Promise<void> {
+  if (context.web.hasPasswords) await announce({ ...context, session }, 'identity_bound')
 }
 
 /** What a person is told who does not get in: the title, and what to do. Nothing of it says who exists. */
@@ -193,17 +191,24 @@ const NOBODY: Told = [
   'Ask your administrator to invite the e-mail address that you have at the identity provider.',
 ]
 
-/** @param reason for the log */
-function refuse({ web, requestId, address }: PageContext, reason: string, [status, title, advice]: Told, userId?: string): PageView {
+/** @param reason for the log @param userIds whom it concerns; a refusal of a stranger is in the log only */
+function refuse(
+  { web, requestId, address }: PageContext,
+  reason: string,
+  [status, title, advice]: Told,
+  userIds: readonly string[] = [],
+  purpose: Challenge['purpose'] = 'provider_sign_in',
+): PageView {
   web.log.warn(
-    { event: 'web.provider_refused', reason, user_id: userId, request_id: requestId, address },
+    { event: 'web.provider_refused', reason, user_ids: userIds, request_id: requestId, address },
     'sign-in by the provider refused',
   )
   const body = html`<h1>${title}</h1>
     <p>${advice}</p>
     <p class="actions"><a class="button" href="/settings/sign-in">Sign in</a></p>
     <p class="hint">Request ${requestId}</p>`
-  return { title, status, body, audit: userId === undefined ? false : { operation: 'web.sign_in.provider', userId } }
+  const operation = purpose === 'provider_proof' ? 'web.account.prove' : 'web.sign_in.provider'
+  return { title, status, body, audit: userIds.map((userId) => ({ operation, userId })) }
 }
 
 /** @throws what is no failure of the provider */

@@ -79,7 +79,7 @@ function renderSignIn(context: PageContext, refusal?: Refusal, email = ''): Page
   const { web, query, origin } = context
   const above = html`
     ${query.has('over') && notice('warning', 'Your session has ended. Sign in to continue where you were.')}
-    ${query.has('late') && notice('warning', 'The sign-in took too long, or your password was changed in the meantime. Start again.')}
+    ${query.has('late') && web.hasPasswords && notice('warning', 'The sign-in took too long, or your password was changed in the meantime. Start again.')}
     ${query.has('out') && notice('done', 'You are signed out.')} ${web.provider !== undefined && providerButton(web.provider)}
   `
   if (!web.hasPasswords)
