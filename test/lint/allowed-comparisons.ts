@@ -23,6 +23,10 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   'src/auth/accounts/sign-up.ts': {
     'owner.user_id !== userId': 'Two accounts cannot have the same e-mail address. No resource is involved.',
   },
+  'src/auth/provider/identities.ts': {
+    'bound === userId': PROOF,
+    'one !== userId': 'An address with which somebody else is invited binds nobody.',
+  },
   'src/auth/tokens/issue.ts': {
     'isActive(membership)':
       'Issuing is authentication: a token is issued only to an active member. Each use of the token is decided by the policy.',
@@ -177,8 +181,7 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'names.get(userId)': DISPLAY_NAME,
   },
   'src/web/account/provider.ts': {
-    'bound !== user_id': PROOF,
-    'stored.user_id !== user_id': PROOF,
+    'stored.user_id === user_id': PROOF,
   },
   'src/web/boards/reader.ts': {
     'membership.role':
