@@ -6,7 +6,7 @@ const FURTHER: Readonly<Record<string, readonly string[]>> = {
   authz: [],
   governor: ['http/rate-limits', 'http/kept-bytes', 'http/evaluation', 'resources/batch-cost', 'mcp/units'],
   http: ['resources/batch', 'resources/cards-search', 'resources/changes', 'resources/claims', 'resources/files', 'auth/tokens/'],
-  resources: ['http/changed-facts', 'http/not-found'],
+  resources: ['http/changed-facts', 'http/not-found', 'metrics'],
   listing: ['http/paging', 'resources/cards'],
   store: ['resources/changes', 'resources/cascades', 'resources/pending-removals', 'resources/boards-snapshot', 'resources/lifecycle'],
   auth: ['http/credentials', 'http/revocation', 'web/account', 'web/sign', 'web/passkey', 'web/token', 'web/second-step'],

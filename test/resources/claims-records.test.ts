@@ -278,7 +278,7 @@ describe('the records of claims', () => {
     test('is read behind the claimed ones of a column, in eight columns at once', async () => {
       await addClaims(claim('c0'))
       await addCards({ c0: { column_id: 'col0' } })
-      const first = ['claims:b 1000 token:', 'retried_cards:b 5000', 'retried_cards:b 1', 'columns:b 1000 column:']
+      const first = ['claims:b 1000 token:', 'retried_cards:b 5000', 'columns:b 1000 column:']
       const inColumns = [columns.slice(0, 8), columns.slice(8)].map((ids) => ids.map((id) => `ready_cards:${id} 2`))
       takeReads()
       expect(await find()).toEqual({ found: undefined, next: at(60) })

@@ -279,6 +279,13 @@ describe.each(drivers)('the work on cards, on $name', (driver) => {
       expect((await next({}, '?include=work')).body.data.answered).toBeNull()
     })
 
+    test('that is withdrawn leaves the last one that was answered', async () => {
+      const { data: question } = (await ask()).body
+      const { data: answer } = (await send('POST', `/cards/${setup.cardId}/answer`, { body: 'The blue one.' })).body
+      await send('DELETE', `/comments/${(await ask()).body.data.id}`)
+      expect((await next({}, '?include=work')).body.data.answered).toEqual({ question, answer })
+    })
+
     test('keeps the limit of a question when it is edited', async () => {
       const { id } = (await ask()).body.data
       const edit = (length: number) => send('PATCH', `/comments/${id}`, { body: '😀'.repeat(length) })
@@ -298,6 +305,10 @@ describe.each(drivers)('the work on cards, on $name', (driver) => {
   describe('the next card', () => {
     test('is the first in the order of the cards, whether it has waited or not; also by its label', async () => {
       const [first, second, third] = [setup.cardId, await setup.board.card(setup.columnId), await setup.board.card(setup.columnId)]
+      // It is ready again, and behind those that were ready all the time.
+      const last = await setup.board.card(setup.columnId)
+      await fail(last, { retry_after: 1 })
+      wait(1)
       const label = await setup.board.label()
       for (const id of [second, third]) await setup.board.put(`/cards/${id}/labels/${label}`)
       await fail(second, { retry_after: 10 })
@@ -309,8 +320,8 @@ describe.each(drivers)('the work on cards, on $name', (driver) => {
       wait(10)
       expect([await dry(), await dry({ label_id: label })]).toEqual([first, second])
       const taken: unknown[] = []
-      for (let i = 0; i < 4; i++) taken.push((await next()).body.data?.id)
-      expect(taken).toEqual([first, second, third, undefined])
+      for (let i = 0; i < 5; i++) taken.push((await next()).body.data?.id)
+      expect(taken).toEqual([first, second, third, last, undefined])
     })
 
     test('is waited for until a card may be tried again', async () => {
@@ -332,7 +343,7 @@ describe.each(drivers)('the work on cards, on $name', (driver) => {
 
   test('is listed by its states, and shown with lists and snapshots', async () => {
     const { board, columnId } = setup
-    const names = ['done', 'archived', 'claimed', 'waiting', 'stuck', 'blocked', 'retrying', 'again', 'fresh'] as const
+    const names = ['done', 'archived', 'claimed', 'waiting', 'stuck', 'blocked', 'freed', 'retrying', 'again', 'fresh'] as const
     const ids = {} as Record<(typeof names)[number], string>
     for (const name of names) ids[name] = await board.card(columnId, name)
     await board.delete(`/cards/${setup.cardId}`)
@@ -341,11 +352,15 @@ describe.each(drivers)('the work on cards, on $name', (driver) => {
     await ask(ids.waiting)
     await failTimes(5, ids.stuck)
     await board.put(`/cards/${ids.blocked}/blockers/${ids.fresh}`)
+    await board.put(`/cards/${ids.freed}/blockers/${ids.done}`)
     await fail(ids.again, { retry_after: 1 })
     await fail(ids.retrying)
     await take(ids.claimed)
     wait(1)
-    const states = { ...Object.fromEntries(names.map((name) => [name, name])), again: 'ready', fresh: 'ready' } as Record<string, string>
+    const states = { ...Object.fromEntries(names.map((name) => [name, name])), freed: 'ready', again: 'ready', fresh: 'ready' } as Record<
+      string,
+      string
+    >
     const shown = (cards: readonly { title: string; work: { state: string } }[]) =>
       Object.fromEntries(cards.map(({ title, work }) => [title, work.state]))
     const { archived: _archived, ...active } = states
@@ -363,7 +378,7 @@ describe.each(drivers)('the work on cards, on $name', (driver) => {
             .toSorted(),
         )
       expect(await titles('work_state=waiting,stuck'), list).toEqual(['stuck', 'waiting'])
-      expect(await titles('ready=true'), list).toEqual(['again', 'fresh'])
+      expect(await titles('ready=true'), list).toEqual(['again', 'freed', 'fresh'])
       expect(await titles('ready=false&completed=false'), list).toEqual(['blocked', 'claimed', 'retrying', 'stuck', 'waiting'])
       expect(await titles('archived=true&work_state=archived'), list).toEqual(['archived'])
       expect(await titles('archived=true&work_state=done,ready'), list).toEqual([])

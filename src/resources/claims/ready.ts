@@ -10,7 +10,7 @@ import { shownCard } from '../pending-removals.ts'
 import { requireCapacityOf } from '../capacity.ts'
 import { currentClaims, readClaim, readClaimedCards, type CardClaim } from './present.ts'
 import { claimReads } from './reads.ts'
-import { dueCards, nextRetry, readDueCards, readNextRetry, type DueCards } from './waiting.ts'
+import { dueCards, readDueCards, type DueCards } from './waiting.ts'
 import { workOf } from './work.ts'
 
 /** Which cards may be taken. */
@@ -32,7 +32,7 @@ const COLUMNS_AT_ONCE = 8
 /** What {@link findReadyCard} has found. */
 interface Found {
   readonly found: ReadyCard | undefined
-  /** when there may be one without a change of the board, if there is none now: RFC 3339 */
+  /** when a claim runs out, if there is none now: RFC 3339. Whoever waits for a card looks again each second anyway */
   readonly next?: string | undefined
 }
 
@@ -44,11 +44,10 @@ interface Found {
  * @throws {ApiError} `conflict` if the board has as many claims as it can have
  */
 export async function findReadyCard(request: Pick<OperationRequest, 'tx' | 'clock'>, boardId: string, wanted: Wanted): Promise<Found> {
-  const { tx } = request
-  const { clock } = request
-  const [claimed, retried, later] = [currentClaims(boardId, clock), dueCards(boardId, clock), nextRetry(boardId, clock)]
+  const { tx, clock } = request
+  const [claimed, retried] = [currentClaims(boardId, clock), dueCards(boardId, clock)]
   const columnList = firstPage(indexes.columns(boardId), { weak: true })
-  await tx.prefetch({ ranges: [claimed, retried, later, columnList] })
+  await tx.prefetch({ ranges: [claimed, retried, columnList] })
   const { cardIds, next } = await readClaimedCards(request, claimed)
   requireCapacityOf(cardIds.size, 'claimsPerBoard')
   const due = await readDueCards(request, retried)
@@ -58,8 +57,7 @@ export async function findReadyCard(request: Pick<OperationRequest, 'tx' | 'cloc
     const id = await firstCard(tx, rest.slice(0, COLUMNS_AT_ONCE), wanted.label_id, cardIds, due)
     if (id !== undefined) return { found: await confirm(request, id, wanted) }
   }
-  const times = [next, await readNextRetry(request, later)].filter((time) => time !== undefined)
-  return { found: undefined, next: times.toSorted()[0] }
+  return { found: undefined, next }
 }
 
 /** The first card of some columns that is not claimed. */
@@ -80,6 +78,7 @@ async function firstCard(
     const isWanted = (entry: string) => !claimed.has(lastWord(entry)) && withLabel?.has(entry) !== false
     // Of thousands that are ready again, few are asked about.
     let first = ranges[i]!.entries.find(isWanted)
+    // Stryker disable next-line EqualityOperator: an entry is among the ready ones or among those that are ready again
     for (const entry of due.get(id) ?? []) if ((first === undefined || entry < first) && isWanted(entry)) first = entry
     if (first !== undefined) return lastWord(first)
   }
@@ -105,6 +104,7 @@ async function confirm(request: Pick<OperationRequest, 'tx' | 'clock'>, id: stri
   // One whose readiness or column is damaged is given to nobody.
   // Stryker disable next-line ConditionalExpression,EqualityOperator,OptionalChaining: each card with blockers has its readiness, written with it
   const isBlocked = blockersOf(card).length > 0 && readiness?.open_blocker_ids.length !== 0
+  // Stryker disable next-line ConditionalExpression: without a card there is no column
   if (card === undefined || column?.archived_at !== null || workOf(card, claim, isBlocked, clock()).state !== 'ready')
     throw new TransactionConflict()
   const shown = shownCard(card, removals)

@@ -30,16 +30,6 @@ export async function readDueCards({ tx }: Reading, { index, options }: ReturnTy
 
 export type DueCards = ReadonlyMap<string, readonly string[]>
 
-/** What {@link readNextRetry} reads. */
-export function nextRetry(boardId: string, clock: OperationRequest['clock']) {
-  return { index: indexes.retriedCards(boardId), options: { ...WEAK, after: `${timestamp(clock)} ~`, limit: 1 } }
-}
-
-/** Reads the next time at which a card of a board is ready again: RFC 3339. */
-export async function readNextRetry({ tx }: Reading, { index, options }: ReturnType<typeof nextRetry>): Promise<string | undefined> {
-  return (await tx.range(index, options)).entries[0]?.split(' ')[0]
-}
-
 /** The cards of a board that wait. */
 export interface WaitingCards {
   readonly due: ReadonlySet<string>
