@@ -9,7 +9,7 @@ const FURTHER: Readonly<Record<string, readonly string[]>> = {
   resources: ['http/changed-facts', 'http/not-found', 'metrics'],
   listing: ['http/paging', 'resources/cards'],
   store: ['resources/changes', 'resources/cascades', 'resources/pending-removals', 'resources/boards-snapshot', 'resources/lifecycle'],
-  auth: ['http/credentials', 'http/revocation', 'web/account', 'web/sign', 'web/passkey', 'web/token', 'web/second-step'],
+  auth: ['http/credentials', 'http/revocation', 'web/account', 'web/provider', 'web/sign', 'web/passkey', 'web/token', 'web/second-step'],
   'decision-log': ['http/decision-log', 'http/sampled-log'],
 }
 

@@ -286,6 +286,13 @@ describe.each(drivers)('the work on cards, on $name', (driver) => {
       expect((await next({}, '?include=work')).body.data.answered).toEqual({ question, answer })
     })
 
+    test.each(['question', 'answer'] as const)('that was answered is none any more when the %s is deleted', async (deleted) => {
+      const { data: question } = (await ask()).body
+      const { data: answer } = (await send('POST', `/cards/${setup.cardId}/answer`, { body: 'The blue one.' })).body
+      await send('DELETE', `/comments/${{ question, answer }[deleted].id}`)
+      expect((await next({}, '?include=work')).body.data.answered).toBeNull()
+    })
+
     test('keeps the limit of a question when it is edited', async () => {
       const { id } = (await ask()).body.data
       const edit = (length: number) => send('PATCH', `/comments/${id}`, { body: '😀'.repeat(length) })

@@ -179,7 +179,8 @@ export const claimOperations = [
 async function readIncluded(request: Pick<OperationRequest, 'tx' | 'clock'>, card: Card) {
   const { tx } = request
   const [work] = await readWorks(request, [card])
-  const answerId = tx.known(keys.claim(card.id))?.answer_id ?? null
+  const answerId = tx.known(keys.claim(card.id))!.answer_id
+  // Stryker disable next-line ConditionalExpression,ArrayDeclaration: of an answer that does not exist, nothing is found
   const [answer, question] = answerId === null ? [] : await tx.read([keys.comment(answerId), keys.comment('{0.answers}')])
   return { work: work!, answered: answer && question ? { question, answer } : null }
 }
