@@ -21,6 +21,8 @@ export interface Tampering {
   readonly header?: Readonly<Record<string, unknown>>
   /** `none`: no signature; `other`: that of a key that the provider does not publish */
   readonly signature?: 'none' | 'other'
+  /** whether there is no ID token at all */
+  readonly isWithout?: true
   /** of the address to which the browser returns */
   readonly answer?: Readonly<Record<string, string>>
 }
@@ -39,6 +41,8 @@ export class StubProvider {
   readonly client = CLIENT
   /** what it does with the next requests instead of answering */
   trouble: 'none' | 'hangs' | 'errors' | 'no_json' | 'busy' = 'none'
+  /** where it takes the secret of its client from */
+  takesSecretIn: 'header' | 'body' = 'header'
   /** what it says of itself instead */
   metadata: Readonly<Record<string, unknown>> | readonly unknown[] | string | null = {}
   readonly requests: string[] = []
@@ -107,7 +111,8 @@ export class StubProvider {
     if (this.trouble === 'busy') return [429, { error: 'temporarily_unavailable' }]
     const form = new URLSearchParams(await text(request))
     const basic = `Basic ${Buffer.from(`${CLIENT.id}:${encodeURIComponent(CLIENT.secret).replaceAll('%20', '+')}`).toString('base64')}`
-    if (request.headers.authorization !== basic) return [401, { error: 'invalid_client' }]
+    const isPosted = form.get('client_id') === CLIENT.id && form.get('client_secret') === CLIENT.secret
+    if (this.takesSecretIn === 'body' ? !isPosted : request.headers.authorization !== basic) return [401, { error: 'invalid_client' }]
     const authorized = this.#codes.get(form.get('code') ?? '')
     this.#codes.delete(form.get('code') ?? '')
     const challenge = createHash('sha256')
@@ -115,7 +120,8 @@ export class StubProvider {
       .digest('base64url')
     if (authorized === undefined || authorized.challenge !== challenge || authorized.redirectUri !== form.get('redirect_uri'))
       return [400, { error: 'invalid_grant' }]
-    return [200, { access_token: 'unused', token_type: 'Bearer', expires_in: 60, id_token: this.#tokenOf(authorized) }]
+    const id_token = authorized.tampering.isWithout ? undefined : this.#tokenOf(authorized)
+    return [200, { access_token: 'unused', token_type: 'Bearer', expires_in: 60, id_token }]
   }
 
   #metadata(): unknown {

@@ -162,8 +162,8 @@ export class IdentityProvider {
 }
 
 /** Whether an address of the provider can be used: with TLS, unless the provider itself is without. */
-function isAddress(text: unknown, protocol: string): boolean {
-  return typeof text === 'string' && URL.canParse(text) && ['https:', protocol].includes(new URL(text).protocol)
+function isAddress(text: string | undefined, protocol: string): boolean {
+  return URL.canParse(text ?? '') && ['https:', protocol].includes(new URL(text!).protocol)
 }
 
 /** Reads an answer of the provider as a whole, unless it is too long. */
@@ -176,14 +176,18 @@ async function fetchLimited(...[address, options]: Parameters<OpenIdClient.Custo
     if (length > LONGEST) throw new Error('its answer is too long')
     parts.push(part)
   }
-  return new Response(length === 0 ? null : Buffer.concat(parts), response)
+  return new Response(Buffer.concat(parts), response)
 }
 
 /** Microsoft's issuers say it with a claim of their own. */
 const MICROSOFT = 'https://login.microsoftonline.com/'
 
-/** Addresses are compared with those that people have typed: what is folded into ASCII would be somebody else's. */
-function verifiedEmail({ iss, email, email_verified, xms_edov }: Readonly<Record<string, unknown>>): string | undefined {
+/**
+ * The address of a person that the provider has verified. Addresses are compared with those that people have typed: what is folded into ASCII would be
+ * somebody else's.
+ * @returns undefined if there is none
+ */
+export function verifiedEmail({ iss, email, email_verified, xms_edov }: Readonly<Record<string, unknown>>): string | undefined {
   const isTrue = (claim: unknown) => claim === true || claim === 'true' || claim === 1 || claim === '1'
   const isVerified = isTrue(email_verified) || (String(iss).startsWith(MICROSOFT) && isTrue(xms_edov))
   return isVerified && typeof email === 'string' && /^[\x21-\x7e]+$/.test(email) ? emailAddress.safeParse(email).data : undefined
@@ -195,9 +199,6 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
   'OAUTH_RESPONSE_IS_NOT_CONFORM',
   'OAUTH_RESPONSE_IS_NOT_JSON',
   'OAUTH_PARSE_ERROR',
-  'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED',
-  'OAUTH_MISSING_SERVER_METADATA',
-  'OAUTH_INVALID_SERVER_METADATA',
 ])
 
 /** Tells a provider that cannot be reached from an answer that is not accepted. */
