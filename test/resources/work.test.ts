@@ -412,4 +412,17 @@ describe.each(drivers)('the work on cards, on $name', (driver) => {
     expect(await works()).toContainEqual([setup.cardId, 'failed', 1, 'No network.'])
     expect((await feed()).at(-1).data).toEqual(await work())
   })
+
+  test('that somebody tries again is in the feed, also beside another change of the card; that of a success is not', async () => {
+    const params = { card_id: setup.cardId }
+    const batch = (...operations: object[]) => setup.board.post(`/boards/${setup.board.id}/batch`, { operations })
+    const retry = { operation: 'cards.retry', params }
+    const last = async () => (await works()).map(([, action]: unknown[]) => action)
+    await failTimes(1)
+    await batch({ operation: 'cards.update', params, body: { title: 'Other' } }, retry)
+    expect(await last()).toEqual(['failed', 'retried'])
+    await failTimes(1)
+    await batch({ operation: 'cards.complete', params, body: { completed: true } }, retry)
+    expect(await last()).toEqual(['failed', 'retried', 'failed'])
+  })
 })
