@@ -40,7 +40,7 @@ export class StubProvider {
   readonly issuer: string
   readonly client = CLIENT
   /** what it does with the next requests instead of answering */
-  trouble: 'none' | 'hangs' | 'errors' | 'no_json' | 'busy' = 'none'
+  trouble: 'none' | 'hangs' | 'errors' | 'no_json' | 'busy' | 'drops' = 'none'
   /** where it takes the secret of its client from */
   takesSecretIn: 'header' | 'body' = 'header'
   /** what it says of itself instead */
@@ -92,6 +92,7 @@ export class StubProvider {
     const path = request.url!
     this.requests.push(`${request.method} ${path}`)
     if (this.trouble === 'hangs') return
+    if (this.trouble === 'drops') return void request.socket.destroy()
     if (this.trouble === 'errors') return void response.writeHead(500).end()
     if (this.trouble === 'no_json') return void response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Maintenance</p>')
     const [status, body] = await this.#bodyOf(path, request)

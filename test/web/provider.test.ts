@@ -108,6 +108,19 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     expect(await service.write(GLOBAL, (tx) => tx.get(keys.notices(invited.id)))).toBeUndefined()
   })
 
+  test('what the provider says of itself is read once in ten minutes', async () => {
+    service.now += 11 * MINUTE
+    const reads = () => stub.requests.filter((request) => request.includes('openid-configuration')).length
+    const before = reads()
+    for (let i = 0; i < 3; i++) await begin(new Visitor(service))
+    service.now += 9 * MINUTE
+    await begin(new Visitor(service))
+    expect(reads() - before).toBe(1)
+    service.now += MINUTE
+    await begin(new Visitor(service))
+    expect(reads() - before).toBe(2)
+  })
+
   test('an address is found in whatever case the provider writes it', async () => {
     expect(await (await enter(claimsOf({ email: email.toUpperCase() }))).visitor.isSignedIn()).toBe(true)
   })
@@ -269,6 +282,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
   })
 
   test('clocks may differ by 30 seconds', async () => {
+    service.now += 11 * MINUTE
     const visitor = new Visitor(service)
     const now = Math.floor(Date.now() / 1000)
     await answer(visitor, await begin(visitor), claimsOf(), { claims: { exp: now - 20 } })
@@ -291,6 +305,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
 
   test.each<[what: string, answer: Record<string, string>, status: number, shown: string]>([
     ['an error of the provider', { error: 'access_denied', code: '' }, 401, 'cancelled or refused'],
+    ['an error that is no code', { error: 'x <b>', code: '' }, 401, 'not accepted'],
     ['another issuer (mix-up)', { iss: 'https://other.example' }, 401, 'not accepted'],
     ['another code', { code: 'x' }, 401, 'not accepted'],
     ['another state', { state: 'x'.repeat(43) }, 400, 'This sign-in has ended'],
@@ -300,6 +315,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     const page = await answer(visitor, await begin(visitor), claimsOf(), { answer: changed })
     expect([page.status, await visitor.isSignedIn()]).toEqual([status, false])
     expect(page.shown).toContain(shown)
+    expect(captured.text()).not.toContain('<b>')
   })
 
   test('a state works once, in the browser that it was given to, for five minutes', async () => {
@@ -402,7 +418,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     const address = await begin(visitor)
     stub.trouble = 'busy'
     expect((await answer(visitor, address, claimsOf())).status).toBe(503)
-    for (const trouble of ['errors', 'no_json'] as const) {
+    for (const trouble of ['errors', 'no_json', 'drops'] as const) {
       stub.trouble = 'none'
       const another = await begin(visitor)
       stub.trouble = trouble
@@ -532,6 +548,10 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     })
 
     test('that binds a person ends their other sessions, unless somebody else is invited with the address', async () => {
+      const alone = await service.person(workspaceId)
+      const browser = await signedIn(service, alone)
+      const own = claimsOf({ email: `${alone.id}@example.org`, auth_time: authTime() })
+      expect((await answer(browser, await begin(browser, `${BEGIN}/proof?back=/app`), own)).location).toBe('/app')
       const [first, second] = [await signedIn(service, person), await signedIn(service, person)]
       const claims = () => claimsOf({ auth_time: authTime() })
       await inviteUser(service.deps, (await service.person(workspaceId)).id, 'http://localhost', email)
