@@ -11,7 +11,7 @@ const CRITICAL: Readonly<Record<string, string>> = {
   'src/resources/claims': '*',
   'src/store': 'transaction read-set indexing partition change-log',
   'src/auth/tokens': '*',
-  'src/auth/provider': '*',
+  'src/auth/provider': 'identities',
   'src/auth/accounts': 'sessions sign-in passkeys second-factor throttle',
   'src/decision-log': 'log verify',
 }
