@@ -429,6 +429,22 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     expect(captured.lines.at(-1)).toMatchObject({ event: 'web.provider_refused', reason: expect.stringContaining('"iss"') })
   })
 
+  test('a provider that hangs is not waited for, neither at the beginning nor with its answer', async () => {
+    const settings = { issuer: new URL(stub.issuer), clientId: stub.client.id, clientSecret: stub.client.secret, name: 'Acme SSO' }
+    const impatient = await start({ provider: new IdentityProvider(settings, () => service.now, 0.2) })
+    stub.trouble = 'hangs'
+    expect((await new Visitor(impatient).request(BEGIN)).status).toBe(503)
+    expect(captured.lines.at(-1)).toMatchObject({ event: 'web.provider_unreachable' })
+    stub.trouble = 'none'
+    service.now += 5000
+    const visitor = new Visitor(impatient)
+    const address = await begin(visitor)
+    stub.trouble = 'hangs'
+    expect((await answer(visitor, address, claimsOf())).status).toBe(503)
+    expect(captured.lines.at(-1)).toMatchObject({ event: 'web.provider_unreachable' })
+    await impatient.stop()
+  })
+
   test('a network begins 200 sign-ins at once, and five in each second', async () => {
     const headers = { 'x-forwarded-for': '198.51.100.77' }
     const starts = async (count: number) => {

@@ -67,12 +67,15 @@ export class IdentityProvider {
   readonly name: string
   readonly #settings: ProviderSettings
   readonly #clock: Clock
+  readonly #timeout: number
   #discovered: { readonly configuration: Promise<OpenIdClient.Configuration>; until: number } | undefined
 
-  constructor(settings: ProviderSettings, clock: Clock) {
+  /** @param timeout how long an answer of it is waited for, in seconds */
+  constructor(settings: ProviderSettings, clock: Clock, timeout = TIMEOUT) {
     this.name = settings.name
     this.#settings = settings
     this.#clock = clock
+    this.#timeout = timeout
   }
 
   /**
@@ -142,7 +145,7 @@ export class IdentityProvider {
     const { issuer, clientId, clientSecret } = this.#settings
     const client = await library()
     const insecure = issuer.protocol === 'http:' ? [client.allowInsecureRequests] : []
-    const options = { execute: insecure, timeout: TIMEOUT, [client.customFetch]: fetchLimited }
+    const options = { execute: insecure, timeout: this.#timeout, [client.customFetch]: fetchLimited }
     const found = await client.discovery(issuer, clientId, undefined, client.None(), options)
     const server = found.serverMetadata()
     for (const name of ENDPOINTS)
@@ -153,7 +156,7 @@ export class IdentityProvider {
         ? client.ClientSecretBasic(clientSecret)
         : client.ClientSecretPost(clientSecret)
     const configuration = new client.Configuration(server, clientId, { [client.clockTolerance]: TOLERANCE }, authentication)
-    configuration.timeout = TIMEOUT
+    configuration.timeout = this.#timeout
     configuration[client.customFetch] = fetchLimited
     for (const allow of insecure) allow(configuration)
     // Without this, an ID token that came by TLS from the provider would be trusted without a look at its signature.
