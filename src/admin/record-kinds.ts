@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
+import { identityHash } from '../auth/provider/identities.ts'
 import { sha256Hex } from '../auth/secrets.ts'
 import { account, session, signUp, workspaceLink } from '../model/account.ts'
 import { auditBatch } from '../model/audit.ts'
@@ -253,7 +254,7 @@ const globalKinds: Kinds = {
   ),
   identity: ofUser(
     identity,
-    (value) => keys.identity(sha256Hex(`${value.issuer}\n${value.subject}`)),
+    (value) => keys.identity(identityHash(value)),
     ({ user_id }) => [{ key: keys.account(user_id) }],
   ),
   second_factor: ofUser(

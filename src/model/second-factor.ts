@@ -54,14 +54,14 @@ export const secondFactor = z.strictObject({
 export type SecondFactor = Readonly<z.infer<typeof secondFactor>>
 
 /** What a challenge is for. */
-const challengePurpose = z.enum(['second_factor', 'sign_in', 'prove', 'register', 'provider_sign_in', 'provider_proof'])
+const challengePurpose = z.enum(['second_factor', 'sign_in', 'prove', 'register', 'provider'])
 
 /** What must be answered once, within five minutes: a challenge to a passkey, or a sign-in that waits for a code. */
 export const challenge = z.strictObject({
   /** SHA-256 of the challenge */
   hash,
   purpose: challengePurpose,
-  /** null: the owner of the passkey that answers */
+  /** null: the owner of the passkey that answers, or whoever the provider names */
   user_id: id('user').nullable(),
   /** SHA-256 of the form token of the page: only the browser that got the challenge can answer it */
   bound_to: hash,

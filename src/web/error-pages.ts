@@ -49,6 +49,12 @@ export function tooManyAttempts(retryAfterMs: number): { status: 429; error: str
   return { status: 429, error: `Too many attempts. Try again in ${wait}.`, headers: { 'retry-after': String(seconds) } }
 }
 
+/** The same as a page, for what is no form. */
+export function tooManyAttemptsPage(retryAfterMs: number): PageView {
+  const { status, error, headers } = tooManyAttempts(retryAfterMs)
+  return errorPage(status, 'Too many attempts', error, headers)
+}
+
 /** What a person is told who has as many active tokens in a workspace as they can have. */
 export const TOO_MANY = `You have ${limits.tokensPerPerson} active tokens in this workspace, and cannot have more. Revoke one that you do not need.`
 

@@ -32,6 +32,22 @@ import type { Page } from './page-context.ts'
 
 const settingsPage: Page = { path: '/settings', anonymous: true, get: () => ({ redirect: '/settings/tokens' }) }
 
+/** Those that do not exist where people have no passwords: nothing suggests one. */
+export const pagesOfPasswords: ReadonlySet<Page> = new Set([
+  secondStepPage,
+  signInChallengePage,
+  signInWithPasskeyPage,
+  passwordPage,
+  authenticatorPage,
+  authenticatorCodePage,
+  removeAuthenticatorPage,
+  recoveryCodesPage,
+  newPasskeyPage,
+  passkeyChallengePage,
+  passkeyProofPage,
+  passkeyPage,
+])
+
 /** All pages of the web app. */
 export const pages: readonly Page[] = [
   frontDoor,
@@ -53,24 +69,13 @@ export const pages: readonly Page[] = [
   providerPage,
   providerProofPage,
   providerCallbackPage,
-  secondStepPage,
-  signInChallengePage,
-  signInWithPasskeyPage,
+  ...pagesOfPasswords,
   signOutPage,
   signUpPage,
   accountPage,
   noticesPage,
-  passwordPage,
   sessionsPage,
   revokeTokensPage,
-  authenticatorPage,
-  authenticatorCodePage,
-  removeAuthenticatorPage,
-  recoveryCodesPage,
-  newPasskeyPage,
-  passkeyChallengePage,
-  passkeyProofPage,
-  passkeyPage,
   tokensPage,
   newTokenPage,
   confirmPage,
@@ -82,19 +87,3 @@ export const pages: readonly Page[] = [
   revokeMemberTokenPage,
   workspaceAuditPage,
 ]
-
-/** Those that do not exist where people have no passwords: nothing suggests one. */
-export const pagesOfPasswords: ReadonlySet<Page> = new Set([
-  secondStepPage,
-  signInChallengePage,
-  signInWithPasskeyPage,
-  passwordPage,
-  authenticatorPage,
-  authenticatorCodePage,
-  removeAuthenticatorPage,
-  recoveryCodesPage,
-  newPasskeyPage,
-  passkeyChallengePage,
-  passkeyProofPage,
-  passkeyPage,
-])

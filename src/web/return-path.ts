@@ -35,8 +35,8 @@ export async function signInFirst(page: Page, context: PageContext): Promise<Pag
   const isForm = request.method === 'POST'
   // A form of another site must not choose what the person finds filled in.
   if (page.get === undefined || (isForm && request.headers.get('origin') !== origin)) return { redirect }
-  const query = isForm ? await keptFields(request, page.keeps ?? []) : context.query
-  const address = validAddress(path + (query.size === 0 ? '' : `?${query}`))
+  const form = isForm ? await readForm(request).catch(() => new URLSearchParams()) : undefined
+  const address = validAddress(addressOf(path, form === undefined ? context.query : keptFields(form, page.keeps)))
   if (address !== undefined) setCookie(context, 'return', address, RETURN_COOKIE_AGE)
   return { redirect }
 }
@@ -46,7 +46,12 @@ export function validAddress(text: string): string | undefined {
   return text.length <= MAX_LENGTH && ADDRESS.test(text) && !NO_RETURN.test(text) ? text : undefined
 }
 
-async function keptFields(request: PageContext['request'], names: readonly string[]): Promise<URLSearchParams> {
-  const form = await readForm(request).catch(() => new URLSearchParams())
+/** The address of a page. */
+export function addressOf(path: string, query: URLSearchParams): string {
+  return path + (query.size === 0 ? '' : `?${query}`)
+}
+
+/** The fields of a form that its page keeps in its address. */
+export function keptFields(form: URLSearchParams, names: readonly string[] = []): URLSearchParams {
   return new URLSearchParams(names.flatMap((name) => (form.has(name) ? [[name, form.get(name)!]] : [])))
 }

@@ -181,7 +181,7 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'names.get(userId)': DISPLAY_NAME,
   },
   'src/web/account/provider.ts': {
-    'stored.user_id === user_id': PROOF,
+    'stored.user_id === userId': PROOF,
   },
   'src/web/boards/reader.ts': {
     'membership.role':

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import type { ProviderSettings } from '../../src/auth/provider/identity-provider.ts'
 
 const CLIENT = { id: 'lanekeeper', secret: 'a client secret: of tests' } as const
 
@@ -38,7 +39,6 @@ interface Authorized {
 /** An identity provider on a loopback address, which does what a test wants. It is no oracle of the protocol: `oidc-provider` is. */
 export class StubProvider {
   readonly issuer: string
-  readonly client = CLIENT
   /** what it does with the next requests instead of answering */
   trouble: 'none' | 'hangs' | 'errors' | 'no_json' | 'busy' | 'drops' = 'none'
   /** where it takes the secret of its client from */
@@ -63,6 +63,11 @@ export class StubProvider {
     const provider = new StubProvider(port)
     await once(provider.#server.listen(port, '127.0.0.1'), 'listening')
     return provider
+  }
+
+  /** What an operator states of it. */
+  get settings(): ProviderSettings {
+    return { issuer: new URL(this.issuer), clientId: CLIENT.id, clientSecret: CLIENT.secret, name: 'Acme SSO' }
   }
 
   /** Signs somebody in who was sent to an address. @returns the address to which their browser returns */

@@ -25,9 +25,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
   let email: string
   const start = async (options: ServiceOptions = {}) => {
     let now = () => 0
-    const { client, issuer } = stub
-    const settings = { issuer: new URL(issuer), clientId: client.id, clientSecret: client.secret, name: 'Acme SSO' }
-    const provider = new IdentityProvider(settings, () => now())
+    const provider = new IdentityProvider(stub.settings, () => now())
     const started = await Service.start(driver, { log: captured.log, proxies: 1, provider, ...options })
     now = () => started.now
     return started
@@ -151,8 +149,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     expect([other.page.status, await other.visitor.isSignedIn()]).toEqual([403, false])
     expect(captured.lines.findLast(({ event }) => event === 'web.provider_refused')).toMatchObject({ reason: 'bound_to_another' })
     const foreign = await StubProvider.start()
-    const settings = { issuer: new URL(foreign.issuer), clientId: foreign.client.id, clientSecret: foreign.client.secret, name: 'Other' }
-    const elsewhere = await start({ provider: new IdentityProvider(settings, () => service.now) })
+    const elsewhere = await start({ provider: new IdentityProvider(foreign.settings, () => service.now) })
     const visitor = new Visitor(elsewhere)
     const page = await visitor.request(foreign.authorize(await begin(visitor), { ...claims, email: 'nobody@example.org' }))
     expect(page.status).toBe(403)
@@ -430,8 +427,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
   })
 
   test('a provider that hangs is not waited for, neither at the beginning nor with its answer', async () => {
-    const settings = { issuer: new URL(stub.issuer), clientId: stub.client.id, clientSecret: stub.client.secret, name: 'Acme SSO' }
-    const impatient = await start({ provider: new IdentityProvider(settings, () => service.now, 0.2) })
+    const impatient = await start({ provider: new IdentityProvider(stub.settings, () => service.now, 0.2) })
     stub.trouble = 'hangs'
     expect((await new Visitor(impatient).request(BEGIN)).status).toBe(503)
     expect(captured.lines.at(-1)).toMatchObject({ event: 'web.provider_unreachable' })
@@ -643,10 +639,8 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
   })
 
   test('the audit trail has sign-ins, bindings, and refusals of those who are known', async () => {
-    const issuer = new URL(stub.issuer)
-    const settings = { issuer, clientId: stub.client.id, clientSecret: stub.client.secret, name: 'Acme SSO' }
     let now = () => 0
-    const { service: audited, recorder } = await startWithAudit(driver, { provider: new IdentityProvider(settings, () => now()) })
+    const { service: audited, recorder } = await startWithAudit(driver, { provider: new IdentityProvider(stub.settings, () => now()) })
     now = () => audited.now
     const member = await audited.person(await audited.workspace())
     const claims = { sub: 'audited', email: await giveAccount(audited, member), email_verified: true }

@@ -15,7 +15,7 @@ export interface Passwords {
    * false. A malformed hash matches nothing.
    * @throws {ApiError} `unavailable` if too many calls are waiting
    */
-  verify(password: string, storedHash: string | undefined): Promise<boolean>
+  verify(password: string, storedHash: string | null | undefined): Promise<boolean>
 }
 
 /** Memory in KiB and number of passes: the OWASP minimum for argon2id. */

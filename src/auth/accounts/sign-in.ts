@@ -60,7 +60,7 @@ export class SignIn {
     const charges = this.#chargesOf(email, network, knownDevice)
     const retryAfterMs = takeAll(charges)
     if (retryAfterMs > 0) return { result: 'throttled', userId: account?.user_id, retryAfterMs }
-    if (!(await this.#passwords.verify(password, account?.password_hash ?? undefined)) || account === undefined)
+    if (!(await this.#passwords.verify(password, account?.password_hash)) || account === undefined)
       return { result: 'refused', userId: account?.user_id }
     refundAll(charges)
     return this.#begin(account, visit, formToken)
@@ -83,7 +83,7 @@ export class SignIn {
     const retryAfterMs = this.#byAccountAndNetwork.take(key)
     if (retryAfterMs > 0) return { retryAfterMs }
     const account = await transact(store, GLOBAL, random, (tx) => tx.get(keys.account(session.user_id)))
-    if (!(await this.#passwords.verify(password, account?.password_hash ?? undefined))) return 'refused'
+    if (!(await this.#passwords.verify(password, account?.password_hash))) return 'refused'
     const isProved = code === null || (await this.#acceptCode(session.user_id, code))
     if (!isProved) return 'code_refused'
     this.#byAccountAndNetwork.refund(key)

@@ -35,7 +35,7 @@ export async function unbind(tx: Transaction, userId: string): Promise<boolean> 
 
 /** The user who is bound to an identity. */
 async function boundUser(tx: Transaction, claims: Claims): Promise<string | undefined> {
-  return (await tx.get(keys.identity(hashOf(claims))))?.user_id
+  return (await tx.get(keys.identity(identityHash(claims))))?.user_id
 }
 
 /**
@@ -76,13 +76,14 @@ export async function recognize(tx: Transaction, claims: Claims, userId: string,
 /** Binds a person who has no identity yet, to one that nobody has. @returns whether they had none */
 async function bind(tx: Transaction, claims: Claims, user_id: string, clock: Clock): Promise<boolean> {
   if ((await identityOf(tx, user_id)) !== undefined) return false
-  const hash = hashOf(claims)
+  const hash = identityHash(claims)
   const { issuer, subject } = claims
   tx.create(keys.identity(hash), { hash, user_id, issuer, subject, bound_at: timestamp(clock) })
   return true
 }
 
-function hashOf({ issuer, subject }: Claims): string {
+/** The key of an identity. */
+export function identityHash({ issuer, subject }: Pick<Identity, 'issuer' | 'subject'>): string {
   return sha256Hex(`${issuer}\n${subject}`)
 }
 

@@ -8,7 +8,7 @@ import {
 } from '../../auth/accounts/second-factor.ts'
 import type { Awaitable } from '../../model/awaitable.ts'
 import { lazy } from '../../model/lazy.ts'
-import { errorPage, notFoundPage, tooManyAttempts } from '../error-pages.ts'
+import { errorPage, notFoundPage, tooManyAttemptsPage } from '../error-pages.ts'
 import { formPage } from '../form-page.ts'
 import { html, notice, textToCopy } from '../html.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
@@ -48,10 +48,7 @@ export const authenticatorCodePage: Page = {
   async post(context) {
     const { web, session, form } = context
     const wait = web.secondStep.limitCodes(session)
-    if (wait > 0) {
-      const { status, error, headers } = tooManyAttempts(wait)
-      return errorPage(status, 'Too many attempts', error, headers)
-    }
+    if (wait > 0) return tooManyAttemptsPage(wait)
     const { secret, codes } = await addAuthenticator(web, session, form.get('code') ?? '')
     if (secret === undefined) {
       const text = 'No authenticator app was added. Start again on the page of your account.'

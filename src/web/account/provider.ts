@@ -18,7 +18,7 @@ import { timestamp } from '../../model/time.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { cookieOf, setCookie } from '../cookies.ts'
-import { errorPage, notFoundPage, tooManyAttempts } from '../error-pages.ts'
+import { errorPage, notFoundPage, tooManyAttemptsPage } from '../error-pages.ts'
 import { html } from '../html.ts'
 import type { Page, PageAudit, PageContext, PageResponse, PageView } from '../page-context.ts'
 import { validAddress } from '../return-path.ts'
@@ -36,16 +36,14 @@ export const providerPage: Page = {
   path: PROVIDER_PATH,
   anonymous: true,
   getChanges: true,
-  get: (context) => begin(context, 'provider_sign_in', null),
+  get: (context) => begin(context, null),
 }
 
 /** The same for a person who is signed in, and has to authenticate again (api: Contract 4, number 13). */
 export const providerProofPage: Page = {
   path: `${PROVIDER_PATH}/proof`,
   getChanges: true,
-  get(context) {
-    return begin(context, 'provider_proof', context.session.user_id, validAddress(context.query.get('back') ?? ''))
-  },
+  get: (context) => begin(context, context.session.user_id, validAddress(context.query.get('back') ?? '')),
 }
 
 /** Takes the answer of the provider, which a browser brings. */
@@ -62,30 +60,29 @@ export const providerCallbackPage: Page = {
     if (challenge === undefined) return refuse(context, 'unknown_state', UNKNOWN)
     const claims = await finish(context, web.provider, secretsOf(browser!, state), challenge)
     if ('title' in claims) return claims
-    return challenge.purpose === 'provider_proof' ? prove(context, claims, challenge) : signIn(context, claims, challenge)
+    const { user_id: userId } = challenge
+    return userId === null ? signIn(context, claims, challenge) : prove(context, claims, userId, challenge)
   },
 }
 
-async function begin(context: PageContext, purpose: Challenge['purpose'], userId: string | null, returnTo?: string): Promise<PageResponse> {
+/** @param userId whose proof it is; null: it is a sign-in @param returnTo the page to which a proof returns */
+async function begin(context: PageContext, userId: string | null, returnTo?: string): Promise<PageResponse> {
   const { web, query, origin, address } = context
   const { provider } = web
   if (provider === undefined) return notFoundPage()
   if (isForeign(context)) return { redirect: '/settings/sign-in' }
   const wait = web.providerSignIns.take(userId ?? networkOf(address))
-  if (wait > 0) {
-    const { status, error, headers } = tooManyAttempts(wait)
-    return errorPage(status!, 'Too many attempts', error, headers)
-  }
+  if (wait > 0) return tooManyAttemptsPage(wait)
   const present = cookieOf(context, 'provider')
   const browser = present !== undefined && SECRET.test(present) ? present : newSecret(web.random)
   setCookie(context, 'provider', browser, COOKIE_AGE)
   // Only who has come from the page of a sign-up link, which says whose it is, uses the link.
   const code = query.has('link') ? cookieOf(context, 'sign_up') : undefined
   const credential = code === undefined ? null : sha256Hex(code)
-  const members = { purpose, user_id: userId, credential, formToken: browser, ...(returnTo !== undefined && { return_to: returnTo }) }
-  const state = await transact(web.store, GLOBAL, web.random, (tx) => createChallenge(tx, members, web))
+  const members = { user_id: userId, credential, formToken: browser, ...(returnTo !== undefined && { return_to: returnTo }) }
+  const state = await transact(web.store, GLOBAL, web.random, (tx) => createChallenge(tx, { purpose: 'provider', ...members }, web))
   try {
-    return { redirect: await provider.begin(secretsOf(browser, state), origin + CALLBACK, purpose === 'provider_proof'), audit: false }
+    return { redirect: await provider.begin(secretsOf(browser, state), origin + CALLBACK, userId !== null), audit: false }
   } catch (error) {
     return unreachable(context, error)
   }
@@ -103,27 +100,24 @@ function secretsOf(browser: string, state: string): SignInSecrets {
 
 /** The sign-in in progress that a state belongs to, once; undefined if it is not this browser's. */
 function takeSignIn({ web }: PageContext, state: string, browser: string): Promise<Challenge | undefined> {
-  return transact(web.store, GLOBAL, web.random, async (tx) => {
-    const answered = { secret: state, formToken: browser }
-    const take = (purpose: Challenge['purpose']) => takeChallenge(tx, { ...answered, purpose }, web.clock)
-    return (await take('provider_sign_in')) ?? take('provider_proof')
-  })
+  const answered = { secret: state, formToken: browser, purpose: 'provider' } as const
+  return transact(web.store, GLOBAL, web.random, (tx) => takeChallenge(tx, answered, web.clock))
 }
 
 async function finish(
   context: PageContext,
   provider: IdentityProvider,
   secrets: SignInSecrets,
-  { purpose, user_id }: Challenge,
+  { user_id: userId }: Challenge,
 ): Promise<Claims | PageView> {
   const { origin, query } = context
   try {
-    return await provider.finish(secrets, new URL(`${origin}${CALLBACK}?${query}`), purpose === 'provider_proof')
+    return await provider.finish(secrets, new URL(`${origin}${CALLBACK}?${query}`), userId !== null)
   } catch (error) {
     if (!(error instanceof RefusedAnswer)) return unreachable(context, error)
     const { code } = error
     const reason = code === undefined ? error.message : `${error.message}: ${code}`
-    return refuse(context, reason, code === 'access_denied' ? CANCELLED : NOT_ACCEPTED, user_id === null ? undefined : [user_id], purpose)
+    return refuse(context, reason, code === 'access_denied' ? CANCELLED : NOT_ACCEPTED, userId === null ? [] : [proofOf(userId)])
   }
 }
 
@@ -140,39 +134,41 @@ async function signIn(context: PageContext, claims: Claims, { credential }: Chal
     if (person.isNew) await endSessions(tx, person.account.user_id)
     return { ...person, entry: await enter(tx, person.account, visitOf(context), web, { way: 'provider', proved_at }) }
   })
-  if ('reason' in found) return refuse(context, found.reason, NOBODY, found.userIds)
+  if ('reason' in found) {
+    const { reason, userIds = [] } = found
+    return refuse(context, reason, NOBODY, userIds.map(signInOf))
+  }
   const { account, entry, isNew } = found
   const { userId } = entry
   web.providerSignIns.refund(networkOf(address))
   if (code !== '') setCookie(context, 'sign_up', '', 0)
   if (isNew && account.password_hash !== null) await announceBinding(context, entry.session)
-  const audit: PageAudit[] = [{ operation: 'web.sign_in.provider', userId }]
-  if (isNew) audit.unshift({ operation: 'web.account.bind_identity', userId })
-  return { ...passPassword(context, entry), audit }
+  return { ...passPassword(context, entry), audit: [...(isNew ? [bindingOf(userId)] : []), signInOf(userId)] }
 }
 
 /** The person who is signed in has authenticated again. Somebody else who has signed in at the provider proves nothing. */
-async function prove(context: PageContext, claims: Claims, { user_id, return_to, purpose }: Challenge): Promise<PageResponse> {
+async function prove(context: PageContext, claims: Claims, userId: string, { return_to }: Challenge): Promise<PageResponse> {
   const { web, session } = context
   const proved = await transact(web.store, GLOBAL, web.random, async (tx) => {
     const stored = session && (await tx.get(keys.session(session.hash)))
     if (stored === undefined) return 'over'
-    const recognized = stored.user_id === user_id ? await recognize(tx, claims, user_id, web.clock) : undefined
+    const recognized = stored.user_id === userId ? await recognize(tx, claims, userId, web.clock) : undefined
     if (recognized === undefined) return 'another_person'
-    if (recognized.isNew) await endSessions(tx, user_id!, ({ hash }) => hash !== stored.hash)
+    if (recognized.isNew) await endSessions(tx, userId, ({ hash }) => hash !== stored.hash)
     return { ...(await renewSession(tx, { ...stored, way: 'provider' }, web, claims.provedAt)), ...recognized }
   })
   if (proved === 'over') return { redirect: '/settings/sign-in?over', audit: false }
-  if (proved === 'another_person') return refuse(context, proved, OTHER, [user_id!], purpose)
-  web.providerSignIns.refund(user_id!)
+  if (proved === 'another_person') return refuse(context, proved, OTHER, [proofOf(userId)])
+  web.providerSignIns.refund(userId)
   setCookie(context, 'session', proved.secret)
   if (proved.isNew) await announceBinding(context, proved.session)
-  web.log.info({ event: 'web.reauthenticated', user_id, request_id: context.requestId, provider: true }, 're-authenticated')
-  return {
-    redirect: return_to ?? '/settings/account',
-    audit: proved.isNew ? { operation: 'web.account.bind_identity', userId: user_id! } : false,
-  }
+  web.log.info({ event: 'web.reauthenticated', user_id: userId, request_id: context.requestId, provider: true }, 're-authenticated')
+  return { redirect: return_to ?? '/settings/account', audit: proved.isNew ? bindingOf(userId) : false }
 }
+
+const signInOf = (userId: string): PageAudit => ({ operation: 'web.sign_in.provider', userId })
+const proofOf = (userId: string): PageAudit => ({ operation: 'web.account.prove', userId })
+const bindingOf = (userId: string): PageAudit => ({ operation: 'web.account.bind_identity', userId })
 
 /** A person who has a password learns that they are bound: somebody else may know it. */
 async function announceBinding(context: PageContext, session: Session): Promise<void> {
@@ -191,24 +187,20 @@ const NOBODY: Told = [
   'Ask your administrator to invite the e-mail address that you have at the identity provider.',
 ]
 
-/** @param reason for the log @param userIds whom it concerns; a refusal of a stranger is in the log only */
+/** @param reason for the log @param audit of those whom it concerns; a refusal of a stranger is in the log only */
 function refuse(
   { web, requestId, address }: PageContext,
   reason: string,
   [status, title, advice]: Told,
-  userIds: readonly string[] = [],
-  purpose: Challenge['purpose'] = 'provider_sign_in',
+  audit: readonly PageAudit[] = [],
 ): PageView {
-  web.log.warn(
-    { event: 'web.provider_refused', reason, user_ids: userIds, request_id: requestId, address },
-    'sign-in by the provider refused',
-  )
+  const members = { reason, user_ids: audit.map(({ userId }) => userId), request_id: requestId, address }
+  web.log.warn({ event: 'web.provider_refused', ...members }, 'sign-in by the provider refused')
   const body = html`<h1>${title}</h1>
     <p>${advice}</p>
     <p class="actions"><a class="button" href="/settings/sign-in">Sign in</a></p>
     <p class="hint">Request ${requestId}</p>`
-  const operation = purpose === 'provider_proof' ? 'web.account.prove' : 'web.sign_in.provider'
-  return { title, status, body, audit: userIds.map((userId) => ({ operation, userId })) }
+  return { title, status, body, audit }
 }
 
 /** @throws what is no failure of the provider */

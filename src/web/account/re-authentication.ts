@@ -11,6 +11,7 @@ import { sessionChangedPage, tooManyAttempts } from '../error-pages.ts'
 import { html } from '../html.ts'
 import { formPage, type FormPage, type Refusal } from '../form-page.ts'
 import type { PageResponse, PageView, SignedInContext } from '../page-context.ts'
+import { addressOf, keptFields } from '../return-path.ts'
 import { proofButton } from './provider-button.ts'
 import { codeField, passkeyButton, presentPassword } from './proof-fields.ts'
 
@@ -45,13 +46,6 @@ function isProvedByProvider({ web, session }: SignedInContext): boolean {
   return web.provider !== undefined && (session.way === 'provider' || !web.hasPasswords)
 }
 
-/** The address of the page of a form, with what it keeps of the fields. */
-function addressOf({ path, query, form, keeps, request }: SignedInContext): string {
-  const kept =
-    request.method === 'POST' ? new URLSearchParams(keeps.flatMap((name) => (form.has(name) ? [[name, form.get(name)!]] : []))) : query
-  return path + (kept.size === 0 ? '' : `?${kept}`)
-}
-
 /** The page of a form that requires a recent proof. It asks for the proof below the fields of the form. */
 export function proofPage(context: SignedInContext, { scopes, fields, ...page }: ProofForm, refusal?: Refusal): PageView {
   return formPage(context, { ...page, fields: html`${fields} ${proofFields(context, scopes, refusal?.error)}` }, refusal)
@@ -64,7 +58,10 @@ export function proofPage(context: SignedInContext, { scopes, fields, ...page }:
 function proofFields(context: SignedInContext, scopes = ACCOUNT_CHANGE, error?: string): VNode | undefined {
   const { protection, origin } = context
   if (isProved(context, scopes)) return undefined
-  if (isProvedByProvider(context)) return proofButton(context.web.provider!, addressOf(context))
+  if (isProvedByProvider(context)) {
+    const { web, path, query, form, keeps, request } = context
+    return proofButton(web.provider!, addressOf(path, request.method === 'POST' ? keptFields(form, keeps) : query))
+  }
   const refusal = error === undefined ? undefined : { errors: { [error === refusals.code_refused ? 'code' : 'password']: [error] } }
   const hint = scopes === ACCOUNT_CHANGE ? ACCOUNT_HINT : TOKEN_HINT
   const password = presentPassword('password', 'Your password', refusal, hint)
