@@ -273,6 +273,8 @@ describe('when the proof is too old, and passwords are switched off', () => {
     await follow(page, 'Sign in with Acme SSO')
     await signInAtProvider(page, 'olivia')
     await heading(page, 'API tokens')
+    // What the page has not loaded yet, such as its icon, would meet a closed port.
+    await page.goto('about:blank')
     await site.restart({ LANEKEEPER_PASSWORDS: 'off' })
 
     // The session goes on.
