@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { decide, findEnd, loadPolicy, openDecisionLog, recordOf, replayDecisionLog, verifyDecisionLog } from '../../src/policy-public.ts'
 import { repositoriesFolder } from '../support/repositories.ts'
@@ -28,7 +29,7 @@ async function writtenLog(): Promise<Buffer> {
     const log = await openDecisionLog(engine, stream, i === 0 ? undefined : await findEnd('log', written))
     for (const question of questions) await log.write(recordOf(engine, decide(engine, question), { request_id: 'r' }))
     await log.close()
-    written.push(stream.read() as Buffer)
+    written.push(await buffer(stream.end()))
   }
   return Buffer.concat(written)
 }

@@ -127,7 +127,7 @@ const HOSTILE: readonly (readonly [what: string, url: string, refusal: Refusal])
   ['a name of 254 characters', `https://${'a.'.repeat(126)}aa/`, NO_URL],
   ['a wildcard', 'https://*.example.com/', NO_URL],
   ['a label that begins with a hyphen', 'https://-a.example.com/', NO_URL],
-  ['Punycode that is not valid', 'https://xn--a/', NO_URL],
+  ['Punycode of what is not ASCII', 'https://xn--é/', NO_URL],
   ['too large a number', 'https://4294967296/', NO_URL],
   ['too large a part', 'https://256.256.256.256/', NO_URL],
   ['five parts', 'https://1.2.3.4.5/', NO_URL],
