@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { readPolicyFolder } from '../../src/policy/folder.ts'
@@ -31,7 +32,7 @@ beforeAll(async () => {
   for (const question of [{ permission: 'read Issue', facts: { ...member, 'token.scope': 'repo:read' } }, key])
     await opened.write(recordOf(engine, decide(engine, question)))
   await opened.close()
-  writeFileSync(log, stream.read() as Buffer)
+  writeFileSync(log, await buffer(stream.end()))
 })
 
 describe('the policy of another domain', () => {
