@@ -1,7 +1,16 @@
-import { canInstall, findBrowser, hasRedis, install, installLine, type BrowserLocation, type Program } from '../support/programs.ts'
+import {
+  canInstall,
+  findBrowser,
+  hasFastBrowser,
+  hasRedis,
+  install,
+  installLine,
+  type BrowserLocation,
+  type Program,
+} from '../support/programs.ts'
 import type { Needs } from './needs.ts'
 
-const thisMachine = { hasRedis, findBrowser, canInstall, install }
+const thisMachine = { hasRedis, hasFastBrowser, findBrowser, canInstall, install }
 /** What a machine has, and how programs are installed on it. */
 export type Machine = typeof thisMachine
 
@@ -16,42 +25,39 @@ export interface Installed {
 }
 
 /**
- * Finds the programs that suites need, and installs a missing one where that needs no password. It prints one line for each missing
- * program: why it is needed, and what happens or what to do.
+ * Finds the programs that suites need, and installs a missing one where that needs no password. It prints one line for each that it
+ * installs, and for each that stays missing: why it is needed, and what to do.
  */
 export async function installNeeds(
   needs: Needs,
   machine: Machine = thisMachine,
   print: (line: string) => void = console.log,
 ): Promise<Installed> {
-  const redisSuites = [...new Set([...needs['redis-server'], ...needs['shared Redis']])]
-  const find = async <T>(program: Program, suites: readonly string[], search: () => T): Promise<Awaited<T> | undefined> => {
-    if (suites.length === 0) return undefined
-    const found = (await search()) || (installFor(program, suites, machine, print) && (await search()))
-    return found || undefined
+  const users: Readonly<Record<'redis-server' | 'chromium-headless-shell', readonly string[]>> = {
+    'redis-server': [...new Set([...needs['redis-server'], ...needs['shared Redis']])],
+    'chromium-headless-shell': needs.chromium,
   }
-  const redis = (await find('redis-server', redisSuites, machine.hasRedis)) === true
-  const browser = await find('chromium', needs.chromium, machine.findBrowser)
-  const missing: Program[] = []
-  if (!redis && redisSuites.length > 0) missing.push('redis-server')
-  if (browser === undefined && needs.chromium.length > 0) missing.push('chromium')
-  return { redis, browser, missing }
-}
+  const reasonOf = (program: keyof typeof users): string => {
+    const [first, ...others] = users[program]
+    return `setup: ${program} is missing; needed by ${first}${others.length > 0 ? ` and ${others.length} more` : ''}.`
+  }
+  const provide = (program: keyof typeof users, isThere: () => boolean): void => {
+    if (users[program].length === 0 || !machine.canInstall() || isThere()) return
+    print(`${reasonOf(program)} Installing the Debian package ${program}.`)
+    try {
+      machine.install(program)
+    } catch {
+      print(`setup: apt-get could not install ${program}.`)
+    }
+  }
+  provide('redis-server', machine.hasRedis)
+  provide('chromium-headless-shell', machine.hasFastBrowser)
 
-/** @returns whether the program was installed */
-function installFor(program: Program, suites: readonly string[], machine: Machine, print: (line: string) => void): boolean {
-  const others = suites.length > 1 ? ` and ${suites.length - 1} more` : ''
-  const reason = `setup: ${program} is missing; needed by ${suites[0]}${others}.`
-  if (!machine.canInstall()) {
-    print(`${reason} Tests that use it fail. Install it:  ${installLine(program)}`)
-    return false
-  }
-  print(`${reason} Installing the Debian package ${program}.`)
-  try {
-    machine.install(program)
-    return true
-  } catch {
-    print(`setup: apt-get could not install ${program}. Tests that use it fail. Install it:  ${installLine(program)}`)
-    return false
-  }
+  const redis = users['redis-server'].length > 0 && machine.hasRedis()
+  const browser = needs.chromium.length > 0 ? await machine.findBrowser() : undefined
+  const missing = (Object.keys(users) as (keyof typeof users)[]).filter(
+    (program) => users[program].length > 0 && !(program === 'redis-server' ? redis : browser !== undefined),
+  )
+  for (const program of missing) print(`${reasonOf(program)} Tests that use it fail. Install it:  ${installLine(program)}`)
+  return { redis, browser, missing }
 }

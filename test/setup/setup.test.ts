@@ -67,7 +67,8 @@ describe('missing programs', () => {
   const some: Needs = { build: [], 'redis-server': ['a.test.ts'], 'shared Redis': ['a.test.ts', 'b.test.ts'], chromium: ['c.test.ts'] }
   const none: Needs = { build: ['a.test.ts'], 'redis-server': [], 'shared Redis': [], chromium: [] }
   const browser = { channel: 'chrome' }
-  const both = ['redis-server', 'chromium']
+  const both = ['redis-server', 'chromium-headless-shell']
+  const line = (text: string) => expect.stringContaining(text)
 
   test.each<
     [what: string, needs: Needs, machine: { root?: boolean; aptWorks?: boolean; programs?: string[] }, found: object, lines: unknown[]]
@@ -81,7 +82,7 @@ describe('missing programs', () => {
       { redis: true, browser, missing: [] },
       [
         'setup: redis-server is missing; needed by a.test.ts and 1 more. Installing the Debian package redis-server.',
-        'setup: chromium is missing; needed by c.test.ts. Installing the Debian package chromium.',
+        'setup: chromium-headless-shell is missing; needed by c.test.ts. Installing the Debian package chromium-headless-shell.',
       ],
     ],
     [
@@ -89,21 +90,36 @@ describe('missing programs', () => {
       some,
       { root: false },
       { redis: false, browser: undefined, missing: both },
-      [expect.stringContaining(installLine('redis-server')), expect.stringContaining(installLine('chromium'))],
+      both.map((program) => line(`Tests that use it fail. Install it:  ${installLine(program as 'redis-server')}`)),
     ],
     [
       'a failed installation stops nothing',
       some,
       { aptWorks: false, programs: ['redis-server'] },
-      { redis: true, browser: undefined, missing: ['chromium'] },
-      [expect.stringContaining('Installing'), expect.stringContaining(installLine('chromium'))],
+      { redis: true, browser: undefined, missing: ['chromium-headless-shell'] },
+      [line('Installing'), line('apt-get could not install chromium-headless-shell'), line(installLine('chromium-headless-shell'))],
+    ],
+    [
+      'the whole browser will do where the headless shell cannot be installed',
+      some,
+      { aptWorks: false, programs: ['redis-server', 'chrome'] },
+      { redis: true, browser, missing: [] },
+      [line('Installing'), line('apt-get could not install chromium-headless-shell')],
+    ],
+    [
+      'the whole browser will do elsewhere',
+      some,
+      { root: false, programs: ['redis-server', 'chrome'] },
+      { redis: true, browser, missing: [] },
+      [],
     ],
   ])('%s', async (_what, needed, { root = true, aptWorks = true, programs = [] }, found, expected) => {
     const present = new Set(programs)
     const lines: string[] = []
     const machine: Machine = {
       hasRedis: () => present.has('redis-server'),
-      findBrowser: async () => (present.has('chromium') ? browser : undefined),
+      hasFastBrowser: () => present.has('chromium-headless-shell'),
+      findBrowser: async () => (present.has('chromium-headless-shell') || present.has('chrome') ? browser : undefined),
       canInstall: () => root,
       install: (program) => {
         if (!aptWorks) throw new Error('apt-get failed')

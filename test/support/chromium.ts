@@ -9,7 +9,7 @@ import { PASSWORD } from './visitor.ts'
 /** Starts the browser that the run found. @throws {Error} when there is none */
 export function openBrowser(): Promise<Browser> {
   const location = inject('browser')
-  if (location === undefined) throw missingProgram('chromium')
+  if (location === undefined) throw missingProgram('chromium-headless-shell')
   return chromium.launch({ ...location, args: sandboxArguments() })
 }
 

@@ -2,13 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { accessSync, constants, existsSync } from 'node:fs'
 
 /** A program that some suites need and that no package of npm contains. */
-export type Program = 'redis-server' | 'chromium' | 'python3' | 'sqlite3'
+export type Program = 'redis-server' | 'chromium-headless-shell' | 'python3' | 'sqlite3'
 
 /** Where a browser of the Chromium family is: options of Playwright's `launch`. */
 export type BrowserLocation = { readonly executablePath: string } | { readonly channel: string }
 
-/** The path of the Debian package. */
-const DEBIAN_CHROMIUM = '/usr/bin/chromium'
+/** Chromium without windows, as a Debian package. It takes much less CPU time than the whole browser. */
+const HEADLESS_SHELL = '/usr/bin/chromium-headless-shell'
+const CHROMIUM = '/usr/bin/chromium'
 /** Playwright's names of browsers that it finds by itself on every platform. Windows always has Edge. */
 const CHANNELS = ['chrome', 'msedge']
 
@@ -22,7 +23,7 @@ export function installLine(program: Program): string {
 
 /** The error of a test that needs a missing program. */
 export function missingProgram(program: Program): Error {
-  const alternative = program === 'chromium' ? '  Or set CHROMIUM_PATH to the path of a browser of the Chromium family.' : ''
+  const alternative = program === 'chromium-headless-shell' ? '  Or set CHROMIUM_PATH to the path of a browser of the Chromium family.' : ''
   return new Error(`${program} is not installed. Install it:  ${installLine(program)}${alternative}`)
 }
 
@@ -34,8 +35,10 @@ export function canInstall(): boolean {
 /** Installs a Debian package. @throws {Error} when apt-get fails; its messages are on stderr */
 export function install(program: Program): void {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  // Without a network, it is soon given up.
+  const options = ['-q', '-o', 'Acquire::Retries=1', '-o', 'Acquire::http::Timeout=20']
   for (const args of [['update'], installArguments(program)])
-    execFileSync('apt-get', ['-q', ...args], { stdio: ['ignore', 'ignore', 'inherit'], env })
+    execFileSync('apt-get', [...options, ...args], { stdio: ['ignore', 'ignore', 'inherit'], env })
 }
 
 /** Whether `redis-server` is on the PATH. */
@@ -48,8 +51,13 @@ export function hasRedis(): boolean {
   }
 }
 
+/** Whether no better browser needs to be installed: there is a headless shell, or somebody has chosen one. */
+export function hasFastBrowser(): boolean {
+  return (process.env['CHROMIUM_PATH'] ?? '') !== '' || isExecutable(HEADLESS_SHELL)
+}
+
 /**
- * Finds a browser: CHROMIUM_PATH, then Debian's Chromium, then Chrome and Edge.
+ * Finds a browser: CHROMIUM_PATH, then Debian's headless shell, then its Chromium, then Chrome and Edge.
  * @throws {Error} when CHROMIUM_PATH does not name a program
  */
 export async function findBrowser(): Promise<BrowserLocation | undefined> {
@@ -58,7 +66,8 @@ export async function findBrowser(): Promise<BrowserLocation | undefined> {
     if (!isExecutable(path)) throw new Error(`CHROMIUM_PATH: ${path} is not an executable file`)
     return { executablePath: path }
   }
-  if (isExecutable(DEBIAN_CHROMIUM)) return { executablePath: DEBIAN_CHROMIUM }
+  const debian = [HEADLESS_SHELL, CHROMIUM].find(isExecutable)
+  if (debian !== undefined) return { executablePath: debian }
   // Only a start shows whether Playwright finds a browser: it does not export the paths.
   const { chromium } = await import('playwright-core')
   for (const channel of CHANNELS) {
