@@ -436,7 +436,7 @@ describe.each(drivers)('a fact that changes, on $name', async (driver) => {
     async (_title, transition) => {
       const { row, after, from, writesNothing = [] } = transition
       // The service reads the target together with a token that it knows, and otherwise after it: on one driver.
-      for (const isKnown of driver === drivers[0] ? [false, true] : [true]) {
+      for (const isKnown of driver === memory ? [false, true] : [true]) {
         const outcomes: string[] = []
         const subject = await create(setup, transition)
         for (let access = 1, changed = true; changed; access++) {
