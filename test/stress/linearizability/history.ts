@@ -194,7 +194,7 @@ async function createFixture(deps: Deps, send: Send): Promise<{ fixture: Fixture
     initial: {
       gone: [],
       board: { name: 'Board', private: false, members: [], tag: board.tag },
-      card: { title: 'Card', assignees: [], tag: card.tag },
+      card: { title: 'Card', assignees: [], tag: card.tag, pending: false },
     },
   }
 }

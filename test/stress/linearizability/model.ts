@@ -10,7 +10,13 @@ export interface State {
   readonly gone: readonly string[]
   /** created by Ann; null once it is deleted */
   readonly board: { readonly name: string; readonly private: boolean; readonly members: readonly Person[]; readonly tag: Tag } | null
-  readonly card: { readonly title: string; readonly assignees: readonly Person[]; readonly tag: Tag }
+  readonly card: {
+    readonly title: string
+    readonly assignees: readonly Person[]
+    readonly tag: Tag
+    /** whether the record still has the assignment of somebody who has left */
+    readonly pending: boolean
+  }
 }
 
 /** An action: a request with a token, or an admin action. */
@@ -94,7 +100,8 @@ function expectedResponse(state: State, action: Action): Expected {
       if (action.who !== 'ann') return { status: 403 }
       if (action.private === board.private) return { status: 200, content: boardContent(board), tagged: 'board' }
       const changed = { ...board, private: action.private, tag: null }
-      return { status: 200, next: withoutInvisibleAssignees({ ...state, board: changed }), content: boardContent(changed), tagged: 'board' }
+      const next = withoutPending(withoutInvisibleAssignees({ ...state, board: changed }))
+      return { status: 200, next, content: boardContent(changed), tagged: 'board' }
     }
     case 'delete board':
       return action.who === 'ann' ? { status: 200, next: { ...state, board: null } } : { status: 403 }
@@ -121,12 +128,23 @@ function expectedResponse(state: State, action: Action): Expected {
   }
 }
 
-/** Leaving ends the tokens, the explicit memberships and the assignments of a user atomically. */
+/**
+ * Leaving ends the tokens, the explicit memberships and the assignments of a user atomically. Its commit changes one record besides: an
+ * assignment is pending if a membership of the board was removed.
+ */
 function expectedOfLeave(state: State, target: Person): Expected {
   if (state.gone.includes(target)) return { status: 404 }
   const withoutTarget = <T extends string>(list: readonly T[]) => list.filter((person) => person !== target)
-  const next = state.board === null ? state : withMembers(state, withoutTarget(state.board.members))
-  return { status: 200, next: withAssignees({ ...next, gone: [...next.gone, target].toSorted() }, withoutTarget(next.card.assignees)) }
+  const { board, card } = state
+  const next = board === null ? state : withMembers(state, withoutTarget(board.members))
+  const left = withAssignees({ ...next, gone: [...next.gone, target].toSorted() }, withoutTarget(card.assignees))
+  const pending = card.pending || (board?.members.includes(target) === true && card.assignees.includes(target))
+  return { status: 200, next: { ...left, card: { ...left.card, pending } } }
+}
+
+/** Whoever looks for assignments that have ended finds those that are pending, and writes the card. */
+function withoutPending(state: State): State {
+  return state.card.pending ? { ...state, card: { ...state.card, pending: false, tag: null } } : state
 }
 
 function canSee({ gone, board }: State, person: Person): boolean {
