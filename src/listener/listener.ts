@@ -5,6 +5,7 @@ import { listen } from 'listhen'
 import { NodeRequest, sendNodeResponse } from 'srvx/node'
 import { CompressibleResponse } from '../http/compression.ts'
 import { andThen } from '../model/awaitable.ts'
+import { refusedPorts } from '../model/ports.ts'
 import { limitRequests, isIdle } from './connection-limits.ts'
 import { speakEnvelope, type NodeHandler } from './protocol.ts'
 
@@ -41,6 +42,8 @@ export class CannotListen extends Error {
  * @throws {CannotListen} if it cannot listen on exactly this host and port
  */
 export async function startListener(h3: H3, { port, host, grace = 10_000, sendTimeout = SEND_TIMEOUT }: ListenOptions): Promise<Listener> {
+  // In place of such a port, listhen would try 3000, and fail if that is taken.
+  if (port !== 0 && refusedPorts.has(port)) throw new CannotListen(`cannot listen on port ${port}: browsers refuse it as unsafe`)
   const handler: NodeHandler = (req, res) => andThen(h3.fetch(new NodeRequest({ req, res })), (response) => send(res, response))
   const anywhere = host === '0.0.0.0' || host === '::'
   const exactly = { port, random: port === 0, ports: [], portRange: [], alternativePortRange: [], verbose: false }

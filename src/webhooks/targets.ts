@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { limits } from '../model/limits.ts'
+import { refusedPorts } from '../model/ports.ts'
 import { isPublicAddress, Networks } from './addresses.ts'
 import { lookUp, type Lookup } from './lookup.ts'
 import { limitTime, systemTimers, type EndOfWaiting, type Timers } from './time-limit.ts'
@@ -8,18 +9,6 @@ import { limitTime, systemTimers, type EndOfWaiting, type Timers } from './time-
 
 /** Milliseconds until the lookup of a name is given up. */
 const LOOKUP_LIMIT = 5000
-
-/**
- * The ports that browsers refuse, because other protocols than HTTP have them (https://fetch.spec.whatwg.org/#port-blocking).
- * All other ports may be used.
- */
-const REFUSED_PORTS: ReadonlySet<number> = new Set(
-  `0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 135 137 139 143 161 179
-  389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993 995 1719 1720 1723 2049 3659 4045 4190 5060 5061
-  6000 6566 6665 6666 6667 6668 6669 6679 6697 10080`
-    .split(/\s+/)
-    .map(Number),
-)
 
 /**
  * The ends of names that only a private network has: RFC 6761, 6762, 7686, 8375 and 9476, `internal` of ICANN, and what routers and
@@ -112,7 +101,8 @@ export class Targets {
     if (this.isOff) return 'cannot be used: the operator has turned webhooks off'
     const parts = partsOf(url)
     if (typeof parts === 'string') return parts
-    if (REFUSED_PORTS.has(parts.port)) return 'has a port that is not for HTTP'
+    // All other ports may be used.
+    if (refusedPorts.has(parts.port)) return 'has a port that is not for HTTP'
     if (this.#isTrusted(parts)) return undefined
     if (parts.protocol !== 'https:') return 'does not begin with https://'
     const mayBePublic = isIP(parts.host) === 0 ? this.#mayNameBePublic(parts.host) : this.#isAllowedAddress(parts.host)
