@@ -210,6 +210,11 @@ describe('the text of a URL', () => {
     expect(asked).toEqual([])
   })
 
+  // To some versions of Node.js it is a name of one label, and no URL to others.
+  test('is refused: Punycode that is not valid', () => {
+    expect([NO_URL, NOT_PUBLIC]).toContain(targets(undefined).targets.check('https://xn--a/'))
+  })
+
   test.each(HARMLESS)('is accepted: %.60s', (url) => {
     expect(targets(undefined).targets.check(url)).toBeUndefined()
   })
