@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { operations } from '../../src/resources/table.ts'
-import { driversOf, type DriverName } from '../support/driver-selection.ts'
 import { drivers } from '../support/drivers.ts'
 import { effort } from '../support/effort.ts'
 import { evaluatedOutcome, questionOf } from '../support/evaluations.ts'
@@ -151,7 +150,7 @@ describe.each(drivers)('the permission matrix over HTTP, on $name', async (drive
   let requests = 0
   // Memory answers every cell. The decision is the same on the other drivers, where each answers another third: of six cells that
   // differ in role and membership alone, two, and other two of the next six. With an effort of 3, all of them.
-  const place = driversOf('service', 'full', {}).indexOf(driver.name as DriverName)
+  const place = drivers.indexOf(driver)
   const share = driver === memory ? 1 : Math.max(1, Math.round(3 / effort(1)))
   const isInShare = (i: number) => (i + Math.floor(i / 6)) % share === place % share
   afterAll(() => console.log(`matrix on ${driver.name}: ${requests} requests`))

@@ -14,6 +14,9 @@ const thisMachine = { hasRedis, hasFastBrowser, findBrowser, canInstall, install
 /** What a machine has, and how programs are installed on it. */
 export type Machine = typeof thisMachine
 
+/** The programs that a run prepares. */
+type Prepared = Extract<Program, 'redis-server' | 'chromium-headless-shell'>
+
 /** What was found or installed. */
 export interface Installed {
   /** whether redis-server is there; false when no suite needs it */
@@ -21,7 +24,7 @@ export interface Installed {
   /** undefined when there is no browser, or no suite needs one */
   readonly browser: BrowserLocation | undefined
   /** the programs that suites need and that could not be installed */
-  readonly missing: readonly Program[]
+  readonly missing: readonly Prepared[]
 }
 
 /**
@@ -33,15 +36,15 @@ export async function installNeeds(
   machine: Machine = thisMachine,
   print: (line: string) => void = console.log,
 ): Promise<Installed> {
-  const users: Readonly<Record<'redis-server' | 'chromium-headless-shell', readonly string[]>> = {
+  const users: Readonly<Record<Prepared, readonly string[]>> = {
     'redis-server': [...new Set([...needs['redis-server'], ...needs['shared Redis']])],
     'chromium-headless-shell': needs.chromium,
   }
-  const reasonOf = (program: keyof typeof users): string => {
+  const reasonOf = (program: Prepared): string => {
     const [first, ...others] = users[program]
     return `setup: ${program} is missing; needed by ${first}${others.length > 0 ? ` and ${others.length} more` : ''}.`
   }
-  const provide = (program: keyof typeof users, isThere: () => boolean): void => {
+  const provide = (program: Prepared, isThere: () => boolean): void => {
     if (users[program].length === 0 || !machine.canInstall() || isThere()) return
     print(`${reasonOf(program)} Installing the Debian package ${program}.`)
     try {
@@ -55,9 +58,8 @@ export async function installNeeds(
 
   const redis = users['redis-server'].length > 0 && machine.hasRedis()
   const browser = needs.chromium.length > 0 ? await machine.findBrowser() : undefined
-  const missing = (Object.keys(users) as (keyof typeof users)[]).filter(
-    (program) => users[program].length > 0 && !(program === 'redis-server' ? redis : browser !== undefined),
-  )
+  const found: Readonly<Record<Prepared, boolean>> = { 'redis-server': redis, 'chromium-headless-shell': browser !== undefined }
+  const missing = (Object.keys(users) as Prepared[]).filter((program) => users[program].length > 0 && !found[program])
   for (const program of missing) print(`${reasonOf(program)} Tests that use it fail. Install it:  ${installLine(program)}`)
   return { redis, browser, missing }
 }

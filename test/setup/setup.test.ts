@@ -67,11 +67,17 @@ describe('missing programs', () => {
   const some: Needs = { build: [], 'redis-server': ['a.test.ts'], 'shared Redis': ['a.test.ts', 'b.test.ts'], chromium: ['c.test.ts'] }
   const none: Needs = { build: ['a.test.ts'], 'redis-server': [], 'shared Redis': [], chromium: [] }
   const browser = { channel: 'chrome' }
-  const both = ['redis-server', 'chromium-headless-shell']
+  const both = ['redis-server', 'chromium-headless-shell'] as const
   const line = (text: string) => expect.stringContaining(text)
 
   test.each<
-    [what: string, needs: Needs, machine: { root?: boolean; aptWorks?: boolean; programs?: string[] }, found: object, lines: unknown[]]
+    [
+      what: string,
+      needs: Needs,
+      machine: { root?: boolean; aptWorks?: boolean; programs?: readonly string[] },
+      found: object,
+      lines: unknown[],
+    ]
   >([
     ['when no suite needs a program, nothing is printed', none, {}, { redis: false, browser: undefined, missing: [] }, []],
     ['when the programs are there, nothing is printed', some, { programs: both }, { redis: true, browser, missing: [] }, []],
@@ -90,7 +96,7 @@ describe('missing programs', () => {
       some,
       { root: false },
       { redis: false, browser: undefined, missing: both },
-      both.map((program) => line(`Tests that use it fail. Install it:  ${installLine(program as 'redis-server')}`)),
+      both.map((program) => line(`Tests that use it fail. Install it:  ${installLine(program)}`)),
     ],
     [
       'a failed installation stops nothing',
