@@ -7,6 +7,8 @@ import { OperationLog } from '../support/operation-log.ts'
 import { TcpProxy } from '../support/proxy.ts'
 import { startRedis } from '../support/redis.ts'
 
+const WORKERS = 8
+
 /**
  * Kills a master under load and promotes its replica. The link between the two is slow: what is on its way is lost.
  * @param wait the number of replicas that a commit waits for
@@ -28,7 +30,7 @@ async function failOver(wait: number, lag: number): Promise<{ acknowledged: numb
 
   const store = await openRedisStore(`${address.url}?wait=${wait}&wait_timeout=50`, { log: quiet })
   const operations = new OperationLog(store)
-  operations.start()
+  operations.start(WORKERS)
   await operations.more(50 + Math.random() * 100, 'done')
   // The identity of the storage must not be what is lost: the store would answer nothing.
   await replicated()
@@ -66,5 +68,6 @@ test('no acknowledged commit is missing after a failover if commits wait for the
 test('acknowledged commits are missing after a failover if commits do not wait', async () => {
   const { acknowledged, missing } = await failOver(0, 50)
   console.log(`wait=0: ${acknowledged} commits acknowledged in a failover, ${missing.length} missing`)
-  expect(missing.length).toBeGreaterThanOrEqual(50)
+  // Each worker may have had one commit whose data was through the link already, and whose answer was not read yet.
+  expect(missing.length).toBeGreaterThanOrEqual(50 - WORKERS)
 })
