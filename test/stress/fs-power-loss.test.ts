@@ -83,7 +83,7 @@ describe.skipIf(reason !== undefined)('a folder on a disk whose power is cut', (
     expect(commits).toBeGreaterThanOrEqual(cuts * CLIENTS.length)
     expect(blobs).toBeGreaterThanOrEqual(cuts)
     console.log(`${cuts} power cuts: ${commits} commits and ${blobs} blobs are intact`)
-  }, 3_600_000)
+  })
 
   test.each([
     ['no commit is synced', 'unsynced'],

@@ -50,4 +50,4 @@ test('writes under a key are made exactly once while the service is killed, and 
   console.log(`${kills} kills: ${writers.summary()}`)
   await service.stop()
   await rm(folder, { recursive: true })
-}, 3_600_000)
+})
