@@ -154,7 +154,7 @@ describe('Redis with a sentinel', () => {
     operations.start()
     await operations.more(20, 'done')
     // A failover may lose commits that were acknowledged and not yet replicated, so the outcomes are not verified here.
-    await sentinel.master.kill()
+    await sentinel.failOver()
     // Commits that were in flight can still be acknowledged: more of them than there are clients are new ones.
     await operations.more(20, 'done')
     await operations.stop()

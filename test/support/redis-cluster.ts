@@ -44,11 +44,11 @@ export async function startCluster({ password = '' } = {}): Promise<RedisCluster
   }
 }
 
-/** A sentinel that monitors a master and a replica, and promotes the replica when the master fails. */
+/** A sentinel that monitors a master and a replica. */
 export interface SentinelRedis {
-  readonly master: RedisServer
-  readonly replica: RedisServer
   readonly url: string
+  /** Ends the master with SIGKILL, and lets the sentinel promote the replica. */
+  failOver(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -62,8 +62,9 @@ export async function startSentinel(): Promise<SentinelRedis> {
     'bind 127.0.0.1',
     `dir ${folder}`,
     `sentinel monitor lanekeeper 127.0.0.1 ${master.port} 1`,
-    // A replica whose link is down for ten times longer than the sentinel has known of it is never promoted (redis 7.0).
-    'sentinel down-after-milliseconds lanekeeper 2000',
+    // It is told when to fail over. One that the system stops at the wrong moment never does by itself: it promotes no replica whose link
+    // was down for ten times as long before the sentinel noticed it (redis 7.0).
+    'sentinel down-after-milliseconds lanekeeper 600000',
     'sentinel failover-timeout lanekeeper 5000',
   ]
   await writeFile(join(folder, 'sentinel.conf'), `${settings.join('\n')}\n`)
@@ -76,12 +77,19 @@ export async function startSentinel(): Promise<SentinelRedis> {
   await poll('the sentinel has found no replica', async () =>
     String(await sentinel.call('SENTINEL', 'REPLICAS', 'lanekeeper')).includes('master-link-status,ok'),
   )
-  sentinel.disconnect()
+  const masterPort = async () => ((await sentinel.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'lanekeeper')) as string[])[1]
   return {
-    master,
-    replica,
     url: `redis-sentinel://127.0.0.1:${port}/lanekeeper`,
+    async failOver() {
+      await master.kill()
+      await poll('the sentinel has not promoted the replica', async () => {
+        // Refused while a failover is in progress, and if the replica has not answered for a while.
+        await sentinel.call('SENTINEL', 'FAILOVER', 'lanekeeper').catch(() => undefined)
+        return (await masterPort()) === String(replica.port)
+      })
+    },
     async stop() {
+      sentinel.disconnect()
       child.kill('SIGKILL')
       await exited
       await Promise.all([master.stop(), replica.stop()])
