@@ -2,15 +2,15 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './setup/longest-first.ts'
 import { suitesOfTiers } from './setup/tiers.ts'
-import { effort } from './support/effort.ts'
+import { timeLimit } from './support/effort.ts'
 import { TIERS } from './support/tier.ts'
 
 const suites = suitesOfTiers()
 
 export const suiteOptions = {
   // Only a test that hangs is to be ended. Random histories take half a minute on an idle machine, and ten times as long on a
-  // loaded one; with more effort, they take longer.
-  testTimeout: Math.max(600_000, effort(600_000)),
+  // loaded one.
+  testTimeout: timeLimit(600_000),
   hookTimeout: 600_000,
   // No measure of speed either: by default, what is polled for must come within a second.
   expect: { poll: { timeout: 60_000 } },

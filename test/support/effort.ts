@@ -8,6 +8,11 @@ export function effort(runs: number): number {
   return Math.max(1, Math.round(runs * factor))
 }
 
+/** A time limit, in milliseconds: more effort takes longer. Less effort leaves it as it is. */
+export function timeLimit(milliseconds: number): number {
+  return Math.max(milliseconds, effort(milliseconds))
+}
+
 /**
  * The fast-check parameters of a property. A failure ends the run and prints its seed. With LANEKEEPER_SHRINK=1 the
  * failing example is shrunk first, which can take long.

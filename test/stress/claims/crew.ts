@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { effort } from '../../support/effort.ts'
+import { timeLimit } from '../../support/effort.ts'
 import { insistOn, Services, Worker, type FleetToken } from './fleet.ts'
 import type { FeedEntry, WorkerEvent } from './oracle.ts'
 
 export const WORKERS = 8
 /** How long a drill goes on at most, in milliseconds: so that what it has started is stopped. */
-const BOUND = Math.max(480_000, effort(480_000))
+const BOUND = timeLimit(480_000)
 /** The time of a claim, in milliseconds. */
 export const TTL = 10_000
 
