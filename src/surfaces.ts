@@ -42,7 +42,9 @@ export function createSurfaces(options: SurfaceOptions): H3 {
   const revoke = createRevocation(services())
 
   const api = ({ req: request }: H3Event, { path, search }: RequestTarget) => {
-    const asked = { request, requestId: randomUUID(), method: request.method, path: path.slice('/v1'.length), search }
+    // Some clients end each path with a slash. It is dropped here, so that whatever follows sees one path.
+    const end = path.endsWith('/') ? -1 : path.length
+    const asked = { request, requestId: randomUUID(), method: request.method, path: path.slice('/v1'.length, end), search }
     return andThen(handle(services(), asked), (response) => compression.apply(request, response))
   }
   let loadedWeb: Promise<Web> | undefined
