@@ -78,6 +78,8 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     serve: rpcServer.serve,
   })
   onStop(() => storage.close())
+  if (storage.sqlite !== undefined)
+    log.info({ event: 'storage.opened', storage: storage.kind, sqlite: storage.sqlite }, `the folder is used with SQLite ${storage.sqlite}`)
   const own = { store: storage.store, clock: systemClock, random: systemRandom }
   await requireNoRestore(own)
   const secretKeys = await openSecretKeys(config, own)
@@ -173,7 +175,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   app.deliverer.start()
   serving = true
   announceWorker(listener.port, metrics)
-  if (isFirstProcess()) announce({ config, url: listener.url, storage: storage.kind, app, contents, secretKeys }, log)
+  if (isFirstProcess()) announce({ config, url: listener.url, storage, app, contents, secretKeys }, log)
   // After the start, and not when it is used for the first time: a failure must not be found only then.
   await loadLazy()
   log.info({ event: 'service.loaded' }, 'everything is loaded: the files of the program are not read any more')
@@ -188,7 +190,7 @@ function mailerOf({ smtp: url, mailFrom: from }: Config, log: Logger): SendMail 
 interface Started {
   readonly config: Config
   readonly url: string
-  readonly storage: StorageHandle['kind']
+  readonly storage: StorageHandle
   readonly app: App
   readonly contents: Contents
   readonly secretKeys: SecretKeys
@@ -206,7 +208,7 @@ function announce({ config, url, storage, app, contents, secretKeys }: Started, 
   const print = config.decisionLog === 'stdout' ? console.error : console.log
   if (config.json) {
     log.info(proofLine(app.proof))
-    print(JSON.stringify({ url, storage, ...contents }))
+    print(JSON.stringify({ url, storage: storage.kind, sqlite: storage.sqlite, ...contents }))
   } else print(banner(url, app.proof, config, contents))
 }
 
