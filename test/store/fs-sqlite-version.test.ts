@@ -37,7 +37,7 @@ test.each(versions)('whether SQLite %s can lose commits: %s', (version, isAffect
 })
 
 test('a SQLite of Node.js that can lose commits is not used, and one that cannot is', () => {
-  const builtin = { DatabaseSync: class {} }
+  const builtin = { DatabaseSync: null }
   const get = vi.spyOn(process, 'getBuiltinModule').mockReturnValue(builtin as never)
   try {
     expect([builtinModule('3.50.4'), builtinModule(undefined), builtinModule('3.53.4')]).toEqual([undefined, undefined, builtin])
