@@ -187,8 +187,7 @@ function readWeights(header: string): ReadonlyMap<string, number> {
   return weights
 }
 
-/** Proxies that compress add such a suffix, too: Apache `-gzip` and `-br`, Caddy also `-zstd`. */
-const SUFFIX = /-(?:br|gzip|zstd)"$/
+const SUFFIX = new RegExp(`-(?:${codings.join('|')})"$`)
 
 /** The ETag of the same representation without a coding: a client states the one that it received. */
 export function plainTag(tag: string): string {

@@ -22,10 +22,7 @@ export interface Input {
 
 const nothing = z.strictObject({})
 const FIELDS = 'fields'
-/** JSON is UTF-8, so a parameter changes nothing (RFC 8259 §11), unless it says that the text has another coding. */
-const JSON_TYPE = /^application\/(json|merge-patch\+json)\s*(?:;(?!\s*charset\s*=)[^;]*|;\s*charset="?(?:utf-?8|us-ascii)"?\s*)*$/i
-/** A PATCH is a merge of members (RFC 7396): null is a value where the member has it, and removes nothing else. */
-const MERGE_PATCH = 'application/merge-patch+json'
+const JSON_TYPE = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
 /** A body that takes more than a millisecond to parse and validate, if it has many members, in bytes. */
 const LARGE_BODY = 32 * 1024
 const JSON_OR_FILE = 'The body must be JSON (application/json), or a form with a file (multipart/form-data with its boundary).'
@@ -82,6 +79,23 @@ function validInput(
   return { query, fields, body: validBody, upload }
 }
 
+/** What is wrong with the input of a request, as {@link readInput} would say it: for a client whose user is told of all mistakes at once. */
+export function issuesOfInput(
+  operation: Operation,
+  params: Readonly<Record<string, string>>,
+  userId: string,
+  search: string,
+  body: unknown,
+): readonly ValidationIssue[] {
+  try {
+    validInput(operation, params, userId, search, body, false)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return (error.details.members?.['issues'] ?? []) as readonly ValidationIssue[]
+  }
+  return []
+}
+
 function validateQuery(operation: Operation, userId: string, search: string, issues: Issues): Pick<Input, 'query' | 'fields'> {
   const all = withOwnMembers(operation.query, readParameters(operation, search, issues), userId) as Record<string, string>
   const selectable = all[FIELDS] === undefined ? undefined : selectableFields(operation)
@@ -104,7 +118,7 @@ function validate(schema: z.ZodType, value: unknown, place: ValidationIssue['in'
 }
 
 /** The issues of a value that does not match a schema. */
-export function issuesOf({ issues }: z.ZodError, place: ValidationIssue['in']): ValidationIssue[] {
+export function issuesOf({ issues }: Pick<z.ZodError, 'issues'>, place: ValidationIssue['in']): ValidationIssue[] {
   return issues.flatMap((issue): ValidationIssue[] => {
     const path = issue.path.map(String)
     if (issue.code !== 'unrecognized_keys') return [{ in: place, path: path.join('.'), message: describe(issue) }]
@@ -117,21 +131,14 @@ function describe(issue: z.core.$ZodIssue): string {
   return issue.message.replace(/^(Invalid (input|option)|Too (big|small)): /, '')
 }
 
-/** How axios (`include[]`) and PHP (`include[0]`) name each item of a list. */
-const ITEM = /\[\d{0,3}\]$/
-
-/** Reads the parameters of a query. A list has commas between its items, or is repeated, or both; its name may have brackets. */
+/** Reads the parameters of a query. A list has commas between its items, or is repeated, or both (api: Contract 3, number 1). */
 function readParameters({ query: schema }: Pick<Operation, 'query'>, search: string, issues: Issues): Record<string, string> {
   const query: Record<string, string> = {}
-  const members = membersOf(schema)
-  const isList = (name: string) => name === FIELDS || (Object.hasOwn(members, name) && isListParameter(members[name]!))
-  for (const [given, text] of new URLSearchParams(search)) {
-    const listName = given.endsWith(']') ? given.replace(ITEM, '') : given
-    const name = listName !== given && isList(listName) ? listName : given
+  for (const [name, text] of new URLSearchParams(search)) {
     const isRepeated = Object.hasOwn(query, name)
-    const isFurther = isRepeated && isList(name)
-    if (isRepeated && !isFurther) issues.refuse(name, 'is given twice, and is no list', 'query')
-    const value = isFurther ? `${query[name]},${text}` : text
+    const isList = isRepeated && (name === FIELDS || isListParameter(membersOf(schema)[name] ?? z.never()))
+    if (isRepeated && !isList) issues.refuse(name, 'is given twice, and is no list', 'query')
+    const value = isList ? `${query[name]},${text}` : text
     // An assignment would set the prototype for a parameter called __proto__.
     Object.defineProperty(query, name, { value, enumerable: true, configurable: true, writable: true })
   }
@@ -163,8 +170,7 @@ export async function readJson(
   if (!hasBody) throw new ApiError('bad_request', { message: 'This operation requires a JSON body.' })
   if ((headers.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity')
     throw new ApiError('unsupported_media_type', { message: NO_CODING, headers: { 'accept-encoding': 'identity' } })
-  const [, type] = JSON_TYPE.exec(headers.get('content-type') ?? '') ?? []
-  if (type === undefined || (type.toLowerCase() !== 'json' && method !== 'PATCH')) throw unsupportedType(method, takesUpload)
+  if (!JSON_TYPE.test(headers.get('content-type') ?? '')) throw unsupportedType(method, takesUpload)
   const bytes = await readBody(request, limits.jsonBytes)
   // A client that sends large bodies all the time must not delay others.
   if (bytes.byteLength > LARGE_BODY) await beforeLarge()
@@ -173,8 +179,7 @@ export async function readJson(
 
 /** RFC 9110 §15.5.16: the response names what is accepted. */
 function unsupportedType(method: string, takesUpload: boolean): ApiError {
-  const further = takesUpload ? ', multipart/form-data' : method === 'PATCH' ? `, ${MERGE_PATCH}` : ''
-  const types = `application/json${further}`
+  const types = takesUpload ? 'application/json, multipart/form-data' : 'application/json'
   const name = ACCEPT[method]
   return new ApiError('unsupported_media_type', {
     ...(takesUpload ? { message: JSON_OR_FILE } : {}),

@@ -178,7 +178,7 @@ export const tools: readonly ToolRow[] = [
     name: 'make_many_changes',
     title: 'Make many changes at once',
     description:
-      'Up to 100 writes on one board in one step, all or none, by the operations of the other tools: {"operation":"cards.create","body":{"column_id":"…","title":"…"}}, {"operation":"cards.move","params":{"card_id":"…"},"body":{"column_id":"…"}}.',
+      'Up to 100 writes on one board in one step, all or none: operations of the other tools with their arguments, such as {"operation":"cards.move","card_id":"…","to":"first"}. $0 as an id stands for what the first one has created, and so on.',
     effect: 'any',
     operations: ['boards.batch'],
   },
@@ -210,6 +210,19 @@ export const summariesInTools: Readonly<Record<string, string>> = {
 export const statedInCalls: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // What earlier attempts have come to, and what was answered.
   'claims.take_next': { include: 'work' },
+}
+
+/** Arguments that have one value for an agent. */
+export const assumedInCalls: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'access.evaluate': { subject: { type: 'user', id: 'me' } },
+}
+
+/** Optional arguments that the list leaves out: the subject is always the caller, and all that may be done is one page. */
+const withoutUse: Readonly<Record<string, readonly string[]>> = { 'access.search_action': ['subject', 'page'] }
+
+/** Whether the list leaves an argument out. It is taken from a client that knows the API. */
+export function isUnlisted(id: string, name: string): boolean {
+  return assumedInCalls[id]?.[name] !== undefined || withoutUse[id]?.includes(name) === true
 }
 
 const WEBHOOKS = 'Webhooks are set up by people and programs. They would take a fiftieth of the list.'

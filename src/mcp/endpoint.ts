@@ -12,8 +12,8 @@ import { ApiError } from '../model/errors.ts'
 import { programVersion } from '../model/package-files.ts'
 import type { Operation } from '../resources/operation.ts'
 import { Exchange, type ApiAnswer } from './exchange.ts'
-import { createServer, type ServerContext } from './server.ts'
-import { selectOperation, type CallArguments } from './tool-request.ts'
+import { createServer } from './server.ts'
+import type { CallContext } from './tool-call.ts'
 import { describeError } from './tool-result.ts'
 import { ToolList } from './tool-list.ts'
 import { originOf } from '../http/request-target.ts'
@@ -38,17 +38,14 @@ const OF_REFUSALS = new Set(['www-authenticate', 'allow', 'retry-after', 'accept
 
 /** What is read of the account of a token. */
 interface Account {
+  readonly user_id: string
   readonly scopes: readonly string[]
   readonly workspace: { readonly id: string }
   readonly token: { readonly id: string }
 }
 
-/** A message of JSON-RPC, as far as it is read here. */
-interface Message {
-  readonly id?: unknown
-  readonly method?: unknown
-  readonly params?: { readonly name?: unknown; readonly arguments?: CallArguments | null } | null
-}
+/** The account of a token that may not read it. */
+const WITHOUT_SCOPE: Account = { user_id: '', scopes: [], workspace: { id: '' }, token: { id: '' } }
 
 /**
  * The MCP endpoint: Streamable HTTP without sessions. It accepts the tokens of the API, and does nothing itself: see {@link Exchange}.
@@ -59,7 +56,7 @@ export function createMcpEndpoint(current: () => Services, options: McpOptions):
   const hosts = new HostCheck(options.origin, options.host)
   const list = new ToolList(() => current().engine, options.operations)
   const handler = createMcpHandler(
-    ({ authInfo }) => createServer(list, programVersion, log, authInfo!.extra as unknown as ServerContext),
+    ({ authInfo }) => createServer(list, programVersion, log, authInfo!.extra as unknown as CallContext),
     // No tool, resource or list of them announces changes, so there is nothing to subscribe to.
     { maxSubscriptions: 0, onerror: ({ name }) => log.debug({ event: 'mcp.error', name }, 'MCP') },
   )
@@ -67,19 +64,20 @@ export function createMcpEndpoint(current: () => Services, options: McpOptions):
   const answer = async (request: ServerRequest, exchange: Exchange): Promise<Response> => {
     hosts.requireOwn(request) // 403
     const account = await exchange.authenticate()
-    if (account.status !== 200) return refuse(exchange, account, null)
+    // A token without a scope of this service can connect, and learns from the result of each call what it needs.
+    const isKnown = account.status === 200 || account.body.error?.['code'] === 'insufficient_scope'
+    if (!isKnown) return refuse(exchange, account)
     if (request.method !== 'POST') throw new ApiError('method_not_allowed', { headers: { allow: 'POST' } })
-    const { scopes, workspace, token } = account.body.data as Account
+    const { scopes, workspace, token, user_id: userId } = account.status === 200 ? (account.body.data as Account) : WITHOUT_SCOPE
     const turn = new Turn(turns, { workspaceId: workspace.id, id: token.id, signal: exchange.signal })
     const message = await readJson(request, { method: 'POST', body: {}, isBodyOptional: false, takesUpload: false }, () =>
       turn.take(),
     ).finally(() => turn.leave())
     if (Array.isArray(message)) return respond(exchange, 400, {}, { id: null, error: { code: INVALID_REQUEST, message: NO_BATCH } })
-    const { id, method, params } = (message ?? {}) as Message
-    const refused = method === 'tools/call' ? await findScopeRefusal(list, exchange, scopes, params) : undefined
-    if (refused !== undefined) return refuse(exchange, refused, id)
-    const authInfo = { token: '', clientId: '', scopes: [...scopes], extra: { exchange, scopes } }
-    return complete(exchange, await handler.fetch(withoutCredential(request, exchange.signal), { parsedBody: message, authInfo }))
+    const authInfo = { token: '', clientId: '', scopes: [...scopes], extra: { exchange, scopes, userId } }
+    const format = answerFormat(request.headers.get('accept'))
+    const passed = withoutCredential(request, format, exchange.signal)
+    return complete(exchange, format, await handler.fetch(passed, { parsedBody: message, authInfo }))
   }
 
   return async (request) => {
@@ -89,38 +87,17 @@ export function createMcpEndpoint(current: () => Services, options: McpOptions):
     } catch (error) {
       const apiError = toApiError(log, exchange.requestId, error)
       const { status, details } = apiError
-      return refuse(exchange, { status, headers: new Headers(details.headers), body: errorBody(exchange.requestId, apiError) }, null)
+      return refuse(exchange, { status, headers: new Headers(details.headers), body: errorBody(exchange.requestId, apiError) })
     }
   }
 }
 
-/**
- * Finds out whether a call needs a greater scope than the token has. The response is then the 403 of the API and what is needed (MCP,
- * Authorization, "Scope Challenge Handling"). The API refuses it, as it refuses any request, and has read nothing of it before.
- */
-async function findScopeRefusal(
-  list: ToolList,
-  exchange: Exchange,
-  scopes: readonly string[],
-  params: Message['params'],
-): Promise<ApiAnswer | undefined> {
-  const tool = typeof params?.name === 'string' ? list.find(params.name) : undefined
-  const operation = tool && selectOperation(tool, params?.arguments ?? {})?.operation
-  if (operation === undefined || list.isAllowed(operation, scopes)) return undefined
-  const { method, path } = operation
-  return exchange.send({ method, path: path.replaceAll(/\{\w+\}/g, '-'), search: '', headers: {}, body: undefined })
-}
-
 /** Answers with an error of the API: its status and headers, and a message of JSON-RPC that has all its members. */
-function refuse(exchange: Exchange, { status, headers, body }: Omit<ApiAnswer, 'content'>, id: unknown): Response {
+function refuse(exchange: Exchange, { status, headers, body }: Omit<ApiAnswer, 'content'>): Response {
   const data = describeError(body.error ?? {}, headers)
   const message = [data['message'], data['next']].filter((text) => text !== undefined).join(' ')
   const own = Object.fromEntries([...headers].filter(([name]) => OF_REFUSALS.has(name)))
-  return respond(exchange, status, own, { id: isId(id) ? id : null, error: { code: TRANSPORT_ERROR, message, data } })
-}
-
-function isId(id: unknown): id is string | number {
-  return typeof id === 'string' || typeof id === 'number'
+  return respond(exchange, status, own, { id: null, error: { code: TRANSPORT_ERROR, message, data } })
 }
 
 function respond(exchange: Exchange, status: number, own: Readonly<Record<string, string>>, message: object): Response {
@@ -128,32 +105,55 @@ function respond(exchange: Exchange, status: number, own: Readonly<Record<string
   return whole(status, headers, JSON.stringify({ jsonrpc: '2.0', ...message }))
 }
 
-function withoutCredential(request: ServerRequest, signal: AbortSignal): Request {
+/** How a client takes an answer: as the library makes it, or as JSON alone; undefined: in neither form. */
+type AnswerFormat = 'any' | 'json' | undefined
+
+/** What the library requires of a client, although it answers in one of the two. */
+const BOTH = 'application/json, text/event-stream'
+
+/** @param accept a client that names no type, or any, can read JSON; many bridges and curl do so */
+function answerFormat(accept: string | null): AnswerFormat {
+  const types = (accept ?? '*/*').toLowerCase()
+  if (types.includes('text/event-stream')) return 'any'
+  return /\*\/\*|application\/(?:\*|json)/.test(types) ? 'json' : undefined
+}
+
+function withoutCredential(request: ServerRequest, format: AnswerFormat, signal: AbortSignal): Request {
   const headers = new Headers()
   for (const name of PASSED_ON) {
     const value = request.headers.get(name)
     if (value !== null) headers.set(name, value)
   }
+  if (format !== undefined) headers.set('accept', BOTH)
   return new Request('http://localhost/mcp', { method: 'POST', headers, signal })
 }
 
+/** The data of the one event of a stream. */
+const EVENT = /^data: (.*)$/m
+/** The headers of the library that only a stream needs. */
+const OF_STREAMS = ['connection', 'x-accel-buffering']
+
 /** A response of the library, with the headers of all responses. A stream of events has one event, the answer, and is sent when that is there. */
-async function complete(exchange: Exchange, response: Response): Promise<Response> {
+async function complete(exchange: Exchange, format: AnswerFormat, response: Response): Promise<Response> {
   const { status, body } = response
   const headers = headersOf(exchange, response.headers)
   if (body === null) {
     headers.delete('content-type')
     return new HttpResponse(null, { status, headers })
   }
-  const content = exchange.completed(await response.text())
+  const content = await response.text()
   // The answer may have changed what remains of the rate limits.
   for (const [name, value] of exchange.shared) headers.set(name, value)
-  const isJson = headers.get('content-type')?.startsWith('application/json') === true
-  return isJson ? whole(status, headers, content) : new HttpResponse(content as BodyInit, { status, headers })
+  if (headers.get('content-type')?.startsWith('application/json') === true) return whole(status, headers, content)
+  const event = format === 'json' ? EVENT.exec(content)?.[1] : undefined
+  if (event === undefined) return new HttpResponse(content, { status, headers })
+  for (const name of OF_STREAMS) headers.delete(name)
+  headers.set('content-type', API_HEADERS['content-type'])
+  return whole(status, headers, event)
 }
 
 /** A response that may be compressed: no tool returns a secret. */
-function whole(status: number, headers: Headers, content: string | Uint8Array): Response {
+function whole(status: number, headers: Headers, content: string): Response {
   headers.set('content-length', String(Buffer.byteLength(content)))
   return new CompressibleResponse(content, status, [...headers].flat())
 }

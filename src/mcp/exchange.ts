@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { ServerRequest } from 'srvx'
 import { clientSignal } from '../http/answered.ts'
 import { CompressibleResponse } from '../http/compression.ts'
@@ -31,8 +30,6 @@ export interface ApiAnswer {
   }
 }
 
-/** The first revision with structured content. */
-const STRUCTURED = '2025-06-18'
 const SHARED = ['ratelimit', 'ratelimit-policy', 'lanekeeper-token-expires']
 /** The path has its own argument, so that no header or URL of the client decides which operation answers. */
 const URL_BELOW_V1 = 'http://localhost/v1'
@@ -47,11 +44,7 @@ export class Exchange {
   readonly shared = new Headers()
   /** aborted when the client leaves */
   readonly signal: AbortSignal
-  /** whether the client knows structured content (MCP 2025-06-18); older ones state no revision */
-  readonly takesStructured: boolean
   readonly #services: Services
-  /** the text to replace when the response is complete, and by what */
-  #insertion: { readonly place: string; readonly json: Uint8Array } | undefined
   readonly #request: ServerRequest
   #part: ExchangePart = 'first'
 
@@ -60,7 +53,6 @@ export class Exchange {
     this.#request = request
     this.requestId = requestId
     this.signal = clientSignal(request)
-    this.takesStructured = (request.headers.get('mcp-protocol-version') ?? '') >= STRUCTURED
   }
 
   /**
@@ -80,25 +72,6 @@ export class Exchange {
     const part = this.#part
     this.#part = 'further'
     return this.#read(await handle(this.#services, this.#incoming(this.#apiRequest(request), method, path, search, part)))
-  }
-
-  /**
-   * Stands for a long object, which takes its place when the response is complete: so it is neither parsed nor serialized, which would take
-   * as long as everything else. An answer has one of them.
-   * @param json its JSON
-   */
-  insertObject(json: Uint8Array): Record<string, unknown> {
-    const place = { [randomUUID()]: true }
-    this.#insertion = { place: JSON.stringify(place), json }
-    return place
-  }
-
-  /** The text of a response, with what was inserted. */
-  completed(text: string): string | Uint8Array {
-    if (this.#insertion === undefined) return text
-    const { place, json } = this.#insertion
-    const start = text.indexOf(place)
-    return start === -1 ? text : Buffer.concat([Buffer.from(text.slice(0, start)), json, Buffer.from(text.slice(start + place.length))])
   }
 
   #incoming(request: ServerRequest, method: string, path: string, search: string, part?: ExchangePart) {
@@ -128,7 +101,7 @@ export class Exchange {
   }
 }
 
-/** The answer of a response. Its body is parsed when it is first needed: what is long is passed on as it is. */
+/** The answer of a response. Its body is parsed when it is first needed. */
 class ReadAnswer implements ApiAnswer {
   readonly status: number
   readonly headers: Headers

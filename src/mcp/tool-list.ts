@@ -2,9 +2,13 @@ import type { Tool } from '@modelcontextprotocol/server'
 import { Decisions } from '../authz/decisions.ts'
 import type { JsonSchema } from '../http/openapi/types.ts'
 import type { Engine } from '../policy/engine.ts'
-import { writesToCard, type Operation } from '../resources/operation.ts'
-import { argumentsOf, mergeSchemas, type OperationArguments } from './input-schema.ts'
-import { summariesInTools, tools, type Effect, type ToolRow } from './catalog.ts'
+import type { Operation } from '../resources/operation.ts'
+import { isBatchable } from '../resources/batch/operations.ts'
+import { batchSchema, isBatchItems } from './batch-schema.ts'
+import { isUnlisted, summariesInTools, tools, type Effect, type ToolRow } from './catalog.ts'
+import { argumentsOf, OFFSET } from './input-schema.ts'
+import { argumentNames, listedArgument, OPERATION, type Callable, type CallableTool } from './callable.ts'
+import { mergeSchemas } from './merged-schema.ts'
 
 /** The annotations by effect: hints for the user interface of a client, and never a protection. */
 const annotations: Readonly<Record<Effect, Tool['annotations']>> = {
@@ -13,30 +17,6 @@ const annotations: Readonly<Record<Effect, Tool['annotations']>> = {
   arrange: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   replace: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   any: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-}
-
-/** The argument that selects an operation of a tool with several. */
-export const OPERATION = 'operation'
-
-/** The arguments that become headers, whose names have hyphens. */
-const headerArguments = {
-  idempotency_key: { type: 'string', description: 'A new UUID: with it, a call can be repeated.' },
-  if_match: { type: 'string', description: 'The `etag` that you have read: refused if it has changed.' },
-  if_claim: { type: 'integer', description: 'The `epoch` of your claim: refused if you have lost it.' },
-} as const
-type HeaderArgument = keyof typeof headerArguments
-
-/** An operation that a tool can call. */
-export interface Callable {
-  readonly operation: Operation
-  /** whether it uploads a text, in the place of its body */
-  readonly uploadsText: boolean
-  readonly arguments: OperationArguments
-}
-
-/** A tool with its operations. */
-export interface CallableTool extends ToolRow {
-  readonly callables: readonly Callable[]
 }
 
 /** The tools, and which of them a token sees. */
@@ -78,6 +58,11 @@ export class ToolList {
     return this.#all.get(name)
   }
 
+  /** An operation by its id, as one of a batch. */
+  callableOf(id: unknown): Callable | undefined {
+    return this.all.flatMap(({ callables }) => callables).find(({ operation, uploadsText }) => operation.id === id && !uploadsText)
+  }
+
   /** Whether the scope table allows an operation to a token with these scopes. */
   isAllowed({ permission }: Operation, scopes: readonly string[]): boolean {
     return Decisions.of(this.#engine()).scope(permission, { scopes }).allowed
@@ -93,10 +78,19 @@ export class ToolList {
     if (known !== undefined) return known
     const visible = this.all.flatMap((tool) => {
       const callables = tool.callables.filter(({ operation }) => this.isAllowed(operation, scopes))
-      return callables.length === 0 ? [] : [this.#inCalls(describeTool(tool, callables, tool.callables.length > 1))]
+      return callables.length === 0 ? [] : [this.#inCalls(describeTool(tool, callables, tool.callables.length > 1, this.#batchItems()))]
     })
     this.#seen.set(key, visible)
     return visible
+  }
+
+  /** The list of the operations that a batch can have: what its own scope allows, whatever else a token has. */
+  #batchItems(): JsonSchema {
+    const { required } = Decisions.of(this.#engine()).scope('batch Board', { scopes: [] })
+    const callables = this.all.flatMap((tool) => tool.callables)
+    return batchSchema(
+      callables.filter(({ operation, uploadsText }) => !uploadsText && isBatchable(operation) && this.isAllowed(operation, [required])),
+    )
   }
 
   /** What is described for HTTP, as a model writes it: an operation by its id, and a parameter without a question mark. */
@@ -109,8 +103,16 @@ export class ToolList {
   }
 }
 
-/** @param isSelected whether the argument `operation` selects the operation, even if only one of them is visible */
-function describeTool({ name, title, description, effect }: ToolRow, callables: readonly Callable[], isSelected: boolean): Tool {
+/**
+ * @param isSelected whether the argument `operation` selects the operation, even if only one of them is visible
+ * @param batchItems the schema of the operations of a batch
+ */
+function describeTool(
+  { name, title, description, effect }: ToolRow,
+  callables: readonly Callable[],
+  isSelected: boolean,
+  batchItems: JsonSchema,
+): Tool {
   // The annotations say of the whole tool that a call can be repeated.
   const summaryOf = ({ operation: { id, summary } }: Callable) =>
     (summariesInTools[id] ?? summary).replace(' Repeating it changes nothing.', '')
@@ -124,7 +126,7 @@ function describeTool({ name, title, description, effect }: ToolRow, callables: 
     description: [description, ...lines].filter((line) => line !== '').join('\n'),
     inputSchema: {
       type: 'object',
-      properties: propertiesOf(callables, isSelected) as Record<string, object>,
+      properties: propertiesOf(callables, isSelected, batchItems) as Record<string, object>,
       required: [...(isSelected ? [OPERATION] : []), ...shared],
       additionalProperties: false,
     } as Tool['inputSchema'],
@@ -138,25 +140,30 @@ const SAID_BY_ID = /: (?:Returns|Archives|Deletes) an? \w+\.$/
 const SAID_BY_NAME = /^(?:The (?:id|name|title) of (?:a|the) \w+|Whether the \w+ is completed)\.$/
 
 /** Arguments of every write, of most reads or of every list: they are not repeated for each operation. */
-const COMMON = new Set(['dry_run', 'fields', 'limit', 'cursor'])
+const COMMON = new Set(['dry_run', 'fields', 'limit', 'cursor', OFFSET])
 
 /** `cards.move(card_id, column_id?)` */
 function signatureOf({ operation: { id, requiresClaim }, arguments: { path, query, body, required } }: Callable): string {
-  const names = [...path, ...Object.keys(query), ...Object.keys(body)].filter((name) => !COMMON.has(name))
+  const all = [path, query, body].flatMap(Object.keys)
+  const names = all.filter((name) => !COMMON.has(name) && !isUnlisted(id, name))
   const stated = names.map((name) => (required.includes(name) ? name : `${name}?`))
   return `${id}(${[...stated, ...(requiresClaim ? ['if_claim'] : [])].join(', ')})`
 }
 
-function propertiesOf(callables: readonly Callable[], isSelected: boolean): Record<string, JsonSchema> {
+function propertiesOf(callables: readonly Callable[], isSelected: boolean, batchItems: JsonSchema): Record<string, JsonSchema> {
   const schemas = new Map<string, JsonSchema[]>()
   const add = (name: string, schema: JsonSchema): void => void schemas.set(name, [...(schemas.get(name) ?? []), schema])
   if (isSelected) add(OPERATION, { type: 'string', enum: callables.map(({ operation }) => operation.id) })
-  for (const { operation, arguments: given } of callables) {
-    for (const name of given.path) add(name, { type: 'string' })
-    for (const [name, schema] of Object.entries({ ...given.query, ...given.body })) add(name, schema)
-    for (const name of headersOf(operation)) add(name, headerArguments[name])
+  for (const one of callables) {
+    const { id } = one.operation
+    for (const name of argumentNames(one))
+      if (!isUnlisted(id, name)) add(name, isBatchItems(one, name) ? batchItems : listedArgument(one, name))
   }
-  return Object.fromEntries([...schemas].map(([name, all]) => [name, mergeSchemas(all.map(withoutObvious))]))
+  const merged = [...schemas].map(([name, all]) => {
+    const isOfAll = name === OPERATION || all.length === callables.length
+    return [name, mergeSchemas(all.map(withoutObvious), isOfAll)] as const
+  })
+  return Object.fromEntries(merged)
 }
 
 /** A schema without the descriptions, also in it, that say nothing new. An error about the argument still has them. */
@@ -165,20 +172,4 @@ function withoutObvious(schema: JsonSchema): JsonSchema {
     const { description, ...others } = Object(value) as JsonSchema
     return typeof description === 'string' && SAID_BY_NAME.test(description) ? others : value
   }) as JsonSchema
-}
-
-/** The names of all arguments of an operation. */
-export function argumentNames({ operation, arguments: { path, query, body } }: Callable): string[] {
-  return [...path, ...Object.keys(query), ...Object.keys(body), ...headersOf(operation)]
-}
-
-/** The arguments of an operation that become headers. */
-export function headersOf(operation: Operation): HeaderArgument[] {
-  const { isRead, entity } = operation
-  if (isRead) return []
-  return [
-    'idempotency_key',
-    ...(entity === undefined ? [] : (['if_match'] as const)),
-    ...(writesToCard(operation) ? (['if_claim'] as const) : []),
-  ]
 }

@@ -1,15 +1,18 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { errorBody } from '../http/envelope.ts'
 import type { ApiError, ErrorCode } from '../model/errors.ts'
-import type { ApiAnswer, Exchange } from './exchange.ts'
+import type { ApiAnswer } from './exchange.ts'
+import { fit, type Content, type Expected } from './fitting-answer.ts'
+
+const WHERE_IDS_ARE =
+  'Take the id from a list; a name is no id. Boards, columns and labels: read_boards; cards: find_cards; people: read_account_and_members.'
 
 /** What a client should do about each error. */
 const advice: Partial<Record<ErrorCode, string>> = {
   bad_request: 'Correct the arguments.',
   unauthorized:
     'Without a token, or with one that expired or was revoked, nothing works. The user can create one in the web app, at /settings.',
-  not_found:
-    'Take the id from a list; a name is no id. Boards, columns and labels: read_boards; cards: find_cards; people: read_account_and_members. What you have no access to is answered like what does not exist.',
+  not_found: `${WHERE_IDS_ARE} What you have no access to is answered like what does not exist.`,
   conflict: 'Read the resource again, and follow the message. Another agent may be working on it.',
   idempotency_key_in_use: 'Wait for the first request, and repeat it with the same key.',
   cursor_expired: 'Read the board again: boards.read with include=["columns","cards","labels"]. Go on with its changes_cursor as `after`.',
@@ -24,10 +27,18 @@ const advice: Partial<Record<ErrorCode, string>> = {
 const LOST =
   'Nothing was changed. You do not hold this card any more, and another agent may be working on it: stop working on it, and take another one with claim_next_card.'
 
-function invalid(issues: readonly { readonly path: string }[] = []): string {
+const ABOUT_ITEMS =
+  'An item of operations is like {"operation":"cards.move","card_id":"…","column_id":"…"}: operation is the id of a write, not the name of a tool, and its arguments stand beside it.'
+/** Of an error, nothing can be read on. */
+const NOTHING_KNOWN: Expected = { isList: false, hasParts: false, hasFields: false, offset: undefined, wholeIn: 'Its read' }
+
+function invalid(issues: readonly { readonly path: string; readonly message: string }[] = []): string {
   const correct = 'Correct the arguments that `issues` names.'
-  if (!issues.some(({ path }) => /^operations\.\d+\.(?!params|body)/.test(path))) return correct
-  return `${correct} An item of operations is like {"operation":"cards.move","params":{"card_id":"…"},"body":{"column_id":"…"}}: params has the ids of what it changes, body all other arguments, and operation is the id of a write, not the name of a tool.`
+  const about = [
+    ...(issues.some(({ path }) => /^operations\.\d+/.test(path)) ? [ABOUT_ITEMS] : []),
+    ...(issues.some(({ message }) => message.startsWith('is not the id of')) ? [WHERE_IDS_ARE] : []),
+  ]
+  return [correct, ...about].join(' ')
 }
 
 /**
@@ -53,7 +64,7 @@ function adviceFor(error: Readonly<Record<string, unknown>>): string | undefined
     case 'precondition_failed':
       return error['current_claim'] === undefined ? changed(error) : LOST
     case 'validation_failed':
-      return invalid(error['issues'] as readonly { readonly path: string }[] | undefined)
+      return invalid(error['issues'] as readonly { readonly path: string; readonly message: string }[] | undefined)
     case 'forbidden':
       return error['row'] === undefined ? undefined : 'Do not repeat it: `reason` says who can do this.'
     case 'unavailable':
@@ -64,29 +75,18 @@ function adviceFor(error: Readonly<Record<string, unknown>>): string | undefined
   }
 }
 
-/** The length from which an answer is long, in bytes. */
-const LONG = 64 * 1024
-
-/** The result of a call: the answer of the API, with what its headers say. */
-export function toResult(exchange: Exchange, answer: ApiAnswer): CallToolResult {
-  const { status, headers, content } = answer
-  if (status >= 400) return failedResult(answer.body.error ?? {}, headers)
+/** The result of a call: the answer of the API, with what its headers say. @param further members of a successful result */
+export function toResult({ status, headers, body }: ApiAnswer, expected: Expected, further: Content = {}): CallToolResult {
+  if (status >= 400) return failedResult(body.error ?? {}, headers)
   const etag = headers.get('etag')
-  const more = {
+  const content = {
+    ...body,
     ...(etag === null ? {} : { etag }),
     ...(headers.has('dry-run') ? { dry_run: true } : {}),
     ...(headers.has('idempotent-replayed') ? { idempotent_replayed: true } : {}),
+    ...further,
   }
-  if (content.length <= LONG) return resultOf({ ...answer.body, ...more })
-  const further = Object.entries(more).map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`)
-  return longResult(exchange, Buffer.concat([Buffer.from(content.slice(0, -1) as string), Buffer.from(`${further.join('')}}`)]))
-}
-
-/** A long answer is not sent twice: as text only to clients that know no structured content. */
-function longResult(exchange: Exchange, json: Buffer): CallToolResult {
-  if (!exchange.takesStructured) return { content: [{ type: 'text', text: json.toString() }] }
-  const text = `The answer has ${Math.round(json.length / 1024)} KiB and is in structuredContent. To read less, use fields or a smaller limit.`
-  return { content: [{ type: 'text', text }], structuredContent: exchange.insertObject(json) }
+  return resultOf(fit(content, expected))
 }
 
 /** The result of a call that no request was made of. */
@@ -95,7 +95,7 @@ export function refusedResult(requestId: string, error: ApiError): CallToolResul
 }
 
 function failedResult(error: Readonly<Record<string, unknown>>, headers: Headers): CallToolResult {
-  return { ...resultOf({ error: describeError(error, headers) }), isError: true }
+  return { ...resultOf(fit({ error: describeError(error, headers) }, NOTHING_KNOWN)), isError: true }
 }
 
 /** An error of the API with what to do next. */
@@ -109,7 +109,7 @@ export function describeError(error: Readonly<Record<string, unknown>>, headers:
   }
 }
 
-/** Clients that do not read structured content get the same as text. */
-function resultOf(content: Record<string, unknown>): CallToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(content) }], structuredContent: content }
+/** The text has the whole content: many clients pass on only that to a model. */
+function resultOf({ content, text }: { readonly content: Content; readonly text: string }): CallToolResult {
+  return { content: [{ type: 'text', text }], structuredContent: content }
 }

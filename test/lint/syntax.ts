@@ -20,12 +20,11 @@ export interface Source {
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The paths of all files below a folder of the repository, relative to its root. Installed packages are left out. */
+/** The paths of all files below a folder of the repository, relative to its root. */
 export function filesBelow(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
-    .filter((path) => !path.includes('node_modules/'))
     .toSorted()
 }
 

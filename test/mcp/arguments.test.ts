@@ -4,6 +4,7 @@ import { TestBoard } from '../support/board.ts'
 import { revisions, setUpMcp } from '../support/mcp.ts'
 
 const mcp = setUpMcp()
+const [BOARD, COLUMN, CARD] = ['brd', 'col', 'crd'].map((prefix) => `${prefix}_00000000000000000000`)
 const call = async (name: string, args: object, token = mcp.ann.write) => (await mcp.call(token, name, args)).content
 
 describe.each(revisions)('a client of the revision %s that mistypes', (revision) => {
@@ -37,23 +38,19 @@ describe.each(revisions)('a client of the revision %s that mistypes', (revision)
 describe('a call', () => {
   const ONE_OF = 'must be one of cards.search, cards.list, cards.read'
   const find = (operation: string, args = {}) => ['find_cards', { operation, ...args }] as const
-  const edit = (args: object) => ['edit_cards_comments_subtasks', { operation: 'cards.update', card_id: 'c', ...args }] as const
-  const complete = { operation: 'cards.complete', card_id: 'c', completed: true }
+  const edit = (args: object) => ['edit_cards_comments_subtasks', { operation: 'cards.update', card_id: CARD, ...args }] as const
   test.each<[tool: string, args: object, path: string, message: unknown]>([
     [...find('cards.read'), 'card_id', 'is missing: the id of the card'],
-    ['create_card', { board_id: 'b', column_id: 'c' }, 'title', 'is missing: The title of the card'],
-    [...find('cards.list', { board_id: 'b', sort: 'due_at' }), 'sort', 'is not an argument of cards.list (cards.search takes it)'],
+    ['create_card', { board_id: BOARD, column_id: COLUMN }, 'title', 'is missing: The title of the card'],
+    [...find('cards.list', { board_id: BOARD, sort: 'due_at' }), 'sort', 'is not an argument of cards.list (cards.search takes it)'],
     [
-      ...edit({ completed: true }),
+      ...edit({ title: 'T', completed: true }),
       'completed',
       'is not an argument of cards.update (cards.complete of move_assign_complete_cards takes it)',
     ],
     ['find_cards', {}, 'operation', `is missing: it selects what to do. It ${ONE_OF}`],
     [...find('card.list'), 'operation', `${ONE_OF} (did you mean "cards.list"?)`],
     [...find('cards.delete'), 'operation', `${ONE_OF} (the tool delete_boards_or_cards has this operation)`],
-    // Null is not the same as nothing.
-    [...find('cards.search', { q: null }), 'q', expect.stringContaining('must not be null: ')],
-    ['move_assign_complete_cards', { ...complete, if_match: null }, 'if_match', expect.stringContaining('must be a text')],
     // It is not told that another agent has changed the card.
     [...edit({ title: 'T', if_match: 'abc' }), 'if_match', 'must be an etag as it was answered, with its double quotes'],
   ])('of %s with %j learns what is wrong', async (tool, args, path, message) => {
@@ -66,20 +63,12 @@ describe('a call', () => {
   test('whose operations have another shape learns theirs', async () => {
     const board = await TestBoard.create(mcp.service, mcp.ann)
     for (const item of [
-      { operation: 'cards.move', card_id: 'c' },
+      { operation: 'cards.move', card_id: 'c', colum_id: 'd' },
       { operation: 'create_card', body: {} },
     ]) {
       const { error } = await call('make_many_changes', { board_id: board.id, operations: [item] })
-      expect(error.next).toContain('An item of operations is like {"operation":"cards.move","params":{')
+      expect(error.next).toContain('An item of operations is like {"operation":"cards.move","card_id":"…","column_id":"…"}')
     }
-  })
-
-  test('with a name in the place of an id learns where ids are', async () => {
-    const { error } = await call('find_cards', { operation: 'cards.read', card_id: 'Sow carrots' })
-    expect(error).toMatchObject({
-      code: 'not_found',
-      next: expect.stringContaining('a name is no id. Boards, columns and labels: read_boards'),
-    })
   })
 
   test('lists at most as many issues as the API, whatever it has', async () => {

@@ -41,8 +41,10 @@ describe('lanekeeper mcp', () => {
     })
     const { data } = created.structuredContent as any
     expect((await mcp.service.send(mcp.ann.read, 'GET', `/boards/${data.id}`)).body.data).toEqual(data)
-    const refused = client.callTool({ name: 'delete_boards_or_cards', arguments: { operation: 'boards.delete', board_id: data.id } })
-    await expect(refused).rejects.toThrow('Use a token with the scope kanban:admin.')
+    const args = { operation: 'boards.delete', board_id: data.id }
+    const refused = await client.callTool({ name: 'delete_boards_or_cards', arguments: args })
+    expect(refused.isError).toBe(true)
+    expect(JSON.stringify(refused.content)).toContain('Use a token with the scope kanban:admin.')
     await client.close()
   })
 

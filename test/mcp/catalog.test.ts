@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { argumentsOf, mergeSchemas } from '../../src/mcp/input-schema.ts'
+import { argumentsOf } from '../../src/mcp/input-schema.ts'
+import { mergeSchemas } from '../../src/mcp/merged-schema.ts'
 import { ToolList } from '../../src/mcp/tool-list.ts'
 import { tools, withoutTool } from '../../src/mcp/catalog.ts'
 import { operations } from '../../src/resources/table.ts'
@@ -64,7 +65,7 @@ describe('the table of tools', () => {
   test('no argument of an operation has two meanings', () => {
     for (const operation of operations) {
       const { path, query, body } = argumentsOf(operation)
-      const names = [...path, ...Object.keys(query), ...Object.keys(body), 'operation', 'idempotency_key', 'if_match', 'if_claim']
+      const names = [...[path, query, body].flatMap(Object.keys), 'operation', 'idempotency_key', 'if_match', 'if_claim']
       expect([operation.id, names.length]).toEqual([operation.id, new Set(names).size])
     }
   })

@@ -65,6 +65,14 @@ describe.each(revisions)('a client of the revision %s', (revision) => {
   })
 })
 
+const initialize = (protocolVersion = '2025-11-25') =>
+  JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+  })
+
 describe('the endpoint', () => {
   const bad = (body: string, headers: Record<string, string> = {}): RequestInit => ({
     method: 'POST',
@@ -75,7 +83,6 @@ describe('the endpoint', () => {
   test.each<[string, () => RequestInit, number, string | undefined]>([
     ['no token', () => ({ method: 'POST', headers: json, body: '{}' }), 401, 'unauthorized'],
     ['an unknown token', () => bad('{}', auth('lk_pat_x')), 401, 'unauthorized'],
-    ['a token without a scope of kanban', () => bad('{}', auth(mcp.ann.none)), 403, 'insufficient_scope'],
     ['GET', () => ({ headers: auth(mcp.ann.read) }), 405, 'method_not_allowed'],
     ['a host that is not its own', () => bad('{}', { host: 'evil.example' }), 403, 'forbidden'],
     ['the origin of another site', () => bad('{}', { origin: 'https://evil.example' }), 403, 'forbidden'],
@@ -93,18 +100,88 @@ describe('the endpoint', () => {
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
     expect(response.headers.get('cache-control')).toBe('private, no-store')
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
-    expect(response.headers.get('www-authenticate')).toBe(
-      { 401: 'Bearer', 403: code === 'insufficient_scope' ? 'Bearer error="insufficient_scope", scope="kanban:read"' : null }[status] ??
-        null,
-    )
+    expect(response.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null)
     expect(response.headers.get('allow')).toBe(status === 405 ? 'POST' : null)
   })
 
-  test('has exactly one path', async () => {
-    for (const path of ['/mcp/', '/mcp/x', '/MCP', '/v1/mcp']) {
+  test('has one path, with or without a final slash', async () => {
+    const slash = await raw({ method: 'POST', headers: { ...json, ...auth(mcp.ann.admin) }, body: initialize() }, '/mcp/')
+    expect([slash.status, await slash.text()]).toEqual([200, expect.stringContaining('"protocolVersion":"2025-11-25"')])
+    for (const path of ['/mcp/x', '/mcp//', '/MCP', '/v1/mcp']) {
       const { status } = await raw({ method: 'POST', headers: { ...json, ...auth(mcp.ann.admin) }, body: '{}' }, path)
       expect([path, status]).toEqual([path, 404])
     }
+  })
+
+  test.each([
+    ['any type', '*/*'],
+    ['JSON', 'application/json'],
+    ['JSON in capitals, or HTML', 'text/html, Application/JSON;q=0.9'],
+    ['no type', undefined],
+  ])('answers a client that accepts %s with JSON', async (_, accept) => {
+    const headers: Record<string, string> = {
+      'content-type': JSON_TYPE,
+      ...auth(mcp.ann.read),
+      ...(accept === undefined ? {} : { accept }),
+    }
+    const response = await raw({ method: 'POST', headers, body: initialize() })
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
+    expect(Number(response.headers.get('content-length'))).toBeGreaterThan(100)
+    expect(response.headers.get('connection')).toBeNull()
+    expect(((await response.json()) as any).result.serverInfo.name).toBe('lanekeeper')
+  })
+
+  test('does not answer a client that accepts neither JSON nor a stream of events', async () => {
+    const headers = { 'content-type': JSON_TYPE, accept: 'text/html', ...auth(mcp.ann.read) }
+    expect((await raw({ method: 'POST', headers, body: initialize() })).status).toBe(406)
+  })
+
+  test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])('speaks the revision %s', async (revision) => {
+    const headers = { ...json, accept: '*/*', ...auth(mcp.ann.read) }
+    const first: any = await (await raw({ method: 'POST', headers, body: initialize(revision) })).json()
+    expect(first.result.protocolVersion).toBe(revision)
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list', params: {} })
+    for (const stated of [{ 'mcp-protocol-version': revision }, {}] as Record<string, string>[]) {
+      const listed: any = await (await raw({ method: 'POST', headers: { ...headers, ...stated }, body })).json()
+      expect(listed.result.tools.length).toBeGreaterThan(3)
+    }
+  })
+
+  test('says in one sentence that there is no OAuth, and where tokens are made, wherever a client looks for it', async () => {
+    const metadata = ['oauth-authorization-server', 'oauth-protected-resource', 'openid-configuration']
+    const paths = ['/register', '/authorize', '/token'].flatMap((path) => [path, `/mcp${path}`])
+    for (const name of metadata) paths.push(`/.well-known/${name}`, `/.well-known/${name}/mcp`, `/mcp/.well-known/${name}`)
+    for (const path of paths) {
+      for (const method of ['GET', 'POST']) {
+        const response = await raw({ method }, path)
+        const { error }: any = await response.json()
+        expect([path, method, response.status, error.code]).toEqual([path, method, 404, 'not_found'])
+        expect(error.message).toBe(
+          'There is no OAuth here: a person creates an access token in the web app, at /settings, and the client sends it as "Authorization: Bearer <token>".',
+        )
+      }
+    }
+  })
+
+  test('connects a token without a scope of kanban: it has no tools, and each call says which scope it needs', async () => {
+    const client = await mcp.connect(mcp.ann.none)
+    expect((await client.listTools()).tools).toEqual([])
+    for (const args of [{ operation: 'boards.list' }, {}, { operation: 'boards' }]) {
+      const { isError, structuredContent } = await client.callTool({ name: 'read_boards', arguments: args })
+      expect([isError, structuredContent]).toMatchObject([
+        true,
+        {
+          error: {
+            code: 'insufficient_scope',
+            required_scope: 'kanban:read',
+            granted_scopes: [],
+            next: expect.stringContaining('/settings'),
+          },
+        },
+      ])
+    }
+    await expect(client.listResources()).rejects.toThrow('scope')
+    await expect(client.callTool({ name: 'x', arguments: {} })).rejects.toThrow('There is no tool of this name')
   })
 
   // The library compares the headers with the message: what it needs is passed on to it.
@@ -147,9 +224,10 @@ describe('each call is decided like a request to the API', () => {
       for (const held of scopes.slice(0, scopes.indexOf(scope))) {
         mcp.service.store.touched.length = 0
         const reply = await mcp.call(mcp.ann[held], toolOf(id), { operation: id })
-        const challenge = `Bearer error="insufficient_scope", scope="kanban:${scope}"`
-        expect([id, held, reply.status, reply.headers.get('www-authenticate')]).toEqual([id, held, 403, challenge])
-        expect(reply.error.data).toMatchObject({ code: 'insufficient_scope', required_scope: `kanban:${scope}` })
+        // A client that got a 403 would look for OAuth.
+        expect([id, held, reply.status, reply.headers.get('www-authenticate'), reply.result?.isError]).toEqual([id, held, 200, null, true])
+        expect(reply.content.error).toMatchObject({ code: 'insufficient_scope', required_scope: `kanban:${scope}` })
+        expect(reply.content.error.next).toContain(`a token with the scope kanban:${scope}`)
         const read = mcp.service.store.touched.filter((key) => !/^(token|membership|user|workspace)/.test(key))
         expect([id, read]).toEqual([id, []])
       }

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import type { Exchange } from '../../src/mcp/exchange.ts'
 import { selectOperation, toRequest } from '../../src/mcp/tool-request.ts'
 import { toResult } from '../../src/mcp/tool-result.ts'
 import { ToolList } from '../../src/mcp/tool-list.ts'
@@ -10,8 +9,12 @@ import { engine } from '../support/service.ts'
 const list = new ToolList(() => engine, operations)
 const callable = (id: string) => selectOperation(list.find(tools.find((tool) => tool.operations.includes(id))!.name)!, { operation: id })!
 const offered = operations.filter(({ id }) => tools.some((tool) => tool.operations.includes(id)))
+const expected = { isList: false, hasParts: false, hasFields: false, offset: undefined, wholeIn: 'cards.read' }
 const answer = (status: number, body: object, headers: Record<string, string> = {}) =>
-  toResult({} as Exchange, { status, headers: new Headers(headers), content: JSON.stringify(body), body })
+  toResult({ status, headers: new Headers(headers), content: JSON.stringify(body), body }, expected)
+
+// A path that ends with no id is that of a list.
+const isPaged = ({ method, path }: (typeof operations)[number]) => method === 'GET' && !path.endsWith('}') && path !== '/account'
 
 describe('the request of a call', () => {
   test.each(offered.map((operation) => [operation.id, operation] as const))('%s is that of the API', (id, operation) => {
@@ -22,8 +25,8 @@ describe('the request of a call', () => {
     expect(request).toEqual({
       method: operation.method,
       path: operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name]!),
-      // The agent need not know of it.
-      search: id === 'claims.take_next' ? '?include=work' : '',
+      // The agent need not know of these.
+      search: id === 'claims.take_next' ? '?include=work' : isPaged(operation) ? '?limit=20' : '',
       headers: {},
       // A body without members is still a body.
       body: operation.body === undefined ? undefined : (body ?? {}),
@@ -60,6 +63,7 @@ describe('the request of a call', () => {
   test.each([
     ['a missing id', 'cards.read', {}, 'card_id'],
     ['an id that is no text', 'cards.read', { card_id: ['x'] }, 'card_id'],
+    ['an id without characters', 'cards.read', { card_id: '' }, 'card_id'],
     ['a key with a line break', 'cards.archive', { card_id: 'x', idempotency_key: 'a\r\nauthorization: b' }, 'idempotency_key'],
     ['a precondition that is no text', 'cards.archive', { card_id: 'x', if_match: 1 }, 'if_match'],
   ])('is not made with %s', (_, id, args, path) => {

@@ -126,13 +126,3 @@ describe('the units that a request costs', () => {
     expect(await spentBy(async () => (await mcp.service.send(mcp.ann.admin, 'GET', search)).headers)).toEqual([3, 3])
   })
 })
-
-test('a long answer of a tool is in the structured content alone, and as text for clients that do not know that', async () => {
-  const args = { operation: 'cards.list', board_id: fat.id }
-  const { body, headers } = await mcp.service.send(mcp.ann.read, 'GET', `/boards/${fat.id}/cards`)
-  const { result } = await mcp.call(mcp.ann.read, 'find_cards', args)
-  expect(result.structuredContent).toEqual({ ...body, etag: headers.get('etag') })
-  expect(result.content).toEqual([{ type: 'text', text: expect.stringMatching(/^The answer has \d+ KiB and is in structuredContent\./) }])
-  const older = await mcp.connect(mcp.ann.read, '2025-11-25')
-  expect((await older.callTool({ name: 'find_cards', arguments: args })).structuredContent).toEqual(result.structuredContent)
-})

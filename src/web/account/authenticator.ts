@@ -12,7 +12,6 @@ import { errorPage, notFoundPage, tooManyAttemptsPage } from '../error-pages.ts'
 import { formPage } from '../form-page.ts'
 import { html, notice, textToCopy } from '../html.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
-import { tellingAddress } from '../told.ts'
 import { reportChange } from './notices.ts'
 import { withProof } from './re-authentication.ts'
 import { codeField } from './proof-fields.ts'
@@ -77,11 +76,10 @@ function remove(context: SignedInContext): Promise<PageResponse> {
     isDanger: true,
     cancel: '/settings/account',
   }
-  return withProof(context, form, async (proved) => {
-    const { web, session } = proved
+  return withProof(context, form, async ({ web, session }) => {
     if (!(await removeAuthenticator(web, session.user_id))) return { redirect: '/settings/account', audit: false }
     await reportChange(context, 'authenticator_removed')
-    return { redirect: tellingAddress(proved, '/settings/account', { authenticator: '' }) }
+    return { redirect: '/settings/account?authenticator' }
   })
 }
 

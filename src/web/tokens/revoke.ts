@@ -6,7 +6,6 @@ import { formPage } from '../form-page.ts'
 import { html } from '../html.ts'
 import { findMemberToken } from '../memberships.ts'
 import type { Page, PageView, SignedInContext, WebServices } from '../page-context.ts'
-import { tellingAddress } from '../told.ts'
 
 /** Revokes a token. */
 export const revokePage: Page = {
@@ -26,10 +25,9 @@ export const revokePage: Page = {
       const stored = await findToken(tx, token.id)
       return stored !== undefined && endToken(tx, stored, web.clock) !== stored
     })
-    const redirect = tellingAddress(context, '/settings/tokens', { revoked: '' })
-    if (!ended) return { redirect, audit: false }
+    if (!ended) return { redirect: '/settings/tokens?revoked', audit: false }
     logRevoked(web, workspace.id, token)
-    return { redirect }
+    return { redirect: '/settings/tokens?revoked' }
   },
 }
 

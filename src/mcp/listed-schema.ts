@@ -1,0 +1,114 @@
+import type { JsonSchema } from '../http/openapi/types.ts'
+
+// The schemas of arguments as the list of tools states them. They are a subset that every client takes: each schema has one type, no null,
+// and members that are named. VS Code refuses an array without `items`, OpenAI in strict mode an object with other members, and Gemini what
+// has no type. What is stated here differs in form from what the API takes: see argument-values.ts.
+
+/** The descriptions of arguments that many tools have, as short as they can be; empty: the name says it. */
+const shortInQuery: Readonly<Record<string, string>> = {
+  dry_run: 'Only checks the call.',
+  limit: '',
+  cursor: '`page.next_cursor` of the previous page.',
+  wait: 'The seconds to wait if there is none.',
+  work_state: 'Only cards whose work has one of these states.',
+  // What cards are filtered by.
+  board_id: '',
+  column_id: '',
+  label_id: '',
+  completed: '',
+  due_before: '',
+  due_after: '',
+  completed_before: '',
+  completed_after: '',
+}
+const shortInBody: Readonly<Record<string, string>> = {
+  before: 'The id of what it comes before.',
+  after: 'The id of what it comes after.',
+  to: '',
+  wait: 'The seconds to wait if there is none.',
+  due_at: 'When it is due, as 2026-11-20T12:00:00Z; "none" clears it. Left out or null, it is kept.',
+  subtasks: 'In their order.',
+  max_attempts: 'After so many failed attempts in a row, a card is stuck; 0: never.',
+}
+
+/** What takes the place of null in an argument that can be cleared: clients send null for what their user has not said. */
+export function clearingValue({ type }: JsonSchema): 'none' | 0 | undefined {
+  if (!Array.isArray(type) || !type.includes('null')) return undefined
+  return type.includes('string') ? 'none' : 0
+}
+
+/** An argument as the list of tools states it. @param schema its whole schema */
+export function listedSchema(place: 'query' | 'body', name: string, schema: JsonSchema): JsonSchema {
+  const short = (place === 'query' ? shortInQuery : shortInBody)[name]
+  const { description, ...listed } = shorten(schema)
+  const said = short ?? description
+  return said === undefined || said === '' ? listed : { ...listed, description: said }
+}
+
+/** What the service takes and does not read. */
+const IGNORED = /^Ignored:/
+/** What is said of ETags that are missing: an answer has its `etag`, or it has none. */
+const ABOUT_ETAGS = /; a resource then has no ETag| A response that includes something has no ETag,[^.]*\./g
+
+/**
+ * What a model needs of a schema to write an argument. The rest would cost context, and the service validates everything.
+ */
+const KEPT = new Set(['type', 'enum', 'description', 'default', 'format', 'items', 'required'])
+const NUMBER_BOUNDS = new Set(['minimum', 'maximum'])
+/** A number has these bounds by its meaning. */
+const NO_BOUNDS: ReadonlySet<unknown> = new Set([0, 1, Number.MAX_SAFE_INTEGER])
+const NO_FORMATS = new Set(['int32', 'int64'])
+
+function shorten(whole: JsonSchema): JsonSchema {
+  const schema = shapeOf(whole)
+  const result: Record<string, unknown> = {}
+  for (const [keyword, value] of Object.entries(schema)) {
+    const isKept = KEPT.has(keyword) || (NUMBER_BOUNDS.has(keyword) && Number.isSafeInteger(value) && !NO_BOUNDS.has(value))
+    if (!isKept || (keyword === 'format' && NO_FORMATS.has(String(value))) || isEmptyDefault(keyword, value)) continue
+    if (keyword === 'items') result[keyword] = shorten(value as JsonSchema)
+    else result[keyword] = keyword === 'description' ? String(value).replaceAll(ABOUT_ETAGS, '') : value
+  }
+  if (schema['const'] !== undefined) result['enum'] = [schema['const']]
+  if (result['type'] === 'object') {
+    result['properties'] = shortenAll(schema['properties'] as Readonly<Record<string, JsonSchema>>)
+    result['additionalProperties'] = false
+  }
+  return result
+}
+
+/** A schema with one type: that of a value that is not null, the most detailed of several shapes, and a text for an object of any members. */
+function shapeOf({ anyOf, ...outer }: JsonSchema): JsonSchema {
+  const shapes = (anyOf ?? []) as readonly JsonSchema[]
+  const schema: JsonSchema = { ...(shapes.find(({ type }) => type === 'object') ?? shapes[0]), ...outer }
+  const { type, description } = schema
+  const cleared = clearingValue(schema)
+  if (cleared !== undefined) {
+    // The word in the place of null has no such format.
+    const { default: none, format: _, ...others } = schema
+    const text = String(description ?? '').replaceAll(/\bnull\b/g, JSON.stringify(cleared))
+    return {
+      ...others,
+      ...(none === null ? {} : { default: none }),
+      type: (type as readonly string[]).find((one) => one !== 'null'),
+      description: text,
+    }
+  }
+  const isOpen = (type === undefined || type === 'object') && schema['properties'] === undefined
+  return isOpen ? { type: 'string', description: `${String(description)} As the text of a JSON object.` } : schema
+}
+
+/** The members of an object. */
+export function shortenAll(members: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema> {
+  const shortened = Object.entries(members).map(([name, member]) => [name, shorten(member)] as const)
+  return Object.fromEntries(shortened.filter(([, { description }]) => !IGNORED.test(String(description))))
+}
+
+/** Whether the service takes an argument and does not read it. */
+export function isIgnored({ description }: JsonSchema): boolean {
+  return IGNORED.test(String(description))
+}
+
+/** Whether a default says no more than that the argument may be left out. */
+function isEmptyDefault(keyword: string, value: unknown): boolean {
+  return keyword === 'default' && ['""', '[]', '{}', 'false', 'null', '0'].includes(JSON.stringify(value))
+}
