@@ -1,5 +1,6 @@
-import { endToken } from '../auth/tokens/issue.ts'
-import { timestamp, type Clock } from '../model/time.ts'
+import { activeTokens, endToken } from '../auth/tokens/issue.ts'
+import { newId } from '../model/ids.ts'
+import { timestamp } from '../model/time.ts'
 import { isActive, type Membership, type Role, type User } from '../model/workspace.ts'
 import { limits } from '../model/limits.ts'
 import { beginRemoval, continueRemoval, pendingRemovalOfMember } from '../resources/pending-removals.ts'
@@ -21,7 +22,8 @@ export async function addMember(deps: Deps, workspaceId: string, user: User, rol
     const added = await transact(store, workspaceId, random, async (tx) => {
       const [present, removals] = await tx.read([keys.membership(user.id), keys.removals()])
       const removal = pendingRemovalOfMember(removals, user.id)
-      if (removal === undefined) return present !== undefined && isActive(present) ? present : join(tx, clock, user, role, present)
+      if (removal === undefined)
+        return present !== undefined && isActive(present) ? present : join(tx, { clock, random }, user, role, present)
       await tx.get(keys.tombstone(removal.id))
       tx.logChanges(new ChangeLog(clock), SERVICE)
       await continueRemoval({ tx, clock, random, batch }, removal.id)
@@ -31,9 +33,16 @@ export async function addMember(deps: Deps, workspaceId: string, user: User, rol
   }
 }
 
-function join(tx: Transaction, clock: Clock, user: User, role: Role, present: Membership | undefined): Membership {
+function join(
+  tx: Transaction,
+  { clock, random }: Pick<Deps, 'clock' | 'random'>,
+  user: User,
+  role: Role,
+  present: Membership | undefined,
+): Membership {
   const now = timestamp(clock)
   const membership: Membership = {
+    id: newId('membership', random),
     user_id: user.id,
     role,
     display_name: user.display_name,
@@ -73,7 +82,9 @@ export async function endMembership(
     if (!isActive(membership)) return false
     tx.logChanges(new ChangeLog(clock), SERVICE)
     const now = timestamp(clock)
-    const { values: tokens } = await tx.all(indexes.tokensOf(userId))
+    // Those that have expired stay as they are: they belong to this membership, so they are refused whatever the clock says.
+    const active = activeTokens(userId, clock)
+    const { values: tokens } = await tx.range(active.index, active.options)
     for (const token of tokens) if (token !== undefined) endToken(tx, token, clock)
     await beginRemoval({ tx, clock, random, batch }, { kind: 'former_member', user_id: userId })
     tx.put(keys.membership(userId), { ...membership, ended_at: now, updated_at: now })

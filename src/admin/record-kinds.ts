@@ -105,10 +105,12 @@ const workspaceKinds: Kinds = {
   token: keyed(
     token,
     (value) => keys.token(value.hash),
-    ({ id: tokenId, hash: ofToken, user_id, replaced_by }) => [
+    ({ id: tokenId, hash: ofToken, user_id, replaced_by, family, last }) => [
       toMember(user_id),
       { key: keys.tokenHash(tokenId), members: { hash: ofToken } },
       replaced_by === null ? undefined : { key: keys.tokenHash(replaced_by) },
+      family === undefined ? undefined : { key: keys.token(family) },
+      last === undefined ? undefined : { key: keys.tokenHash(last) },
     ],
   ),
   token_hash: named(

@@ -1,5 +1,5 @@
 import { parseToken } from '../auth/tokens/format.ts'
-import { expiryOf, expiryTextOf, stateOf } from '../auth/tokens/lifecycle.ts'
+import { expiryOf, expiryTextOf, isFromFuture, stateOf } from '../auth/tokens/lifecycle.ts'
 import { equalInConstantTime, sha256Hex } from '../auth/secrets.ts'
 import type { Caller, SessionCaller, TokenCaller } from '../authz/context.ts'
 import { andThen, type Awaitable } from '../model/awaitable.ts'
@@ -8,7 +8,7 @@ import { ApiError } from '../model/errors.ts'
 import { isId } from '../model/ids.ts'
 import { limits } from '../model/limits.ts'
 import type { TokenRecord } from '../model/token.ts'
-import { isActive, type Membership } from '../model/workspace.ts'
+import { isActive, isOf, type Membership } from '../model/workspace.ts'
 import { keys } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { DecisionRecord } from './decision-record.ts'
@@ -85,7 +85,8 @@ export class TokenPrincipal implements Principal {
     const now = services.clock()
     const state = stateOf(token, now)
     if (state === 'rotated') logReplacedToken(services, step, token)
-    if (state !== 'active' || !isActive(membership)) throw new ApiError('unauthorized')
+    if (state === 'expired' && isFromFuture(token, now)) logClock(services, token)
+    if (state !== 'active' || !isActive(membership) || !isOf(membership, token)) throw new ApiError('unauthorized')
     const { id, user_id: userId } = token
     step.userId = userId
     step.workspaceId = workspaceId
@@ -106,6 +107,20 @@ export function credentialKeys(hash: string) {
 /** A rotated token is still in use: its user forgot a copy, or it was stolen. */
 function logReplacedToken({ log }: Services, { requestId }: DecisionRecord, { id, user_id, replaced_by }: TokenRecord): void {
   log.warn({ event: 'token.replaced_used', request_id: requestId, token_id: id, replaced_by, user_id }, 'a replaced token was used')
+}
+
+/** The logs that have the line of {@link logClock}. */
+const told = new WeakSet<Services['log']>()
+
+/** The clock of this machine is behind by more than processes tolerate: once in its life, a process says why it refuses valid tokens. */
+function logClock({ log }: Services, { id, issued_at }: TokenRecord): void {
+  if (told.has(log)) return
+  told.add(log)
+  const because = 'tokens that were issued later than it shows are refused until it is right'
+  log.error(
+    { event: 'clock.behind', token_id: id, issued_at },
+    `the clock of this machine was set back by more than five minutes: ${because}`,
+  )
 }
 
 /** A person in one of their workspaces: signed in to the web app, or as whom an operator acts. */

@@ -24,7 +24,7 @@ export type Claim = Readonly<z.infer<typeof claim>>
 /** The last claim of a card, and what the work has come to. It stays as long as the card: no epoch is used again, and it names who worked on the card last. */
 export const claimRecord = claim.extend({
   board_id: id('board'),
-  /** of the token: its record tells whether it can still hold anything */
+  /** of the first token of the holder's family: its record leads to the present one, which tells whether it can still hold anything */
   token_hash: hash,
   /** when its holder took the card: renewals leave it alone */
   taken_at: at,

@@ -4,6 +4,7 @@ import { randomBytes, randomFillSync } from 'node:crypto'
 export const idPrefixes = {
   workspace: 'wsp',
   user: 'usr',
+  membership: 'mbr',
   token: 'tok',
   board: 'brd',
   column: 'col',

@@ -24,6 +24,8 @@ export const token = z.strictObject({
   /** SHA-256 of the plaintext */
   hash,
   user_id: id('user'),
+  /** the membership in which it was issued: in a later one of the same user, it is not accepted. See `isOf` in workspace.ts */
+  membership_id: id('membership').optional(),
   name: line(limits.tokenName),
   /** as chosen at creation; scopes of other services grant nothing here */
   scopes: z.array(line(100)).max(20).readonly(),
@@ -32,10 +34,19 @@ export const token = z.strictObject({
   revoked_at: at.nullable(),
   /** the id of the token that replaced it by rotation */
   replaced_by: id('token').nullable(),
+  /** of one that has replaced another: the hash of the first token of its family, which rotation hands on. The first one has none. */
+  family: hash.optional(),
+  /** of the first token of a family, once it was replaced: the id of the last one. So nobody follows `replaced_by`, whose length a client decides */
+  last: id('token').optional(),
   /** who revoked it, if it was not its user: an owner or admin of the workspace */
   revoked_by: id('user').optional(),
 })
 export type TokenRecord = Readonly<z.infer<typeof token>>
+
+/** The family of a token, which holds what the token holds: the hash of its first token. */
+export function familyOf({ family, hash }: Pick<TokenRecord, 'family' | 'hash'>): string {
+  return family ?? hash
+}
 
 /** What was done with a token on one day, in UTC: all requests, and those that were denied. */
 const tokenDay = z.strictObject({ day: z.iso.date(), calls: size, refusals: size })

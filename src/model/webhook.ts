@@ -66,8 +66,10 @@ export const webhookProgress = z.strictObject({
   ...shownProgress,
   /** the cursor after the last delivery: between it and the place are changes of kinds that are not delivered */
   delivered_to: shownProgress.cursor,
-  /** when it was created or enabled the last time: a membership that has begun later is another one */
-  enabled_at: at,
+  /** the membership of its creator in which it was created or enabled the last time: in a later one, it is suspended. See `isOf` in workspace.ts */
+  membership_id: id('membership').optional(),
+  /** Only an earlier version has stored when that was, instead. */
+  enabled_at: at.optional(),
   /** failures in a row */
   failures: size,
   /** when it is tried again */

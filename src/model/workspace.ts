@@ -24,9 +24,12 @@ export type User = Readonly<z.infer<typeof user>>
 
 /**
  * A user's membership of a workspace, with the profile that is shown there. The record remains when the membership
- * ends, with `ended_at` set. A user who comes back gets a new `joined_at`.
+ * ends, with `ended_at` set. A user who comes back gets a new `id`: what belongs to the earlier membership has another one. Times do not tell them
+ * apart, because clocks step back.
  */
 export const membership = z.strictObject({
+  /** Those that began under an earlier version have none, and neither has what belongs to them. */
+  id: id('membership').optional(),
   user_id: id('user'),
   role: z.enum(roles),
   ...profile,
@@ -35,6 +38,16 @@ export const membership = z.strictObject({
   ...times,
 })
 export type Membership = Readonly<z.infer<typeof membership>>
+
+/** Whether something belongs to a membership: it was made in it, and not in an earlier one of the same user. */
+export function isOf({ id }: Pick<Membership, 'id'>, { membership_id }: { readonly membership_id?: string | undefined }): boolean {
+  return membership_id === id
+}
+
+/** What belongs to a membership stores this. */
+export function membershipOf({ id }: Pick<Membership, 'id'>): { readonly membership_id?: string } {
+  return id === undefined ? {} : { membership_id: id }
+}
 
 /** Whether a membership exists and has not ended. */
 export function isActive(membership: Membership | undefined): membership is Membership & { readonly ended_at: null } {

@@ -47,6 +47,8 @@ export const indexes = {
   members: () => index('members', keys.membership('')),
   /** a user's tokens, by issue time */
   tokensOf: (userId: string) => index(`tokens_of:${userId}`, keys.token('')),
+  /** those of them that were neither revoked nor replaced, by the time at which they expire: as many as a person may have, however many have ended */
+  activeTokensOf: (userId: string) => index(`active_tokens_of:${userId}`, keys.token('')),
 
   /** boards that are visible to every member, by creation time */
   workspaceBoards: () => index('workspace_boards', keys.board('')),

@@ -29,7 +29,10 @@ const indexing: Indexing = {
   challenge: (challenge) => [[indexes.challenges().name, `${challenge.expires_at} ${challenge.hash}`]],
   workspaceLink: ({ user_id, workspace_id }) => [[indexes.workspacesOf(user_id).name, workspace_id]],
   membership: (member) => (isActive(member) ? [[indexes.members().name, `${member.joined_at} ${member.user_id}`]] : []),
-  token: (token) => [[indexes.tokensOf(token.user_id).name, `${token.issued_at} ${token.hash}`]],
+  token: ({ user_id, hash, issued_at, expires_at, revoked_at, replaced_by }) => {
+    const entry: IndexEntry = [indexes.tokensOf(user_id).name, `${issued_at} ${hash}`]
+    return revoked_at !== null || replaced_by !== null ? [entry] : [entry, [indexes.activeTokensOf(user_id).name, `${expires_at} ${hash}`]]
+  },
   board: (board) => {
     const entry = `${board.created_at} ${board.id}`
     const creatorEntry: IndexEntry = [indexes.boardsOf(board.creator_id).name, entry]

@@ -1,4 +1,4 @@
-import { findToken, newestFirst } from '../auth/tokens/issue.ts'
+import { activeTokens, findToken } from '../auth/tokens/issue.ts'
 import { stateOf } from '../auth/tokens/lifecycle.ts'
 import { isId } from '../model/ids.ts'
 import type { TokenRecord, TokenUse } from '../model/token.ts'
@@ -66,9 +66,13 @@ export async function tokensOf({ store, clock, random }: Deps, userId: string, w
 
 /** The newest tokens of a person, and all older ones that are active. @param most how many of the newest */
 export async function newestTokens(tx: Transaction, userId: string, most: number, clock: Clock): Promise<UsedToken[]> {
-  const all: TokenRecord[] = []
-  for await (const tokens of newestFirst(tx, userId, { limit: most, weak: true }, clock)) all.push(...tokens)
-  const listed = all.filter((token, i) => i < most || stateOf(token, clock()) === 'active')
+  const active = activeTokens(userId, clock)
+  const newest = { index: indexes.tokensOf(userId), options: { limit: most, reverse: true, weak: true } }
+  const { ranges } = await tx.load({ ranges: [newest, { index: active.index, options: { ...active.options, weak: true } }] })
+  const [first, others] = ranges.map(({ values }) => values.filter((token) => token !== undefined))
+  const isListed = new Set(first!.map(({ hash }) => hash))
+  const older = others!.filter((token) => !isListed.has(token.hash) && stateOf(token, clock()) === 'active')
+  const listed = [...first!, ...older.toSorted((a, b) => (a.issued_at > b.issued_at ? -1 : 1))]
   const uses = await tx.read(listed.map(({ hash }) => keys.tokenUse(hash)))
   return listed.map((token, i) => ({ ...token, use: uses[i] ?? null }))
 }

@@ -6,6 +6,7 @@ import type { Services } from '../http/services.ts'
 import type { Change } from '../model/change.ts'
 import { ApiError } from '../model/errors.ts'
 import type { Webhook, WebhookProgress } from '../model/webhook.ts'
+import { isOf } from '../model/workspace.ts'
 
 /** The size of the body of a delivery, in bytes (api: Contract 4, number 9). */
 const MAX_BODY = 256 * 1024
@@ -17,18 +18,21 @@ export interface FeedPart {
   readonly next: string
 }
 
-/** The creator of a webhook. A membership that has begun since it was enabled is another one, as for tokens (spec §5). */
+/** The creator of a webhook, in the membership in which they have enabled it. A later one is another one, as for tokens (spec §5). */
 class CreatorPrincipal extends SessionPrincipal {
-  readonly #enabledAt: string
+  readonly #enabled: Pick<WebhookProgress, 'membership_id' | 'enabled_at'>
 
-  constructor(userId: string, workspaceId: string, enabledAt: string) {
+  constructor(userId: string, workspaceId: string, enabled: Pick<WebhookProgress, 'membership_id' | 'enabled_at'>) {
     super(userId, workspaceId, 'unauthorized')
-    this.#enabledAt = enabledAt
+    this.#enabled = enabled
   }
 
   override async authenticate(...given: Parameters<SessionPrincipal['authenticate']>): ReturnType<SessionPrincipal['authenticate']> {
     const caller = await super.authenticate(...given)
-    if (caller.membership.joined_at > this.#enabledAt) throw new ApiError('unauthorized')
+    if (!isOf(caller.membership, this.#enabled)) throw new ApiError('unauthorized')
+    // One of an earlier version, whose creator may have come back before memberships had ids.
+    const { enabled_at } = this.#enabled
+    if (enabled_at !== undefined && caller.membership.joined_at > enabled_at) throw new ApiError('unauthorized')
     return caller
   }
 }
@@ -41,10 +45,10 @@ export async function readFeed(
   services: Services,
   workspaceId: string,
   { id, board_id, creator_id }: Pick<Webhook, 'id' | 'board_id' | 'creator_id'>,
-  { cursor, enabled_at }: Pick<WebhookProgress, 'cursor' | 'enabled_at'>,
+  { cursor, ...enabled }: Pick<WebhookProgress, 'cursor' | 'membership_id' | 'enabled_at'>,
   limit: number,
 ): Promise<FeedPart | ApiError> {
-  const identify = () => new CreatorPrincipal(creator_id, workspaceId, enabled_at)
+  const identify = () => new CreatorPrincipal(creator_id, workspaceId, enabled)
   const surface: Surface = { name: 'webhook', isCounted: false, identify, related: id }
   const path = `/boards/${board_id}/changes`
   const search = `?${new URLSearchParams({ after: cursor, limit: String(limit) })}`

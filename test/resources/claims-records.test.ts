@@ -162,12 +162,16 @@ describe('the records of claims', () => {
 
   test('a claim counts until it runs out, if its token or the successor of that is active', async () => {
     await addTokens(
-      token('2', { replaced_by: '3' }),
-      token('3', { replaced_by: '4' }),
-      token('4'),
+      token('2', { replaced_by: '3', last: '4' }),
+      token('3', { replaced_by: '4', family: 'h2' }),
+      token('4', { family: 'h2' }),
       token('5', { replaced_by: '6' }),
       token('6', { revoked_at: NOW }),
       token('7', { replaced_by: '8' }),
+      // Of an earlier version: no token knows the last one.
+      token('a', { replaced_by: 'b' }),
+      token('b', { replaced_by: 'd', revoked_at: NOW }),
+      token('d'),
     )
     /** A claim, what is shown of it if it counts, and when it ended if it does not. */
     const claims: readonly (readonly [ClaimRecord, (object | undefined)?, string?])[] = [
@@ -177,6 +181,8 @@ describe('the records of claims', () => {
       [claim('last', { expires_at: at(2) }), { expires_at: at(2) }],
       [claim('held'), {}],
       [claim('rotated', { token_hash: 'h2' }), { holder_id: 'u4', token_id: '4' }],
+      [claim('legacy', { token_hash: 'hb' }), { holder_id: 'ud', token_id: 'd' }],
+      [claim('older', { token_hash: 'ha' }), undefined, NOW],
       [claim('rotated and revoked', { token_hash: 'h5' }), undefined, NOW],
       [claim('rotated, successor absent', { token_hash: 'h7' }), undefined, at(60)],
       [claim('token absent', { token_hash: 'h9' }), undefined, at(60)],
@@ -191,7 +197,7 @@ describe('the records of claims', () => {
         live: members && shown(record.card_id, members),
       })),
     ])
-    const cardIds = new Set(['last', 'held', 'rotated'])
+    const cardIds = new Set(['last', 'held', 'rotated', 'legacy'])
     const index = currentClaims('b', clock)
     expect(await work((tx) => readClaimedCards({ tx, clock }, index))).toEqual({ cardIds, next: at(2) })
   })

@@ -26,6 +26,8 @@ const ofEachCard = (state: string, due = '~') => ({
   'cards_by_created_at:b': `${state} t1 c`,
 })
 
+const token = { user_id: 'u', issued_at: 't1', expires_at: 't2', hash: 'hash', revoked_at: null, replaced_by: null }
+
 describe('the entries of', () => {
   test.each<[what: string, key: string, value: object, entries: Record<string, string>]>([
     ['a user', 'user:u', { id: 'u', ...times }, { users: 't1 u' }],
@@ -35,7 +37,9 @@ describe('the entries of', () => {
     ['a workspace of a user', 'workspace_link:u:w', { user_id: 'u', workspace_id: 'w' }, { 'workspaces_of:u': 'w' }],
     ['an active member', 'membership:u', { user_id: 'u', joined_at: 't1', ended_at: null }, { members: 't1 u' }],
     ['a former member', 'membership:u', { user_id: 'u', joined_at: 't1', ended_at: 't2' }, {}],
-    ['a token', 'token:hash', { user_id: 'u', issued_at: 't1', hash: 'hash' }, { 'tokens_of:u': 't1 hash' }],
+    ['an active token', 'token:hash', token, { 'tokens_of:u': 't1 hash', 'active_tokens_of:u': 't2 hash' }],
+    ['a token that was revoked', 'token:hash', { ...token, revoked_at: 't3' }, { 'tokens_of:u': 't1 hash' }],
+    ['a token that was replaced', 'token:hash', { ...token, replaced_by: 'other' }, { 'tokens_of:u': 't1 hash' }],
     ['a private board', 'board:b', { id: 'b', creator_id: 'u', visibility: 'private', ...times }, { 'boards_of:u': 't1 b' }],
     [
       'a board of the workspace',

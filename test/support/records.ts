@@ -70,7 +70,6 @@ export const progressOf = (
   board_id,
   cursor: 'AA',
   delivered_to: 'AA',
-  enabled_at: '2026-11-01T00:00:00.000Z',
   ...WORKS,
   ...members,
 })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Replay } from '../../src/decision-log/replay.ts'
+import { DAY } from '../../src/model/time.ts'
 import { Scene, ways } from '../support/access-ends.ts'
 import { setUpBoard, TestBoard } from '../support/board.ts'
 import { linesOf, logDisk, recordRequests } from '../support/decision-log.ts'
@@ -120,19 +121,24 @@ test('a delivery is not sent if access was taken away while it waited for a plac
   expect(webhook.receiver.received).toEqual([])
 })
 
-test('a webhook does not go on when its creator joins the workspace again, until they enable it', async () => {
-  const { service, board, workspaceId, bob } = setup
-  const cardId = setup.cardId
+test.each([
+  ['later', 1],
+  ['at the same moment', 0],
+  ['a day before, by a clock that was set back', -DAY],
+])('a webhook does not go on when its creator joins the workspace again %s, until they enable it', async (_when, elapsed) => {
+  const { service, board, workspaceId, cardId } = setup
+  const bob = await service.person(workspaceId)
   const webhook = await hanging(board, cardId, bob)
   await service.leaveOnly(workspaceId, bob.id)
-  service.now += 1
+  service.now += elapsed
   await service.rejoin(bob)
+  if (elapsed < 0) service.now -= elapsed
   await board.patch(`/cards/${cardId}`, { title: 'For a member' })
   webhook.receiver.answerHanging(OK)
   await webhook.until({ state: 'suspended', reason: REASONS[401] })
   expect(webhook.receiver.received).toHaveLength(1)
-  service.now += 1
-  await webhook.patch({ enabled: true })
+  const admin = await service.token(workspaceId, bob.id, ['kanban:admin'])
+  expect((await service.send(admin, 'PATCH', `/webhooks/${webhook.id}`, { enabled: true })).status).toBe(200)
   await webhook.delivered(2)
 })
 

@@ -1,15 +1,16 @@
 import { durations } from '../../model/durations.ts'
 import { newId } from '../../model/ids.ts'
 import { limits } from '../../model/limits.ts'
-import { DAY, type Clock } from '../../model/time.ts'
-import { effectiveScopes, type TokenRecord } from '../../model/token.ts'
-import { isActive } from '../../model/workspace.ts'
+import { DAY, timestamp, type Clock } from '../../model/time.ts'
+import { effectiveScopes, familyOf, type TokenRecord } from '../../model/token.ts'
+import { isActive, membershipOf } from '../../model/workspace.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
+import { PAGE_SIZE } from '../../store/reads.ts'
 import type { Deps } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { mintToken } from './format.ts'
-import { newLifecycle, revoked, rotated, stateOf } from './lifecycle.ts'
+import { newLifecycle, revoked, rotated } from './lifecycle.ts'
 
 /** What a user chooses when they create a token. */
 export interface TokenRequest {
@@ -51,33 +52,18 @@ export async function issueToken(tx: Transaction, request: TokenRequest, deps: D
 
 /** Whether a user may have one more active token. The commit succeeds only if the user has got no other token meanwhile. */
 export async function hasRoomForToken(tx: Transaction, userId: string, clock: Clock): Promise<boolean> {
-  let active = 0
-  for await (const tokens of newestFirst(tx, userId, { limit: 2 * limits.tokensPerPerson, weak: 'records' }, clock)) {
-    active += tokens.filter((token) => stateOf(token, clock()) === 'active').length
-    if (active >= limits.tokensPerPerson) return false
-  }
-  return true
+  const { index, options } = activeTokens(userId, clock)
+  const { entries } = await tx.range(index, { ...options, limit: limits.tokensPerPerson, entriesOnly: true })
+  return entries.length < limits.tokensPerPerson
 }
 
-/** The tokens of a user in pages, newest first, with every one that can be active. */
-export async function* newestFirst(
-  tx: Transaction,
-  userId: string,
-  options: { readonly limit: number; readonly weak: true | 'records' },
-  clock: Clock,
-): AsyncGenerator<readonly TokenRecord[]> {
-  for (let before: string | undefined; ;) {
-    const page = await tx.range(indexes.tokensOf(userId), { ...options, reverse: true, before })
-    // Stryker disable next-line MethodExpression,ConditionalExpression: each entry of this index has a record, which the type does not say
-    yield page.values.filter((token) => token !== undefined)
-    before = page.entries.at(-1)
-    // Only a full page is followed by another one. Tokens issued longer ago than the maximum lifetime have ended.
-    const oldest = page.values[options.limit - 1]
-    if (oldest === undefined || Date.parse(oldest.issued_at) + durations.token <= clock()) return
-  }
+/** The tokens of a user that can be active. There are about {@link limits.tokensPerPerson} of them at most, however many have ended. */
+export function activeTokens(userId: string, clock: Clock) {
+  return { index: indexes.activeTokensOf(userId), options: { after: `${timestamp(clock)} ~`, limit: PAGE_SIZE } } as const
 }
 
-async function issue(tx: Transaction, request: TokenRequest, { clock, random }: Deps): Promise<IssuedToken> {
+/** @param family of a token that replaces another */
+async function issue(tx: Transaction, request: TokenRequest, { clock, random }: Deps, family?: string): Promise<IssuedToken> {
   const { userId, name, scopes } = request
   const [membership, rules] = await tx.read([keys.membership(userId), keys.tokenRules()])
   if (!isActive(membership)) throw new IssueRefused('no_member')
@@ -87,7 +73,16 @@ async function issue(tx: Transaction, request: TokenRequest, { clock, random }: 
   if (rules?.admin === false && effectiveScopes(scopes).includes('kanban:admin')) throw new IssueRefused('admin')
   const { plaintext, hash } = mintToken(tx.partition, random)
   const lifecycle = newLifecycle(clock(), lifetime)
-  const token: TokenRecord = { id: newId('token', random), hash, user_id: userId, name, scopes: [...scopes], ...lifecycle }
+  const token: TokenRecord = {
+    id: newId('token', random),
+    hash,
+    user_id: userId,
+    name,
+    scopes: [...scopes],
+    ...membershipOf(membership),
+    ...lifecycle,
+    ...(family !== undefined && { family }),
+  }
   await tx.read([keys.token(hash), keys.tokenHash(token.id)])
   tx.put(keys.token(hash), token)
   tx.put(keys.tokenHash(token.id), { hash })
@@ -96,7 +91,8 @@ async function issue(tx: Transaction, request: TokenRequest, { clock, random }: 
 
 /**
  * Replaces a user's active token by a new one with the same name and scopes. The lifetime (in milliseconds) starts
- * now. One commit does both, so that at every moment exactly one of the two tokens is active (spec §3, "rotation").
+ * now. One commit does both, so that at every moment exactly one of the two tokens is active (spec §3, "rotation"). What the old token holds
+ * belongs to its family, whose last token is the new one from then on.
  * @throws {IssueRefused}
  */
 export async function rotateToken(
@@ -106,10 +102,14 @@ export async function rotateToken(
 ): Promise<IssuedToken & { readonly replaced: TokenRecord }> {
   const old = await findToken(tx, tokenId)
   if (old === undefined || old.user_id !== userId) throw new IssueRefused('no_token')
-  const { plaintext, token } = await issue(tx, { userId, name: old.name, scopes: old.scopes, lifetime }, deps)
+  const family = familyOf(old)
+  const first = await tx.get(keys.token(family))
+  const { plaintext, token } = await issue(tx, { userId, name: old.name, scopes: old.scopes, lifetime }, deps, family)
   const replaced = rotated(old, token.id, deps.clock())
   if (replaced === undefined) throw new IssueRefused('not_active')
-  tx.put(keys.token(old.hash), replaced)
+  const last = token.id
+  tx.put(keys.token(old.hash), family === old.hash ? { ...replaced, last } : replaced)
+  if (family !== old.hash && first !== undefined) tx.put(keys.token(family), { ...first, last })
   return { plaintext, token, replaced }
 }
 

@@ -23,7 +23,7 @@ export function newLifecycle(now: number, lifetime: number): TokenLifecycle {
 
 /**
  * The state of a token at a time. Rotation and revocation take precedence over expiry. A token that was issued in the
- * future is not active either: its record was forged or damaged.
+ * future is not active either, see {@link isFromFuture}.
  * @param now milliseconds since 1970
  */
 export function stateOf(lifecycle: TokenLifecycle, now: number): TokenState {
@@ -31,6 +31,11 @@ export function stateOf(lifecycle: TokenLifecycle, now: number): TokenState {
   if (lifecycle.revoked_at !== null) return 'revoked'
   const { issued, expiry } = timesOf(lifecycle)
   return now >= expiry || issued > now + durations.clockSkew ? 'expired' : 'active'
+}
+
+/** Whether a token was issued in the future: a clock has stepped back since, or its record was forged. */
+export function isFromFuture(lifecycle: Pick<TokenLifecycle, 'issued_at' | 'expires_at'>, now: number): boolean {
+  return timesOf(lifecycle).issued > now + durations.clockSkew
 }
 
 /**

@@ -6,6 +6,7 @@ import { NO_ATTEMPTS, NO_WORK, type Claim, type ClaimRecord } from '../../model/
 import type { Column } from '../../model/column.ts'
 import { limits } from '../../model/limits.ts'
 import { timestamp } from '../../model/time.ts'
+import { familyOf } from '../../model/token.ts'
 import { retrySeconds } from '../../model/work.ts'
 import { cardOfClaim } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
@@ -37,7 +38,7 @@ export function grantClaim(
     renewed_at: timestamp(() => now),
   }
   if (live !== undefined) {
-    tx.put(keys.claim(card_id), { ...record!, ...granted, token_hash: token.hash })
+    tx.put(keys.claim(card_id), { ...record!, ...granted, token_hash: familyOf(token) })
     return { claim: granted, event: 'renewed' }
   }
   const work = settled ?? NO_WORK
@@ -45,7 +46,7 @@ export function grantClaim(
     ...work,
     ...granted,
     board_id,
-    token_hash: token.hash,
+    token_hash: familyOf(token),
     taken_at: granted.renewed_at,
     // If this claim runs out, nobody waits for a time.
     not_before: null,

@@ -4,7 +4,7 @@ import { isAttempt, type Claim, type ClaimRecord } from '../../model/claim.ts'
 import { timestamp } from '../../model/time.ts'
 import type { TokenRecord } from '../../model/token.ts'
 import { cardOfClaim, indexes } from '../../store/indexes.ts'
-import { keys, type Key } from '../../store/keys.ts'
+import { keys } from '../../store/keys.ts'
 import { PAGE_SIZE, type Read } from '../../store/reads.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import type { OperationRequest } from '../operation.ts'
@@ -28,6 +28,12 @@ export interface CardClaim {
 /** Reads the claims of cards, as they are now. The transaction relies on them. */
 export async function readClaims({ tx, clock }: Work, cardIds: readonly string[]): Promise<CardClaim[]> {
   const records: readonly unknown[] = await tx.read(cardIds.flatMap((id, i): Read[] => [...claimReads(id, 2 * i)]))
+  const holders = await readHolders(
+    tx,
+    cardIds.map((_id, i) =>
+      (records[2 * i] as ClaimRecord | undefined)?.expires_at == null ? undefined : (records[2 * i + 1] as TokenRecord),
+    ),
+  )
   const now = clock()
   const found: CardClaim[] = []
   for (const [i] of cardIds.entries()) {
@@ -36,7 +42,7 @@ export async function readClaims({ tx, clock }: Work, cardIds: readonly string[]
       found.push({ record, settled: record, live: undefined })
       continue
     }
-    const token = await lastToken(tx, records[2 * i + 1] as TokenRecord | undefined)
+    const token = holders[i]
     if (now < Date.parse(record.expires_at) && isHolding(token, now)) found.push({ record, settled: record, live: toClaim(record, token) })
     else found.push({ record, settled: settle(record, token), live: undefined })
   }
@@ -61,14 +67,24 @@ function isHolding(token: TokenRecord | undefined, now: number): token is TokenR
   return token !== undefined && stateOf(token, now) === 'active'
 }
 
-/** The token that holds what a token has taken: itself, or its last successor. */
-async function lastToken(tx: Transaction, token: TokenRecord | undefined): Promise<TokenRecord | undefined> {
-  let holder = token
-  while (holder !== undefined && holder.replaced_by !== null) {
-    const successor: readonly [Key<{ hash: string }>, Key<TokenRecord>] = [keys.tokenHash(holder.replaced_by), keys.token('{0.hash}')]
-    ;[, holder] = await tx.read(successor)
-  }
-  return holder
+/**
+ * The tokens that hold what families have taken: the last of each. One read, however many they are and however often they were rotated.
+ * @param first the first token of each family. One that an earlier version has rotated names its successor only
+ */
+async function readHolders(tx: Transaction, first: readonly (TokenRecord | undefined)[]): Promise<readonly (TokenRecord | undefined)[]> {
+  const ids = [...new Set(first.flatMap((token) => lastOf(token) ?? []))]
+  if (ids.length === 0) return first
+  const found = await tx.read(ids.flatMap((id, i): Read[] => [keys.tokenHash(id), keys.token(`{${2 * i}.hash}`)]))
+  const last = new Map(ids.map((id, i) => [id, found[2 * i + 1] as TokenRecord | undefined]))
+  return first.map((token) => {
+    const id = lastOf(token)
+    return id === undefined ? token : last.get(id)
+  })
+}
+
+/** The id of the last token of a family; undefined: its first one was not replaced. */
+function lastOf(first: TokenRecord | undefined): string | undefined {
+  return first?.last ?? first?.replaced_by ?? undefined
 }
 
 function toClaim({ card_id, epoch, expires_at, renewed_at }: ClaimRecord, { id, user_id }: TokenRecord): Claim {
@@ -97,8 +113,9 @@ export async function readClaimedCards({ tx, clock }: Work, { index, options }: 
   let next: string | undefined
   for (let after = options.after; ;) {
     const { entries, values } = await tx.range(index, { ...options, after })
+    const holders = await readHolders(tx, values)
     for (const [i, entry] of entries.entries()) {
-      if (!isHolding(await lastToken(tx, values[i]), now)) continue
+      if (!isHolding(holders[i], now)) continue
       next ??= entry.slice(0, entry.indexOf(' '))
       cardIds.add(cardOfClaim(entry))
     }

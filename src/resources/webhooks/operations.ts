@@ -17,6 +17,7 @@ import {
   type WebhookRecord,
 } from '../../model/webhook.ts'
 import { newId } from '../../model/ids.ts'
+import { membershipOf } from '../../model/workspace.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
@@ -67,27 +68,28 @@ async function placeOf(request: FeedRequest, board: FeedBoard, after: string): P
 type FeedRequest = Pick<OperationRequest, 'tx' | 'clock'>
 
 /**
- * What an update changes of how far a webhook is; undefined: nothing.
+ * How far a webhook is after an update; undefined: nothing changes.
  * @throws {ApiError} `cursor_expired`
  */
 async function changesOf(
   request: OperationRequest<unknown, z.infer<typeof webhookUpdate>>,
   board: FeedBoard,
   before: WebhookProgress,
-): Promise<Partial<WebhookProgress> | undefined> {
+): Promise<WebhookProgress | undefined> {
   const { url, enabled, after } = request.body
-  if (enabled === false) return DISABLED
+  if (enabled === false) return { ...before, ...DISABLED }
   // What was begun goes on: a repetition has the same changes.
   const works = { ...WORKS, begun: isFollowing(before) ? before.begun : null }
   // Another receiver is tried at once, and has not failed.
-  if (enabled === undefined) return url !== undefined && isFollowing(before) ? works : undefined
-  const enabled_at = timestamp(request.clock)
+  if (enabled === undefined) return url !== undefined && isFollowing(before) ? { ...before, ...works } : undefined
+  const { membership_id: _membership, enabled_at: _enabledAt, ...rest } = before
+  const own = { ...rest, ...membershipOf(request.caller.membership) }
   if (after === undefined) {
     await requireKept(request, board, before)
-    return { ...works, enabled_at }
+    return { ...own, ...works }
   }
   const cursor = await placeOf(request, board, after)
-  return { ...WORKS, enabled_at, cursor, delivered_to: cursor }
+  return { ...own, ...WORKS, cursor, delivered_to: cursor }
 }
 
 /** Requires that a webhook can go on where it is. @throws {ApiError} `cursor_expired` */
@@ -194,7 +196,14 @@ export const webhookOperations = [
         updated_at: now,
       }
       const cursor = await placeOf(request, board, body.after)
-      const progress: WebhookProgress = { webhook_id: id, board_id: board.id, cursor, delivered_to: cursor, enabled_at: now, ...WORKS }
+      const progress: WebhookProgress = {
+        webhook_id: id,
+        board_id: board.id,
+        cursor,
+        delivered_to: cursor,
+        ...membershipOf(caller.membership),
+        ...WORKS,
+      }
       tx.create(keys.webhook(id), record)
       tx.create(keys.webhookProgress(id), progress)
       return { ...withSecret(request, toWebhook(record, progress), made.secret), location: `/webhooks/${id}`, entity: null }
@@ -222,9 +231,8 @@ export const webhookOperations = [
       const record = { ...loaded.webhook, ...stated, updated_at: timestamp(clock) }
       tx.put(keys.webhook(record.id), record)
       const before = await progressOf(tx, record)
-      const changes = await changesOf(request, loaded.board, before)
-      if (changes === undefined) return { data: toWebhook(record, before) }
-      const progress: WebhookProgress = { ...before, ...changes }
+      const progress = await changesOf(request, loaded.board, before)
+      if (progress === undefined) return { data: toWebhook(record, before) }
       tx.put(keys.webhookProgress(record.id), progress)
       if (!isDryRun(request)) await webhooks.register(caller.workspaceId)
       return { data: toWebhook(record, progress) }

@@ -1,9 +1,10 @@
 import type { Value } from '../port.ts'
 import type { Entry, Migration } from './migration.ts'
+import { activeTokens } from './active-tokens.ts'
 import { workOfCards } from './work.ts'
 
 /** All migrations in order. The first one has the number after {@link FIRST_VERSION}. */
-export const migrations: readonly Migration[] = [workOfCards]
+export const migrations: readonly Migration[] = [workOfCards, activeTokens]
 
 /** The version of the records of the first release. Nothing reads those before it, which have their numbers. */
 export const FIRST_VERSION = 5

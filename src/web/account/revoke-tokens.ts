@@ -1,4 +1,4 @@
-import { endToken } from '../../auth/tokens/issue.ts'
+import { activeTokens, endToken } from '../../auth/tokens/issue.ts'
 import { stateOf } from '../../auth/tokens/lifecycle.ts'
 import type { TokenRecord } from '../../model/token.ts'
 import { indexes } from '../../store/indexes.ts'
@@ -15,6 +15,7 @@ const BATCH = 50
 /** Revokes all tokens of a person, in all workspaces that they are or were a member of. */
 export const revokeTokensPage: Page = {
   path: '/settings/account/revoke-tokens',
+  endsAccess: true,
   async get(context) {
     const { web, session } = context
     const tokens = await activeTokensOf(web, session.user_id)
@@ -58,10 +59,13 @@ function renderNone(): PageView {
 /** The active tokens of a person, by workspace. */
 async function activeTokensOf(web: WebServices, userId: string): Promise<{ workspaceId: string; active: TokenRecord[] }[]> {
   const links = await listAll(web, GLOBAL, indexes.workspacesOf(userId))
+  const { clock } = web
   const byWorkspace = await Promise.all(
     links.map(async ({ workspace_id }) => {
-      const tokens = await listAll(web, workspace_id, indexes.tokensOf(userId))
-      return { workspaceId: workspace_id, active: tokens.filter((token) => stateOf(token, web.clock()) === 'active') }
+      const { index, options } = activeTokens(userId, clock)
+      const { values } = await transact(web.store, workspace_id, web.random, (tx) => tx.range(index, { ...options, weak: true }))
+      const active = values.filter((token) => token !== undefined && stateOf(token, clock()) === 'active')
+      return { workspaceId: workspace_id, active: active as TokenRecord[] }
     }),
   )
   return byWorkspace.filter(({ active }) => active.length > 0)

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { addMember } from '../../../src/admin/memberships.ts'
 import { addUser } from '../../../src/admin/users.ts'
-import { endToken, findToken, issueToken, newestFirst, rotateToken, type TokenRequest } from '../../../src/auth/tokens/issue.ts'
+import { activeTokens, endToken, findToken, issueToken, rotateToken, type TokenRequest } from '../../../src/auth/tokens/issue.ts'
 import { DAY } from '../../../src/model/time.ts'
-import type { TokenRecord } from '../../../src/model/token.ts'
+import { familyOf } from '../../../src/model/token.ts'
 import { keys } from '../../../src/store/keys.ts'
 import type { Transaction } from '../../../src/store/transaction.ts'
 import { Service } from '../../support/service.ts'
@@ -72,28 +72,33 @@ test.each<[string, string, () => Promise<unknown>]>([
 })
 
 test.each([
-  [90 * DAY - 1, [[3, 2], [1, 0], []]],
-  [
-    90 * DAY,
-    [
-      [3, 2],
-      [1, 0],
-    ],
-  ],
-  [90 * DAY + 2, [[3, 2]]],
-])('%d ms after the first of four tokens, those that can be active are in the pages %j', async (elapsed, expected) => {
-  const ids: string[] = []
-  for (let i = 0; i < 4; i++) {
-    service.now = START + i
-    ids.push((await issue()).token.id)
-  }
+  ['before the first one expires', 2 * DAY - 1, [1, 3]],
+  ['when it has expired', 2 * DAY, [3]],
+  ['when all have expired', 90 * DAY, []],
+])('%s, of tokens that were rotated, revoked, or neither, those that can be active are found', async (_when, elapsed, expected) => {
+  const { token: rotated } = await issue()
+  const { token: second } = await rotate(rotated.id, userId, 2 * DAY)
+  const { token: revoked } = await issue()
+  await run(async (tx) => endToken(tx, (await findToken(tx, revoked.id))!, service.deps.clock))
+  const { token: last } = await issue({ lifetime: 3 * DAY })
+  const ids = [rotated, second, revoked, last].map(({ id }) => id)
   service.now = START + elapsed
-  const pages = await run(async (tx) => {
-    const read: (readonly TokenRecord[])[] = []
-    for await (const page of newestFirst(tx, userId, { limit: 2, weak: true }, service.deps.clock)) read.push(page)
-    return read
-  })
-  expect(pages.map((page) => page.map(({ id }) => ids.indexOf(id)))).toEqual(expected)
+  const { index, options } = activeTokens(userId, service.deps.clock)
+  const { values } = await run((tx) => tx.range(index, options))
+  expect(values.map((token) => ids.indexOf(token!.id))).toEqual(expected)
+})
+
+test('rotation hands on the family, whose first token knows the last one', async () => {
+  const { token: first } = await issue()
+  const { token: second } = await rotate(first.id)
+  const { token: third } = await rotate(second.id)
+  const stored = await run((tx) => tx.read([first, second, third].map(({ hash }) => keys.token(hash))))
+  expect(stored).toMatchObject([
+    { replaced_by: second.id, last: third.id },
+    { replaced_by: third.id, family: first.hash },
+    { replaced_by: null, family: first.hash },
+  ])
+  expect(stored.map((token) => familyOf(token!))).toEqual([first.hash, first.hash, first.hash])
 })
 
 describe('the end of a token', () => {

@@ -54,8 +54,10 @@ describe.each(drivers)('rotation, on $name', async (driver) => {
       expires_at: new Date(service.now + 5 * DAY).toISOString(),
       revoked_at: null,
       replaced_by: null,
+      membership_id: first.token.membership_id,
+      family: first.token.hash,
     })
-    expect(await stored()).toEqual({ ...first.token, revoked_at: at, replaced_by: token.id })
+    expect(await stored()).toEqual({ ...first.token, revoked_at: at, replaced_by: token.id, last: token.id })
     expect([await status(first.plaintext), await status(plaintext)]).toEqual([401, 200])
     expect(await activeTokens()).toEqual([token])
   })
