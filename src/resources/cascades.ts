@@ -55,22 +55,27 @@ function fileTombstoneId(fileId: string): string {
  * @param affected the users whose access may have ended; by default all who are assigned to its cards
  */
 export async function unassignWithoutAccess(
-  work: RemovalWork & Pick<OperationRequest, 'holds'>,
+  work: RemovalWork & Pick<OperationRequest, 'holds' | 'examine'>,
   board: BoardAccess,
   affected?: readonly string[],
 ): Promise<void> {
   const { tx, holds } = work
-  const userIds = affected ?? (await assigneesOf(tx, board.id))
+  const userIds = affected ?? (await assigneesOf(work, board.id))
   const records = await tx.read(userIds.flatMap((userId) => [keys.membership(userId), keys.boardMember(board.id, userId)]))
   const userAt = (i: number) => ({ membership: records[2 * i] as Membership, boardMember: records[2 * i + 1] as BoardMember | undefined })
   const user_ids = userIds.filter((_id, i) => !holds('user.belongs', { board, user: userAt(i) }))
   await beginRemoval(work, { kind: 'assignments', board_id: board.id, user_ids, kept: [] })
 }
 
-async function assigneesOf(tx: Transaction, boardId: string): Promise<string[]> {
+async function assigneesOf({ tx, examine }: Pick<OperationRequest, 'tx' | 'examine'>, boardId: string): Promise<string[]> {
   const { entries } = await tx.all(indexes.boardAssignments(boardId), { entriesOnly: true })
+  // Archived cards are among them, so there can be any number.
+  await examine(entries.length * ENTRY)
   return [...new Set(entries.map((entry) => entry.split(' ')[0]!))]
 }
+
+/** The length of an entry, in characters. */
+const ENTRY = 50
 
 /** Marks what belongs to a deleted board or card for garbage collection. */
 export async function createTombstone({ tx, clock, random }: CreatingWork, kind: 'board' | 'card', target: string): Promise<void> {

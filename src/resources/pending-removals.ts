@@ -147,15 +147,25 @@ function targetOf(of: RemovalOf): string {
 }
 
 function replacePending(tx: Transaction, removals: PendingRemovals | undefined, id: string, rest: PendingRemoval | undefined): void {
-  const others = (removals?.pending ?? []).filter((pending) => pending.id !== id && !isRepeated(pending, rest))
+  const others = (removals?.pending ?? [])
+    .filter((pending) => pending.id !== id)
+    .flatMap((pending) => withoutRepetition(pending, rest) ?? [])
   const pending = rest === undefined ? others : [...others, rest]
   if (pending.length > 0) tx.put(keys.removals(), { pending })
   else tx.remove(keys.removals())
 }
 
-/** Whether another change of the same file begins: it includes the one before. */
-function isRepeated(pending: PendingRemoval, next: PendingRemoval | undefined): boolean {
-  return pending.kind === 'file' && next?.kind === 'file' && pending.file_id === next.file_id
+/**
+ * What remains of a pending removal when another one begins or goes on that includes it; undefined: nothing. So a client cannot make the record grow
+ * by doing the same again: a file has one removal, and a user has one on each board.
+ */
+function withoutRepetition(pending: PendingRemoval, next: PendingRemoval | undefined): PendingRemoval | undefined {
+  if (pending.kind === 'file') return next?.kind === 'file' && pending.file_id === next.file_id ? undefined : pending
+  if (pending.kind !== 'assignments' || next?.kind !== 'assignments' || pending.board_id !== next.board_id) return pending
+  const user_ids = pending.user_ids.filter((userId) => !next.user_ids.includes(userId))
+  if (user_ids.length === pending.user_ids.length) return pending
+  // The steps are those of its users.
+  return user_ids.length === 0 ? undefined : { ...pending, user_ids, step: 0, after: null }
 }
 
 /** A range of an index whose entries are references, and how those are removed. */

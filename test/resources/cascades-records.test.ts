@@ -31,7 +31,8 @@ describe('the records that follow from a change', () => {
     const unassign = (batch: number, affected?: readonly string[]) =>
       work((tx) => {
         const holds = (definition: string, context: any) => (asked.push([definition, context]), context.user.boardMember !== undefined)
-        return unassignWithoutAccess({ tx, clock, random: systemRandom, batch, holds }, board, affected)
+        const examine = (characters: number) => void asked.push(['examine', characters])
+        return unassignWithoutAccess({ tx, clock, random: systemRandom, batch, holds, examine }, board, affected)
       })
     const assignees = async () => {
       const found = await work((tx) => tx.read(['c1', 'c2', 'c3'].map(keys.card)))
@@ -54,7 +55,8 @@ describe('the records that follow from a change', () => {
       // Who is assigned is read without the cards: only those that change are read.
       expect(records.ranges.flat().map(({ fetch }) => fetch)).toEqual([undefined, 'card:', 'card:'])
       const about = (id: string, member?: object) => ['user.belongs', { board, user: { membership: membership(id), boardMember: member } }]
-      expect(asked).toEqual([about('u1'), about('u2', boardMember), about('u3')])
+      // It costs what is read of it: four entries.
+      expect(asked).toEqual([['examine', 200], about('u1'), about('u2', boardMember), about('u3')])
       expect(await assignees()).toEqual([['u2'], [], ['u1']])
     })
 

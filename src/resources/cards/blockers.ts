@@ -43,7 +43,7 @@ export const blockerOperations = [
       if (blocked.id === blocker.id) throw conflict(ITSELF)
       requireCapacityOf(blocked.blocker_ids.length, 'blockersPerCard')
       await requireBlocker(request.tx, blocker.id)
-      await requireNoCycle(request.tx, blocked.id, blocker.id)
+      await requireNoCycle(request, blocked.id, blocker.id)
       return saveCard(request, blocked, { blocker_ids: [...blocked.blocker_ids, blocker.id] })
     },
   }),
@@ -61,6 +61,9 @@ export const blockerOperations = [
   }),
 ]
 
+/** What a further step of {@link requireNoCycle} counts as, in characters of examined cards: eight steps cost a unit. */
+const STEP = 64 * 1024
+
 /** Checks that a card can be the blocker of one more. The commit checks it again. @throws {ApiError} `conflict`, with `limit` */
 export async function requireBlocker(tx: Transaction, blockerId: string): Promise<void> {
   await requireCapacity(tx, indexes.blockedCards(blockerId), 'blockedCards')
@@ -69,12 +72,14 @@ export async function requireBlocker(tx: Transaction, blockerId: string): Promis
 /**
  * Checks that a blocker does not wait for the card that it is to block. All cards that wait for that one are found in the indexes, and the
  * commit requires that these have not changed. Of two commits that would close a cycle together, each changes an index that the other one
- * relies on, so one of them starts again.
+ * relies on, so one of them starts again. Each step needs those that the step before has found, and a client decides how many steps there are:
+ * so they are charged.
  * @throws {ApiError} `conflict`
  */
-async function requireNoCycle(tx: Transaction, cardId: string, blockerId: string): Promise<void> {
+async function requireNoCycle({ tx, examine }: Pick<OperationRequest, 'tx' | 'examine'>, cardId: string, blockerId: string): Promise<void> {
   const waiting = new Set([cardId])
   for (let next = [cardId]; next.length > 0;) {
+    if (next[0] !== cardId) await examine(STEP)
     const pages = (await tx.load({ ranges: next.map(waitingFor) })).ranges
     next = [...new Set(pages.flatMap(({ entries }) => entries.map(lastWord)))].filter((id) => !waiting.has(id))
     for (const id of next) waiting.add(id)
