@@ -26,7 +26,7 @@ const MAX_IN_FLIGHT = 64
 /** How many tokens without a request in progress are kept: to add and remove one for each request takes microseconds. */
 const KEPT_IDLE = 1000
 
-/** How many pages and parts of pages a person may open for each request of a token. */
+/** How many pages, parts of pages and forms a person may open or send for each request of a token. */
 const PAGES_PER_REQUEST = 4
 
 export interface RateLimitOptions {
@@ -85,12 +85,24 @@ export class RateLimits {
   }
 
   /**
-   * Counts a page, or a part of one, that a person opens in the web app. A page with images is many of them.
-   * @returns undefined if they may open it; otherwise the seconds after which they may
+   * Counts a page, a part of one, or a form that a person opens or sends in the web app. A page with images is many of them.
+   * @returns undefined if they may; otherwise the seconds after which they may
    */
   countPage(userId: string): number | undefined {
-    const count = this.#counters.add(this.#keyOf('person', userId), 1)
-    return count > this.#quotas.token * PAGES_PER_REQUEST ? this.#remainingSeconds : undefined
+    return this.#secondsBeyond('person', userId, this.#quotas.token * PAGES_PER_REQUEST)
+  }
+
+  /**
+   * Counts a form that takes access away, for its session alone: whoever has stolen another session of the person cannot use up what this one
+   * needs to end that.
+   * @returns as {@link countPage}
+   */
+  countEnd(sessionId: string): number | undefined {
+    return this.#secondsBeyond('session', sessionId, this.#quotas.token)
+  }
+
+  #secondsBeyond(name: 'person' | 'session', id: string, limit: number): number | undefined {
+    return this.#counters.add(this.#keyOf(name, id), 1) > limit ? this.#remainingSeconds : undefined
   }
 
   /** Counts a failed credential. @param network that of the client, which is limited as one address */
@@ -149,7 +161,7 @@ export class RateLimits {
   }
 
   /** Each window has counts of its own. */
-  #keyOf(name: keyof RateQuotas | 'person', id: string): string {
+  #keyOf(name: keyof RateQuotas | 'person' | 'session', id: string): string {
     return `${Math.floor(this.#clock() / 1000 / WINDOW)}:${name}:${id}`
   }
 

@@ -127,8 +127,9 @@ async function runPage(page: Page, context: PageContext, visit: Visit | undefine
   if (handler === undefined)
     return methodNotAllowed([page.get && (page.getChanges ? 'GET' : 'GET, HEAD'), page.post && 'POST'].filter(Boolean).join(', '))
   if (page.anonymous !== true && visit === undefined) return page.isPart ? signedOutPart() : signInFirst(page, context)
-  // Forms of the settings are never refused: with a stolen session, a thief must not keep its person from ending it.
-  if (visit !== undefined && (method === 'GET' || page.callsOperations === true)) requireRate(context, visit)
+  // Those who are not signed in are limited by their addresses, where they can cause work.
+  if (visit !== undefined && (method === 'GET' || page.anonymous !== true))
+    requireRate(context, visit, method === 'POST' && page.endsAccess === true)
   if (method === 'GET') return handler({ ...context, ...visit! })
   const hasUpload = page.callsOperations === true && isUpload(request.headers)
   const { form, upload = undefined } = hasUpload
@@ -142,11 +143,12 @@ async function runPage(page: Page, context: PageContext, visit: Visit | undefine
   }
 }
 
-/** @throws {ApiError} `rate_limited` */
-function requireRate({ web }: PageContext, { session }: Visit): void {
-  const seconds = web.services().rateLimits?.countPage(session.user_id)
+/** @param endsAccess whether it is a form that takes access away @throws {ApiError} `rate_limited` */
+function requireRate({ web }: PageContext, { session }: Visit, endsAccess: boolean): void {
+  const { rateLimits } = web.services()
+  const seconds = endsAccess ? rateLimits?.countEnd(session.id) : rateLimits?.countPage(session.user_id)
   if (seconds === undefined) return
-  const message = `Too many pages were opened. Try again in ${seconds} seconds.`
+  const message = `Too many pages were opened, or forms sent. Try again in ${seconds} seconds.`
   throw new ApiError('rate_limited', { message, headers: { 'retry-after': String(seconds) } })
 }
 

@@ -148,8 +148,10 @@ export type Page = {
    * them in the query. Never a secret.
    */
   readonly keeps?: readonly string[]
-  /** whether its forms call operations: they count for the rate limit of the person, and may have a file */
+  /** whether its forms call operations: they may have a file */
   readonly callsOperations?: true
+  /** whether its forms take access away, or prove who wants to: they are limited for each session, all others for each person */
+  readonly endsAccess?: true
   /** whether its GET changes something: HEAD is refused */
   readonly getChanges?: true
   /** whether it is a part of a page, such as an image */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { buildTeam, startForSuite } from '../support/board-team.ts'
-import { signedIn, type Visitor } from '../support/visitor.ts'
+import { signedIn, Visitor } from '../support/visitor.ts'
 
 const service = await startForSuite()
 const { owner, visitor, api, base, boardId, columns } = await buildTeam(service, undefined, {
@@ -184,18 +184,56 @@ test('another workspace in the path gives no access to a board', async () => {
 })
 
 const limited = await startForSuite({ rateLimits: { quotas: { token: 2, workspace: 1000, address: 1000 } } })
-test('pages and forms of operations are limited for each person and minute, and forms of the settings are not', async () => {
-  const people = [await limited.person(await limited.workspace()), await limited.person(await limited.workspace())]
-  const [first, other] = (await Promise.all(people.map((person) => signedIn(limited, person)))) as [Visitor, Visitor]
-  limited.now += 60_000
-  const statuses = []
-  for (let i = 0; i < 9; i++) statuses.push((await first.request('/app')).status)
-  expect(statuses).toEqual([...Array.from({ length: 8 }, () => 200), 429])
-  expect((await first.request('/app')).headers.get('retry-after')).toMatch(/^[1-9]\d?$/)
-  expect((await other.request('/app')).status).toBe(200)
-  const form_token = other.formToken
-  expect((await first.post(`/app/${people[0]!.workspaceId}/do/boards.create`, { form_token })).status).toBe(429)
-  expect((await first.post('/settings/sign-out', { form_token })).status).toBe(403)
-  limited.now += 60_000
-  expect((await first.request('/app')).status).toBe(200)
+describe('pages and forms are limited in each minute', async () => {
+  const workspaceId = await limited.workspace()
+  const signIn = async () => {
+    const person = await limited.person(workspaceId)
+    const visitor = await signedIn(limited, person)
+    limited.now += 60_000
+    return { person, visitor, form: { form_token: visitor.formToken } }
+  }
+
+  test('for each person', async () => {
+    const [{ visitor: first }, { visitor: other }] = [await signIn(), await signIn()]
+    const statuses = []
+    for (let i = 0; i < 9; i++) statuses.push((await first.request('/app')).status)
+    expect(statuses).toEqual([...Array.from({ length: 8 }, () => 200), 429])
+    expect((await first.request('/app')).headers.get('retry-after')).toMatch(/^[1-9]\d?$/)
+    expect((await other.request('/app')).status).toBe(200)
+    limited.now += 60_000
+    expect((await first.request('/app')).status).toBe(200)
+  })
+
+  test.each([
+    '/app/WORKSPACE/do/boards.create',
+    '/settings/tokens/new',
+    '/settings/tokens/WORKSPACE/tok_00000000000000000000/rotate',
+    '/settings/account/notices',
+    '/settings/account/recovery-codes',
+    '/settings/workspace/WORKSPACE',
+  ])('a form counts as a page: %s', async (named) => {
+    const path = named.replace('WORKSPACE', workspaceId)
+    const { visitor, form } = await signIn()
+    for (let i = 0; i < 8; i++) expect((await visitor.post(path, form)).status).not.toBe(429)
+    expect((await visitor.post(path, form)).shown).toContain('Too many pages were opened, or forms sent.')
+    expect((await visitor.request('/app')).status).toBe(429)
+  })
+
+  test.each([
+    '/settings/tokens/WORKSPACE/tok_00000000000000000000/revoke',
+    '/settings/workspace/WORKSPACE/tokens/tok_00000000000000000000/revoke',
+    '/settings/account/sessions',
+    '/settings/account/password',
+  ])('a form that takes access away counts for its session: nobody with another one can keep the person from it: %s', async (named) => {
+    const path = named.replace('WORKSPACE', workspaceId)
+    const { person, visitor, form } = await signIn()
+    const thief = new Visitor(limited)
+    await thief.signIn(`${person.id}@example.org`)
+    for (let i = 0; i < 12; i++) await thief.post(path, { form_token: thief.formToken })
+    for (let i = 0; i < 12; i++) await thief.request('/app')
+    expect((await visitor.request('/app')).status).toBe(429)
+    const statuses = []
+    for (let i = 0; i < 3; i++) statuses.push((await visitor.post(path, form)).status === 429)
+    expect(statuses).toEqual([false, false, true])
+  })
 })

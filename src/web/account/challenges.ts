@@ -18,6 +18,7 @@ export const signInChallengePage: Page = {
 /** The challenge with which a person who is signed in proves their identity again. */
 export const passkeyProofPage: Page = {
   path: challengePaths.prove,
+  endsAccess: true,
   post: (context) => respond(context, 'prove', context.session.user_id, assertionOptions),
 }
 

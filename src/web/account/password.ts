@@ -23,6 +23,7 @@ const input = z
 /** Changes a person's password. It asks for the present one each time, and for a code if none was entered a short time ago. */
 export const passwordPage: Page = {
   path: '/settings/account/password',
+  endsAccess: true,
   get: async (context) => ((await hasPassword(context)) ? renderPassword(context) : notFoundPage()),
   async post(context) {
     if (!(await hasPassword(context))) return notFoundPage()

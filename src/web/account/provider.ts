@@ -42,6 +42,7 @@ export const providerPage: Page = {
 /** The same for a person who is signed in, and has to authenticate again (api: Contract 4, number 13). */
 export const providerProofPage: Page = {
   path: `${PROVIDER_PATH}/proof`,
+  endsAccess: true,
   getChanges: true,
   get: (context) => begin(context, context.session.user_id, validAddress(context.query.get('back') ?? '')),
 }

@@ -8,6 +8,7 @@ import { isProved, proofPage, withProof } from './re-authentication.ts'
 /** Ends one session of a person, or all others. A stolen session cannot lock its owner out: a recent proof is required. */
 export const sessionsPage: Page = {
   path: '/settings/account/sessions',
+  endsAccess: true,
   get: () => ({ redirect: '/settings/account' }),
   async post(context) {
     const { form, address } = context

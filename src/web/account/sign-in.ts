@@ -61,6 +61,7 @@ export const signInWithPasskeyPage: Page = {
 /** Signs a person out, in this browser or in all. */
 export const signOutPage: Page = {
   path: '/settings/sign-out',
+  endsAccess: true,
   async post(context) {
     const { web, session, form } = context
     const everywhere = form.get('where') === 'everywhere'

@@ -10,6 +10,7 @@ import type { Page, PageView, SignedInContext, WebServices } from '../page-conte
 /** Revokes a token. */
 export const revokePage: Page = {
   path: '/settings/tokens/{workspace}/{token}/revoke',
+  endsAccess: true,
   async get(context) {
     const found = await findMemberToken(context)
     return found === undefined

@@ -12,6 +12,7 @@ import { ifAllowed } from './permission.ts'
 /** Revokes a token of a member, after a confirmation. */
 export const revokeMemberTokenPage: Page = {
   path: '/settings/workspace/{workspace}/tokens/{token}/revoke',
+  endsAccess: true,
   async get(context) {
     const { web, params } = context
     const decided = await ifAllowed(context, 'workspace.revoke_token', async (tx, workspace) => ({
