@@ -31,3 +31,15 @@ export const durations = {
   /** between two garbage collections in all workspaces */
   garbageCollection: HOUR,
 } as const
+
+/**
+ * Whether something that is valid for a time is so now. If it would have been made in the future, a clock has stepped back since, or its record is
+ * forged: it is refused until the clock is right, because otherwise it would be valid for as long as the step was.
+ * @param until when it ends: RFC 3339
+ * @param lifetime how long it is valid at most, in milliseconds
+ * @param now milliseconds since 1970
+ */
+export function isCurrent(until: string, lifetime: number, now: number): boolean {
+  const end = Date.parse(until)
+  return now < end && end - lifetime <= now + durations.clockSkew
+}

@@ -1,4 +1,4 @@
-import { durations } from '../../model/durations.ts'
+import { durations, isCurrent } from '../../model/durations.ts'
 import type { Challenge } from '../../model/second-factor.ts'
 import { timestamp, type Clock } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
@@ -46,7 +46,7 @@ export async function findChallenge(
 ): Promise<Challenge | undefined> {
   const challenge = await tx.get(keys.challenge(sha256Hex(secret)))
   if (challenge?.purpose !== purpose || !equalInConstantTime(challenge.bound_to, sha256Hex(formToken))) return undefined
-  return clock() < Date.parse(challenge.expires_at) ? challenge : undefined
+  return isCurrent(challenge.expires_at, durations.challenge, clock()) ? challenge : undefined
 }
 
 /** Finds a challenge and removes it, so that it is answered only once, even if the answer is wrong. */

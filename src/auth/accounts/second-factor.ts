@@ -1,5 +1,5 @@
 import type { Session } from '../../model/account.ts'
-import { durations } from '../../model/durations.ts'
+import { durations, isCurrent } from '../../model/durations.ts'
 import type { Awaitable } from '../../model/awaitable.ts'
 import { randomText, type RandomSource } from '../../model/ids.ts'
 import type { SecondFactor } from '../../model/second-factor.ts'
@@ -133,7 +133,7 @@ export function addAuthenticator(
   const { clock, random, secretKeys } = deps
   return changeSecondFactor(deps, user_id, async (factor) => {
     const { pending } = factor
-    if (pending?.session_id !== id || clock() >= Date.parse(pending.expires_at)) return {}
+    if (pending?.session_id !== id || !isCurrent(pending.expires_at, durations.challenge, clock())) return {}
     const secret = openSecret(secretKeys, user_id, pending.secret)
     const last_step = await stepOfCode(secret, code, clock(), 0)
     if (last_step === undefined) return { secret }

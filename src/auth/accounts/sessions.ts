@@ -20,11 +20,13 @@ export interface NewSession {
 }
 
 /**
- * Whether a session is valid at a time.
+ * Whether a session is valid at a time. One that has begun in the future is not, as with tokens: a clock has stepped back since.
  * @param now milliseconds since 1970
  */
 export function isLive({ begun_at, seen_at }: Pick<Session, 'begun_at' | 'seen_at'>, now: number): boolean {
-  return now < Date.parse(seen_at) + durations.sessionIdle && now < Date.parse(begun_at) + durations.session
+  const [seen, begun] = [Date.parse(seen_at), Date.parse(begun_at)]
+  const isOver = now >= seen + durations.sessionIdle || now >= begun + durations.session
+  return !isOver && seen <= now + durations.clockSkew
 }
 
 /** Begins a session for a person who has just proved their identity, and removes their sessions that have ended. */

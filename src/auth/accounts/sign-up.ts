@@ -1,5 +1,5 @@
 import type { Account } from '../../model/account.ts'
-import { durations } from '../../model/durations.ts'
+import { durations, isCurrent } from '../../model/durations.ts'
 import { idPrefixes, isId } from '../../model/ids.ts'
 import type { Notice } from '../../model/second-factor.ts'
 import { timestamp, type Clock } from '../../model/time.ts'
@@ -39,7 +39,7 @@ export async function findInvitedUser(tx: Transaction, code: string, clock: Cloc
   const userId = `${idPrefixes.user}_${code.slice(0, code.indexOf('.'))}`
   const signUp = isId('user', userId) ? await tx.get(keys.signUp(userId)) : undefined
   if (signUp === undefined || !equalInConstantTime(signUp.hash, sha256Hex(code))) return undefined
-  return clock() < Date.parse(signUp.expires_at) ? userId : undefined
+  return isCurrent(signUp.expires_at, durations.signUpLink, clock()) ? userId : undefined
 }
 
 /** What a sign-up needs: the code of a link, what the person has chosen, and the browser. */

@@ -1,4 +1,5 @@
 import type { Account } from '../../model/account.ts'
+import { durations, isCurrent } from '../../model/durations.ts'
 import type { Identity } from '../../model/identity.ts'
 import { timestamp, type Clock } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
@@ -113,7 +114,7 @@ async function findByEmail(tx: Transaction, email: string, code: string, clock: 
 /** Who is invited: those whose invitations name the address, and otherwise the person of the link. */
 async function findInvited(tx: Transaction, email: string, code: string, clock: Clock): Promise<string[]> {
   const { values } = await tx.all(indexes.signUpsFor(sha256Hex(email)))
-  const named = values.flatMap((one) => (one !== undefined && clock() < Date.parse(one.expires_at) ? one.user_id : []))
+  const named = values.flatMap((one) => (one !== undefined && isCurrent(one.expires_at, durations.signUpLink, clock()) ? one.user_id : []))
   if (named.length > 0) return named
   const byLink = await findInvitedUser(tx, code, clock)
   return byLink === undefined || tx.known(keys.signUp(byLink))!.email !== undefined ? [] : [byLink]
