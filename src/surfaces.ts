@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { defineLazyEventHandler, type H3, type H3Config, type H3Event } from 'h3'
+import type { H3, H3Config, H3Event } from 'h3'
 import type { ServerRequest } from 'srvx'
 import { ApiFirst, originOf, type RequestTarget } from './http/request-target.ts'
 import { authzenConfiguration } from './http/authzen-configuration.ts'
@@ -15,8 +15,7 @@ import { createRevocation } from './http/revocation.ts'
 import { andThen } from './model/awaitable.ts'
 import { answerNoOAuth, oauthAddresses } from './mcp/no-oauth.ts'
 import { ApiError } from './model/errors.ts'
-import { lazy } from './model/lazy.ts'
-import type { Web } from './web/app.ts'
+import { lazy, once } from './model/lazy.ts'
 import type { WebOptions } from './web/page-context.ts'
 
 const mcpModule = lazy(() => import('./mcp/endpoint.ts'))
@@ -43,26 +42,18 @@ export function createSurfaces(options: SurfaceOptions): H3 {
   const revoke = createRevocation(services())
 
   const api = ({ req: request }: H3Event, { path, search }: RequestTarget) => {
-    const asked = { request, requestId: randomUUID(), method: request.method, path: path.slice('/v1'.length), search }
+    // Some clients end each path with a slash. It is dropped here, so that whatever follows sees one path.
+    const end = path.endsWith('/') ? -1 : path.length
+    const asked = { request, requestId: randomUUID(), method: request.method, path: path.slice('/v1'.length, end), search }
     return andThen(handle(services(), asked), (response) => compression.apply(request, response))
   }
-  let loadedWeb: Promise<Web> | undefined
-  const web = () => (loadedWeb ??= webModule().then(({ createWeb }) => createWeb(options)))
+  const web = once(async () => (await webModule()).createWeb(options))
+  const docs = once(async () => (await referenceModule()).createReference(options, reference))
+  const policies = once(async () => (await policyPageModule()).createPolicyPage(log, services, origin))
+  const mcp = once(async () => (await mcpModule()).createMcpEndpoint(services, { operations, origin, host: options.host }))
   const page = async ({ req, url }: H3Event) => (await web()).answer(req, url)
   const wrongAddress = async ({ req, url }: H3Event) =>
     isBrowser(req) ? (await web()).answerWrongAddress(req, url) : errorResponse(randomUUID(), new ApiError('not_found'))
-  const docs = defineLazyEventHandler(async () => {
-    const answer = (await referenceModule()).createReference(options, reference)
-    return ({ req, url }) => answer(req, url)
-  })
-  const policies = defineLazyEventHandler(async () => {
-    const answer = (await policyPageModule()).createPolicyPage(log, services, origin)
-    return ({ req }) => answer(req)
-  })
-  const mcp = defineLazyEventHandler(async () => {
-    const answer = (await mcpModule()).createMcpEndpoint(services, { operations, origin, host: options.host })
-    return ({ req }) => answer(req)
-  })
 
   // Malformed paths get the same responses, in the same order, as any other unknown path.
   const onError: H3Config['onError'] = (error) => errorResponse(randomUUID(), toApiError(log, 'none', error.cause ?? error))
@@ -80,10 +71,10 @@ export function createSurfaces(options: SurfaceOptions): H3 {
   exactly('/.well-known/authzen-configuration', ({ req }) =>
     respondWithText(log, req, () => authzenConfiguration(operations, originOf(req, origin))),
   )
-  h3.all('/mcp', mcp)
+  h3.all('/mcp', async ({ req }) => (await mcp())(req))
   for (const path of oauthAddresses) h3.all(path, answerNoOAuth)
-  if (options.hasPolicyPage) exactly('/policies', policies)
-  h3.all('/docs/**', docs)
+  if (options.hasPolicyPage) exactly('/policies', async ({ req }) => (await policies())(req))
+  h3.all('/docs/**', async ({ req, url }) => (await docs())(req, url))
   for (const path of ['/', '/favicon.svg', '/favicon.ico', '/app/**', '/settings/**', '/sign-in/**']) h3.all(path, page)
   h3.all('/**', wrongAddress)
   return h3

@@ -99,6 +99,7 @@ const NOT_RUN_BY_A_SUITE: readonly { readonly page: string; readonly text?: stri
   { page: 'fixtures/deployment/README.md', text: 'docker build', reason: 'It needs Docker. test/start/container.test.ts reads its files.' },
   { page: 'src/auth/identity-provider.md', reason: 'They are settings. test/start/config.test.ts reads such ones.' },
   { page: 'test/README.md', reason: 'They run the suites, or programs from the network.' },
+  { page: 'test/compatibility/README.md', ci: 'npm run test:compatibility', reason: 'It installs the clients, and runs their suites.' },
   { page: 'test/bench/README.md', reason: 'They take minutes. test/bench/bench.test.ts runs each table.' },
   { page: '.github/CONTRIBUTING.md', reason: 'They are for a clone in which someone works.' },
 ]

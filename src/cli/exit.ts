@@ -52,6 +52,7 @@ export const outcomes: Readonly<Record<string, keyof typeof exitCodes>> = {
   TooDifferent: 'usage',
   BlobMountMismatch: 'storage',
   FolderInUse: 'storage',
+  NotLoaded: 'storage',
   RpcServerGone: 'storage',
   StorageDamaged: 'storage',
   StorageUnavailable: 'storage',

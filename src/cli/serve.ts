@@ -19,6 +19,7 @@ import { sampleLog } from '../http/sampled-log.ts'
 import { startListener } from '../listener/listener.ts'
 import { createMailer, type SendMail } from '../mail/mailer.ts'
 import { systemRandom } from '../model/ids.ts'
+import { connectionLimit, descriptorLimit, FEW_DESCRIPTORS } from '../model/descriptors.ts'
 import { lazy, loadLazy } from '../model/lazy.ts'
 import { defaultRates, limits } from '../model/limits.ts'
 import { DAY, systemClock } from '../model/time.ts'
@@ -78,6 +79,8 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     serve: rpcServer.serve,
   })
   onStop(() => storage.close())
+  if (storage.sqlite !== undefined)
+    log.info({ event: 'storage.opened', storage: storage.kind, sqlite: storage.sqlite }, `the folder is used with SQLite ${storage.sqlite}`)
   const own = { store: storage.store, clock: systemClock, random: systemRandom }
   await requireNoRestore(own)
   const secretKeys = await openSecretKeys(config, own)
@@ -163,7 +166,14 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     log.info(`metrics are served at ${server.url}/metrics`)
   }
   onStop(() => Promise.all([garbageCollector.stop(), app.deliverer.stop()]))
-  const listener = await startListener(app.h3, config)
+  const ofConnections = sampleLog(log, systemClock)
+  const maxConnections = connectionLimit(descriptorLimit())
+  const onRefused = (): void =>
+    ofConnections.warn(
+      { event: 'connections.refused', open: maxConnections },
+      'no more connections are accepted: the rest of the descriptors is for files',
+    )
+  const listener = await startListener(app.h3, { ...config, maxConnections, onRefused })
   onStop(() => listener.close())
   onStop(async () => app.stop())
   onStop(() => (app.drain(), delay(config.drain * 1000)))
@@ -173,9 +183,15 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   app.deliverer.start()
   serving = true
   announceWorker(listener.port, metrics)
-  if (isFirstProcess()) announce({ config, url: listener.url, storage: storage.kind, app, contents, secretKeys }, log)
+  if (isFirstProcess()) announce({ config, url: listener.url, storage, app, contents, secretKeys }, log)
   // After the start, and not when it is used for the first time: a failure must not be found only then.
-  await loadLazy()
+  await loadLazy({
+    onFailure: (error) =>
+      log.error(
+        { event: 'service.not_loaded', reason: error.message, err: error.cause },
+        'a part of the service is missing; it is tried again',
+      ),
+  })
   log.info({ event: 'service.loaded' }, 'everything is loaded: the files of the program are not read any more')
 }
 
@@ -188,7 +204,7 @@ function mailerOf({ smtp: url, mailFrom: from }: Config, log: Logger): SendMail 
 interface Started {
   readonly config: Config
   readonly url: string
-  readonly storage: StorageHandle['kind']
+  readonly storage: StorageHandle
   readonly app: App
   readonly contents: Contents
   readonly secretKeys: SecretKeys
@@ -196,6 +212,12 @@ interface Started {
 
 /** Prints what the operator has to know. */
 function announce({ config, url, storage, app, contents, secretKeys }: Started, log: Logger): void {
+  const descriptors = descriptorLimit()
+  if (descriptors !== undefined && descriptors < FEW_DESCRIPTORS)
+    log.warn(
+      { event: 'descriptors.few', limit: descriptors },
+      `only ${descriptors} files and connections may be open at once: set the limit (\`ulimit -n\`, LimitNOFILE=) to ${FEW_DESCRIPTORS} or more`,
+    )
   if (!config.origin?.startsWith('https:') && !/^(localhost|127\..*|::1)$/.test(config.host))
     log.warn('passwords and tokens are sent unencrypted: put an HTTPS proxy in front and set LANEKEEPER_URL to its URL')
   if (secretKeys.ids.length === 0)
@@ -206,7 +228,7 @@ function announce({ config, url, storage, app, contents, secretKeys }: Started, 
   const print = config.decisionLog === 'stdout' ? console.error : console.log
   if (config.json) {
     log.info(proofLine(app.proof))
-    print(JSON.stringify({ url, storage, ...contents }))
+    print(JSON.stringify({ url, storage: storage.kind, sqlite: storage.sqlite, ...contents }))
   } else print(banner(url, app.proof, config, contents))
 }
 

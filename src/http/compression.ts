@@ -187,7 +187,8 @@ function readWeights(header: string): ReadonlyMap<string, number> {
   return weights
 }
 
-const SUFFIX = new RegExp(`-(?:${codings.join('|')})"$`)
+/** Proxies that compress add such a suffix, too: Apache `-gzip` and `-br`, Caddy also `-zstd`. */
+const SUFFIX = /-(?:br|gzip|zstd)"$/
 
 /** The ETag of the same representation without a coding: a client states the one that it received. */
 export function plainTag(tag: string): string {

@@ -22,7 +22,10 @@ export interface Input {
 
 const nothing = z.strictObject({})
 const FIELDS = 'fields'
-const JSON_TYPE = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
+/** JSON is UTF-8, so a parameter changes nothing (RFC 8259 §11), unless it says that the text has another coding. */
+const JSON_TYPE = /^application\/(json|merge-patch\+json)\s*(?:;(?!\s*charset\s*=)[^;]*|;\s*charset="?(?:utf-?8|us-ascii)"?\s*)*$/i
+/** A PATCH is a merge of members (RFC 7396): null is a value where the member has it, and removes nothing else. */
+const MERGE_PATCH = 'application/merge-patch+json'
 /** A body that takes more than a millisecond to parse and validate, if it has many members, in bytes. */
 const LARGE_BODY = 32 * 1024
 const JSON_OR_FILE = 'The body must be JSON (application/json), or a form with a file (multipart/form-data with its boundary).'
@@ -131,14 +134,21 @@ function describe(issue: z.core.$ZodIssue): string {
   return issue.message.replace(/^(Invalid (input|option)|Too (big|small)): /, '')
 }
 
-/** Reads the parameters of a query. A list has commas between its items, or is repeated, or both (api: Contract 3, number 1). */
+/** How axios (`include[]`) and PHP (`include[0]`) name each item of a list. */
+const ITEM = /\[\d{0,3}\]$/
+
+/** Reads the parameters of a query. A list has commas between its items, or is repeated, or both; its name may have brackets. */
 function readParameters({ query: schema }: Pick<Operation, 'query'>, search: string, issues: Issues): Record<string, string> {
   const query: Record<string, string> = {}
-  for (const [name, text] of new URLSearchParams(search)) {
+  const members = membersOf(schema)
+  const isList = (name: string) => name === FIELDS || (Object.hasOwn(members, name) && isListParameter(members[name]!))
+  for (const [given, text] of new URLSearchParams(search)) {
+    const listName = given.endsWith(']') ? given.replace(ITEM, '') : given
+    const name = listName !== given && isList(listName) ? listName : given
     const isRepeated = Object.hasOwn(query, name)
-    const isList = isRepeated && (name === FIELDS || isListParameter(membersOf(schema)[name] ?? z.never()))
-    if (isRepeated && !isList) issues.refuse(name, 'is given twice, and is no list', 'query')
-    const value = isList ? `${query[name]},${text}` : text
+    const isFurther = isRepeated && isList(name)
+    if (isRepeated && !isFurther) issues.refuse(name, 'is given twice, and is no list', 'query')
+    const value = isFurther ? `${query[name]},${text}` : text
     // An assignment would set the prototype for a parameter called __proto__.
     Object.defineProperty(query, name, { value, enumerable: true, configurable: true, writable: true })
   }
@@ -170,7 +180,8 @@ export async function readJson(
   if (!hasBody) throw new ApiError('bad_request', { message: 'This operation requires a JSON body.' })
   if ((headers.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity')
     throw new ApiError('unsupported_media_type', { message: NO_CODING, headers: { 'accept-encoding': 'identity' } })
-  if (!JSON_TYPE.test(headers.get('content-type') ?? '')) throw unsupportedType(method, takesUpload)
+  const [, type] = JSON_TYPE.exec(headers.get('content-type') ?? '') ?? []
+  if (type === undefined || (type.toLowerCase() !== 'json' && method !== 'PATCH')) throw unsupportedType(method, takesUpload)
   const bytes = await readBody(request, limits.jsonBytes)
   // A client that sends large bodies all the time must not delay others.
   if (bytes.byteLength > LARGE_BODY) await beforeLarge()
@@ -179,7 +190,8 @@ export async function readJson(
 
 /** RFC 9110 §15.5.16: the response names what is accepted. */
 function unsupportedType(method: string, takesUpload: boolean): ApiError {
-  const types = takesUpload ? 'application/json, multipart/form-data' : 'application/json'
+  const further = takesUpload ? ', multipart/form-data' : method === 'PATCH' ? `, ${MERGE_PATCH}` : ''
+  const types = `application/json${further}`
   const name = ACCEPT[method]
   return new ApiError('unsupported_media_type', {
     ...(takesUpload ? { message: JSON_OR_FILE } : {}),

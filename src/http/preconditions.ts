@@ -21,7 +21,8 @@ export function weakTag(version: string): string {
 
 /**
  * Checks the If-Match of a request (RFC 9110 §13.1.1). The commit of a write expects the same revision, so exactly one of
- * two writers with the same ETag succeeds.
+ * two writers with the same ETag succeeds. A weak tag is read as the strong one: a proxy that compresses a response weakens its tag
+ * (nginx does), and all representations of a revision have the same state. So the comparison is the weak one of §8.8.3.2.
  * @param revision of the path's target; undefined if that has no ETag, so that nothing matches
  * @throws {ApiError} `precondition_failed`, with the current ETag
  */
@@ -33,8 +34,7 @@ export function requireMatch(headers: Headers, revision: string | undefined): vo
       message: 'The target of this request has no strong ETag, so no If-Match can match: omit it.',
     })
   const tag = entityTag(revision)
-  // Strong comparison: a weak tag never matches.
-  if (tagsOf(condition).includes(tag)) return
+  if (listOf(condition).some((stated) => strongTag(stated) === tag)) return
   // Otherwise a client would read again and again what has not changed.
   const mistake = condition.includes('"') ? {} : { message: 'If-Match has no ETag: the double quotes belong to it, as in the header ETag.' }
   throw new ApiError('precondition_failed', { ...mistake, headers: { etag: tag }, members: { current_etag: tag } })
@@ -74,9 +74,7 @@ export function currentTag(headers: Headers, revision: string | undefined): stri
   if (condition === null) return undefined
   const tag = entityTag(revision)
   if (condition === '*') return tag
-  return listOf(condition)
-    .map((stated) => stated.replace(/^W\//, ''))
-    .find((stated) => plainTag(stated) === tag)
+  return listOf(condition).find((stated) => strongTag(stated) === tag)
 }
 
 /** The headers of a response that has an ETag. A client that revalidates may keep its copy. */
@@ -90,9 +88,9 @@ export function revalidated(headers: Headers): Record<string, string> {
   return headers.has('if-none-match') ? { 'cache-control': 'private, no-cache' } : {}
 }
 
-/** The tags of a condition. Which content coding their representations had does not matter: each has the state of the resource. */
-function tagsOf(condition: string): string[] {
-  return listOf(condition).map(plainTag)
+/** The tag of a revision. Which coding the representation had does not matter, and whether a proxy has weakened its tag. */
+function strongTag(stated: string): string {
+  return plainTag(stated.startsWith('W/') ? stated.slice(2) : stated)
 }
 
 function listOf(header: string): string[] {

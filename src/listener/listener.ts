@@ -26,6 +26,10 @@ export interface ListenOptions {
   readonly grace?: number
   /** the time in milliseconds after which a response is dropped if its client reads nothing of it; default: {@link SEND_TIMEOUT} */
   readonly sendTimeout?: number
+  /** how many connections may be open at once; default: as many as the system allows */
+  readonly maxConnections?: number | undefined
+  /** is called for each connection beyond that, which is closed */
+  readonly onRefused?: (() => void) | undefined
 }
 
 /** How long a client may read nothing of its response, in milliseconds. */
@@ -41,7 +45,8 @@ export class CannotListen extends Error {
  * "localhost" for a public or mistyped host, and exit immediately on a signal.
  * @throws {CannotListen} if it cannot listen on exactly this host and port
  */
-export async function startListener(h3: H3, { port, host, grace = 10_000, sendTimeout = SEND_TIMEOUT }: ListenOptions): Promise<Listener> {
+export async function startListener(h3: H3, options: ListenOptions): Promise<Listener> {
+  const { port, host, grace = 10_000, sendTimeout = SEND_TIMEOUT, maxConnections, onRefused } = options
   // In place of such a port, listhen would try 3000, and fail if that is taken.
   if (port !== 0 && refusedPorts.has(port)) throw new CannotListen(`cannot listen on port ${port}: browsers refuse it as unsafe`)
   const handler: NodeHandler = (req, res) => andThen(h3.fetch(new NodeRequest({ req, res })), (response) => send(res, response))
@@ -68,6 +73,8 @@ export async function startListener(h3: H3, { port, host, grace = 10_000, sendTi
   server.removeAllListeners('request')
   speakEnvelope(server, limitRequests(handler))
   dropSlowClients(server, sendTimeout)
+  if (maxConnections !== undefined) server.maxConnections = maxConnections
+  if (onRefused !== undefined) server.on('drop', onRefused)
   const name = anywhere ? '127.0.0.1' : isIPv6(host) ? `[${host}]` : host
   return { url: `http://${name}:${address.port}`, port: address.port, close: () => close(server, grace) }
 }

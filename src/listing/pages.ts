@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { documented } from '../model/fields.ts'
 import { limits } from '../model/limits.ts'
+import { time } from '../model/text.ts'
 import { type Index, positionEntry } from '../store/indexes.ts'
 import { jsonOf, keptLength } from '../store/record-json.ts'
 import type { Transaction } from '../store/transaction.ts'
@@ -45,11 +46,29 @@ export const CURSOR = {
   maxLength: 400,
 }
 
-/** A boolean query parameter. */
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
+
+/** A boolean query parameter. Python writes `True`, PHP `1`; other words, such as `yes`, are refused. */
 export const booleanParameter = documented(
-  z.enum(['true', 'false'], { error: 'must be true or false' }).transform((text) => text === 'true'),
+  z.string().transform((text, context): boolean => {
+    const value = BOOLEANS.get(text.toLowerCase())
+    if (value !== undefined) return value
+    context.addIssue('must be true or false')
+    return z.NEVER
+  }),
   { parameter: { type: 'boolean' } },
 )
+
+/** A query parameter that is a time. The plus of its offset is a space in a query, unless it is escaped: it is read as that plus. */
+export function timeParameter(description: string) {
+  const schema = z.string().transform((text) => text.replace(/ (?=\d\d:\d\d$)/, '+'))
+  return documented(schema.pipe(time), { description, parameter: { type: 'string', format: 'date-time', maxLength: 64 } })
+}
 
 /** A query parameter that lists some of these words, with commas between them. */
 export function wordsParameter<const Word extends string>(words: readonly Word[]) {

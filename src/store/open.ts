@@ -16,6 +16,8 @@ import type { Store } from './port.ts'
 /** Opened storage. */
 export interface StorageHandle {
   readonly kind: 'memory' | 'fs' | 'redis'
+  /** the version of SQLite that reads and writes a folder; undefined: the storage is no folder */
+  readonly sqlite: string | undefined
   readonly store: Store
   readonly blobs: Blobs
   /** Closes everything, in the reverse order of opening. */
@@ -88,7 +90,8 @@ export async function openStorage(address: string, options: StorageOptions): Pro
     if (kind !== 'memory' && bytes === 'memory')
       throw new BadAddress('bytes: "memory" is allowed only for records in memory: the bytes would be lost and their records would not')
     if (kind !== 'memory') await checkBlobMount(store, driver, isReadOnly)
-    return { kind, store, blobs, close }
+    const sqlite = kind === 'fs' ? (await import('./fs/sqlite.ts')).sqliteVersion() : undefined
+    return { kind, sqlite, store, blobs, close }
   } catch (error) {
     await close()
     throw error

@@ -182,7 +182,7 @@ export interface StoreMetrics {
 export interface Store {
   /** memory, fs or redis */
   readonly driver: string
-  /** whether each read is a round trip, so that several reads are better made together */
+  /** whether it is a server: each read is a round trip, so several are better made together, and other processes may use the same storage */
   readonly isRemote: boolean
   /** @returns null when the expectation is not met */
   read(partition: string, request: ReadRequest): Awaitable<Snapshot | null>

@@ -98,10 +98,16 @@ export function requireOwnForm(request: ServerRequest, form: URLSearchParams, or
     throw new ForeignForm('form_token')
 }
 
+/** The form token that a page without a session has had before; undefined: none was set by us. */
+export function formCookie(context: PageContext): string | undefined {
+  const token = cookieOf(context, 'form')
+  return token !== undefined && FORM_TOKEN.test(token) ? token : undefined
+}
+
 /** The form token of a page without a session. A new one is sent as a cookie with the page. */
 export function anonymousFormToken(context: PageContext): string {
-  const current = cookieOf(context, 'form')
-  if (current !== undefined && FORM_TOKEN.test(current)) return current
+  const current = formCookie(context)
+  if (current !== undefined) return current
   const token = newSecret(context.web.random)
   setCookie(context, 'form', token)
   return token

@@ -4,7 +4,7 @@ import type { RandomSource } from '../model/ids.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 
-/** How long a lease is not taken from a process that does not renew it, in milliseconds: for so long nobody delivers after one was killed. */
+/** How long a lease is not taken from a process that does not renew it, in milliseconds: for so long nobody delivers after one of several was killed. */
 const LEASE = 8_000
 
 interface LeaseDeps {
@@ -17,6 +17,8 @@ interface LeaseDeps {
 /**
  * Which of the processes that serve a storage delivers. It renews its lease, and another one takes it after it has seen no renewal for some time by
  * its own measure: the clocks of machines differ. If two deliver for a moment, a receiver gets the same delivery twice, with the same id.
+ *
+ * A storage that only one process can open needs no lease: the process that was killed does not deliver, so the next one begins at once.
  */
 export class Lease {
   readonly #deps: LeaseDeps
@@ -30,9 +32,11 @@ export class Lease {
   }
 
   /** Takes or renews it. @returns whether this process has it */
-  take(): Promise<boolean> {
+  async take(): Promise<boolean> {
     const { services, random, elapsed = () => performance.now() } = this.#deps
-    return transact(services().store, GLOBAL, random, async (tx) => {
+    const { store } = services()
+    if (!store.isRemote) return true
+    return transact(store, GLOBAL, random, async (tx) => {
       const lease = await tx.get(keys.deliveryLease())
       if (lease !== undefined && lease.holder !== this.#holder) {
         const text = `${lease.holder} ${lease.beats}`
@@ -47,9 +51,11 @@ export class Lease {
   }
 
   /** Gives it up, so that another process need not wait. */
-  release(): Promise<void> {
+  async release(): Promise<void> {
     const { services, random } = this.#deps
-    return transact(services().store, GLOBAL, random, async (tx) => {
+    const { store } = services()
+    if (!store.isRemote) return
+    await transact(store, GLOBAL, random, async (tx) => {
       if ((await tx.get(keys.deliveryLease()))?.holder === this.#holder) tx.remove(keys.deliveryLease())
     })
   }

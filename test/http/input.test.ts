@@ -210,13 +210,14 @@ describe('the issues of a request that is not valid name their members exactly',
       'body resource.properties.other, body action.properties.more',
       ['names nothing in this operation', 'is not a known member'],
     ],
-    ...['', '1', 'TRUE', 'yes'].map((value): Row => [`${PATCH}?dry_run=${value}`, { name: 'x' }, 'query dry_run']),
+    ...['', '2', '01', 'on', 'yes', 'True,True'].map((value): Row => [`${PATCH}?dry_run=${value}`, { name: 'x' }, 'query dry_run']),
     // What changes nothing has no dry run.
     ['GET /boards/{board}?dry_run=true', undefined, 'query dry_run'],
     [`${ASK}?dry_run=true`, ask('boards.read'), 'query dry_run'],
+    ...INHERITED.map((name): Row => [`GET /boards?${name}=1&${name}=2`, undefined, `query ${name}, query ${name}`]),
     ['GET /boards?limit=x&cursor=x', undefined, 'query limit, query cursor'],
     [
-      'GET /boards/{board}/cards?completed=1&updated_since=2026-01-01T00:00:00Z&q=%20',
+      'GET /boards/{board}/cards?completed=yes&updated_since=2026-01-01T00:00:00Z&q=%20',
       undefined,
       'query completed, query q, query updated_since',
     ],
@@ -241,10 +242,33 @@ describe('the issues of a request that is not valid name their members exactly',
     ['application/x-www-form-urlencoded', 415],
     ['application/jsonp', 415],
     ['application/json; charset=latin1', 415],
-    ['application/json; charset=utf-8', 201],
-    ['Application/JSON;charset="UTF-8"', 201],
+    ['application/json; odata=verbose; charset=utf-16', 415],
+    ['application/json, text/plain', 415],
+    ['application/json; charset=utf-8', 200],
+    ['Application/JSON;charset="UTF-8"', 200],
+    ['application/json; charset=utf8', 200],
+    ['application/json; charset=us-ascii', 200],
+    ['application/json;', 200],
+    ['application/json; odata=verbose; charset=UTF-8', 200],
+    ['application/merge-patch+json', 200],
+    ['application/merge-patch+json; charset=utf-8', 200],
+    ['Application/Merge-Patch+JSON', 200],
+    ['application/json-patch+json', 415],
+    ['application/vnd.api+json', 415],
   ])('a JSON body with the content type %s is answered with %i', async (type, status) => {
-    expect((await service.send(person.admin, 'POST', '/boards', '{"name":"x"}', { 'content-type': type })).status).toBe(status)
+    const send = (method: string, path: string) => service.send(person.admin, method, path, '{"name":"x"}', { 'content-type': type })
+    expect((await send('PATCH', `/boards/${board.id}`)).status).toBe(status)
+    const isPatch = type.toLowerCase().includes('merge-patch')
+    expect((await send('POST', '/boards')).status).toBe(isPatch ? 415 : status === 200 ? 201 : status)
+  })
+
+  test('the text of a PATCH that merges is as strict as any other', async () => {
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    const patch = (body: object) => service.send(person.admin, 'PATCH', `/cards/${card}`, body, headers)
+    expect((await patch({ due_at: '2026-12-01T12:00:00+02:00' })).body.data.due_at).toBe('2026-12-01T10:00:00.000Z')
+    expect((await patch({ due_at: null })).body.data.due_at).toBeNull()
+    for (const body of [{ title: null }, { description: null }, { title: 'x', unknown: null }, { due_at: '2026-12-01T12:00:00 02:00' }])
+      expect((await patch(body)).status).toBe(422)
   })
 
   test('a body nested beyond the limit is refused', async () => {
@@ -257,9 +281,29 @@ describe('the issues of a request that is not valid name their members exactly',
     ['PUT', '/boards/x', 'GET, HEAD, PATCH, DELETE'],
     ['HEAD', '/boards/x/visibility', 'PUT'],
     ['PROPFIND', '/boards', 'GET, HEAD, POST'],
+    ['PUT', '/boards/', 'GET, HEAD, POST'],
+    ['PUT', '/boards/x/?limit=1', 'GET, HEAD, PATCH, DELETE'],
   ])('%s %s is answered with 405, and Allow lists %s', async (method, path, allow) => {
     const reply = await service.send(person.admin, method, path)
     expect([reply.status, reply.headers.get('allow')]).toEqual([405, allow])
+  })
+
+  test('a slash at the end of a path is dropped, whatever is asked', async () => {
+    const get = async (path: string, token = person.admin) => service.send(token, 'GET', path)
+    for (const path of ['/boards', `/boards/${board.id}`, `/cards/${card}`, '/account']) {
+      const [plain, withSlash] = [await get(path), await get(`${path}/`)]
+      expect([withSlash.status, withSlash.body]).toEqual([plain.status, plain.body])
+      expect((await get(`${path}/?x=1`)).body.error.issues).toEqual((await get(`${path}?x=1`)).body.error.issues)
+    }
+    for (const path of ['/', '', '//', '/boards//', '//boards', `/boards//${board.id}`, '/boards/x/', '/nothing/'])
+      expect([path, (await get(path)).status]).toEqual([path, 404])
+    expect((await service.send(null, 'GET', '/boards/')).status).toBe(401)
+    expect((await service.send(person.read, 'POST', '/boards/', { name: 'x' })).body.error.code).toBe('insufficient_scope')
+    // It is the same request, also for an Idempotency-Key, and its answer names the same path.
+    const create = (path: string) => service.send(person.admin, 'POST', path, { name: 'Once' }, { 'idempotency-key': 'slash' })
+    const [first, again] = [await create('/boards/'), await create('/boards')]
+    expect([first.status, first.headers.get('location')]).toEqual([201, `/v1/boards/${first.body.data.id}`])
+    expect([again.headers.get('idempotent-replayed'), again.body.data.id]).toEqual(['true', first.body.data.id])
   })
 })
 

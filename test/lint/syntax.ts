@@ -20,11 +20,12 @@ export interface Source {
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The paths of all files below a folder of the repository, relative to its root. */
+/** The paths of all files below a folder of the repository, relative to its root. Installed packages are left out. */
 export function filesBelow(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .filter((path) => !path.includes('node_modules/'))
     .toSorted()
 }
 

@@ -64,17 +64,54 @@ describe('the parameters of reads', async () => {
       const forms = [
         `${name}=${words.join()}`,
         words.map((word) => `${name}=${word}`).join('&'),
-        `${name}=${first}&${name}=${others.join()}`,
+        // axios, PHP, and a client that escapes the brackets.
+        words.map((word) => `${name}[]=${word}`).join('&'),
+        words.map((word, i) => `${name}[${i}]=${word}`).join('&'),
+        words.map((word, i) => `${name}%5B${i}%5D=${word}`).join('&'),
+        ...(others.length === 0 ? [] : [`${name}=${first}&${name}=${others.join()}`, `${name}=${first}&${name}[]=${others.join()}`]),
       ]
       const replies = []
-      for (const query of others.length === 0 ? forms.slice(0, 2) : forms) replies.push(await get(id, query))
+      for (const query of forms) replies.push(await get(id, query))
       expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
       expect(new Set(replies.map(({ text }) => text)).size).toBe(1)
-      expect(await get(id, `${name}=${first}&${name}=nonsense`)).toMatchObject(refused(name))
+      for (const query of [`${name}=${first}&${name}=nonsense`, `${name}[]=nonsense`, `${name}[0]=${first}&${name}[1]=`])
+        expect(await get(id, query)).toMatchObject(refused(name))
     },
   )
 
   test.each([
+    ['true', ['True', 'TRUE', '1']],
+    ['false', ['False', 'FALSE', '0']],
+  ])('a parameter that is %s may be written as one of %j', async (plain, forms) => {
+    for (const name of ['archived', 'completed', 'ready']) {
+      const { text } = await get('cards.list', `${name}=${plain}`)
+      for (const form of forms) expect([name, form, (await get('cards.list', `${name}=${form}`)).text]).toEqual([name, form, text])
+    }
+  })
+
+  test('the plus of an offset that arrived as a space is that plus', async () => {
+    const { column_id } = scenario.params
+    const due = { column_id, title: 'Due', due_at: '2026-11-20T12:00:00.000Z' }
+    const created = await service.send(scenario.caller.admin, 'POST', pathOf('/boards/{board_id}/cards', scenario), due)
+    const found = async (query: string) => (await get('cards.search', query)).body.data.map(({ id }: { id: string }) => id)
+    for (const plus of ['+', '%20', '%2B']) {
+      expect(await found(`due_after=2026-11-20T14:00:00${plus}02:00`)).toEqual([created.body.data.id])
+      expect(await found(`due_after=2026-11-20T14:00:01${plus}02:00`)).toEqual([])
+    }
+    for (const text of ['2026-11-20 14:00:00Z', '2026-11-20T14:00:00%20', '2026-11-20T14:00:00%20%2002:00', '2026-11-20T14:00:00%202:00'])
+      expect(await get('cards.search', `due_after=${text}`)).toMatchObject(refused('due_after'))
+  })
+
+  test.each<[id: string, query: string, path: string, message: RegExp]>([
+    ['cards.list', 'limit[]=5', 'limit[]', /^is not a known member$/],
+    ['cards.list', 'include[x]=counts', 'include[x]', /^is not a known member$/],
+    ['cards.list', 'include[][]=counts', 'include[][]', /^is not a known member$/],
+    ...['__proto__', 'constructor', 'toString'].map((name): [string, string, string, RegExp] => [
+      'cards.list',
+      `${name}[]=x`,
+      `${name}[]`,
+      /^is not a known member$/,
+    ]),
     ['cards.list', 'column_id=Done', 'column_id', /^must be the id of a column, which begins with col_$/],
     ['cards.list', 'assignee_id=someone', 'assignee_id', /^must be me, or none, or the id of a user, which begins with usr_$/],
     ['cards.list', 'label_id=hot', 'label_id', /^must be the id of a label, which begins with lbl_$/],

@@ -4,9 +4,9 @@ import { checkDriverSelection, driversOf } from '../support/driver-selection.ts'
 import { installLine, missingProgram } from '../support/programs.ts'
 import { installNeeds, type Machine } from './install.ts'
 import { findNeeds, type Need, type Needs } from './needs.ts'
-import { suitesOfTiers } from './tiers.ts'
+import { COMPATIBILITY, suitesOfTiers } from './tiers.ts'
 
-const suites = filesBelow('test').filter((path) => path.endsWith('.test.ts'))
+const suites = filesBelow('test').filter((path) => path.endsWith('.test.ts') && !path.startsWith(COMPATIBILITY))
 const needs = findNeeds(suites)
 const needsOf = (suite: string) => Object.entries(needs).flatMap(([need, files]) => (files.includes(suite) ? [need] : []))
 

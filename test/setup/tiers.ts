@@ -7,9 +7,12 @@ const LONG = ['test/stress/', 'test/setup/interrupted/', 'test/http/bounded-answ
 /** A suite that imports one of these is not in the quick tier: it starts processes, a Redis, a browser or Python. */
 const NOT_QUICK = ['process.ts', 'redis.ts', 'chromium.ts', 'python.ts'].map((name) => `test/support/${name}`)
 
+/** These suites are in no tier: they need packages that the project does not depend on. `npm run test:compatibility` runs them. */
+export const COMPATIBILITY = 'test/compatibility/'
+
 /** Which suites each tier runs, by paths relative to the root of the repository. */
 export function suitesOfTiers(): Readonly<Record<Tier, readonly string[]>> {
-  const all = filesBelow('test').filter((path) => path.endsWith('.test.ts'))
+  const all = filesBelow('test').filter((path) => path.endsWith('.test.ts') && !path.startsWith(COMPATIBILITY))
   const imported = importedBy(all)
   const imports = (suite: string, path: string) => imported.get(suite)!.has(path)
   const isSampled = (suite: string) => imports(suite, 'test/support/sample.ts')

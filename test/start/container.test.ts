@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { readConfig } from '../../src/config.ts'
+import { losesCommits } from '../../src/store/fs/sqlite-version.ts'
 import { readText } from '../lint/syntax.ts'
 
 // No container is built or run here. These are the mistakes that can be found by reading.
@@ -26,6 +27,14 @@ test('both stages of the image start from one exact version of Node.js that the 
   expect([build, more]).toEqual([`${final} AS build`, []])
   expect(final).toMatch(/^node:\d+\.\d+\.\d+-\w+-slim$/)
   expect(Number(/\d+/.exec(final!)![0])).toBeGreaterThanOrEqual(20)
+})
+
+/** process.versions.sqlite of the versions of Node.js that the image has had. Look there before you change the image. */
+const SQLITE_OF: Readonly<Record<string, string>> = { '24.9.0': '3.50.4', '24.21.0': '3.53.4' }
+
+test('the SQLite of the image does not lose commits', () => {
+  const [, version = ''] = /^node:([\d.]+)-/.exec(all('FROM').at(-1)!) ?? []
+  expect([version, SQLITE_OF[version], losesCommits(SQLITE_OF[version])]).toEqual([version, expect.any(String), false])
 })
 
 test('the container does not run as root, and its storage belongs to its user', () => {

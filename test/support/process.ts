@@ -35,15 +35,18 @@ export interface RunningProcess {
  * Starts the service on a free port.
  * @param underLoad whether it answers many requests, and needs optimized code
  * @param program the file that is run
+ * @param descriptors how many files and connections it may have open
  */
 export function startProcess(
   args: readonly string[],
   env: Record<string, string> = {},
-  { underLoad = false, program = main } = {},
+  { underLoad = false, program = main, descriptors = undefined as number | undefined } = {},
 ): RunningProcess {
   requireBuild()
+  const command = [process.execPath, ...(underLoad ? [] : [UNOPTIMIZED]), program, ...args]
+  const limited = descriptors === undefined ? command : ['sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh', ...command]
   const child = ownProcess(
-    spawn(process.execPath, [...(underLoad ? [] : [UNOPTIMIZED]), program, ...args], {
+    spawn(limited[0]!, limited.slice(1), {
       cwd: runFolder(),
       // Suites send more requests with one token than a client does.
       env: { PATH: process.env['PATH'], PORT: '0', LANEKEEPER_RATE_LIMITS: 'off', ...env },

@@ -83,6 +83,19 @@ describe.each(drivers)('the lease, on $name', (driver) => {
   })
 })
 
+test('the lease of a storage that no other process can use is taken at once, and nothing is written', async () => {
+  const service = await Service.start(memory)
+  const killed = new Process(service)
+  expect(await killed.takeAfter(0)).toBe(true)
+  service.store.isRemote = false
+  const next = new Process(service)
+  expect(await next.takeAfter(0)).toBe(true)
+  service.store.beforeCommit = () => Promise.reject(new Error('nothing is to be written'))
+  expect(await next.takeAfter(0)).toBe(true)
+  await next.lease.release()
+  await service.stop()
+})
+
 describe('the deliverer', () => {
   const receivers = new StubReceivers()
   const setup = setUpBoard(memory, { sendDelivery: receivers.send })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { lookUp, lookUpByDns } from '../../src/webhooks/lookup.ts'
+import { lookUp, lookUpByDns, lookUpLocally } from '../../src/webhooks/lookup.ts'
 import { BadTargets, Targets, type Refusal } from '../../src/webhooks/targets.ts'
 import { VirtualClock, atRest } from '../support/virtual-clock.ts'
 
@@ -365,6 +365,60 @@ describe('a name is looked up', () => {
     if (typeof found === 'string') return expect(answer).rejects.toMatchObject({ code: found })
     expect((await answer).map(({ address }) => address).toSorted()).toEqual(found)
     for (const { address, family } of await answer) expect(family).toBe(address.includes(':') ? 6 : 4)
+  })
+
+  const never = (): Promise<never> => new Promise(() => {})
+  const asError = (error: unknown) => error
+  test.each<[what: string, v4: () => Promise<never>, v6: () => Promise<never>, found: string[]]>([
+    ['v6', () => has('1.1.1.1'), never, ['1.1.1.1']],
+    ['v4', never, () => has('2606::1'), ['2606::1']],
+  ])('by DNS: a server that drops questions about %s is waited for for a second', async (_what, v4, v6, found) => {
+    const clock = new VirtualClock()
+    const results: unknown[] = []
+    const settle = () => atRest(() => false)
+    void lookUpByDns('ci.example.com', { resolve4: v4, resolve6: v6 }, clock).then((all) => results.push(all))
+    await clock.pass(999, settle)
+    expect(results).toEqual([])
+    await clock.pass(1, settle)
+    expect(results).toEqual([found.map((address) => expect.objectContaining({ address }))])
+  })
+
+  test('by DNS: the other kind is waited for as long as it takes, if one has no addresses', async () => {
+    const clock = new VirtualClock()
+    let answer = (_addresses: string[]): void => {}
+    const late = new Promise<never>((resolve) => (answer = resolve as never))
+    const asked = lookUpByDns('ci.example.com', { resolve4: () => fails('ENODATA'), resolve6: () => late }, clock)
+    await clock.pass(4000, () => atRest(() => false))
+    answer(['2606::1'])
+    expect(await asked).toEqual([{ address: '2606::1', family: 6 }])
+  })
+
+  test('by DNS, with all addresses that came within a second, so that each of them is checked', async () => {
+    const clock = new VirtualClock()
+    let answer = (_addresses: string[]): void => {}
+    const late = new Promise<never>((resolve) => (answer = resolve as never))
+    const lookup = () => lookUpByDns('ci.example.com', { resolve4: () => has('1.1.1.1'), resolve6: () => late }, clock)
+    const asked = Targets.from(undefined, { lookup, timers: clock }).resolve('https://ci.example.com/')
+    await clock.pass(999, () => atRest(() => false))
+    answer(['::1'])
+    expect(await asked).toEqual({ error: 'address not allowed' })
+  })
+
+  test.each<[what: string, v4: () => Promise<never>, found: unknown]>([
+    [
+      'with v4 alone, if it takes longer than a second',
+      () => Promise.resolve([{ address: '10.0.0.1', family: 4 }]) as never,
+      [{ address: '10.0.0.1', family: 4 }],
+    ],
+    ['with its own error, if there is no v4 either', () => fails('ENOTFOUND'), expect.objectContaining({ code: 'EAI_AGAIN' })],
+  ])('in the files of the system, %s', async (_what, v4, found) => {
+    const clock = new VirtualClock()
+    let end = (_error: Error): void => {}
+    const both = new Promise<never>((_resolve, reject) => (end = reject))
+    const asked = lookUpLocally('ci.internal', (_name, { family }) => (family === 4 ? v4() : both), clock).catch(asError)
+    await clock.pass(1000, () => atRest(() => false))
+    end(Object.assign(new Error('lookup'), { code: 'EAI_AGAIN' }))
+    expect(await asked).toEqual(found)
   })
 
   test('in the files of the system, if it is local', async () => {

@@ -1,7 +1,7 @@
 import type { HeaderObject, ParameterObject, Reference } from './types.ts'
 
 const text = (maxLength: number, further: object = {}) => ({ type: 'string', maxLength, ...further })
-const ETAG = { type: 'string', pattern: '^("[0-9A-Za-z.]+(-br|-gzip)?"|W/"[0-9a-f]{40}")$', maxLength: 100 }
+const ETAG = { type: 'string', pattern: '^(W/)?"[0-9A-Za-z.]+(-br|-gzip|-zstd)?"$', maxLength: 100 }
 /** A header that always has the same value. */
 const constant = (value: string, description: string, further: { readonly required?: true } = {}): HeaderObject => ({
   description,
@@ -83,7 +83,11 @@ export const headers = {
     example: '1',
   },
   'Accept-Post': { description: 'The media types that a POST accepts.', schema: text(100), example: 'application/json' },
-  'Accept-Patch': { description: 'The media types that a PATCH accepts.', schema: text(100), example: 'application/json' },
+  'Accept-Patch': {
+    description: 'The media types that a PATCH accepts.',
+    schema: text(100),
+    example: 'application/json, application/merge-patch+json',
+  },
   'Accept-Encoding': constant('identity', 'The content codings that are accepted.'),
   'Accept-Ranges': constant('bytes', 'Parts of the file can be requested with Range.', ALWAYS),
   'Content-Range': {

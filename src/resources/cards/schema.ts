@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { booleanParameter, NO_CURSOR, pageQuery, wordsParameter } from '../../listing/pages.ts'
+import { booleanParameter, NO_CURSOR, pageQuery, timeParameter, wordsParameter } from '../../listing/pages.ts'
 import { onePlacement, place } from '../../listing/placement.ts'
 import { card } from '../../model/card.ts'
 import { claim } from '../../model/claim.ts'
@@ -176,10 +176,10 @@ export const cardSearchQuery = z
     board_id: idParameter('board', 'Only cards of this board.').optional(),
     ...filters,
     blocker_id: idParameter('card', 'Only cards that have this card as a blocker.').optional(),
-    due_before: time.describe('Only cards that are due before this time.').optional(),
-    due_after: time.describe('Only cards that are due at this time or later.').optional(),
-    completed_before: time.describe('Only cards that were completed before this time.').optional(),
-    completed_after: time.describe('Only cards that were completed at this time or later.').optional(),
+    due_before: timeParameter('Only cards that are due before this time.').optional(),
+    due_after: timeParameter('Only cards that are due at this time or later.').optional(),
+    completed_before: timeParameter('Only cards that were completed before this time.').optional(),
+    completed_after: timeParameter('Only cards that were completed at this time or later.').optional(),
     completed_by: userIdParameter('Only cards that this user has completed.').optional(),
     ...includeParameter('claim', 'work', 'etag'),
     sort: documented(z.enum(cardSorts, { error: `must be one of ${cardSorts.join(', ')}` }).default('updated_at'), {

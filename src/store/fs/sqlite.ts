@@ -3,20 +3,37 @@ import type {
   DatabaseSyncInstance as DatabaseSync,
   StatementSyncInstance as StatementSync,
 } from '@photostructure/sqlite'
+import { losesCommits } from './sqlite-version.ts'
 
-// Node.js has it from 22.13 on, and the package has the same interface for Node.js 20.
-const { DatabaseSync: Database } = (builtinModule() ?? (await import('@photostructure/sqlite'))) as {
+// Node.js has it from 22.13 on. The package has the same interface for Node.js 20, and for versions whose SQLite can lose commits.
+const { DatabaseSync: Database } = (builtinModule(process.versions['sqlite']) ?? (await import('@photostructure/sqlite'))) as {
   readonly DatabaseSync: typeof Constructor
 }
 
-/** Node.js 22 and 24 warn that it may change. Each command would print that, and nobody who reads it could do anything. */
-function builtinModule(): unknown {
+/**
+ * The SQLite of Node.js, if it can be used. Node.js 22 and 24 warn that it may change: each command would print that, and nobody who reads it
+ * could do anything.
+ * @param version of it; undefined: Node.js has none
+ * @returns undefined: the package has to be used
+ */
+export function builtinModule(version: string | undefined): unknown {
+  if (losesCommits(version)) return undefined
   const { emitWarning } = process
   process.emitWarning = () => undefined
   try {
     return process.getBuiltinModule('node:sqlite')
   } finally {
     process.emitWarning = emitWarning
+  }
+}
+
+/** The version of the SQLite that is used. */
+export function sqliteVersion(): string {
+  const database = new Database(':memory:')
+  try {
+    return (database.prepare('SELECT sqlite_version() AS version').get() as { version: string }).version
+  } finally {
+    database.close()
   }
 }
 

@@ -12,6 +12,7 @@ import { errorPage, notFoundPage, tooManyAttemptsPage } from '../error-pages.ts'
 import { formPage } from '../form-page.ts'
 import { html, notice, textToCopy } from '../html.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
+import { tellingAddress } from '../told.ts'
 import { reportChange } from './notices.ts'
 import { withProof } from './re-authentication.ts'
 import { codeField } from './proof-fields.ts'
@@ -76,10 +77,11 @@ function remove(context: SignedInContext): Promise<PageResponse> {
     isDanger: true,
     cancel: '/settings/account',
   }
-  return withProof(context, form, async ({ web, session }) => {
+  return withProof(context, form, async (proved) => {
+    const { web, session } = proved
     if (!(await removeAuthenticator(web, session.user_id))) return { redirect: '/settings/account', audit: false }
     await reportChange(context, 'authenticator_removed')
-    return { redirect: '/settings/account?authenticator' }
+    return { redirect: tellingAddress(proved, '/settings/account', { authenticator: '' }) }
   })
 }
 

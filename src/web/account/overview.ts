@@ -12,6 +12,7 @@ import { card, html, notice } from '../html.ts'
 import { postForm } from '../form-page.ts'
 import { renderTime } from '../times.ts'
 import type { Page, SignedInContext } from '../page-context.ts'
+import { toldBy } from '../told.ts'
 
 /** What was just done, by the name of the parameter that the redirect has. */
 const done: Readonly<Record<string, string>> = {
@@ -29,13 +30,14 @@ const done: Readonly<Record<string, string>> = {
 export const accountPage: Page = {
   path: '/settings/account',
   async get(context) {
-    const { web, session, query } = context
+    const { web, session } = context
+    const told = toldBy(context)
     const [factor, sessions, account, identity] = await transact(web.store, GLOBAL, web.random, async (tx) => {
       const [account] = await tx.read([keys.account(session.user_id), keys.secondFactor(session.user_id)])
       const identity = await identityOf(tx, session.user_id)
       return [await secondFactorOf(tx, session.user_id), await liveSessionsOf(tx, session.user_id, web.clock), account, identity] as const
     })
-    const text = Object.entries(done).find(([name]) => query.has(name))?.[1]
+    const text = Object.entries(done).find(([name]) => told.has(name))?.[1]
     const body = html`
       <h1>Your account</h1>
       ${text !== undefined && notice('done', text)} ${renderIdentity(context, identity)}

@@ -9,6 +9,7 @@ import { notFoundPage } from '../error-pages.ts'
 import { html } from '../html.ts'
 import { field, formPage, postForm, type Refusal } from '../form-page.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
+import { tellingAddress } from '../told.ts'
 import { reportChange } from './notices.ts'
 import { isProved, proofPage, withProof } from './re-authentication.ts'
 import { passkeyButton } from './proof-fields.ts'
@@ -33,7 +34,7 @@ async function register(context: SignedInContext): Promise<PageResponse> {
   const passkey = attestation && (await registerPasskey(web, { session, attestation, name: name.data }))
   if (passkey === undefined) return renderNew(context, { error: REFUSED })
   await reportChange(context, 'passkey_added', passkey)
-  return { redirect: '/settings/account?passkey' }
+  return { redirect: tellingAddress(context, '/settings/account', { passkey: '' }) }
 }
 
 const newPasskey = { title: 'Add a passkey', below: html`<p><a href="/settings/account">Back to your account</a></p>` }
@@ -62,7 +63,7 @@ async function change(context: SignedInContext): Promise<PageResponse> {
   const refusal = isRenamed && !newName.success ? { errors: { name: [newName.error.issues[0]!.message] } } : undefined
   if (isRenamed && newName.success) {
     await changePasskey(web, session.user_id, id, (one) => ({ ...one, name: newName.data }))
-    return { redirect: '/settings/account?renamed' }
+    return { redirect: tellingAddress(context, '/settings/account', { renamed: '' }) }
   }
   const rename = html`${nameField(name, refusal)} <button name="do" value="rename">Rename</button>`
   const removal = {
@@ -75,11 +76,11 @@ async function change(context: SignedInContext): Promise<PageResponse> {
     cancel: '/settings/account',
   }
   if (refusal !== undefined) return proofPage(context, removal, refusal)
-  return withProof(context, removal, async () => {
+  return withProof(context, removal, async (proved) => {
     const removed = await changePasskey(web, session.user_id, id, () => undefined)
     if (removed === undefined) return { redirect: '/settings/account', audit: false }
     await reportChange(context, 'passkey_removed', removed)
-    return { redirect: '/settings/account?removed' }
+    return { redirect: tellingAddress(proved, '/settings/account', { removed: '' }) }
   })
 }
 

@@ -10,6 +10,7 @@ import { notFoundPage, sessionChangedPage } from '../error-pages.ts'
 import { formPage, type Refusal } from '../form-page.ts'
 import { html } from '../html.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
+import { tellingAddress } from '../told.ts'
 import { reportChange } from './notices.ts'
 import { checkPassword, isProved } from './re-authentication.ts'
 import { DEVICE_COOKIE_AGE } from './second-step.ts'
@@ -63,7 +64,7 @@ async function change(context: SignedInContext, password: string): Promise<PageR
   setCookie(context, 'session', changed.secret)
   setCookie(context, 'device', changed.device, DEVICE_COOKIE_AGE)
   await reportChange(context, 'password_changed')
-  return { redirect: '/settings/account?password' }
+  return { redirect: tellingAddress({ ...context, session: changed.session }, '/settings/account', { password: '' }) }
 }
 
 function renderPassword(context: SignedInContext, refusal?: Refusal): PageView {

@@ -8,6 +8,7 @@ import { formPage } from '../form-page.ts'
 import { html, notice } from '../html.ts'
 import { logRevoked } from '../tokens/revoke.ts'
 import type { Page, PageAudit, PageView, WebServices } from '../page-context.ts'
+import { tellingAddress } from '../told.ts'
 
 /** Tokens that one commit revokes. */
 const BATCH = 50
@@ -33,7 +34,8 @@ export const revokeTokensPage: Page = {
       cancel: '/settings/account',
     })
   },
-  async post({ web, session, address }) {
+  async post(context) {
+    const { web, session, address } = context
     const audit: PageAudit[] = []
     for (const { workspaceId, active } of await activeTokensOf(web, session.user_id))
       for (let i = 0; i < active.length; i += BATCH) {
@@ -41,7 +43,7 @@ export const revokeTokensPage: Page = {
         if (ids.length > 0) audit.push({ operation: 'web.account.revoke_tokens', workspaceId, ids })
       }
     web.log.info({ event: 'web.all_tokens_revoked', user_id: session.user_id, address }, 'all tokens revoked')
-    return { redirect: '/settings/account?tokens', audit }
+    return { redirect: tellingAddress(context, '/settings/account', { tokens: '' }), audit }
   },
 }
 

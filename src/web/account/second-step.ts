@@ -10,6 +10,7 @@ import { formPage, type Refusal } from '../form-page.ts'
 import { html } from '../html.ts'
 import type { Page, PageContext, PageResponse, PageView } from '../page-context.ts'
 import { forgetReturn, returnPath } from '../return-path.ts'
+import { tellingAddress } from '../told.ts'
 import { announce, mailNotice } from './notices.ts'
 import { codeField } from './proof-fields.ts'
 
@@ -18,7 +19,6 @@ export const DEVICE_COOKIE_AGE = (365 * DAY) / 1000
 /** How long the browser keeps the challenge to the second factor, in seconds. */
 const CHALLENGE_COOKIE_AGE = durations.challenge / 1000
 const PATH = '/settings/sign-in/second-factor'
-const EXPIRED = '/settings/sign-in?late'
 
 /** The browser of a request, for an attempt to sign in. */
 export function visitOf(context: PageContext): Visit {
@@ -84,11 +84,12 @@ export const secondStepPage: Page = {
   async post(context) {
     const { web, form } = context
     const challenge = cookieOf(context, 'second_factor')
-    if (challenge === undefined) return { redirect: EXPIRED }
+    const expired = tellingAddress(context, '/settings/sign-in', { late: '' })
+    if (challenge === undefined) return { redirect: expired }
     const formToken = form.get('form_token')!
     const attempt = await web.secondStep.attemptCode({ challenge, formToken, code: form.get('code') ?? '', ...visitOf(context) })
     if (attempt.result === 'expired' || attempt.result === 'signed_in') setCookie(context, 'second_factor', '', 0)
-    if (attempt.result === 'expired') return { redirect: EXPIRED }
+    if (attempt.result === 'expired') return { redirect: expired }
     if (attempt.result === 'signed_in' && attempt.used === 'recovery')
       await announce({ ...context, session: attempt.session }, 'recovery_code_used')
     return answerAttempt(context, attempt, {

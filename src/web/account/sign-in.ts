@@ -4,13 +4,14 @@ import { readAnswer, relyingParty } from '../../auth/accounts/passkeys.ts'
 import { limits } from '../../model/limits.ts'
 import { GLOBAL } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
-import { setCookie } from '../cookies.ts'
+import { cookieOf, setCookie } from '../cookies.ts'
 import { notFoundPage } from '../error-pages.ts'
 import { anonymousFormToken } from '../forms.ts'
 import { html, notice } from '../html.ts'
 import { field, formPage, postForm, type Refusal } from '../form-page.ts'
 import type { Page, PageContext, PageView } from '../page-context.ts'
 import { forgetReturn } from '../return-path.ts'
+import { toldBy } from '../told.ts'
 import { answerAttempt, visitOf, type Attempted } from './second-step.ts'
 import { passkeyButton, presentPassword } from './proof-fields.ts'
 import { providerButton } from './provider-button.ts'
@@ -77,11 +78,14 @@ export const signOutPage: Page = {
 }
 
 function renderSignIn(context: PageContext, refusal?: Refusal, email = ''): PageView {
-  const { web, query, origin } = context
+  const { web, query, origin, session } = context
+  // The address can say anything: what it says of the session is shown only if it is so.
+  const hasEnded = session === undefined && cookieOf(context, 'session') !== undefined
   const above = html`
-    ${query.has('over') && notice('warning', 'Your session has ended. Sign in to continue where you were.')}
-    ${query.has('late') && web.hasPasswords && notice('warning', 'The sign-in took too long, or your password was changed in the meantime. Start again.')}
-    ${query.has('out') && notice('done', 'You are signed out.')} ${web.provider !== undefined && providerButton(web.provider)}
+    ${query.has('over') && hasEnded && notice('warning', 'Your session has ended. Sign in to continue where you were.')}
+    ${toldBy(context).has('late') && web.hasPasswords && notice('warning', 'The sign-in took too long, or your password was changed in the meantime. Start again.')}
+    ${query.has('out') && session === undefined && notice('done', 'You are signed out.')}
+    ${web.provider !== undefined && providerButton(web.provider)}
   `
   if (!web.hasPasswords)
     return {

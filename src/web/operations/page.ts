@@ -8,12 +8,13 @@ import { errorPage, notFoundPage } from '../error-pages.ts'
 import { field, formPage, type Refusal } from '../form-page.ts'
 import { html, notice } from '../html.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
+import { tellingAddress } from '../told.ts'
 import { fieldsOf, isAsBefore, readFields } from './fields.ts'
 import { FORM_KEY, idempotencyKeyOf, newFormKey, performOnce } from './form-key.ts'
 import { columnsOf, renderTemplates } from './board-template.ts'
 import { baseOf, isUpdate, renderFields, titleOf } from './form.ts'
 import { pathOf, readChoices, readPlace, type Place } from './place.ts'
-import { doneQuery, doneText, readUndo } from './undo.ts'
+import { doneMembers, doneText, readUndo } from './undo.ts'
 import { pathOfWebhooks } from '../webhooks/place.ts'
 import { secretPage, type WithSecret } from '../webhooks/secret-page.ts'
 import { answerText } from '../webhooks/words.ts'
@@ -164,7 +165,7 @@ async function perform(context: SignedInContext, operation: Operation): Promise<
       await performOnce(reader, 'boards.batch', { params: { board_id }, body: { operations }, key: key && `${key}-columns` })
     const landed = landing(reader.base, operation, place, board_id)
     if (operation.id === 'webhooks.test') return done(context, operation, landed, testResult(data as Delivery))
-    return done(context, operation, landed, { query: doneQuery(undo, operation.id), text: doneText(undo, submitted, operation), undo })
+    return done(context, operation, landed, { told: doneMembers(undo, operation.id), text: doneText(undo, submitted, operation), undo })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     return refuseWith(context, operation, error)
@@ -176,7 +177,7 @@ const MAKES_SECRET = /^webhooks\.(?:create|rotate_secret)$/
 
 /** What the page says of a test: it finds it among the deliveries. */
 function testResult(delivery: Delivery): Result {
-  return { query: `?${new URLSearchParams({ tested: delivery.id })}`, text: answerText(delivery), undo: undefined }
+  return { told: { tested: delivery.id }, text: answerText(delivery), undo: undefined }
 }
 
 /** The page that shows what was done. */
@@ -188,9 +189,10 @@ function landing(base: string, { needs }: Operation, { card, board, target }: Pl
   return pathOf(base, { ...(card !== undefined && !isGone && { card }), ...(board !== undefined && { board }) })
 }
 
-/** What a script learns of what was done. */
+/** What the person learns of what was done. */
 interface Result {
-  readonly query: string
+  /** what the address of the next page tells, unless a script has sent the form */
+  readonly told: Readonly<Record<string, string>> | undefined
   readonly text: string | undefined
   readonly undo: unknown
 }
@@ -199,10 +201,8 @@ interface Result {
 function done(context: SignedInContext, { needs }: Operation, landed: string, result?: Result): PageResponse {
   const location = (needs[0] === 'delete' || needs[0] === 'create_board' ? undefined : backOf(context, context.form)) ?? landed
   if (isScript(context)) return { json: { location, text: result?.text, undo: result?.undo }, audit: false }
-  return {
-    redirect: `${location.split('?')[0]}${result?.query || (location.includes('?') ? `?${location.split('?')[1]}` : '')}`,
-    audit: false,
-  }
+  const told = result?.told
+  return { redirect: told === undefined ? location : tellingAddress(context, location.split('?')[0]!, told), audit: false }
 }
 
 function isScript({ request }: SignedInContext): boolean {

@@ -4,6 +4,7 @@ import type { ListedCard } from '../boards/listed-card.ts'
 import type { Reader } from '../boards/reader.ts'
 import { html } from '../html.ts'
 import type { SignedInContext } from '../page-context.ts'
+import { toldBy } from '../told.ts'
 import type { Submitted } from './fields.ts'
 import { operationForm } from './form.ts'
 import type { Place } from './place.ts'
@@ -52,19 +53,17 @@ export function doneText(undo: Undo | undefined, { body }: Submitted, { id }: Op
   return id === 'cards.complete' && body?.['completed'] !== true ? REOPENED : DONE[id]
 }
 
-/** The query of the page that says what was done, and offers to take it back. */
-export function doneQuery(undo: Undo | undefined, id: string): string {
-  if (undo === undefined) return ''
-  return `?${new URLSearchParams({ did: id, undo: undo.operation, ...undo.fields })}`
+/** What the address of the next page tells: what was done, and what takes it back. */
+export function doneMembers(undo: Undo | undefined, id: string): Readonly<Record<string, string>> | undefined {
+  return undo && { did: id, undo: undo.operation, ...undo.fields }
 }
 
 /** What the person has done just before, with the form that takes it back. Without JavaScript only: the script shows it at once. */
 export function renderDone(context: SignedInContext): VNode | undefined {
-  const { query } = context
-  const [did, undo] = [query.get('did') ?? '', query.get('undo') ?? '']
-  // The address can name anything.
+  const told = toldBy(context)
+  const [did, undo] = [told.get('did') ?? '', told.get('undo') ?? '']
   if (!Object.hasOwn(DONE, did) || !Object.hasOwn(DONE, undo)) return undefined
-  const fields = Object.fromEntries(UNDO_FIELDS.flatMap((name) => (query.has(name) ? [[name, query.get(name)!]] : [])))
+  const fields = Object.fromEntries(UNDO_FIELDS.flatMap((name) => (told.has(name) ? [[name, told.get(name)!]] : [])))
   const text = fields['completed'] === 'true' ? REOPENED : DONE[did]
   const form = operationForm(context, undo, fields, html`<button class="quiet">Undo</button>`)
   return html`<div class="notice did" id="did" role="status">${text} ${form}</div>`

@@ -4,6 +4,7 @@ import { DAY } from '../../model/time.ts'
 import { copyButton, html, notice } from '../html.ts'
 import { tokensOf, workspacesOf, type ListedToken, type MemberWorkspace } from '../memberships.ts'
 import type { Page } from '../page-context.ts'
+import { toldBy } from '../told.ts'
 import { renderToken } from './token-item.ts'
 
 /** The longest text that is searched for. */
@@ -16,7 +17,8 @@ const SHOWN_FOR = 14 * DAY
 /** Lists a person's tokens in all their workspaces, or those whose name has a text. */
 export const tokensPage: Page = {
   path: '/settings/tokens',
-  async get({ web, session, query }) {
+  async get(context) {
+    const { web, session, query } = context
     const workspaces = await workspacesOf(web, session.user_id)
     const lists = await Promise.all(workspaces.map(({ id }) => tokensOf(web, session.user_id, id)))
     const search = (query.get('q') ?? '').trim().slice(0, MAX_SEARCH)
@@ -24,7 +26,7 @@ export const tokensPage: Page = {
     const [all, shown] = [lists.flat().length, found.flat().length]
     const body = html`
       <h1>API tokens</h1>
-      ${query.has('revoked') && notice('done', 'The token is revoked. It no longer works.')}
+      ${toldBy(context).has('revoked') && notice('done', 'The token is revoked. It no longer works.')}
       ${lists.flat().map((token) => renderRevoked(token, web.clock()))}
       <p>
         A token lets an agent or a tool act on your behalf in one workspace. It can do what its scope allows, but never more than you can. A

@@ -6,6 +6,7 @@ import { formPage } from '../form-page.ts'
 import { html } from '../html.ts'
 import { findMemberToken } from '../memberships.ts'
 import type { Page, PageView, SignedInContext, WebServices } from '../page-context.ts'
+import { tellingAddress } from '../told.ts'
 
 /** Revokes a token. */
 export const revokePage: Page = {
@@ -26,9 +27,10 @@ export const revokePage: Page = {
       const stored = await findToken(tx, token.id)
       return stored !== undefined && endToken(tx, stored, web.clock) !== stored
     })
-    if (!ended) return { redirect: '/settings/tokens?revoked', audit: false }
+    const redirect = tellingAddress(context, '/settings/tokens', { revoked: '' })
+    if (!ended) return { redirect, audit: false }
     logRevoked(web, workspace.id, token)
-    return { redirect: '/settings/tokens?revoked' }
+    return { redirect }
   },
 }
 

@@ -8,6 +8,7 @@ import { readPeople, type People } from '../boards/people.ts'
 import { readAll, workspacePage } from '../boards/reader.ts'
 import { html, notice } from '../html.ts'
 import { renderTime } from '../times.ts'
+import { toldBy } from '../told.ts'
 import { isSuccess } from '../../webhooks/attempts.ts'
 import { readMay, renderWebhookControls } from './controls.ts'
 import { pathOfWebhook, pathOfWebhooks } from './place.ts'
@@ -47,7 +48,7 @@ export const webhookPage = workspacePage('webhooks/{webhook}', 'webhooks.read', 
     readPeople(reader),
     readMay(reader, [webhook]),
   ])
-  const tested = deliveries.find(({ id }) => id === context.query.get('tested'))
+  const tested = deliveries.find(({ id }) => id === toldBy(context).get('tested'))
   const body = html`${renderCrumbs([
       ['Boards', '/app'],
       [board?.name ?? 'Board', `${base}/boards/${webhook.board_id}`],

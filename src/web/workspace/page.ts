@@ -10,6 +10,7 @@ import { renderTime } from '../times.ts'
 import { renderToken } from '../tokens/token-item.ts'
 import { workspacesOf } from '../memberships.ts'
 import type { Page, PageView, SignedInContext } from '../page-context.ts'
+import { tellingAddress, toldBy } from '../told.ts'
 import { memberTokens, type MemberTokens } from './members.ts'
 import { ifAllowed } from './permission.ts'
 import { rulesInput } from './rules.ts'
@@ -59,14 +60,15 @@ export const workspacePage: Page = {
     if (!parsed.success) return render(context, { status: 422, error: parsed.error.issues[0]!.message })
     const workspaceId = context.params['workspace']!
     return {
-      redirect: `${PATH}/${workspaceId}?changed`,
+      redirect: tellingAddress(context, `${PATH}/${workspaceId}`, { changed: '' }),
       audit: { operation: 'web.workspace.token_rules', workspaceId, rows: [decided.row] },
     }
   },
 }
 
 async function render(context: SignedInContext, { status = 200, error }: { status?: number; error?: string } = {}): Promise<PageView> {
-  const { web, form, query } = context
+  const { web, form } = context
+  const told = toldBy(context)
   const decided = await ifAllowed(context, 'workspace.tokens', async (tx, workspace) => ({
     workspace,
     rules: await tx.get(keys.tokenRules()),
@@ -78,8 +80,8 @@ async function render(context: SignedInContext, { status = 200, error }: { statu
   const days = form.get('max_days') ?? String(rules?.max_days ?? MAX_TOKEN_DAYS)
   const body = html`
     <h1>${workspace.name}</h1>
-    ${query.has('revoked') && notice('done', 'The token is revoked. It no longer works. Its user sees who revoked it.')}
-    ${query.has('changed') && notice('done', 'The rules are changed. They hold for new tokens; those that exist stay as they are.')}
+    ${told.has('revoked') && notice('done', 'The token is revoked. It no longer works. Its user sees who revoked it.')}
+    ${told.has('changed') && notice('done', 'The rules are changed. They hold for new tokens; those that exist stay as they are.')}
     ${error && notice('error', `The rules were not changed: the lifetime ${error}.`)}
     <p class="actions"><a class="button" href="${base}/audit">Audit trail</a></p>
     <section aria-labelledby="rules">

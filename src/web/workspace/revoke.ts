@@ -7,6 +7,7 @@ import type { Transaction } from '../../store/transaction.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
 import { logRevoked, revokeForm } from '../tokens/revoke.ts'
 import type { Page } from '../page-context.ts'
+import { tellingAddress } from '../told.ts'
 import { ifAllowed } from './permission.ts'
 
 /** Revokes a token of a member, after a confirmation. */
@@ -42,7 +43,7 @@ export const revokeMemberTokenPage: Page = {
     if (decided.result === undefined) return notFoundPage()
     const { token, isChanged } = decided.result
     const workspaceId = params['workspace']!
-    const redirect = `/settings/workspace/${workspaceId}?revoked`
+    const redirect = tellingAddress(context, `/settings/workspace/${workspaceId}`, { revoked: '' })
     if (!isChanged) return { redirect, audit: false }
     logRevoked(web, workspaceId, token, session.user_id)
     return {

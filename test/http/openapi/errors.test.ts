@@ -27,7 +27,11 @@ const FURTHER: Partial<Record<ErrorCode, (operation: Operation) => Record<string
   payload_too_large: () => ({ connection: 'close' }),
   unsupported_media_type: ({ method, takesUpload }) => {
     const types = takesUpload ? 'application/json, multipart/form-data' : 'application/json'
-    return method === 'POST' ? { 'accept-post': types } : method === 'PATCH' ? { 'accept-patch': types } : {}
+    return method === 'POST'
+      ? { 'accept-post': types }
+      : method === 'PATCH'
+        ? { 'accept-patch': 'application/json, application/merge-patch+json' }
+        : {}
   },
   range_not_satisfiable: () => ({ 'content-range': 'bytes */0' }),
   rate_limited: () => ({ 'retry-after': '60', ratelimit: expect.any(String), 'ratelimit-policy': expect.any(String) }),

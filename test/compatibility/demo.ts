@@ -1,0 +1,24 @@
+import { startService, type StartedService } from '../support/process.ts'
+
+export type Scope = 'kanban:read' | 'kanban:write' | 'kanban:admin'
+
+/** A service with the demo data in memory, in a process of its own. */
+export interface DemoService extends StartedService {
+  /** a token of Olivia, the owner of the demo workspace, whose greatest scope this is */
+  tokenOf(scope: Scope): string
+}
+
+interface World {
+  readonly tokens: readonly { readonly user_id: string; readonly token: string; readonly scopes: readonly string[] }[]
+}
+
+/** Starts the service. @param env further settings */
+export async function startDemo(env: Record<string, string> = {}): Promise<DemoService> {
+  const service = await startService([], env)
+  const { tokens } = service.world as World
+  const olivia = tokens[0]!.user_id
+  return {
+    ...service,
+    tokenOf: (scope) => tokens.find(({ user_id, scopes }) => user_id === olivia && scopes.at(-1) === scope)!.token,
+  }
+}
