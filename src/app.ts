@@ -9,6 +9,7 @@ import type { AuditRecorder } from './audit/recorder.ts'
 import type { DecisionLog } from './decision-log/log.ts'
 import { auditObserver, usageObserver } from './http/audit-observer.ts'
 import { RequestLog } from './http/decision-log.ts'
+import { PublicUrl } from './http/public-url.ts'
 import { RateLimits, type RateLimitOptions } from './governor/quotas.ts'
 import type { Sink } from './http/decision-record.ts'
 import { createRouteTable } from './http/routes.ts'
@@ -57,8 +58,8 @@ export interface AppOptions {
   readonly operations?: readonly Operation[]
   /** prefixes of tokens issued before a rename, without `_pat_` */
   readonly legacyPrefixes?: readonly string[]
-  /** the origin under which users reach the service, such as `https://kanban.example`; default: the Host of each request */
-  readonly origin?: string | undefined
+  /** the URL under which users reach the service, such as `https://example.org/kanban`; default: the Host of each request */
+  readonly url?: string | undefined
   /** the host name or address that the service listens on, which a request to /mcp may name */
   readonly host?: string | undefined
   /** the number of trusted proxies that append to X-Forwarded-For; default: 0 */
@@ -139,7 +140,8 @@ export function createApp(options: AppOptions): App {
   const rows = options.operations ?? operations
   let proof = requireProof(engine, rows)
 
-  const { audit, proxies = 0, passwords = createPasswords(), counters, origin, mail } = options
+  const { audit, proxies = 0, passwords = createPasswords(), counters, url, mail } = options
+  const site = new PublicUrl(url)
   const { secretKeys = SecretKeys.random(), webhookTargets: targets = Targets.from(undefined) } = options
   const stopping = new AbortController()
   const usage = new UsageRecorder({ store, clock, random })
@@ -148,7 +150,7 @@ export function createApp(options: AppOptions): App {
     random,
     targets,
     open: (sealed, owner) => secretKeys.open(sealed, owner),
-    notify: async (webhook) => (await noticesModule()).announceDisabledWebhook({ store, clock, random, log, mail, origin }, webhook),
+    notify: async (webhook) => (await noticesModule()).announceDisabledWebhook({ store, clock, random, log, mail, url }, webhook),
     send: options.sendDelivery,
     pause: options.deliveryPause,
   })
@@ -161,6 +163,7 @@ export function createApp(options: AppOptions): App {
     engine,
     current: () => services,
     store,
+    apiPath: `${site.base}/v1`,
     route: createRouteTable(rows),
     operations: rows,
     legacyPrefixes: options.legacyPrefixes ?? [],
@@ -202,7 +205,7 @@ export function createApp(options: AppOptions): App {
     hasPasswords: options.hasPasswords !== false,
     mail,
     counters,
-    origin,
+    site,
     host: options.host,
     proxies,
     quotas: options.rateLimits?.quotas,

@@ -33,7 +33,7 @@ export function readConfig(flags: Flags, env: Env): Config {
 
 /** @throws {ConfigError} unless a provider is stated as a whole, or not at all */
 function requireProvider(config: Readonly<z.output<typeof settings>>): void {
-  const { oidcIssuer, oidcClientId, oidcClientSecret, oidcClientSecretFile, origin, passwords } = config
+  const { oidcIssuer, oidcClientId, oidcClientSecret, oidcClientSecretFile, url, passwords } = config
   const secrets = [oidcClientSecret, oidcClientSecretFile].filter((one) => one !== undefined).length
   if (oidcIssuer === undefined) {
     if (oidcClientId !== undefined || secrets > 0) throw new ConfigError('LANEKEEPER_OIDC_CLIENT_ID: set LANEKEEPER_OIDC_ISSUER too')
@@ -44,7 +44,7 @@ function requireProvider(config: Readonly<z.output<typeof settings>>): void {
   if (oidcClientId === undefined) throw new ConfigError('LANEKEEPER_OIDC_ISSUER: set LANEKEEPER_OIDC_CLIENT_ID too')
   if (secrets !== 1)
     throw new ConfigError('LANEKEEPER_OIDC_ISSUER: set either LANEKEEPER_OIDC_CLIENT_SECRET or LANEKEEPER_OIDC_CLIENT_SECRET_FILE')
-  if (origin === undefined) throw new ConfigError('LANEKEEPER_OIDC_ISSUER: the provider sends people back to LANEKEEPER_URL; set it too')
+  if (url === undefined) throw new ConfigError('LANEKEEPER_OIDC_ISSUER: the provider sends people back to LANEKEEPER_URL; set it too')
 }
 
 /** What a process needs to use a storage. */
@@ -65,11 +65,12 @@ function requireOneKey<Keys extends Pick<Config, 'secretKey' | 'secretKeyFile'>>
 }
 
 /**
- * Reads the public origin of the service.
+ * Reads the public URL of the service.
+ * @returns without a slash at its end
  * @throws {ConfigError}
  */
-export function readOrigin(flags: Pick<Flags, 'url'>, env: Env): string | undefined {
-  return read(settings.pick({ origin: true }), flags, env).origin
+export function readUrl(flags: Pick<Flags, 'url'>, env: Env): string | undefined {
+  return read(settings.pick({ url: true }), flags, env).url
 }
 
 /** The names of all settings. */

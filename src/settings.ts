@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
 import { SecretKeys } from './auth/secret-keys.ts'
+import { parsePublicUrl } from './http/public-url.ts'
 import { durations } from './model/durations.ts'
 import { defaultRates, limits } from './model/limits.ts'
 import { DAY } from './model/time.ts'
@@ -42,11 +43,6 @@ const hostName = z.string().regex(/^(?!-)[a-zA-Z0-9.:-]{1,63}(?<!-)$/, { error: 
 const rate = wholeNumber(1, 1_000_000_000, 'a whole number, 1 or more')
 const port = wholeNumber(0, 65_535, 'a port number from 0 to 65535')
 // The message does not repeat the URL, which may contain a password.
-const origin = z
-  .string()
-  .refine((text) => isOrigin(text), { error: 'it must be a URL like https://kanban.example, without a path' })
-  .transform((text) => new URL(text).origin)
-// The message does not repeat the URL, which may contain a password.
 const smtpUrl = z.string().refine((text) => URL.canParse(text) && /^smtps?:$/.test(new URL(text).protocol), {
   error: 'it must be a URL like smtp://mail.example:587 or smtps://name:password@mail.example',
 })
@@ -58,24 +54,21 @@ const issuer = z
     error: 'it must be a URL like https://login.example/realms/acme, as the provider states it; http is accepted for a loopback address',
   })
   .transform((text) => new URL(text))
-const webhookTargets = z.string().transform((text, context) => {
-  try {
-    return Targets.from(text)
-  } catch (error) {
-    context.addIssue((error as Error).message)
-    return z.NEVER
-  }
-})
+/** Text of which a function makes a value. What it throws has the message. */
+const parsed = <Value>(parse: (text: string) => Value) =>
+  z.string().transform((text, context) => {
+    try {
+      return parse(text)
+    } catch (error) {
+      context.addIssue((error as Error).message)
+      return z.NEVER
+    }
+  })
+const publicUrl = parsed(parsePublicUrl)
+const webhookTargets = parsed((text) => Targets.from(text))
 // Nobody can read the keys in what it returns. The message repeats none.
-const secretKeys = z.string().transform((text, context) => {
-  try {
-    // An empty variable is how a file of Docker Compose leaves one out.
-    return text === '' ? undefined : SecretKeys.parse(text)
-  } catch (error) {
-    context.addIssue((error as Error).message)
-    return z.NEVER
-  }
-})
+// An empty variable is how a file of Docker Compose leaves one out.
+const secretKeys = parsed((text) => (text === '' ? undefined : SecretKeys.parse(text)))
 const hostAndPort = z
   .string()
   .transform(splitHostAndPort)
@@ -89,11 +82,6 @@ const workers = z
   .string()
   .transform((text) => (text === 'auto' ? String(availableParallelism()) : text))
   .pipe(wholeNumber(1, 256, 'auto, or a number of processes from 1 to 256'))
-
-function isOrigin(text: string): boolean {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  return url !== undefined && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href
-}
 
 function isIssuer(text: string): boolean {
   if (!URL.canParse(text)) return false
@@ -187,11 +175,11 @@ export const settings = z.object({
     env: 'PORT',
     description: 'the port to listen on; 0 takes any free port',
   }),
-  origin: origin.optional().register(sources, {
+  url: publicUrl.optional().register(sources, {
     flag: 'url',
     placeholder: '<url>',
     env: 'LANEKEEPER_URL',
-    description: 'the public URL of the service, such as https://kanban.example',
+    description: 'the public URL of the service, such as https://kanban.example, or with a path such as https://example.org/kanban',
   }),
   metrics: hostAndPort.optional().register(sources, {
     flag: 'metrics',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { H3, H3Config, H3Event } from 'h3'
 import type { ServerRequest } from 'srvx'
-import { ApiFirst, originOf, type RequestTarget } from './http/request-target.ts'
+import { ApiFirst, type RequestTarget } from './http/request-target.ts'
 import { authzenConfiguration } from './http/authzen-configuration.ts'
 import { Compression } from './http/compression.ts'
 import { errorResponse } from './http/envelope.ts'
@@ -35,10 +35,10 @@ export interface SurfaceOptions extends WebOptions {
 
 /** Every address of the service, with what answers it. */
 export function createSurfaces(options: SurfaceOptions): H3 {
-  const { services, log, origin, isDraining, quotas } = options
+  const { services, log, site, isDraining, quotas } = options
   const { operations, uploadBytes } = services()
   const compression = new Compression()
-  const reference = new ReferenceDocument(() => ({ engine: services().engine, operations, uploadBytes, quotas, origin }))
+  const reference = new ReferenceDocument(() => ({ engine: services().engine, operations, uploadBytes, quotas, url: site.url }))
   const revoke = createRevocation(services())
 
   const api = ({ req: request }: H3Event, { path, search }: RequestTarget) => {
@@ -49,15 +49,15 @@ export function createSurfaces(options: SurfaceOptions): H3 {
   }
   const web = once(async () => (await webModule()).createWeb(options))
   const docs = once(async () => (await referenceModule()).createReference(options, reference))
-  const policies = once(async () => (await policyPageModule()).createPolicyPage(log, services, origin))
-  const mcp = once(async () => (await mcpModule()).createMcpEndpoint(services, { operations, origin, host: options.host }))
+  const policies = once(async () => (await policyPageModule()).createPolicyPage(log, services, site))
+  const mcp = once(async () => (await mcpModule()).createMcpEndpoint(services, { operations, site, host: options.host }))
   const page = async ({ req, url }: H3Event) => (await web()).answer(req, url)
   const wrongAddress = async ({ req, url }: H3Event) =>
     isBrowser(req) ? (await web()).answerWrongAddress(req, url) : errorResponse(randomUUID(), new ApiError('not_found'))
 
   // Malformed paths get the same responses, in the same order, as any other unknown path.
   const onError: H3Config['onError'] = (error) => errorResponse(randomUUID(), toApiError(log, 'none', error.cause ?? error))
-  const h3 = new ApiFirst({ allowMalformedURL: true, silent: true, onError }, { api, wrongAddress })
+  const h3 = new ApiFirst({ allowMalformedURL: true, silent: true, onError }, site, { api, wrongAddress })
   h3.use(async ({ req }, next) => compression.apply(req, (await next()) as Response))
   /** The router also matches a trailing slash. */
   const exactly = (path: string, answer: (event: H3Event) => unknown) =>
@@ -67,10 +67,12 @@ export function createSurfaces(options: SurfaceOptions): H3 {
   h3.get('/readyz', () => answerReady(services(), isDraining()))
   h3.all('/revoke', ({ req }) => revoke(req))
   exactly('/openapi.json', ({ req }) => respondWithText(log, req, () => reference.text()))
-  exactly('/llms.txt', ({ req }) => respondWithText(log, req, () => reference.llmsText(originOf(req, origin))))
-  exactly('/.well-known/authzen-configuration', ({ req }) =>
-    respondWithText(log, req, () => authzenConfiguration(operations, originOf(req, origin))),
-  )
+  exactly('/llms.txt', ({ req }) => respondWithText(log, req, () => reference.llmsText(site.urlFor(req))))
+  // The path of the service stands behind that of the document (AuthZEN 1.0 §9.2.1, as RFC 8414 §3.1).
+  for (const path of new Set(['', site.base]))
+    exactly(`/.well-known/authzen-configuration${path}`, ({ req }) =>
+      respondWithText(log, req, () => authzenConfiguration(operations, site.urlFor(req))),
+    )
   h3.all('/mcp', async ({ req }) => (await mcp())(req))
   for (const path of oauthAddresses) h3.all(path, answerNoOAuth)
   if (options.hasPolicyPage) exactly('/policies', async ({ req }) => (await policies())(req))

@@ -56,7 +56,7 @@ function inWorkspace<Shape extends z.ZodRawShape>(
   })
 }
 
-const DEFAULT_ORIGIN = 'http://127.0.0.1:3000'
+const DEFAULT_URL = 'http://127.0.0.1:3000'
 const text = z.string()
 const workspaceInput = { workspace: text }
 const ofUser = { user: text }
@@ -66,7 +66,7 @@ const question = {
   named: z.record(text, z.array(text).min(1)),
   fields: z.array(text).min(1).optional(),
 }
-const linkOrigin = { origin: text.optional() }
+const linkUrl = { url: text.optional() }
 
 const operatorScope = z
   .enum(
@@ -75,9 +75,9 @@ const operatorScope = z
   )
   .transform((name) => operatorScopes[name])
 
-/** The origin of a link: from the input, else of the running service, else the default address. */
-function originOf(deps: AdminDeps, origin: string | undefined): string {
-  return origin ?? deps.serviceUrl?.() ?? DEFAULT_ORIGIN
+/** What a link begins with: from the input, else of the running service, else the default address. */
+function urlOf(deps: AdminDeps, url: string | undefined): string {
+  return url ?? deps.serviceUrl?.() ?? DEFAULT_URL
 }
 
 function answersOf({ policyAnswers }: AdminDeps): PolicyAnswers {
@@ -90,17 +90,17 @@ const commands: Readonly<Record<string, Command>> = {
   'workspace.create': command({ name: workspaceName }, (deps, { name }) => createWorkspace(deps, name)),
   'workspace.list': command({}, listWorkspaces),
 
-  init: command({ workspace: workspaceName, owner: displayName, email: emailAddress, ...linkOrigin }, (deps, { origin, ...names }) =>
-    initialize(deps, names, originOf(deps, origin)),
+  init: command({ workspace: workspaceName, owner: displayName, email: emailAddress, ...linkUrl }, (deps, { url, ...names }) =>
+    initialize(deps, names, urlOf(deps, url)),
   ),
 
   'user.add': command(
-    { name: displayName, avatar: avatarUrl.optional(), email: emailAddress.optional(), ...linkOrigin },
-    (deps, { name, avatar, email, origin }) =>
-      addUserWithLink(deps, { display_name: name, avatar_url: avatar ?? null }, originOf(deps, origin), email),
+    { name: displayName, avatar: avatarUrl.optional(), email: emailAddress.optional(), ...linkUrl },
+    (deps, { name, avatar, email, url }) =>
+      addUserWithLink(deps, { display_name: name, avatar_url: avatar ?? null }, urlOf(deps, url), email),
   ),
-  'user.invite': command({ ...ofUser, email: emailAddress.optional(), ...linkOrigin }, (deps, { user, email, origin }) =>
-    inviteUser(deps, user, originOf(deps, origin), email),
+  'user.invite': command({ ...ofUser, email: emailAddress.optional(), ...linkUrl }, (deps, { user, email, url }) =>
+    inviteUser(deps, user, urlOf(deps, url), email),
   ),
   'user.show': command(ofUser, (deps, { user }) => showUser(deps, user)),
   'user.unbind': command(ofUser, (deps, { user }) => unbindUser(deps, user)),

@@ -15,7 +15,7 @@ export interface AdminDeps extends Deps {
   readonly changes?: { readonly age: number; readonly count: number } | undefined
   /** how long the audit trail is kept, in milliseconds; by default 90 days */
   readonly auditAge?: number | undefined
-  /** the origin at which users reach the service, if this process knows it */
+  /** the URL at which users reach the service, if this process knows it */
   readonly serviceUrl?: () => string | undefined
   /** sends a notice by mail, if this process does */
   readonly mailNotice?: ((to: string, notice: Notice) => Promise<void>) | undefined

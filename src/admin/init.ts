@@ -28,20 +28,16 @@ export interface NewInstallation {
 
 /**
  * Creates the first workspace and its owner in an empty storage. If it was interrupted, it continues.
- * @param origin the origin that the sign-up link starts with
+ * @param url the URL of the service, with which the sign-up link starts
  * @throws {AdminError} `conflict` if there is a workspace with a member, or with another name
  * @throws {z.ZodError} if a name is invalid
  */
-export async function initialize(
-  deps: AdminDeps,
-  { workspace: name, owner, email }: NewInstallation,
-  origin: string,
-): Promise<Installation> {
+export async function initialize(deps: AdminDeps, { workspace: name, owner, email }: NewInstallation, url: string): Promise<Installation> {
   const unfinished = await requireNoWorkspace(deps, workspaceName.parse(name))
   const user = (await findUnused(deps, displayName.parse(owner))) ?? (await addUser(deps, { display_name: owner }))
   const workspace = unfinished ?? (await createWorkspace(deps, name))
   await addMember(deps, workspace.id, user, 'owner')
-  const link = await inviteUser(deps, user.id, origin, email)
+  const link = await inviteUser(deps, user.id, url, email)
   return { workspace_id: workspace.id, workspace: workspace.name, user_id: user.id, owner: user.display_name, email, ...link }
 }
 

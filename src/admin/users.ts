@@ -37,12 +37,12 @@ export async function addUser({ store, clock, random }: Deps, { display_name, av
 
 /**
  * Adds a user and makes a sign-up link for them.
- * @param origin the origin that the link starts with
+ * @param url the URL of the service, with which the link starts
  * @throws {z.ZodError} if the name is invalid
  */
-export async function addUserWithLink(deps: Deps, newUser: NewUser, origin: string, email?: string): Promise<User & SignUpLink> {
+export async function addUserWithLink(deps: Deps, newUser: NewUser, url: string, email?: string): Promise<User & SignUpLink> {
   const user = await addUser(deps, newUser)
-  return { ...user, ...(await inviteUser(deps, user.id, origin, email)) }
+  return { ...user, ...(await inviteUser(deps, user.id, url, email)) }
 }
 
 /** A one-time link with which a user chooses an e-mail address and a password, or replaces a lost password. */
@@ -54,14 +54,14 @@ export interface SignUpLink {
 
 /**
  * Makes a sign-up link. It invalidates any earlier link of the user.
- * @param origin the origin that the link starts with
+ * @param url the URL of the service, with which the link starts
  * @param email the address that the form suggests
  * @throws {AdminError} `not_found`
  */
-export async function inviteUser(deps: Deps, userId: string, origin: string, email?: string): Promise<SignUpLink> {
+export async function inviteUser(deps: Deps, userId: string, url: string, email?: string): Promise<SignUpLink> {
   await requireUser(deps, userId)
   const { code, expires_at } = await invite(deps, userId, email)
-  return { sign_up_link: `${origin}/settings/sign-up?code=${code}`, link_expires_at: expires_at }
+  return { sign_up_link: `${url}/settings/sign-up?code=${code}`, link_expires_at: expires_at }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { readOrigin } from '../config.ts'
+import { readUrl } from '../config.ts'
 import { addAdminCommand, addSetting, noIo, runOnStorage, type CommonOptions } from './command.ts'
 import type { createToken } from '../admin/tokens.ts'
 import type { TrailEntry } from '../audit/trail.ts'
@@ -12,7 +12,7 @@ import { runWithOutput } from './streams.ts'
 type OptionRow = readonly [flags: string, description: string, value?: string]
 
 /** A command that prints its result and nothing else. `origin`: it has the option of this setting. */
-type Row = readonly [usage: string, summary: string, ...options: readonly (OptionRow | 'origin')[]]
+type Row = readonly [usage: string, summary: string, ...options: readonly (OptionRow | 'url')[]]
 
 /** These commands by their first word. Their input is their arguments and options, by their names. */
 const groups: Readonly<Record<string, { readonly description: string; readonly rows: readonly Row[] }>> = {
@@ -29,14 +29,14 @@ const groups: Readonly<Record<string, { readonly description: string; readonly r
       [
         'add <name>',
         'add a user and print a one-time sign-up link for them',
-        'origin',
+        'url',
         ['--avatar <url>', 'the https:// URL of a picture'],
         ['--email <address>', 'the e-mail address that the form suggests, or with which they sign in at the identity provider'],
       ],
       [
         'invite <user>',
         'print a new sign-up link, for example after a lost password; earlier links become invalid',
-        'origin',
+        'url',
         ['--email <address>', 'the e-mail address that the form suggests, or with which they sign in at the identity provider'],
       ],
       ['show <user>', 'show how a user signs in'],
@@ -109,13 +109,13 @@ function addRow(
 ): void {
   const command = addAdminCommand(parent, usage, summary)
   for (const option of options) {
-    if (option === 'origin') addSetting(command, option)
+    if (option === 'url') addSetting(command, option)
     else command.option(...option)
   }
   command.action(async () => {
     const { storage, bytes, json, url, ...own } = command.opts<CommonOptions & { url?: string }>()
     const input = Object.fromEntries(command.registeredArguments.map((argument, i) => [argument.name(), command.args[i]]))
-    if (options.includes('origin')) input['origin'] = readOrigin({ url }, process.env)
+    if (options.includes('url')) input['url'] = readUrl({ url }, process.env)
     const result = await runOnStorage({ storage, bytes }, prefix + command.name(), { ...input, ...own }, noIo)
     console.log(json === true ? JSON.stringify(result) : describe(toShow(result)))
   })

@@ -30,7 +30,7 @@ export function banner(url: string, proof: Proof, config: Config, contents: Cont
     .join('\n')
 }
 
-function demoLines(url: string, { storage, passwords }: Config, demo: Demo): string[] {
+function demoLines(url: string, { url: publicUrl = url, storage, passwords }: Config, demo: Demo): string[] {
   const workspaces = new Map(demo.workspaces.map(({ id, name }) => [id, name]))
   const header = ['workspace', 'user', 'role', 'scopes', 'token']
   const rows = demo.tokens.map((token) => [
@@ -50,7 +50,7 @@ function demoLines(url: string, { storage, passwords }: Config, demo: Demo): str
     '',
     ...table([header, ...rows]),
     '',
-    `To create tokens, sign in at ${url}/settings as one of these users:`,
+    `To create tokens, sign in at ${publicUrl}/settings as one of these users:`,
     '',
     ...table([
       ['e-mail address', 'password'].slice(0, shown),

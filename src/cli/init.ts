@@ -2,7 +2,7 @@ import { createInterface, type Interface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import type { z } from 'zod'
 import type { Installation } from '../admin/init.ts'
-import { ConfigError, readOrigin, readStorage } from '../config.ts'
+import { ConfigError, readUrl, readStorage } from '../config.ts'
 import { emailAddress } from '../model/account.ts'
 import { displayName, workspaceName } from '../model/workspace.ts'
 import { addAdminCommand, addSetting, noIo, runOnStorage, type CommonOptions } from './command.ts'
@@ -24,7 +24,7 @@ type Ask = (question: string) => Promise<string | undefined>
 
 /** Adds `lanekeeper init`. */
 export function addInitCommand(program: Command): void {
-  addSetting(addAdminCommand(program, 'init', 'create the first workspace and its owner, and print their one-time sign-up link'), 'origin')
+  addSetting(addAdminCommand(program, 'init', 'create the first workspace and its owner, and print their one-time sign-up link'), 'url')
     .option('--workspace <name>', 'the name of the workspace')
     .option('--owner <name>', 'the name of its owner')
     .option('--email <address>', 'the e-mail address that the sign-up form suggests to the owner')
@@ -32,11 +32,11 @@ export function addInitCommand(program: Command): void {
       const terminal = process.stdin.isTTY === true ? openTerminal() : undefined
       try {
         const { storage, answers } = await complete(options, terminal?.ask)
-        const origin = readOrigin(options, process.env)
+        const url = readUrl(options, process.env)
         const result = (await runOnStorage(
           { ...options, ...(storage !== undefined && { storage }) },
           'init',
-          { ...answers, origin },
+          { ...answers, url },
           noIo,
         )) as Installation
         console.log(options.json === true ? JSON.stringify(result) : describe(result, storage ?? options.storage))
@@ -122,6 +122,6 @@ function describe(
     `1. Start the service, if it does not run yet: ${serve}`,
     `2. Open this link once, before ${link_expires_at}, and sign up as ${cell(email)}:`,
     `   ${sign_up_link}`,
-    `3. Create a token for your agent at ${new URL('/settings', sign_up_link).href}`,
+    `3. Create a token for your agent at ${sign_up_link.replace(/\/sign-up\?.*$/, '')}`,
   ].join('\n')
 }

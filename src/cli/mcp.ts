@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { readLines } from '../admin/rpc-server.ts'
-import { ConfigError, readOrigin } from '../config.ts'
+import { ConfigError, readUrl } from '../config.ts'
 
 interface McpFlags {
   readonly url?: string
@@ -16,7 +16,7 @@ export function addMcpCommand(program: Command): void {
     .option('--url <url>', 'the URL of the service, such as https://kanban.example (env: LANEKEEPER_URL)')
     .option('--token-file <file>', 'the file with the access token (env: LANEKEEPER_TOKEN, the token itself)')
     .action(async (flags: McpFlags) => {
-      const url = readOrigin(flags, process.env)
+      const url = readUrl(flags, process.env)
       if (url === undefined) throw new ConfigError('url: the URL of the service is missing')
       const token = readToken(flags, process.env)
       if (isUnprotected(url)) console.error('the token is sent unencrypted: use the https URL of the service')

@@ -120,7 +120,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     ...deps,
     log,
     engine,
-    origin: config.origin,
+    url: config.url,
     host: config.host,
     proxies: config.proxies,
     legacyPrefixes: config.legacyPrefixes,
@@ -148,12 +148,12 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   let url: string | undefined
   rpcServer.open({
     ...deps,
-    serviceUrl: () => config.origin ?? url,
+    serviceUrl: () => config.url ?? url,
     policyAnswers: createPolicyAnswers(app.services),
     sendAs: requestsOfOperators(() => app.services),
     mailNotice: async (to, notice) => {
       const { mailNotice } = await noticesModule()
-      mailNotice(mail, config.origin ?? url ?? '', to, notice)
+      mailNotice(mail, config.url ?? url ?? '', to, notice)
     },
   })
 
@@ -218,7 +218,7 @@ function announce({ config, url, storage, app, contents, secretKeys }: Started, 
       { event: 'descriptors.few', limit: descriptors },
       `only ${descriptors} files and connections may be open at once: set the limit (\`ulimit -n\`, LimitNOFILE=) to ${FEW_DESCRIPTORS} or more`,
     )
-  if (!config.origin?.startsWith('https:') && !/^(localhost|127\..*|::1)$/.test(config.host))
+  if (!config.url?.startsWith('https:') && !/^(localhost|127\..*|::1)$/.test(config.host))
     log.warn('passwords and tokens are sent unencrypted: put an HTTPS proxy in front and set LANEKEEPER_URL to its URL')
   if (secretKeys.ids.length === 0)
     log.warn(

@@ -49,11 +49,11 @@ export function render(services: Services, call: Call, answer: Answer, step: Dec
       return andThen(json(answer.data), (made) => dataResponse(requestId, answer.status, made, { ...shared, 'dry-run': 'true' }))
     case 'replayed': {
       const { status, data, revision, location } = answer.first
-      const own = resourceHeaders(headers, revision ?? undefined, location ?? undefined)
+      const own = resourceHeaders(services, headers, revision ?? undefined, location ?? undefined)
       return andThen(json(data), (made) => dataResponse(requestId, status, made, { ...shared, ...own, 'idempotent-replayed': 'true' }))
     }
     case 'done':
-      return renderDone(call, answer, shared, answer.operation.isRead ? json : (data) => orNothing(json(data)))
+      return renderDone(services, call, answer, shared, answer.operation.isRead ? json : (data) => orNothing(json(data)))
   }
 }
 
@@ -67,6 +67,7 @@ function orNothing(pieces: Awaitable<Pieces>): Awaitable<Pieces> {
 }
 
 function renderDone(
+  services: Services,
   { requestId, headers }: Call,
   { operation, status, data, nextCursor, fields, revision, location }: Done,
   shared: Readonly<Record<string, string>>,
@@ -78,7 +79,7 @@ function renderDone(
     return andThen(json(selectFields(data, fields)), (pieces) => listResponse(requestId, headers, status, pieces, nextCursor, shared))
   }
   if (isRead) requireMatch(headers, revision) // 412
-  const all = Object.assign({}, shared, resourceHeaders(headers, revision, location))
+  const all = Object.assign({}, shared, resourceHeaders(services, headers, revision, location))
   if (isRead && isCurrent(headers, revision)) return notModifiedResponse(requestId, all)
   return andThen(json(selectFields(data, fields)), (pieces) => dataResponse(requestId, status, pieces, all))
 }
@@ -124,6 +125,11 @@ function sharedHeaders({ quota }: Call, { tokenExpires }: DecisionRecord): Reado
   return tokenExpires === undefined ? quota.headers : Object.assign({}, quota.headers, { 'lanekeeper-token-expires': tokenExpires })
 }
 
-function resourceHeaders(headers: Headers, revision: string | undefined, location: string | undefined): Record<string, string> {
-  return Object.assign(entityHeaders(headers, revision), location !== undefined && { location: `/v1${location}` })
+function resourceHeaders(
+  { apiPath }: Services,
+  headers: Headers,
+  revision: string | undefined,
+  location: string | undefined,
+): Record<string, string> {
+  return Object.assign(entityHeaders(headers, revision), location !== undefined && { location: apiPath + location })
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { H3, type H3Event, type H3Config } from 'h3'
 import type { ServerRequest } from 'srvx'
 import type { Awaitable } from '../model/awaitable.ts'
+import type { PublicUrl } from './public-url.ts'
 
 /** The target of a request, as the client sent it. */
 export interface RequestTarget {
@@ -28,14 +29,6 @@ function isBelow(prefix: string, path: string): boolean {
   return path === prefix || path.startsWith(`${prefix}/`)
 }
 
-/**
- * The public origin of the service.
- * @param configured replaces the origin of the request
- */
-export function originOf(request: ServerRequest, configured: string | undefined): string {
-  return configured ?? `http://${request.headers.get('host') ?? new URL(request.url).host}`
-}
-
 /** What answers the requests that h3 does not route. */
 export interface Unrouted {
   /** every request below /v1 */
@@ -52,15 +45,25 @@ export interface Unrouted {
  */
 export class ApiFirst extends H3 {
   readonly #unrouted: Unrouted
+  readonly #site: PublicUrl
 
-  constructor(config: H3Config, unrouted: Unrouted) {
+  constructor(config: H3Config, site: PublicUrl, unrouted: Unrouted) {
     super(config)
+    this.#site = site
     this.#unrouted = unrouted
   }
 
   override handler(event: H3Event): unknown {
-    const target = targetOf(event)
-    if (isBelow('/v1', target.path)) return this.#unrouted.api(event, target)
-    return target.path === event.url.pathname ? super.handler(event) : this.#unrouted.wrongAddress(event)
+    const sent = targetOf(event)
+    // No public URL has a path that begins so.
+    if (isBelow('/v1', sent.path)) return this.#unrouted.api(event, sent)
+    const { url } = event
+    const isNormal = sent.path === url.pathname
+    const path = this.#site.innerPath(sent.path)
+    if (path !== sent.path) {
+      if (isBelow('/v1', path)) return this.#unrouted.api(event, { path, search: sent.search })
+      url.pathname = this.#site.innerPath(url.pathname)
+    }
+    return isNormal ? super.handler(event) : this.#unrouted.wrongAddress(event)
   }
 }

@@ -35,6 +35,8 @@ export interface Services {
   /** the services with the policy that is in use now. A request keeps those with which it began, so that no part of it is decided by other tables. */
   readonly current: () => Services
   readonly store: Store
+  /** `/v1`, below the path of the public URL, for the addresses of what was created */
+  readonly apiPath: string
   readonly route: (method: string, path: string) => Route | ApiError
   /** the operations table */
   readonly operations: readonly Operation[]

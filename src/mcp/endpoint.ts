@@ -16,13 +16,13 @@ import { createServer } from './server.ts'
 import type { CallContext } from './tool-call.ts'
 import { describeError } from './tool-result.ts'
 import { ToolList } from './tool-list.ts'
-import { originOf } from '../http/request-target.ts'
+import type { PublicUrl } from '../http/public-url.ts'
 
 /** What the endpoint is made from. */
 export interface McpOptions {
   readonly operations: readonly Operation[]
-  /** the public origin of the service */
-  readonly origin: string | undefined
+  /** where clients reach the service */
+  readonly site: PublicUrl
   /** the host name or address that the service listens on */
   readonly host: string | undefined
 }
@@ -53,7 +53,7 @@ const WITHOUT_SCOPE: Account = { user_id: '', scopes: [], workspace: { id: '' },
  */
 export function createMcpEndpoint(current: () => Services, options: McpOptions): (request: ServerRequest) => Promise<Response> {
   const { log, turns } = current()
-  const hosts = new HostCheck(options.origin, options.host)
+  const hosts = new HostCheck(options.site, options.host)
   const list = new ToolList(() => current().engine, options.operations)
   const handler = createMcpHandler(
     ({ authInfo }) => createServer(list, programVersion, log, authInfo!.extra as unknown as CallContext),
@@ -174,16 +174,16 @@ const FOREIGN_ORIGIN = 'The request comes from a page of another origin.'
  * such a page has the origin of its own host name, which leads to this service. An IP address in the Host header comes from no name.
  */
 export class HostCheck {
-  readonly #origin: string | undefined
+  readonly #site: PublicUrl
   readonly #names: ReadonlySet<string>
 
   /**
-   * @param origin the public origin of the service
+   * @param site its host name may be named
    * @param listensOn the host name or address that it listens on
    */
-  constructor(origin: string | undefined, listensOn: string | undefined) {
-    this.#origin = origin
-    const named = [origin === undefined ? undefined : new URL(origin).hostname, listensOn?.toLowerCase()]
+  constructor(site: PublicUrl, listensOn: string | undefined) {
+    this.#site = site
+    const named = [site.url === undefined ? undefined : new URL(site.url).hostname, listensOn?.toLowerCase()]
     this.#names = new Set(['localhost', ...named.filter((name) => name !== undefined)])
   }
 
@@ -192,7 +192,7 @@ export class HostCheck {
     const host = request.headers.get('host') ?? new URL(request.url).host
     if (!this.#isOwn(host)) throw new ApiError('forbidden', { message: FOREIGN_HOST })
     const origin = request.headers.get('origin')
-    if (origin !== null && origin !== originOf(request, this.#origin)) throw new ApiError('forbidden', { message: FOREIGN_ORIGIN })
+    if (origin !== null && origin !== this.#site.originFor(request)) throw new ApiError('forbidden', { message: FOREIGN_ORIGIN })
   }
 
   #isOwn(host: string): boolean {

@@ -8,7 +8,6 @@ import { clientAddress } from '../http/client-address.ts'
 import { toApiError } from '../http/error-mapping.ts'
 import { isUpload } from '../http/upload.ts'
 import { ApiError } from '../model/errors.ts'
-import { originOf } from '../http/request-target.ts'
 import { readAsset } from './assets.ts'
 import { cookieOf, readCookies } from './cookies.ts'
 import { errorPage, notFoundPage } from './error-pages.ts'
@@ -85,7 +84,7 @@ export function createWeb(options: WebOptions): Web {
     async answer(request, url) {
       const asset = assets[url.pathname]
       if (asset !== undefined && READ_METHODS.has(request.method))
-        return new FastResponse(asset.text, { headers: { ...securityHeaders(originOf(request, web.origin)), 'content-type': asset.type } })
+        return new FastResponse(asset.text, { headers: { ...securityHeaders(web.site.originFor(request)), 'content-type': asset.type } })
       const path = pathOf(url)
       return answer(request, url, path !== '/' && path.endsWith('/') ? undefined : findRoute(router, undefined, path))
     },
@@ -108,7 +107,8 @@ function contextOf(web: WebServices, request: ServerRequest, url: URL, route: Ro
     request,
     path: pathOf(url),
     requestId: randomUUID(),
-    origin: originOf(request, web.origin),
+    origin: web.site.originFor(request),
+    url: web.site.urlFor(request),
     cookies: readCookies(request),
     pendingCookies: [],
     params: route?.params ?? {},
@@ -178,12 +178,17 @@ function renderError({ web, requestId }: PageContext, error: unknown): PageView 
   return errorPage(status, 'Something went wrong', text, { ...details.headers })
 }
 
-function respond(response: PageResponse, { path, origin, requestId, pendingCookies }: PageContext, visit: Visit | undefined): Response {
+function respond(
+  response: PageResponse,
+  { web, path, origin, requestId, pendingCookies }: PageContext,
+  visit: Visit | undefined,
+): Response {
+  const { base } = web.site
   if ('raw' in response) return response.raw
   const headers = new Headers({ ...securityHeaders(origin), 'x-request-id': requestId, ...response.headers })
   for (const cookie of pendingCookies) headers.append('set-cookie', cookie)
   if ('redirect' in response) {
-    headers.set('location', response.redirect)
+    headers.set('location', web.site.outerAddress(response.redirect))
     return new Response(null, { status: 303, headers })
   }
   if ('json' in response) {
@@ -194,6 +199,6 @@ function respond(response: PageResponse, { path, origin, requestId, pendingCooki
   const { title, layout, scripts, status = 200, session = visit?.session } = response
   const body = html`${session && visit && renderNotices({ ...visit, session })}${response.body}`
   const signedIn = session && { formToken: session.form_token, email: session.email }
-  const text = renderDocument({ title: status < 400 ? title : `Error: ${title}`, path, body, signedIn, layout, scripts })
-  return new FastResponse(encodePage(text, response.parts), { status, headers })
+  const text = renderDocument({ title: status < 400 ? title : `Error: ${title}`, base, path, body, signedIn, layout, scripts })
+  return new FastResponse(encodePage(base, text, response.parts), { status, headers })
 }

@@ -14,8 +14,8 @@ export function readCookies(request: ServerRequest): ReadonlyMap<string, string>
 }
 
 /** A cookie of a request; undefined: the browser has sent none. */
-export function cookieOf({ cookies, origin }: Pick<PageContext, 'cookies' | 'origin'>, name: CookieName): string | undefined {
-  return cookies.get(cookieName(name, origin))
+export function cookieOf(context: Pick<PageContext, 'cookies' | 'origin' | 'url'>, name: CookieName): string | undefined {
+  return context.cookies.get(cookieName(name, context))
 }
 
 /**
@@ -23,21 +23,29 @@ export function cookieOf({ cookies, origin }: Pick<PageContext, 'cookies' | 'ori
  * @param maxAge how long the browser keeps the cookie, in seconds; 0 removes it; undefined: until the browser closes
  */
 export function setCookie(
-  { origin, pendingCookies }: Pick<PageContext, 'origin' | 'pendingCookies'>,
+  context: Pick<PageContext, 'origin' | 'url' | 'pendingCookies'>,
   name: CookieName,
   value: string,
   maxAge?: number,
 ): void {
   // With Lax, a link from another site to the settings finds the person signed in. Changes need a POST.
   const age = maxAge === undefined ? '' : `; Max-Age=${maxAge}`
-  const secure = origin.startsWith('https:') ? '; Secure' : ''
-  pendingCookies.push(`${cookieName(name, origin)}=${encodeURIComponent(value)}${age}; Path=/; HttpOnly${secure}; SameSite=Lax`)
+  const secure = context.origin.startsWith('https:') ? '; Secure' : ''
+  const cookie = `${cookieName(name, context)}=${encodeURIComponent(value)}${age}`
+  context.pendingCookies.push(`${cookie}; Path=${baseOf(context) || '/'}; HttpOnly${secure}; SameSite=Lax`)
 }
 
 /**
  * The name of a cookie as the browser knows it. Over HTTPS it has the prefix `__Host-`: browsers then guarantee that
- * this host set the cookie, over HTTPS.
+ * this host set the cookie, over HTTPS. Such a cookie would be sent to everything at this host: below a path it has that path, and the prefix
+ * `__Secure-`, which guarantees HTTPS only.
  */
-function cookieName(name: CookieName, origin: string): string {
-  return `${origin.startsWith('https:') ? '__Host-' : ''}lk_${name}`
+function cookieName(name: CookieName, context: Pick<PageContext, 'origin' | 'url'>): string {
+  if (!context.origin.startsWith('https:')) return `lk_${name}`
+  return `${baseOf(context) === '' ? '__Host-' : '__Secure-'}lk_${name}`
+}
+
+/** The path of the public URL. */
+function baseOf({ origin, url }: Pick<PageContext, 'origin' | 'url'>): string {
+  return url.slice(origin.length)
 }

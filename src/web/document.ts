@@ -1,24 +1,31 @@
 import { randomUUID } from 'node:crypto'
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
+import { addBase } from './base-path.ts'
 import { renderAvatar, renderBrand, renderThemeSign } from './brand.ts'
 import { html, themeChoice } from './html.ts'
 
 /** Where a page has a part that is encoded already. Nobody can write it into a text. */
 export const HOLE = `<!--${randomUUID()}-->`
 
-/** The bytes of a page. @param parts those of each hole, in their order */
-export function encodePage(text: string, parts: readonly (readonly Buffer[])[] = []): Buffer<ArrayBuffer> {
+/** The bytes of a page. @param base the path of the public URL @param parts those of each hole, in their order */
+export function encodePage(base: string, text: string, parts: readonly (readonly Buffer[])[] = []): Buffer<ArrayBuffer> {
   if (parts.length === 0) return Buffer.from(text)
-  return Buffer.concat(text.split(HOLE).flatMap((piece, i) => [Buffer.from(piece), ...(parts[i] ?? [])]))
+  const all = text.split(HOLE).flatMap((piece, i) => [Buffer.from(piece), ...(parts[i] ?? []).map((part) => addBaseTo(base, part))])
+  return Buffer.concat(all)
+}
+
+function addBaseTo(base: string, part: Buffer): Buffer {
+  return base === '' ? part : Buffer.from(addBase(base, part.toString()))
 }
 
 /** How wide the content of a page is: that of text and lists, the whole window, or what a sidebar leaves of it. */
 export type Layout = 'page' | 'wide' | 'reference'
 
-/** Renders a complete HTML document. @param assets the path of its style and script @param scripts the paths of further scripts */
+/** Renders a complete HTML document. @param base the path of the public URL @param assets the path of its style and script @param scripts the paths of further scripts */
 export function renderShell({
   title,
+  base,
   assets,
   header,
   sidebar,
@@ -27,6 +34,7 @@ export function renderShell({
   scripts = [],
 }: {
   title: string
+  base: string
   assets: string
   header: unknown
   sidebar?: VNode
@@ -55,12 +63,14 @@ export function renderShell({
       </body>
     </html>
   `
-  return `<!doctype html>${renderToString(page)}`
+  return addBase(base, `<!doctype html>${renderToString(page)}`)
 }
 
 /** What a document is rendered from. */
 interface DocumentParts {
   readonly title: string
+  /** the path of the public URL */
+  readonly base: string
   readonly path: string
   readonly body: VNode
   readonly signedIn: { readonly formToken: string; readonly email: string } | undefined
@@ -70,9 +80,9 @@ interface DocumentParts {
 }
 
 /** Renders a page of the web app. */
-export function renderDocument({ title, path, body, signedIn, layout, scripts }: DocumentParts): string {
+export function renderDocument({ title, base, path, body, signedIn, layout, scripts }: DocumentParts): string {
   const header = signedIn === undefined ? renderVisitorHeader(path) : renderHeader(path, signedIn)
-  return renderShell({ title: `${title} · Lanekeeper`, assets: '/settings/assets', header, body, layout, scripts })
+  return renderShell({ title: `${title} · Lanekeeper`, base, assets: '/settings/assets', header, body, layout, scripts })
 }
 
 /** The header for a person who is signed in. The account menu opens without JavaScript too. */

@@ -9,8 +9,8 @@ export const frontDoor: Page = {
   get: (context) => ({ title: 'Kanban boards for people and their agents', body: renderFrontDoor(context) }),
 }
 
-function renderFrontDoor({ web, origin, session }: PageContext): VNode {
-  const base = `${origin}/v1`
+function renderFrontDoor({ web, url, session }: PageContext): VNode {
+  const base = `${url}/v1`
   return html`
     <div class="front">
       <h1>Kanban boards for people and their agents</h1>

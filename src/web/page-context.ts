@@ -8,6 +8,7 @@ import type { SignIn } from '../auth/accounts/sign-in.ts'
 import type { IdentityProvider } from '../auth/provider/identity-provider.ts'
 import type { SecretDeps } from '../auth/secret-keys.ts'
 import type { Throttle } from '../auth/accounts/throttle.ts'
+import type { PublicUrl } from '../http/public-url.ts'
 import type { Services } from '../http/services.ts'
 import type { SendMail } from '../mail/mailer.ts'
 import type { Session } from '../model/account.ts'
@@ -41,8 +42,8 @@ export interface WebOptions extends SecretDeps {
   readonly mail: SendMail | undefined
   /** with which all processes count sign-ins and sign-ups together; undefined: this process counts alone */
   readonly counters: SharedCounters | undefined
-  /** the public origin of the service, such as `https://kanban.example`; undefined: the origin of each request */
-  readonly origin: string | undefined
+  /** where people reach the service */
+  readonly site: PublicUrl
   /** the number of trusted proxies that append to X-Forwarded-For */
   readonly proxies: number
   /** those of the pipeline, with the policy that is in use now */
@@ -78,7 +79,7 @@ export interface FormRest {
 export interface PageContext {
   readonly web: WebServices
   readonly request: ServerRequest
-  /** the path of the address */
+  /** the path of the address, without that of the public URL, as in all addresses that pages have: {@link addBase} adds it to what is sent */
   readonly path: string
   readonly requestId: string
   readonly params: Readonly<Record<string, string>>
@@ -95,8 +96,10 @@ export interface PageContext {
    * lost, its person would be signed out.
    */
   readonly pendingCookies: string[]
-  /** the public origin of the service */
+  /** the public origin of the service, which browsers compare */
   readonly origin: string
+  /** the public URL of the service, without a slash at its end: what is shown to people and sent to other programs begins with it */
+  readonly url: string
   /** the client's address, for throttling and the log */
   readonly address: string
   /** the browser in a few words */

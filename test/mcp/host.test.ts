@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ServerRequest } from 'srvx'
+import { PublicUrl } from '../../src/http/public-url.ts'
 import { HostCheck } from '../../src/mcp/endpoint.ts'
 
 const answer = (check: HostCheck, host: string, origin?: string) => {
@@ -11,9 +12,9 @@ const answer = (check: HostCheck, host: string, origin?: string) => {
     return (error as { code: string }).code
   }
 }
-const unnamed = new HostCheck(undefined, '127.0.0.1')
-const named = new HostCheck('https://kanban.example', '0.0.0.0')
-const listeningOnName = new HostCheck(undefined, 'Kanban.internal')
+const unnamed = new HostCheck(new PublicUrl(undefined), '127.0.0.1')
+const named = new HostCheck(new PublicUrl('https://kanban.example'), '0.0.0.0')
+const listeningOnName = new HostCheck(new PublicUrl(undefined), 'Kanban.internal')
 
 // Each check with the hosts, and the hosts with an origin, that it accepts and refuses.
 const judged: [HostCheck, accepted: string[], forbidden: string[]][] = [

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { describe, expect, test } from 'vitest'
-import { readConfig, readOrigin, readStorage, settingSource, type Config } from '../../src/config.ts'
+import { readConfig, readUrl, readStorage, settingSource, type Config } from '../../src/config.ts'
 import { limits } from '../../src/model/limits.ts'
 
 const redis = { LANEKEEPER_STORAGE: 'redis://127.0.0.1:6379' }
@@ -19,7 +19,7 @@ describe('settings', () => {
       policies: undefined,
       host: '127.0.0.1',
       port: 3000,
-      origin: undefined,
+      url: undefined,
       metrics: undefined,
       json: false,
       proxies: 0,
@@ -135,7 +135,7 @@ describe('settings', () => {
       demo: false,
       host: '::1',
       port: 8080,
-      origin: 'https://kanban.example',
+      url: 'https://kanban.example',
       metrics: { host: '::1', port: 9090 },
       json: false,
       proxies: 2,
@@ -167,7 +167,7 @@ describe('settings', () => {
       port: 0,
       host: 'localhost',
       storage: 'fs:data',
-      origin: 'http://localhost:3000',
+      url: 'http://localhost:3000',
       metrics: { host: '127.0.0.1', port: 9090 },
       demo: true,
     })
@@ -210,7 +210,6 @@ describe('settings', () => {
       { LANEKEEPER_LEGACY_PREFIXES: 'ok,NOT OK' },
       'LANEKEEPER_LEGACY_PREFIXES: "NOT OK" is not a prefix of 1 to 20 lower-case letters and digits',
     ],
-    [{ LANEKEEPER_URL: 'https://kanban.example/path' }, 'url: it must be a URL like https://kanban.example, without a path'],
   ])('%j is refused with the name of the setting and what it accepts', (env, message) => {
     expect(() => readConfig({}, env)).toThrow(expect.objectContaining({ name: 'ConfigError', message }))
   })
@@ -230,10 +229,52 @@ describe('settings', () => {
     expect((error as Error).message).not.toContain('hunter2')
   })
 
+  test.each([
+    ['https://kanban.example', 'https://kanban.example'],
+    ['http://KANBAN.example:80/', 'http://kanban.example'],
+    ['https://example.org/kanban', 'https://example.org/kanban'],
+    ['https://example.org:8443/tools/Kan-ban_1.0~x/', 'https://example.org:8443/tools/Kan-ban_1.0~x'],
+    ['http://[::1]:3000/kanban', 'http://[::1]:3000/kanban'],
+    ['https://example.org/kanban/app', 'https://example.org/kanban/app'],
+    ['https://example.org/apps', 'https://example.org/apps'],
+  ])('the public URL %s is %s', (url, expected) => {
+    expect(readUrl({ url }, {})).toBe(expected)
+  })
+
+  test.each([
+    ['https://example.org/kanban?x', 'it must be a URL like'],
+    ['https://example.org/kanban?', 'it must be a URL like'],
+    ['https://example.org/kanban#', 'it must be a URL like'],
+    ['https://me:secret@example.org/kanban', 'it must be a URL like'],
+    ['https://example.org/a/../b', 'it must be a URL like'],
+    ['https://example.org/..', 'it must be a URL like'],
+    ['https://example.org/./a', 'it must be a URL like'],
+    ['https://example.org/%2e%2e/a', 'letters, digits'],
+    ['https://example.org/a//b', 'letters, digits'],
+    ['https://example.org//a', 'letters, digits'],
+    ['https://example.org/a\\b', 'letters, digits'],
+    ['https://example.org/größe', 'letters, digits'],
+    ['https://example.org/a b', 'letters, digits'],
+    ['https://example.org/a;b', 'letters, digits'],
+    ['ftp://example.org/kanban', 'it must be a URL like'],
+    ['example.org/kanban', 'it must be a URL like'],
+    ['https:example.org', 'it must be a URL like'],
+    ['https://', 'it must be a URL like'],
+    ['', 'it must be a URL like'],
+    ['https://example.org/v1', 'leave out /v1'],
+    ['https://example.org/kanban/v1/', 'leave out /v1'],
+    ['https://example.org/kanban/mcp', 'leave out /mcp'],
+    ['https://example.org/app', 'cannot begin with /app'],
+    ['https://example.org/docs/kanban', 'cannot begin with /docs'],
+  ])('the public URL %s is refused: %s', (url, message) => {
+    expect(() => readUrl({ url }, {})).toThrow(expect.objectContaining({ name: 'ConfigError', message: expect.stringContaining(message) }))
+    expect(() => readConfig({ url }, {})).toThrow('url: ')
+  })
+
   test('an administration command reads its own settings only', () => {
     const env = { LANEKEEPER_STORAGE: 'fs:data', LANEKEEPER_URL: 'https://kanban.example', PORT: 'many' }
     expect(readStorage({}, env)).toEqual({ storage: 'fs:data', bytes: undefined })
-    expect(readOrigin({}, env)).toBe('https://kanban.example')
+    expect(readUrl({}, env)).toBe('https://kanban.example')
   })
 
   test('every setting has a description, and a flag or an environment variable', () => {

@@ -41,7 +41,7 @@ function readUnit(name: string): Record<string, Record<string, string[]>> {
 test('the settings of the example are known, and belong together', () => {
   const known = new Set(settingNames.flatMap((name) => settingSource(name).env ?? []))
   expect(Object.keys(env).filter((name) => !known.has(name))).toEqual([])
-  expect(config).toMatchObject({ storage: 'fs:/var/lib/lanekeeper', origin: ORIGIN, proxies: 1, host: '127.0.0.1', port: 3000 })
+  expect(config).toMatchObject({ storage: 'fs:/var/lib/lanekeeper', url: ORIGIN, proxies: 1, host: '127.0.0.1', port: 3000 })
 })
 
 test('the proxies pass to the port of the service what it needs, and accept its uploads', () => {

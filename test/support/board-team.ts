@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { memory } from './memory.ts'
 import { Service, type Person, type ServiceOptions } from './service.ts'
-import { signedIn, type Visitor } from './visitor.ts'
+import { signedIn, type Visitor, type VisitorOptions } from './visitor.ts'
 
 /** Calls of the API, which must succeed. */
 export type Api = (method: string, path: string, body?: unknown, person?: Person) => Promise<any>
@@ -36,11 +36,12 @@ export async function buildTeam(
   service: Service,
   columnNames: readonly string[] = ['To do', 'Doing'],
   board: object = {},
+  at: VisitorOptions = {},
 ): Promise<BoardTeam> {
   const owner = await service.person(await service.workspace('Acme'), 'owner', 'Olivia Stone')
   const api = apiOf(service, owner)
   const boardId: string = (await api('POST', '/boards', { name: 'Spring', ...board })).id
   const columns: string[] = []
   for (const name of columnNames) columns.push((await api('POST', `/boards/${boardId}/columns`, { name })).id)
-  return { owner, visitor: await signedIn(service, owner), api, base: `/app/${owner.workspaceId}`, boardId, columns }
+  return { owner, visitor: await signedIn(service, owner, at), api, base: `/app/${owner.workspaceId}`, boardId, columns }
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { accessSync, constants, existsSync } from 'node:fs'
 
 /** A program that some suites need and that no package of npm contains. */
-export type Program = 'redis-server' | 'chromium-headless-shell' | 'python3' | 'sqlite3'
+export type Program = 'redis-server' | 'chromium-headless-shell' | 'python3' | 'sqlite3' | 'nginx' | 'caddy'
 
 /** Where a browser of the Chromium family is: options of Playwright's `launch`. */
 export type BrowserLocation = { readonly executablePath: string } | { readonly channel: string }

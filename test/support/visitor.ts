@@ -23,6 +23,18 @@ export interface RequestOptions {
   readonly body?: string
 }
 
+/** Where a visitor reaches the service. */
+export interface VisitorOptions {
+  /** default: `http://localhost` */
+  readonly origin?: string
+  /** the path of the public URL, such as `/kanban`; default: none */
+  readonly base?: string
+  /** whether a proxy removes this path */
+  readonly isStripped?: boolean
+  /** default: one that nobody else has */
+  readonly address?: string
+}
+
 export const PASSWORD = 'correct horse battery'
 /** The browser of a session that a suite begins without a page, and its network. */
 export const BROWSER = { agent: 'A browser', address: '192.0.2.1' } as const
@@ -38,13 +50,20 @@ export class Visitor {
   readonly service: Service
   readonly jar = new Map<string, string>()
   readonly origin: string
+  readonly base: string
+  readonly isStripped: boolean
   address: string
   /** the current page */
   page: ReceivedPage | undefined
 
-  constructor(service: Service, { origin = 'http://localhost', address = unusedAddress() } = {}) {
+  constructor(
+    service: Service,
+    { origin = 'http://localhost', base = '', isStripped = false, address = unusedAddress() }: VisitorOptions = {},
+  ) {
     this.service = service
     this.origin = origin
+    this.base = base
+    this.isStripped = isStripped
     this.address = address
   }
 
@@ -60,7 +79,7 @@ export class Visitor {
 
   /** Submits the form of the current page, as its button would. */
   async submit(fields: Record<string, string> = {}, action?: string): Promise<ReceivedPage> {
-    const form = formOf(this.page!.text, action)
+    const form = formOf(this.page!.text, action, this.base)
     const page = await this.post(form.action, { ...form.hidden, ...fields })
     return page.location === null ? (this.page = page) : this.open(page.location)
   }
@@ -80,13 +99,22 @@ export class Visitor {
       else requestHeaders.set(name, value)
     }
     const response = await this.service.app.fetch(
-      new Request(new URL(path, this.origin), { method, headers: requestHeaders, ...(body === undefined ? {} : { body }) }),
+      new Request(this.#sent(path), { method, headers: requestHeaders, ...(body === undefined ? {} : { body }) }),
     )
     const cookies = new Map(response.headers.getSetCookie().map((line) => [line.slice(0, line.indexOf('=')), line]))
     for (const [name, line] of cookies) this.#store(name, line)
     const { status, headers: received } = response
     const [text, location] = [await response.text(), received.get('location')]
     return { status, headers: received, text, location, cookies, shown: textOf(text) }
+  }
+
+  /** The address that the service gets. @param path of a page, with the base or without; or a URL */
+  #sent(path: string): URL {
+    const url = new URL(path, this.origin)
+    const { pathname } = url
+    const inner = this.base !== '' && `${pathname}/`.startsWith(`${this.base}/`) ? pathname.slice(this.base.length) || '/' : pathname
+    url.pathname = this.isStripped ? inner : this.base + inner
+    return url
   }
 
   async signIn(email: string, password = PASSWORD): Promise<ReceivedPage> {
@@ -126,10 +154,13 @@ export class Visitor {
   }
 
   get session(): string | undefined {
-    return this.jar.get(`${this.origin.startsWith('https:') ? '__Host-' : ''}lk_session`)
+    const prefix = this.base === '' ? '__Host-' : '__Secure-'
+    return this.jar.get(`${this.origin.startsWith('https:') ? prefix : ''}lk_session`)
   }
 
   #store(name: string, line: string): void {
+    // A browser would not send it, or would send it to other programs too.
+    if (!line.includes(`; Path=${this.base || '/'};`)) throw new Error(`${name} has another path: ${line}`)
     if (/; Max-Age=0(;|$)/.test(line)) this.jar.delete(name)
     else this.jar.set(name, /^[^=]*=([^;]*)/.exec(line)![1]!)
   }
@@ -149,9 +180,9 @@ export async function giveAccount(service: Service, person: Pick<Person, 'id'>, 
 }
 
 /** Signs a person in. */
-export async function signedIn(service: Service, person: Pick<Person, 'id'>, { origin = 'http://localhost' } = {}): Promise<Visitor> {
+export async function signedIn(service: Service, person: Pick<Person, 'id'>, at: VisitorOptions = {}): Promise<Visitor> {
   const email = await giveAccount(service, person)
-  const visitor = new Visitor(service, { origin })
+  const visitor = new Visitor(service, at)
   await visitor.signIn(email)
   return visitor
 }
@@ -159,10 +190,10 @@ export async function signedIn(service: Service, person: Pick<Person, 'id'>, { o
 /** The forms that are on every page of a person who is signed in. */
 const ON_EVERY_PAGE = new Set(['/settings/sign-out', '/settings/account/notices'])
 
-/** Returns the action and the hidden fields of a form: the first one whose action begins with `action`. */
-export function formOf(html: string, action = ''): { action: string; hidden: Record<string, string> } {
+/** Returns the action and the hidden fields of a form: the first one whose action begins with `action`, below the path of the public URL. */
+export function formOf(html: string, action = '', base = ''): { action: string; hidden: Record<string, string> } {
   const form = [...html.matchAll(/<form[^>]* action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].find(
-    ([, target]) => target!.startsWith(action) && (action !== '' || !ON_EVERY_PAGE.has(target!)),
+    ([, target]) => target!.startsWith(base + action) && (action !== '' || !ON_EVERY_PAGE.has(target!.slice(base.length))),
   )
   if (form === undefined) throw new Error(`no form${action && ` to ${action}`} on: ${textOf(html)}`)
   const hidden = [...form[2]!.matchAll(/<input type="hidden" name="([^"]*)" value(?:="([^"]*)")?/g)].map(

@@ -39,7 +39,7 @@ test.each(['__proto__', 'constructor', 'toString'])('a cookie with the name %s i
 
 test('a value with special characters adds no attribute and is read back unchanged', () => {
   const value = 'x; Domain=evil.example,\r\nSet-Cookie: y=z ü%41'
-  const context = { origin: 'https://kanban.example', pendingCookies: [] as string[] }
+  const context = { origin: 'https://kanban.example', url: 'https://kanban.example', pendingCookies: [] as string[] }
   setCookie(context, 'sign_up', value)
   const [pair, ...attributes] = context.pendingCookies[0]!.split('; ')
   expect(attributes).toEqual(['Path=/', 'HttpOnly', 'Secure', 'SameSite=Lax'])
@@ -50,7 +50,8 @@ describe('the form token of a page without a session', () => {
   const TOKEN = `a-_9${'x'.repeat(39)}`
   const tokenFor = (cookie: string | undefined) => {
     const [sent, cookies] = [new Map(cookie === undefined ? [] : [['__Host-lk_form', cookie]]), [] as string[]]
-    const context = { web: { random: systemRandom }, cookies: sent, pendingCookies: cookies, origin: 'https://kanban.example' }
+    const site = { origin: 'https://kanban.example', url: 'https://kanban.example' }
+    const context = { web: { random: systemRandom }, cookies: sent, pendingCookies: cookies, ...site }
     return { token: anonymousFormToken(context as unknown as PageContext), cookies }
   }
 

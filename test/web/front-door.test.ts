@@ -3,7 +3,7 @@ import { MINUTE } from '../../src/model/time.ts'
 import { startForSuite } from '../support/board-team.ts'
 import { formOf, giveAccount, signedIn, Visitor, PASSWORD } from '../support/visitor.ts'
 
-const service = await startForSuite({ origin: undefined })
+const service = await startForSuite({ url: undefined })
 const person = await service.person(await service.workspace())
 const email = await giveAccount(service, person)
 const newToken = `/settings/tokens/new?workspace=${person.workspaceId}`

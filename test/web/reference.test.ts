@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ServerRequest } from 'srvx'
 import { errorCodesOf, findForbiddable } from '../../src/http/openapi/error-codes.ts'
+import { PublicUrl } from '../../src/http/public-url.ts'
 import type { ReferenceDocument } from '../../src/http/openapi/serve.ts'
 import { errors } from '../../src/model/errors.ts'
 import { limits } from '../../src/model/limits.ts'
@@ -211,7 +212,7 @@ describe('the search of the reference', () => {
 test('a page is kept for each origin, and as long as the document is the same', async () => {
   let document = defaultDocument()
   const reference = { document: async () => document } as unknown as ReferenceDocument
-  const handle = createReference({ log: quiet, origin: undefined, hasPolicyPage: true }, reference)
+  const handle = createReference({ log: quiet, site: new PublicUrl(undefined), hasPolicyPage: true }, reference)
   const read = async (origin: string) => {
     const url = new URL('/docs/cards.read', origin)
     return (await handle(new Request(url) as ServerRequest, url)).text()

@@ -128,20 +128,20 @@ describe('cookies', () => {
       .split('; ')
       .slice(1)
   /** Signs up, signs in, creates a token and signs out. @returns the cookies set on the way, by name, and the headers of a page */
-  const collectCookies = async (origin: string | undefined, at: string) => {
-    const service = await Service.start(drivers[0]!, { origin, proxies: 1 })
+  const collectCookies = async (url: string | undefined, at: string, base: string) => {
+    const service = await Service.start(drivers[0]!, { url, proxies: 1 })
     const workspaceId = await service.workspace()
     const person = await service.person(workspaceId)
     const email = await giveAccount(service, person)
     const collected = new Map<string, string[]>()
-    const visitor = new Visitor(service, { origin: at })
+    const visitor = new Visitor(service, { origin: at, base })
     const request = visitor.request.bind(visitor)
     visitor.request = async (...args) => {
       const page = await request(...args)
       for (const [name, line] of page.cookies) (collected.get(name) ?? collected.set(name, []).get(name)!).push(line)
       return page
     }
-    const { sign_up_link } = await inviteUser(service.deps, person.id, at)
+    const { sign_up_link } = await inviteUser(service.deps, person.id, at + base)
     await visitor.open(sign_up_link)
     await visitor.submit({ email, password: PASSWORD, again: PASSWORD })
     await visitor.signIn(email)
@@ -154,21 +154,24 @@ describe('cookies', () => {
   }
 
   test.each([
-    ['https://kanban.example', 'https://kanban.example', '__Host-', ['Secure'], 'max-age=31536000'],
-    [undefined, 'http://localhost', '', [], null],
+    ['https://kanban.example', 'https://kanban.example', '/', '__Host-', ['Secure'], 'max-age=31536000'],
+    ['https://example.org/kanban', 'https://example.org', '/kanban', '__Secure-', ['Secure'], 'max-age=31536000'],
+    ['http://example.org/a/b', 'http://example.org', '/a/b', '', [], null],
+    [undefined, 'http://localhost', '/', '', [], null],
   ])(
-    'at the public origin %s are out of reach of scripts, and over HTTPS of other hosts and plain HTTP',
-    async (origin, at, prefix, secure, hsts) => {
-      const { cookies, headers } = await collectCookies(origin, at)
+    'at the public URL %s are out of reach of scripts, and over HTTPS of other hosts and plain HTTP',
+    async (url, at, path, prefix, secure, hsts) => {
+      const { cookies, headers } = await collectCookies(url, at, path === '/' ? '' : path)
       expect([...cookies.keys()].toSorted()).toEqual(['device', 'form', 'session', 'sign_up'].map((name) => `${prefix}lk_${name}`))
-      for (const line of [...cookies.values()].flat()) expect(attributes(line)).toEqual(['Path=/', 'HttpOnly', ...secure, 'SameSite=Lax'])
+      for (const line of [...cookies.values()].flat())
+        expect(attributes(line)).toEqual([`Path=${path}`, 'HttpOnly', ...secure, 'SameSite=Lax'])
       expect(cookies.get(`${prefix}lk_session`)![0]).not.toContain('Max-Age')
       expect(headers.get('strict-transport-security')).toBe(hsts)
     },
   )
 
   test('over HTTPS a cookie without the prefix is ignored', async () => {
-    const service = await Service.start(drivers[0]!, { origin: 'https://kanban.example', proxies: 1 })
+    const service = await Service.start(drivers[0]!, { url: 'https://kanban.example', proxies: 1 })
     const person = await service.person(await service.workspace())
     const visitor = await signedIn(service, person, { origin: 'https://kanban.example' })
     const secret = visitor.session!

@@ -13,7 +13,7 @@ import {
   InvalidInput,
   NoResponse,
 } from '../../client/client.ts'
-import { ConfigError, readOrigin } from '../../config.ts'
+import { ConfigError, readUrl } from '../../config.ts'
 import { didYouMean } from '../../policy/diagnostic.ts'
 import { writesToCard, type Operation } from '../../resources/operation.ts'
 import { operations } from '../../resources/table.ts'
@@ -145,7 +145,7 @@ function connect({ url }: FurtherOptions): Client {
   if (token === undefined || token === '') throw new ConfigError('LANEKEEPER_TOKEN: it must have an access token, lk_pat_…')
   // The error of fetch would have the token in its message.
   if (!/^[\x21-\x7e]+$/.test(token)) throw new ConfigError('LANEKEEPER_TOKEN: it has characters that no token has')
-  return createClient({ url: readOrigin({ url }, process.env) ?? DEFAULT_URL, token })
+  return createClient({ url: readUrl({ url }, process.env) ?? DEFAULT_URL, token })
 }
 
 /** What is wrong with the request itself. */

@@ -21,7 +21,7 @@ import type { JsonSchema, OpenApiDocument, OperationObject, ParameterObject } fr
  * and the table of errors. The order is that of these tables.
  */
 export function createDocument(source: DocumentSource): OpenApiDocument {
-  const { engine, operations, uploadBytes, quotas, origin } = source
+  const { engine, operations, uploadBytes, quotas, url } = source
   const examples = source.examples ?? recordedExamples
   const errorResponses = new ErrorResponses(examples)
   const forbiddable = findForbiddable(engine)
@@ -45,7 +45,7 @@ export function createDocument(source: DocumentSource): OpenApiDocument {
       description: overview({ uploadBytes, quotas }),
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: `${origin ?? ''}/v1`, description: 'This service.' }],
+    servers: [{ url: `${url ?? ''}/v1`, description: 'This service.' }],
     tags: [...new Set(operations.map(({ id }) => tagOf(id)))].map((name) => ({ name, description: tagDescriptions[name] ?? name })),
     paths,
     components: {

@@ -62,8 +62,8 @@ export const headers = {
     example: EXAMPLE_ETAG,
   },
   Location: {
-    description: 'The path of the created resource. A dry run has none.',
-    schema: text(100, { pattern: '^/v1/[a-z]+/[a-z]{3}_[0-9a-z]{20}$', format: 'uri-reference' }),
+    description: 'The path of the created resource, with that of `servers`. A dry run has none.',
+    schema: text(1000, { pattern: '^/(.+/)?v1/[a-z]+/[a-z]{3}_[0-9a-z]{20}$', format: 'uri-reference' }),
     example: '/v1/boards/brd_0123456789abcdefghjk',
   },
   'Dry-Run': constant('true', 'Nothing was changed: the request has `dry_run=true`.'),

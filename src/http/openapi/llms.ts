@@ -22,9 +22,9 @@ const calls: Readonly<Record<string, string>> = {
 
 /**
  * `/llms.txt`: what an agent needs first, on one screen. Each call is run by a test.
- * @param origin the origin under which the client reaches the service
+ * @param url the URL under which the client reaches the service
  */
-export function createLlmsText({ info, paths }: OpenApiDocument, origin: string): string {
+export function createLlmsText({ info, paths }: OpenApiDocument, url: string): string {
   const rows = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   )
@@ -39,10 +39,10 @@ export function createLlmsText({ info, paths }: OpenApiDocument, origin: string)
   return [
     `# ${info.title}`,
     `> ${String(info['summary'])}`,
-    `Base URL: ${origin}/v1`,
-    `MCP: ${origin}/mcp (Streamable HTTP) takes the same token, and has the tools that its scopes allow.`,
+    `Base URL: ${url}/v1`,
+    `MCP: ${url}/mcp (Streamable HTTP) takes the same token, and has the tools that its scopes allow.`,
     'Send `Authorization: Bearer <ACCESS_TOKEN>` with every request. A token begins with `lk_pat_` and represents one user in one workspace. Users create tokens in the web app, at ' +
-      `${origin}/settings. Its scope is kanban:read, kanban:write or kanban:admin; each includes those before it.`,
+      `${url}/settings. Its scope is kanban:read, kanban:write or kanban:admin; each includes those before it.`,
     [
       '- Success is `{"data": …}`, for a list with `{"page": {"next_cursor": …}}`. Failure is `{"error": {"code", "message", "request_id"}}`. Bodies are JSON. What the user has no access to is 404.',
       '- Mistakes are errors: a parameter, filter or member that is not known, or malformed, is 422, and `issues` names it. Nothing is ignored.',
@@ -54,8 +54,8 @@ export function createLlmsText({ info, paths }: OpenApiDocument, origin: string)
     lines.join('\n'),
     '## Documents',
     [
-      `- [OpenAPI 3.1](${origin}/openapi.json): every operation with its parameters, schemas, examples, errors and headers`,
-      `- [Reference](${origin}/docs): the same as pages`,
+      `- [OpenAPI 3.1](${url}/openapi.json): every operation with its parameters, schemas, examples, errors and headers`,
+      `- [Reference](${url}/docs): the same as pages`,
     ].join('\n'),
     '',
   ].join('\n\n')

@@ -32,10 +32,10 @@ export class ReferenceDocument {
     return (await this.#make()).text
   }
 
-  /** What an agent needs besides the base URL and a token. @param origin the public origin */
-  async llmsText(origin: string): Promise<PublicText> {
+  /** What an agent needs besides the base URL and a token. @param url the public URL */
+  async llmsText(url: string): Promise<PublicText> {
     const { createLlmsText } = await llmsModule()
-    return publicText('text/plain; charset=utf-8', createLlmsText(await this.document(), origin))
+    return publicText('text/plain; charset=utf-8', createLlmsText(await this.document(), url))
   }
 
   #make(): Promise<Made> {

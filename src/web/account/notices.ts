@@ -82,12 +82,12 @@ export const noticesPage: Page = {
  * been done already, so a failure is only logged.
  */
 export async function announce(context: PageContext & Pick<Visit, 'session'>, kind: NoticeKind, name: string | null = null): Promise<void> {
-  const { web, session, origin, agent, address } = context
+  const { web, session, url, agent, address } = context
   // Who is bound to an account sees it too: somebody else may have its password.
   const members = { kind, agent, address, session_id: kind === 'identity_bound' ? null : session.id, name }
   try {
     const notice = await transact(web.store, GLOBAL, web.random, (tx) => addNotice(tx, session.user_id, members, web))
-    mailNotice(web.mail, origin, session.email, notice)
+    mailNotice(web.mail, url, session.email, notice)
   } catch (error) {
     web.log.error({ event: 'web.notice_failed', user_id: session.user_id, kind, err: error }, 'a notice was not stored')
   }
@@ -95,16 +95,16 @@ export async function announce(context: PageContext & Pick<Visit, 'session'>, ki
 
 /** Notifies the creator of a webhook that it was disabled. It has ended already, so a failure is only logged. */
 export async function announceDisabledWebhook(
-  { log, mail, origin, ...deps }: Deps & { readonly log: Logger; readonly mail: SendMail | undefined; readonly origin: string | undefined },
-  { id, creator_id, url }: Pick<Webhook, 'id' | 'creator_id' | 'url'>,
+  { log, mail, url, ...deps }: Deps & { readonly log: Logger; readonly mail: SendMail | undefined; readonly url: string | undefined },
+  { id, creator_id, url: target }: Pick<Webhook, 'id' | 'creator_id' | 'url'>,
 ): Promise<void> {
-  const members = { kind: 'webhook_disabled', agent: 'The service', address: id, session_id: null, name: new URL(url).host } as const
+  const members = { kind: 'webhook_disabled', agent: 'The service', address: id, session_id: null, name: new URL(target).host } as const
   try {
     const [account, notice] = await transact(deps.store, GLOBAL, deps.random, async (tx) => [
       await tx.get(keys.account(creator_id)),
       await addNotice(tx, creator_id, members, deps),
     ])
-    if (account !== undefined) mailNotice(mail, origin ?? '', account.email, notice)
+    if (account !== undefined) mailNotice(mail, url ?? '', account.email, notice)
   } catch (error) {
     log.error({ event: 'webhooks.notice_failed', webhook_id: id, err: error }, 'a notice was not stored')
   }
@@ -122,19 +122,19 @@ export async function reportChange(
   await announce(context, kind, passkey?.name)
 }
 
-/** Sends a notice by mail, if the service sends mail. It has no secret, and no link that could be imitated to steal one. */
-export function mailNotice(mail: SendMail | undefined, origin: string, to: string, notice: Notice): void {
+/** Sends a notice by mail, if the service sends mail. It has no secret, and no link that could be imitated to steal one. @param url of the service */
+export function mailNotice(mail: SendMail | undefined, url: string, to: string, notice: Notice): void {
   const { kind, at, agent, address } = notice
   const sentence = sentenceOf(notice)
   // Nobody did that: it has no browser and no network, and no password would change it.
   const more =
     kind === 'webhook_disabled'
-      ? [`Webhook: ${address}`, '', `When its receiver works again, sign in at ${origin} and enable it.`]
+      ? [`Webhook: ${address}`, '', `When its receiver works again, sign in at ${url} and enable it.`]
       : [
           `Browser: ${agent}`,
           `Network: ${address}`,
           '',
-          `If this was not you, sign in at ${origin}, end the sessions that you do not know, and change what you sign in with.`,
+          `If this was not you, sign in at ${url}, end the sessions that you do not know, and change what you sign in with.`,
         ]
   const text = [sentence, '', `Time: ${at.slice(0, 10)} ${at.slice(11, 16)} UTC`, ...more, ''].join('\n')
   mail?.({ to, subject: `Lanekeeper: ${sentence}`, text })

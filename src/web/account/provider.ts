@@ -68,7 +68,7 @@ export const providerCallbackPage: Page = {
 
 /** @param userId whose proof it is; null: it is a sign-in @param returnTo the page to which a proof returns */
 async function begin(context: PageContext, userId: string | null, returnTo?: string): Promise<PageResponse> {
-  const { web, query, origin, address } = context
+  const { web, query, url, address } = context
   const { provider } = web
   if (provider === undefined) return notFoundPage()
   if (isForeign(context)) return { redirect: '/settings/sign-in' }
@@ -83,7 +83,7 @@ async function begin(context: PageContext, userId: string | null, returnTo?: str
   const members = { user_id: userId, credential, formToken: browser, ...(returnTo !== undefined && { return_to: returnTo }) }
   const state = await transact(web.store, GLOBAL, web.random, (tx) => createChallenge(tx, { purpose: 'provider', ...members }, web))
   try {
-    return { redirect: await provider.begin(secretsOf(browser, state), origin + CALLBACK, userId !== null), audit: false }
+    return { redirect: await provider.begin(secretsOf(browser, state), url + CALLBACK, userId !== null), audit: false }
   } catch (error) {
     return unreachable(context, error)
   }
@@ -111,9 +111,9 @@ async function finish(
   secrets: SignInSecrets,
   { user_id: userId }: Challenge,
 ): Promise<Claims | PageView> {
-  const { origin, query } = context
+  const { url, query } = context
   try {
-    return await provider.finish(secrets, new URL(`${origin}${CALLBACK}?${query}`), userId !== null)
+    return await provider.finish(secrets, new URL(`${url}${CALLBACK}?${query}`), userId !== null)
   } catch (error) {
     if (!(error instanceof RefusedAnswer)) return unreachable(context, error)
     const { code } = error

@@ -60,7 +60,7 @@ export function answerAttempt(
 
 /** The response to a person whose identity is proved, or whose password is right or was just chosen: they are signed in, or asked for a code. */
 export function passPassword(context: PageContext, entry: PasswordEntry): PageResponse {
-  const { web, origin, requestId, address } = context
+  const { web, url, requestId, address } = context
   const { userId } = entry
   if (entry.result === 'second_factor') {
     setCookie(context, 'second_factor', entry.challenge, CHALLENGE_COOKIE_AGE)
@@ -68,7 +68,7 @@ export function passPassword(context: PageContext, entry: PasswordEntry): PageRe
     return { redirect: PATH, audit: { operation: 'web.sign_in.password', userId } }
   }
   web.log.info({ event: 'web.signed_in', user_id: userId, request_id: requestId, address }, 'signed in')
-  if (entry.notice !== undefined) mailNotice(web.mail, origin, entry.session.email, entry.notice)
+  if (entry.notice !== undefined) mailNotice(web.mail, url, entry.session.email, entry.notice)
   forgetReturn(context)
   setCookie(context, 'session', entry.secret)
   setCookie(context, 'device', entry.device, DEVICE_COOKIE_AGE)

@@ -7,6 +7,7 @@ import { isActive } from '../../model/workspace.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import { matcher } from '../../resources/cards/filter.ts'
 import { keys } from '../../store/keys.ts'
+import { addBase } from '../base-path.ts'
 import { authorsOf, readHolders } from './authors.ts'
 import { readControls } from './board-controls.ts'
 import { type TileFacts } from './board-data.ts'
@@ -94,8 +95,11 @@ async function readTiles(
   const found = await Promise.all(cardIds.map((card_id) => reader.find<ListedCard>('cards.read', { card_id }, { include: TILE_PARTS })))
   const matches = await readFilter(reader, boardId, filters)
   const cards = found.filter((card) => card !== undefined && card.board_id === boardId && card.archived_at === null && matches(card))
+  const { base } = reader.context.web.site
   const facts = await readTileFacts(reader, cards as readonly ListedCard[])
-  const fragments = cards.map((card) => [card!.id, { column: card!.column_id, html: tileHtml(card!, facts).toString() }] as const)
+  const fragments = cards.map(
+    (card) => [card!.id, { column: card!.column_id, html: addBase(base, tileHtml(card!, facts).toString()) }] as const,
+  )
   const { userId } = reader.caller()
   return {
     tiles: { ...Object.fromEntries(cardIds.map((id) => [id, null])), ...Object.fromEntries(fragments) },
@@ -150,9 +154,12 @@ async function readTileFacts(reader: Reader, cards: readonly ListedCard[]): Prom
 async function readLanes(reader: Reader, boardId: string, columnIds: readonly string[]): Promise<Record<string, Fragment | null>> {
   const board = (await reader.read('boards.read', { board_id: boardId }, { include: 'columns' })).data as BoardSnapshot
   const columns = board.columns!.filter(({ id }) => columnIds.includes(id))
+  const { web } = reader.context
   // The forms lead back to the page.
   const page = { ...reader.context, path: `${reader.base}/boards/${boardId}`, query: new URLSearchParams() }
   const controls = { ...(await readControls(reader, board, [])), context: page }
-  const lanes = columns.map((column) => [column.id, { html: renderToString(renderLane(controls, { column, cards: [] }, '')) }] as const)
+  const lanes = columns.map(
+    (column) => [column.id, { html: addBase(web.site.base, renderToString(renderLane(controls, { column, cards: [] }, ''))) }] as const,
+  )
   return { ...Object.fromEntries(columnIds.map((id) => [id, null])), ...Object.fromEntries(lanes) }
 }

@@ -101,7 +101,7 @@ function renderBoard(workspace: MemberWorkspace, { id, name, description, cover_
 }
 
 /** What a workspace without boards shows: the way to its first board, and to the first token, with the command that shows that it works. */
-function renderFirst({ origin }: SignedInContext, workspaceId: string, mayCreateBoards: boolean): VNode {
+function renderFirst({ url }: SignedInContext, workspaceId: string, mayCreateBoards: boolean): VNode {
   return html`<div class="first">
     ${
       mayCreateBoards &&
@@ -116,7 +116,7 @@ function renderFirst({ origin }: SignedInContext, workspaceId: string, mayCreate
       <p>A program works with an access token of yours. It may do no more than you, and at most what the scope of the token allows.</p>
       <p><a class="button" href="/settings/tokens/new?workspace=${workspaceId}">Create a token</a></p>
       <p class="hint">With the token as <code>TOKEN</code>, this shows that it works:</p>
-      <pre class="example"><code>curl ${origin}/v1/account -H "Authorization: Bearer $TOKEN"</code></pre>
+      <pre class="example"><code>curl ${url}/v1/account -H "Authorization: Bearer $TOKEN"</code></pre>
       <p class="hint">What it can do next is in the <a href="/docs">reference</a>, and for models in <a href="/llms.txt">llms.txt</a>.</p>
     </div>
   </div>`

@@ -15,11 +15,11 @@ export function showSearch(form: HTMLFormElement): void {
   let index: Promise<readonly SearchEntry[]> | undefined
   const show = async () => {
     const query = field.value.trim()
-    const entries = await (index ??= fetch('/docs/assets/search.json').then((response) => response.json()))
+    const entries = await (index ??= fetch(`${form.action}/assets/search.json`).then((response) => response.json()))
     // The person has typed on.
     if (query !== field.value.trim()) return
     const found = findOperations(entries, query)
-    hits.replaceChildren(found.length === 0 ? element('p', 'No operation matches.', 'hint') : listOf(found, query))
+    hits.replaceChildren(found.length === 0 ? element('p', 'No operation matches.', 'hint') : listOf(form.action, found, query))
     hits.hidden = query === ''
     status.textContent = query === '' ? '' : `${found.length} ${found.length === 1 ? 'operation' : 'operations'}`
   }
@@ -53,18 +53,19 @@ export function showSearch(form: HTMLFormElement): void {
   })
 }
 
-function listOf(found: readonly SearchHit[], query: string): HTMLElement {
+/** @param docs the address of the reference */
+function listOf(docs: string, found: readonly SearchHit[], query: string): HTMLElement {
   const list = document.createElement('ul')
-  list.append(...found.slice(0, SHOWN).map(itemOf))
-  if (found.length > SHOWN) list.append(link(`/docs?q=${encodeURIComponent(query)}`, `All ${found.length} operations`))
+  list.append(...found.slice(0, SHOWN).map((hit) => itemOf(docs, hit)))
+  if (found.length > SHOWN) list.append(link(`${docs}?q=${encodeURIComponent(query)}`, `All ${found.length} operations`))
   return list
 }
 
-function itemOf({ entry: { id, method, path, summary }, names }: SearchHit): HTMLElement {
+function itemOf(docs: string, { entry: { id, method, path, summary }, names }: SearchHit): HTMLElement {
   const request = element('span', '', 'request')
   request.append(element('span', method, `method ${method.toLowerCase()}`), ' ', element('code', path))
   const why = names.length === 0 ? summary : `Matches ${names.slice(0, 5).join(', ')}`
-  return link(`/docs/${id}`, element('strong', id), ' ', request, ' ', element('span', why, 'hint'))
+  return link(`${docs}/${id}`, element('strong', id), ' ', request, ' ', element('span', why, 'hint'))
 }
 
 function link(href: string, ...content: readonly (string | Node)[]): HTMLElement {

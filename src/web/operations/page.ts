@@ -126,7 +126,8 @@ function claimText({ expires_at }: Claim): string {
 
 /** Where the person goes afterwards: a page of this workspace. */
 function backOf(context: SignedInContext, given: URLSearchParams): string | undefined {
-  const back = given.get('back') ?? ''
+  // A script knows the page by its whole path.
+  const back = context.web.site.innerPath(given.get('back') ?? '')
   return back.startsWith(`${baseOf(context)}/`) && BACK.test(back) ? back : undefined
 }
 const BACK = /^(?:\/\w[\w.~-]*)+(?:\?[\w.~%!'()*+:@=&-]*)?$/
@@ -200,7 +201,8 @@ interface Result {
 /** The pipeline has added the entry of the audit trail. */
 function done(context: SignedInContext, { needs }: Operation, landed: string, result?: Result): PageResponse {
   const location = (needs[0] === 'delete' || needs[0] === 'create_board' ? undefined : backOf(context, context.form)) ?? landed
-  if (isScript(context)) return { json: { location, text: result?.text, undo: result?.undo }, audit: false }
+  if (isScript(context))
+    return { json: { location: context.web.site.outerAddress(location), text: result?.text, undo: result?.undo }, audit: false }
   const told = result?.told
   return { redirect: told === undefined ? location : tellingAddress(context, location.split('?')[0]!, told), audit: false }
 }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { ServerRequest } from 'srvx'
 import { publicText, respondWithText, type PublicText } from '../../http/public-text.ts'
-import { originOf } from '../../http/request-target.ts'
+import type { PublicUrl } from '../../http/public-url.ts'
 import type { Services } from '../../http/services.ts'
 import { securityHeaders } from '../security-headers.ts'
 import { renderReport, reportSecurityPolicy } from './page.ts'
@@ -10,13 +10,12 @@ import { renderReport, reportSecurityPolicy } from './page.ts'
  * The report of the policy at `/policies`. It has nothing of what is stored. It is rendered for the policy that decides at the time of the
  * request, once for each.
  * @param current the services at the time of a request
- * @param configuredOrigin the public origin; undefined: that of each request
  * @returns the handler of its requests; it never throws
  */
 export function createPolicyPage(
   log: Logger,
   current: () => Pick<Services, 'engine' | 'operations'>,
-  configuredOrigin: string | undefined,
+  site: PublicUrl,
 ): (request: ServerRequest) => Promise<Response> {
   let rendered: { readonly hash: string; readonly page: PublicText } | undefined
   const find = (): PublicText => {
@@ -26,7 +25,7 @@ export function createPolicyPage(
     return rendered.page
   }
   return (request) => {
-    const { vary: _cookies, ...security } = securityHeaders(originOf(request, configuredOrigin))
+    const { vary: _cookies, ...security } = securityHeaders(site.originFor(request))
     const policy = `${reportSecurityPolicy}; frame-ancestors 'none'`
     return respondWithText(log, request, find, { ...security, 'content-security-policy': policy })
   }

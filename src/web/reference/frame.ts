@@ -10,15 +10,17 @@ import { LONGEST_QUERY } from './search.ts'
 /**
  * Renders a page of the reference: its header with the search, and beside its content the list of all pages.
  * @param path of the page
+ * @param base the path of the public URL
  * @param query what was searched for
  */
 export function renderPage(
   document: OpenApiDocument,
-  { title, path, query = '', body }: { title: string; path: string; query?: string; body: VNode },
+  { title, path, base, query = '', body }: { title: string; path: string; base: string; query?: string; body: VNode },
 ): string {
   return renderShell({
     title: `${title} · Lanekeeper API`,
     assets: '/docs/assets',
+    base,
     header: header(query),
     sidebar: sidebar(document, path),
     body,

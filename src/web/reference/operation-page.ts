@@ -30,15 +30,15 @@ import { parameterList, requestMembers, responseMembers } from './schema-view.ts
 import { tryForm } from './try-form.ts'
 
 /** What the page of an operation is made for. */
-interface PageOptions {
+export interface PageOptions {
   /** where clients reach the service */
-  readonly origin: string
+  readonly url: string
   /** whether the rows can be linked to: the report of the policy is served */
   readonly hasPolicyPage: boolean
 }
 
 /** The page of an operation: what it accepts and answers, examples for curl and the client, and a form to try it. */
-export function operationPage(document: OpenApiDocument, placed: PlacedOperation, { origin, hasPolicyPage }: PageOptions): VNode {
+export function operationPage(document: OpenApiDocument, placed: PlacedOperation, { url, hasPolicyPage }: PageOptions): VNode {
   const { method, path, operation } = placed
   const parameters = parametersOf(document, operation)
   const [success] = responsesOf(document, operation)
@@ -51,7 +51,7 @@ export function operationPage(document: OpenApiDocument, placed: PlacedOperation
         <p class="request">${methodBadge(method)} <code>/v1${path}</code></p>
         ${markdown(textOf(operation))} ${access(document, operation, hasPolicyPage)}
       </div>
-      <div class="examples">${examples(document, placed, success, origin)}</div>
+      <div class="examples">${examples(document, placed, success, url)}</div>
       <div class="details">
         ${parameterSections.map(([place, title]) =>
           parameterSection(
@@ -99,11 +99,11 @@ function access(document: OpenApiDocument, operation: OperationObject, hasPolicy
   </dl>`
 }
 
-function examples(document: OpenApiDocument, placed: PlacedOperation, success: PlacedResponse | undefined, origin: string): VNode {
+function examples(document: OpenApiDocument, placed: PlacedOperation, success: PlacedResponse | undefined, url: string): VNode {
   const example = requestExample(document, placed)
   const [[type, media] = []] = Object.entries(success?.content ?? {})
   return html`<h2 class="unseen" id="examples">Examples</h2>
-    ${codeBlock('example-curl', 'curl', curlText(example, `${origin}/v1`))}
+    ${codeBlock('example-curl', 'curl', curlText(example, `${url}/v1`))}
     ${codeBlock('example-client', 'TypeScript client', clientText(example))}
     ${media?.example !== undefined && jsonBlock('example-response', `Response: ${success!.status}, ${type!}`, media.example)}
     <p class="hint">Where <code>$TOKEN</code> and <code>lk</code> come from: <a href="/docs#first-request">First request</a></p>`

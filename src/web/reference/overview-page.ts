@@ -9,19 +9,19 @@ import { inline, markdown } from '../markdown.ts'
 import { groupsOf, groupTitle, operationItem } from './operations.ts'
 
 /** The first page: what holds for all operations, and their list. */
-export function overviewPage(document: OpenApiDocument, origin: string): VNode {
+export function overviewPage(document: OpenApiDocument, url: string): VNode {
   return html`
     <h1>${document.info.title} API</h1>
     <p class="lead">${String(document.info['summary'])}</p>
-    <p>Base URL: <code>${origin}/v1</code>. For programs: <a href="/openapi.json">OpenAPI 3.1</a>, <a href="/llms.txt">llms.txt</a>.</p>
+    <p>Base URL: <code>${url}/v1</code>. For programs: <a href="/openapi.json">OpenAPI 3.1</a>, <a href="/llms.txt">llms.txt</a>.</p>
     <section class="setup">
       ${heading('First request')}
       <p>
-        Create a token at <a href="/settings/tokens">/settings/tokens</a>, and keep it in the variable <code>TOKEN</code>. Every example of
-        these pages reads it there.
+        Create a token at <a href="/settings/tokens">${url}/settings/tokens</a>, and keep it in the variable <code>TOKEN</code>. Every
+        example of these pages reads it there.
       </p>
-      ${codeBlock('setup-curl', 'curl', `export TOKEN=lk_pat_…\ncurl ${origin}/v1/account -H "Authorization: Bearer $TOKEN"`)}
-      ${codeBlock('setup-client', 'TypeScript client', `${clientSetup(origin)}\n\nconst { data } = await lk.account.read()`)}
+      ${codeBlock('setup-curl', 'curl', `export TOKEN=lk_pat_…\ncurl ${url}/v1/account -H "Authorization: Bearer $TOKEN"`)}
+      ${codeBlock('setup-client', 'TypeScript client', `${clientSetup(url)}\n\nconst { data } = await lk.account.read()`)}
     </section>
     <section>
       ${heading('Operations')}

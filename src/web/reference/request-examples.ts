@@ -78,9 +78,9 @@ function word(text: string): string {
 /** A longer literal is written on several lines. */
 const LITERAL_LINE = 44
 
-/** How a program gets the client that the calls use. @param origin of the service */
-export function clientSetup(origin: string): string {
-  return `import { createClient } from 'lanekeeper-client'\n\nconst lk = createClient({\n  url: ${literal(origin)},\n  token: process.env.TOKEN!,\n})`
+/** How a program gets the client that the calls use. @param url of the service */
+export function clientSetup(url: string): string {
+  return `import { createClient } from 'lanekeeper-client'\n\nconst lk = createClient({\n  url: ${literal(url)},\n  token: process.env.TOKEN!,\n})`
 }
 
 /** The call of the typed client for a request, in TypeScript. */

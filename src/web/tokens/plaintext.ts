@@ -42,7 +42,7 @@ export async function showIssued(
 
 /** The page that shows the plaintext of a new token, the only time that it is shown. */
 function renderPlaintext(
-  { origin }: SignedInContext,
+  { url }: SignedInContext,
   { plaintext, token }: IssuedToken,
   workspace: MemberWorkspace,
   rotated: boolean,
@@ -63,7 +63,7 @@ function renderPlaintext(
       </div>
       <section aria-labelledby="examples" class="examples">
         <h2 id="examples">Use it</h2>
-        ${examplesOf(origin, plaintext).map(
+        ${examplesOf(url, plaintext).map(
           ({ id, title, text }, i) =>
             html`<details name="example" open=${i === 0}>
               <summary id="${id}-label">${title}</summary>
@@ -78,22 +78,22 @@ function renderPlaintext(
 }
 
 /** A program that uses a token with `lanekeeper-client`. */
-export function clientExample(origin: string, plaintext: string): string {
+export function clientExample(url: string, plaintext: string): string {
   return [
     `// Run it with LANEKEEPER_TOKEN=${plaintext}`,
     `import { createClient } from 'lanekeeper-client'`,
     '',
-    `const lk = createClient({ url: '${origin}', token: process.env.LANEKEEPER_TOKEN })`,
+    `const lk = createClient({ url: '${url}', token: process.env.LANEKEEPER_TOKEN })`,
     'for await (const { name } of lk.boards.list.all()) console.log(name)',
   ].join('\n')
 }
 
 /** How to use a token, with the token in it. */
-function examplesOf(origin: string, plaintext: string): readonly { id: string; title: string; text: string }[] {
-  const server = { type: 'http', url: `${origin}/mcp`, headers: { Authorization: `Bearer ${plaintext}` } }
+function examplesOf(url: string, plaintext: string): readonly { id: string; title: string; text: string }[] {
+  const server = { type: 'http', url: `${url}/mcp`, headers: { Authorization: `Bearer ${plaintext}` } }
   return [
-    { id: 'curl', title: 'curl', text: `curl -s ${origin}/v1/account -H 'Authorization: Bearer ${plaintext}'` },
-    { id: 'client', title: 'JavaScript and TypeScript', text: clientExample(origin, plaintext) },
+    { id: 'curl', title: 'curl', text: `curl -s ${url}/v1/account -H 'Authorization: Bearer ${plaintext}'` },
+    { id: 'client', title: 'JavaScript and TypeScript', text: clientExample(url, plaintext) },
     { id: 'mcp', title: 'MCP', text: JSON.stringify({ mcpServers: { lanekeeper: server } }, null, 2) },
   ]
 }

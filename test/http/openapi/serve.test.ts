@@ -35,7 +35,7 @@ describe('what is served outside of /v1 for the developers of clients', async ()
 
   test('the documents of a service with rate limits and a public origin state them', async () => {
     const options = {
-      origin: 'https://kanban.example',
+      url: 'https://kanban.example',
       rateLimits: { quotas: { token: 7, workspace: 70, address: 77 } },
       uploadBytes: 12_345,
     }
@@ -75,19 +75,19 @@ describe('what is served outside of /v1 for the developers of clients', async ()
     },
   )
 
-  test.each([undefined, 'https://kanban.example'])(
-    'the metadata of AuthZEN name addresses that answer, at the origin %s',
-    async (origin) => {
-      const own = await Service.start(memory, { origin })
+  test.each([undefined, 'https://kanban.example', 'https://example.org/kanban'])(
+    'the metadata of AuthZEN name addresses that answer, at the URL %s',
+    async (url) => {
+      const own = await Service.start(memory, { url })
       const ann = await own.person(await own.workspace())
       const get = (path: string, init?: RequestInit) => own.app.fetch(new Request(`http://localhost${path}`, init))
       const response = await get('/.well-known/authzen-configuration')
       const { policy_decision_point: base, ...endpoints } = (await response.json()) as Record<string, string>
       const sent = { method: 'POST', body: '{}', headers: { authorization: `Bearer ${ann.read}`, 'content-type': 'application/json' } }
-      const statuses = Object.values(endpoints).map(async (url) => (await get(new URL(url).pathname, sent)).status)
+      const statuses = Object.values(endpoints).map(async (endpoint) => (await get(new URL(endpoint).pathname, sent)).status)
       expect([response.headers.get('content-type'), base, endpoints, await Promise.all(statuses)]).toEqual([
         'application/json; charset=utf-8',
-        origin ?? 'http://localhost',
+        url ?? 'http://localhost',
         {
           access_evaluation_endpoint: `${base}/v1/access/evaluation`,
           access_evaluations_endpoint: `${base}/v1/access/evaluations`,
