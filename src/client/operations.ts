@@ -1165,12 +1165,12 @@ export type CardsListInput = {
   limit?: number
   /** `page.next_cursor` of the previous page. Omit it for the first page. */
   cursor?: string
-  /** Only cards of this column. */
-  column_id?: string
-  /** Only cards that this user is assigned to. `none`: only cards without an assignee. `me` is the user of the token. */
-  assignee_id?: string
-  /** Only cards with this label. */
-  label_id?: string
+  /** Only cards of one of these columns. The parameter can be repeated, or its values separated by commas. */
+  column_id?: string | string[]
+  /** Only cards that one of these users is assigned to. `none`: cards without an assignee. `me` is the user of the token. The parameter can be repeated, or its values separated by commas. */
+  assignee_id?: string | string[]
+  /** Only cards with one of these labels. `none`: cards without a label. The parameter can be repeated, or its values separated by commas. */
+  label_id?: string | string[]
   /** Only cards that are completed, or only those that are not. */
   completed?: boolean
   /** Only cards that are ready, or only the others. Ready: the state of their work is `ready`, and their column is active. */
@@ -1179,7 +1179,7 @@ export type CardsListInput = {
   work_state?: ('done' | 'archived' | 'claimed' | 'waiting' | 'stuck' | 'blocked' | 'retrying' | 'ready')[]
   /** Whether to list the archived cards instead of the active ones. The cards of an archived column are archived. Default: false. */
   archived?: boolean
-  /** Only cards whose title or description contains this text. Upper and lower case are equal. */
+  /** Only cards that have all of these words, in any order, in the title or the description. Case and accents do not matter, and ß is ss. A word also finds longer ones that contain it. Words in double quotes must follow each other. */
   q?: string
   /** Adds members. With `fields`, name them there, too. `counts`: the numbers of what belongs to it; a resource then has no ETag. `claim`: who holds it, and until when; a resource then has no ETag. `work`: what the work on it has come to; a resource then has no ETag. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
   include?: ('counts' | 'claim' | 'work' | 'etag')[]
@@ -1195,12 +1195,12 @@ export type CardsSearchInput = {
   cursor?: string
   /** Only cards of this board. */
   board_id?: string
-  /** Only cards of this column. */
-  column_id?: string
-  /** Only cards that this user is assigned to. `none`: only cards without an assignee. `me` is the user of the token. */
-  assignee_id?: string
-  /** Only cards with this label. */
-  label_id?: string
+  /** Only cards of one of these columns. The parameter can be repeated, or its values separated by commas. */
+  column_id?: string | string[]
+  /** Only cards that one of these users is assigned to. `none`: cards without an assignee. `me` is the user of the token. The parameter can be repeated, or its values separated by commas. */
+  assignee_id?: string | string[]
+  /** Only cards with one of these labels. `none`: cards without a label. The parameter can be repeated, or its values separated by commas. */
+  label_id?: string | string[]
   /** Only cards that are completed, or only those that are not. */
   completed?: boolean
   /** Only cards that are ready, or only the others. Ready: the state of their work is `ready`, and their column is active. */
@@ -1209,7 +1209,7 @@ export type CardsSearchInput = {
   work_state?: ('done' | 'archived' | 'claimed' | 'waiting' | 'stuck' | 'blocked' | 'retrying' | 'ready')[]
   /** Whether to list the archived cards instead of the active ones. The cards of an archived column are archived. Default: false. */
   archived?: boolean
-  /** Only cards whose title or description contains this text. Upper and lower case are equal. */
+  /** Only cards that have all of these words, in any order, in the title or the description. Case and accents do not matter, and ß is ss. A word also finds longer ones that contain it. Words in double quotes must follow each other. */
   q?: string
   /** Only cards that have this card as a blocker. */
   blocker_id?: string
@@ -1835,7 +1835,7 @@ export interface Methods {
     readonly restore: WriteMethod<ColumnsRestoreInput, Column>
   }
   readonly cards: {
-    /** Lists the cards of a board column by column. ?archived=true lists the archived ones; ?q= searches title and description. Scope `kanban:read`. */
+    /** Lists the cards of a board column by column. ?archived=true lists the archived ones; ?q= searches words in title and description. Scope `kanban:read`. */
     readonly list: ListMethod<CardsListInput, ListedCardWithCounts>
     /** Lists the cards of all boards that you have access to, such as those that you are assigned to: what changed last comes first. Scope `kanban:read`. */
     readonly search: ListMethod<CardsSearchInput, ListedCardWithClaim>

@@ -35,19 +35,26 @@ export function isIdMember(schema: z.ZodType): boolean {
 
 /** Whether a member or a parameter is the id of a user, or a list of those: it then takes {@link OWN_ID}. */
 export function isUserMember(schema: z.ZodType): boolean {
-  return isDescribed(schema, ({ pattern }) => typeof pattern === 'string' && pattern.startsWith(`^(?:${OWN_ID}|`))
+  const isUser = (pattern: unknown) => typeof pattern === 'string' && pattern.startsWith(`^(?:${OWN_ID}|`)
+  return isDescribed(schema, ({ pattern, parameter }) => isUser(pattern) || isUser((parameter as Listing | undefined)?.items?.pattern))
 }
 
 /** Whether a parameter of a query is a list. */
 export function isListParameter(schema: z.ZodType): boolean {
-  return isDescribed(schema, ({ parameter }) => (parameter as { readonly type?: string } | undefined)?.type === 'array')
+  return isDescribed(schema, ({ parameter }) => (parameter as Listing | undefined)?.type === 'array')
+}
+
+/** What the documentation says of a parameter that is a list. */
+interface Listing {
+  readonly type?: string
+  readonly items?: { readonly enum?: readonly string[]; readonly pattern?: string }
 }
 
 /** The words that a parameter of a query can list. */
 export function wordsOf(schema: z.ZodType | undefined): readonly string[] {
   if (schema === undefined) return []
   const { parameter } = z.globalRegistry.get(schema) ?? {}
-  const words = (parameter as { readonly items?: { readonly enum?: readonly string[] } } | undefined)?.items?.enum
+  const words = (parameter as Listing | undefined)?.items?.enum
   return words ?? wordsOf(definitionOf(schema).innerType)
 }
 
@@ -104,8 +111,11 @@ function userMembersOf(schema: z.ZodType | undefined): readonly string[] {
   return names
 }
 
-/** An id, or a list of ids. */
+const OWN_LISTED = new RegExp(`(?<=^|,)${OWN_ID}(?=,|$)`, 'g')
+
+/** An id, or a list of ids; in a query, with commas between them. */
 export function withOwnId(value: unknown, userId: string): unknown {
+  if (typeof value === 'string' && value.includes(',')) return value.replaceAll(OWN_LISTED, userId)
   if (Array.isArray(value)) return value.map((item: unknown) => (item === OWN_ID ? userId : item))
   return value === OWN_ID ? userId : value
 }

@@ -14,7 +14,9 @@ const shortInQuery: Readonly<Record<string, string>> = {
   // What cards are filtered by.
   board_id: '',
   column_id: '',
-  label_id: '',
+  label_id: '`none`: cards without one.',
+  assignee_id: '`me`; `none`: cards of nobody.',
+  q: 'Words that title or description must have.',
   completed: '',
   due_before: '',
   due_after: '',

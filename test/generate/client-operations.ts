@@ -63,12 +63,18 @@ function interfaceOf(name: string, schema: JsonSchema): string {
 function inputMembers({ row, parameters }: Described, body: JsonSchema | undefined): Member[] {
   const fromParameters = parameters
     .filter(({ name, in: place }) => place === 'path' || (place === 'query' && name !== 'dry_run'))
-    .map(({ name, schema, description, required = false }) => ({ name, schema: { ...schema, description }, required }))
+    .map(({ name, schema, description, required = false }) => ({ name, schema: { ...oneOrSeveral(schema), description }, required }))
   const members = [...fromParameters, ...(body === undefined ? [] : membersOf(body))]
   const names = members.map(({ name }) => name)
   const repeated = names.find((name, i) => names.indexOf(name) !== i)
   if (repeated !== undefined) throw new Error(`${row.id}: "${repeated}" is in the path or the query, and in the body`)
   return members
+}
+
+/** A parameter that lists ids may be one of them. */
+function oneOrSeveral(schema: JsonSchema): JsonSchema {
+  const { items } = schema as { readonly items?: JsonSchema }
+  return items?.['pattern'] === undefined ? schema : { anyOf: [{ type: 'string' }, schema] }
 }
 
 /** Bodies that are no plain objects are added as they are. */

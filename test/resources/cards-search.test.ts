@@ -14,7 +14,8 @@ interface Known {
   readonly column: number
   readonly inArchivedColumn: boolean
   readonly assignees: readonly string[]
-  readonly label: boolean
+  /** `board` and `board+`, as far as it has them */
+  readonly labels: readonly string[]
   readonly due: string | null
   /** when it was completed, in milliseconds, and by whom */
   completed: number | null
@@ -64,7 +65,8 @@ describe.each(drivers)('the cards of all boards, on $name', async (driver) => {
     if (name === 'shared') await board.add(ann)
     if (name === 'shared' || name === 'hidden') await board.makePrivate()
     boards[name] = board
-    labels[name] = await board.label()
+    labels[name] = await board.label('Bug')
+    labels[`${name}+`] = await board.label('Idea')
     const columns = [await board.column('One'), await board.column('Two')]
     for (const [i, id] of columns.entries()) columnIds[`${name} ${i}`] = id
     for (let i = 0; i < 6; i++) await createCard(name, columns, i)
@@ -89,7 +91,7 @@ describe.each(drivers)('the cards of all boards, on $name', async (driver) => {
       column: i % 2,
       inArchivedColumn: name === 'last' && i % 2 === 1,
       assignees,
-      label: i % 2 === 0,
+      labels: [...(i % 2 === 0 ? [name] : []), ...(i % 3 === 0 ? [`${name}+`] : [])],
       due: DUE[i]!,
       completed: null,
       completedBy: null,
@@ -97,7 +99,11 @@ describe.each(drivers)('the cards of all boards, on $name', async (driver) => {
       created: service.now,
       updated: service.now,
     }
-    const members = { due_at: card.due, assignee_ids: assignees.map((one) => people[one]!.id), label_ids: card.label ? [labels[name]] : [] }
+    const members = {
+      due_at: card.due,
+      assignee_ids: assignees.map((one) => people[one]!.id),
+      label_ids: card.labels.map((label) => labels[label]!),
+    }
     ids[card.title] = await board.card(columns[i % 2]!, card.title, members)
     cards.push(card)
   }
@@ -116,17 +122,18 @@ describe.each(drivers)('the cards of all boards, on $name', async (driver) => {
   }
 
   /** The boards of the columns and labels that a filter names. */
-  const boardsOf = (filter: Filter) => NAMING.flatMap((name) => filter[name]?.split(' ')[0] ?? [])
+  const boardsOf = (filter: Filter) =>
+    NAMING.flatMap((name) => filter[name]?.split(',') ?? []).flatMap((one) => (one === 'none' ? [] : one.split(/[ +]/)[0]!))
   /** The time when the n-th card was completed: `@3` */
   const timeOf = (text: string) => cards.filter(({ completed }) => completed !== null)[Number(text.slice(1))]!.completed!
 
   /** Whether a card matches a filter, by what the test knows. */
   const matchers: Readonly<Record<string, (card: Known, value: string, caller: string) => boolean>> = {
     assignee_id: ({ assignees }, value, caller) =>
-      value === 'none' ? assignees.length === 0 : assignees.includes(value === 'me' ? caller : value),
-    label_id: ({ label, board }, value) => label && board === value,
+      value.split(',').some((one) => (one === 'none' ? assignees.length === 0 : assignees.includes(one === 'me' ? caller : one))),
+    label_id: (card, value) => value.split(',').some((one) => (one === 'none' ? card.labels.length === 0 : card.labels.includes(one))),
     board_id: ({ board }, value) => board === value,
-    column_id: ({ board, column }, value) => `${board} ${column}` === value,
+    column_id: ({ board, column }, value) => value.split(',').includes(`${board} ${column}`),
     completed: ({ completed }, value) => String(completed !== null) === value,
     completed_by: ({ completedBy }, value, caller) => completedBy === (value === 'me' ? caller : value),
     completed_before: ({ completed }, value) => completed !== null && completed < timeOf(value),
@@ -160,17 +167,20 @@ describe.each(drivers)('the cards of all boards, on $name', async (driver) => {
 
   const queryOf = (filter: Filter) =>
     Object.entries(filter)
-      .map(([name, value]) => {
-        const user = people[value]?.id
-        const known = {
-          label_id: labels[value],
-          board_id: boards[value]?.id,
-          column_id: columnIds[value],
-          assignee_id: user,
-          completed_by: user,
-        }
-        const time = value.startsWith('@') ? new Date(timeOf(value)).toISOString() : value
-        return `&${name}=${encodeURIComponent(known[name as keyof typeof known] ?? time)}`
+      .map(([name, given]) => {
+        const values = given.split(',').map((value) => {
+          const user = people[value]?.id
+          const known = {
+            label_id: labels[value],
+            board_id: boards[value]?.id,
+            column_id: columnIds[value],
+            assignee_id: user,
+            completed_by: user,
+          }
+          const time = value.startsWith('@') ? new Date(timeOf(value)).toISOString() : value
+          return known[name as keyof typeof known] ?? time
+        })
+        return `&${name}=${encodeURIComponent(values.join())}`
       })
       .join('')
   const titles = async (caller: string, query: string, limit = 100): Promise<string[]> =>
@@ -207,6 +217,19 @@ describe.each(drivers)('the cards of all boards, on $name', async (driver) => {
     { completed_by: 'cyd' },
     { completed_after: '@1', completed_before: '@6' },
     { completed_after: '@2', completed_by: 'bob', board_id: 'open' },
+    { label_id: 'none' },
+    { label_id: 'none', assignee_id: 'me' },
+    { label_id: 'open,open+' },
+    { label_id: 'open+,none' },
+    { label_id: 'open,open+,open', assignee_id: 'bob', completed: 'false' },
+    { label_id: 'open,last+' },
+    { column_id: 'open 0,open 1' },
+    { column_id: 'last 0,last 1', archived: 'true', label_id: 'last,last+' },
+    { column_id: 'open 1,shared 0' },
+    { assignee_id: 'ann,bob' },
+    { assignee_id: 'me,none' },
+    { assignee_id: 'bob,me', board_id: 'open', q: 'needle' },
+    { assignee_id: 'none,none', label_id: 'none' },
   ]
   const sorts: readonly Sort[] = ['position', 'due_at', 'updated_at', 'created_at', 'completed_at']
   test.each(filters.map((filter) => [JSON.stringify(filter), filter] as const))(

@@ -14,7 +14,7 @@ const parameters = operations
     defaultDocument().paths[path]!['get']!.parameters.flatMap((parameter) => {
       const { $ref } = parameter as { $ref?: string }
       const resolved = $ref === undefined ? parameter : (defaultDocument().components.parameters as any)[$ref.split('/').at(-1)!]
-      const { name, in: place, schema } = resolved as { name: string; in: string; schema: { type: string; items?: { enum: string[] } } }
+      const { name, in: place, schema } = resolved as { name: string; in: string; schema: { type: string; items?: { enum?: string[] } } }
       return place === 'query' ? [{ id, name, words: schema.type === 'array' ? schema.items!.enum : undefined }] : []
     }),
   )
@@ -114,9 +114,18 @@ describe('the parameters of reads', async () => {
     ]),
     ['cards.list', 'column_id=Done', 'column_id', /^must be the id of a column, which begins with col_$/],
     ['cards.list', 'assignee_id=someone', 'assignee_id', /^must be me, or none, or the id of a user, which begins with usr_$/],
-    ['cards.list', 'label_id=hot', 'label_id', /^must be the id of a label, which begins with lbl_$/],
+    ['cards.list', 'label_id=hot', 'label_id', /^must be none, or the id of a label, which begins with lbl_$/],
+    ['cards.list', 'label_id=none,hot', 'label_id', /^must be none, or the id of a label, which begins with lbl_$/],
+    ['cards.list', 'label_id=none,', 'label_id', /^must be none, or the id/],
+    ['cards.list', 'column_id=none', 'column_id', /^must be the id of a column/],
+    [
+      'cards.list',
+      `column_id=${Array.from({ length: 21 }, (_, i) => `col_${String(i).padStart(20, '0')}`).join()}`,
+      'column_id',
+      /^must have at most 20 ids$/,
+    ],
     ['cards.list', 'assignee_id=', 'assignee_id', /me, or none/],
-    ['cards.list', 'assignee_id=me&assignee_id=none', 'assignee_id', /^is given twice, and is no list$/],
+    ['cards.search', 'completed_by=me&completed_by=me', 'completed_by', /^is given twice, and is no list$/],
     ['cards.search', 'completed_by=none', 'completed_by', /^must be me, or the id of a user/],
     ['cards.search', 'board_id=me', 'board_id', /^must be the id of a board/],
     ['cards.search', 'sort=completed', 'sort', /position, due_at, updated_at, created_at, completed_at/],

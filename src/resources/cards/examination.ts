@@ -2,6 +2,8 @@ import type { Card } from '../../model/card.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import type { OperationRequest } from '../operation.ts'
+import type { CardFilter } from './filter.ts'
+import { searchedWords } from './words.ts'
 
 /** The number of cards that are read at once, and the number of their characters if they are long. */
 const MAX_CARDS = 32
@@ -9,18 +11,26 @@ const MAX_CHARACTERS = 64 * 1024
 /** What the reading of a card or of an index costs, in characters. */
 const READ_COST = 2000
 
+/** What to examine a character costs: to look for a further word in a text takes half as long as to fold it and to look for the first one. */
+export function weightOf({ q }: Pick<CardFilter, 'q'>): number {
+  return q === undefined ? 1 : (searchedWords(q).length + 1) / 2
+}
+
 /** Reads cards of which only some match, few at a time, and does not keep the others. */
 export class Examination {
   readonly #tx: Transaction
   readonly #examine: OperationRequest['examine']
   readonly #matches: (card: Card) => boolean
+  readonly #weight: number
   #cards = 0
   #characters = 0
 
-  constructor(tx: Transaction, examine: OperationRequest['examine'], matches: (card: Card) => boolean) {
+  /** @param weight what to examine a character costs */
+  constructor(tx: Transaction, examine: OperationRequest['examine'], matches: (card: Card) => boolean, weight = 1) {
     this.#tx = tx
     this.#examine = examine
     this.#matches = matches
+    this.#weight = weight
   }
 
   /** The number of cards to read next. */
@@ -41,7 +51,7 @@ export class Examination {
       const size = card.title.length + card.description.length
       this.#cards++
       this.#characters += size
-      const pause = this.#examine(READ_COST + size)
+      const pause = this.#examine(READ_COST + Math.ceil(size * this.#weight))
       if (pause !== undefined) await pause
       if (this.#matches(card)) found.push(card)
       else this.#tx.forget(keys.card(card.id))

@@ -6,7 +6,7 @@ import type { Read } from '../../store/reads.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import type { NamedByQuery, OperationRequest } from '../operation.ts'
 import { accessTo, identityOf, type OnBoard } from '../targets.ts'
-import { assigneeOf, type CardFilter } from './filter.ts'
+import { indexedIds, NONE, type CardFilter } from './filter.ts'
 
 // What the filters of cards name. Something that is absent, of another workspace or hidden is 404 with `parameter`, and never an empty list:
 // that would be taken for an answer (api: Contract 3, number 1).
@@ -17,15 +17,16 @@ interface Named<T> {
   readonly key: Key<T>
 }
 
-function named<T>(parameter: string, id: string | undefined, keyOf: (id: string) => Key<T>): readonly Named<T>[] {
-  return id === undefined ? [] : [{ parameter, key: keyOf(id) }]
+function named<T>(parameter: string, ids: Ids, keyOf: (id: string) => Key<T>): readonly Named<T>[] {
+  return [ids ?? []].flat().flatMap((id) => (id === NONE ? [] : [{ parameter, key: keyOf(id) }]))
 }
 
-/** The filters that name something. */
-type Naming = Pick<CardFilter, 'column_id' | 'label_id' | 'blocker_id' | 'assignee_id' | 'completed_by'>
+/** The filters that name something, with an id or with several. */
+type Naming = { readonly [name in 'column_id' | 'label_id' | 'blocker_id' | 'assignee_id' | 'completed_by']?: Ids }
+type Ids = string | readonly string[] | undefined
 
-/** The filters that name a column, a label and a blocker. */
-export function partsNamedBy({ column_id, label_id, blocker_id }: Naming): readonly Named<OnBoard>[] {
+/** The filters that name columns, labels and a blocker. */
+function partsNamedBy({ column_id, label_id, blocker_id }: Naming): readonly Named<OnBoard>[] {
   return [
     ...named<OnBoard>('column_id', column_id, keys.column),
     ...named<OnBoard>('label_id', label_id, keys.label),
@@ -33,12 +34,17 @@ export function partsNamedBy({ column_id, label_id, blocker_id }: Naming): reado
   ]
 }
 
+/** The parts that each card which matches belongs to, so that it is on their board. A card without a label belongs to none. */
+export function partsOfEachCard(filter: Naming): readonly Named<OnBoard>[] {
+  return partsNamedBy({ ...filter, label_id: indexedIds([filter.label_id ?? []].flat()) })
+}
+
 function usersNamedBy(filter: Naming): readonly Named<Membership>[] {
-  return [...named('assignee_id', assigneeOf(filter), keys.membership), ...named('completed_by', filter.completed_by, keys.membership)]
+  return [...named('assignee_id', filter.assignee_id, keys.membership), ...named('completed_by', filter.completed_by, keys.membership)]
 }
 
 /**
- * Checks what the filters of a list of one board name: a column and a label of this board, and an active member of the workspace. A member
+ * Checks what the filters of a list of one board name: columns and labels of this board, and active members of the workspace. A member
  * without access to the board is assigned to none of its cards.
  * @throws {ApiError} `not_found`
  */
@@ -51,7 +57,7 @@ export async function requireNamed(tx: Transaction, { id }: BoardAccess, filter:
 }
 
 /**
- * What the filters of a search name: a board, a column, a label and a card of any board, and active members of the workspace. Nothing is on two
+ * What the filters of a search name: a board, columns, labels and a card of any board, and active members of the workspace. Nothing is on two
  * boards, so what is not on the board of the others is answered like what is absent.
  */
 export async function namedInSearch({ tx, caller, query }: OperationRequest<CardFilter>): Promise<NamedByQuery[]> {

@@ -47,7 +47,8 @@ export const cardOperations = [
     id: 'cards.list',
     method: 'GET',
     path: '/boards/{board_id}/cards',
-    summary: 'Lists the cards of a board column by column. ?archived=true lists the archived ones; ?q= searches title and description.',
+    summary:
+      'Lists the cards of a board column by column. ?archived=true lists the archived ones; ?q= searches words in title and description.',
     needs: ['read', 'Card'],
     row: 'P2',
     query: cardListQuery,

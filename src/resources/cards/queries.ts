@@ -11,8 +11,8 @@ import type { Transaction } from '../../store/transaction.ts'
 import type { CountedIndexes } from '../counts.ts'
 import { shownCard } from '../pending-removals.ts'
 import type { OperationRequest } from '../operation.ts'
-import { Examination } from './examination.ts'
-import { assigneeOf, matcher, needsScan, type CardFilter } from './filter.ts'
+import { Examination, weightOf } from './examination.ts'
+import { matcher, needsScan, onlyId, type CardFilter } from './filter.ts'
 import { asksForWork, hasWantedState } from './work-states.ts'
 import { findStart, readPosition, writePosition, type Segment, type Start } from './positions.ts'
 
@@ -133,7 +133,7 @@ class CardReader {
     this.#request = request
     const [matches, { states }] = [matcher(filter), filter]
     this.#matches = judgesWork(filter) ? (card) => matches(card) && hasWantedState(filter, states!.of(card)) : matches
-    this.#examination = examine && new Examination(tx, examine, this.#matches)
+    this.#examination = examine && new Examination(tx, examine, this.#matches, weightOf(filter))
   }
 
   /** Whether a page ends before the last card that was found: by its number of cards, or by their length. */
@@ -201,7 +201,7 @@ function readsOf(segments: readonly Segment[], filter: CardFilter, optionsOf: (s
 function segmentsOf(columns: readonly Column[], { column_id, archived, ready }: CardFilter, reverse: boolean): Segment[] {
   // No archived card is ready, by itself or with its column.
   if (archived && ready === true) return []
-  const wanted = columns.filter(({ id }) => column_id === undefined || id === column_id)
+  const wanted = columns.filter(({ id }) => column_id === undefined || column_id.includes(id))
   const segments = wanted.flatMap((column): Segment[] => {
     if (!archived) return column.archived_at === null ? [{ column, state: 'active' }] : []
     return (column.archived_at === null ? [] : [{ column, state: 'active' } as Segment]).concat({ column, state: 'archived' })
@@ -210,10 +210,10 @@ function segmentsOf(columns: readonly Column[], { column_id, archived, ready }: 
 }
 
 /** The index with the fewest cards that do not match the filter. */
-function indexFor({ column: { id }, state }: Segment, { label_id, completed, ready, states, ...filter }: CardFilter): Index<Card> {
-  const assigneeId = assigneeOf(filter)
+function indexFor({ column: { id }, state }: Segment, { assignee_id, label_id, completed, ready, states }: CardFilter): Index<Card> {
+  const [assigneeId, labelId] = [onlyId(assignee_id), onlyId(label_id)]
   if (assigneeId !== undefined) return indexes.cardsOf(state, id, assigneeId)
-  if (label_id !== undefined) return indexes.cardsWith(state, id, label_id)
+  if (labelId !== undefined) return indexes.cardsWith(state, id, labelId)
   if (ready === true) return states?.hasDueCards === true ? indexes.cardsDone(state, id, false) : indexes.readyCards(id)
   return completed === undefined ? indexes.cards(state, id) : indexes.cardsDone(state, id, completed)
 }

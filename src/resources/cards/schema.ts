@@ -10,7 +10,7 @@ import { atMost, line, prose, time } from '../../model/text.ts'
 import { timedSorts } from '../../store/indexes.ts'
 import { countsShape } from '../counts.ts'
 import { includeParameter, listed } from '../included.ts'
-import { UNASSIGNED } from './filter.ts'
+import { NONE } from './filter.ts'
 import { subtaskOfNewCard } from '../subtasks/operations.ts'
 import { idPattern, idPrefixes, isId, type IdKind } from '../../model/ids.ts'
 
@@ -24,6 +24,26 @@ function idParameter(kind: IdKind, description: string, ...words: readonly strin
   const schema = z.string().refine((text) => words.includes(text) || isId(kind, text), error)
   const pattern = words.length === 0 ? idPattern(kind) : `^(?:${[...words, idPattern(kind).slice(1, -1)].join('|')})$`
   return documented(schema, { description, pattern, minLength: Math.min(24, ...words.map(({ length }) => length)), maxLength: 24 })
+}
+
+/** The most ids that a filter can have. */
+const MAX_IDS = 20
+
+/**
+ * A query parameter that lists ids, with commas between them: what is wanted is one of them. One that is given twice counts once.
+ * @param words what can be among them instead of an id
+ */
+function idsParameter(kind: IdKind, description: string, ...words: readonly string[]) {
+  const one = idParameter(kind, '', ...words)
+  const { description: _, ...items } = { type: 'string', ...z.globalRegistry.get(one) }
+  const schema = z.string().transform((text, context): readonly string[] => {
+    const ids = [...new Set(text.split(','))]
+    if (ids.length > MAX_IDS) context.addIssue(`must have at most ${MAX_IDS} ids`)
+    const wrong = ids.map((id) => one.safeParse(id)).find(({ success }) => !success)
+    if (wrong !== undefined) context.addIssue(wrong.error!.issues[0]!.message)
+    return ids
+  })
+  return documented(schema, { description, parameter: { type: 'array', items, minItems: 1, maxItems: MAX_IDS } })
 }
 
 /**
@@ -109,9 +129,14 @@ export const listedCardOfBoard = listed(cardWithCounts)
 export const listedCard = listed(cardWithClaim)
 
 const filters = {
-  column_id: idParameter('column', 'Only cards of this column.').optional(),
-  assignee_id: userIdParameter('Only cards that this user is assigned to. `none`: only cards without an assignee.', UNASSIGNED).optional(),
-  label_id: idParameter('label', 'Only cards with this label.').optional(),
+  column_id: idsParameter('column', 'Only cards of one of these columns.').optional(),
+  assignee_id: idsParameter(
+    'user',
+    'Only cards that one of these users is assigned to. `none`: cards without an assignee. `me` is the user of the token.',
+    OWN_ID,
+    NONE,
+  ).optional(),
+  label_id: idsParameter('label', 'Only cards with one of these labels. `none`: cards without a label.', NONE).optional(),
   completed: booleanParameter.describe('Only cards that are completed, or only those that are not.').optional(),
   ready: booleanParameter
     .describe('Only cards that are ready, or only the others. Ready: the state of their work is `ready`, and their column is active.')
@@ -123,7 +148,8 @@ const filters = {
     .describe('Whether to list the archived cards instead of the active ones. The cards of an archived column are archived.')
     .default(false),
   q: documented(z.string().trim().min(1, 'must not be blank').check(atMost(limits.searchText)), {
-    description: 'Only cards whose title or description contains this text. Upper and lower case are equal.',
+    description:
+      'Only cards that have all of these words, in any order, in the title or the description. Case and accents do not matter, and ß is ss. A word also finds longer ones that contain it. Words in double quotes must follow each other.',
     maxLength: limits.searchText,
     pattern: '\\S',
   }).optional(),

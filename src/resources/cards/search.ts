@@ -6,10 +6,11 @@ import type { RangeOptions } from '../../store/reads.ts'
 import { withClaims } from '../claims/present.ts'
 import { withWork } from '../claims/work.ts'
 import type { Candidates, OperationRequest } from '../operation.ts'
-import { Examination } from './examination.ts'
-import { assigneeOf, matcher, UNASSIGNED } from './filter.ts'
+import { Examination, weightOf } from './examination.ts'
+import { indexedIds, matcher, onlyId } from './filter.ts'
 import { listCards, presentCards } from './queries.ts'
 import { isDescending, searchOrder, type CardSearchQuery } from './schema.ts'
+import { partsOfEachCard } from './named.ts'
 import { placeOfBoard, SearchedBoards } from './searched-boards.ts'
 import { Selection } from './selection.ts'
 import { asksForWork, hasWantedState, withStates, WorkStates } from './work-states.ts'
@@ -41,7 +42,7 @@ async function findCards(request: SearchRequest, after: string | undefined, limi
   const { sort } = query
   if (sort === 'position') return byPosition(request, boards, after, limit)
   const search = new TimedSearch(request, query, sort, boards, after, limit)
-  const examination = new Examination(request.tx, request.examine, (card) => search.isWanted(card))
+  const examination = new Examination(request.tx, request.examine, (card) => search.isWanted(card), weightOf(query))
   return search.read(await sourcesOf(request, query, sort, boards), examination)
 }
 
@@ -58,7 +59,7 @@ async function byPosition(
   const start = after === undefined ? undefined : `${createdAt} ${boardId}`
   const all = await boards.of(query)
   const remaining = all.filter((board) => start === undefined || (reverse ? placeOfBoard(board) <= start : placeOfBoard(board) >= start))
-  const searched = await boards.withCards(remaining, assigneeOf(query))
+  const searched = await boards.withCards(remaining, onlyId(query.assignee_id))
   const candidates: Candidates<Card>['candidates'][number][] = []
   for (const context of reverse ? searched.toReversed() : searched) {
     const place = placeOfBoard(context)
@@ -97,18 +98,20 @@ async function sourcesOf(
   boards: SearchedBoards,
 ): Promise<readonly Source[]> {
   const { board_id, column_id, label_id, blocker_id, assignee_id, completed_by } = query
+  const [labels, assignees] = [indexedIds(label_id), indexedIds(assignee_id)]
   const inGroups = (index: Index<Card>, isSorted: boolean): Source[] => groupsOf(query).map((word) => ({ index, word, isSorted }))
-  const isOneBoard = [board_id, column_id, label_id, blocker_id].some((id) => id !== undefined)
+  const isOneBoard = board_id !== undefined || partsOfEachCard(query).length > 0
   // Those who lose their access are unassigned, so that the caller's own cards need no search board by board.
-  if (assignee_id === caller.userId && !isOneBoard) return inGroups(indexes.sortedCards(sort, caller.userId), true)
+  if (onlyId(assignee_id) === caller.userId && !isOneBoard) return inGroups(indexes.sortedCards(sort, caller.userId), true)
   const searched = await boards.of(query)
   if (searched.length === 0) return []
   if (blocker_id !== undefined) return [{ index: indexes.blockedCards(blocker_id) }]
-  if (label_id !== undefined) return [{ index: indexes.labelCards(label_id) }]
-  if (column_id !== undefined) return statesOf(query).map((state) => ({ index: indexes.cards(state, column_id) }))
+  // A card can be in several of these: with the last one, its page has it once.
+  if (labels !== undefined) return labels.map((id) => ({ index: indexes.labelCards(id) }))
+  if (column_id !== undefined) return column_id.flatMap((id) => statesOf(query).map((state) => ({ index: indexes.cards(state, id) })))
   return searched.flatMap(({ board: { id } }) => {
     if (completed_by !== undefined) return inGroups(indexes.cardsCompletedBy(id, completed_by), sort === 'completed_at')
-    if (assignee_id !== undefined && assignee_id !== UNASSIGNED) return [{ index: indexes.boardAssignments(id), word: assignee_id }]
+    if (assignees !== undefined) return assignees.map((word) => ({ index: indexes.boardAssignments(id), word }))
     return inGroups(indexes.sortedCards(sort, id), true)
   })
 }

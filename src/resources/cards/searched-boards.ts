@@ -7,7 +7,7 @@ import { firstPage } from '../../store/reads.ts'
 import type { OperationRequest } from '../operation.ts'
 import { accessTo, identityOf } from '../targets.ts'
 import type { CardFilter } from './filter.ts'
-import { partsNamedBy } from './named.ts'
+import { partsOfEachCard } from './named.ts'
 
 /** A board that is searched, with what decides about its cards. */
 export interface SearchedBoard {
@@ -67,7 +67,7 @@ export class SearchedBoards {
   /** The boards on which a search can find cards: all that the caller can read, or the one that its filters name. */
   async of(filter: CardFilter): Promise<SearchedBoard[]> {
     const { board_id } = filter
-    const parts = partsNamedBy(filter)
+    const parts = partsOfEachCard(filter)
     const found = parts.length === 0 ? [] : await this.#request.tx.read(parts.map(({ key }) => identityOf(key)))
     const named = new Set([...(board_id === undefined ? [] : [board_id]), ...found.map((part) => part?.board_id)])
     if (named.size === 0) return this.readable()

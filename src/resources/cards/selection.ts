@@ -8,6 +8,7 @@ export class Selection {
   readonly #follows: (place: string, other: string) => boolean
   /** in their order */
   readonly #chosen: { readonly place: string; readonly card: Card }[] = []
+  readonly #ids = new Set<string>()
   #characters = 0
   #hasDropped = false
 
@@ -35,19 +36,19 @@ export class Selection {
     return this.#isFull ? this.#chosen.at(-1)!.place : undefined
   }
 
-  /** Whether a card precedes the bound. */
+  /** Whether a card precedes the bound, or is chosen. */
   accepts(card: Card): boolean {
     const { bound } = this
-    return bound === undefined || this.#follows(bound, this.#placeOf(card))
+    return bound === undefined || this.#ids.has(card.id) || this.#follows(bound, this.#placeOf(card))
   }
 
   /** Adds a card, or replaces an earlier version of it. @returns the cards that it leaves no room for */
   add(card: Card): Card[] {
-    const earlier = this.#chosen.findIndex((chosen) => chosen.card.id === card.id)
-    if (earlier !== -1) this.#remove(earlier)
+    if (this.#ids.has(card.id)) this.#remove(this.#chosen.findIndex((chosen) => chosen.card.id === card.id))
     const place = this.#placeOf(card)
     const at = this.#chosen.findIndex((chosen) => this.#follows(chosen.place, place))
     this.#chosen.splice(at === -1 ? this.#chosen.length : at, 0, { place, card })
+    this.#ids.add(card.id)
     this.#characters += card.description.length
     const dropped: Card[] = []
     while (this.#chosen.length > this.#limit || this.#isLong) {
@@ -69,6 +70,7 @@ export class Selection {
   #remove(at: number): Card {
     const { card } = this.#chosen[at]!
     this.#chosen.splice(at, 1)
+    this.#ids.delete(card.id)
     this.#characters -= card.description.length
     return card
   }

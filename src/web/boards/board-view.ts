@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
 import { OWN_ID } from '../../model/fields.ts'
+import { NONE } from '../../resources/cards/filter.ts'
 import { HOLE } from '../document.ts'
 import { html } from '../html.ts'
 import { renderAddCard, renderAddColumn, renderLaneMenu } from './board-controls.ts'
@@ -77,14 +78,13 @@ export function renderFilters({ board, people, filters }: BoardData, action: str
     q: filters.q,
     isLive: true,
     filters: [
-      choose(
-        'label',
-        'Label',
-        'All labels',
-        (board.labels ?? []).map(({ id, name }) => [id, name] as const),
-      ),
+      choose('label', 'Label', 'All labels', [
+        ...(board.labels ?? []).map(({ id, name }) => [id, name] as const),
+        [NONE, 'Without a label'] as const,
+      ]),
       choose('assignee', 'Assignee', 'Everyone', [
         [OWN_ID, 'Me'],
+        [NONE, 'Nobody'],
         ...byName.map(({ user_id, display_name }) => [user_id, display_name] as const),
       ]),
       choose('due', 'Due', 'Any time', Object.entries(dueChoices)),

@@ -2,6 +2,7 @@ import type { Card } from '../../model/card.ts'
 import { OWN_ID } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
 import { DAY } from '../../model/time.ts'
+import { NONE } from '../../resources/cards/filter.ts'
 import { isWorkChoice, type WorkChoice } from './work.ts'
 
 /** The choices of the filter for due times: value → label. */
@@ -59,8 +60,8 @@ export function cardQuery(
 ): Record<string, string | undefined> {
   return {
     q: q === '' ? undefined : q,
-    label_id: labels.find(({ id }) => id === label)?.id,
-    assignee_id: assignee === OWN_ID ? OWN_ID : users.find(({ user_id }) => user_id === assignee)?.user_id,
+    label_id: label === NONE ? NONE : labels.find(({ id }) => id === label)?.id,
+    assignee_id: assignee === OWN_ID || assignee === NONE ? assignee : users.find(({ user_id }) => user_id === assignee)?.user_id,
     completed: state === '' ? undefined : String(state === 'done'),
     work_state: work === '' ? undefined : work,
   }

@@ -1,0 +1,59 @@
+/** Letters that are not composed of others, and what is written in their place. */
+const REPLACED: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ı: 'i', ς: 'σ' }
+const MARKS = /[\u0300-\u036f]/g
+const NOT_ASCII = /[^\0-\x7f]/
+/** Letters that can be written in several ways, besides those of the table. Signs, such as dashes and quotes, are left out: they are frequent. */
+const OTHER_LETTERS = /[\u0590-\u1dff\u2de0-\uffff]/
+
+/** The end of the table: Latin, Greek and Cyrillic letters with their accents are before it. */
+const TABLE_END = 0x2000
+/** In the table: a mark, which is left out; and a letter that becomes two. */
+const [LEFT_OUT, IN_PAIRS] = [0, 1]
+let table: Uint16Array | undefined
+const pairs = new Map<number, string>()
+
+/** What each letter becomes. It is made when it is first needed, which takes milliseconds. */
+function makeTable(): Uint16Array {
+  const made = Uint16Array.from({ length: TABLE_END }, (_, code) => code)
+  for (let code = 0x80; code < TABLE_END; code++) {
+    const letter = String.fromCharCode(code).normalize('NFD').replace(MARKS, '')
+    const plain = REPLACED[letter] ?? letter
+    if (plain.length < 2) made[code] = plain === '' ? LEFT_OUT : plain.charCodeAt(0)
+    else if (plain !== letter) {
+      pairs.set(code, plain)
+      made[code] = IN_PAIRS
+    }
+  }
+  return made
+}
+
+/**
+ * A text without regard to case, accents and ß, for comparisons. A letter becomes two at the most: NFKC would expand one character to up to eighteen,
+ * so that a long description could slow down every search.
+ */
+export function fold(text: string): string {
+  const lower = text.toLowerCase()
+  if (!NOT_ASCII.test(lower)) return lower
+  const whole = OTHER_LETTERS.test(lower) ? lower.normalize('NFC') : lower
+  table ??= makeTable()
+  // A text of 20,000 characters takes a fifth of the time of a replacement with a pattern.
+  const folded = new Uint16Array(2 * whole.length)
+  let length = 0
+  for (let i = 0; i < whole.length; i++) {
+    const code = whole.charCodeAt(i)
+    const plain = code < TABLE_END ? table[code]! : code
+    if (plain > IN_PAIRS || code <= IN_PAIRS) folded[length++] = plain
+    else if (plain === IN_PAIRS) {
+      const pair = pairs.get(code)!
+      folded[length++] = pair.charCodeAt(0)
+      folded[length++] = pair.charCodeAt(1)
+    }
+  }
+  return Buffer.from(folded.buffer, 0, 2 * length).toString('utf16le')
+}
+
+/** The words of a search, folded. What is in double quotes is one word, with its spaces. */
+export function searchedWords(q: string): readonly string[] {
+  const words = [...fold(q).matchAll(/"\s*([^"]*[^"\s])\s*"|\S+/g)].map(([word, quoted]) => quoted ?? word)
+  return [...new Set(words)]
+}
