@@ -475,10 +475,19 @@ export interface Attachment {
   visibility: 'workspace' | 'board' | 'private'
   /** The name of the file. */
   name: string
-  /** The media type that was stated when the file was uploaded. It is not derived from the bytes. */
+  /** The media type that was stated when the file was uploaded. If that said nothing, it follows from the bytes, or from the extension. */
   content_type: string
   /** The size of the file in bytes. */
   size: number
+  /** What the bytes of the file say, if they are a picture in PNG, JPEG, GIF or WebP: pages show it, up to 40 megapixels. null: they are none, or the file is from before this was read. */
+  picture: {
+    /** Its media type, by its bytes. */
+    type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
+    /** Its width in pixels. */
+    width: number
+    /** Its height in pixels. */
+    height: number
+  } | null
   /** The user who attached the file. */
   attached_by_id: string
   /** When it was created. */
@@ -499,10 +508,19 @@ export interface File {
   board_id: string | null
   /** The name of the file. */
   name: string
-  /** The media type that was stated when the file was uploaded. It is not derived from the bytes. */
+  /** The media type that was stated when the file was uploaded. If that said nothing, it follows from the bytes, or from the extension. */
   content_type: string
   /** The size of the file in bytes. */
   size: number
+  /** What the bytes of the file say, if they are a picture in PNG, JPEG, GIF or WebP: pages show it, up to 40 megapixels. null: they are none, or the file is from before this was read. */
+  picture: {
+    /** Its media type, by its bytes. */
+    type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
+    /** Its width in pixels. */
+    width: number
+    /** Its height in pixels. */
+    height: number
+  } | null
   /** When it was created. */
   created_at: string
   /** When it was last changed. */
@@ -1623,7 +1641,7 @@ export type AttachmentsListInput = {
   /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
   include?: 'etag'[]
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'card_id' | 'file_id' | 'owner_id' | 'visibility' | 'name' | 'content_type' | 'size' | 'attached_by_id' | 'created_at' | 'updated_at' | 'etag')[]
+  fields?: ('id' | 'card_id' | 'file_id' | 'owner_id' | 'visibility' | 'name' | 'content_type' | 'size' | 'picture' | 'attached_by_id' | 'created_at' | 'updated_at' | 'etag')[]
 }
 
 /** The input of `attachments.read`. */
@@ -1631,7 +1649,7 @@ export type AttachmentsReadInput = {
   /** The id of the attachment. A malformed one is answered like an absent one, with 404. */
   attachment_id: string
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'card_id' | 'file_id' | 'owner_id' | 'visibility' | 'name' | 'content_type' | 'size' | 'attached_by_id' | 'created_at' | 'updated_at')[]
+  fields?: ('id' | 'card_id' | 'file_id' | 'owner_id' | 'visibility' | 'name' | 'content_type' | 'size' | 'picture' | 'attached_by_id' | 'created_at' | 'updated_at')[]
 }
 
 /** The input of `attachments.download`. */
@@ -1646,7 +1664,10 @@ export type AttachmentsAttachInput = {
   card_id: string
   /** A file that you have access to. It must not be attached to this card already. */
   file_id: string
-} | {
+}
+
+/** The input of `attachments.upload`. */
+export type AttachmentsUploadInput = {
   /** The id of the card. A malformed one is answered like an absent one, with 404. */
   card_id: string
   /** The file, with its name and its media type. */
@@ -1666,7 +1687,7 @@ export type FilesReadInput = {
   /** The id of the file. A malformed one is answered like an absent one, with 404. */
   file_id: string
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'owner_id' | 'visibility' | 'board_id' | 'name' | 'content_type' | 'size' | 'created_at' | 'updated_at')[]
+  fields?: ('id' | 'owner_id' | 'visibility' | 'board_id' | 'name' | 'content_type' | 'size' | 'picture' | 'created_at' | 'updated_at')[]
 }
 
 /** The input of `files.update`. */
@@ -1935,8 +1956,10 @@ export interface Methods {
     readonly read: ReadMethod<AttachmentsReadInput, Attachment>
     /** Downloads the bytes of an attachment, or a range of them. Scope `kanban:read`. */
     readonly download: BytesMethod<AttachmentsDownloadInput>
-    /** Attaches a file by its id, or uploads a file (multipart/form-data: file, visibility) and attaches it. Scope `kanban:write`. */
+    /** Attaches a file that is stored already, by its id. Scope `kanban:write`. */
     readonly attach: WriteMethod<AttachmentsAttachInput, Attachment>
+    /** Uploads a file, and attaches it. Scope `kanban:write`. */
+    readonly upload: WriteMethod<AttachmentsUploadInput, Attachment>
     /** Removes an attachment from its card. If it was the cover, the card has none afterwards. Scope `kanban:write`. */
     readonly detach: WriteMethod<AttachmentsDetachInput, Deleted>
   }
@@ -2185,6 +2208,7 @@ type OperationId =
   | 'attachments.read'
   | 'attachments.download'
   | 'attachments.attach'
+  | 'attachments.upload'
   | 'attachments.detach'
   | 'files.read'
   | 'files.update'
@@ -2269,7 +2293,8 @@ export const operations: Readonly<Record<OperationId, OperationRow>> = {
   'attachments.list': { method: 'GET', path: '/cards/{card_id}/attachments', query: ['limit', 'cursor', 'include', 'fields'], result: 'list' },
   'attachments.read': { method: 'GET', path: '/attachments/{attachment_id}', query: ['fields'], result: 'item' },
   'attachments.download': { method: 'GET', path: '/attachments/{attachment_id}/content', query: [], result: 'bytes' },
-  'attachments.attach': { method: 'POST', path: '/cards/{card_id}/attachments', query: ['dry_run'], body: ['file_id', 'file', 'visibility'], result: 'item' },
+  'attachments.attach': { method: 'POST', path: '/cards/{card_id}/attachments', query: ['dry_run'], body: ['file_id'], result: 'item' },
+  'attachments.upload': { method: 'POST', path: '/cards/{card_id}/files', query: ['dry_run'], body: ['file', 'visibility'], result: 'item' },
   'attachments.detach': { method: 'DELETE', path: '/attachments/{attachment_id}', query: ['dry_run'], result: 'item' },
   'files.read': { method: 'GET', path: '/files/{file_id}', query: ['fields'], result: 'item' },
   'files.update': { method: 'PATCH', path: '/files/{file_id}', query: ['dry_run'], body: ['visibility'], result: 'item' },

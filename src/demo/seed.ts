@@ -192,11 +192,11 @@ async function seedCard(
   for (const { title: subtask, done } of card.subtasks)
     await send(creator, 'POST', `/cards/${id}/subtasks`, { title: subtask, completed: done })
   for (const { by, body } of card.comments) await send(by, 'POST', `/cards/${id}/comments`, { body })
-  for (const { by, name, type, text, visibility } of card.attachments) {
+  for (const { by, name, type, text, base64, visibility } of card.attachments) {
     const form = new FormData()
     form.set('visibility', visibility)
-    form.set('file', new File([text], name, { type }))
-    const attachment = await send(by, 'POST', `/cards/${id}/attachments`, form)
+    form.set('file', new File([base64 === undefined ? text! : Buffer.from(base64, 'base64')], name, { type }))
+    const attachment = await send(by, 'POST', `/cards/${id}/files`, form)
     if (card.cover === name) await send(by, 'PUT', `/cards/${id}/cover`, { attachment_id: attachment.id })
   }
   if (card.done) await send(creator, 'PUT', `/cards/${id}/completion`, { completed: true })

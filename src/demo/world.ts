@@ -25,7 +25,9 @@ const card = z.strictObject({
         by: z.string(),
         name: z.string(),
         type: z.string(),
-        text: z.string(),
+        /** what it contains: one of both */
+        text: z.string().optional(),
+        base64: z.string().optional(),
         visibility: z.enum(fileVisibilities).default('board'),
       }),
     )

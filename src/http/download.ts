@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { ApiError } from '../model/errors.ts'
 import type { FileRecord } from '../model/file.ts'
+import { inertTypeOf } from '../model/media-type.ts'
 import type { Blobs } from '../store/blobs.ts'
 import { HttpResponse } from './compression.ts'
 import { notModifiedResponse } from './envelope.ts'
@@ -9,6 +10,7 @@ import { isCurrent, requireMatch } from './preconditions.ts'
 /**
  * Returns the bytes of a file, or a range of them (RFC 9110 §14). Files are user content: the headers keep browsers from
  * rendering or running it in the service's origin.
+ * @param type default: the type of the file, unless browsers could run something in it
  * @throws {ApiError} `range_not_satisfiable`, `precondition_failed`
  * @throws {StorageUnavailable} if the bytes cannot be read now
  * @throws if the bytes are missing
@@ -20,8 +22,9 @@ export async function download(
   file: FileRecord,
   blobs: Blobs,
   rateHeaders: Readonly<Record<string, string>> = {},
+  type = inertTypeOf(file.content_type),
 ): Promise<Response> {
-  const shared = { ...headersOf(requestId, file), ...rateHeaders }
+  const shared = { ...headersOf(requestId, file, type), ...rateHeaders }
   requireMatch(headers, file.sha256)
   if (isCurrent(headers, file.sha256))
     return notModifiedResponse(requestId, { ...rateHeaders, etag: shared.etag, vary: shared.vary, 'cache-control': 'private, no-cache' })
@@ -47,11 +50,11 @@ async function begin(bytes: AsyncGenerator<Uint8Array>): Promise<AsyncGenerator<
   })()
 }
 
-function headersOf(requestId: string, { name, content_type, sha256 }: FileRecord) {
+function headersOf(requestId: string, { name, sha256 }: FileRecord, type: string) {
   const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_')
   const exact = encodeURIComponent(name).replaceAll(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`)
   return {
-    'content-type': content_type,
+    'content-type': type,
     'content-disposition': `attachment; filename="${plain}"; filename*=UTF-8''${exact}`,
     'content-security-policy': "sandbox; default-src 'none'",
     'x-content-type-options': 'nosniff',

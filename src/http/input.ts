@@ -28,7 +28,9 @@ const JSON_TYPE = /^application\/(json|merge-patch\+json)\s*(?:;(?!\s*charset\s*
 const MERGE_PATCH = 'application/merge-patch+json'
 /** A body that takes more than a millisecond to parse and validate, if it has many members, in bytes. */
 const LARGE_BODY = 32 * 1024
-const JSON_OR_FILE = 'The body must be JSON (application/json), or a form with a file (multipart/form-data with its boundary).'
+const JSON_BODY = 'application/json'
+const FORM = 'multipart/form-data'
+const FILE_ONLY = 'The body must be a form with a file: Content-Type: multipart/form-data, with its boundary.'
 
 const NO_CODING = 'The body must be sent without a content coding.'
 /** The header that names the types that a method accepts (RFC 5789 §3.1; W3C LDP §7.1). */
@@ -52,6 +54,7 @@ export function readInput(
 ): Input | Promise<Input> {
   const { method, takesUpload } = operation
   const upload = takesUpload && isUpload(request.headers)
+  if (takesUpload && !upload) throw unsupportedType(method, FORM, FILE_ONLY)
   if (upload) checkAnnouncedSize(request.headers, uploadBytes)
   if (!upload && method !== 'GET' && method !== 'DELETE')
     return readJson(request, operation, beforeLarge).then((body) => validInput(operation, params, userId, search, body, false))
@@ -162,12 +165,7 @@ function readParameters({ query: schema }: Pick<Operation, 'query'>, search: str
  */
 export async function readJson(
   request: ServerRequest,
-  {
-    method,
-    body: schema,
-    isBodyOptional,
-    takesUpload,
-  }: Pick<Operation, 'method' | 'isBodyOptional' | 'takesUpload'> & { readonly body: unknown },
+  { method, body: schema, isBodyOptional }: Pick<Operation, 'method' | 'isBodyOptional'> & { readonly body: unknown },
   beforeLarge: () => Promise<void>,
 ): Promise<unknown> {
   const required = schema !== undefined && !isBodyOptional
@@ -181,7 +179,8 @@ export async function readJson(
   if ((headers.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity')
     throw new ApiError('unsupported_media_type', { message: NO_CODING, headers: { 'accept-encoding': 'identity' } })
   const [, type] = JSON_TYPE.exec(headers.get('content-type') ?? '') ?? []
-  if (type === undefined || (type.toLowerCase() !== 'json' && method !== 'PATCH')) throw unsupportedType(method, takesUpload)
+  if (type === undefined || (type.toLowerCase() !== 'json' && method !== 'PATCH'))
+    throw unsupportedType(method, method === 'PATCH' ? `${JSON_BODY}, ${MERGE_PATCH}` : JSON_BODY)
   const bytes = await readBody(request, limits.jsonBytes)
   // A client that sends large bodies all the time must not delay others.
   if (bytes.byteLength > LARGE_BODY) await beforeLarge()
@@ -189,12 +188,10 @@ export async function readJson(
 }
 
 /** RFC 9110 §15.5.16: the response names what is accepted. */
-function unsupportedType(method: string, takesUpload: boolean): ApiError {
-  const further = takesUpload ? ', multipart/form-data' : method === 'PATCH' ? `, ${MERGE_PATCH}` : ''
-  const types = `application/json${further}`
+function unsupportedType(method: string, type: string, message?: string): ApiError {
   const name = ACCEPT[method]
   return new ApiError('unsupported_media_type', {
-    ...(takesUpload ? { message: JSON_OR_FILE } : {}),
-    ...(name === undefined ? {} : { headers: { [name]: types } }),
+    ...(message === undefined ? {} : { message }),
+    ...(name === undefined ? {} : { headers: { [name]: type } }),
   })
 }

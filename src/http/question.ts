@@ -28,7 +28,7 @@ export interface Evaluated {
 /** The request that is asked about. @throws {ApiError} `validation_failed` */
 export function requestOf(one: Evaluated, request: OperationRequest): OperationRequest {
   const { operation, params } = one
-  const receive = operation.takesUpload && Object.keys(one.body).length === 0 ? noUpload : undefined
+  const receive = operation.takesUpload ? noUpload : undefined
   const body = bodyOf(one)
   const broken = operation.bodyRule?.(params, body)
   if (broken !== undefined) throw invalidMember(broken.path, broken.message)
@@ -140,8 +140,7 @@ export function readNames(
   for (const [name, schema] of names) {
     const given = Object.hasOwn(properties, name) ? properties[name] : actionProperties?.[name]
     const value = isUserMember(schema) ? withOwnId(given, caller.userId) : given
-    // A file that is uploaded has no id.
-    if (value === undefined && (operation.takesUpload || schema.safeParse(undefined).success)) continue
+    if (value === undefined && schema.safeParse(undefined).success) continue
     const result = schema.safeParse(value)
     if (result.success) body[name] = result.data
     else if (value === undefined) miss(name)

@@ -1,26 +1,22 @@
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import type { Busboy, BusboyFileStream } from '@fastify/busboy'
 import type { ServerRequest } from 'srvx'
 import { durations } from '../model/durations.ts'
-import { ApiError, conflict } from '../model/errors.ts'
+import { conflict } from '../model/errors.ts'
 import { fileVisibilities } from '../model/file.ts'
 import { newId } from '../model/ids.ts'
-import { lazy } from '../model/lazy.ts'
 import { limits } from '../model/limits.ts'
+import { mediaTypeOf } from '../model/media-type.ts'
+import { PICTURE_HEAD, pictureOf } from '../model/picture.ts'
 import { hasAtMost } from '../model/text.ts'
 import { timestamp } from '../model/time.ts'
 import { UPLOAD_EXPIRED } from '../resources/attachments/operations.ts'
 import type { Upload } from '../resources/operation.ts'
 import type { Blobs } from '../store/blobs.ts'
 import { keys } from '../store/keys.ts'
-import { StorageUnavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import { bodyOf, tooLarge } from './body.ts'
-import { Issues } from '../model/validation.ts'
+import { invalidMember } from '../model/validation.ts'
+import { partsOf, type Part } from './multipart.ts'
 import type { Services } from './services.ts'
-
-const busboy = lazy(() => import('@fastify/busboy'))
 
 /** The maximum size in bytes of a multipart body without its file. */
 const MAX_OVERHEAD = 64 * 1024
@@ -74,22 +70,24 @@ export async function receiveFile(
 /** A file whose bytes are stored. */
 type ReceivedFile = Omit<Upload, 'tombstoneId'>
 
-/** Streams the file of a multipart body to blob storage, and reads the field `visibility`. On failure the bytes are removed. */
+/** Streams the file of a form to blob storage, and reads the field `visibility`. On failure the bytes are removed. */
 async function receiveForm(request: ServerRequest, blobs: Blobs, blobId: string, maxBytes: number): Promise<ReceivedFile> {
-  const { Busboy: Parser } = await busboy()
-  let form: Form | undefined
+  const body = bodyOf(request)
   try {
-    form = new Form(Parser, request.headers, blobs, blobId, maxBytes)
-    await pipeline(Readable.from(atMost(bodyOf(request), maxBytes)), form.parser)
-    return { blobId, ...(await form.result()) }
+    const form = new Form(blobs, blobId, maxBytes)
+    for await (const part of partsOf(request.headers.get('content-type')!, atMost(body, maxBytes))) await form.take(part)
+    return { blobId, ...form.result() }
   } catch (error) {
-    await form?.abandon()
-    if (error instanceof ApiError || error instanceof StorageUnavailable) throw error
-    throw new ApiError('bad_request', { message: 'The multipart body could not be read.' })
+    // If this fails, garbage collection removes the bytes, because their tombstone stays.
+    await blobs.remove(blobId).catch(() => undefined)
+    throw error
+  } finally {
+    // The rest of the body is discarded.
+    await body.return(undefined)
   }
 }
 
-/** Ends a body that is longer than any valid upload: its preamble, part headers and fields are bounded too. */
+/** Ends a body that is longer than any valid upload. */
 async function* atMost(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
   let size = 0
   for await (const chunk of body) {
@@ -99,95 +97,99 @@ async function* atMost(body: AsyncIterable<Uint8Array>, maxBytes: number): Async
   }
 }
 
-/** A multipart form that is being received. */
+/** The longest value of a field in bytes. */
+const MAX_FIELD = 1000
+
+/** A form that is being received. The first part that is not wanted ends it: nothing after that is looked at. */
 class Form {
-  readonly parser: InstanceType<typeof Busboy>
-  readonly #issues = new Issues()
   readonly #blobs: Blobs
   readonly #blobId: string
+  readonly #maxBytes: number
   #visibility: Upload['visibility'] | undefined
-  #stream: BusboyFileStream | undefined
-  #file: Promise<Omit<ReceivedFile, 'blobId' | 'visibility'>> | undefined
+  #file: Omit<ReceivedFile, 'blobId' | 'visibility'> | undefined
 
-  constructor(Parser: typeof Busboy, headers: Headers, blobs: Blobs, blobId: string, maxBytes: number) {
+  constructor(blobs: Blobs, blobId: string, maxBytes: number) {
     this.#blobs = blobs
     this.#blobId = blobId
-    this.parser = new Parser({
-      headers: { 'content-type': headers.get('content-type')! },
-      limits: { fileSize: maxBytes, files: 2, fields: 10, fieldSize: 1000, parts: 12, headerPairs: 20 },
-    })
-    this.parser.on('field', (name: string | undefined, value: string) => this.#readField(name ?? '', value))
-    this.parser.on(
-      'file',
-      (name: string | undefined, stream: BusboyFileStream, given: string | undefined, _encoding: string, type: string) =>
-        this.#readFile(name ?? '', stream, given, type, maxBytes),
-    )
+    this.#maxBytes = maxBytes
   }
 
-  async result(): Promise<Omit<ReceivedFile, 'blobId'>> {
-    const file = await this.#file
-    if (file === undefined) this.#issues.refuse('file', 'is missing')
-    this.#issues.throwIfAny()
-    return { ...file!, visibility: this.#visibility ?? 'board' }
+  /** @throws {ApiError} `validation_failed`, `payload_too_large` */
+  async take(part: Part): Promise<void> {
+    const { name } = part
+    if (name === 'file') await this.#takeFile(part)
+    else if (name === 'visibility') await this.#takeVisibility(part)
+    else throw invalidMember(name.slice(0, LONGEST_NAME), 'is not a known member')
   }
 
-  async abandon(): Promise<void> {
-    // If the client has closed the connection, nothing else ends the stream of the part, and its reader would wait forever.
-    this.#stream?.destroy(new Error('the upload was abandoned'))
-    await this.#file?.catch(() => undefined)
-    // If this fails, garbage collection removes the bytes, because their tombstone stays.
-    await this.#blobs.remove(this.#blobId).catch(() => undefined)
+  result(): Omit<ReceivedFile, 'blobId'> {
+    if (this.#file === undefined) throw invalidMember('file', 'is missing')
+    return { ...this.#file, visibility: this.#visibility ?? 'board' }
   }
 
-  #readFile(name: string, stream: BusboyFileStream, given: string | undefined, type: string, maxBytes: number): void {
-    // The parser reports the end of a body in the middle of a file on its stream. Without a listener, that would end the process.
-    stream.on('error', () => undefined)
-    if (name !== 'file' || this.#file !== undefined) {
-      this.#issues.refuse(name, name === 'file' ? 'is given twice' : 'is not a known member')
-      stream.resume()
-      return
+  async #takeFile({ fileName, type, bytes }: Part): Promise<void> {
+    if (this.#file !== undefined) throw invalidMember('file', 'is given twice')
+    if (fileName === undefined && /^(?:text\/plain\b|$)/i.test(type)) throw invalidMember('file', 'must be a file: give it a filename')
+    const name = storedName(fileName)
+    if (!hasAtMost(limits.fileName, name)) throw invalidMember('file', `has a name of more than ${limits.fileName} characters`)
+    const file = new ObservedFile(bytes, this.#maxBytes)
+    const written = await this.#blobs.write(this.#blobId, file.bytes())
+    const contentType = mediaTypeOf(statedType(type), name, file.head)
+    this.#file = { name, contentType, picture: pictureOf(file.head) ?? null, ...written }
+  }
+
+  async #takeVisibility({ bytes }: Part): Promise<void> {
+    if (this.#visibility !== undefined) throw invalidMember('visibility', 'is given twice')
+    let value = ''
+    for await (const chunk of bytes) {
+      value += Buffer.from(chunk).toString('latin1')
+      if (value.length > MAX_FIELD) break
     }
-    this.#stream = stream
-    // The rest of the body is not read.
-    stream.on('limit', () => this.parser.destroy(tooLarge('file', maxBytes)))
-    const safeName = fileName(given)
-    if (!hasAtMost(limits.fileName, safeName)) this.#issues.refuse(name, `has a name of more than ${limits.fileName} characters`)
-    this.#file = this.#store(stream, maxBytes, safeName, mediaType(type))
-    // result() awaits it. Until then, a failure has to end the parser.
-    this.#file.catch((error: Error) => this.parser.destroy(error))
+    this.#visibility = fileVisibilities.find((known) => known === value)
+    if (this.#visibility === undefined) throw invalidMember('visibility', `must be one of ${fileVisibilities.join(', ')}`)
+  }
+}
+
+/** characters of a name that an answer repeats */
+const LONGEST_NAME = 100
+
+/** The bytes of a file on their way to storage, of which the first ones are kept. */
+class ObservedFile {
+  readonly #bytes: AsyncIterable<Uint8Array>
+  readonly #maxBytes: number
+  #kept: Uint8Array[] = []
+  #size = 0
+
+  constructor(bytes: AsyncIterable<Uint8Array>, maxBytes: number) {
+    this.#bytes = bytes
+    this.#maxBytes = maxBytes
   }
 
-  #readField(name: string, value: string): void {
-    const visibility = fileVisibilities.find((known) => known === value)
-    if (name === 'file') this.#issues.refuse(name, 'must be a file: give it a filename')
-    else if (name !== 'visibility') this.#issues.refuse(name, 'is not a known member')
-    else if (visibility === undefined) this.#issues.refuse(name, `must be one of ${fileVisibilities.join(', ')}`)
-    else if (this.#visibility !== undefined) this.#issues.refuse(name, 'is given twice')
-    else this.#visibility = visibility
+  get head(): Uint8Array {
+    return Buffer.concat(this.#kept).subarray(0, PICTURE_HEAD)
   }
 
-  async #store(
-    stream: BusboyFileStream,
-    maxBytes: number,
-    name: string,
-    contentType: string,
-  ): Promise<Omit<ReceivedFile, 'blobId' | 'visibility'>> {
-    const written = await this.#blobs.write(this.#blobId, stream)
-    if (stream.truncated) throw tooLarge('file', maxBytes)
-    return { name, contentType, ...written }
+  /** @throws {ApiError} `payload_too_large` */
+  async *bytes(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of this.#bytes) {
+      if (this.#size < PICTURE_HEAD) this.#kept.push(chunk)
+      this.#size += chunk.byteLength
+      if (this.#size > this.#maxBytes) throw tooLarge('file', this.#maxBytes)
+      yield chunk
+    }
   }
 }
 
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,63}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}$/
 
-/** @param text in lower case and without parameters. A malformed type becomes `application/octet-stream`. */
-function mediaType(text: string): string {
-  const type = text.trim()
-  return MEDIA_TYPE.test(type) ? type : 'application/octet-stream'
+/** A type in lower case and without parameters; undefined if none is stated, or it is malformed. */
+function statedType(text: string): string | undefined {
+  const type = text.split(';')[0]!.trim().toLowerCase()
+  return MEDIA_TYPE.test(type) ? type : undefined
 }
 
 /** The last component of an upload's name, without control and format characters. It may exceed the length limit. */
-function fileName(text: string | undefined): string {
+function storedName(text: string | undefined): string {
   const name = (text ?? '')
     .split(/[\\/]/)
     .at(-1)!

@@ -114,7 +114,7 @@ export const tools: readonly ToolRow[] = [
     title: 'Attach a text file to a card',
     description: 'Uploads a text of at most 64 KiB as a new file, and attaches it to a card.',
     effect: 'add',
-    operations: ['attachments.attach'],
+    operations: ['attachments.upload'],
     uploadsText: true,
   },
   {

@@ -47,7 +47,7 @@ function requireSmall(text: string): void {
   const bytes = Buffer.byteLength(text)
   if (bytes <= limits.attachedTextBytes) return
   throw new ApiError('payload_too_large', {
-    message: `The text has ${bytes} bytes in UTF-8, and a tool can attach at most ${limits.attachedTextBytes}. Larger files are uploaded by HTTP: POST /v1/cards/{card_id}/attachments.`,
+    message: `The text has ${bytes} bytes in UTF-8, and a tool can attach at most ${limits.attachedTextBytes}. Larger files are uploaded by HTTP: POST /v1/cards/{card_id}/files.`,
     members: { limit_bytes: limits.attachedTextBytes },
   })
 }

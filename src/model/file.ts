@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { countField, documented, hash, id, idField, resourceTimes } from './fields.ts'
 import { limits } from './limits.ts'
+import { pictureTypes } from './picture.ts'
 import { line } from './text.ts'
 
 /**
@@ -11,9 +12,29 @@ export const fileVisibilities = ['workspace', 'board', 'private'] as const
 export type FileVisibility = (typeof fileVisibilities)[number]
 
 const MEDIA_TYPE_LENGTH = 129
+/** PNG has 31 bits for it. */
+const MOST_IN_A_SIDE = 0x7fff_ffff
 const name = line(limits.fileName, 'The name of the file.')
-const content_type = line(MEDIA_TYPE_LENGTH, 'The media type that was stated when the file was uploaded. It is not derived from the bytes.')
+const content_type = line(
+  MEDIA_TYPE_LENGTH,
+  'The media type that was stated when the file was uploaded. If that said nothing, it follows from the bytes, or from the extension.',
+)
 const size = countField('The size of the file in bytes.', Number.MAX_SAFE_INTEGER)
+
+/** What is known of the bytes of a picture. */
+const picture = documented(
+  z
+    .strictObject({
+      type: documented(z.enum(pictureTypes), { description: 'Its media type, by its bytes.' }),
+      width: countField('Its width in pixels.', MOST_IN_A_SIDE),
+      height: countField('Its height in pixels.', MOST_IN_A_SIDE),
+    })
+    .nullable(),
+  {
+    description:
+      'What the bytes of the file say, if they are a picture in PNG, JPEG, GIF or WebP: pages show it, up to 40 megapixels. null: they are none, or the file is from before this was read.',
+  },
+)
 
 const owner_id = idField('user', 'The user who uploaded the file.')
 const visibility = documented(z.enum(fileVisibilities), {
@@ -34,13 +55,14 @@ export const file = documented(
     name,
     content_type,
     size,
+    picture,
     ...resourceTimes,
   }),
   { id: 'File', description: 'A file of the workspace. Attachments put it on cards.' },
 )
 
 /** A file as it is stored, with its home board, the id of its bytes and their hash. */
-export const fileRecord = file.extend({ board_id: id('board'), blob_id: id('blob'), sha256: hash })
+export const fileRecord = file.extend({ board_id: id('board'), blob_id: id('blob'), sha256: hash, picture: picture.optional() })
 export type FileRecord = Readonly<z.infer<typeof fileRecord>>
 
 /** The attachment of a file to a card, as the API returns it. */
@@ -54,6 +76,7 @@ export const attachment = documented(
     name,
     content_type,
     size,
+    picture,
     attached_by_id: idField('user', 'The user who attached the file.'),
     ...resourceTimes,
   }),
@@ -62,5 +85,5 @@ export const attachment = documented(
 export type Attachment = Readonly<z.infer<typeof attachment>>
 
 /** An attachment as it is stored: without what is read from its file. */
-export const attachmentRecord = attachment.omit({ owner_id: true, visibility: true })
+export const attachmentRecord = attachment.omit({ owner_id: true, visibility: true, picture: true })
 export type AttachmentRecord = Readonly<z.infer<typeof attachmentRecord>>

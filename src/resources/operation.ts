@@ -6,6 +6,7 @@ import { documented, anyIdField } from '../model/fields.ts'
 import type { ErrorCode } from '../model/errors.ts'
 import type { FileVisibility } from '../model/file.ts'
 import type { RandomSource } from '../model/ids.ts'
+import type { Picture } from '../model/picture.ts'
 import type { Clock } from '../model/time.ts'
 import type { Index } from '../store/indexes.ts'
 import { keys, type Key } from '../store/keys.ts'
@@ -74,6 +75,8 @@ export interface Upload {
   /** SHA-256 of the bytes, in hex */
   readonly sha256: string
   readonly visibility: FileVisibility
+  /** null: the bytes are no picture that pages show */
+  readonly picture: Picture | null
 }
 
 /** The part of a request that loading the target of its path needs. */
@@ -180,7 +183,7 @@ interface OperationRow<Query, Body, Data> {
   readonly isRead: boolean
   /** whether the response is a stream of events */
   readonly isStream: boolean
-  /** whether the body can also be a file (multipart/form-data) */
+  /** whether the body is a form with a file (multipart/form-data) in place of JSON */
   readonly takesUpload: boolean
   /** whether only the holder of the claim of its card may do it, so that a request must state the claim (`If-Claim`) */
   readonly requiresClaim: boolean

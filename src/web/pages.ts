@@ -11,7 +11,7 @@ import { sessionsPage } from './account/sessions.ts'
 import { signInPage, signInWithPasskeyPage, signOutPage } from './account/sign-in.ts'
 import { signUpPage } from './account/sign-up.ts'
 import { activityPage } from './activity/page.ts'
-import { attachmentPage, cardPage } from './boards/card-page.ts'
+import { attachmentPage, cardPage, picturePage } from './boards/card-page.ts'
 import { boardArchivePage, boardLabelsPage, boardMembersPage } from './boards/board-lists.ts'
 import { boardPage } from './boards/board-page.ts'
 import { changesPage, eventsPage } from './boards/live.ts'
@@ -57,6 +57,7 @@ export const pages: readonly Page[] = [
   cardsPage,
   cardPage,
   attachmentPage,
+  picturePage,
   eventsPage,
   changesPage,
   operationPage,

@@ -225,7 +225,7 @@ describe.each(drivers)('the bytes of files on $name', (driver) => {
       yield Buffer.from('\r\n--x--\r\n')
     }
     const response = await service.app.fetch(
-      new Request(`http://localhost/v1/cards/${card}/attachments`, {
+      new Request(`http://localhost/v1/cards/${card}/files`, {
         method: 'POST',
         headers: { authorization: `Bearer ${ann.write}`, 'content-type': 'multipart/form-data; boundary=x' },
         body: Readable.toWeb(Readable.from(form())),

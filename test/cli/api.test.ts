@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commandOf } from '../../src/cli/api/command.ts'
 import { operations } from '../../src/resources/table.ts'
 import { CommandHost, runCommandLine, startService, type StartedService } from '../support/process.ts'
+import { png } from '../support/pictures.ts'
 import { newFolder } from '../support/run.ts'
 
 const CARD = ['cards.create', '--board-id', 'brd_none', '--column-id', 'col_none', '--title', 'Sow']
@@ -92,8 +93,11 @@ describe('lanekeeper api', () => {
     const column = (await json('columns.list', '--board-id', board)).data[0].id
     const card = (await json('cards.create', '--board-id', board, '--column-id', column, '--title', 'Sow')).data.id
     await writeFile(path('notes.txt'), 'Peas first.')
-    const attachment = (await json('attachments.attach', '--card-id', card, '--file', path('notes.txt'))).data
+    const attachment = (await json('attachments.upload', '--card-id', card, '--file', path('notes.txt'))).data
     expect(attachment).toMatchObject({ name: 'notes.txt', size: 11 })
+    await writeFile(path('photo.png'), png(3, 2))
+    const picture = { name: 'photo.png', content_type: 'image/png', picture: { type: 'image/png', width: 3, height: 2 } }
+    expect((await json('attachments.upload', '--card-id', card, '--file', path('photo.png'))).data).toMatchObject(picture)
     await api('attachments.download', '--attachment-id', attachment.id, '--out', path('copy.txt'))
     expect(await readFile(path('copy.txt'), 'utf8')).toBe('Peas first.')
     expect((await api('attachments.download', '--attachment-id', attachment.id)).stdout).toBe('Peas first.')

@@ -21,7 +21,7 @@ test.each(finite.map((row) => [row.id, row] as const))(
   '%s is called by the client with the path and the body of its row',
   async (id, row) => {
     const scenario = await createAllowed(world, row)
-    const body = exampleBody(id, scenario)
+    const body = row.takesUpload ? { file: new File(['hello'], 'a.txt') } : exampleBody(id, scenario)
     const names = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
     const input = { ...Object.fromEntries(names.map((name) => [name, scenario.params[name]])), ...(body as object | undefined) }
     const sent: unknown[] = []
@@ -31,7 +31,7 @@ test.each(finite.map((row) => [row.id, row] as const))(
       retries: { attempts: 1 },
       async fetch(url, init) {
         const request = new Request(url as string, init)
-        sent.push([request.method, new URL(request.url).pathname, parse(await request.clone().text())])
+        sent.push([request.method, new URL(request.url).pathname, row.takesUpload ? body : parse(await request.clone().text())])
         return service.app.fetch(request)
       },
     })

@@ -52,7 +52,7 @@ const writes: readonly (readonly [title: string, write: Write, method: string, c
   ['a write without a body', (lk, options) => lk.cards.archive({ card_id: 'crd_1' }, options), 'POST', '', null],
   [
     'an upload',
-    (lk, options) => lk.attachments.attach({ card_id: 'crd_1', file: file(), visibility: 'private' }, options),
+    (lk, options) => lk.attachments.upload({ card_id: 'crd_1', file: file(), visibility: 'private' }, options),
     'POST',
     formOf(...FILE, '--boundary', 'Content-Disposition: form-data; name="visibility"', '', 'private'),
     'multipart/form-data; boundary=boundary',
@@ -116,7 +116,7 @@ test('over a connection, the file is sent whole again after one that was cut wit
     const { port } = server.address() as AddressInfo
     const bytes = Buffer.alloc(3_000_000, 'lanekeeper ')
     const client = createClient({ url: `http://127.0.0.1:${port}`, token: 'lk_pat_test', retries: { delay: 0 } })
-    const { status } = await client.attachments.attach({ card_id: 'crd_1', file: new File([bytes], 'a.bin') })
+    const { status } = await client.attachments.upload({ card_id: 'crd_1', file: new File([bytes], 'a.bin') })
     expect([status, received.length, new Set(received.map(({ key }) => key)).size]).toEqual([201, 3, 1])
     expect(received[2]!.bytes.includes(bytes)).toBe(true)
   } finally {
@@ -137,7 +137,7 @@ describe('with a service whose responses are lost', () => {
       return response
     }
     const client = createClient({ url: 'http://localhost', token: bob.write, fetch, retries: { delay: 0 } })
-    const uploaded = await client.attachments.attach({ card_id: cardId, file: file() })
+    const uploaded = await client.attachments.upload({ card_id: cardId, file: file() })
     const created = await client.comments.create({ card_id: cardId, body: 'Sown' })
     expect([uploaded.replayed, created.replayed, attempts]).toEqual([true, true, 6])
     expect((await board.all(`/cards/${cardId}/attachments`)).map(({ id }) => id)).toEqual([uploaded.data.id])

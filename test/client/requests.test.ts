@@ -35,7 +35,7 @@ test('members that are null are sent, and those that are undefined are not', asy
 const QUERY = new InvalidInput('"q" must be a text, a number, true or false, or a list of texts')
 const FILE = new InvalidInput('"file" must be a Blob or a File, which can be sent again')
 const search = (q: unknown) => (lk: Client) => lk.cards.search({ q: q as never })
-const upload = (file: unknown) => (lk: Client) => lk.attachments.attach({ card_id: 'crd_1', file: file as never })
+const upload = (file: unknown) => (lk: Client) => lk.attachments.upload({ card_id: 'crd_1', file: file as never })
 const unassign = (id: unknown) => (lk: Client) => lk.cards.unassign({ card_id: 'crd_1', user_id: id as string })
 // The text of a value could be a valid one, an id must not lead to another path, and what was read once cannot be sent again.
 test.each<[string, (lk: Client) => Promise<unknown>, unknown]>([

@@ -138,12 +138,18 @@ class Recorder {
   }
 
   /** @returns undefined if the response has no JSON */
-  async record({ id, method, path, example, data, requiresClaim }: Operation): Promise<RecordedExample | undefined> {
+  async record({ id, method, path, example, data, requiresClaim, takesUpload }: Operation): Promise<RecordedExample | undefined> {
     if (data.def.type === 'undefined') return undefined
     const ids = { ...this.#ids, ...(await this.#special(id)) }
     const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_all, name: string) => ids[name]!)
     // The last attempts of a webhook have no pages.
     const query = data.def.type === 'array' && id !== 'webhooks.deliveries' ? '?limit=2' : ''
+    if (takesUpload) {
+      const form = new FormData()
+      form.set('file', new File(['Bring the keys.'], 'notes.txt', { type: 'text/plain' }))
+      const reply = await this.#send(method, fill(path), form)
+      return { params: { card_id: ids['card_id']! }, response: reply.body }
+    }
     const body = example.body === undefined ? undefined : (JSON.parse(fill(JSON.stringify(example.body))) as unknown)
     const reply = await this.#send(method, fill(path) + query, body, requiresClaim ? FIRST_CLAIM : {})
     if (reply.status >= 300) throw new Error(`the example of ${id} failed: ${reply.status} ${JSON.stringify(reply.body)}`)
@@ -157,7 +163,7 @@ class Recorder {
     const { board_id, card_id, blocker_id, user_id, label_id } = this.#ids as Record<string, string>
     const create = async (path: string, body: object) => ((await this.#send('POST', path, body)).body as { data: { id: string } }).data.id
     const createCard = (title: string) => create(`/boards/${board_id}/cards`, { column_id: this.#ids['column_id'], title })
-    if (id === 'attachments.attach') return { card_id: await createCard('Texts') }
+    if (id === 'attachments.attach' || id === 'attachments.upload') return { card_id: await createCard('Texts') }
     if (/^claims\.(?!take_next)|^cards\.(answer|retry)/.test(id)) {
       const claimed = await createCard('Press release')
       if (id !== 'claims.take') await this.#send('PUT', `/cards/${claimed}/claim`, {})
@@ -233,9 +239,13 @@ class Recorder {
   async #send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> {
     const init: RequestInit = {
       method,
-      headers: { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json', ...headers },
+      headers: {
+        authorization: `Bearer ${this.#token}`,
+        ...(!(body instanceof FormData) && { 'content-type': 'application/json' }),
+        ...headers,
+      },
     }
-    if (body !== undefined) init.body = typeof body === 'string' ? body : JSON.stringify(body)
+    if (body !== undefined) init.body = typeof body === 'string' || body instanceof FormData ? body : JSON.stringify(body)
     const response = await this.#app.fetch(new Request(`http://localhost/v1${path}`, init))
     // The ids of requests differ in each run.
     const text = (await response.text()).replaceAll(/"request_id":"[^"]*"/g, `"request_id":"${REQUEST_ID}"`)

@@ -27,6 +27,7 @@ const REQUIRED: Readonly<Record<string, readonly [name: string, facts: RegExp]>>
     }),
   ),
   'cards.create': ['column_id', /^$/],
+  'attachments.attach': ['file_id', /^(?:file|home)\./],
   'cards.set_cover': ['attachment_id', /^(?:file|home)\./],
 }
 
@@ -39,12 +40,9 @@ function isAllowed(operation: HandWrittenOperation, facts: Facts, scope: ScopeNa
   if (SCOPES.indexOf(scope) < SCOPES.indexOf(operation.scope)) return false
   // The items of a list are decided one by one.
   if (['boards.list', 'cards.search'].includes(operation.id)) return true
-  // What is uploaded belongs to who uploads it.
-  const isUpload = operation.id === 'attachments.attach'
-  const open = isUpload ? /^(?:file\.visibility|home\.)/ : REQUIRED[operation.id]?.[1]
-  const known = isUpload ? { ...facts, 'file.owner': 'caller' } : facts
+  const open = REQUIRED[operation.id]?.[1]
   const cells = handWrittenCells(operation).filter(({ facts: ofCell }) =>
-    Object.entries(ofCell).every(([name, value]) => open?.test(name) === true || known[name] === value),
+    Object.entries(ofCell).every(([name, value]) => open?.test(name) === true || facts[name] === value),
   )
   expect([operation.id, cells.length > 0]).toEqual([operation.id, true])
   if (typeof operation.decision === 'string') return cells.some(({ response }) => response === 'ok')

@@ -6,6 +6,7 @@ import { operations } from '../../src/resources/table.ts'
 import { TestBoard } from '../support/board.ts'
 import { questionOf } from '../support/evaluations.ts'
 import { expectEqual } from '../support/expect-equal.ts'
+import { png } from '../support/pictures.ts'
 import { bytes, Service, type Person, type Reply } from '../support/service.ts'
 
 // What a request names besides the resource of its path is decided in the same way by the operation, by an evaluation of it and by a
@@ -35,7 +36,7 @@ async function createContent(creator: Person, visibility: 'workspace' | 'private
   await board.put(`/cards/${card}/labels/${applied}`)
   await board.put(`/cards/${card}/assignees/${creator.id}`)
   const attach = async (to: string, type: string, secret?: string): Promise<{ id: string; file_id: string }> =>
-    (await board.attach(to, { type, visibility: secret })).body.data
+    (await board.attach(to, { type, text: type === 'image/png' ? png(1, 1) : 'hello', visibility: secret })).body.data
   const [image, secretImage] = [await attach(card, 'image/png'), await attach(card, 'image/png', 'private')]
   const [imageOfNeighbor, secretOfNeighbor] = [await attach(neighbor, 'image/png'), await attach(neighbor, 'image/png', 'private')]
   return {

@@ -124,7 +124,7 @@ describe('the answer to a question', () => {
   })
 
   test.each<[title: string, question: () => object, expected: boolean | string]>([
-    ['an upload, whose file does not exist yet', () => about('attachments.attach', 'card', card), true],
+    ['an upload, whose file does not exist yet', () => about('attachments.upload', 'card', card), true],
     ['the own workspace by its id', () => about('boards.create', 'workspace', ann.workspaceId), true],
     ['what is no id', () => about('boards.read', 'board', 'x'), ''],
     ['another workspace', () => about('boards.create', 'workspace', stranger.workspaceId), ''],

@@ -58,7 +58,7 @@ const write = (method: string, path: string, body?: unknown, headers: Record<str
 const upload = (query = '') => {
   const form = new FormData()
   form.set('file', new File(['hello'], 'a.txt', { type: 'text/plain' }))
-  return world.service.upload(world.bob.write, `/cards/${world.card}/attachments${query}`, form, { 'idempotency-key': key })
+  return world.service.upload(world.bob.write, `/cards/${world.card}/files${query}`, form, { 'idempotency-key': key })
 }
 const batch = (operations: readonly object[], query = '') => write('POST', `/boards/${world.board.id}/batch`, { operations }, {}, query)
 const newLabel = (name: string) => ({ operation: 'labels.create', body: { name, color: '#000000' } })
@@ -202,7 +202,7 @@ async function brokenOff(): Promise<Reply> {
   const type = { 'content-type': 'multipart/form-data; boundary=x' }
   const headers = { authorization: `Bearer ${world.bob.write}`, ...type, 'idempotency-key': key }
   const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit
-  const response = await world.service.app.fetch(new Request(`http://localhost/v1/cards/${world.card}/attachments`, init))
+  const response = await world.service.app.fetch(new Request(`http://localhost/v1/cards/${world.card}/files`, init))
   return { status: response.status, headers: response.headers, text: '', body: await response.json() }
 }
 

@@ -66,23 +66,22 @@ describe.each(drivers)('every write with an Idempotency-Key, on $name', (driver)
           withKey(testKey, { ...headersFor(id), ...headers }),
         )
       }
-      const before = changes.length
+      // The bytes of a file are received, and a tombstone for them is stored before.
+      const isReceived = ({ put }: (typeof changes)[number]) =>
+        row.takesUpload && [...put.keys()].every((key) => key.startsWith('tombstone:'))
+      const count = () => changes.filter((change) => !isReceived(change)).length
+      const before = count()
       const dry = await send(true)
-      expect([changes.length, ...['dry-run', 'location', 'etag'].map((name) => dry.headers.get(name))]).toEqual([
-        before,
-        'true',
-        null,
-        null,
-      ])
+      expect([count(), ...['dry-run', 'location', 'etag'].map((name) => dry.headers.get(name))]).toEqual([before, 'true', null, null])
       const first = await send(false)
       expect([first.status < 300, isReplayed(first), first.headers.get('dry-run')]).toEqual([true, null, null])
       expect(dry.status).toBe(first.status)
       // The next card is one that exists.
       const created = row.status === 201 && id !== 'claims.take_next' ? { id: expect.stringMatching(ZEROS) } : {}
       const unsent = id === 'webhooks.test' ? { id: '', status: null, error: expect.stringMatching('dry run') } : {}
-      if (id === 'boards.batch') expect(withoutIds(dry.body)).toEqual(withoutIds(first.body))
+      if (id === 'boards.batch' || row.takesUpload) expect(withoutIds(dry.body)).toEqual(withoutIds(first.body))
       else expect(dry.body).toEqual({ data: { ...withoutSecret(first).body.data, ...created, ...unsent } })
-      const commits = changes.length
+      const commits = count()
       expect(commits).toBeGreaterThan(before)
       service.now += 1000
       const again = await send(false)
@@ -91,7 +90,7 @@ describe.each(drivers)('every write with an Idempotency-Key, on $name', (driver)
       expect([other.status, other.body.error.code]).toEqual([422, 'idempotency_key_reused'])
       expect(service.records.at(-2)!.replayed).toBe(true)
       // A dry run is no repetition either.
-      expect([isReplayed(await send(true)), changes.length]).toEqual([null, commits])
+      expect([isReplayed(await send(true)), count()]).toEqual([null, commits])
     },
   )
 })
@@ -234,7 +233,7 @@ describe('a request with an Idempotency-Key', () => {
   const upload = (person: Person, text: string, headers: Record<string, string>) => {
     const form = new FormData()
     form.set('file', new File([text], 'a.txt', { type: 'text/plain' }))
-    return setup.service.upload(person.write, `/cards/${setup.cardId}/attachments`, form, headers)
+    return setup.service.upload(person.write, `/cards/${setup.cardId}/files`, form, headers)
   }
 
   test('uploads a file once, and another file cannot have the same key', async () => {
@@ -291,7 +290,7 @@ describe('a dry run', () => {
     const { service, workspaceId, ann, board, cardId } = setup
     const form = new FormData()
     form.set('file', new File(['text'], 'a.txt'))
-    const dry = await service.upload(ann.write, `/cards/${cardId}/attachments?dry_run=true`, form)
+    const dry = await service.upload(ann.write, `/cards/${cardId}/files?dry_run=true`, form)
     expect([dry.status, dry.body.data]).toMatchObject([201, { name: 'a.txt', size: 4, file_id: expect.stringMatching(ZEROS) }])
     expect(await service.blobKeys()).toEqual(await service.blobKeysInUse(workspaceId))
     expect(await board.all(`/cards/${cardId}/attachments`)).toEqual([])

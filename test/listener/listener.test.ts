@@ -188,7 +188,7 @@ describe('the listener', async () => {
       await new Promise<void>((resolve) => {
         const socket = connect(listener.port, '127.0.0.1', () => {
           const type = 'content-type: multipart/form-data; boundary=x'
-          const asked = lines(`POST /v1/cards/${card}/attachments HTTP/1.1`, 'host: x', auth(), type, 'content-length: 5000000')
+          const asked = lines(`POST /v1/cards/${card}/files HTTP/1.1`, 'host: x', auth(), type, 'content-length: 5000000')
           const part = lines('--x', 'content-disposition: form-data; name="file"; filename="a"')
           socket.write(asked + part + 'y'.repeat(i * 100_000), () => setTimeout(() => socket.destroy(), 20))
         })
@@ -196,7 +196,7 @@ describe('the listener', async () => {
         socket.on('close', () => resolve())
       })
     }
-    const statuses = () => service.records.filter(({ operation }) => operation === 'attachments.attach').map(({ status }) => status)
+    const statuses = () => service.records.filter(({ operation }) => operation === 'attachments.upload').map(({ status }) => status)
     await expect.poll(statuses).toEqual(Array(10).fill(400))
     expect(await service.blobKeys()).toEqual([])
   })
@@ -231,11 +231,7 @@ test('a connection can be used again after a request that was refused in the mid
   const file = ['--x', 'content-disposition: form-data; name="file"; filename="a"', '', 'y'.repeat(5_000_000), '--x--', ''].join(CRLF)
   const received = await exchange(
     listener.port,
-    request(
-      `POST /v1/cards/${card}/attachments HTTP/1.1`,
-      'content-type: multipart/form-data; boundary=x',
-      `content-length: ${file.length}`,
-    ),
+    request(`POST /v1/cards/${card}/files HTTP/1.1`, 'content-type: multipart/form-data; boundary=x', `content-length: ${file.length}`),
     file,
     request('GET /v1/account HTTP/1.1', 'connection: close'),
   )

@@ -60,7 +60,7 @@ describe('attach_text', () => {
   test('is decided as the upload that it is, by row P15', async () => {
     mcp.service.records.length = 0
     await attach({ name: 'a.txt', text: 'a' })
-    expect(mcp.service.records.map(({ operation }) => operation)).toEqual(['account.read', 'attachments.attach'])
+    expect(mcp.service.records.map(({ operation }) => operation)).toEqual(['account.read', 'attachments.upload'])
     expect(mcp.service.records[1]!.decision).toMatchObject({ outcome: 'allowed', row: 'P15' })
   })
 

@@ -22,7 +22,7 @@ describe('the table of tools', () => {
   const named = [...tools.flatMap((tool) => tool.operations), ...Object.keys(withoutTool)]
 
   test('has every operation exactly once, or states why it has not; a text is uploaded by an operation that attaches files too', () => {
-    expect(named.toSorted()).toEqual([...operations.map(({ id }) => id), 'attachments.attach'].toSorted())
+    expect(named.toSorted()).toEqual(operations.map(({ id }) => id).toSorted())
   })
 
   test('names each tool by a verb and what it acts on, short enough for the prefix of a client', () => {

@@ -11,7 +11,7 @@ const UPLOAD_BYTES = 1024 * 1024
 
 describe.each(drivers)('attachments, on $name', (driver) => {
   const setup = setUpBoard(driver, { uploadBytes: UPLOAD_BYTES })
-  const upload = (form: FormData) => setup.service.upload(setup.ann.write, `/cards/${setup.cardId}/attachments`, form)
+  const upload = (form: FormData) => setup.service.upload(setup.ann.write, `/cards/${setup.cardId}/files`, form)
   const download = (id: string, headers: Record<string, string> = {}, token = setup.ann.read) =>
     setup.service.fetch(token, 'GET', `/attachments/${id}/content`, headers)
   const list = (cardId = setup.cardId) => setup.board.all(`/cards/${cardId}/attachments`)

@@ -198,7 +198,7 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       )
       const headers = { authorization: `Bearer ${bob.write}`, 'content-type': 'multipart/form-data; boundary=x', ...held(epoch) }
       const options = { method: 'POST', headers, body, duplex: 'half' } as RequestInit
-      const request = new Request(`http://localhost/v1/cards/${setup.cardId}/attachments`, options)
+      const request = new Request(`http://localhost/v1/cards/${setup.cardId}/files`, options)
       expect((await setup.service.app.fetch(request)).status).toBe(412)
       expect((await send(bob.read, 'GET', `/cards/${setup.cardId}/attachments`)).body.data).toEqual([])
     })

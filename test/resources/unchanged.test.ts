@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { setUpBoard, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
+import { png } from '../support/pictures.ts'
 
 /** Writes that leave a resource as it is, by the path of the resource. */
 const unchanged = parse(readFileSync(new URL('../../fixtures/unchanged-writes.yaml', import.meta.url), 'utf8')) as Readonly<
@@ -32,7 +33,8 @@ describe.each(drivers)('writes without effect, on $name', (driver) => {
       'archived card': await board.card(lastColumn, 'archived'),
       'full card': await board.card(lastColumn, 'full'),
     }
-    const { id: image, file_id: file } = (await board.attach(ids['full card']!, { name: 'a.png', type: 'image/png' })).body.data
+    const { id: image, file_id: file } = (await board.attach(ids['full card']!, { name: 'a.png', type: 'image/png', text: png(1, 1) })).body
+      .data
     Object.assign(ids, { image, file })
     await board.post(`/columns/${ids['archived column']}/archive`)
     await board.post(`/cards/${ids['archived card']}/archive`)

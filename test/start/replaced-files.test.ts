@@ -136,7 +136,7 @@ test('a service whose files are removed goes on: pages, sign-ups, uploads, MCP, 
   const card = await create(`/boards/${board}/cards`, { column_id: column, title: 'Sow' })
   const form = new FormData()
   form.append('file', new File(['bytes'], 'notes.txt', { type: 'text/plain' }))
-  const { data } = (await (await api('POST', `/cards/${card}/attachments`, form)).json()) as { data: { id: string } }
+  const { data } = (await (await api('POST', `/cards/${card}/files`, form)).json()) as { data: { id: string } }
   expect(await (await api('GET', `/attachments/${data.id}/content`)).text()).toBe('bytes')
   for (const path of ['/account', '/boards', `/boards/${board}`, `/boards/${board}/changes`]) await api('GET', path)
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import type { Driver } from './drivers.ts'
 import type { Key } from '../../src/store/keys.ts'
+import { png } from './pictures.ts'
 import { Service, type Person, type Reply, type ServiceOptions } from './service.ts'
 
 /** A board and its creator, who sends the requests. */
@@ -77,16 +78,22 @@ export class TestBoard {
   /** Uploads a file and attaches it. */
   async attach(
     cardId: string,
-    { name = 'a.txt', type = 'text/plain', text = 'hello', visibility = undefined as string | undefined, token = this.creator.write } = {},
+    {
+      name = 'a.txt',
+      type = 'text/plain',
+      text = 'hello' as string | Buffer<ArrayBuffer>,
+      visibility = undefined as string | undefined,
+      token = this.creator.write,
+    } = {},
   ): Promise<Reply> {
     const form = new FormData()
     if (visibility !== undefined) form.set('visibility', visibility)
     form.set('file', new File([text], name, { type }))
-    return this.service.upload(token, `/cards/${cardId}/attachments`, form)
+    return this.service.upload(token, `/cards/${cardId}/files`, form)
   }
   /** Uploads an image and attaches it. @returns the id of the attachment */
   async image(cardId: string): Promise<string> {
-    return (await this.attach(cardId, { name: 'a.png', type: 'image/png' })).body.data.id
+    return (await this.attach(cardId, { name: 'a.png', type: 'image/png', text: png(1, 1) })).body.data.id
   }
 
   /** All items of a list, read page by page. */

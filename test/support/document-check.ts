@@ -102,7 +102,8 @@ export class DocumentCheck {
         ]),
       ),
       body: content?.['application/json'] === undefined ? undefined : this.#validatorAt(`${response}/${json}`),
-      requestBody: operation.requestBody === undefined ? undefined : this.#validatorAt(`${base}/requestBody/${json}`),
+      requestBody:
+        operation.requestBody?.content['application/json'] === undefined ? undefined : this.#validatorAt(`${base}/requestBody/${json}`),
     }
   }
 

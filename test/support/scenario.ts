@@ -10,6 +10,7 @@ import type { Operation } from '../../src/resources/operation.ts'
 import { operations } from '../../src/resources/table.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
+import { formText } from './form-text.ts'
 import type { HandWrittenCell, HandWrittenOperation } from './hand-written-decisions.ts'
 import { card as cardRecord, claimOf as claimRecord, progressOf, webhookOf } from './records.ts'
 import type { Person, Reply, Service } from './service.ts'
@@ -155,7 +156,9 @@ export function pathOf(path: string, { params }: Scenario): string {
 
 /** The body of the operation's example, with the ids of a scenario in place of `{name}`. */
 export function exampleBody(operationId: string, { params }: Scenario): unknown {
-  const { body } = operations.find(({ id }) => id === operationId)!.example
+  const { example, takesUpload } = operations.find(({ id }) => id === operationId)!
+  if (takesUpload) return formText()
+  const { body } = example
   return body === undefined
     ? undefined
     : JSON.parse(JSON.stringify(body).replaceAll(/\{(\w+)\}/g, (text, name: string) => params[name] ?? text))

@@ -24,6 +24,7 @@ import type { send } from '../../src/webhooks/send.ts'
 import { Targets } from '../../src/webhooks/targets.ts'
 import { checksumOf } from './checksum.ts'
 import { CountingStore } from './counting-store.ts'
+import { FORM_TYPE, isFormText } from './form-text.ts'
 import { localRequest, readText } from './local-request.ts'
 import { quiet } from './log.ts'
 import { memory, type Driver, type OpenDriver } from './memory.ts'
@@ -219,7 +220,7 @@ export class Service {
   async send(token: string | null, method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> {
     const all = new Headers(headers)
     if (token !== null && !all.has('authorization')) all.set('authorization', `Bearer ${token}`)
-    if (body !== undefined && !all.has('content-type')) all.set('content-type', 'application/json')
+    if (body !== undefined && !all.has('content-type')) all.set('content-type', isFormText(body) ? FORM_TYPE : 'application/json')
     const content = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }
     const json = typeof body === 'string' ? undefined : body
     return this.#answer(localRequest(`http://localhost/v1${path}`, { method, headers: all, ...content }), json)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { buildTeam, startForSuite } from '../support/board-team.ts'
+import { png } from '../support/pictures.ts'
 import { signedIn, Visitor } from '../support/visitor.ts'
 
 const service = await startForSuite()
@@ -149,20 +150,20 @@ describe('a card', () => {
     const attachments: any[] = []
     for (const [name, type] of Object.entries({ 'sketch.png': 'image/png', 'page.svg': 'image/svg+xml' })) {
       const form = new FormData()
-      form.set('file', new File(['<svg onload="alert(1)"/>'], name, { type }))
+      form.set('file', new File([type === 'image/png' ? png(1, 1) : '<svg onload="alert(1)"/>'], name, { type }))
       form.set('visibility', 'board')
-      attachments.push((await service.upload(owner.admin, `/cards/${card.id}/attachments`, form)).body.data)
+      attachments.push((await service.upload(owner.admin, `/cards/${card.id}/files`, form)).body.data)
     }
     const { text, shown } = await visitor.request(cardPath(card))
     for (const part of ['Plan', 'done: ☑ one', 'First', 'agree', 'sketch.png', 'page.svg', 'Olivia Stone']) expect(shown).toContain(part)
     expect(text).toContain('<a href="https://example.org" rel="noopener noreferrer nofollow">site</a>')
     expect(text).not.toMatch(/<script>|href="javascript|<img src="?x/)
-    expect([...text.matchAll(/<img src="([^"]*)"/g)].map(([, path]) => path)).toEqual([`${base}/attachments/${attachments[0].id}`])
+    expect([...text.matchAll(/<img src="([^"]*)"/g)].map(([, path]) => path)).toEqual([`${base}/attachments/${attachments[0].id}/picture`])
     for (const { id, content_type } of attachments) {
       const { status, headers } = await visitor.request(`${base}/attachments/${id}`)
       expect({ status, ...Object.fromEntries(headers) }).toMatchObject({
         status: 200,
-        'content-type': content_type,
+        'content-type': content_type === 'image/png' ? content_type : 'application/octet-stream',
         vary: 'Cookie',
         'x-content-type-options': 'nosniff',
         'content-security-policy': "sandbox; default-src 'none'",

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { buildTeam, startForSuite } from '../support/board-team.ts'
+import { GIF } from '../support/pictures.ts'
 import { decoded, formOf, signedIn, type ReceivedPage, type Visitor } from '../support/visitor.ts'
 
 // The controls of the page of a card, without JavaScript: each is a form, or a link to one.
@@ -36,7 +37,7 @@ async function press(operation: string, fields: Record<string, string> = {}, tex
 const offeredOn = (page: string) => new Set([...page.matchAll(/\/do\/([a-z_.]+)["?]/g)].map(([, operation]) => operation!))
 
 const upload = async (name: string, type: string, bytes: string, changed: Record<string, string> = {}) => {
-  const form = formWith((await visitor.open(cardPath())).text, 'attachments.attach', 'name="file"')
+  const form = formWith((await visitor.open(cardPath())).text, 'attachments.upload', 'name="file"')
   const fields = { ...form.hidden, visibility: 'private', ...changed }
   const parts = Object.entries(fields).map(([key, value]) => `--edge\r\ncontent-disposition: form-data; name="${key}"\r\n\r\n${value}\r\n`)
   const file = `--edge\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\ncontent-type: ${type}\r\n\r\n${bytes}\r\n--edge--\r\n`
@@ -118,9 +119,9 @@ describe('each control works by a form and a redirect', () => {
 describe('a file', () => {
   test('is attached, becomes the cover, and is detached', async () => {
     // Browsers write quotes in the name of a file as %22, and everything else in UTF-8.
-    expect((await upload('Plan %22A%22 für <b>.png', 'image/png', 'no image')).status).toBe(303)
+    expect((await upload('Plan %22A%22 für <b>.png', 'image/gif', GIF)).status).toBe(303)
     const [attachment] = await attachments()
-    expect(attachment).toMatchObject({ content_type: 'image/png', visibility: 'private', size: 8 })
+    expect(attachment).toMatchObject({ content_type: 'image/gif', visibility: 'private', size: GIF.length })
     expect(attachment.name).toMatch(/^Plan .*A.* für <b>\.png$/)
     const { text, shown } = await visitor.open(cardPath())
     expect([text.includes('für <b>'), shown.includes('für <b>.png')]).toEqual([false, true])
@@ -171,7 +172,7 @@ describe('what somebody else changes at the same time', () => {
 
 describe('only what is allowed is offered', () => {
   const OFFERED =
-    'cards.update cards.move cards.complete cards.archive cards.delete cards.assign blockers.add subtasks.create comments.create attachments.attach'.split(
+    'cards.update cards.move cards.complete cards.archive cards.delete cards.assign blockers.add subtasks.create comments.create attachments.upload'.split(
       ' ',
     )
 
@@ -196,7 +197,7 @@ describe('only what is allowed is offered', () => {
   })
 
   test('of a file, to those who have access to it', async () => {
-    await upload('a.png', 'image/png', 'a')
+    await upload('a.gif', 'image/gif', GIF)
     const ofFile = ['attachments.detach', 'cards.set_cover', 'files.update']
     const offeredTo = async (from: Visitor) => {
       const offered = offeredOn((await from.open(cardPath())).text)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { startForSuite } from '../support/board-team.ts'
+import { FORM_TYPE, formText, isFormText } from '../support/form-text.ts'
 import {
   handWrittenCells,
   handWrittenOperations,
@@ -43,7 +44,8 @@ describe('the forms of the web app answer what the decisions of the API say', as
   /** The fields of the form that a person would send. */
   function fieldsOf({ id, path }: HandWrittenOperation, member: string | undefined, field: string | undefined, scenario: Scenario) {
     const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name!, scenario.params[name!]!])
-    const example = field === undefined ? (exampleBody(id, scenario) as object | undefined) : { [field]: VALUES[field] }
+    const sent = field === undefined ? exampleBody(id, scenario) : { [field]: VALUES[field] }
+    const example = isFormText(sent) ? {} : (sent as object | undefined)
     const body = { ...example, ...(member === undefined ? {} : additionOf(member, scenario)) }
     const members = Object.entries(body).map(([name, value]) => [name, Array.isArray(value) ? value.join('\n') : String(value)])
     return { ...Object.fromEntries([...members, ...params]), confirmed: NAMES[id] ?? '' }
@@ -78,7 +80,14 @@ describe('the forms of the web app answer what the decisions of the API say', as
         if (!isOffered(operation, cell, form.status)) wrong.push({ ...facts, response, form: form.status })
       }
       const fields = { ...fieldsOf(operation, member, field, scenario), form_token }
-      const { status, text } = await visitor.post(target, fields, { headers: { accept: 'application/json' } })
+      const parts = Object.entries(fields).map(
+        ([name, value]) => `--form\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+      )
+      const form = { headers: { accept: 'application/json', 'content-type': FORM_TYPE }, body: parts.join('') + formText() }
+      const { status, text } =
+        operation.id === 'attachments.upload'
+          ? await visitor.post(target, {}, form)
+          : await visitor.post(target, fields, { headers: { accept: 'application/json' } })
       // A session stays when a membership ends: the workspace is then one that does not exist.
       const expected = response === 'ok' ? 200 : response === 401 ? 404 : response
       if (status !== expected) wrong.push({ ...facts, field, expected, status, text })

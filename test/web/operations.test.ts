@@ -90,8 +90,8 @@ describe('the form of an operation', () => {
 
   test.each([
     ['cards.update', ['form_token', 'card_id'], 415],
-    ['attachments.attach', ['card_id'], 403],
-    ['attachments.attach', ['form_token', 'card_id'], 303],
+    ['attachments.upload', ['card_id'], 403],
+    ['attachments.upload', ['form_token', 'card_id'], 303],
   ])('%s with a file after the fields %j is answered %i, and only an upload of this site stores it', async (operation, names, status) => {
     const { id } = await card()
     const values: Record<string, string> = { form_token: visitor.formToken, card_id: id }
@@ -141,7 +141,7 @@ describe('the form of an operation', () => {
       ['text/html', /^$/],
     ] as const) {
       const { text } = await visitor.request(`${base}/cards/${id}`, { headers: { accept } })
-      for (const name of ['subtasks.create', 'attachments.attach', 'comments.create'])
+      for (const name of ['subtasks.create', 'attachments.upload', 'comments.create'])
         expect([name, formOf(text, `${base}/do/${name}`).hidden['form_key']]).toEqual([name, expect.stringMatching(kind)])
       expect(formOf(text, `${base}/do/cards.complete`).hidden).not.toHaveProperty('form_key')
     }

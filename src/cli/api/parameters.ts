@@ -7,7 +7,6 @@ import { convertOne } from '../../http/openapi/schemas.ts'
 import type { JsonSchema } from '../../http/openapi/types.ts'
 import { limits } from '../../model/limits.ts'
 import { RELATIVE_TIMES, readRelativeTime, systemClock } from '../../model/time.ts'
-import { uploadForm } from '../../resources/attachments/attachment.ts'
 import { namesInPath, type Operation } from '../../resources/operation.ts'
 import { ConfigError } from '../../config.ts'
 
@@ -32,14 +31,12 @@ export interface Parameter {
 
 /** The parameters of the path, the query and the body of an operation, from its row of the operations table. */
 export function parametersOf(operation: Operation): Parameter[] {
-  const { path, query, body, takesUpload } = operation
+  const { path, query, body } = operation
   const pathParameters = namesInPath(path).map((name) => {
     const description = `the id of the ${name.replace(/_id$/, '').replaceAll('_', ' ')}`
     return { name, flag: flagOf(name, operation), kind: 'text', description, required: true, nullable: false, values: [] } as const
   })
-  const bodies = [...(body === undefined ? [] : [body]), ...(takesUpload ? [uploadForm] : [])].map((schema) => membersOf(convert(schema)))
-  // Of several kinds of bodies, none is required.
-  const members = bodies.flatMap((one) => one.map((member) => ({ ...member, required: member.required && bodies.length === 1 })))
+  const members = body === undefined ? [] : membersOf(convert(body))
   const others = [...membersOf(convert(query)), ...members].map(({ name, schema, required }) => ({
     name,
     flag: flagOf(name, operation),

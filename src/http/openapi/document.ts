@@ -1,5 +1,4 @@
 import type { z } from 'zod'
-import { uploadForm } from '../../resources/attachments/attachment.ts'
 import { claim } from '../../model/claim.ts'
 import { cardWithClaim } from '../../resources/cards/schema.ts'
 import { answered, claimedCard } from '../../resources/claims/operations.ts'
@@ -76,8 +75,7 @@ export function createDocument(source: DocumentSource): OpenApiDocument {
 function inputNames(operations: readonly Operation[]): Map<z.ZodType, string> {
   const names = new Map<z.ZodType, string>()
   for (const { id, body, takesUpload } of operations) {
-    if (body !== undefined && !names.has(body)) names.set(body, metaOf(body).id ?? `${pascalCase(id)}Body`)
-    if (takesUpload) names.set(uploadForm, `${pascalCase(id)}Form`)
+    if (body !== undefined && !names.has(body)) names.set(body, metaOf(body).id ?? `${pascalCase(id)}${takesUpload ? 'Form' : 'Body'}`)
   }
   return names
 }

@@ -80,9 +80,10 @@ export const notes: Readonly<Record<string, string>> = {
   'comments.delete': 'Only the author can do this. Others who can read the comment get 403. It cannot be undone.',
   'attachments.read': 'The bytes of the file have their own path, `/attachments/{attachment_id}/content`.',
   'attachments.download':
-    'Everyone with access to the board can download it, whatever the visibility of its file. Its ETag is that of the bytes. HEAD ignores Range.',
-  'attachments.attach':
-    'Attaching a file gives everyone with access to the board access to its bytes. The home board of an uploaded file is the board of the card. If-Match refers to the card.',
+    'Everyone with access to the board can download it, whatever the visibility of its file. Its ETag is that of the bytes. HEAD ignores Range. A type in which browsers could run something, such as HTML, SVG or a script, is sent as `application/octet-stream`; `content_type` of the attachment has it.',
+  'attachments.attach': 'Attaching a file gives everyone with access to the board access to its bytes. If-Match refers to the card.',
+  'attachments.upload':
+    'The home board of the file is the board of the card, and everyone with access to that has access to its bytes. Its name is that of the part: `filename*`, if there is one, before `filename`. If the part has no type, or one that says nothing (`application/octet-stream`, or `text/plain` for bytes that are no text), the bytes decide, and after them the extension. If-Match refers to the card.',
   'attachments.detach':
     'You must have access to the file. Others who can read the attachment get 403. A file that is attached to no card is removed after a day.',
   'webhooks.list': 'Everyone who may read the board may read its webhooks, so that they know where its changes are sent.',

@@ -3,7 +3,6 @@ import { OWN_ID, userIdPattern } from '../../model/fields.ts'
 import { idPattern, kindOfParameter } from '../../model/ids.ts'
 import { limits } from '../../model/limits.ts'
 import type { Engine } from '../../policy/engine.ts'
-import { uploadForm } from '../../resources/attachments/attachment.ts'
 import { namesInPath, writesToCard, type Operation } from '../../resources/operation.ts'
 import { errorCodesOf, hasData, isDownload, type ForbiddablePermissions } from './error-codes.ts'
 import type { RecordedExample, RecordedExamples } from './source.ts'
@@ -180,16 +179,15 @@ function requestBody(
   example: RecordedExample | undefined,
 ): OperationObject['requestBody'] {
   if (body === undefined) return undefined
-  const json = {
+  const content = {
     schema: { $ref: `#/components/schemas/${nameOf(body)}` },
     ...(example?.body === undefined ? {} : { example: example.body }),
   }
+  if (takesUpload) {
+    const description = `A form with the file, of at most ${uploadBytes} bytes. Other parts are refused.`
+    return { description, required: true, content: { 'multipart/form-data': content } }
+  }
   const size = `Unknown members are refused. At most ${limits.jsonBytes} bytes, ${limits.jsonMembers} members and ${limits.jsonDepth} levels.`
   const description = isBodyOptional ? `It may be left out. ${size}` : size
-  if (!takesUpload) return { description, required: !isBodyOptional, content: { 'application/json': json } }
-  return {
-    description: `A JSON body attaches a file that is there. A form uploads a new file of at most ${uploadBytes} bytes and attaches it.`,
-    required: true,
-    content: { 'application/json': json, 'multipart/form-data': { schema: { $ref: `#/components/schemas/${nameOf(uploadForm)}` } } },
-  }
+  return { description, required: !isBodyOptional, content: { 'application/json': content } }
 }

@@ -10,8 +10,12 @@ import { documented, givenIdField } from '../../model/fields.ts'
  * An attachment as the API returns it: with what is read from its file.
  * @param file as it counts (see `shownFile`)
  */
-export function toAttachment({ id, card_id, file_id, ...rest }: AttachmentRecord, { owner_id, visibility }: FileRecord): Attachment {
-  return { id, card_id, file_id, owner_id, visibility, ...rest }
+export function toAttachment(
+  { id, card_id, file_id, ...rest }: AttachmentRecord,
+  { owner_id, visibility, picture = null }: FileRecord,
+): Attachment {
+  const { name, content_type, size, ...others } = rest
+  return { id, card_id, file_id, owner_id, visibility, name, content_type, size, picture, ...others }
 }
 
 /** Attachments as the API returns them. Their files are read in one step. */
@@ -22,12 +26,12 @@ export async function withFiles(tx: Transaction, attachments: readonly Attachmen
   return attachments.map((attachment, i) => toAttachment(attachment, shownFile(files[i]!, removals)))
 }
 
-/** Attaches a file of the workspace by its id. A new file is uploaded as multipart/form-data instead. */
+/** Attaches a file of the workspace by its id. */
 export const attachById = z.strictObject({
   file_id: givenIdField('file', 'A file that you have access to. It must not be attached to this card already.'),
 })
 
-/** The form with which a new file is uploaded. The pipeline streams it, and `http/upload.ts` checks it. */
+/** The form with which a file is uploaded. The pipeline streams it, and `http/upload.ts` checks it. */
 export const uploadForm = z.strictObject({
   file: documented(z.file(), { description: 'The file, with its name and its media type.' }),
   visibility: documented(z.enum(fileVisibilities), {

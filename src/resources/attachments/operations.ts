@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { BoardAccess, FileAccess, HomeAccess } from '../../authz/context.ts'
+import type { BoardAccess } from '../../authz/context.ts'
 import { listPage } from '../../listing/pages.ts'
 import { conflict } from '../../model/errors.ts'
 import { attachment, type AttachmentRecord, type FileRecord } from '../../model/file.ts'
@@ -13,7 +13,7 @@ import { itemList } from '../included.ts'
 import { deleted, operation, type OperationRequest } from '../operation.ts'
 import { attachmentTarget, fileReads, idOf, parentCard, requireFound, toFile, type FileRecords } from '../targets.ts'
 import { createResource, removeResource, saveResource } from '../writes.ts'
-import { attachById, toAttachment, withFiles } from './attachment.ts'
+import { attachById, toAttachment, uploadForm, withFiles } from './attachment.ts'
 
 const ATTACHED = 'The file is attached to this card already.'
 export const UPLOAD_EXPIRED = 'The upload took too long, so its bytes were removed. Send it again.'
@@ -63,38 +63,41 @@ export const attachmentOperations = [
     id: 'attachments.attach',
     method: 'POST',
     path: '/cards/{card_id}/attachments',
-    summary: 'Attaches a file by its id, or uploads a file (multipart/form-data: file, visibility) and attaches it.',
+    summary: 'Attaches a file that is stored already, by its id.',
     needs: ['attach', 'Attachment'],
     row: 'P15',
     body: attachById,
     data: attachment,
     status: 201,
-    takesUpload: true,
     capacity: ['attachmentsPerCard', indexes.attachments],
-    conflicts: [ATTACHED, UPLOAD_EXPIRED],
+    conflicts: [ATTACHED],
     example: { body: { file_id: '{file_id}' } },
     target: parentCard,
-    async related(request, { board, boardMember }): Promise<{ file: FileRecord | FileAccess; home: HomeAccess }> {
-      if (request.receive === undefined) return loadFile(request, idOf('file', request.body.file_id, 'file_id'))
-      // The uploader owns the file. Its visibility is not known before its bytes are read, so the strictest one counts.
-      return { file: { owner_id: request.caller.userId, visibility: 'private' }, home: { board, boardMember } }
-    },
-    async run(request, { board, card, file: named }) {
-      const { tx, caller } = request
-      const file = 'id' in named ? named : await createFile(request, board)
+    related: (request) => loadFile(request, idOf('file', request.body.file_id, 'file_id')),
+    async run(request, { card, file }) {
+      const { tx } = request
       const { entries } = await tx.range(indexes.fileAttachments(file.id), onCard(card.id))
       if (entries.length > 0) throw conflict(ATTACHED)
       await unmarkFile(tx, file.id)
-      const created = createResource<AttachmentRecord>(request, 'attachment', keys.attachment, {
-        card_id: card.id,
-        file_id: file.id,
-        name: file.name,
-        content_type: file.content_type,
-        size: file.size,
-        attached_by_id: caller.userId,
-      })
-      return { ...created, data: toAttachment(created.data, file) }
+      return attach(request, card.id, file)
     },
+  }),
+
+  operation({
+    id: 'attachments.upload',
+    method: 'POST',
+    path: '/cards/{card_id}/files',
+    summary: 'Uploads a file, and attaches it.',
+    needs: ['upload', 'Attachment'],
+    row: 'P15',
+    body: uploadForm,
+    data: attachment,
+    status: 201,
+    takesUpload: true,
+    capacity: ['attachmentsPerCard', indexes.attachments],
+    conflicts: [UPLOAD_EXPIRED],
+    target: parentCard,
+    run: async (request, { board, card }) => attach(request, card.id, await createFile(request, board)),
   }),
 
   operation({
@@ -115,6 +118,19 @@ export const attachmentOperations = [
   }),
 ]
 
+/** Puts a file on a card. */
+function attach(request: OperationRequest<unknown, unknown>, cardId: string, file: FileRecord) {
+  const created = createResource<AttachmentRecord>(request, 'attachment', keys.attachment, {
+    card_id: cardId,
+    file_id: file.id,
+    name: file.name,
+    content_type: file.content_type,
+    size: file.size,
+    attached_by_id: request.caller.userId,
+  })
+  return { ...created, data: toAttachment(created.data, file) }
+}
+
 /** Loads a file together with what decides whether it can be attached to a card. @throws {ApiError} `not_found` */
 async function loadFile({ tx, caller, params }: OperationRequest<unknown, unknown>, fileId: string) {
   const ranges = [{ index: indexes.fileAttachments(fileId), options: onCard(params['card_id']!) }]
@@ -134,7 +150,7 @@ function onCard(cardId: string): RangeOptions {
  */
 async function createFile(request: OperationRequest<unknown, unknown>, home: BoardAccess): Promise<FileRecord> {
   const { tx, caller, clock, random, receive } = request
-  const { blobId, tombstoneId, name, contentType, size, sha256, visibility } = await receive!()
+  const { blobId, tombstoneId, name, contentType, size, sha256, visibility, picture } = await receive!()
   const now = timestamp(clock)
   const file: FileRecord = {
     id: newId('file', random),
@@ -144,6 +160,7 @@ async function createFile(request: OperationRequest<unknown, unknown>, home: Boa
     name,
     content_type: contentType,
     size,
+    picture,
     created_at: now,
     updated_at: now,
     blob_id: blobId,

@@ -40,7 +40,7 @@ export function batchOperation(rows: readonly Operation[]): Operation {
 }
 
 /** Whether an operation can be part of a batch: it writes something that is on a board. Whether the scope is enough is decided later. */
-export function isBatchable({ id, kind, method, path, isRead }: Operation): boolean {
+export function isBatchable({ id, kind, method, path, isRead, takesUpload }: Operation): boolean {
   const isOnBoard = path.includes('{') && !path.startsWith('/files/')
-  return !ALONE.has(id) && kind === 'single' && method !== 'GET' && !isRead && isOnBoard
+  return !ALONE.has(id) && kind === 'single' && method !== 'GET' && !isRead && !takesUpload && isOnBoard
 }

@@ -3,6 +3,7 @@ import type { Awaitable } from '../../model/awaitable.ts'
 import { card, type Card } from '../../model/card.ts'
 import { conflict, notFound } from '../../model/errors.ts'
 import type { AttachmentRecord } from '../../model/file.ts'
+import { isShowable } from '../../model/picture.ts'
 import { keys } from '../../store/keys.ts'
 import { operation, type OperationRequest } from '../operation.ts'
 import { keepAssignment } from '../pending-removals.ts'
@@ -11,7 +12,8 @@ import { capacityMessage, requireCapacityOf } from '../capacity.ts'
 import { saveCard } from './save.ts'
 import { cardCover } from './schema.ts'
 
-const NO_IMAGE = 'The cover of a card must be an image, and this attachment is not one.'
+const NO_PICTURE =
+  'The cover of a card must be a picture in PNG, JPEG, GIF or WebP, of at most 40 megapixels, and this attachment is not one.'
 
 type Write = Pick<OperationRequest, 'tx' | 'clock'>
 const capacityOf = { assignee_ids: 'assigneesPerCard', label_ids: 'labelsPerCard' } as const
@@ -144,7 +146,7 @@ export const cardRelationOperations = [
     row: 'P15',
     body: cardCover,
     data: card,
-    conflicts: [NO_IMAGE],
+    conflicts: [NO_PICTURE],
     example: { body: { attachment_id: '{attachment_id}' } },
     target: cardAndClaim,
     async related({ tx, body, caller: { userId } }, loaded) {
@@ -165,8 +167,10 @@ export const cardRelationOperations = [
         contexts: ({ present }) => [present],
       },
     ],
-    async run(request, { card: current, attachment }) {
-      if (!attachment.content_type.startsWith('image/')) throw conflict(NO_IMAGE)
+    async run(request, { card: current, attachment, file: { picture } }) {
+      // That of a file from before pictures were read is looked at when it is shown.
+      const isFit = picture === undefined ? attachment.content_type.startsWith('image/') : picture !== null && isShowable(picture)
+      if (!isFit) throw conflict(NO_PICTURE)
       return saveCard(request, current, { cover_attachment_id: attachment.id })
     },
   }),

@@ -52,10 +52,10 @@ export const fileOperations = [
 
 /** The members of a file that the API returns. That a board exists is not told to others who have no access to it. */
 function publicFile(
-  { blob_id: _blob, sha256: _hash, board_id, ...rest }: FileRecord,
+  { blob_id: _blob, sha256: _hash, board_id, picture = null, ...rest }: FileRecord,
   { caller, holds }: OperationRequest,
   loaded: AuthorizationContext,
 ) {
   const isKnown = rest.owner_id === caller.userId || holds('home.access', loaded)
-  return { ...rest, board_id: isKnown ? board_id : null }
+  return { ...rest, picture, board_id: isKnown ? board_id : null }
 }

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
 import { fileVisibilities, type Attachment } from '../../model/file.ts'
+import { isShowable } from '../../model/picture.ts'
 import { html } from '../html.ts'
 import { operationForm } from '../operations/form.ts'
 import type { CardData } from './card-data.ts'
@@ -7,14 +8,13 @@ import { oneMore, renderPart } from './card-part.ts'
 import { doButton, doLink, editor, menu, type Controls } from './controls.ts'
 import { icon } from './icons.ts'
 
-/** Images that browsers show, and that cannot contain a program. Others are links. */
-const SHOWN_IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'])
-const isImage = ({ content_type }: Attachment) => SHOWN_IMAGES.has(content_type.toLowerCase())
+/** Whether it is shown. Other files are links. */
+const isShown = ({ picture }: Attachment) => picture !== null && isShowable(picture)
 
 /** The files of a card, with a form for one more. */
 export function renderAttachments(data: CardData, controls: Controls, base: string): VNode | undefined {
   const { card, attachments } = data
-  const attaching = controls.may.has('attachments.attach')
+  const attaching = controls.may.has('attachments.upload')
     ? editor('attach', oneMore('Attachment'), '', renderUpload(card.id, controls))
     : undefined
   const isEmpty = attachments.length === 0
@@ -35,7 +35,7 @@ function renderAttachment(attachment: Attachment, { card, may }: CardData, contr
   const ofFile = { context: controls.context, may: may.attachments.get(id)! }
   return html`<li id=${id}>
     <a href=${path} download=${name}>
-      ${isImage(attachment) ? html`<img src=${path} alt="" loading="lazy" decoding="async" />` : html`<span class="no-image">${icon('file')}</span>`}
+      ${isShown(attachment) ? html`<img src=${`${path}/picture`} alt="" loading="lazy" decoding="async" />` : html`<span class="no-image">${icon('file')}</span>`}
       <span class="file-name">${name}</span>
     </a>
     <div class="file-line">
@@ -43,7 +43,7 @@ function renderAttachment(attachment: Attachment, { card, may }: CardData, contr
       ${menu(`${id}-more`, `“${name}”`, [
         isCover
           ? doButton(controls, 'cards.clear_cover', { card_id: card.id }, 'Remove as cover')
-          : isImage(attachment) && doButton(ofFile, 'cards.set_cover', { card_id: card.id, attachment_id: id }, 'Set as cover'),
+          : isShown(attachment) && doButton(ofFile, 'cards.set_cover', { card_id: card.id, attachment_id: id }, 'Set as cover'),
         doLink(ofFile, 'files.update', { file_id }, 'Who can use this file'),
         doLink(ofFile, 'attachments.detach', { attachment_id: id }, 'Detach'),
       ])}
@@ -62,7 +62,7 @@ function renderUpload(cardId: string, { context }: Controls): VNode {
     <input type="file" name="file" required aria-label="File to attach" data-most=${most} />
     <button class="small">Attach<span class="unseen"> file</span></button>
     <span class="hint">At most ${sizeOf(most)}.</span>`
-  return operationForm(context, 'attachments.attach', { card_id: cardId }, content, 'inline add')
+  return operationForm(context, 'attachments.upload', { card_id: cardId }, content, 'inline add')
 }
 
 function sizeOf(bytes: number): string {

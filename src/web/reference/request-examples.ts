@@ -61,8 +61,7 @@ export function curlText({ method, path, params, query, body, answer, takesUploa
   const command = (...further: string[]) => [`curl${verb} ${url}`, '-H "Authorization: Bearer $TOKEN"', ...further].join(' \\\n  ')
   const output = answer === 'bytes' ? ['-o file'] : []
   const json = body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${word(jsonOf(body))}`]
-  if (!takesUpload) return command(...json, ...output)
-  return `# A new file\n${command(`-F 'file=@notes.txt;type=text/plain'`)}\n\n# A file that is there\n${command(...json)}`
+  return takesUpload ? command('-F file=@notes.txt') : command(...json, ...output)
 }
 
 function jsonOf(body: unknown): string {
@@ -91,7 +90,7 @@ export function clientText(example: RequestExample): string {
   const input = { ...params, ...query, ...body }
   if (answer === 'bytes') return download(call(params))
   if (answer === 'events') return events(call(params), params)
-  if (takesUpload) return upload(id, params, call(input))
+  if (takesUpload) return upload(id, params)
   if (read !== undefined)
     return `// Refused with precondition_failed if it was changed meanwhile\nconst { etag } = await lk.${read}(${literal(params)})\nconst { data } = ${call(input, '{ ifMatch: etag }')}`
   if (answer === 'item') return `const { data } = ${call(input)}`
@@ -103,9 +102,9 @@ function download(call: string): string {
   return `import { writeFile } from 'node:fs/promises'\n\nconst { data: response } = ${call}\nconst bytes = await response.arrayBuffer()\nawait writeFile('file', new Uint8Array(bytes))`
 }
 
-function upload(id: string, params: object, attach: string): string {
+function upload(id: string, params: object): string {
   const file = `const file = new File(['Bring the keys.'], 'notes.txt')`
-  return `// A new file\n${file}\nconst { data: uploaded } = await lk.${id}({\n  ${members(params)},\n  file,\n})\n\n// A file that is there\nconst { data } = ${attach}`
+  return `${file}\nconst { data } = await lk.${id}({\n  ${members(params)},\n  file,\n})`
 }
 
 function events(call: string, params: object): string {

@@ -6,6 +6,7 @@ import type { Operation } from '../../../src/resources/operation.ts'
 import { operations } from '../../../src/resources/table.ts'
 import { Contention, StorageUnavailable } from '../../../src/store/port.ts'
 import { defaultDocument } from '../../support/document-check.ts'
+import { formText } from '../../support/form-text.ts'
 import { memory } from '../../support/memory.ts'
 import { buildWorld, createScenario, exampleBody, headersFor, scenarioOptions, type Scenario } from '../../support/scenario.ts'
 import { Service, type Reply } from '../../support/service.ts'
@@ -26,7 +27,7 @@ const FURTHER: Partial<Record<ErrorCode, (operation: Operation) => Record<string
   insufficient_scope: () => ({ 'www-authenticate': expect.stringMatching(/^Bearer error="insufficient_scope", scope="kanban:\w+"$/) }),
   payload_too_large: () => ({ connection: 'close' }),
   unsupported_media_type: ({ method, takesUpload }) => {
-    const types = takesUpload ? 'application/json, multipart/form-data' : 'application/json'
+    const types = takesUpload ? 'multipart/form-data' : 'application/json'
     return method === 'POST'
       ? { 'accept-post': types }
       : method === 'PATCH'
@@ -82,7 +83,7 @@ describe('the errors that the document lists for an operation', async () => {
 
   /** The requests that get an error, by its code. */
   function provocations(
-    { id, method, path, isRead, requiresClaim }: Operation,
+    { id, method, path, isRead, requiresClaim, takesUpload }: Operation,
     scenario: Scenario,
   ): Partial<Record<ErrorCode, () => Promise<Reply>>> {
     const { caller, params } = scenario
@@ -110,8 +111,9 @@ describe('the errors that the document lists for an operation', async () => {
     const hasBody = method !== 'GET' && method !== 'DELETE'
     return {
       ...(hasBody && {
-        bad_request: () => send({}, target, '{'),
-        payload_too_large: () => send({}, target, ' '.repeat(limits.jsonBytes + 1)),
+        bad_request: () => send({}, target, takesUpload ? formText().slice(0, -9) : '{'),
+        payload_too_large: () =>
+          takesUpload ? send({ 'content-length': '1000000000' }) : send({}, target, ' '.repeat(limits.jsonBytes + 1)),
         unsupported_media_type: () => send({ 'content-type': 'text/plain' }, target, 'x'),
       }),
       unauthorized: () => service.send(null, method, target, body),
@@ -166,7 +168,7 @@ describe('the errors that the document lists for an operation', async () => {
     'without its body, %s is as with {}, or 400',
     async (id, operation) => {
       const { caller, params } = await newScenario(operation)
-      const { method, path } = operation
+      const { method, path, takesUpload } = operation
       const send = (body?: object) =>
         service.send(
           caller.admin,
@@ -177,7 +179,11 @@ describe('the errors that the document lists for an operation', async () => {
       const [empty, absent] = [await send({}), await send()]
       const { required } = document.paths[path]![method.toLowerCase()]!.requestBody!
       const isOptional = OPTIONAL.has(id)
-      expect([required, empty.status < 300, absent.status < 300 || absent.status]).toEqual([!isOptional, isOptional, isOptional || 400])
+      expect([required, empty.status < 300, absent.status < 300 || absent.status]).toEqual([
+        !isOptional,
+        isOptional,
+        isOptional || (takesUpload ? 415 : 400),
+      ])
     },
   )
 

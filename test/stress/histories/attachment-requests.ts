@@ -1,3 +1,4 @@
+import { png } from '../../support/pictures.ts'
 import { failIf, first, pick, type Planner } from './selection.ts'
 
 /** The visibility that a random number stands for. */
@@ -8,10 +9,10 @@ export const attachmentRequests: Readonly<Record<string, Planner>> = {
   'upload attachment': ({ person, board, card, onCard }, { c }, { model }) => {
     const form = new FormData()
     form.set('visibility', visibilityOf(c))
-    form.set('file', new File([`${c}`], 'f', { type: c % 3 ? 'image/png' : 'text/plain' }))
+    form.set('file', new File([c % 3 ? png(1, 1 + (c % 100)) : `${c}`], 'f', { type: c % 3 ? 'image/png' : 'text/plain' }))
     return {
       method: 'POST',
-      path: `/cards/${card.id}/attachments`,
+      path: `/cards/${card.id}/files`,
       form,
       expected: onCard,
       apply: ({ id, file_id }) => {

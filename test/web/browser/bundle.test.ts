@@ -86,7 +86,7 @@ async function expectAnswers(url: string, token: string): Promise<void> {
   const card = await create(`/boards/${board}/cards`, { column_id: column, title: 'Card' })
   const form = new FormData()
   form.append('file', new Blob(['bytes']), 'a.txt')
-  const uploaded = await fetch(`${url}/v1/cards/${card}/attachments`, { method: 'POST', headers: { authorization }, body: form })
+  const uploaded = await fetch(`${url}/v1/cards/${card}/files`, { method: 'POST', headers: { authorization }, body: form })
   expect(uploaded.status).toBe(201)
   const listing = await fetch(`${url}/mcp`, {
     method: 'POST',

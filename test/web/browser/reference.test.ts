@@ -19,7 +19,7 @@ describe('the reference of the API in a browser', () => {
     return page
   }
 
-  const pages = ['', '/errors', '?q=label', '/cards.list', '/boards.batch', '/attachments.attach', '/absent'].map((path) => `/docs${path}`)
+  const pages = ['', '/errors', '?q=label', '/cards.list', '/boards.batch', '/attachments.upload', '/absent'].map((path) => `/docs${path}`)
   test.each(looks)('every kind of page is accessible, fits its window and violates no policy: %s', async (look, options) => {
     const page = await open(pages[0]!, options)
     for (const path of pages) {

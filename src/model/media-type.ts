@@ -1,0 +1,75 @@
+import { extname } from 'node:path'
+import { pictureOf } from './picture.ts'
+
+/** What a client states that does not know the type. */
+const UNKNOWN = 'application/octet-stream'
+const TEXT = 'text/plain'
+
+/** How files of some types begin. */
+const BEGINNINGS: readonly (readonly [type: string, at: number, text: string])[] = [
+  ['application/pdf', 0, '%PDF-'],
+  ['application/gzip', 0, '\x1f\x8b\x08'],
+  ['image/avif', 4, 'ftypavif'],
+  ['video/mp4', 4, 'ftypisom'],
+  ['video/mp4', 4, 'ftypmp42'],
+  ['video/webm', 0, '\x1a\x45\xdf\xa3'],
+  ['audio/mpeg', 0, 'ID3'],
+]
+/** Documents of offices begin so as well, so the extension is asked first. */
+const ZIP = ['application/zip', 0, 'PK\x03\x04'] as const
+
+const OFFICE = 'application/vnd.openxmlformats-officedocument'
+/** What extensions mean that people attach. */
+const EXTENSIONS: ReadonlyMap<string, string> = new Map([
+  ['.csv', 'text/csv'],
+  ['.css', 'text/css'],
+  ['.docx', `${OFFICE}.wordprocessingml.document`],
+  ['.htm', 'text/html'],
+  ['.html', 'text/html'],
+  ['.js', 'text/javascript'],
+  ['.json', 'application/json'],
+  ['.log', TEXT],
+  ['.md', 'text/markdown'],
+  ['.mjs', 'text/javascript'],
+  ['.pptx', `${OFFICE}.presentationml.presentation`],
+  ['.svg', 'image/svg+xml'],
+  ['.txt', TEXT],
+  ['.xlsx', `${OFFICE}.spreadsheetml.sheet`],
+  ['.xml', 'application/xml'],
+  ['.yaml', 'application/yaml'],
+  ['.yml', 'application/yaml'],
+  ['.zip', 'application/zip'],
+])
+
+/**
+ * The media type of a file. What its client states counts, unless that says nothing: then the bytes decide, and after them the extension.
+ * @param stated in lower case and without parameters; undefined: no type, or a malformed one
+ * @param head its first bytes
+ */
+export function mediaTypeOf(stated: string | undefined, name: string, head: Uint8Array): string {
+  const isText = !head.includes(0)
+  if (stated !== undefined && stated !== UNKNOWN && !(stated === TEXT && !isText)) return stated
+  const extension = EXTENSIONS.get(extname(name).toLowerCase())
+  const isTextType = extension !== undefined && /^text\/|[/+](?:json|xml|yaml)$/.test(extension)
+  const fitting = isTextType && !isText ? undefined : extension
+  return (
+    pictureOf(head)?.type ??
+    beginningOf(head, BEGINNINGS) ??
+    fitting ??
+    beginningOf(head, [ZIP]) ??
+    (stated === undefined && isText ? TEXT : UNKNOWN)
+  )
+}
+
+function beginningOf(head: Uint8Array, known: typeof BEGINNINGS): string | undefined {
+  const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, 16)).toString('latin1')
+  return known.find(([, at, beginning]) => text.startsWith(beginning, at))?.[0]
+}
+
+const INERT =
+  /^(?:text\/(?:plain|csv|markdown)|image\/(?:png|jpeg|gif|webp|avif|bmp|tiff)|(?:audio|video)\/(?:mpeg|mp4|ogg|webm|wav|flac|aac)|application\/(?:json|yaml|pdf|zip|gzip|vnd\.openxmlformats-officedocument\.[a-z.]{1,60}))$/
+
+/** The type that a file is sent with: only types of which it is known that no browser runs anything in them. */
+export function inertTypeOf(contentType: string): string {
+  return INERT.test(contentType) ? contentType : UNKNOWN
+}
