@@ -17,19 +17,28 @@ const quoted =
   ({ input }: { readonly input?: unknown }): string =>
     `"${String(input)}" is not ${expected}`
 
+/** One of several words, in any case of letters, with or without spaces around it. */
+const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words, expected: string) =>
+  z.string().transform((text, context): Words[number] => {
+    const word = text.trim().toLowerCase()
+    if (words.includes(word)) return word
+    context.addIssue(quoted(expected)({ input: text }))
+    return z.NEVER
+  })
+
 const onOrOff = (byDefault: 'on' | 'off') =>
-  z
-    .enum(['on', 'off'], { error: quoted('on or off') })
+  oneOf(['on', 'off'], 'on or off')
     .default(byDefault)
     .transform((value) => value === 'on')
 
 const wholeNumber = (min: number, max: number, expected: string) =>
   z
     .string()
-    .refine((text) => text !== '' && Number.isInteger(Number(text)) && Number(text) >= min && Number(text) <= max, {
-      error: quoted(expected),
-    })
+    .refine((text) => /^\s*\d{1,16}\s*$/.test(text) && Number(text) >= min && Number(text) <= max, { error: quoted(expected) })
     .transform(Number)
+
+/** Words that mean "nothing" or "everything" elsewhere. As the name of a file or a prefix they are accepted by mistake alone. */
+const SWITCH = /^\s*(?:on|off|yes|no|true|false|none|null|nil|undefined|enabled?|disabled?|[01]?)\s*$/i
 
 // The message does not repeat the address, which may contain a password.
 const storageAddress = z.string().superRefine((address, context) => {
@@ -76,11 +85,27 @@ const hostAndPort = z
 const prefixes = z
   .string()
   .transform((text) => text.split(',').flatMap((prefix) => prefix.trim() || []))
-  .pipe(z.array(z.string().regex(/^[a-z0-9]{1,20}$/, { error: quoted('a prefix of 1 to 20 lower-case letters and digits') })))
+  .pipe(
+    z.array(
+      z
+        .string()
+        .regex(/^[a-z0-9]{1,20}$/, { error: quoted('a prefix of 1 to 20 lower-case letters and digits') })
+        .refine((prefix) => !SWITCH.test(prefix), { error: quoted('a prefix; without earlier prefixes, leave the setting out') }),
+    ),
+  )
+const logFile = z
+  .string()
+  .trim()
+  .min(1, { error: 'the file name is empty' })
+  .refine((name) => !SWITCH.test(name), {
+    error: ({ input }) =>
+      `"${String(input)}" is taken for a switch; without a decision log, leave the setting out; a file of this name is "./${String(input)}"`,
+  })
+  .transform((name) => (name.toLowerCase() === 'stdout' ? 'stdout' : name))
 
 const workers = z
   .string()
-  .transform((text) => (text === 'auto' ? String(availableParallelism()) : text))
+  .transform((text) => (text.trim().toLowerCase() === 'auto' ? String(availableParallelism()) : text))
   .pipe(wholeNumber(1, 256, 'auto, or a number of processes from 1 to 256'))
 
 function isIssuer(text: string): boolean {
@@ -199,8 +224,7 @@ export const settings = z.object({
     env: 'LANEKEEPER_LEGACY_PREFIXES',
     description: 'comma-separated prefixes of tokens that were issued before a rename, without _pat_',
   }),
-  logLevel: z
-    .enum(logLevels, { error: quoted(`one of ${logLevels.join(', ')}`) })
+  logLevel: oneOf(logLevels, `one of ${logLevels.join(', ')}`)
     .default('info')
     .register(sources, { env: 'LANEKEEPER_LOG', description: `the log level: ${logLevels.join(', ')}` }),
   drain: wholeNumber(0, 3600, 'a number of seconds from 0 to 3600').default(0).register(sources, {
@@ -264,30 +288,24 @@ export const settings = z.object({
     description:
       'where webhooks may send beside public addresses with https: host names, networks and origins with commas, such as ci.internal, 10.1.0.0/16, http://127.0.0.1:*; off: nowhere',
   }),
-  decisionLog: z.string().min(1, { error: 'the file name is empty' }).optional().register(sources, {
+  decisionLog: logFile.optional().register(sources, {
     flag: 'decisionLog',
     placeholder: '<file>',
     env: 'LANEKEEPER_DECISION_LOG',
     description: 'a file, or stdout, that gets a record of every request and of what was decided about it',
   }),
-  decisionLogSync: z
-    .enum(['always', 'interval', 'never'], { error: quoted('always, interval or never') })
-    .default('interval')
-    .register(sources, {
-      flag: 'decisionLogSync',
-      placeholder: '<when>',
-      env: 'LANEKEEPER_DECISION_LOG_SYNC',
-      description: 'when records are synced: always (before the response), interval (every second) or never',
-    }),
-  decisionLogFull: z
-    .enum(['fail', 'drop'], { error: quoted('fail or drop') })
-    .default('fail')
-    .register(sources, {
-      flag: 'decisionLogFull',
-      placeholder: '<what>',
-      env: 'LANEKEEPER_DECISION_LOG_FULL',
-      description: 'what happens when a record cannot be written: fail (503, and nothing is done) or drop (the record is counted)',
-    }),
+  decisionLogSync: oneOf(['always', 'interval', 'never'], 'always, interval or never').default('interval').register(sources, {
+    flag: 'decisionLogSync',
+    placeholder: '<when>',
+    env: 'LANEKEEPER_DECISION_LOG_SYNC',
+    description: 'when records are synced: always (before the response), interval (every second) or never',
+  }),
+  decisionLogFull: oneOf(['fail', 'drop'], 'fail or drop').default('fail').register(sources, {
+    flag: 'decisionLogFull',
+    placeholder: '<what>',
+    env: 'LANEKEEPER_DECISION_LOG_FULL',
+    description: 'what happens when a record cannot be written: fail (503, and nothing is done) or drop (the record is counted)',
+  }),
   policyPage: onOrOff('on').register(sources, {
     flag: 'policyPage',
     placeholder: '<on|off>',

@@ -82,12 +82,13 @@ export class Targets {
 
   /**
    * Reads LANEKEEPER_WEBHOOK_TARGETS, a list that is separated by commas: host names (`ci.internal`), addresses and networks
-   * (`10.1.0.0/16`, `fd00::7`), and origins (`http://127.0.0.1:8080`, with `*` any port). Only an origin with http allows http. `off` alone: nothing is sent.
+   * (`10.1.0.0/16`, `fd00::7`), and origins (`http://127.0.0.1:8080`, with `*` any port). Only an origin with http allows http. `off` alone, in any case of letters:
+   * nothing is sent. A name without a dot is refused, because `none`, `false` and the like are meant as another word for `off`.
    * @throws {BadTargets} an entry is none of these
    */
   static from(setting: string | undefined, options: TargetOptions = {}): Targets {
     const allowed: Allowed = { names: new Set(), addresses: new Networks(), origins: new Set() }
-    const isOff = setting?.trim() === 'off'
+    const isOff = setting?.trim().toLowerCase() === 'off'
     const entries = isOff ? [] : (setting ?? '').split(',').flatMap((text) => text.trim() || [])
     for (const entry of entries) addEntry(allowed, entry)
     return new Targets(isOff, allowed, options)
@@ -217,10 +218,10 @@ function addEntry({ names, addresses, origins }: Allowed, entry: string): void {
   origins.add(originOf(parts.protocol, parts.host, any === undefined ? parts.port : '*'))
 }
 
-/** @throws {BadTargets} it is not a host name; `010.1.0.0` and `0x7f.1` are addresses that are not written plainly */
+/** @throws {BadTargets} it is not a host name with a dot; `010.1.0.0` and `0x7f.1` are addresses that are not written plainly */
 function nameOf(entry: string): string {
   const parts = /^[^/?#@*:]+$/.test(entry) ? partsOf(`https://${entry}`) : undefined
-  if (parts === undefined || typeof parts === 'string' || isIP(parts.host) !== 0) throw badEntry(entry)
+  if (parts === undefined || typeof parts === 'string' || isIP(parts.host) !== 0 || !parts.host.includes('.')) throw badEntry(entry)
   return parts.host
 }
 
@@ -228,6 +229,6 @@ function nameOf(entry: string): string {
 function badEntry(entry: string): BadTargets {
   const shown = entry.includes('@') ? 'an entry with @' : `"${entry}"`
   return new BadTargets(
-    `${shown} is not a host name (ci.internal), an address or a network (10.1.0.0/16), or an origin (http://127.0.0.1:8080)`,
+    `${shown} is not a host name with a dot (ci.internal), an address or a network (10.1.0.0/16), or an origin (http://127.0.0.1:8080, https://ci). To turn webhooks off, write off alone; for public addresses only, leave the setting out`,
   )
 }

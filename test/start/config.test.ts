@@ -160,6 +160,33 @@ describe('settings', () => {
     })
   })
 
+  test('words and numbers are read in any case of letters, and with spaces around them', () => {
+    const env = {
+      LANEKEEPER_STORAGE: 'redis://127.0.0.1:6379',
+      LANEKEEPER_WEBHOOK_TARGETS: ' OFF',
+      LANEKEEPER_ACCESS_LOG: 'On ',
+      LANEKEEPER_RATE_LIMITS: 'OFF',
+      LANEKEEPER_LOG: 'Warn',
+      LANEKEEPER_DECISION_LOG: ' Stdout',
+      LANEKEEPER_DECISION_LOG_SYNC: 'NEVER',
+      LANEKEEPER_DECISION_LOG_FULL: 'Drop',
+      PORT: ' 8080 ',
+      LANEKEEPER_WORKERS: ' 1',
+    }
+    const { webhookTargets, ...read } = readConfig({ policyPage: 'OFF' }, env)
+    expect(webhookTargets?.isOff).toBe(true)
+    const words = {
+      accessLog: true,
+      rateLimits: false,
+      logLevel: 'warn',
+      decisionLog: 'stdout',
+      decisionLogSync: 'never',
+      decisionLogFull: 'drop',
+    }
+    expect(read).toMatchObject({ ...words, policyPage: false, port: 8080, workers: 1 })
+    expect(readConfig({ workers: 'Auto' }, redis).workers).toBe(availableParallelism())
+  })
+
   test('a flag overrides the environment', () => {
     const env = { PORT: 'many', HOST: 'a b', LANEKEEPER_STORAGE: 'nonsense', LANEKEEPER_URL: 'nonsense', LANEKEEPER_METRICS: 'nonsense' }
     const flags = { port: '0', host: 'localhost', storage: 'fs:data', url: 'http://localhost:3000', metrics: '9090', demo: true }
@@ -195,6 +222,23 @@ describe('settings', () => {
     [
       { LANEKEEPER_DECISION_LOG: 'stdout', LANEKEEPER_WORKERS: '2', LANEKEEPER_STORAGE: 'redis://x' },
       'decision-log: stdout belongs to one process; name a file, and each worker writes its own',
+    ],
+    ...['off', 'None', 'FALSE', 'no', '0', 'on', '1', 'disabled'].flatMap((word): [Record<string, string>, string][] => [
+      [
+        { LANEKEEPER_DECISION_LOG: word },
+        `decision-log: "${word}" is taken for a switch; without a decision log, leave the setting out; a file of this name is "./${word}"`,
+      ],
+    ]),
+    [
+      { LANEKEEPER_LEGACY_PREFIXES: 'old, none' },
+      'LANEKEEPER_LEGACY_PREFIXES: "none" is not a prefix; without earlier prefixes, leave the setting out',
+    ],
+    [{ PORT: ' ' }, 'port: " " is not a port number from 0 to 65535'],
+    [{ PORT: '0x50' }, 'port: "0x50" is not a port number from 0 to 65535'],
+    [{ LANEKEEPER_PASSWORDS: 'false' }, 'LANEKEEPER_PASSWORDS: "false" is not on or off'],
+    [
+      { LANEKEEPER_WEBHOOK_TARGETS: 'none' },
+      'LANEKEEPER_WEBHOOK_TARGETS: "none" is not a host name with a dot (ci.internal), an address or a network (10.1.0.0/16), or an origin (http://127.0.0.1:8080, https://ci). To turn webhooks off, write off alone; for public addresses only, leave the setting out',
     ],
     [{ LANEKEEPER_WORKERS: '2' }, 'workers: the memory belongs to one process; more than one needs Redis'],
     [{ LANEKEEPER_WORKERS: '2', LANEKEEPER_STORAGE: 'fs:/data' }, 'workers: a folder belongs to one process; more than one needs Redis'],

@@ -448,7 +448,7 @@ describe('LANEKEEPER_WEBHOOK_TARGETS', () => {
     ['ci.internal', 'https://other.internal/', NOT_ALLOWED],
     ['ci.internal', 'https://10.1.2.3/', NOT_ALLOWED],
     ['ci.example.com', 'https://ci.example.com/', { address: '10.1.2.3', family: 4 }],
-    ['localhost , deploy', 'https://deploy/', { address: '127.0.0.1', family: 4 }],
+    ['https://localhost , https://deploy:*', 'https://deploy/', { address: '127.0.0.1', family: 4 }],
     // Addresses and networks, also for names that have them.
     ['10.1.0.0/16', 'https://10.1.2.3/', { address: '10.1.2.3', family: 4 }],
     ['10.1.0.0/16', 'https://0x0a010203/', { address: '10.1.2.3', family: 4 }],
@@ -482,7 +482,7 @@ describe('LANEKEEPER_WEBHOOK_TARGETS', () => {
     ['https://Deploy.:8443', 'https://deploy:8443/', { address: '127.0.0.1', family: 4 }],
     ['https://deploy:8443', 'https://deploy/', NOT_ALLOWED],
     // Credentials and what is no URL stay refused.
-    ['deploy,0.0.0.0/0,::/0,http://deploy:*', 'https://me@deploy/', NOT_ALLOWED],
+    ['https://deploy,0.0.0.0/0,::/0,http://deploy:*', 'https://me@deploy/', NOT_ALLOWED],
     [' ci.internal, 10.1.0.0/16,, http://127.0.0.1:* ,', 'http://127.0.0.1/', { address: '127.0.0.1', family: 4 }],
     ['', 'https://127.0.0.1/', NOT_ALLOWED],
   ])('%s: %s', async (setting, url, result) => {
@@ -532,14 +532,36 @@ describe('LANEKEEPER_WEBHOOK_TARGETS', () => {
     'http:\\\\ci.internal',
     '127.0.0.1-127.0.0.9',
     'ci.internal;a',
+    // Other words for off, and off beside something else.
+    'off',
+    'none',
+    'None.',
+    'false',
+    'disabled',
+    'no',
+    'null',
+    '0',
+    'on',
+    'localhost',
   ])('refuses the entry %s', (entry) => {
-    const attempt = (): unknown => Targets.from(`ci.example.com, ${entry}`)
-    expect(attempt).toThrow(BadTargets)
-    expect(attempt).toThrow(`"${entry}" is not a host name (ci.internal), an address or a network (10.1.0.0/16), or an origin`)
+    for (const setting of [`ci.example.com, ${entry}`, ...(entry === 'off' ? [] : [entry])]) {
+      const attempt = (): unknown => Targets.from(setting)
+      expect(attempt).toThrow(BadTargets)
+      expect(attempt).toThrow(`"${entry}" is not a host name with a dot (ci.internal), an address or a network (10.1.0.0/16), or an origin`)
+      expect(attempt).toThrow('To turn webhooks off, write off alone')
+    }
+  })
+
+  test.each(['off', 'OFF', 'Off', ' oFF '])('turns webhooks off with %j', (setting) => {
+    const { isOff, check } = Targets.from(setting)
+    expect([isOff, check.call(Targets.from(setting), 'https://ci.example.com/')]).toEqual([
+      true,
+      expect.stringContaining('turned webhooks off'),
+    ])
   })
 
   test('does not show a password in its error', () => {
-    expect(() => Targets.from('http://me:hunter2@ci.internal')).toThrow('an entry with @ is not a host name')
+    expect(() => Targets.from('http://me:hunter2@ci.internal')).toThrow('an entry with @ is not a host name with a dot')
     expect(() => Targets.from('http://me:hunter2@ci.internal')).not.toThrow(/hunter2/)
   })
 })
