@@ -19,6 +19,8 @@ export interface BackupSummary extends Transferred {
   readonly users: number
   /** the ids of workspaces that could not be read */
   readonly lost_workspaces: readonly string[]
+  /** those that a restore has disabled, if there are any: `lanekeeper webhooks enable` enables them */
+  readonly disabled_webhooks?: number
 }
 
 /**

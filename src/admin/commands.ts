@@ -27,6 +27,7 @@ import {
   signOutUser,
   unbindUser,
 } from './users.ts'
+import { enableWebhooks } from './webhooks.ts'
 import { createWorkspace, listWorkspaces, requireWorkspace } from './workspaces.ts'
 
 /** An administration command. It runs in this process, or over RPC in the process that holds the storage. */
@@ -131,6 +132,8 @@ const commands: Readonly<Record<string, Command>> = {
   'token.list': inWorkspace({ user: text.optional() }, (deps, { workspace, user }) => listTokens(deps, workspace, user)),
   'token.create': inWorkspace({ ...ofUser, scope: operatorScope, name: tokenName, days: tokenDays.optional() }, createToken),
   'token.revoke': inWorkspace({ token: text }, (deps, { workspace, token }) => revokeToken(deps, workspace, token)),
+
+  'webhooks.enable': command({ workspace: text.optional(), dryRun: z.boolean().optional() }, enableWebhooks),
 
   audit: command(
     {

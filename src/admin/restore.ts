@@ -1,6 +1,6 @@
 import { sha256Hex } from '../auth/secrets.ts'
 import { isId } from '../model/ids.ts'
-import { renewCursors } from '../resources/webhooks/deliveries.ts'
+import { restoreProgress } from '../resources/webhooks/deliveries.ts'
 import { keys } from '../store/keys.ts'
 import { bringForward } from '../store/migrations/list.ts'
 import type { Value } from '../store/port.ts'
@@ -16,7 +16,7 @@ import { WorkspaceImport } from './workspace-import.ts'
 /**
  * Restores a backup to an empty storage, with all ids. Nothing of it is accessible before the whole backup was read and its
  * checksum verified, and the service does not start on a storage whose restore has not finished. A failed restore can be
- * repeated. Of two that overlap, the one that began later continues and the other fails.
+ * repeated. Of two that overlap, the one that began later continues and the other fails. Webhooks are disabled until somebody enables them.
  * @throws {AdminError} `conflict` if the storage is not empty or a later restore has begun; `invalid` if the lines are not a
  *   complete backup
  */
@@ -82,7 +82,9 @@ class BackupReader {
       this.#reportProgress()
     }
     const { store, random } = this.#deps
-    for (const [workspaceId, id] of this.#webhooks) await transact(store, workspaceId, random, (tx) => renewCursors(tx, id))
+    let disabled = 0
+    for (const [workspaceId, id] of this.#webhooks)
+      if (await transact(store, workspaceId, random, (tx) => restoreProgress(tx, id))) disabled++
     await this.#run.write.put(this.#deferred)
     for (const [emailKey, [key, account]] of this.#accounts) {
       await this.#run.write.put([
@@ -96,6 +98,7 @@ class BackupReader {
       users: this.#users,
       ...this.#counter,
       lost_workspaces: this.#lostWorkspaces,
+      ...(disabled > 0 && { disabled_webhooks: disabled }),
     }
   }
 

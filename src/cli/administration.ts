@@ -73,6 +73,16 @@ const groups: Readonly<Record<string, { readonly description: string; readonly r
       ['revoke <workspace> <token>', 'revoke a token by its id, with immediate effect'],
     ],
   },
+  webhooks: {
+    description: 'enable the webhooks of a restored storage',
+    rows: [
+      [
+        'enable [workspace]',
+        'enable the webhooks that a restore has disabled, of one workspace or of all; they go on where the backup was',
+        ['--dry-run', 'only list them'],
+      ],
+    ],
+  },
 }
 
 const audit: Row = [

@@ -539,7 +539,7 @@ export interface Webhook {
   url: string
   /** The kinds of the feed that are delivered; null: all of them. */
   kinds: ('board' | 'board_member' | 'column' | 'card' | 'claim' | 'work' | 'label' | 'subtask' | 'comment' | 'attachment')[] | null
-  /** `active`; `failing`: the last delivery has failed and is tried again; `suspended`: its creator may not read the board; `disabled`: by a person, or after it has failed for three days. */
+  /** `active`; `failing`: the last delivery has failed and is tried again; `suspended`: its creator may not read the board; `disabled`: by a person, after it has failed for three days, or because it was restored from a backup. */
   state: 'active' | 'failing' | 'suspended' | 'disabled'
   /** Why it is `failing`, `suspended` or `disabled`; null otherwise. */
   reason: string | null
@@ -565,7 +565,7 @@ export interface WebhookWithSecret {
   url: string
   /** The kinds of the feed that are delivered; null: all of them. */
   kinds: ('board' | 'board_member' | 'column' | 'card' | 'claim' | 'work' | 'label' | 'subtask' | 'comment' | 'attachment')[] | null
-  /** `active`; `failing`: the last delivery has failed and is tried again; `suspended`: its creator may not read the board; `disabled`: by a person, or after it has failed for three days. */
+  /** `active`; `failing`: the last delivery has failed and is tried again; `suspended`: its creator may not read the board; `disabled`: by a person, after it has failed for three days, or because it was restored from a backup. */
   state: 'active' | 'failing' | 'suspended' | 'disabled'
   /** Why it is `failing`, `suspended` or `disabled`; null otherwise. */
   reason: string | null

@@ -27,7 +27,7 @@ const configuration = {
 const shownProgress = {
   state: documented(z.enum(webhookStates), {
     description:
-      '`active`; `failing`: the last delivery has failed and is tried again; `suspended`: its creator may not read the board; `disabled`: by a person, or after it has failed for three days.',
+      '`active`; `failing`: the last delivery has failed and is tried again; `suspended`: its creator may not read the board; `disabled`: by a person, after it has failed for three days, or because it was restored from a backup.',
   }),
   reason: textField('Why it is `failing`, `suspended` or `disabled`; null otherwise.', 200).nullable(),
   cursor: documented(z.string(), {
@@ -76,6 +76,8 @@ export const webhookProgress = z.strictObject({
   next_at: at.nullable(),
   /** the changes of the delivery that was begun: how many, so that a repetition has the same. null: none was begun */
   begun: z.int().min(1).max(limits.pageSize.max).nullable(),
+  /** it was following when its backup was made, and is disabled since it was restored: somebody has to enable it */
+  restored: z.literal(true).optional(),
 })
 export type WebhookProgress = Readonly<z.infer<typeof webhookProgress>>
 
@@ -107,6 +109,19 @@ export type WebhookDeliveries = Readonly<z.infer<typeof webhookDeliveries>>
 
 /** The progress of a webhook that works. */
 export const WORKS = { state: 'active', reason: null, failing_since: null, failures: 0, next_at: null, begun: null } as const
+
+/**
+ * The progress of a webhook that was restored. A copy of a storage must not send to those who get the deliveries of the original. What was begun stays:
+ * a repetition has the same changes.
+ */
+export const RESTORED = {
+  state: 'disabled',
+  reason: 'It was restored from a backup. Its creator can enable it, or the operator with "lanekeeper webhooks enable".',
+  failing_since: null,
+  failures: 0,
+  next_at: null,
+  restored: true,
+} as const
 
 /** Whether the deliveries of a webhook go on. */
 export function isFollowing({ state }: Pick<WebhookProgress, 'state'>): boolean {

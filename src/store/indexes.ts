@@ -114,6 +114,8 @@ export const indexes = {
   webhooks: (boardId: string) => index(`webhooks:${boardId}`, keys.webhook('')),
   /** webhooks whose deliveries go on */
   followingWebhooks: () => index('following_webhooks', keys.webhook('')),
+  /** webhooks that are disabled since they were restored */
+  restoredWebhooks: () => index('restored_webhooks', keys.webhook('')),
 
   /** the private files of a user, by creation time */
   privateFilesOf: (userId: string) => index(`private_files_of:${userId}`, keys.file('')),

@@ -58,7 +58,10 @@ const indexing: Indexing = {
   ],
   file: (file) => (file.visibility === 'private' ? [[indexes.privateFilesOf(file.owner_id).name, `${file.created_at} ${file.id}`]] : []),
   webhook: (webhook) => [[indexes.webhooks(webhook.board_id).name, `${webhook.created_at} ${webhook.id}`]],
-  webhookProgress: (progress) => (isFollowing(progress) ? [[indexes.followingWebhooks().name, progress.webhook_id]] : []),
+  webhookProgress: (progress) => {
+    if (isFollowing(progress)) return [[indexes.followingWebhooks().name, progress.webhook_id]]
+    return progress.restored === true ? [[indexes.restoredWebhooks().name, progress.webhook_id]] : []
+  },
   change: (_change, key) => {
     const [, boardId, entry] = key.split(':') as [kind: string, boardId: string, entry: string]
     return [[indexes.changes(boardId).name, entry]]

@@ -1,5 +1,5 @@
 import { limits } from '../../model/limits.ts'
-import type { Delivery } from '../../model/webhook.ts'
+import { isFollowing, RESTORED, type Delivery } from '../../model/webhook.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { restoredCursor } from '../changes/feed.ts'
@@ -21,13 +21,18 @@ export async function removeDeliveries(tx: Transaction, webhookId: string): Prom
   for (const [i, record] of (await tx.read(belonging)).entries()) if (record !== undefined) tx.remove(belonging[i]!)
 }
 
-/** Lets a webhook go on in a storage that was restored. */
-export async function renewCursors(tx: Transaction, webhookId: string): Promise<void> {
+/**
+ * Brings a webhook to a storage that was restored: it can go on where it was, and does so when somebody enables it.
+ * @returns whether it is disabled by that
+ */
+export async function restoreProgress(tx: Transaction, webhookId: string): Promise<boolean> {
   const key = keys.webhookProgress(webhookId)
   const progress = await tx.get(key)
-  if (progress === undefined) return
+  if (progress === undefined) return false
   const { board_id } = progress
   const cursor = await restoredCursor(tx, board_id, progress.cursor)
   const delivered_to = await restoredCursor(tx, board_id, progress.delivered_to)
-  tx.put(key, { ...progress, cursor, delivered_to })
+  const isHeld = isFollowing(progress) || progress.restored === true
+  tx.put(key, { ...progress, cursor, delivered_to, ...(isHeld && RESTORED) })
+  return isHeld
 }

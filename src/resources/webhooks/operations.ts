@@ -231,8 +231,10 @@ export const webhookOperations = [
       const record = { ...loaded.webhook, ...stated, updated_at: timestamp(clock) }
       tx.put(keys.webhook(record.id), record)
       const before = await progressOf(tx, record)
-      const progress = await changesOf(request, loaded.board, before)
-      if (progress === undefined) return { data: toWebhook(record, before) }
+      const changes = await changesOf(request, loaded.board, before)
+      if (changes === undefined) return { data: toWebhook(record, before) }
+      // Whether it is enabled is decided now.
+      const { restored: _restored, ...progress } = changes
       tx.put(keys.webhookProgress(record.id), progress)
       if (!isDryRun(request)) await webhooks.register(caller.workspaceId)
       return { data: toWebhook(record, progress) }
