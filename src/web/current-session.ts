@@ -20,7 +20,7 @@ export async function findVisit(context: PageContext): Promise<Visit | undefined
         keys.secondFactor('{0.user_id}'),
         keys.notices('{0.user_id}'),
       ])
-      const session = await resumeSession(tx, secret, web.clock)
+      const session = await resumeSession(tx, secret, web.clock, web.hasPasswords)
       if (session === undefined) return undefined
       const protection = { hasAuthenticator: factor?.authenticator != null, passkeys: factor?.passkeys.length ?? 0 }
       const notices = stored?.notices.filter(({ session_id }) => session_id === null || session_id !== session.id) ?? []

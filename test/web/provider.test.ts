@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { disableUser, inviteUser, showUser, signOutUser, unbindUser } from '../../src/admin/users.ts'
+import { createApp } from '../../src/app.ts'
 import { IdentityProvider } from '../../src/auth/provider/identity-provider.ts'
 import { sha256Hex } from '../../src/auth/secrets.ts'
 import { DAY, MINUTE } from '../../src/model/time.ts'
@@ -7,9 +8,9 @@ import { GLOBAL, keys } from '../../src/store/keys.ts'
 import { entriesOf, startWithAudit } from '../support/audit-trail.ts'
 import { drivers } from '../support/drivers.ts'
 import { captureLog } from '../support/log.ts'
-import { Service, type Person, type ServiceOptions } from '../support/service.ts'
+import { engine, Service, type Person, type ServiceOptions } from '../support/service.ts'
 import { StubProvider, type Tampering, type TokenClaims } from '../support/stub-provider.ts'
-import { giveAccount, noticesOf, signedIn, textOf, Visitor } from '../support/visitor.ts'
+import { formOf, giveAccount, noticesOf, PASSWORD, signedIn, textOf, Visitor } from '../support/visitor.ts'
 
 const BEGIN = '/sign-in/oidc'
 
@@ -626,6 +627,51 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
       expect([account.status, /password|passkey|authenticator/i.test(account.shown)]).toEqual([200, false])
       for (const path of ['password', 'authenticator', 'passkeys/new', 'recovery-codes'])
         expect([path, (await visitor.request(`/settings/account/${path}`)).status]).toEqual([path, 404])
+    })
+
+    test('sessions and proofs that a password began end at their next use, and for good', async () => {
+      const open = await start()
+      const member = await open.person(await open.workspace())
+      const address = await giveAccount(open, member)
+      const claims = { sub: 'kept', email: address, email_verified: true }
+      const byProvider = new Visitor(open)
+      await answer(byProvider, await begin(byProvider), claims)
+      const byPassword = new Visitor(open)
+      await byPassword.signIn(address)
+      await byPassword.choose(member.workspaceId, { scope: 'kanban:admin' })
+      const { action, hidden } = formOf(byPassword.page!.text, '/settings/confirm')
+      // A password that was changed in the session of the provider is no proof of the provider.
+      open.now += 11 * MINUTE
+      await byProvider.open('/settings/account/password')
+      const changed = { present: PASSWORD, password: 'another passphrase', again: 'another passphrase' }
+      expect((await byProvider.submit(changed, '/settings/account/password')).shown).toContain('Your password is changed')
+      await byPassword.signIn(address, 'another passphrase')
+      // The same storage, in a process with LANEKEEPER_PASSWORDS=off.
+      const openApp = open.app
+      const { store, clock, random } = open.deps
+      const provider = new IdentityProvider(stub.settings, clock)
+      const closedApp = createApp({
+        store,
+        clock,
+        random,
+        blobs: open.place.blobs,
+        log: captured.log,
+        engine,
+        proxies: 1,
+        provider,
+        hasPasswords: false,
+      })
+      Object.assign(open, { app: closedApp })
+      expect((await byPassword.request('/settings/account')).location).toBe('/settings/sign-in?over')
+      const confirmed = await byPassword.post(action, hidden)
+      expect([confirmed.status, confirmed.location, /lk_pat_/.test(confirmed.text)]).toEqual([303, '/settings/sign-in?over', false])
+      const account = await byProvider.open('/settings/account')
+      expect([account.status, account.text.match(/class="state active">this session/g)?.length]).toEqual([200, 1])
+      await byProvider.choose(member.workspaceId, { scope: 'kanban:admin' })
+      expect((await byProvider.submit({}, '/settings/confirm')).status).toBe(403)
+      Object.assign(open, { app: openApp })
+      expect(await byPassword.isSignedIn()).toBe(false)
+      await open.stop()
     })
 
     test('a link of an invitation ends at the button of the provider', async () => {

@@ -10,7 +10,7 @@ import { buildTeam, startForSuite } from '../support/board-team.ts'
 import { load } from '../support/policy.ts'
 import { readersOnly } from '../support/readers-only.ts'
 import type { Person, Service } from '../support/service.ts'
-import { formOf, giveAccount, noticesOf, signedIn, textOf, type ReceivedPage, type Visitor } from '../support/visitor.ts'
+import { formOf, giveAccount, noticesOf, PASSWORD, signedIn, textOf, type ReceivedPage, type Visitor } from '../support/visitor.ts'
 
 type Sent = Parameters<typeof send>[0]
 type Answered = Awaited<ReturnType<typeof send>>
@@ -143,6 +143,64 @@ describe('the secret of a webhook', async () => {
     expect((await form('webhooks.rotate_secret', { webhook_id: id })).status).toBe(403)
     const answer = await visitor.post(`${base}/do/webhooks.rotate_secret`, { webhook_id: id, form_token: visitor.formToken })
     expect([answer.status, secretsOn(answer)]).toEqual([403, []])
+  })
+})
+
+describe('what outlives "sign out everywhere"', async () => {
+  const world = await buildWorld()
+  const { service, visitor, base, boardId, create, pathOf, form, list, clear } = world
+  beforeEach(clear)
+  const NEW = 'https://hooks.example/new'
+  const FORMS: readonly (readonly [operation: string, fields: Record<string, string>])[] = [
+    ['webhooks.create', { url: NEW }],
+    ['webhooks.rotate_secret', {}],
+    ['webhooks.update', { url: NEW }],
+    ['webhooks.update', { enabled: 'true' }],
+    ['webhooks.update', { enabled: 'false', url: NEW }],
+    ['webhooks.update', { kinds: 'work' }],
+  ]
+
+  test.each(FORMS)('asks for a recent proof, as a token with kanban:admin does: %s %j', async (operation, fields) => {
+    const given: Record<string, string> =
+      operation === 'webhooks.create' ? { board_id: boardId } : { webhook_id: await create({ kinds: ['card'] }) }
+    const before = JSON.stringify(await list())
+    await visitor.open('/settings/account')
+    service.now += 9 * 60_000
+    expect((await form(operation, given)).text).not.toContain('name="password"')
+    service.now += 2 * 60_000
+    const sent = { ...given, ...fields, form_token: visitor.formToken }
+    for (const proof of [{}, { password: 'wrong' }, { passkey: '{}' }] as Record<string, string>[]) {
+      const page = await visitor.post(`${base}/do/${operation}`, { ...sent, ...proof })
+      expect([page.status, secretsOn(page), page.text.includes('name="password"')]).toEqual([403, [], true])
+    }
+    const byScript = await visitor.post(`${base}/do/${operation}`, sent, { headers: { accept: 'application/json' } })
+    expect([byScript.status, JSON.parse(byScript.text).error]).toEqual([403, 'Enter your password to continue.'])
+    expect(JSON.stringify(await list())).toBe(before)
+    // The form has the field, and with the password it is done.
+    expect((await form(operation, given)).text).toContain('name="password"')
+    const { action, hidden } = formOf(visitor.page!.text, `${base}/do/${operation}`)
+    const done = await visitor.post(action, { ...hidden, ...fields, password: PASSWORD })
+    expect([[200, 303].includes(done.status), visitor.session]).toEqual([true, expect.any(String)])
+    expect((await visitor.open('/settings/account')).status).toBe(200)
+    if (operation === 'webhooks.rotate_secret') expect(secretsOn(done).length).toBe(1)
+    else expect(JSON.stringify(await list())).not.toBe(before)
+  })
+
+  test('does not ask to disable, to test or to delete a webhook', async () => {
+    const id = await create()
+    await visitor.open(pathOf(id))
+    service.now += 11 * 60_000
+    const form_token = visitor.formToken
+    for (const [operation, fields] of [
+      ['webhooks.update', { enabled: 'false' }],
+      ['webhooks.test', {}],
+      ['webhooks.delete', {}],
+    ] as const)
+      expect([operation, (await visitor.post(`${base}/do/${operation}`, { webhook_id: id, form_token, ...fields })).status]).toEqual([
+        operation,
+        303,
+      ])
+    expect(await list()).toEqual([])
   })
 })
 

@@ -29,6 +29,8 @@ export async function changePassword(
     tx.put(keys.account(userId), { ...account, password_hash: passwordHash, devices: [sha256Hex(device)], updated_at: timestamp(clock) })
     if (link !== undefined) tx.remove(keys.signUp(userId))
     await endSessions(tx, userId, ({ hash }) => hash !== stored.hash)
-    return { ...(await renewSession(tx, stored, deps)), device }
+    // The provider says who the person of its session is: a password is no proof there.
+    const provedAt = stored.way === 'provider' ? Date.parse(stored.proved_at) : undefined
+    return { ...(await renewSession(tx, stored, deps, provedAt)), device }
   })
 }

@@ -29,6 +29,14 @@ export function isLive({ begun_at, seen_at }: Pick<Session, 'begun_at' | 'seen_a
   return !isOver && seen <= now + durations.clockSkew
 }
 
+/**
+ * Whether a way in is closed with which a session began: without passwords, that of passwords, passkeys and codes.
+ * @param hasPasswords whether people have passwords here (LANEKEEPER_PASSWORDS)
+ */
+export function isClosed({ way }: Pick<Session, 'way'>, hasPasswords: boolean): boolean {
+  return !hasPasswords && way !== 'provider'
+}
+
 /** Begins a session for a person who has just proved their identity, and removes their sessions that have ended. */
 export async function beginSession(
   tx: Transaction,
@@ -56,10 +64,14 @@ export async function renewSession(tx: Transaction, session: Session, { clock, r
   return createSession(tx, { ...members, seen_at: now, proved_at: provedAt === undefined ? now : timestamp(() => provedAt) }, random)
 }
 
-/** Returns the session of a cookie if it is valid. At most once a minute it also writes that the session was used. */
-export async function resumeSession(tx: Transaction, secret: string, clock: Clock): Promise<Session | undefined> {
+/**
+ * Returns the session of a cookie if it is valid. At most once a minute it also writes that the session was used.
+ * @param hasPasswords whether people have passwords here: without, a session that began with one ends now, for good
+ */
+export async function resumeSession(tx: Transaction, secret: string, clock: Clock, hasPasswords = true): Promise<Session | undefined> {
   const session = await tx.get(keys.session(sha256Hex(secret)))
   if (session === undefined || !isLive(session, clock())) return undefined
+  if (isClosed(session, hasPasswords)) return void tx.remove(keys.session(session.hash))
   if (clock() - Date.parse(session.seen_at) < WRITE_INTERVAL) return session
   const updated = { ...session, seen_at: timestamp(clock) }
   tx.put(keys.session(session.hash), updated)
@@ -84,8 +96,9 @@ export async function endSessions(tx: Transaction, userId: string, isMeant: (ses
 }
 
 /** The valid sessions of a person, newest first. */
-export async function liveSessionsOf(tx: Transaction, userId: string, clock: Clock): Promise<Session[]> {
-  return (await sessionsOf(tx, userId)).filter((session) => isLive(session, clock())).toReversed()
+export async function liveSessionsOf(tx: Transaction, userId: string, clock: Clock, hasPasswords = true): Promise<Session[]> {
+  const isValid = (session: Session) => isLive(session, clock()) && !isClosed(session, hasPasswords)
+  return (await sessionsOf(tx, userId)).filter(isValid).toReversed()
 }
 
 /** The stored sessions of a person, oldest first, including those that have ended. */

@@ -51,6 +51,40 @@ export function proofPage(context: SignedInContext, { scopes, fields, ...page }:
   return formPage(context, { ...page, fields: html`${fields} ${proofFields(context, scopes, refusal?.error)}` }, refusal)
 }
 
+/** A session with a recent proof. Its response has the session, which may be a new one. */
+export interface Proved {
+  readonly context: SignedInContext
+}
+
+/**
+ * Requires a recent proof: that of the session, or the one in the form, with which the session is renewed.
+ * @param update changes the session in the same commit; if it returns a page, nothing is changed, and this page is the response
+ */
+export async function requireProof(
+  context: SignedInContext,
+  scopes?: readonly string[],
+  update: (session: Session) => Session | PageView = (session) => session,
+): Promise<Proved | RefusedProof | PageView> {
+  const { web } = context
+  const isRecent = isProved(context, scopes)
+  if (!isRecent && isProvedByProvider(context)) return { status: 403, error: 'Sign in again to continue.' }
+  const refusal = isRecent ? undefined : await checkProof(context)
+  if (refusal !== undefined) return refusal
+  const result = await transact(web.store, GLOBAL, web.random, async (tx) => {
+    const stored = await tx.get(keys.session(context.session.hash))
+    if (stored === undefined) return sessionChangedPage()
+    const session = update(stored)
+    if ('title' in session) return session
+    if (!isRecent) return renewSession(tx, session, web)
+    if (session !== stored) tx.put(keys.session(session.hash), session)
+    return { session, secret: undefined }
+  })
+  if ('title' in result) return result
+  const { session, secret } = result
+  if (secret !== undefined) setCookie(context, 'session', secret)
+  return { context: { ...context, session } }
+}
+
 /**
  * The fields of a proof, if these scopes require a recent one and there was none (spec §3): the password, the code of an
  * authenticator app if the person has one, and a button that uses a passkey instead.
@@ -85,25 +119,12 @@ export async function withProof(
   run: (context: SignedInContext) => Awaitable<PageResponse>,
   update: (session: Session) => Session | PageView = (session) => session,
 ): Promise<PageResponse> {
-  const { web, request } = context
-  if (request.method !== 'POST') return proofPage(context, form)
-  const isRecent = isProved(context, form.scopes)
-  if (!isRecent && isProvedByProvider(context)) return proofPage(context, form, { status: 403, error: 'Sign in again to continue.' })
-  const refusal = isRecent ? undefined : await checkProof(context)
-  if (refusal !== undefined) return proofPage(context, form, refusal)
-  const result = await transact(web.store, GLOBAL, web.random, async (tx) => {
-    const stored = await tx.get(keys.session(context.session.hash))
-    if (stored === undefined) return sessionChangedPage()
-    const session = update(stored)
-    if ('title' in session) return session
-    if (!isRecent) return renewSession(tx, session, web)
-    if (session !== stored) tx.put(keys.session(session.hash), session)
-    return { session, secret: undefined }
-  })
-  if ('title' in result) return result
-  const { session, secret } = result
-  if (secret !== undefined) setCookie(context, 'session', secret)
-  return { session, ...(await run({ ...context, session })) }
+  if (context.request.method !== 'POST') return proofPage(context, form)
+  const proved = await requireProof(context, form.scopes, update)
+  if ('title' in proved) return proved
+  if (!('context' in proved)) return proofPage(context, form, proved)
+  const { session } = proved.context
+  return { session, ...(await run(proved.context)) }
 }
 
 /** Checks the proof in a form. @returns undefined if it is accepted */

@@ -3,6 +3,7 @@ import type { Delivery } from '../../model/webhook.ts'
 import { ApiError } from '../../model/errors.ts'
 import { namesInPath, type Operation } from '../../resources/operation.ts'
 import { entityTag } from '../../http/preconditions.ts'
+import { proofPage, requireProof } from '../account/re-authentication.ts'
 import { ifFound, operationOf, readerOf } from '../boards/reader.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
 import { field, formPage, type Refusal } from '../form-page.ts'
@@ -27,11 +28,11 @@ export const operationPage: Page = {
   path: '/app/{workspace}/do/{operation}',
   anonymous: false,
   callsOperations: true,
-  // Of a new board.
-  keeps: ['name', 'template'],
+  // Of a new board, and of a webhook for whose form the person proves who they are. A URL may be a secret.
+  keeps: ['name', 'template', 'board_id', 'webhook_id', 'kinds', 'enabled', 'after', 'back'],
   get: (context) =>
     withOperation(context, (operation) => ifFound(context, operation.id, () => showForm(context, operation, context.query))),
-  post: (context) => withOperation(context, (operation) => perform(context, operation)),
+  post: (context) => withOperation(context, (operation) => performProved(context, operation)),
 }
 
 /** What a person cannot use: a batch is for programs, and a claim belongs to a token. */
@@ -46,6 +47,26 @@ async function withOperation(context: SignedInContext, answer: (operation: Opera
   const operation = operationOf(context, context.params['operation']!)
   if (operation === undefined || !hasForm(operation)) return { ...notFoundPage(), audit: false }
   return answer(operation)
+}
+
+/**
+ * Whether what a form makes outlives "sign out everywhere": a webhook goes on to send to whoever knows its secret. Then it asks for a recent proof, as a
+ * token with `kanban:admin` does. To disable a webhook, and nothing else, needs none.
+ */
+function needsProof(operation: Operation, form: URLSearchParams): boolean {
+  if (!OUTLIVES_SESSIONS.test(operation.id)) return false
+  const { enabled, ...others } = readFields(operation, form).body ?? {}
+  return enabled !== false || Object.keys(others).length > 0
+}
+const OUTLIVES_SESSIONS = /^webhooks\.(?:create|update|rotate_secret)$/
+
+async function performProved(context: SignedInContext, operation: Operation): Promise<PageResponse> {
+  if (!needsProof(operation, context.form)) return perform(context, operation)
+  const proved = await requireProof(context)
+  if ('title' in proved) return { ...proved, audit: false }
+  if (!('context' in proved)) return refuse(context, operation, proved)
+  const { session } = proved.context
+  return { session, ...(await perform(proved.context, operation)) }
 }
 
 /** Why a form is shown again, and what is wrong with its fields. */
@@ -73,7 +94,8 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
   const typed = nameToType(operation, place)
   const isDeletion = operation.needs[0] === 'delete'
   const back = backOf(context, given) ?? pathOf(base, place)
-  return formPage(
+  const page = needsProof(operation, given) ? proofPage : formPage
+  return page(
     context,
     {
       title,
@@ -237,12 +259,12 @@ async function refuseWith(context: SignedInContext, operation: Operation, error:
         : issues.length > 0
           ? `Please check: ${[...texts].map(([path, of]) => `${labels.get(path) ?? path} ${of}`).join('; ')}.`
           : message
+  if (status === 403 && !isScript(context)) return { ...errorPage(403, 'You may not do this', text), audit: false }
   return refuse(context, operation, { status, error: text, issues: texts, isConflict, headers: { ...error.details.headers } })
 }
 
 async function refuse(context: SignedInContext, operation: Operation, shown: Shown): Promise<PageResponse> {
   const { status = 422, error, claim } = shown
   if (isScript(context)) return { json: { error: error ?? claimText(claim!), over_claim: claim?.epoch }, status, audit: false }
-  if (status === 403) return { ...errorPage(403, 'You may not do this', error!), audit: false }
   return { ...(await ifFound(context, operation.id, () => showForm(context, operation, context.form, shown))), audit: false }
 }
