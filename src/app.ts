@@ -16,6 +16,7 @@ import { createRouteTable } from './http/routes.ts'
 import { sampleLog } from './http/sampled-log.ts'
 import type { Services } from './http/services.ts'
 import type { SendMail } from './mail/mailer.ts'
+import { NoticeMails } from './mail/notice-mails.ts'
 import { systemRandom, type RandomSource } from './model/ids.ts'
 import { lazy } from './model/lazy.ts'
 import { limits } from './model/limits.ts'
@@ -108,6 +109,8 @@ export interface App {
   readonly passwords: Passwords
   /** delivers webhooks after its start, which whoever serves the app begins and ends */
   readonly deliverer: Deliverer
+  /** sends notices by mail; undefined: no mail is sent */
+  readonly mail: NoticeMails | undefined
   fetch(request: globalThis.Request): Promise<Response>
   /**
    * Uses another policy for every request that arrives from now on. Requests in flight end under the policy with which they began.
@@ -140,7 +143,8 @@ export function createApp(options: AppOptions): App {
   const rows = options.operations ?? operations
   let proof = requireProof(engine, rows)
 
-  const { audit, proxies = 0, passwords = createPasswords(), counters, url, mail } = options
+  const { audit, proxies = 0, passwords = createPasswords(), counters, url } = options
+  const mail = options.mail && new NoticeMails({ send: options.mail, clock, counters, log })
   const site = new PublicUrl(url)
   const { secretKeys = SecretKeys.random(), webhookTargets: targets = Targets.from(undefined) } = options
   const stopping = new AbortController()
@@ -223,6 +227,7 @@ export function createApp(options: AppOptions): App {
     },
     passwords,
     deliverer,
+    mail,
     replacePolicy(next, proved = { hash: next.hash, proof: requireProof(next, rows) }) {
       if (proved.hash !== next.hash || proved.proof.failures.length > 0)
         throw new PolicyInvariantError(`the policy ${next.hash} is not the one that was proved`)

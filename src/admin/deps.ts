@@ -1,4 +1,5 @@
 import type { SecretKeys } from '../auth/secret-keys.ts'
+import type { Account } from '../model/account.ts'
 import type { Notice } from '../model/second-factor.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { Deps } from '../store/transact.ts'
@@ -18,7 +19,7 @@ export interface AdminDeps extends Deps {
   /** the URL at which users reach the service, if this process knows it */
   readonly serviceUrl?: () => string | undefined
   /** sends a notice by mail, if this process does */
-  readonly mailNotice?: ((to: string, notice: Notice) => Promise<void>) | undefined
+  readonly mailNotice?: ((to: Account, notice: Notice) => Promise<void>) | undefined
   /** explains the decisions about what is stored; absent where the service is not loaded */
   readonly policyAnswers?: PolicyAnswers | undefined
   /** makes requests as a member of a workspace; absent where the service is not loaded */

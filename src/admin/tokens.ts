@@ -109,7 +109,7 @@ async function notifyOf(deps: AdminDeps, { user_id, name }: TokenRecord): Promis
     await tx.get(keys.account(user_id)),
     await addNotice(tx, user_id, members, deps),
   ])
-  if (account !== undefined) await deps.mailNotice?.(account.email, notice)
+  if (account !== undefined) await deps.mailNotice?.(account, notice)
 }
 
 function toEntry(token: TokenRecord, now: number): TokenEntry {

@@ -153,7 +153,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     sendAs: requestsOfOperators(() => app.services),
     mailNotice: async (to, notice) => {
       const { mailNotice } = await noticesModule()
-      mailNotice(mail, config.url ?? url ?? '', to, notice)
+      mailNotice(app.mail, config.url ?? url ?? '', to, notice)
     },
   })
 

@@ -45,6 +45,11 @@ const passwordHash = z
 export const account = z.strictObject({
   user_id: id('user'),
   email: emailAddress,
+  /**
+   * Whether somebody else than its person has said that the address is theirs: the provider, or the operator who has invited it. One that was
+   * only typed gets mails about the security of the account alone. Absent: an earlier version has stored it, and it gets mail as before.
+   */
+  email_confirmed: z.boolean().optional(),
   /** null: they sign in with the identity provider only */
   password_hash: passwordHash.nullable(),
   /** SHA-256 of the device cookies that have signed in before, newest first. Known devices are throttled separately. */

@@ -63,8 +63,8 @@ export const limits = {
   passkeyName: 100,
   passkeysPerPerson: 10,
   recoveryCodes: 10,
-  /** notices of a person that wait to be dismissed; the oldest are dropped */
-  noticesPerPerson: 20,
+  /** notices of a person and kind that wait to be dismissed; the oldest of the kind are dropped */
+  noticesOfKind: 10,
 
   membersPerBoard: 500,
   columnsPerBoard: 200,

@@ -105,5 +105,11 @@ const notice = z.strictObject({
 export type Notice = Readonly<z.infer<typeof notice>>
 
 /** The notices of a person, oldest first. */
-export const notices = z.strictObject({ user_id: id('user'), notices: z.array(notice).max(limits.noticesPerPerson).readonly() })
+export const notices = z.strictObject({
+  user_id: id('user'),
+  notices: z
+    .array(notice)
+    .max(limits.noticesOfKind * noticeKind.options.length)
+    .readonly(),
+})
 export type Notices = Readonly<z.infer<typeof notices>>

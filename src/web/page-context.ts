@@ -10,7 +10,7 @@ import type { SecretDeps } from '../auth/secret-keys.ts'
 import type { Throttle } from '../auth/accounts/throttle.ts'
 import type { PublicUrl } from '../http/public-url.ts'
 import type { Services } from '../http/services.ts'
-import type { SendMail } from '../mail/mailer.ts'
+import type { NoticeMails } from '../mail/notice-mails.ts'
 import type { Session } from '../model/account.ts'
 import type { AuditOutcome } from '../model/audit.ts'
 import type { Awaitable } from '../model/awaitable.ts'
@@ -39,7 +39,7 @@ export interface WebOptions extends SecretDeps {
   /** whether people have passwords, passkeys and codes here */
   readonly hasPasswords: boolean
   /** sends mail to the people of the service; undefined: no mail is sent */
-  readonly mail: SendMail | undefined
+  readonly mail: NoticeMails | undefined
   /** with which all processes count sign-ins and sign-ups together; undefined: this process counts alone */
   readonly counters: SharedCounters | undefined
   /** where people reach the service */

@@ -21,7 +21,10 @@ describe.each(drivers)('"token create", on $name', async (driver) => {
     person = await service.person(workspace)
   })
 
-  const create = async (changes: object = {}, mailNotice?: (to: string, notice: { readonly name: string | null }) => Promise<void>) =>
+  const create = async (
+    changes: object = {},
+    mailNotice?: (to: { readonly email: string }, notice: { readonly name: string | null }) => Promise<void>,
+  ) =>
     (await runCommand(
       { ...service.adminDeps, mailNotice },
       'token.create',
@@ -97,7 +100,7 @@ describe.each(drivers)('"token create", on $name', async (driver) => {
   test('the audit trail has it in the same commit, and its person gets a notice, by mail too', async () => {
     const mails: unknown[] = []
     const visitor = await signedIn(service, person)
-    const { id, token } = await create({ name: 'Nightly build' }, async (to, { name }) => void mails.push([to, name]))
+    const { id, token } = await create({ name: 'Nightly build' }, async ({ email }, { name }) => void mails.push([email, name]))
     const trail = await readTrail(service.deps, { sources: [{ partition: workspace }], matches: () => true, limit: 10 })
     expect(trail.entries).toMatchObject([
       { operation: 'operator.token.create', user_id: null, subject_id: person.id, ids: [id], outcome: 'done', token_id: null },

@@ -94,6 +94,18 @@ describe('a webhook', () => {
     await announced(webhook)
   })
 
+  test('that is enabled again and again while its receiver answers 410 is one mail in ten minutes, and one notice', async () => {
+    setup.service.now += HOUR
+    const webhook = await begin({ status: 410 })
+    await webhook.until({ state: 'disabled' })
+    for (let round = 2; round <= 12; round++) {
+      await webhook.patch({ enabled: true })
+      await webhook.receiver.got(round)
+      await webhook.until({ state: 'disabled' })
+    }
+    await announced(webhook)
+  })
+
   test('that has failed for three days is disabled, with a notice to its creator', async () => {
     const webhook = await begin({ error: 'connection refused' })
     const { failing_since } = await webhook.until({ failures: 1, reason: 'connection refused' })

@@ -25,6 +25,8 @@ export interface Visit {
 export interface Entry {
   readonly result: 'signed_in'
   readonly userId: string
+  /** whom a notice is mailed to */
+  readonly account: Account
   readonly secret: string
   readonly session: Session
   readonly device: string
@@ -61,7 +63,7 @@ export async function enter(
   const { secret, session } = await beginSession(tx, { user_id: userId, email, agent, address, ...more }, deps)
   const members = { kind: 'new_sign_in', agent, address, session_id: session.id, name: null } as const
   const notice = isKnown || account.devices.length === 0 ? undefined : await addNotice(tx, userId, members, deps)
-  return { result: 'signed_in', userId, secret, session, device, notice }
+  return { result: 'signed_in', userId, account, secret, session, device, notice }
 }
 
 /**

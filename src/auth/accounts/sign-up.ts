@@ -53,8 +53,8 @@ export interface SignUp extends Visit {
 
 /** A person has set their e-mail address and password, and is signed in unless a second factor is asked for. */
 export type SignedUp = PasswordEntry & {
-  /** if they had an account before: its e-mail address, and the notice that the password was changed */
-  readonly replaced: { readonly email: string; readonly notice: Notice } | undefined
+  /** if they had an account before: that, and the notice that the password was changed */
+  readonly replaced: { readonly account: Account; readonly notice: Notice } | undefined
 }
 
 /**
@@ -68,7 +68,9 @@ export async function signUp(deps: Deps, { code, email, passwordHash, ...visit }
     const userId = await findInvitedUser(tx, code, clock)
     if (userId === undefined) return { refused: 'no_link' }
     const before = await tx.get(keys.account(userId))
-    if (!(await setAccount(tx, { userId, email, passwordHash }, clock))) return { refused: 'email_taken' }
+    const isInvited = tx.known(keys.signUp(userId))!.email === email
+    const isConfirmed = isInvited || (before?.email === email && before.email_confirmed !== false)
+    if (!(await setAccount(tx, { userId, email, passwordHash, isConfirmed }, clock))) return { refused: 'email_taken' }
     tx.remove(keys.signUp(userId))
     await endSessions(tx, userId)
     const account = tx.known(keys.account(userId))!
@@ -79,17 +81,23 @@ export async function signUp(deps: Deps, { code, email, passwordHash, ...visit }
     if (before === undefined) return { ...entry, replaced: undefined }
     const session_id = entry.result === 'signed_in' ? entry.session.id : null
     const members = { kind: 'password_changed', agent: visit.agent, address: visit.network, session_id, name: null } as const
-    return { ...entry, replaced: { email: before.email, notice: await addNotice(tx, userId, members, deps) } }
+    return { ...entry, replaced: { account: before, notice: await addNotice(tx, userId, members, deps) } }
   })
 }
 
 /**
  * Sets a person's e-mail address and password. No browser is known then.
+ * @param account `isConfirmed`: whether somebody else has said that the address is theirs
  * @returns false if the address belongs to another person
  */
 export async function setAccount(
   tx: Transaction,
-  { userId, email, passwordHash }: { readonly userId: string; readonly email: string; readonly passwordHash: string },
+  {
+    userId,
+    email,
+    passwordHash,
+    isConfirmed = true,
+  }: { readonly userId: string; readonly email: string; readonly passwordHash: string; readonly isConfirmed?: boolean },
   clock: Clock,
 ): Promise<boolean> {
   const emailKey = keys.accountEmail(sha256Hex(email))
@@ -104,6 +112,7 @@ export async function setAccount(
   const updated: Account = {
     user_id: userId,
     email,
+    email_confirmed: isConfirmed,
     password_hash: passwordHash,
     devices: [],
     created_at: account?.created_at ?? now,

@@ -54,8 +54,9 @@ export async function findPerson(tx: Transaction, claims: Claims, code: string, 
   if (email === undefined) return { reason: 'email_not_verified' }
   const found = await findByEmail(tx, email, code, clock)
   if ('reason' in found) return found
+  const account = { ...found, email_confirmed: true }
   return (await bind(tx, claims, found.user_id, clock))
-    ? { account: found, isNew: true }
+    ? { account, isNew: true }
     : { reason: 'bound_to_another', userIds: [found.user_id] }
 }
 
@@ -68,10 +69,13 @@ export async function recognize(tx: Transaction, claims: Claims, userId: string,
   const bound = await boundUser(tx, claims)
   if (bound !== undefined) return bound === userId ? { isNew: false } : undefined
   const { email } = claims
-  if (email === undefined || email !== (await tx.get(keys.account(userId)))?.email) return undefined
+  const account = await tx.get(keys.account(userId))
+  if (email === undefined || email !== account?.email) return undefined
   const invited = await findInvited(tx, email, '', clock)
   if (invited.some((one) => one !== userId)) return undefined
-  return (await bind(tx, claims, userId, clock)) ? { isNew: true } : undefined
+  if (!(await bind(tx, claims, userId, clock))) return undefined
+  tx.put(keys.account(userId), { ...account, email_confirmed: true })
+  return { isNew: true }
 }
 
 /** Binds a person who has no identity yet, to one that nobody has. @returns whether they had none */

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { VNode } from 'preact'
 import { addNotice, dismissNotices } from '../../auth/accounts/notices.ts'
 import type { Notice, NoticeKind, Passkey } from '../../model/second-factor.ts'
-import type { SendMail } from '../../mail/mailer.ts'
+import type { Addressee, NoticeMails } from '../../mail/notice-mails.ts'
 import type { Webhook } from '../../model/webhook.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { type Deps, transact } from '../../store/transact.ts'
@@ -86,8 +86,11 @@ export async function announce(context: PageContext & Pick<Visit, 'session'>, ki
   // Who is bound to an account sees it too: somebody else may have its password.
   const members = { kind, agent, address, session_id: kind === 'identity_bound' ? null : session.id, name }
   try {
-    const notice = await transact(web.store, GLOBAL, web.random, (tx) => addNotice(tx, session.user_id, members, web))
-    mailNotice(web.mail, url, session.email, notice)
+    const [account, notice] = await transact(web.store, GLOBAL, web.random, async (tx) => [
+      await tx.get(keys.account(session.user_id)),
+      await addNotice(tx, session.user_id, members, web),
+    ])
+    if (account !== undefined) mailNotice(web.mail, url, account, notice)
   } catch (error) {
     web.log.error({ event: 'web.notice_failed', user_id: session.user_id, kind, err: error }, 'a notice was not stored')
   }
@@ -95,7 +98,7 @@ export async function announce(context: PageContext & Pick<Visit, 'session'>, ki
 
 /** Notifies the creator of a webhook that it was disabled. It has ended already, so a failure is only logged. */
 export async function announceDisabledWebhook(
-  { log, mail, url, ...deps }: Deps & { readonly log: Logger; readonly mail: SendMail | undefined; readonly url: string | undefined },
+  { log, mail, url, ...deps }: Deps & { readonly log: Logger; readonly mail: NoticeMails | undefined; readonly url: string | undefined },
   { id, creator_id, url: target }: Pick<Webhook, 'id' | 'creator_id' | 'url'>,
 ): Promise<void> {
   const members = { kind: 'webhook_disabled', agent: 'The service', address: id, session_id: null, name: new URL(target).host } as const
@@ -104,7 +107,7 @@ export async function announceDisabledWebhook(
       await tx.get(keys.account(creator_id)),
       await addNotice(tx, creator_id, members, deps),
     ])
-    if (account !== undefined) mailNotice(mail, url ?? '', account.email, notice)
+    if (account !== undefined) mailNotice(mail, url ?? '', account, notice)
   } catch (error) {
     log.error({ event: 'webhooks.notice_failed', webhook_id: id, err: error }, 'a notice was not stored')
   }
@@ -123,7 +126,7 @@ export async function reportChange(
 }
 
 /** Sends a notice by mail, if the service sends mail. It has no secret, and no link that could be imitated to steal one. @param url of the service */
-export function mailNotice(mail: SendMail | undefined, url: string, to: string, notice: Notice): void {
+export function mailNotice(mail: NoticeMails | undefined, url: string, to: Addressee, notice: Notice): void {
   const { kind, at, agent, address } = notice
   const sentence = sentenceOf(notice)
   // Nobody did that: it has no browser and no network, and no password would change it.
@@ -137,5 +140,5 @@ export function mailNotice(mail: SendMail | undefined, url: string, to: string, 
           `If this was not you, sign in at ${url}, end the sessions that you do not know, and change what you sign in with.`,
         ]
   const text = [sentence, '', `Time: ${at.slice(0, 10)} ${at.slice(11, 16)} UTC`, ...more, ''].join('\n')
-  mail?.({ to, subject: `Lanekeeper: ${sentence}`, text })
+  void mail?.send(to, notice, { subject: `Lanekeeper: ${sentence}`, text })
 }

@@ -35,7 +35,12 @@ export const accountPage: Page = {
     const [factor, sessions, account, identity] = await transact(web.store, GLOBAL, web.random, async (tx) => {
       const [account] = await tx.read([keys.account(session.user_id), keys.secondFactor(session.user_id)])
       const identity = await identityOf(tx, session.user_id)
-      return [await secondFactorOf(tx, session.user_id), await liveSessionsOf(tx, session.user_id, web.clock), account, identity] as const
+      return [
+        await secondFactorOf(tx, session.user_id),
+        await liveSessionsOf(tx, session.user_id, web.clock, web.hasPasswords),
+        account,
+        identity,
+      ] as const
     })
     const text = Object.entries(done).find(([name]) => told.has(name))?.[1]
     const body = html`
@@ -66,12 +71,22 @@ function renderIdentity({ web, session }: SignedInContext, identity: Identity | 
   return card('identity', 'Identity provider', content)
 }
 
-function renderPassword({ session }: SignedInContext, account: Account | undefined): VNode | undefined {
+/** What is not mailed to the address; undefined: everything is, or the service sends no mail. */
+function renderUnconfirmed({ web }: SignedInContext, account: Account | undefined): VNode | undefined {
+  if (web.mail === undefined || account?.email_confirmed !== false) return undefined
+  return html`<p class="hint">
+    Nobody has confirmed that this address is yours, so you get mails about the security of your account alone. Your administrator can send
+    you a sign-up link for it.
+  </p>`
+}
+
+function renderPassword(context: SignedInContext, account: Account | undefined): VNode | undefined {
   if (account?.password_hash === null) return undefined
   return card(
     'password',
     'Password',
-    html`<p>You sign in as <strong>${session.email}</strong>.</p>
+    html`<p>You sign in as <strong>${context.session.email}</strong>.</p>
+      ${renderUnconfirmed(context, account)}
       <p><a class="button" href="/settings/account/password">Change password</a></p>`,
   )
 }

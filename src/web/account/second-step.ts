@@ -68,7 +68,7 @@ export function passPassword(context: PageContext, entry: PasswordEntry): PageRe
     return { redirect: PATH, audit: { operation: 'web.sign_in.password', userId } }
   }
   web.log.info({ event: 'web.signed_in', user_id: userId, request_id: requestId, address }, 'signed in')
-  if (entry.notice !== undefined) mailNotice(web.mail, url, entry.session.email, entry.notice)
+  if (entry.notice !== undefined) mailNotice(web.mail, url, entry.account, entry.notice)
   forgetReturn(context)
   setCookie(context, 'session', entry.secret)
   setCookie(context, 'device', entry.device, DEVICE_COOKIE_AGE)

@@ -71,7 +71,7 @@ export const signUpPage: Page = {
     const { userId, replaced } = result
     web.log.info({ event: 'web.signed_up', user_id: userId }, 'signed up')
     // The person whose password it was learns of it, also if the address was replaced, too.
-    if (replaced !== undefined) mailNotice(web.mail, url, replaced.email, replaced.notice)
+    if (replaced !== undefined) mailNotice(web.mail, url, replaced.account, replaced.notice)
     setCookie(context, 'sign_up', '', 0)
     const response = passPassword(context, result)
     return { ...response, audit: [{ operation: 'web.sign_up', userId }, response.audit as PageAudit] }

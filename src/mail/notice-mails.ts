@@ -1,0 +1,79 @@
+import type { Logger } from 'pino'
+import { LRUCache } from 'lru-cache'
+import { isOfSecurity, thingOf } from '../auth/accounts/notices.ts'
+import { sha256Hex } from '../auth/secrets.ts'
+import type { Account } from '../model/account.ts'
+import { andThen, type Awaitable } from '../model/awaitable.ts'
+import type { Notice } from '../model/second-factor.ts'
+import type { Clock } from '../model/time.ts'
+import type { SharedCounters } from '../store/counters.ts'
+import type { Mail, SendMail } from './mailer.ts'
+
+/** A mail about one kind of notice and one thing is the only one for so many seconds. */
+const OF_THING = 600
+/** For so many seconds after a mail, a person gets at most so many: so in any hour, which can have the ends of two such times, at most 20. */
+const [HOUR, OF_PERSON] = [3600, { security: 6, work: 4 }] as const
+/** Maximum number of counts that a process remembers. */
+const MAX_COUNTS = 20_000
+
+/** Whom a mail is sent to. */
+export type Addressee = Pick<Account, 'user_id' | 'email' | 'email_confirmed'>
+
+interface NoticeMailDeps {
+  readonly send: SendMail
+  readonly clock: Clock
+  readonly log: Logger
+  /** with which all processes count together; undefined: this process counts alone */
+  readonly counters?: SharedCounters | undefined
+}
+
+/**
+ * Decides whether a person gets a mail about a notice, and sends it: nothing else leads to the mail server. What is left out is a notice on the pages of the
+ * person anyway. Mails about security are counted apart: what happens to webhooks uses up none of them.
+ */
+export class NoticeMails {
+  readonly #deps: NoticeMailDeps
+  /** what this process counts, where there are no shared counters or they cannot be reached */
+  readonly #counts = new LRUCache<string, { count: number; readonly until: number }>({ max: MAX_COUNTS })
+
+  constructor(deps: NoticeMailDeps) {
+    this.#deps = deps
+  }
+
+  /** Sends a mail about a notice, unless it is about work and the address is not confirmed, or the person had such a mail or many a short time ago. */
+  send(to: Addressee, notice: Notice, mail: Omit<Mail, 'to'>): Awaitable<void> {
+    const { send, log } = this.#deps
+    return andThen(this.#refusalOf(to, notice), (refusal) => {
+      if (refusal === undefined) return send({ to: to.email, ...mail })
+      log.debug({ event: 'mail.left_out', user_id: to.user_id, kind: notice.kind, reason: refusal }, 'a mail was left out')
+    })
+  }
+
+  #refusalOf({ user_id, email, email_confirmed }: Addressee, notice: Notice): Awaitable<string | undefined> {
+    const about = isOfSecurity(notice) ? 'security' : 'work'
+    // What protects the account goes to the address that its person has typed, as long as nobody has confirmed it. A stranger whose address it is gets few.
+    if (email_confirmed === false && about === 'work') return 'the address is not confirmed'
+    return andThen(this.#count(`${user_id} ${email} ${notice.kind} ${thingOf(notice)}`, OF_THING), (ofThing) => {
+      if (ofThing > 1) return 'there was one of this kind and thing'
+      return andThen(this.#count(`${user_id} ${about}`, HOUR), (ofPerson) =>
+        ofPerson > OF_PERSON[about] ? 'there were too many' : undefined,
+      )
+    })
+  }
+
+  /** Counts one more, for some time after the first. */
+  #count(what: string, seconds: number): Awaitable<number> {
+    const key = `mail:${sha256Hex(what)}`
+    const { counters } = this.#deps
+    if (counters === undefined) return this.#countAlone(key, seconds)
+    return counters.add(key, 1, seconds).then((sum) => sum ?? this.#countAlone(key, seconds))
+  }
+
+  #countAlone(key: string, seconds: number): number {
+    const now = this.#deps.clock()
+    const known = this.#counts.get(key)
+    const current = known !== undefined && now < known.until ? known : { count: 0, until: now + seconds * 1000 }
+    this.#counts.set(key, current)
+    return ++current.count
+  }
+}
