@@ -38,7 +38,7 @@ export function createSurfaces(options: SurfaceOptions): H3 {
   const { services, log, site, isDraining, quotas } = options
   const { operations, uploadBytes } = services()
   const compression = new Compression()
-  const reference = new ReferenceDocument(() => ({ engine: services().engine, operations, uploadBytes, quotas, url: site.url }))
+  const reference = new ReferenceDocument(() => ({ engine: services().engine, operations, uploadBytes, quotas }))
   const revoke = createRevocation(services())
 
   const api = ({ req: request }: H3Event, { path, search }: RequestTarget) => {
@@ -66,7 +66,7 @@ export function createSurfaces(options: SurfaceOptions): H3 {
   h3.get('/healthz', answerAlive)
   h3.get('/readyz', () => answerReady(services(), isDraining()))
   h3.all('/revoke', ({ req }) => revoke(req))
-  exactly('/openapi.json', ({ req }) => respondWithText(log, req, () => reference.text()))
+  exactly('/openapi.json', ({ req }) => respondWithText(log, req, () => reference.text(site.urlFor(req))))
   exactly('/llms.txt', ({ req }) => respondWithText(log, req, () => reference.llmsText(site.urlFor(req))))
   // The path of the service stands behind that of the document (AuthZEN 1.0 §9.2.1, as RFC 8414 §3.1).
   for (const path of new Set(['', site.base]))

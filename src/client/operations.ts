@@ -784,7 +784,7 @@ export interface Batch {
   operations: {
     /** The id of a write on the board, such as `cards.create`. */
     operation: string
-    /** The parameters of its path. `board_id` may be left out. `$0` stands for the id of what the first operation of the batch has created, and so on; also in the members of a body that are ids. Default: {}. */
+    /** The parameters of its path. `board_id` may be left out. `$0` stands for the id of what the first operation of the batch has created, and so on; also in the members of a body that are ids. */
     params?: Record<string, string>
     /** Its body, if it has one. */
     body?: unknown
@@ -993,9 +993,9 @@ export type BoardsListInput = {
 export type BoardsCreateInput = {
   /** The name of the board. */
   name: string
-  /** What the board is for. Default: "". */
+  /** What the board is for. */
   description?: string
-  /** The color of the board, as `#rrggbb`; null: none. Default: null. */
+  /** The color of the board, as `#rrggbb`; null: none. */
   cover_color?: string | null
 }
 
@@ -1127,7 +1127,7 @@ export type ColumnsCreateInput = {
   board_id: string
   /** The name of the column. */
   name: string
-  /** How many active cards it may have, completed ones included; null: any number. Default: null. */
+  /** How many active cards it may have, completed ones included; null: any number. */
   wip_limit?: number | null
   /** After how many attempts in a row that end without success a card is stuck; null: never. It counts for claims that are taken from then on. Default: 5. */
   max_attempts?: number | null
@@ -1269,17 +1269,17 @@ export type CardsCreateInput = {
   column_id: string
   /** The title of the card. */
   title: string
-  /** The text of the card. Default: "". */
+  /** The text of the card. */
   description?: string
-  /** When the card is due; null: at no time. Any offset is accepted. The answer is in UTC. Default: null. */
+  /** When the card is due; null: at no time. Any offset is accepted. The answer is in UTC. */
   due_at?: string | null
-  /** The labels of the card. They must be labels of the board. Default: []. */
+  /** The labels of the card. They must be labels of the board. */
   label_ids?: string[]
-  /** The users who are assigned to the card. They must have access to the board. Default: []. */
+  /** The users who are assigned to the card. They must have access to the board. */
   assignee_ids?: string[]
-  /** The blockers of the card. They must be cards of the board. Default: []. */
+  /** The blockers of the card. They must be cards of the board. */
   blocker_ids?: string[]
-  /** The subtasks of the card in their order: the title of each, or an object with its title and whether it is completed. Default: []. */
+  /** The subtasks of the card in their order: the title of each, or an object with its title and whether it is completed. */
   subtasks?: (string | {
     /** The title of the subtask. */
     title: string
@@ -1724,7 +1724,7 @@ export type WebhooksCreateInput = {
   board_id: string
   /** Where deliveries are sent. */
   url: string
-  /** The kinds of the feed that are delivered; null: all of them. Default: null. */
+  /** The kinds of the feed that are delivered; null: all of them. */
   kinds?: ('board' | 'board_member' | 'column' | 'card' | 'claim' | 'work' | 'label' | 'subtask' | 'comment' | 'attachment')[] | null
   /** Where deliveries begin: a cursor of the feed of the board, or `now`. Default: "now". */
   after?: 'now' | string
@@ -1778,7 +1778,7 @@ export type BoardsBatchInput = {
   operations: {
     /** The id of a write on the board, such as `cards.create`. */
     operation: string
-    /** The parameters of its path. `board_id` may be left out. `$0` stands for the id of what the first operation of the batch has created, and so on; also in the members of a body that are ids. Default: {}. */
+    /** The parameters of its path. `board_id` may be left out. `$0` stands for the id of what the first operation of the batch has created, and so on; also in the members of a body that are ids. */
     params?: Record<string, string>
     /** Its body, if it has one. */
     body?: unknown

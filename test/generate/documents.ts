@@ -19,7 +19,7 @@ export async function main(): Promise<void> {
   const page = packageFile('src/http/operations.md')
   writeFileSync(page, insertOperations(readFileSync(page, 'utf8'), renderOperations(engine, operations)))
   const examples = { operations: {}, errors: {} }
-  const document = createDocument({ engine, operations, uploadBytes: limits.uploadBytes, quotas: undefined, url: undefined, examples })
+  const document = createDocument({ engine, operations, uploadBytes: limits.uploadBytes, quotas: undefined, examples })
   writeFileSync(packageFile('src/client/operations.ts'), renderClientOperations(document, operations))
   writeFileSync(packageFile('fixtures/openapi-examples.json'), `${JSON.stringify(await recordExamples(), null, 1)}\n`)
   console.log('policies/matrix.md, src/http/operations.md, src/client/operations.ts and fixtures/openapi-examples.json are up to date')

@@ -53,7 +53,7 @@ const owasp = process.env['PATH']
 if (owasp === undefined) throw new Error('the OWASP ruleset is not installed: start this with "npm run lint:api"')
 
 const { uploadBytes } = limits
-const document = createDocument({ engine: loadPolicy(), operations, uploadBytes, quotas: defaultRates, origin: undefined })
+const document = createDocument({ engine: loadPolicy(), operations, uploadBytes, quotas: defaultRates })
 const openapi = fileOf('openapi.json', JSON.stringify(document, null, 1))
 const { rules } = parse(readFileSync(new URL('.spectral.yaml', root), 'utf8'))
 const spectral = fileOf(

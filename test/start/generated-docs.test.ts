@@ -18,7 +18,7 @@ test('src/http/operations.md contains the current operations table', () => {
 
 test('src/client/operations.ts has the current operations and types', () => {
   const { uploadBytes } = limits
-  const document = createDocument({ engine: shipped, operations, uploadBytes, quotas: undefined, url: undefined })
+  const document = createDocument({ engine: shipped, operations, uploadBytes, quotas: undefined })
   expect(
     readFileSync(new URL('../../src/client/operations.ts', import.meta.url), 'utf8'),
     'it is stale: read the difference, and if it is intended, run "npm run matrix"',

@@ -35,7 +35,7 @@ interface Expected {
 
 /** The document of the service with its default settings. */
 export function defaultDocument(): OpenApiDocument {
-  return createDocument({ engine: shipped, operations, uploadBytes: limits.uploadBytes, quotas: undefined, url: undefined })
+  return createDocument({ engine: shipped, operations, uploadBytes: limits.uploadBytes, quotas: undefined })
 }
 
 /** Compares what the service sends with its OpenAPI document. A member, status, code or header that is not documented is drift. */

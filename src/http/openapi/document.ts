@@ -11,7 +11,9 @@ import { headers, requestHeaders } from './headers.ts'
 import { overview, tagDescriptions } from './overview.ts'
 import { describeOperation, itemOf, tagOf, TOKEN } from './operations.ts'
 import { ErrorResponses, responseName, responseSchema } from './responses.ts'
+import { withEnums, withoutDefaults } from './for-generators.ts'
 import { convertAll, convertOne, extend, metaOf } from './schemas.ts'
+import { SERVER } from './server.ts'
 import { recordedExamples, type DocumentSource } from './source.ts'
 import type { JsonSchema, OpenApiDocument, OperationObject, ParameterObject } from './types.ts'
 
@@ -20,7 +22,7 @@ import type { JsonSchema, OpenApiDocument, OperationObject, ParameterObject } fr
  * and the table of errors. The order is that of these tables.
  */
 export function createDocument(source: DocumentSource): OpenApiDocument {
-  const { engine, operations, uploadBytes, quotas, url } = source
+  const { engine, operations, uploadBytes, quotas } = source
   const examples = source.examples ?? recordedExamples
   const errorResponses = new ErrorResponses(examples)
   const forbiddable = findForbiddable(engine)
@@ -44,7 +46,7 @@ export function createDocument(source: DocumentSource): OpenApiDocument {
       description: overview({ uploadBytes, quotas }),
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: `${url ?? ''}/v1`, description: 'This service.' }],
+    servers: [{ url: SERVER, description: 'This service.' }],
     tags: [...new Set(operations.map(({ id }) => tagOf(id)))].map((name) => ({ name, description: tagDescriptions[name] ?? name })),
     paths,
     components: {
@@ -59,7 +61,7 @@ export function createDocument(source: DocumentSource): OpenApiDocument {
       },
       schemas: {
         ...outputSchemas(operations, outputs, uploadBytes),
-        ...convertAll(inputs, 'input', uploadBytes),
+        ...mapValues(convertAll(inputs, 'input', uploadBytes), withoutDefaults),
         ...convertAll(createErrorSchemas(errorResponses.codes), 'output', uploadBytes),
       },
       parameters: { ...requestHeaders },
@@ -68,7 +70,11 @@ export function createDocument(source: DocumentSource): OpenApiDocument {
     },
     'x-rows': Object.fromEntries([...engine.vocabulary.rows].map(([id, { words }]) => [id, words])),
   }
-  return shareParameters(document)
+  return withEnums(shareParameters(document))
+}
+
+function mapValues(schemas: Record<string, JsonSchema>, map: (schema: JsonSchema) => JsonSchema): Record<string, JsonSchema> {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, map(schema)]))
 }
 
 /** The names of the schemas of bodies. */

@@ -24,7 +24,7 @@ export const notes: Readonly<Record<string, string>> = {
   'boards.changes':
     'A client that follows `page.next_cursor` gets each change once, from all processes, whatever their clocks say. `data` is the object as it is now, so a page may show a state that later changes lead to. The deletion of a card or a board includes what belongs to it. If the service no longer has the changes after a cursor, the response is 410 `cursor_expired`: read the board with `include`, and continue with its `changes_cursor`. Access is decided for each request.',
   'boards.events':
-    'Each event `change` has a change as `data`, and as `id` the cursor after it, with which a client that connects again continues (`Last-Event-ID`). The token and its access to the board are checked at least once a second; the stream then ends with an event `error`. A comment is sent every 15 seconds. A stream counts as a request in progress.',
+    'The events are named `change`, so that `onmessage` of an EventSource is never called: use `addEventListener("change", …)`. Each has a change as `data`, and as `id` the cursor after it, with which a client that connects again continues (`Last-Event-ID`). The token and its access to the board are checked at least once a second; the stream then ends with an event `error`. A comment is sent every 15 seconds. A stream counts as a request in progress.',
   'board_members.list': 'Explicit members matter for private boards. A creator who is no member of the workspace any more is left out.',
   'board_members.add': 'A user who is no member of the workspace gets 404 with `parameter: user_id`.',
   'board_members.remove': 'If the board is private, the user loses access to it, and is unassigned from its cards.',

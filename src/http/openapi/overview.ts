@@ -18,6 +18,8 @@ export function overview({ uploadBytes, quotas }: Pick<DocumentSource, 'uploadBy
     'A worker takes a card with `POST /boards/{board_id}/claims`, renews the claim while it works, and sends its `epoch` as `If-Claim` with each write to the card: the write is refused (412) if the claim has run out or is held by another token, whatever the clock of the client says. What others write to the card does not disturb it.',
     '## Retrying',
     'Retry 429 and 503 after the seconds in `Retry-After`. With `outcome: not_done`, nothing was changed. With `outcome: unknown`, read before you retry, unless you sent an `Idempotency-Key`: with it, a repeated write changes nothing and gets the first response. Do not retry 500.',
+    '## Tools',
+    'The ids of operations have a dot, such as `boards.list`. Generators of clients make it a name of their language. Arazzo reads `$sourceDescriptions.NAME.ID` up to the dot, so a workflow (redocly respect) names an operation by its place: `operationPath: "{$sourceDescriptions.NAME.url}#/paths/~1boards/get"`.',
     '## Limits',
     ...(quotas === undefined
       ? []

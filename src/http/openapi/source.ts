@@ -12,8 +12,6 @@ export interface DocumentSource {
   readonly uploadBytes: number
   /** undefined: requests are not limited */
   readonly quotas: RateQuotas | undefined
-  /** the public URL, without a slash at its end; undefined: the server of the document is stated relative to it */
-  readonly url: string | undefined
   /** default: those of the repository */
   readonly examples?: RecordedExamples
 }

