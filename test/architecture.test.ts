@@ -11,6 +11,7 @@ const parsed = new Map([...sources, ...tests].map((path) => [path, parse(path)])
 const ORDER = [
   'policy',
   'model',
+  'outgoing',
   'store',
   'audit',
   'decision-log',

@@ -3,6 +3,7 @@ import * as https from 'node:https'
 import { isIP, type Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { DAY, systemClock, type Clock } from '../model/time.ts'
+import { boundAnswer, type AnswerBounds } from '../outgoing/bounded-answer.ts'
 import { limitTime, systemTimers, type EndOfWaiting, type Timers } from './time-limit.ts'
 
 // One attempt at a delivery: api: Contract 4, numbers 9 to 11.
@@ -13,6 +14,8 @@ const TIME_LIMIT = 10_000
 const MAX_ANSWER = 1024
 /** The size of all headers of an answer, in bytes. */
 const MAX_HEADERS = 16 * 1024
+/** What a receiver may send in all. An answer that comes byte by byte is one piece for each byte. */
+const BOUNDS: AnswerBounds = { bytes: 32 * 1024, pieces: 4096 }
 
 /** What is sent, and where to. */
 export interface Delivery {
@@ -45,6 +48,7 @@ export type SendError =
   | 'TLS handshake failed'
   | `certificate not valid: ${string}`
   | 'answer is not valid HTTP'
+  | 'answer too long'
   | 'delivery failed'
 
 /** What a receiver answered. */
@@ -59,7 +63,9 @@ export interface Answer {
 export function send(delivery: Delivery, options: SendOptions = {}): Promise<Answer | { readonly error: SendError }> {
   const { clock = systemClock, timers = systemTimers } = options
   return new Promise((resolve) => {
-    const request = startRequest(delivery, options.ca)
+    const bound = boundAnswer(BOUNDS, () => finish('answer too long'))
+    const request = startRequest(delivery, { ...bound.options, ...(options.ca !== undefined && { ca: options.ca }) })
+    bound.observe(request)
     // It stands, whatever becomes of the body.
     let answer: Answer | undefined
     const finish = (error: SendError): void => {
@@ -77,6 +83,8 @@ export function send(delivery: Delivery, options: SendOptions = {}): Promise<Ans
       finish('delivery failed')
     })
     request.on('response', (response) => {
+      // A line like "HTTP/1.1 000" is parsed, and says nothing.
+      if (response.statusCode! < 100) return finish('answer is not valid HTTP')
       answer = answerOf(response, clock)
       discard(response, () => finish('delivery failed'))
     })
@@ -85,7 +93,7 @@ export function send(delivery: Delivery, options: SendOptions = {}): Promise<Ans
 }
 
 /** Starts a request to the address, in the name of the host: `Host`, SNI and the certificate have the name. */
-function startRequest({ url, address, body, headers }: Delivery, ca: string | undefined): http.ClientRequest {
+function startRequest({ url, address, body, headers }: Delivery, options: http.RequestOptions): http.ClientRequest {
   const { protocol, hostname, host, port, pathname, search } = new URL(url)
   const isTls = protocol === 'https:'
   return (isTls ? https : http).request({
@@ -103,7 +111,7 @@ function startRequest({ url, address, body, headers }: Delivery, ca: string | un
     rejectUnauthorized: true,
     // SNI has no addresses and no full stop at the end (RFC 6066 §3). With '', the certificate must have the address.
     servername: isIP(hostname.replace(/[[\]]/g, '')) !== 0 ? '' : hostname.replace(/\.$/, ''),
-    ...(ca !== undefined && { ca }),
+    ...options,
   })
 }
 

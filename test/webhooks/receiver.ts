@@ -20,7 +20,7 @@ export interface Receiver {
 export interface ReceiverOptions {
   readonly address?: string
   /** certificate and key in PEM: the receiver speaks TLS */
-  readonly tls?: { readonly cert: string; readonly key: string }
+  readonly tls?: { readonly cert: string; readonly key: string; readonly maxVersion?: 'TLSv1.2' }
   /** what it does with a connection, before it reads */
   readonly onConnection?: (socket: Socket) => void
 }

@@ -336,6 +336,9 @@ describe('what is no answer', () => {
     ['another protocol', (socket) => socket.end(`220 mail.example.com ESMTP ${SECRET}\r\n`), 'answer is not valid HTTP'],
     ['another version', (socket) => socket.end('HTTP/9.9 200 OK\r\n\r\n'), 'answer is not valid HTTP'],
     ['bytes', (socket) => socket.end(Buffer.alloc(500, 0xff)), 'answer is not valid HTTP'],
+    ['the status 000', (socket) => socket.end('HTTP/1.1 000 Nothing\r\n\r\n'), 'answer is not valid HTTP'],
+    ['the status 099', (socket) => socket.end('HTTP/1.1 099 Little\r\nContent-Length: 0\r\n\r\n'), 'answer is not valid HTTP'],
+    ['a status of two digits', (socket) => socket.end('HTTP/1.1 20 OK\r\n\r\n'), 'answer is not valid HTTP'],
     ['a status of letters', (socket) => socket.end(`HTTP/1.1 ${SECRET}\r\n\r\n`), 'answer is not valid HTTP'],
     ['a header with a zero byte', (socket) => socket.end('HTTP/1.1 200 OK\r\nX: \0\r\n\r\n'), 'answer is not valid HTTP'],
     [
@@ -364,6 +367,75 @@ describe('what is no answer', () => {
     const next = (): void => void (!socket.destroyed && socket.write(more, next))
     socket.write(head, next)
   }
+})
+
+describe('what a receiver can make the service read is bounded, without a look at the time:', () => {
+  /** Writes as fast as it is taken, and counts. */
+  function flood(first: string, more: string) {
+    const sent = { bytes: 0 }
+    const block = more.repeat(Math.ceil(4096 / more.length))
+    const onConnection = (socket: Socket): void => {
+      const next = (): void => {
+        if (socket.destroyed) return
+        sent.bytes += block.length
+        socket.write(block, next)
+      }
+      socket.write(first, next)
+    }
+    return { sent, onConnection }
+  }
+  const OK_IN_CHUNKS = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
+
+  test.each<[what: string, first: string, more: string, result: object]>([
+    ['100 without end', '', 'HTTP/1.1 100 Continue\r\n\r\n', { error: 'answer too long' }],
+    ['100 without end, with headers', '', 'HTTP/1.1 100 Continue\r\nA: b\r\n\r\n', { error: 'answer too long' }],
+    ['103 without end', '', 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n', { error: 'answer too long' }],
+    ['199 without end', '', 'HTTP/1.1 199 X\r\n\r\n', { error: 'answer too long' }],
+    ['empty lines before the answer', '', '\r\n', { error: 'answer too long' }],
+    ['a first line without end', 'HTTP/1.1 200 ', 'x', { error: 'answer is not valid HTTP' }],
+    ['a name of a header without end', 'HTTP/1.1 200 OK\r\n', 'x', { error: 'answer is not valid HTTP' }],
+    ['short headers without end', 'HTTP/1.1 200 OK\r\n', 'a:\r\n', { error: 'answer too long' }],
+    ['an extension of a chunk without end', `${OK_IN_CHUNKS}1;`, 'x', { status: 200 }],
+    ['chunks of one byte with extensions', OK_IN_CHUNKS, `1;${'x'.repeat(500)}\r\nx\r\n`, { status: 200 }],
+    ['zeros before the length of a chunk', OK_IN_CHUNKS, '0', { status: 200 }],
+    ['trailers without end', `${OK_IN_CHUNKS}0\r\n`, 'a:\r\n', { status: 200 }],
+  ])('%s', async (_what, first, more, result) => {
+    const { sent, onConnection } = flood(first, more)
+    const target = await receiver(() => {}, { onConnection })
+    expect(await deliver(target.port)).toEqual(result)
+    await target.closed()
+    // What the buffers of both sides hold.
+    expect(sent.bytes).toBeLessThan(16 * 1024 * 1024)
+  })
+
+  test('empty lines that come byte by byte, without end', async () => {
+    const target = await receiver(() => {}, {
+      onConnection: async (socket) => {
+        socket.setNoDelay()
+        while (!socket.destroyed) {
+          socket.write('\n')
+          await new Promise(setImmediate)
+        }
+      },
+    })
+    expect(await deliver(target.port)).toEqual({ error: 'answer too long' })
+    await target.closed()
+  })
+
+  test.each([0, 1, 16])('%i answers with 1xx before the answer are none of that', async (count) => {
+    const target = await receiver(`${'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'.repeat(count)}${OK}`)
+    expect(await deliver(target.port)).toEqual({ status: 200 })
+  })
+
+  test('17 answers with 1xx before the answer', async () => {
+    const target = await receiver(`${'HTTP/1.1 100 Continue\r\n\r\n'.repeat(17)}${OK}`)
+    expect(await deliver(target.port)).toEqual({ error: 'answer too long' })
+  })
+
+  test('2,000 headers, of which only the first ones are kept', async () => {
+    const target = await receiver(`HTTP/1.1 503 Busy\r\nRetry-After: 60\r\n${'a:\r\n'.repeat(2000)}Content-Length: 0\r\n\r\n`)
+    expect(await deliver(target.port)).toEqual({ status: 503, retryAfter: 60 })
+  })
 })
 
 describe('https', () => {
@@ -401,6 +473,13 @@ describe('https', () => {
     }
     await target.closed()
     expect(target.requests).toEqual([])
+  })
+
+  test('does not begin another handshake in the same connection', async () => {
+    const tls = { cert: VALID, key: KEY, maxVersion: 'TLSv1.2' } as const
+    const target = await receiver((socket) => void (socket as TLSSocket).renegotiate({}, () => {}), { tls })
+    expect(await deliver(target.port, named(target.port), trusting)).toEqual({ error: 'TLS handshake failed' })
+    await target.closed()
   })
 
   test('refuses a receiver without TLS, and sends nothing that can be read', async () => {
