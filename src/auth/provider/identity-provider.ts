@@ -3,6 +3,7 @@ import { emailAddress } from '../../model/account.ts'
 import { lazy } from '../../model/lazy.ts'
 import { subject as subjectOf } from '../../model/identity.ts'
 import { MINUTE, type Clock } from '../../model/time.ts'
+import { fetchLimited } from './limited-fetch.ts'
 
 /** How long the provider is waited for, in seconds, and by how much its clock may differ. */
 const [TIMEOUT, TOLERANCE] = [10, 30]
@@ -12,8 +13,6 @@ const RECENT = 5 * MINUTE
 const DISCOVERY_AGE = 10 * MINUTE
 /** How long after a failure it is not asked again, in milliseconds. */
 const RETRY = 5000
-/** The longest answer of the provider that is read, in bytes. */
-const LONGEST = 1024 * 1024
 /** What is asked of a provider, and where its own document says. */
 const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
 
@@ -168,19 +167,6 @@ export class IdentityProvider {
 /** Whether an address of the provider can be used: with TLS, unless the provider itself is without. */
 function isAddress(text: string | undefined, protocol: string): boolean {
   return URL.canParse(text ?? '') && ['https:', protocol].includes(new URL(text!).protocol)
-}
-
-/** Reads an answer of the provider as a whole, unless it is too long. */
-async function fetchLimited(...[address, options]: Parameters<OpenIdClient.CustomFetch>): Promise<Response> {
-  const response = await fetch(address, options as RequestInit)
-  const parts: Uint8Array[] = []
-  let length = 0
-  for await (const part of response.body ?? []) {
-    length += part.byteLength
-    if (length > LONGEST) throw new Error('its answer is too long')
-    parts.push(part)
-  }
-  return new Response(Buffer.concat(parts), response)
 }
 
 /** Microsoft's issuers say it with a claim of their own. */
