@@ -10,6 +10,7 @@ import type { DecisionLog } from './decision-log/log.ts'
 import { auditObserver, usageObserver } from './http/audit-observer.ts'
 import { RequestLog } from './http/decision-log.ts'
 import { PublicUrl } from './http/public-url.ts'
+import { DeliveryBudget } from './governor/delivery-budget.ts'
 import { RateLimits, type RateLimitOptions } from './governor/quotas.ts'
 import type { Sink } from './http/decision-record.ts'
 import { createRouteTable } from './http/routes.ts'
@@ -86,6 +87,8 @@ export interface AppOptions {
   readonly webhookTargets?: Targets | undefined
   /** sends a delivery; another function is for tests only */
   readonly sendDelivery?: typeof send | undefined
+  /** what deliveries of webhooks may cost; default: by the rate limits. Another one is for tests only */
+  readonly deliveryBudget?: DeliveryBudget | undefined
   /** how long webhooks wait after a delivery, in milliseconds: for tests only */
   readonly deliveryPause?: number | undefined
   /** the number of records that one commit of a cascade may change; the tests use small ones */
@@ -155,6 +158,7 @@ export function createApp(options: AppOptions): App {
     targets,
     open: (sealed, owner) => secretKeys.open(sealed, owner),
     notify: async (webhook) => (await noticesModule()).announceDisabledWebhook({ store, clock, random, log, mail, url }, webhook),
+    budget: options.deliveryBudget ?? (options.rateLimits && new DeliveryBudget(options.rateLimits.quotas)),
     send: options.sendDelivery,
     pause: options.deliveryPause,
   })

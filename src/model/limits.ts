@@ -73,6 +73,9 @@ export const limits = {
   cardsPerImport: 50_000,
   labelsPerBoard: 200,
   webhooksPerBoard: 10,
+  /** of a person in a workspace */
+  webhooksPerPerson: 100,
+  webhooksPerWorkspace: 1_000,
   assigneesPerCard: 20,
   labelsPerCard: 30,
   blockersPerCard: 50,

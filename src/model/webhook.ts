@@ -70,6 +70,8 @@ export const webhookProgress = z.strictObject({
   membership_id: id('membership').optional(),
   /** Only an earlier version has stored when that was, instead. */
   enabled_at: at.optional(),
+  /** how often it was enabled: so the process that delivers notices it. Absent: never again since it was created */
+  enablings: size.optional(),
   /** failures in a row */
   failures: size,
   /** when it is tried again */

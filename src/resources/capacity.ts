@@ -9,6 +9,8 @@ const capacities = {
   columnsPerBoard: 'A board has at most # active columns.',
   cardsPerBoard: 'A board has at most # active cards.',
   webhooksPerBoard: 'A board has at most # webhooks.',
+  webhooksPerPerson: 'A person has at most # webhooks in a workspace.',
+  webhooksPerWorkspace: 'A workspace has at most # webhooks.',
   labelsPerBoard: 'A board has at most # labels.',
   assigneesPerCard: 'A card has at most # assignees.',
   labelsPerCard: 'A card has at most # labels.',

@@ -112,7 +112,11 @@ export const indexes = {
 
   /** webhooks of a board, by creation time */
   webhooks: (boardId: string) => index(`webhooks:${boardId}`, keys.webhook('')),
-  /** webhooks whose deliveries go on */
+  /** webhooks that a user has created in the workspace, to count them */
+  webhooksOf: (userId: string) => index(`webhooks_of:${userId}`, keys.webhook('')),
+  /** webhooks of the workspace, to count them */
+  workspaceWebhooks: () => index('workspace_webhooks', keys.webhook('')),
+  /** webhooks whose deliveries go on, with how often they were enabled */
   followingWebhooks: () => index('following_webhooks', keys.webhook('')),
   /** webhooks that are disabled since they were restored */
   restoredWebhooks: () => index('restored_webhooks', keys.webhook('')),

@@ -57,9 +57,13 @@ const indexing: Indexing = {
     [indexes.fileAttachments(attachment.file_id).name, `${attachment.card_id} ${attachment.id}`],
   ],
   file: (file) => (file.visibility === 'private' ? [[indexes.privateFilesOf(file.owner_id).name, `${file.created_at} ${file.id}`]] : []),
-  webhook: (webhook) => [[indexes.webhooks(webhook.board_id).name, `${webhook.created_at} ${webhook.id}`]],
+  webhook: ({ id, board_id, creator_id, created_at }) => [
+    [indexes.webhooks(board_id).name, `${created_at} ${id}`],
+    [indexes.webhooksOf(creator_id).name, id],
+    [indexes.workspaceWebhooks().name, id],
+  ],
   webhookProgress: (progress) => {
-    if (isFollowing(progress)) return [[indexes.followingWebhooks().name, progress.webhook_id]]
+    if (isFollowing(progress)) return [[indexes.followingWebhooks().name, `${progress.enablings ?? 0} ${progress.webhook_id}`]]
     return progress.restored === true ? [[indexes.restoredWebhooks().name, progress.webhook_id]] : []
   },
   change: (_change, key) => {

@@ -1,20 +1,18 @@
 import { SecretKeyError } from '../auth/secret-keys.ts'
 import { sha256Hex } from '../auth/secrets.ts'
 import type { Services } from '../http/services.ts'
+import type { DeliveryBudget } from '../governor/delivery-budget.ts'
 import { conflict } from '../model/errors.ts'
 import { newId, type RandomSource } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
 import type { Delivery, WebhookRecord } from '../model/webhook.ts'
 import { TESTED } from '../resources/webhooks/abilities.ts'
 import { keys } from '../store/keys.ts'
-import { Semaphore } from '../store/semaphore.ts'
 import { messageOf } from './feed.ts'
+import { Places } from './places.ts'
 import { send as sendTo, type Answer } from './send.ts'
 import { sign } from './signature.ts'
 import type { Targets } from './targets.ts'
-
-/** How many deliveries are under way at once, and of one workspace (api: Contract 4, number 11). */
-const [AT_ONCE, OF_WORKSPACE] = [50, 5]
 
 /** How long a webhook waits after a delivery that had all changes, in milliseconds: what comes meanwhile is one delivery. */
 const PAUSE = 250
@@ -26,6 +24,8 @@ export interface DeliveryDeps {
   readonly targets: Targets
   /** opens a secret that is sealed for a record. @throws {SecretKeyError} */
   readonly open: (sealed: string, owner: string) => string
+  /** what the deliveries of a person may cost; default: that is not limited */
+  readonly budget?: DeliveryBudget | undefined
   /** tells the creator of a webhook that it was disabled; it does not throw */
   readonly notify: (webhook: WebhookRecord) => Promise<void>
   /** sends; another function is for tests only */
@@ -66,11 +66,10 @@ export function isSuccess({ status }: Pick<Delivery, 'status'>): boolean {
   return status !== null && status >= 200 && status < 300
 }
 
-/** Sends deliveries, so many at once that no receiver takes the places of all others. */
+/** Sends deliveries. */
 export class Attempts {
   readonly #deps: DeliveryDeps
-  readonly #all = new Semaphore(AT_ONCE)
-  readonly #byWorkspace = new Map<string, Semaphore>()
+  readonly places = new Places()
   /** the webhooks that are being tested */
   readonly #tests = new Set<string>()
   readonly #counts = { delivered: 0, failed: 0 }
@@ -92,6 +91,10 @@ export class Attempts {
     return this.#deps.random
   }
 
+  get budget(): DeliveryBudget | undefined {
+    return this.#deps.budget
+  }
+
   get notify(): DeliveryDeps['notify'] {
     return this.#deps.notify
   }
@@ -99,24 +102,6 @@ export class Attempts {
   /** How long a webhook waits after a delivery, in milliseconds. */
   get pause(): number {
     return this.#deps.pause ?? PAUSE
-  }
-
-  /** Works when there is a place for a delivery. */
-  async inPlace<T>(workspaceId: string, work: () => Promise<T>): Promise<T> {
-    const own = this.#byWorkspace.get(workspaceId) ?? new Semaphore(OF_WORKSPACE)
-    this.#byWorkspace.set(workspaceId, own)
-    // First that of the workspace: one that waits for it holds none of the places of others.
-    await own.acquire()
-    try {
-      await this.#all.acquire()
-      try {
-        return await work()
-      } finally {
-        this.#all.release()
-      }
-    } finally {
-      own.release()
-    }
   }
 
   /**

@@ -15,6 +15,8 @@ const GRACE = 800
 
 /** A follower, and what ends it. */
 interface Running {
+  /** the entry of the webhook in its index: another one after it was enabled anew */
+  entry: string
   readonly follower: Follower
   readonly stop: AbortController
   readonly cut: AbortController
@@ -98,21 +100,37 @@ export class Deliverer {
     // Without webhooks, nothing is written.
     if (workspaces.length === 0) return
     if (!(await this.#lease.take())) return this.#endFollowers()
+    const found = new Set<string>()
     for (const { id: workspaceId } of workspaces) {
       const range = { weak: true, entriesOnly: true } as const
       const { entries } = await transact(store, workspaceId, random, (tx) => tx.all(indexes.followingWebhooks(), range))
-      for (const webhookId of entries.map(lastWord)) if (!this.#running.has(webhookId)) this.#begin(workspaceId, webhookId)
+      for (const entry of entries) {
+        this.#follow(workspaceId, entry)
+        found.add(lastWord(entry))
+      }
     }
+    // They were deleted or disabled.
+    for (const [id, { follower }] of this.#running) if (!found.has(id)) follower.lookAgain()
   }
 
-  #begin(workspaceId: string, id: string): void {
+  /** Begins to follow, or tells the follower what another process has changed: until its next attempt, it does not look by itself. */
+  #follow(workspaceId: string, entry: string): void {
+    const id = lastWord(entry)
+    const running = this.#running.get(id)
+    if (running === undefined) return this.#begin(workspaceId, id, entry)
+    if (running.entry === entry) return
+    running.entry = entry
+    running.follower.lookAgain()
+  }
+
+  #begin(workspaceId: string, id: string, entry: string): void {
     const [stop, cut] = [new AbortController(), new AbortController()]
     const follower = new Follower(workspaceId, id, this.attempts, { stop: stop.signal, cut: cut.signal })
     const ended = follower
       .run()
       .catch((error: unknown) => this.#warn(error, 'a webhook is tried again', id))
       .finally(() => this.#running.delete(id))
-    this.#running.set(id, { follower, stop, cut, ended })
+    this.#running.set(id, { entry, follower, stop, cut, ended })
   }
 
   async #endFollowers(): Promise<void> {

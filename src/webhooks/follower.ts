@@ -1,3 +1,4 @@
+import type { Reservation } from '../governor/delivery-budget.ts'
 import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import { timestamp } from '../model/time.ts'
@@ -13,16 +14,22 @@ import { deliveryId, isSuccess, type Attempts } from './attempts.ts'
 import { bodyOf, fittingCount, isWanted, readFeed, type FeedPart } from './feed.ts'
 import { delayAfter, MAX_FAILING } from './schedule.ts'
 
-/** How long a follower waits for a change before it looks again, in milliseconds: a hint can be lost. */
-const IDLE = 30_000
-/** The same while it waits for the next attempt: another process may have changed where it sends, which is no change of the feed. */
-const FAILING = 5_000
+/** How long a follower waits for a change before it looks again, in milliseconds: a hint of another process can be lost, and one of this process cannot. */
+const IDLE = { remote: 30_000, local: 600_000 }
 
 /** When a follower goes on. `delivered`: after a pause, when there is a change; or after a time in milliseconds. */
 type Next = 'now' | 'change' | 'delivered' | number
 
 /** What a webhook has come to. */
 type Changes = Partial<Omit<WebhookProgress, 'webhook_id' | 'board_id'>>
+
+/** An attempt that was made. */
+interface Made {
+  readonly delivery?: Delivery
+  /** what it has come to if its URL was changed meanwhile: the failure of another receiver says nothing of this one, but the next attempt is not made earlier */
+  readonly ifMoved?: Changes
+}
+const BEFORE_MOVE = { status: null, error: 'It failed before its URL was changed.' } as const
 
 /** When a follower ends. */
 export interface Ends {
@@ -42,6 +49,8 @@ export class Follower {
   readonly #attempts: Attempts
   readonly #ends: Ends
   readonly #watch: Watch
+  /** when the next attempt may begin */
+  #reservation: Reservation | undefined
   /** when the oldest change was made that is not delivered; undefined: none is known */
   waitingSince: string | undefined
 
@@ -62,8 +71,7 @@ export class Follower {
   async run(): Promise<void> {
     try {
       while (!this.#ends.stop.aborted) {
-        // What is sent, and where to, is read when there is a place for a delivery: to wait for one can take long.
-        const next = await this.#attempts.inPlace(this.#workspaceId, () => this.#step())
+        const next = await this.#step()
         if (next === 'ended') return
         await this.#wait(next)
       }
@@ -74,13 +82,38 @@ export class Follower {
 
   async #wait(next: Next): Promise<void> {
     if (next === 'now') return
-    if (next === 'change') return this.#watch.wait(IDLE)
-    if (next !== 'delivered') return this.#watch.wait(Math.min(next, FAILING), false)
+    const idle = IDLE[this.#attempts.services().store.isRemote ? 'remote' : 'local']
+    if (next === 'change') return this.#watch.wait(idle)
+    // Who waits for the next attempt costs nothing: the deliverer tells of what was changed by another process.
+    if (next !== 'delivered') return this.#watch.wait(next, false)
     await this.#watch.wait(this.#attempts.pause, false)
-    await this.#watch.wait(IDLE)
+    await this.#watch.wait(idle)
   }
 
   async #step(): Promise<'ended' | Next> {
+    const found = await this.#look()
+    if (typeof found !== 'object') return found
+    const { budget, places } = this.#attempts
+    const { creator_id: creatorId, url } = found.webhook
+    this.#reservation ??= budget?.reserve(this.#workspaceId, creatorId)
+    const wait = this.#reservation?.wait ?? 0
+    if (wait > 0) return wait
+    const place = { workspaceId: this.#workspaceId, creatorId, receiver: new URL(url).host }
+    const free = places.take(place)
+    await free
+    try {
+      // To wait for a place can take long: what is sent, and where to, is read after that.
+      const due = free === undefined ? found : await this.#look()
+      if (typeof due !== 'object') return due
+      this.#reservation = undefined
+      return await this.#send(due)
+    } finally {
+      places.release(place)
+    }
+  }
+
+  /** Reads whether there is something to send now. @returns when it goes on, if there is not */
+  async #look(): Promise<'ended' | Next | { readonly webhook: WebhookRecord; readonly progress: WebhookProgress }> {
     const { services, random } = this.#attempts
     const { store, clock } = services()
     const found = await transact(store, this.#workspaceId, random, (tx) => this.#read(tx))
@@ -97,9 +130,12 @@ export class Follower {
       this.waitingSince = undefined
       return 'change'
     }
-    if (this.#ends.stop.aborted) return 'now'
+    return this.#ends.stop.aborted ? 'now' : found
+  }
+
+  async #send({ webhook, progress }: { readonly webhook: WebhookRecord; readonly progress: WebhookProgress }): Promise<'ended' | Next> {
     const limit = progress.begun ?? limits.pageSize.max
-    const part = await readFeed(services(), this.#workspaceId, webhook, progress, limit)
+    const part = await readFeed(this.#attempts.services(), this.#workspaceId, webhook, progress, limit)
     if (part instanceof ApiError) return (await this.#refused(webhook, progress, part)) ? 'ended' : 'change'
     this.waitingSince = part.entries.find((entry) => isWanted(entry, webhook.kinds))?.at
     if (part.entries.length === 0) return 'change'
@@ -135,12 +171,17 @@ export class Follower {
     const entries = part.entries.filter((entry) => isWanted(entry, webhook.kinds))
     const body = bodyOf(webhook, { after: delivered_to, next: part.next }, entries)
     const outgoing = { body, id: deliveryId(webhook, cursor, begun), entries: entries.length }
+    this.#attempts.budget?.charge(this.#workspaceId, webhook.creator_id, Buffer.byteLength(body))
     const attempt = await this.#attempts.send(webhook, outgoing, this.#ends.cut)
     if (attempt === undefined) return false
     const { delivery, retryAfter } = attempt
-    const done = { ...WORKS, cursor: part.next, delivered_to: part.next }
-    await this.#save(webhook, progress, isSuccess(delivery) ? done : this.#failed(progress, delivery, retryAfter), delivery)
-    return isSuccess(delivery)
+    if (isSuccess(delivery)) {
+      await this.#save(webhook, progress, { ...WORKS, cursor: part.next, delivered_to: part.next }, { delivery })
+      return true
+    }
+    const ifMoved = this.#failed({ ...progress, failing_since: null }, { ...delivery, ...BEFORE_MOVE }, undefined)
+    await this.#save(webhook, progress, this.#failed(progress, delivery, retryAfter), { delivery, ifMoved })
+    return false
   }
 
   /** What a failure changes. */
@@ -165,18 +206,21 @@ export class Follower {
   }
 
   /** Stores what has changed, unless a person has set the webhook to another place since. @returns whether it is stored */
-  async #save(webhook: WebhookRecord, known: WebhookProgress, changes: Changes, delivery?: Delivery): Promise<boolean> {
+  async #save(webhook: WebhookRecord, known: WebhookProgress, wanted: Changes, { delivery, ifMoved }: Made = {}): Promise<boolean> {
     const { services, random, notify } = this.#attempts
+    let changes = wanted
     const isStored = await transact(services().store, this.#workspaceId, random, async (tx) => {
       const [stored, progress] = await tx.read([keys.webhook(this.#id), keys.webhookProgress(this.#id)])
       if (stored === undefined || progress === undefined) return false
       if (delivery !== undefined) await addDelivery(tx, this.#id, delivery)
       if (progress.cursor !== known.cursor) return false
+      const isMoved = ifMoved !== undefined && stored.url !== webhook.url
+      // Who enables a webhook wants it to be tried at once.
+      if (isMoved && progress.enablings !== known.enablings) return false
+      changes = isMoved ? ifMoved : wanted
       const { cursor, delivered_to, begun } = changes
       // For a moment, two processes may deliver: what one of them has begun is what both send.
       if (typeof begun === 'number' && progress.begun !== known.begun) return false
-      // The failure of another receiver says nothing of this one.
-      if (stored.url !== webhook.url && cursor === undefined && delivery !== undefined) return false
       // What was delivered is delivered, also if a person has disabled it meanwhile.
       if (isFollowing(progress)) tx.put(keys.webhookProgress(this.#id), { ...progress, ...changes })
       else if (cursor !== undefined && delivered_to !== undefined)

@@ -89,8 +89,8 @@ const expected: Readonly<Record<string, readonly [accesses: number, conflictsWit
   'attachments.detach': [3, 'card'],
   'webhooks.list': [3],
   'webhooks.read': [2],
-  // The list of workspaces with webhooks, the key of its secrets, the end of the feed, and how many there are.
-  'webhooks.create': [6],
+  // The list of workspaces with webhooks, the key of its secrets, the end of the feed, and how many there are of the board, and of the others.
+  'webhooks.create': [7],
   'webhooks.update': [4],
   'webhooks.delete': [3],
   'webhooks.rotate_secret': [4],

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { limits } from '../../src/model/limits.ts'
+import { newId, systemRandom as random } from '../../src/model/ids.ts'
 import { HOUR } from '../../src/model/time.ts'
 import { keys } from '../../src/store/keys.ts'
 import { Targets } from '../../src/webhooks/targets.ts'
-import { setUpBoard } from '../support/board.ts'
+import { setUpBoard, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { conflict, invalid, notFound } from './refusals.ts'
 
@@ -216,5 +217,33 @@ describe.each(drivers)('webhooks, on $name', (driver) => {
     expect(await refused({})).toMatchObject(conflict('A board has at most 10 webhooks.'))
     await setup.board.delete(`/webhooks/${first.id}`)
     await create()
+  })
+
+  test.each<[whose: string, most: number, count: number, message: string]>([
+    ['a person', 100, 100, 'A person has at most 100 webhooks in a workspace.'],
+    ['a workspace', 1000, 0, 'A workspace has at most 1000 webhooks.'],
+  ])('are at most so many of %s, also if several are created at once', async (_whose, most, ofPerson, message) => {
+    const { service } = setup
+    const person = await service.person(await service.workspace())
+    const boards: TestBoard[] = []
+    for (let i = 0; i < 4; i++) boards.push(await TestBoard.create(service, person))
+    const send = (i: number) => boards[i]!.send('POST', `/boards/${boards[i]!.id}/webhooks`, { url })
+    const first = await send(0)
+    const stored = await service.write(person.workspaceId, (tx) => tx.get(keys.webhook(first.body.data.id)))
+    // All but two: those of boards that nobody reads here.
+    await service.write(person.workspaceId, async (tx) => {
+      for (let i = 3; i <= most; i++) {
+        const [id, board_id, other] = [newId('webhook', random), newId('board', random), newId('user', random)]
+        tx.create(keys.webhook(id), { ...stored!, id, board_id, ...(ofPerson === 0 && { creator_id: other }) })
+      }
+    })
+    const replies = await Promise.all([0, 1, 2, 3].map(send))
+    const refusals = replies.filter(({ status }) => status !== 201)
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(1)
+    for (const refusal of refusals) expect(refusal).toMatchObject(conflict(message))
+    for (const refusal of refusals) expect(refusal.body.error.limit).toBe(most)
+    await boards[0]!.delete(`/webhooks/${first.body.data.id}`)
+    expect((await send(2)).status).toBe(201)
+    expect((await send(2)).status).toBe(409)
   })
 })

@@ -107,12 +107,17 @@ test('a delivery is not repeated after access was taken away', async () => {
 })
 
 test('a delivery is not sent if access was taken away while it waited for a place', async () => {
-  const { board, bob, cardId } = setup
-  const other = await TestBoard.create(setup.service, setup.ann)
-  const all = await Promise.all([1, 2, 3, 4, 5].map(() => Subscription.create(receivers, other)))
-  for (const { receiver } of all) receiver.behave('hang', OK)
-  await other.column()
-  for (const { receiver } of all) await receiver.got(1)
+  const { board, ann, bob, cyd, cardId } = setup
+  const other = await TestBoard.create(setup.service, ann)
+  // All places of the workspace. The last one is for somebody who has none.
+  const all: Subscription[] = []
+  for (const [i, person] of [ann, ann, ann, ann, cyd].entries()) {
+    const webhook = await Subscription.create(receivers, other, { url: `https://hooks-${i}.example/` }, person)
+    webhook.receiver.behave('hang', OK)
+    all.push(webhook)
+    await other.column()
+    await webhook.receiver.got(1)
+  }
   const webhook = await Subscription.create(receivers, board, {}, bob)
   await board.patch(`/cards/${cardId}`, { title: 'New' })
   await board.makePrivate()

@@ -150,13 +150,53 @@ describe('a webhook', () => {
     expect(cursor).not.toBe(second.body.data.next)
   })
 
-  test('that gets another URL is tried again at once, with the same id', async () => {
+  test('that gets another URL is tried when it is time, with the same id, and its three days begin anew', async () => {
+    const webhook = await begin({ status: 500 }, { status: 500 }, OK)
+    const before = await webhook.until({ failures: 1 })
+    setup.service.now += SECOND
+    await webhook.patch({ url: 'https://other.example/' })
+    expect(await webhook.progress()).toEqual({ ...before, failing_since: setup.board.now })
+    await webhook.due()
+    const { next_at } = await webhook.until({ failures: 2 })
+    expect(Date.parse(next_at!) - setup.service.now).toBeGreaterThan(20 * SECOND)
+    await webhook.due()
+    await webhook.delivered(3)
+    const { received } = webhook.receiver
+    expect(received.map(({ url }) => url.slice(8, 13))).toEqual(['hooks', 'other', 'other'])
+    expect(new Set(received.map(({ id }) => id)).size).toBe(1)
+  })
+
+  test('that gets another URL while it is enabled is tried at once', async () => {
     const webhook = await begin({ status: 500 }, OK)
     await webhook.until({ failures: 1 })
+    await webhook.patch({ url: 'https://other.example/', enabled: true })
+    expect((await webhook.delivered(2)).url).toBe('https://other.example/')
+  })
+
+  test.each<[what: string, answer: Exclude<Behavior, 'hang'>]>([
+    ['fails', { status: 500, retryAfter: 86_400 }],
+    ['answers 410', { status: 410 }],
+  ])('whose URL is changed while its receiver %s is tried there after the usual time', async (_what, answer) => {
+    const webhook = await begin('hang', OK)
+    await webhook.receiver.got(1)
     await webhook.patch({ url: 'https://other.example/' })
-    const second = await webhook.delivered(2)
-    expect(second.url).toBe('https://other.example/')
-    expect(second.id).toBe(webhook.receiver.received[0]!.id)
+    webhook.receiver.answerHanging(answer)
+    const reason = 'It failed before its URL was changed.'
+    const { next_at } = await webhook.until({ state: 'failing', failures: 1, reason, failing_since: setup.board.now })
+    const delay = Date.parse(next_at!) - setup.service.now
+    expect([delay >= 4 * SECOND, delay <= 6 * SECOND]).toEqual([true, true])
+    expect(webhook.receiver.received).toHaveLength(1)
+    await webhook.due()
+    expect((await webhook.delivered(2)).url).toBe('https://other.example/')
+  })
+
+  test('whose URL is changed and that is enabled while its receiver fails is tried at once', async () => {
+    const webhook = await begin('hang', OK)
+    await webhook.receiver.got(1)
+    setup.service.now += SECOND
+    await webhook.patch({ url: 'https://other.example/', enabled: true })
+    webhook.receiver.answerHanging({ status: 500 })
+    expect((await webhook.delivered(2)).url).toBe('https://other.example/')
   })
 
   test('has one delivery in flight, whatever is changed meanwhile, and delays no other while its receiver hangs', async () => {
@@ -240,20 +280,23 @@ test('at most five deliveries of a workspace are under way, and 50 in all', asyn
   }
   const service = await Service.start(memory, { sendDelivery })
   const webhooks: Subscription[] = []
-  for (let i = 0; i < 11; i++) {
-    const board = await TestBoard.create(service, await service.person(await service.workspace()))
+  for (let i = 0; i < 14; i++) {
+    const workspaceId = await service.workspace()
+    const people = [await service.person(workspaceId), await service.person(workspaceId), await service.person(workspaceId)]
+    const board = await TestBoard.create(service, people[0]!)
     const url = `https://of-workspace-${i}.example/`
-    for (let j = 0; j < 7; j++) webhooks.push(await Subscription.create(new StubReceivers(), board, { url }))
+    for (let j = 0; j < 7; j++) webhooks.push(await Subscription.create(new StubReceivers(), board, { url }, people[j % 3]))
     await board.column()
   }
   service.app.deliverer.start()
-  await expect.poll(sum).toBe(50)
+  // The last five are for workspaces that have none.
+  await expect.poll(sum).toBeGreaterThanOrEqual(45)
   for (let i = 0; i < webhooks.length; i++) {
     await expect.poll(() => ends.length).toBeGreaterThan(0)
     ends.shift()!()
   }
   for (const webhook of webhooks) await webhook.until({ begun: null })
-  expect(most).toEqual({ ofOne: 5, ofAll: 50 })
+  expect([most.ofOne, most.ofAll <= 50]).toEqual([5, true])
   await service.app.deliverer.stop()
   await service.stop()
 })

@@ -89,9 +89,9 @@ export const notes: Readonly<Record<string, string>> = {
   'webhooks.list': 'Everyone who may read the board may read its webhooks, so that they know where its changes are sent.',
   'webhooks.read': 'It has no ETag: it changes with each delivery.',
   'webhooks.create':
-    'The URL must be `https` with a public address, unless the operator allows others; it is looked up at each delivery, and the address that was checked is the one that is connected to. `after` is a cursor of GET /boards/{board_id}/changes, such as `changes_cursor` of a snapshot. The secret is `whsec_…` of Standard Webhooks. A board has at most 10 webhooks.',
+    'The URL must be `https` with a public address, unless the operator allows others; it is looked up at each delivery, and the address that was checked is the one that is connected to. `after` is a cursor of GET /boards/{board_id}/changes, such as `changes_cursor` of a snapshot. The secret is `whsec_…` of Standard Webhooks. A board has at most 10 webhooks, a person 100 in a workspace, and a workspace 1,000.',
   'webhooks.update':
-    'Members that are absent stay as they are. `enabled: true` makes a webhook `active` and tries at once, from its `cursor`, or from now with `"after": "now"`. Another `url` is tried at once, too. Only its creator can change it.',
+    'Members that are absent stay as they are. `enabled: true` makes a webhook `active` and tries at once, from its `cursor`, or from now with `"after": "now"`. Another `url` alone is used at the next attempt. Only its creator can change it.',
   'webhooks.delete': 'A delivery that is under way ends by itself. Nothing is sent afterwards.',
   'webhooks.rotate_secret': 'For 24 hours each delivery has a signature with each of the two secrets.',
   'webhooks.test':

@@ -21,11 +21,13 @@ import { membershipOf } from '../../model/workspace.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
+import { capacityMessage } from '../capacity.ts'
 import { CHANGES, readChanges, readEnd, type FeedBoard } from '../changes/feed.ts'
 import { atLeastOne, deleted, isDryRun, operation, type OperationRequest } from '../operation.ts'
 import { parentBoard, webhookTarget } from '../targets.ts'
 import { deletedResult } from '../writes.ts'
 import { TESTED } from './abilities.ts'
+import { requireFurtherCapacity } from './capacity.ts'
 import { addDelivery, readDeliveries, removeDeliveries } from './deliveries.ts'
 
 const NOW = 'now'
@@ -80,10 +82,11 @@ async function changesOf(
   if (enabled === false) return { ...before, ...DISABLED }
   // What was begun goes on: a repetition has the same changes.
   const works = { ...WORKS, begun: isFollowing(before) ? before.begun : null }
-  // Another receiver is tried at once, and has not failed.
-  if (enabled === undefined) return url !== undefined && isFollowing(before) ? { ...before, ...works } : undefined
-  const { membership_id: _membership, enabled_at: _enabledAt, ...rest } = before
-  const own = { ...rest, ...membershipOf(request.caller.membership) }
+  // Another receiver is tried when it is time for the next attempt: a change of the URL must not be a way to send more often.
+  if (enabled === undefined)
+    return url !== undefined && before.state === 'failing' ? { ...before, failing_since: timestamp(request.clock) } : undefined
+  const { membership_id: _membership, enabled_at: _enabledAt, enablings = 0, ...rest } = before
+  const own = { ...rest, ...membershipOf(request.caller.membership), enablings: enablings + 1 }
   if (after === undefined) {
     await requireKept(request, board, before)
     return { ...own, ...works }
@@ -175,10 +178,12 @@ export const webhookOperations = [
     data: webhookWithSecret,
     status: 201,
     capacity: ['webhooksPerBoard', indexes.webhooks],
+    conflicts: [capacityMessage('webhooksPerPerson'), capacityMessage('webhooksPerWorkspace')],
     example: { body: { url: 'https://ci.example/hooks/lanekeeper', kinds: ['card', 'work'] } },
     target: parentBoard,
     async run(request, { board }) {
       const { tx, random, clock, caller, body, webhooks } = request
+      await requireFurtherCapacity(request)
       await requireUrl(request, body.url)
       if (!isDryRun(request)) await webhooks.register(caller.workspaceId)
       const id = newId('webhook', random)
