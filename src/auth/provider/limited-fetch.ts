@@ -40,10 +40,10 @@ export const fetchLimited: CustomFetch = async (address, { method, headers, body
     request.on('close', onClose)
     request.on('response', (response) => {
       request.off('close', onClose)
-      readAll(response)
+      void readAll(response)
         .then((parts) => {
           signal?.removeEventListener('abort', onAbort)
-          resolve(responseOf(response, parts))
+          return resolve(responseOf(response, parts))
         })
         .catch(fail)
     })
