@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
+import { authMethods } from './auth/provider/identity-provider.ts'
 import { SecretKeys } from './auth/secret-keys.ts'
 import { parsePublicUrl } from './http/public-url.ts'
 import { durations } from './model/durations.ts'
@@ -269,6 +270,13 @@ export const settings = z.object({
     env: 'LANEKEEPER_OIDC_CLIENT_SECRET_FILE',
     description: 'a file with this secret instead, which only the service may read',
   }),
+  oidcAuthMethod: z
+    .enum(authMethods, { error: quoted(`one of ${authMethods.join(', ')}`) })
+    .optional()
+    .register(sources, {
+      env: 'LANEKEEPER_OIDC_AUTH_METHOD',
+      description: `how the secret is sent to the identity provider: ${authMethods.join(' or ')}; default: the first one that it offers`,
+    }),
   oidcName: z
     .string()
     .trim()

@@ -14,11 +14,12 @@ export function openProvider({
   oidcClientId: clientId,
   oidcClientSecret,
   oidcClientSecretFile,
+  oidcAuthMethod: authMethod,
   oidcName: name,
 }: Config): IdentityProvider | undefined {
   if (issuer === undefined || clientId === undefined) return undefined
   const clientSecret = oidcClientSecret ?? secretIn(oidcClientSecretFile!)
-  return new IdentityProvider({ issuer, clientId, clientSecret, name }, systemClock)
+  return new IdentityProvider({ issuer, clientId, clientSecret, authMethod, name }, systemClock)
 }
 
 function secretIn(path: string): string {

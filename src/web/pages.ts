@@ -5,7 +5,7 @@ import { accountPage } from './account/overview.ts'
 import { newPasskeyPage, passkeyPage } from './account/passkeys.ts'
 import { passwordPage } from './account/password.ts'
 import { revokeTokensPage } from './account/revoke-tokens.ts'
-import { providerCallbackPage, providerPage, providerProofPage } from './account/provider.ts'
+import { providerCallbackPage, providerPage, providerProofPage, providerSignedOutPage, providerSignOutPage } from './account/provider.ts'
 import { secondStepPage } from './account/second-step.ts'
 import { sessionsPage } from './account/sessions.ts'
 import { signInPage, signInWithPasskeyPage, signOutPage } from './account/sign-in.ts'
@@ -70,6 +70,8 @@ export const pages: readonly Page[] = [
   providerPage,
   providerProofPage,
   providerCallbackPage,
+  providerSignOutPage,
+  providerSignedOutPage,
   ...pagesOfPasswords,
   signOutPage,
   signUpPage,

@@ -41,6 +41,7 @@ describe('settings', () => {
       oidcClientId: undefined,
       oidcClientSecret: undefined,
       oidcClientSecretFile: undefined,
+      oidcAuthMethod: undefined,
       oidcName: 'your identity provider',
       passwords: true,
       workspaceRate: 12_000,
@@ -121,6 +122,7 @@ describe('settings', () => {
       LANEKEEPER_OIDC_ISSUER: 'https://login.example/realms/acme',
       LANEKEEPER_OIDC_CLIENT_ID: 'lanekeeper',
       LANEKEEPER_OIDC_CLIENT_SECRET: 'a secret',
+      LANEKEEPER_OIDC_AUTH_METHOD: 'client_secret_post',
       LANEKEEPER_OIDC_NAME: 'Acme SSO',
       LANEKEEPER_PASSWORDS: 'off',
     }
@@ -155,6 +157,7 @@ describe('settings', () => {
       oidcIssuer: new URL('https://login.example/realms/acme'),
       oidcClientId: 'lanekeeper',
       oidcClientSecret: 'a secret',
+      oidcAuthMethod: 'client_secret_post',
       oidcName: 'Acme SSO',
       passwords: false,
     })
@@ -216,6 +219,10 @@ describe('settings', () => {
     [{ LANEKEEPER_PROXIES: '11' }, 'LANEKEEPER_PROXIES: "11" is not a number of proxies from 0 to 10'],
     [{ LANEKEEPER_UPLOAD_BYTES: '1023' }, 'LANEKEEPER_UPLOAD_BYTES: "1023" is not a number of bytes, 1024 or more'],
     [{ LANEKEEPER_POLICY_PAGE: 'no' }, 'policy-page: "no" is not on or off'],
+    [
+      { LANEKEEPER_OIDC_AUTH_METHOD: 'private_key_jwt' },
+      'LANEKEEPER_OIDC_AUTH_METHOD: "private_key_jwt" is not one of client_secret_basic, client_secret_post',
+    ],
     [{ LANEKEEPER_TOKEN_RATE: '0' }, 'LANEKEEPER_TOKEN_RATE: "0" is not a whole number, 1 or more'],
     [{ LANEKEEPER_DECISION_LOG: '' }, 'decision-log: the file name is empty'],
     [{ LANEKEEPER_DECISION_LOG_FULL: 'on' }, 'decision-log-full: "on" is not fail or drop'],

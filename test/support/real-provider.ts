@@ -36,11 +36,16 @@ export class RealProvider {
     const { Provider } = await import('oidc-provider')
     const issuer = `http://127.0.0.1:${await freePort()}`
     const provider = new Provider(issuer, {
-      clients: [{ client_id: CLIENT.id, client_secret: CLIENT.secret, redirect_uris: [redirectUri] }],
+      clients: [
+        {
+          client_id: CLIENT.id,
+          client_secret: CLIENT.secret,
+          redirect_uris: [redirectUri],
+          post_logout_redirect_uris: [redirectUri.replace(/callback$/, 'signed-out')],
+        },
+      ],
       pkce: { required: () => true },
       claims: { openid: ['sub'], email: ['email', 'email_verified'] },
-      // The client asks for no user info: the ID token has the claims.
-      conformIdTokenClaims: false,
       findAccount: (_context, name) => ({ accountId: name, claims: () => ({ sub: name, ...accountOf(name) }) }),
       features: { devInteractions: { enabled: true } },
       cookies: { keys: [randomBytes(16).toString('hex')] },

@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto'
+import { createHash, createHmac, createPublicKey, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -20,8 +20,8 @@ export interface Tampering {
   /** replaces claims of the ID token; undefined removes one */
   readonly claims?: Readonly<Record<string, unknown>>
   readonly header?: Readonly<Record<string, unknown>>
-  /** `none`: no signature; `other`: that of a key that the provider does not publish */
-  readonly signature?: 'none' | 'other'
+  /** `none`: no signature; `other`: that of a key that the provider does not publish; `secret`: that of the client secret (HS256) */
+  readonly signature?: 'none' | 'other' | 'secret'
   /** whether there is no ID token at all */
   readonly isWithout?: true
   /** of the address to which the browser returns */
@@ -45,6 +45,8 @@ export class StubProvider {
   takesSecretIn: 'header' | 'body' = 'header'
   /** what it says of itself instead */
   metadata: Readonly<Record<string, unknown>> | readonly unknown[] | string | null = {}
+  /** what its UserInfo says; undefined: it has none */
+  userInfo: Readonly<Record<string, unknown>> | number | undefined
   readonly requests: string[] = []
   #keys: readonly { readonly id: string; readonly key: KeyObject }[] = [newKey()]
   readonly #codes = new Map<string, Authorized>()
@@ -113,6 +115,10 @@ export class StubProvider {
           keys: this.#keys.map(({ id, key }) => ({ ...createPublicKey(key).export({ format: 'jwk' }), kid: id, alg: 'RS256', use: 'sig' })),
         },
       ]
+    if (path === '/userinfo') {
+      if (request.headers.authorization !== 'Bearer an access token') return [401, {}]
+      return typeof this.userInfo === 'number' ? [this.userInfo, {}] : [200, this.userInfo]
+    }
     if (path !== '/token') return [404, {}]
     if (this.trouble === 'busy') return [429, { error: 'temporarily_unavailable' }]
     const form = new URLSearchParams(await text(request))
@@ -127,7 +133,7 @@ export class StubProvider {
     if (authorized === undefined || authorized.challenge !== challenge || authorized.redirectUri !== form.get('redirect_uri'))
       return [400, { error: 'invalid_grant' }]
     const id_token = authorized.tampering.isWithout ? undefined : this.#tokenOf(authorized)
-    return [200, { access_token: 'unused', token_type: 'Bearer', expires_in: 60, id_token }]
+    return [200, { access_token: 'an access token', token_type: 'Bearer', expires_in: 60, id_token }]
   }
 
   #metadata(): unknown {
@@ -142,6 +148,7 @@ export class StubProvider {
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['RS256'],
       code_challenge_methods_supported: ['S256'],
+      ...(this.userInfo !== undefined && { userinfo_endpoint: `${issuer}/userinfo` }),
       ...metadata,
     }
   }
@@ -153,6 +160,7 @@ export class StubProvider {
     const payload = { iss: this.issuer, aud: CLIENT.id, iat: now, exp: now + 300, nonce, ...claims, ...tampering.claims }
     const signed = [header, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
     const signer = tampering.signature === 'other' ? newKey().key : key
+    if (tampering.signature === 'secret') return `${signed}.${createHmac('sha256', CLIENT.secret).update(signed).digest('base64url')}`
     const signature = tampering.signature === 'none' ? '' : sign('RSA-SHA256', Buffer.from(signed), signer).toString('base64url')
     return `${signed}.${signature}`
   }

@@ -43,6 +43,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
   afterEach(() => {
     stub.trouble = 'none'
     stub.metadata = {}
+    stub.userInfo = undefined
     // A failure is remembered for five seconds.
     service.now += 5000
   })
@@ -128,7 +129,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     ['an address that is not verified', () => ({ email_verified: false }), 'email_not_verified'],
     ['an address of which nothing is said', () => ({ email_verified: undefined as never }), 'email_not_verified'],
     ['an address that nobody has', () => ({ email: 'nobody@example.org' }), 'nobody'],
-    ['no address', () => ({ email: undefined as never }), 'email_not_verified'],
+    ['no address', () => ({ email: undefined as never }), 'no_email'],
     ['what is no address', () => ({ email: 'nobody' }), 'email_not_verified'],
     [
       'letters that only look like the address',
@@ -141,6 +142,91 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     expect(page.shown).toContain('You have no account here')
     expect(captured.lines.at(-1)).toMatchObject({ event: 'web.provider_refused', reason })
     expect(captured.text()).not.toContain('example.org')
+  })
+
+  describe('without an address in the ID token, UserInfo is asked', () => {
+    const askUserInfo = async (userInfo: StubProvider['userInfo'] | ((sub: string) => StubProvider['userInfo'])) => {
+      service.now += 11 * MINUTE
+      const claims = { ...claimsOf(), email: undefined as never, email_verified: undefined as never }
+      stub.userInfo = typeof userInfo === 'function' ? userInfo(claims.sub) : userInfo
+      const entered = await enter(claims)
+      service.now += 11 * MINUTE
+      return { ...entered, line: captured.lines.findLast(({ event }) => String(event).startsWith('web.provider_')) }
+    }
+
+    test('and binds its person by a verified address', async () => {
+      const { page, visitor } = await askUserInfo((sub) => ({ sub, email, email_verified: true }))
+      expect([page.location, await visitor.isSignedIn()]).toEqual(['/settings/tokens', true])
+      expect(stub.requests).toContain('GET /userinfo')
+    })
+
+    test.each<[what: string, userInfo: (sub: string) => StubProvider['userInfo'], status: number, reason: string]>([
+      ['an address that is not verified', (sub) => ({ sub, email, email_verified: false }), 403, 'email_not_verified'],
+      ['an address of which nothing is said', (sub) => ({ sub, email }), 403, 'email_not_verified'],
+      ['no address', (sub) => ({ sub, email_verified: true }), 403, 'no_email'],
+      ['nothing, because there is none', () => undefined, 403, 'no_email'],
+      ['another subject', () => ({ sub: 'other', email, email_verified: true }), 401, 'sub'],
+      ['no subject', () => ({ email, email_verified: true }), 401, 'sub'],
+      ['a refusal', () => 403, 503, 'status code'],
+      ['a failure', () => 500, 503, 'status code'],
+      ['too much', (sub) => ({ sub, email, email_verified: true, padding: 'x'.repeat(2 ** 21) }), 503, 'too long'],
+    ])('nobody gets in if it says %s', async (_what, userInfo, status, reason) => {
+      const { page, visitor, line } = await askUserInfo(userInfo)
+      expect([page.status, await visitor.isSignedIn(), line!['reason']]).toEqual([status, false, expect.stringContaining(reason)])
+    })
+
+    test('which is asked nothing if the ID token has an address', async () => {
+      service.now += 11 * MINUTE
+      stub.userInfo = { sub: 'other' }
+      const before = stub.requests.filter((one) => one === 'GET /userinfo').length
+      expect(await (await enter(claimsOf())).visitor.isSignedIn()).toBe(true)
+      expect(stub.requests.filter((one) => one === 'GET /userinfo').length).toBe(before)
+      service.now += 11 * MINUTE
+    })
+  })
+
+  describe('who has signed in with the provider', () => {
+    const signOut = async (visitor: Visitor) => {
+      await visitor.open('/settings/account')
+      return visitor.post('/settings/sign-out', { form_token: visitor.formToken, where: 'here' })
+    }
+
+    test('signs out there too', async () => {
+      service.now += 11 * MINUTE
+      stub.metadata = { end_session_endpoint: `${stub.issuer}/end?x=y` }
+      const { visitor } = await enter(claimsOf())
+      // A link of somebody else signs nobody out.
+      expect((await visitor.request(`${BEGIN}/sign-out`)).location).toBe('/settings/account')
+      const left = await signOut(visitor)
+      expect([left.location, await visitor.isSignedIn()]).toEqual([`${BEGIN}/sign-out`, false])
+      const page = await visitor.request(left.location!)
+      const [, address] = /^0; url=(.*)$/.exec(page.headers.get('refresh')!)!
+      const { origin, pathname, searchParams } = new URL(address!)
+      expect([page.status, origin + pathname, Object.fromEntries(searchParams)]).toEqual([
+        200,
+        `${stub.issuer}/end`,
+        { x: 'y', client_id: 'lanekeeper', post_logout_redirect_uri: `http://localhost${BEGIN}/signed-out` },
+      ])
+      expect((await visitor.open(`${BEGIN}/signed-out`)).shown).toContain('You are signed out.')
+      service.now += 11 * MINUTE
+    })
+
+    test.each<[what: string, metadata: StubProvider['metadata']]>([
+      ['offers it nowhere', {}],
+      ['offers it at a script', { end_session_endpoint: 'javascript:alert(1)' }],
+      ['makes no sense', { issuer: 'https://other.example' }],
+    ])('signs out here if the provider %s', async (_what, metadata) => {
+      const { visitor } = await enter(claimsOf())
+      const left = await signOut(visitor)
+      service.now += 11 * MINUTE
+      stub.metadata = metadata
+      expect((await visitor.open(left.location!)).shown).toContain('You are signed out.')
+      service.now += 11 * MINUTE
+    })
+
+    test('and who has a password signs out here alone', async () => {
+      expect((await signOut(await signedIn(service, person))).location).toBe('/settings/sign-in?out')
+    })
   })
 
   test('another subject does not get what is bound, not with the same address, and not from another issuer', async () => {
@@ -261,6 +347,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
   test.each<[what: string, tampering: Tampering]>([
     ['without a signature (alg: none)', { header: { alg: 'none' }, signature: 'none' }],
     ['with an empty signature', { signature: 'none' }],
+    ['signed with the client secret (HS256)', { header: { alg: 'HS256' }, signature: 'secret' }],
     ['signed by an unknown key', { signature: 'other' }],
     ['with another nonce', { claims: { nonce: 'x'.repeat(64) } }],
     ['without a nonce', { claims: { nonce: undefined } }],
@@ -298,6 +385,23 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     expect(
       await (await enter(claimsOf({ email: await giveAccount(service, await service.person(workspaceId)) }))).visitor.isSignedIn(),
     ).toBe(true)
+    service.now += 11 * MINUTE
+  })
+
+  test('the operator chooses how the secret is sent, and a provider that takes none is said so', async () => {
+    stub.takesSecretIn = 'body'
+    const provider = new IdentityProvider({ ...stub.settings, authMethod: 'client_secret_post' }, () => service.now)
+    const chosen = await start({ provider })
+    const visitor = new Visitor(chosen)
+    // Nobody is invited there: the code was taken.
+    expect((await answer(visitor, await begin(visitor), claimsOf())).status).toBe(403)
+    await chosen.stop()
+    stub.takesSecretIn = 'header'
+    service.now += 11 * MINUTE
+    stub.metadata = { token_endpoint_auth_methods_supported: ['private_key_jwt'] }
+    expect((await new Visitor(service).request(BEGIN)).status).toBe(503)
+    expect(captured.lines.at(-1)).toMatchObject({ reason: expect.stringContaining('neither client_secret_basic nor client_secret_post') })
+    stub.metadata = {}
     service.now += 11 * MINUTE
   })
 

@@ -18,7 +18,7 @@ export interface Found {
 
 /** Why nobody gets in, and whom it concerns. It is for the log and the audit trail alone: the page does not say who exists. */
 export interface Nobody {
-  readonly reason: 'email_not_verified' | 'nobody' | 'ambiguous' | 'bound_to_another'
+  readonly reason: 'no_email' | 'email_not_verified' | 'nobody' | 'ambiguous' | 'bound_to_another'
   readonly userIds?: readonly string[]
 }
 
@@ -51,7 +51,7 @@ export async function findPerson(tx: Transaction, claims: Claims, code: string, 
     return account === undefined ? { reason: 'nobody', userIds: [userId] } : { account, isNew: false }
   }
   const { email } = claims
-  if (email === undefined) return { reason: 'email_not_verified' }
+  if (email === undefined) return { reason: claims.hasEmail ? 'email_not_verified' : 'no_email' }
   const found = await findByEmail(tx, email, code, clock)
   if ('reason' in found) return found
   const account = { ...found, email_confirmed: true }

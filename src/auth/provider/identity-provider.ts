@@ -16,11 +16,16 @@ const RETRY = 5000
 /** What is asked of a provider, and where its own document says. */
 const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
 
+/** How this service proves to the provider who it is. */
+export const authMethods = ['client_secret_basic', 'client_secret_post'] as const
+
 /** What an operator states of the provider. */
 export interface ProviderSettings {
   readonly issuer: URL
   readonly clientId: string
   readonly clientSecret: string
+  /** default: the first one that the provider offers */
+  readonly authMethod?: (typeof authMethods)[number] | undefined
   /** the text of the button */
   readonly name: string
 }
@@ -38,6 +43,8 @@ export interface Claims {
   readonly subject: string
   /** normalized; undefined unless the provider has verified it */
   readonly email: string | undefined
+  /** whether the provider has told an address, verified or not */
+  readonly hasEmail: boolean
   /** when they have authenticated, in milliseconds since 1970; undefined: that is not known, or not recent */
   readonly provedAt: number | undefined
 }
@@ -116,7 +123,42 @@ export class IdentityProvider {
     const provedAt = this.#recentTime(claims.auth_time)
     if (isProof && provedAt === undefined)
       throw new RefusedAnswer('the authentication is not recent, or the provider does not say when it was')
-    return { issuer, subject, email: verifiedEmail(claims), provedAt }
+    // Of both, the address and what is said of it are of one source.
+    const told = claims['email'] === undefined ? await this.#askUserInfo(configuration, tokens.access_token, subject) : claims
+    return { issuer, subject, email: verifiedEmail({ ...told, iss: issuer }), hasEmail: told['email'] !== undefined, provedAt }
+  }
+
+  /**
+   * Asks for what the ID token does not say. The library refuses an answer about another subject.
+   * @returns {} if the provider has no such endpoint
+   */
+  async #askUserInfo(
+    configuration: OpenIdClient.Configuration,
+    token: string,
+    subject: string,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const { issuer } = this.#settings
+    const endpoint = configuration.serverMetadata().userinfo_endpoint
+    if (endpoint === undefined) return {}
+    if (!isAddress(endpoint, issuer.protocol)) throw new UnreachableProvider('what it says of itself has no valid userinfo_endpoint')
+    const client = await library()
+    return client.fetchUserInfo(configuration, token, subject).catch((error: unknown) => {
+      throw toFailure(error)
+    })
+  }
+
+  /**
+   * Where a browser ends the session of its person at the provider (OpenID Connect RP-Initiated Logout). The provider may ask them first: it gets no
+   * ID token, because none is kept, which has personal data and is taken for a credential by some programs.
+   * @param returnTo where the provider sends the browser then
+   * @returns undefined: the provider does not offer it
+   * @throws {UnreachableProvider}
+   */
+  async endSession(returnTo: string): Promise<string | undefined> {
+    const configuration = await this.#discover()
+    if (!isAddress(configuration.serverMetadata().end_session_endpoint, this.#settings.issuer.protocol)) return undefined
+    const client = await library()
+    return client.buildEndSessionUrl(configuration, { post_logout_redirect_uri: returnTo }).href
   }
 
   #recentTime(authTime: unknown): number | undefined {
@@ -141,7 +183,7 @@ export class IdentityProvider {
   }
 
   async #read(): Promise<OpenIdClient.Configuration> {
-    const { issuer, clientId, clientSecret } = this.#settings
+    const { issuer, clientId, clientSecret, authMethod } = this.#settings
     const client = await library()
     const insecure = issuer.protocol === 'http:' ? [client.allowInsecureRequests] : []
     const options = { execute: insecure, timeout: this.#timeout, [client.customFetch]: fetchLimited }
@@ -149,11 +191,10 @@ export class IdentityProvider {
     const server = found.serverMetadata()
     for (const name of ENDPOINTS)
       if (!isAddress(server[name], issuer.protocol)) throw new Error(`what it says of itself has no valid ${name}`)
-    const methods = server.token_endpoint_auth_methods_supported
-    const authentication =
-      methods === undefined || methods.includes('client_secret_basic')
-        ? client.ClientSecretBasic(clientSecret)
-        : client.ClientSecretPost(clientSecret)
+    const offered: readonly string[] = server.token_endpoint_auth_methods_supported ?? authMethods
+    const method = authMethod ?? authMethods.find((one) => offered.includes(one))
+    if (method === undefined) throw new Error(`it takes no client secret: neither ${authMethods.join(' nor ')}`)
+    const authentication = method === 'client_secret_basic' ? client.ClientSecretBasic(clientSecret) : client.ClientSecretPost(clientSecret)
     const configuration = new client.Configuration(server, clientId, { [client.clockTolerance]: TOLERANCE }, authentication)
     configuration.timeout = this.#timeout
     configuration[client.customFetch] = fetchLimited

@@ -27,6 +27,7 @@ import { PROVIDER_PATH } from './provider-button.ts'
 import { passPassword, visitOf } from './second-step.ts'
 
 const CALLBACK = `${PROVIDER_PATH}/callback`
+const SIGNED_OUT = `${PROVIDER_PATH}/signed-out`
 const COOKIE_AGE = durations.challenge / 1000
 /** The format of {@link newSecret}. */
 const SECRET = /^[\w-]{43}$/
@@ -64,6 +65,33 @@ export const providerCallbackPage: Page = {
     const { user_id: userId } = challenge
     return userId === null ? signIn(context, claims, challenge) : prove(context, claims, userId, challenge)
   },
+}
+
+/** Where a browser goes that has signed out here, to sign out at the provider. */
+export const providerSignOutPage: Page = {
+  path: `${PROVIDER_PATH}/sign-out`,
+  anonymous: true,
+  async get(context) {
+    const { web, url, session } = context
+    // A link of somebody else signs nobody out.
+    if (session !== undefined || isForeign(context)) return { redirect: '/settings/account', audit: false }
+    const address = await web.provider?.endSession(url + SIGNED_OUT).catch((error: unknown) => {
+      unreachable(context, error)
+    })
+    if (address === undefined) return { redirect: '/settings/sign-in?out', audit: false }
+    // The redirect of a form to another site would be stopped by the CSP.
+    const body = html`<h1>You are signed out</h1>
+      <p>You go on to ${web.provider!.name}, to sign out there too.</p>
+      <p class="actions"><a class="button" href=${address}>Go on</a></p>`
+    return { title: 'You are signed out', body, headers: { refresh: `0; url=${address}` }, audit: false }
+  },
+}
+
+/** Where the provider sends a browser that has signed out there. */
+export const providerSignedOutPage: Page = {
+  path: SIGNED_OUT,
+  anonymous: true,
+  get: () => ({ redirect: '/settings/sign-in?out' }),
 }
 
 /** @param userId whose proof it is; null: it is a sign-in @param returnTo the page to which a proof returns */

@@ -14,6 +14,7 @@ import { forgetReturn } from '../return-path.ts'
 import { toldBy } from '../told.ts'
 import { answerAttempt, visitOf, type Attempted } from './second-step.ts'
 import { passkeyButton, presentPassword } from './proof-fields.ts'
+import { providerSignOutPage } from './provider.ts'
 import { providerButton } from './provider-button.ts'
 
 const PATH = '/settings/sign-in'
@@ -73,7 +74,9 @@ export const signOutPage: Page = {
     web.log.info({ event: 'web.signed_out', user_id: session.user_id, everywhere }, 'signed out')
     setCookie(context, 'session', '', 0)
     forgetReturn(context)
-    return { redirect: '/settings/sign-in?out', headers: { 'clear-site-data': '"cache"' } }
+    const isAtProvider = session.way === 'provider' && web.provider !== undefined
+    const redirect = isAtProvider ? providerSignOutPage.path : '/settings/sign-in?out'
+    return { redirect, headers: { 'clear-site-data': '"cache"' } }
   },
 }
 

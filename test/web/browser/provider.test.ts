@@ -165,9 +165,11 @@ describe('people with passwords or a provider', () => {
     await look('Your account', 'account')
     await page.locator('[data-menu] summary').first().click()
     await press(page, 'Sign out')
+    // The provider asks whether they want that.
+    await press(page, 'Yes, sign me out')
     await page.getByText('You are signed out.').waitFor()
-    // The provider still knows them, and asks nothing.
     await follow(page, 'Sign in with Acme SSO')
+    await signInAtProvider(page, name)
     await heading(page, 'API tokens')
   })
 
