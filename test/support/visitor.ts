@@ -160,7 +160,7 @@ export class Visitor {
 
   #store(name: string, line: string): void {
     // A browser would not send it, or would send it to other programs too.
-    if (!line.includes(`; Path=${this.base || '/'};`)) throw new Error(`${name} has another path: ${line}`)
+    if (name.includes('lk_') && !line.includes(`; Path=${this.base || '/'};`)) throw new Error(`${name} has another path: ${line}`)
     if (/; Max-Age=0(;|$)/.test(line)) this.jar.delete(name)
     else this.jar.set(name, /^[^=]*=([^;]*)/.exec(line)![1]!)
   }
