@@ -46,7 +46,7 @@ describe.each([
   const build = async () => {
     const team = await buildTeam(service, ['To do', 'Done'], {}, at)
     const card = await team.api('POST', `/boards/${team.boardId}/cards`, { column_id: team.columns[0], title: TEXT, description: TEXT })
-    await service.upload(team.owner.write, `/cards/${card.id}/attachments`, picture())
+    expect((await service.upload(team.owner.write, `/cards/${card.id}/files`, picture())).status).toBe(201)
     await team.api('POST', `/boards/${team.boardId}/webhooks`, { url: 'https://receiver.example/x' })
     return { ...team, card }
   }
@@ -68,8 +68,9 @@ describe.each([
       }
     }
     const unseen = pages.filter(({ get, path }) => get !== undefined && !seen.has(path.replaceAll(/\{\w+\}/g, '*')))
-    // Those of a script, of a form, and of a passkey.
+    // Those of what a browser can show as a picture, of a script, of a form, and of a passkey.
     expect(unseen.map(({ path }) => path)).toEqual([
+      '/app/{workspace}/attachments/{attachment}/picture',
       '/app/{workspace}/events',
       '/app/{workspace}/boards/{board}/changes',
       '/settings/account/passkeys/{passkey}',
