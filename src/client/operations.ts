@@ -539,6 +539,8 @@ export interface Webhook {
   url: string
   /** The kinds of the feed that are delivered; null: all of them. */
   kinds: ('board' | 'board_member' | 'column' | 'card' | 'claim' | 'work' | 'label' | 'subtask' | 'comment' | 'attachment')[] | null
+  /** Whether deliveries have an `Authorization` header of its creator. */
+  has_authorization: boolean
   /** `active`; `failing`: the last delivery has failed and is tried again; `suspended`: its creator may not read the board; `disabled`: by a person, after it has failed for three days, or because it was restored from a backup. */
   state: 'active' | 'failing' | 'suspended' | 'disabled'
   /** Why it is `failing`, `suspended` or `disabled`; null otherwise. */
@@ -565,6 +567,8 @@ export interface WebhookWithSecret {
   url: string
   /** The kinds of the feed that are delivered; null: all of them. */
   kinds: ('board' | 'board_member' | 'column' | 'card' | 'claim' | 'work' | 'label' | 'subtask' | 'comment' | 'attachment')[] | null
+  /** Whether deliveries have an `Authorization` header of its creator. */
+  has_authorization: boolean
   /** `active`; `failing`: the last delivery has failed and is tried again; `suspended`: its creator may not read the board; `disabled`: by a person, after it has failed for three days, or because it was restored from a backup. */
   state: 'active' | 'failing' | 'suspended' | 'disabled'
   /** Why it is `failing`, `suspended` or `disabled`; null otherwise. */
@@ -1707,7 +1711,7 @@ export type WebhooksListInput = {
   /** `page.next_cursor` of the previous page. Omit it for the first page. */
   cursor?: string
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'creator_id' | 'url' | 'kinds' | 'state' | 'reason' | 'cursor' | 'failing_since' | 'created_at' | 'updated_at')[]
+  fields?: ('id' | 'board_id' | 'creator_id' | 'url' | 'kinds' | 'has_authorization' | 'state' | 'reason' | 'cursor' | 'failing_since' | 'created_at' | 'updated_at')[]
 }
 
 /** The input of `webhooks.read`. */
@@ -1715,7 +1719,7 @@ export type WebhooksReadInput = {
   /** The id of the webhook. A malformed one is answered like an absent one, with 404. */
   webhook_id: string
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'creator_id' | 'url' | 'kinds' | 'state' | 'reason' | 'cursor' | 'failing_since' | 'created_at' | 'updated_at')[]
+  fields?: ('id' | 'board_id' | 'creator_id' | 'url' | 'kinds' | 'has_authorization' | 'state' | 'reason' | 'cursor' | 'failing_since' | 'created_at' | 'updated_at')[]
 }
 
 /** The input of `webhooks.create`. */
@@ -1726,6 +1730,8 @@ export type WebhooksCreateInput = {
   url: string
   /** The kinds of the feed that are delivered; null: all of them. */
   kinds?: ('board' | 'board_member' | 'column' | 'card' | 'claim' | 'work' | 'label' | 'subtask' | 'comment' | 'attachment')[] | null
+  /** The `Authorization` header of each delivery, such as `Bearer …`. It is stored encrypted, and never shown. */
+  authorization?: string | null
   /** Where deliveries begin: a cursor of the feed of the board, or `now`. Default: "now". */
   after?: 'now' | string
 }
@@ -1738,6 +1744,8 @@ export type WebhooksUpdateInput = {
   url?: string
   /** The kinds of the feed that are delivered; null: all of them. */
   kinds?: ('board' | 'board_member' | 'column' | 'card' | 'claim' | 'work' | 'label' | 'subtask' | 'comment' | 'attachment')[] | null
+  /** The `Authorization` header of each delivery, such as `Bearer …`. It is stored encrypted, and never shown. */
+  authorization?: string | null
   /** Whether changes are sent. */
   enabled?: boolean
   /** Where deliveries begin: a cursor of the feed of the board, or `now`. */
@@ -2300,8 +2308,8 @@ export const operations: Readonly<Record<OperationId, OperationRow>> = {
   'files.update': { method: 'PATCH', path: '/files/{file_id}', query: ['dry_run'], body: ['visibility'], result: 'item' },
   'webhooks.list': { method: 'GET', path: '/boards/{board_id}/webhooks', query: ['limit', 'cursor', 'fields'], result: 'list' },
   'webhooks.read': { method: 'GET', path: '/webhooks/{webhook_id}', query: ['fields'], result: 'item' },
-  'webhooks.create': { method: 'POST', path: '/boards/{board_id}/webhooks', query: ['dry_run'], body: ['url', 'kinds', 'after'], result: 'item' },
-  'webhooks.update': { method: 'PATCH', path: '/webhooks/{webhook_id}', query: ['dry_run'], body: ['url', 'kinds', 'enabled', 'after'], result: 'item' },
+  'webhooks.create': { method: 'POST', path: '/boards/{board_id}/webhooks', query: ['dry_run'], body: ['url', 'kinds', 'authorization', 'after'], result: 'item' },
+  'webhooks.update': { method: 'PATCH', path: '/webhooks/{webhook_id}', query: ['dry_run'], body: ['url', 'kinds', 'authorization', 'enabled', 'after'], result: 'item' },
   'webhooks.delete': { method: 'DELETE', path: '/webhooks/{webhook_id}', query: ['dry_run'], result: 'item' },
   'webhooks.rotate_secret': { method: 'POST', path: '/webhooks/{webhook_id}/secret', query: ['dry_run'], result: 'item' },
   'webhooks.test': { method: 'POST', path: '/webhooks/{webhook_id}/test', query: ['dry_run'], result: 'item' },

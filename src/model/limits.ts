@@ -53,6 +53,8 @@ export const limits = {
   fileName: 255,
   searchText: 200,
   webhookUrl: 2_000,
+  /** characters of the `Authorization` header of a webhook */
+  webhookAuthorization: 500,
   tokenName: 100,
   /** active tokens of a person in a workspace */
   tokensPerPerson: 100,

@@ -14,6 +14,19 @@ export const webhookKinds = documented(z.array(z.enum(changedKinds)).min(1).max(
 
 export const webhookUrl = textField('Where deliveries are sent.', limits.webhookUrl)
 
+/** The value of a header (RFC 9110 §5.5), in ASCII. */
+export const webhookAuthorization = documented(
+  z
+    .string()
+    .max(limits.webhookAuthorization)
+    .regex(/^[!-~](?:[\t -~]*[!-~])?$/, 'must be ASCII characters that are seen, with spaces and tabs only between them'),
+  {
+    description: 'The `Authorization` header of each delivery, such as `Bearer …`. It is stored encrypted, and never shown.',
+    minLength: 1,
+    writeOnly: true,
+  },
+)
+
 /** What a person has decided about a webhook. */
 const configuration = {
   id: idField('webhook', 'The id of the webhook.'),
@@ -39,16 +52,26 @@ const shownProgress = {
 }
 
 /** A webhook, as the API returns it. */
-export const webhook = documented(z.strictObject({ ...configuration, ...shownProgress, ...resourceTimes }), {
-  id: 'Webhook',
-  description: 'A URL that the changes of a board are sent to.',
-})
+export const webhook = documented(
+  z.strictObject({
+    ...configuration,
+    has_authorization: documented(z.boolean(), { description: 'Whether deliveries have an `Authorization` header of its creator.' }),
+    ...shownProgress,
+    ...resourceTimes,
+  }),
+  {
+    id: 'Webhook',
+    description: 'A URL that the changes of a board are sent to.',
+  },
+)
 export type Webhook = Readonly<z.infer<typeof webhook>>
 
 /** A webhook as it is stored. Its secrets are sealed: the service must be able to read them. */
 export const webhookRecord = z.strictObject({
   ...configuration,
   secret: z.string().max(400),
+  /** the `Authorization` header, sealed as the secrets are; null or absent: there is none */
+  authorization: z.string().max(1000).nullable().optional(),
   /** the secrets before, the newest first: each signs too until a time */
   old_secrets: z
     .array(z.strictObject({ secret: z.string().max(400), until: at }))

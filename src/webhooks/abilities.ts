@@ -19,18 +19,22 @@ export interface AbilityDeps {
 /** Makes what the operations on webhooks need. */
 export function webhookAbilities({ attempts, targets, seal }: AbilityDeps): WebhookAbilities {
   const store = () => attempts.services().store
+  const sealFor: WebhookAbilities['seal'] = async (tx, webhookId, text) => {
+    try {
+      return await seal(tx, text, keys.webhook(webhookId))
+    } catch (error) {
+      if (!(error instanceof SecretKeyError)) throw error
+      attempts.services().log.error({ event: 'secrets.unusable', reason: error.message }, 'the secret of a webhook cannot be stored')
+      throw new ApiError('unavailable', { message: NO_KEY })
+    }
+  }
   return {
     refusalOf: (url) => targets.refusalOf(url),
     async newSecret(tx, webhookId, random) {
       const secret = newSecret(random)
-      try {
-        return { secret, sealed: await seal(tx, secret, keys.webhook(webhookId)) }
-      } catch (error) {
-        if (!(error instanceof SecretKeyError)) throw error
-        attempts.services().log.error({ event: 'secrets.unusable', reason: error.message }, 'a webhook cannot be created')
-        throw new ApiError('unavailable', { message: NO_KEY })
-      }
+      return { secret, sealed: await sealFor(tx, webhookId, secret) }
     },
+    seal: sealFor,
     async register(workspaceId) {
       await transact(store(), GLOBAL, attempts.random, async (tx) => {
         const key = keys.webhookWorkspace(workspaceId)

@@ -66,6 +66,12 @@ export function isSuccess({ status }: Pick<Delivery, 'status'>): boolean {
   return status !== null && status >= 200 && status < 300
 }
 
+/** What a delivery is signed with, and the header that its receiver asks for. */
+interface OpenedSecrets {
+  readonly secrets: readonly [string, ...string[]]
+  readonly authorization: string | undefined
+}
+
 /** Sends deliveries. */
 export class Attempts {
   readonly #deps: DeliveryDeps
@@ -137,24 +143,29 @@ export class Attempts {
     }
     const found = await targets.resolve(webhook.url, signal)
     if ('error' in found) return signal.aborted ? undefined : made(found)
-    const secrets = this.#secretsOf(webhook)
-    if (secrets === undefined) return made({ error: 'secret not readable' })
-    const headers = sign({ secrets, id, timestamp: Math.floor(clock() / 1000), body })
-    const answer = await send(
-      { url: webhook.url, address: found.address, body, headers: { ...headers, 'user-agent': 'Lanekeeper' }, signal },
-      { clock },
-    )
+    const opened = this.#secretsOf(webhook)
+    if (opened === undefined) return made({ error: 'secret not readable' })
+    const { secrets, authorization } = opened
+    const headers = {
+      ...sign({ secrets, id, timestamp: Math.floor(clock() / 1000), body }),
+      'user-agent': 'Lanekeeper',
+      ...(authorization !== undefined && { authorization }),
+    }
+    const answer = await send({ url: webhook.url, address: found.address, body, headers, signal }, { clock })
     return 'error' in answer && signal.aborted ? undefined : made(answer)
   }
 
   /** @returns undefined if they cannot be opened: the operator has to state their key */
-  #secretsOf({ id, secret, old_secrets }: WebhookRecord): readonly [string, ...string[]] | undefined {
+  #secretsOf({ id, secret, old_secrets, authorization }: WebhookRecord): OpenedSecrets | undefined {
     const { services, open } = this.#deps
     const { clock, log } = services()
     const owner = keys.webhook(id)
     try {
       const old = old_secrets.filter(({ until }) => clock() < Date.parse(until))
-      return [open(secret, owner), ...old.map((one) => open(one.secret, owner))]
+      return {
+        secrets: [open(secret, owner), ...old.map((one) => open(one.secret, owner))],
+        authorization: authorization == null ? undefined : open(authorization, owner),
+      }
     } catch (error) {
       if (!(error instanceof SecretKeyError)) throw error
       log.error({ event: 'secrets.unusable', webhook_id: id, reason: error.message }, 'a webhook cannot be signed')

@@ -42,6 +42,7 @@ describe.each(drivers)('webhooks, on $name', (driver) => {
       creator_id: setup.board.creator.id,
       url,
       kinds: null,
+      has_authorization: false,
       state: 'active',
       reason: null,
       cursor: page.next_cursor,
@@ -71,6 +72,42 @@ describe.each(drivers)('webhooks, on $name', (driver) => {
   ])('are refused %s', async (_what, body, path) => {
     expect(await refused(body)).toMatchObject(invalid(path))
   })
+
+  test('send a header that nobody can read again, not even with its key in the storage', async () => {
+    const header = 'Bearer hunter2-hunter2'
+    const webhook = await create({ authorization: header })
+    expect([webhook.has_authorization, webhook.authorization]).toEqual([true, undefined])
+    const send = async () => {
+      await setup.board.send('POST', `/webhooks/${webhook.id}/test`)
+      return sent.at(-1)!.headers['authorization']
+    }
+    expect(await send()).toBe(header)
+    const { creator } = setup.board
+    const stored = await setup.service.write(creator.workspaceId, (tx) => tx.get(keys.webhook(webhook.id)))
+    expect(JSON.stringify([stored, setup.service.records, (await setup.board.get(`/webhooks/${webhook.id}`)).text])).not.toContain(
+      'hunter2',
+    )
+    const patch = (body: object) => setup.board.send('PATCH', `/webhooks/${webhook.id}`, body)
+    // It is for one receiver: whoever may change the webhook must not get it by another URL.
+    expect(await patch({ url: 'https://evil.example/' })).toMatchObject(invalid('authorization'))
+    expect((await patch({ url: `${url}/other` })).body.data.has_authorization).toBe(true)
+    expect(await send()).toBe(header)
+    expect((await patch({ url: 'https://other.example/', authorization: 'Basic eA==' })).body.data.has_authorization).toBe(true)
+    expect(await send()).toBe('Basic eA==')
+    await setup.board.send('POST', `/webhooks/${webhook.id}/secret`)
+    expect(await send()).toBe('Basic eA==')
+    expect((await patch({ authorization: null })).body.data.has_authorization).toBe(false)
+    expect(await send()).toBeUndefined()
+  })
+
+  test.each(['', 'x'.repeat(501), 'Bearer a\r\nX-Evil: 1', ' Bearer a', 'Bearer a ', 'Bearer ü', 7, {}])(
+    'are refused with the authorization %j',
+    async (authorization) => {
+      const webhook = await create()
+      expect(await refused({ authorization })).toMatchObject(invalid('authorization'))
+      expect(await setup.board.send('PATCH', `/webhooks/${webhook.id}`, { authorization })).toMatchObject(invalid('authorization'))
+    },
+  )
 
   test('are refused if their name has an address that is not allowed', async () => {
     const webhook = await create()

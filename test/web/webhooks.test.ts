@@ -269,6 +269,35 @@ describe('the controls of webhooks', async () => {
   })
 })
 
+describe('the authorization header of a webhook', async () => {
+  const world = await buildWorld()
+  const { service, visitor, base, boardId, pathOf, form, list, receiver } = world
+
+  test('is typed in the form, shown nowhere, and removed by a button without a proof', async () => {
+    await form('webhooks.create', { board_id: boardId })
+    expect(visitor.page!.text).toMatch(/<input type="password" name="authorization"[^>]* autocomplete="off"/)
+    const refused = await visitor.submit({ url: 'http://hooks.example/', authorization: 'Bearer hunter2' }, `${base}/do/webhooks.create`)
+    expect([refused.status, refused.text.includes('hunter2')]).toEqual([422, false])
+    await visitor.submit({ url: 'https://hooks.example/', authorization: 'Bearer hunter2' }, `${base}/do/webhooks.create`)
+    const [{ id }] = await list()
+    const page = await visitor.open(pathOf(id))
+    expect([page.shown.includes('with an authorization header'), page.text.includes('hunter2')]).toEqual([true, false])
+    await visitor.submit({}, `${base}/do/webhooks.test`)
+    expect(receiver.sent.at(-1)!.headers['authorization']).toBe('Bearer hunter2')
+    // Left empty, it stays as it is.
+    await form('webhooks.update', { webhook_id: id })
+    await visitor.submit({ url: 'https://hooks.example/other', authorization: '' }, `${base}/do/webhooks.update`)
+    expect(await list()).toMatchObject([{ url: 'https://hooks.example/other', has_authorization: true }])
+    service.now += 11 * 60_000
+    const { text } = await visitor.open(pathOf(id))
+    const button = [...text.matchAll(/<form.*?<\/form>/gs)].find(([one]) => textOf(one).startsWith('Remove authorization'))![0]
+    const { action, hidden } = formOf(button)
+    expect((await visitor.post(action, hidden)).status).toBe(303)
+    expect(await list()).toMatchObject([{ has_authorization: false }])
+    expect((await visitor.open(pathOf(id))).text).not.toContain('Remove authorization')
+  })
+})
+
 describe('what is refused', async () => {
   const world = await buildWorld()
   const { visitor, base, boardId, create, list, clear, form } = world

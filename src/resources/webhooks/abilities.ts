@@ -11,6 +11,8 @@ export interface WebhookAbilities {
   refusalOf(url: string): Promise<string | undefined>
   /** Makes a secret, and seals it for the record of a webhook. @throws {ApiError} `unavailable` if the service has no key */
   newSecret(tx: Transaction, webhookId: string, random: RandomSource): Promise<{ readonly secret: string; readonly sealed: string }>
+  /** Seals another secret for the record of a webhook. @throws {ApiError} `unavailable` if the service has no key */
+  seal(tx: Transaction, webhookId: string, text: string): Promise<string>
   /** Remembers that a workspace has webhooks, so that they are found after a start. It may be repeated. @throws {StorageUnavailable} */
   register(workspaceId: string): Promise<void>
   /**

@@ -9,6 +9,7 @@ import {
   delivery,
   isFollowing,
   webhook,
+  webhookAuthorization,
   webhookKinds,
   webhookUrl,
   WORKS,
@@ -36,11 +37,17 @@ const after = documented(z.union([z.literal(NOW), cursorOf(CHANGES)], { error: '
 })
 const url = documented(webhookUrl.min(1), { format: 'uri' })
 
-const webhookCreate = z.strictObject({ url, kinds: webhookKinds.nullable().default(null), after: after.default(NOW) })
+const webhookCreate = z.strictObject({
+  url,
+  kinds: webhookKinds.nullable().default(null),
+  authorization: webhookAuthorization.nullable().optional(),
+  after: after.default(NOW),
+})
 const webhookUpdate = z
   .strictObject({
     url,
     kinds: webhookKinds.nullable(),
+    authorization: webhookAuthorization.nullable(),
     enabled: documented(z.boolean(), { description: 'Whether changes are sent.' }),
     after: after,
   })
@@ -110,10 +117,11 @@ const DISABLED = { ...WORKS, state: 'disabled', reason: 'It was disabled by its 
 const NOT_SENT = { id: '', entries: 0, status: null, duration_ms: 0, error: 'not sent: this is a dry run' } as const
 
 function toWebhook(
-  { id, board_id, creator_id, url, kinds, created_at, updated_at }: WebhookRecord,
+  { id, board_id, creator_id, url, kinds, authorization, created_at, updated_at }: WebhookRecord,
   { state, reason, cursor, failing_since }: WebhookProgress,
 ): Webhook {
-  return { id, board_id, creator_id, url, kinds, state, reason, cursor, failing_since, created_at, updated_at }
+  const has_authorization = authorization != null
+  return { id, board_id, creator_id, url, kinds, has_authorization, state, reason, cursor, failing_since, created_at, updated_at }
 }
 
 async function progressOf(tx: Transaction, { id }: Pick<WebhookRecord, 'id'>): Promise<WebhookProgress> {
@@ -130,6 +138,16 @@ function withSecret(request: OperationRequest, shown: Webhook, secret: string) {
 async function requireUrl({ webhooks }: Pick<OperationRequest, 'webhooks'>, url: string): Promise<void> {
   const refusal = await webhooks.refusalOf(url)
   if (refusal !== undefined) throw invalidMember('url', refusal)
+}
+
+/**
+ * Requires that a header which was meant for one receiver is not sent to another one: nobody can read it, so nobody may send it elsewhere.
+ * @throws {ApiError} `validation_failed`
+ */
+function requireOwnAuthorization(before: WebhookRecord, { url, authorization }: z.infer<typeof webhookUpdate>): void {
+  if (url === undefined || authorization !== undefined || before.authorization == null) return
+  if (new URL(url).origin !== new URL(before.url).origin)
+    throw invalidMember('authorization', 'must be stated too, or null: the present one belongs to another host')
 }
 
 /** Webhooks of a board (api: Contract 4, "Webhooks"; row X12). */
@@ -196,6 +214,7 @@ export const webhookOperations = [
         url: body.url,
         kinds: body.kinds,
         secret: made.sealed,
+        ...(body.authorization != null && { authorization: await webhooks.seal(tx, id, body.authorization) }),
         old_secrets: [],
         created_at: now,
         updated_at: now,
@@ -230,9 +249,15 @@ export const webhookOperations = [
     target: webhookTarget,
     async run(request, loaded) {
       const { tx, clock, body, webhooks, caller } = request
-      const { url, kinds } = body
+      const { url, kinds, authorization } = body
       if (url !== undefined) await requireUrl(request, url)
-      const stated = { ...(url !== undefined && { url }), ...(kinds !== undefined && { kinds }) }
+      requireOwnAuthorization(loaded.webhook, body)
+      const sealed = authorization == null ? authorization : await webhooks.seal(tx, loaded.webhook.id, authorization)
+      const stated = {
+        ...(url !== undefined && { url }),
+        ...(kinds !== undefined && { kinds }),
+        ...(sealed !== undefined && { authorization: sealed }),
+      }
       const record = { ...loaded.webhook, ...stated, updated_at: timestamp(clock) }
       tx.put(keys.webhook(record.id), record)
       const before = await progressOf(tx, record)

@@ -3,11 +3,11 @@ import type { WebhookRecord } from '../../model/webhook.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 
-type WithSecrets = Pick<WebhookRecord, 'id' | 'secret' | 'old_secrets'>
+type WithSecrets = Pick<WebhookRecord, 'id' | 'secret' | 'old_secrets' | 'authorization'>
 
 /** The secrets of a webhook, as they are stored. */
-export function secretsOf({ secret, old_secrets }: WithSecrets): string[] {
-  return [secret, ...old_secrets.map((old) => old.secret)]
+export function secretsOf({ secret, old_secrets, authorization }: WithSecrets): string[] {
+  return [secret, ...old_secrets.map((old) => old.secret), ...(authorization == null ? [] : [authorization])]
 }
 
 /**
@@ -26,8 +26,9 @@ export async function resealSecrets(tx: Transaction, id: string, secretKeys: Sec
   const key = keys.webhook(id)
   const webhook = await tx.get(key)
   if (webhook === undefined) return
-  const { secret, old_secrets } = webhook
+  const { secret, old_secrets, authorization } = webhook
   const reseal = (sealed: string): Promise<string> => sealIn(tx, secretKeys, secretKeys.open(sealed, key), key)
   const resealed = await Promise.all(old_secrets.map(async (old) => ({ ...old, secret: await reseal(old.secret) })))
-  tx.put(key, { ...webhook, secret: await reseal(secret), old_secrets: resealed })
+  const others = authorization == null ? {} : { authorization: await reseal(authorization) }
+  tx.put(key, { ...webhook, secret: await reseal(secret), old_secrets: resealed, ...others })
 }

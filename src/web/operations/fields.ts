@@ -9,7 +9,7 @@ export interface Field {
   readonly name: string
   readonly label: string
   /** `set`: several of its words */
-  readonly kind: 'line' | 'prose' | 'choice' | 'set' | 'time' | 'number' | 'color' | 'url' | 'lines' | 'ids'
+  readonly kind: 'line' | 'secret' | 'prose' | 'choice' | 'set' | 'time' | 'number' | 'color' | 'url' | 'lines' | 'ids'
   /** whose id it is */
   readonly of?: IdKind | undefined
   readonly hint: string
@@ -31,6 +31,7 @@ interface Shape {
   readonly pattern?: string
   readonly format?: string
   readonly maxLength?: number
+  readonly writeOnly?: boolean
   readonly description?: string
   readonly default?: unknown
 }
@@ -45,10 +46,12 @@ const LABELS: Readonly<Record<string, string>> = {
   before: 'Before',
   after: 'After',
   url: 'URL',
+  authorization: 'Authorization header',
 }
 /** What is said of a member in place of its description. */
 const HINTS: Readonly<Record<string, string>> = {
   kinds: 'Without a choice, all changes are sent.',
+  authorization: 'Sent with each delivery, such as a bearer token. It is never shown. Empty: it stays as it is.',
 }
 const kindsByPattern = new Map((Object.keys(idPrefixes) as IdKind[]).map((kind) => [idPattern(kind), kind]))
 const known = new WeakMap<Operation, readonly Field[]>()
@@ -109,9 +112,10 @@ function memberFields({ body }: Operation): Field[] {
 }
 
 function typeOf(
-  { type, enum: words, pattern = '', format, items, maxLength }: Shape,
+  { type, enum: words, pattern = '', format, items, maxLength, writeOnly }: Shape,
   name: string,
 ): Pick<Field, 'kind' | 'of' | 'words' | 'maxLength'> {
+  if (writeOnly === true) return { kind: 'secret', maxLength }
   if (type === 'array') {
     if (items?.enum !== undefined) return { kind: 'set', words: items.enum.map(String) }
     const of = kindsByPattern.get(items?.pattern ?? '') ?? (name === 'assignee_ids' ? 'user' : undefined)

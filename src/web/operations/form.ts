@@ -180,6 +180,8 @@ function renderControl(field: Field, value: string, choices: Choices | undefined
     return html`<textarea rows=${kind === 'prose' ? 8 : 4} ...${shared}>${value.startsWith('\n') ? `\n${value}` : value}</textarea>`
   if (kind === 'time') return html`<input type="datetime-local" ...${shared} value=${value.slice(0, 16)} data-time />`
   if (kind === 'number') return html`<input type="number" ...${shared} value=${value} placeholder=${isNullable ? 'No limit' : undefined} />`
+  // It is not shown again, not even to whoever has typed it.
+  if (kind === 'secret') return html`<input type="password" ...${shared} maxlength=${maxLength} autocomplete="off" />`
   if (kind === 'url') return html`<input type="url" ...${shared} maxlength=${maxLength} value=${value} autocomplete="off" />`
   if (kind === 'color' && isRequired) return html`<input type="color" ...${shared} value=${value || '#1f6feb'} />`
   if (kind === 'color') return html`<input ...${shared} value=${value} placeholder="#1f6feb" pattern="#[0-9A-Fa-f]{6}" />`

@@ -51,12 +51,15 @@ async function withOperation(context: SignedInContext, answer: (operation: Opera
 
 /**
  * Whether what a form makes outlives "sign out everywhere": a webhook goes on to send to whoever knows its secret. Then it asks for a recent proof, as a
- * token with `kanban:admin` does. To disable a webhook, and nothing else, needs none.
+ * token with `kanban:admin` does. To disable a webhook or to remove its header, and nothing else, needs none.
  */
 function needsProof(operation: Operation, form: URLSearchParams): boolean {
   if (!OUTLIVES_SESSIONS.test(operation.id)) return false
-  const { enabled, ...others } = readFields(operation, form).body ?? {}
-  return enabled !== false || Object.keys(others).length > 0
+  const changed = Object.entries(readFields(operation, form).body ?? {})
+  return (
+    changed.length === 0 ||
+    !changed.every(([name, value]) => (name === 'enabled' ? value === false : name === 'authorization' && value === null))
+  )
 }
 const OUTLIVES_SESSIONS = /^webhooks\.(?:create|update|rotate_secret)$/
 

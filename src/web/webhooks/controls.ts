@@ -29,6 +29,8 @@ export function renderWebhookControls(controls: Controls, base: string, webhook:
     doButton(controls, 'webhooks.test', { ...of, back: pathOfWebhook(base, webhook_id) }, 'Test', look),
     ...setting,
     doLink(controls, 'webhooks.update', of, 'Edit', { about, className: 'button' }),
+    webhook.has_authorization &&
+      doButton(controls, 'webhooks.update', { ...of, authorization: '', 'was.authorization': 'set' }, 'Remove authorization', look),
     doLink(controls, 'webhooks.rotate_secret', of, 'Rotate secret', { about, className: 'button' }),
     doLink(controls, 'webhooks.delete', of, 'Delete', { about, className: 'button danger' }),
   ]

@@ -67,7 +67,9 @@ function renderWebhook(webhook: Webhook, people: People, may: ReadonlySet<string
   return html`<div class="webhook">
     <p><code>${webhook.url}</code></p>
     ${renderState(webhook, may.has('webhooks.update'))}
-    <p class="hint">By ${people.nameOf(webhook.creator_id)}, ${kindsText(webhook.kinds)}</p>
+    <p class="hint">
+      By ${people.nameOf(webhook.creator_id)}, ${kindsText(webhook.kinds)}${webhook.has_authorization && ', with an authorization header'}
+    </p>
   </div>`
 }
 
