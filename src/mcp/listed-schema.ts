@@ -100,7 +100,7 @@ function shapeOf({ anyOf, ...outer }: JsonSchema): JsonSchema {
 }
 
 /** The members of an object. */
-export function shortenAll(members: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema> {
+function shortenAll(members: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema> {
   const shortened = Object.entries(members).map(([name, member]) => [name, shorten(member)] as const)
   return Object.fromEntries(shortened.filter(([, { description }]) => !IGNORED.test(String(description))))
 }

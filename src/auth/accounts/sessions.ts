@@ -33,7 +33,7 @@ export function isLive({ begun_at, seen_at }: Pick<Session, 'begun_at' | 'seen_a
  * Whether a way in is closed with which a session began: without passwords, that of passwords, passkeys and codes.
  * @param hasPasswords whether people have passwords here (LANEKEEPER_PASSWORDS)
  */
-export function isClosed({ way }: Pick<Session, 'way'>, hasPasswords: boolean): boolean {
+function isClosed({ way }: Pick<Session, 'way'>, hasPasswords: boolean): boolean {
   return !hasPasswords && way !== 'provider'
 }
 
