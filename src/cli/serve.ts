@@ -29,10 +29,14 @@ import { GLOBAL } from '../store/keys.ts'
 import { openCounters, openStorage, type StorageHandle } from '../store/open.ts'
 import { listAll } from '../store/transact.ts'
 import { banner, proofLine, type Contents } from './banner.ts'
+import { exitCodes } from './exit.ts'
 import { ReloadSignal } from './reload.ts'
 import { openProvider } from './identity-provider.ts'
 import { openSecretKeys } from './secret-keys.ts'
 import { announceWorker, isFirstProcess, isSupervisor, supervise } from './workers.ts'
+
+/** How long a process that has lost its storage takes to end, in milliseconds. */
+const LONGEST_END = 10_000
 
 const noticesModule = lazy(() => import('../web/account/notices.ts'))
 
@@ -58,15 +62,32 @@ export async function serve(flags: Flags): Promise<void> {
     })
   }
   try {
-    await start(config, log, (step) => void stopSteps.push(step))
+    const endLost = (reason: Error): void => {
+      log.fatal(
+        { event: 'storage.lost', reason: reason.message },
+        'another process may have the storage: nothing is answered any more, and the process ends',
+      )
+      const end = (): never => process.exit(exitCodes.storage)
+      setTimeout(end, LONGEST_END).unref()
+      void stop().then(end, end)
+    }
+    await start(config, log, (step) => void stopSteps.push(step), endLost)
   } catch (error) {
     await stop()
     throw error
   }
 }
 
-/** @param onStop registers a step of the shutdown; the steps run in reverse order */
-async function start(config: Config, log: Logger, onStop: (step: () => Promise<unknown>) => void): Promise<void> {
+/**
+ * @param onStop registers a step of the shutdown; the steps run in reverse order
+ * @param onLost ends the process: one that starts in its place takes the storage, if no other process has it
+ */
+async function start(
+  config: Config,
+  log: Logger,
+  onStop: (step: () => Promise<unknown>) => void,
+  onLost: (reason: Error) => void,
+): Promise<void> {
   const rpcServer = new RpcServer((command, input) => {
     // E-mail addresses are in no log.
     const { email: _email, ...rest } = input as { readonly email?: string }
@@ -77,6 +98,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     bytes: config.bytes,
     cacheBytes: config.cache && config.cache * 1024 * 1024,
     serve: rpcServer.serve,
+    onLost,
   })
   onStop(() => storage.close())
   if (storage.sqlite !== undefined)

@@ -8,6 +8,7 @@ import { checkBlobMount, createBlobs, type Blobs } from './blobs.ts'
 import type { SharedCounters } from './counters.ts'
 import { createFsBlobDriver } from './fs/blob-driver.ts'
 import { checkFolder } from './fs/folder.ts'
+import type { FsStore } from './fs/store.ts'
 import { lockFolder, lockFolderForReading } from './fs/lock.ts'
 import { createMemoryStore } from './memory.ts'
 import { requireCurrent } from './migrations/run.ts'
@@ -35,6 +36,8 @@ export interface StorageOptions {
   readonly cacheBytes?: number | undefined
   /** handles connections of other processes to the holder of a folder */
   readonly serve?: (socket: Socket) => void
+  /** is called once, when another process may have the folder: nothing is answered from then on */
+  readonly onLost?: ((reason: Error) => void) | undefined
   /** opens storage whose records have an earlier version, to migrate them; by default, a Redis is refused then */
   readonly allowOutdated?: boolean
   /** allows that a folder that cannot be written to is opened for reading only; is called with the reason when it is */
@@ -48,6 +51,8 @@ type Closers = (() => Promise<void>)[]
 export class BadAddress extends Error {
   override readonly name = 'BadAddress'
 }
+
+const LOST = 'the file of its lock was removed or replaced, and another process may have the folder'
 
 /** The space of a folder that is kept for changes that only revoke or remove, in bytes. */
 const RESERVE_SIZE = 1024 * 1024
@@ -125,17 +130,24 @@ function withCloser(store: Store, closers: Closers, isReadOnly = false): { store
 
 async function openFolder(
   path: string,
-  { log, cacheBytes, serve = () => undefined, onReadOnly }: StorageOptions,
+  { log, cacheBytes, serve = () => undefined, onReadOnly, onLost }: StorageOptions,
   closers: Closers,
 ): Promise<{ store: Store; isReadOnly: boolean }> {
   // Loaded only when it is used, like the client of Redis.
-  const { isReadOnlyError, openFsStore, openFsStoreForReading } = await import('./fs/store.ts')
+  const [{ openFsStore, openFsStoreForReading }, { isReadOnlyError }] = await Promise.all([
+    import('./fs/store.ts'),
+    import('./fs/sqlite.ts'),
+  ])
   try {
     // Checked before the lock creates files: the folder of another program must not be changed.
     await checkFolder(path)
-    const lock = await lockFolder(path, serve)
+    let store: FsStore | undefined
+    const lock = await lockFolder(path, serve, () => store?.loseTo(LOST))
     closers.push(lock.release)
-    return withCloser(await openFsStore(path, { log, cacheBytes, reserveSize: RESERVE_SIZE }), closers)
+    store = await openFsStore(path, { log, cacheBytes, reserveSize: RESERVE_SIZE, onLost })
+    const opened = withCloser(store, closers)
+    if (lock.isLost) store.loseTo(LOST)
+    return opened
   } catch (error) {
     if (onReadOnly === undefined || !isReadOnlyError(error)) throw error
     await closeAll(closers)

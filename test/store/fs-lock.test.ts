@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { FolderInUse, lockFolder, lockFolderForReading } from '../../src/store/fs/lock.ts'
@@ -48,6 +48,37 @@ describe('the lock of a folder', () => {
     await put(other, 'r3')
     await Promise.all([holder.kill(), other.kill()])
   })
+
+  test.each(['removed', 'replaced'])(
+    'that was %s with its file ends the answers of its holder, and leaves the socket to the next one',
+    async (how) => {
+      let reason: Error | undefined
+      const storage = await openStorage(`fs:${path}`, { log: quiet, onLost: (error) => (reason = error) })
+      const { store } = storage
+      const nothing = { records: [], ranges: [], counts: [], expect: { records: new Map(), indexes: new Map(), capacity: new Map() } }
+      const read = async () => store.read('p1', nothing as never)
+      const commit = async (...given: Parameters<typeof store.commit>) => store.commit(...given)
+      await read()
+      await store.ready()
+      if (how === 'removed') await rm(`${path}/run`, { recursive: true })
+      else {
+        await writeFile(`${path}/run/other`, '')
+        await rename(`${path}/run/other`, `${path}/run/lock.db`)
+      }
+      await expect.poll(() => reason?.message).toContain('another process may have the folder')
+      const lost = { name: 'StorageUnavailable', message: expect.stringContaining('nothing is read or written until a restart') }
+      expect(await errorOf(read())).toMatchObject(lost)
+      expect(await errorOf(store.ready())).toMatchObject(lost)
+      expect(
+        await errorOf(commit('p1', { ...nothing, revision: 'r', put: new Map(), remove: new Set(), indexes: new Map() } as never)),
+      ).toMatchObject(lost)
+      await rm(`${path}/run`, { recursive: true, force: true })
+      const next = await lockFolder(path, () => undefined)
+      await storage.close()
+      expect(await readdir(`${path}/run`)).toContain('service.sock')
+      await next.release()
+    },
+  )
 
   test.each([2, 8])('of %i processes that start at the same time, exactly one gets it', async (count) => {
     for (let round = 0; round < effort(count === 2 ? 3 : 1); round++) {

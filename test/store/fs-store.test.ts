@@ -287,7 +287,7 @@ describe('the writer of a folder', () => {
     await put('a:1')
     rmSync(`${path}/${name}`)
     expect(await errorOf(put('a:2'))).toMatchObject({ outcomeKnown: false })
-    await expect(store.ready()).rejects.toThrow('nothing is written until a restart')
+    await expect(store.ready()).rejects.toThrow('nothing is read or written until a restart')
     await store.close()
     rmSync(path, { recursive: true })
     store = await openFolder(path)

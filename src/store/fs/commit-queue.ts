@@ -23,6 +23,7 @@ const MAX_CHANGES = 1000
  */
 export class CommitQueue {
   readonly #writer: Writer
+  readonly #onForeign: () => void
   #queue: Queued[] = []
   #isRunning = false
   /** the end of the last change */
@@ -30,8 +31,10 @@ export class CommitQueue {
   /** why nothing can be written until a restart */
   #failure: StorageUnavailable | undefined
 
-  constructor(writer: Writer) {
+  /** @param onForeign is called when another program has changed the records */
+  constructor(writer: Writer, onForeign: () => void) {
     this.#writer = writer
+    this.#onForeign = onForeign
   }
 
   /** The reason why nothing can be written any more. */
@@ -92,6 +95,7 @@ export class CommitQueue {
       if ('full' in result) return new DiskFull('the disk is full', { cause: new Error(result.full) })
       if ('busy' in result) return new StorageUnavailable('another program writes to records.db', { cause: new Error(result.busy) })
       cause = new Error(result.failed)
+      if (result.isForeign === true) this.#onForeign()
     } catch (error) {
       cause = error
     }

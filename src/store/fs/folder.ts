@@ -30,6 +30,12 @@ export class UnusableFolder extends Error {
   override readonly name = 'UnusableFolder'
 }
 
+/** Identifies a file; empty if there is none. */
+export function idOf(file: string): string {
+  const stats = statSync(file, { throwIfNoEntry: false })
+  return stats === undefined ? '' : `${stats.dev} ${stats.ino}`
+}
+
 /** The file of all records. */
 export const databaseIn = (path: string): string => `${path}/records.db`
 

@@ -2,17 +2,19 @@ import { existsSync } from 'node:fs'
 import { chmod, lstat, mkdir, rm } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { UnusableFolder } from './folder.ts'
+import { idOf, UnusableFolder } from './folder.ts'
 import { connectTo, listenAt, requireUsable } from './socket-address.ts'
 import type { DatabaseSync } from './sqlite.ts'
 
 /**
  * A lock that allows one process per folder: an exclusive transaction of SQLite on `run/lock.db`, which the operating system ends with the
  * process. Its holder listens on a socket, by which a second process sends its commands (see `admin/rpc-client.ts`). The lock does not work
- * across machines: on a network file system, each machine may have its own. If the file of the lock is removed, a second process
- * can open the folder: of two that write to the same workspace, the one that notices it stops writing.
+ * across machines: on a network file system, each machine may have its own. If the file of the lock is removed or replaced, a second process
+ * can open the folder: so the holder looks for that file twice a second.
  */
 export interface FolderLock {
+  /** Whether its file was removed or replaced: another process may have the folder. */
+  readonly isLost: boolean
   release(): Promise<void>
 }
 
@@ -44,17 +46,20 @@ const ATTEMPTS = 10
 const PAUSE = 50
 /** What SQLite takes of a path, in bytes. */
 const MAX_PATH = 511
+/** How often the holder looks whether the file of the lock is still there, in milliseconds. */
+const LOOK = 500
 /** How long a socket may take to answer, in milliseconds. */
 const PROBE_TIMEOUT = 2000
 
 /**
  * Takes the lock of a folder.
  * @param serve handles each later connection, after the {@link LockHolder} has been sent to it
+ * @param onLost is called once, when the file of the lock was removed or replaced
  * @throws {FolderInUse} when another process holds it
  * @throws {UnusableFolder} when `run` is a symbolic link or not a folder
  * @throws {RangeError} when the path is too long for a socket in it. On Linux, none is.
  */
-export async function lockFolder(path: string, serve: (socket: Socket) => void): Promise<FolderLock> {
+export async function lockFolder(path: string, serve: (socket: Socket) => void, onLost: () => void = () => undefined): Promise<FolderLock> {
   const run = `${path}/run`
   const socket = `${run}/service.sock`
   requireUsable(socket, path)
@@ -66,7 +71,18 @@ export async function lockFolder(path: string, serve: (socket: Socket) => void):
     // That of a process that was killed.
     await rm(socket, { force: true })
     const stopListening = await listenOn(socket, serve)
-    return { release: async () => (stopListening(), unlock()) }
+    const watch = watchFile(`${path}/run/lock.db`, onLost)
+    return {
+      get isLost() {
+        return watch.isLost
+      },
+      async release() {
+        watch.end()
+        // The socket may be that of the other process by now.
+        if (!watch.isLost) stopListening()
+        unlock()
+      },
+    }
   } catch (error) {
     unlock()
     throw error
@@ -79,9 +95,22 @@ export async function lockFolder(path: string, serve: (socket: Socket) => void):
  * @throws {FolderInUse} when a process holds it for writing
  */
 export async function lockFolderForReading(path: string): Promise<FolderLock> {
-  if (!existsSync(`${path}/run/lock.db`)) return { release: async () => undefined }
+  if (!existsSync(`${path}/run/lock.db`)) return { isLost: false, release: async () => undefined }
   const unlock = await takeLock(path, 'SHARED')
-  return { release: async () => unlock() }
+  return { isLost: false, release: async () => unlock() }
+}
+
+/** Looks whether a path names the same file all the time. The file is open, so no other one can have its number. */
+function watchFile(path: string, onLost: () => void): { readonly isLost: boolean; end(): void } {
+  const id = idOf(path)
+  const watch = { isLost: false, end: () => clearInterval(timer) }
+  const timer = setInterval(() => {
+    if (idOf(path) === id) return
+    watch.isLost = true
+    watch.end()
+    onLost()
+  }, LOOK).unref()
+  return watch
 }
 
 /** The databases of the locks that are held. The garbage collection would close one that nobody refers to. */

@@ -1,5 +1,5 @@
-import { rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
-import { databaseIn, sizeOf, writeGeneration } from './folder.ts'
+import { rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { databaseIn, idOf, sizeOf, writeGeneration } from './folder.ts'
 import { PAGE_SIZE } from './log-damage.ts'
 import { checksumOf, readPartitions, toldAs, type PartitionRow } from './rows.ts'
 import { BUSY, FULL, openDatabase, resultOf, TIMEOUT, type DatabaseSync, type StatementSync } from './sqlite.ts'
@@ -17,7 +17,11 @@ export interface RowChange {
  * What came of a batch: all of it was written, or nothing because the disk is full or another program writes, or it is unknown and the writer
  * must be given up.
  */
-export type WriteResult = { readonly written: true } | { readonly full: string } | { readonly busy: string } | { readonly failed: string }
+export type WriteResult =
+  | { readonly written: true }
+  | { readonly full: string }
+  | { readonly busy: string }
+  | { readonly failed: string; /** by another program, which has changed or replaced the records */ readonly isForeign?: boolean }
 
 /** What a writer has done since its start. */
 export interface WriterCounts {
@@ -153,7 +157,7 @@ export class RecordWriter {
         // SQLite has ended it, or it has not begun.
       }
       if (isFull(error)) return { full: message }
-      return resultOf(error) === BUSY ? { busy: message } : { failed: message }
+      return resultOf(error) === BUSY ? { busy: message } : { failed: message, isForeign: message === CHANGED }
     }
   }
 
@@ -245,12 +249,6 @@ function prepare(database: DatabaseSync) {
 /** What this process knows is in the file, unless another program has changed it. */
 function requireOne({ changes }: { readonly changes: number | bigint }): void {
   if (changes !== 1) throw new Error(CHANGED)
-}
-
-/** Identifies a file; empty if there is none. */
-function idOf(file: string): string {
-  const stats = statSync(file, { throwIfNoEntry: false })
-  return stats === undefined ? '' : `${stats.dev} ${stats.ino}`
 }
 
 function isFull(error: unknown): boolean {

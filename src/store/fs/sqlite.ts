@@ -65,3 +65,10 @@ export function resultOf(error: unknown): number | undefined {
   const { errcode } = error as { readonly errcode?: number }
   return errcode === undefined ? undefined : errcode & 0xff
 }
+
+const CODES = new Set<string | undefined>(['EROFS', 'EACCES', 'EPERM'])
+
+/** Whether an error means that a folder cannot be written to, or not by this user. */
+export function isReadOnlyError(error: unknown): boolean {
+  return CODES.has((error as NodeJS.ErrnoException).code) || resultOf(error) === READONLY
+}

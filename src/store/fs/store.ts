@@ -25,7 +25,7 @@ import { checkFolder, checkLog, createFolder, databaseIn, sizeOf, UnusableFolder
 import { defaultCacheBytes, Partitions, type LoadedPartition } from './partitions.ts'
 import type { RowChange } from './record-writer.ts'
 import { findDamage, readPartitions } from './rows.ts'
-import { openDatabase, READONLY, resultOf, type DatabaseSync } from './sqlite.ts'
+import { openDatabase, type DatabaseSync } from './sqlite.ts'
 import { openWriter, type OpenWriter, type Writer } from './writer.ts'
 
 /** The size of the log that leads to a checkpoint, in bytes. */
@@ -39,6 +39,8 @@ export interface FsStoreOptions {
   readonly checkpointAt?: number
   /** the space that is kept for changes that only revoke or remove, in bytes; none by default */
   readonly reserveSize?: number
+  /** is called once, when another process may have the folder: nothing is answered from then on */
+  readonly onLost?: ((reason: StorageUnavailable) => void) | undefined
   /** opens what writes; another one is for tests only */
   readonly openWriter?: OpenWriter
   /** the index entries of a record; others than those of `indexing.ts` are for tests only */
@@ -118,25 +120,38 @@ export class FsStore implements Store {
   readonly #partitions: Partitions
   readonly #leases = new CommitLeases()
   readonly #watchers = new Watchers()
+  readonly #onLost: ((reason: StorageUnavailable) => void) | undefined
+  /** why nothing is answered any more */
+  #lost: StorageUnavailable | undefined
 
   /** @param refusal why nothing can be written */
   constructor(
     path: string,
-    { log, cacheBytes = defaultCacheBytes(), entriesOf: entries = entriesOf }: FsStoreOptions,
+    { log, cacheBytes = defaultCacheBytes(), entriesOf: entries = entriesOf, onLost }: FsStoreOptions,
     database: DatabaseSync,
     writer: Writer,
     refusal?: StorageUnavailable,
   ) {
     this.#path = path
+    this.#onLost = onLost
     this.#database = database
     this.#writer = writer
-    this.#queue = new CommitQueue(writer)
+    this.#queue = new CommitQueue(writer, () => this.loseTo('another program has changed or replaced records.db'))
     if (refusal !== undefined) this.#queue.refuse(refusal)
     const isNeeded = (name: string) => this.#leases.othersIn(name, undefined) !== undefined
     this.#partitions = new Partitions({ path, database, log, names: writer.names, cacheBytes, isNeeded, entriesOf: entries })
   }
 
+  /** Answers nothing any more: another process may have the folder, and a token that was revoked there would be accepted here. */
+  loseTo(reason: string): void {
+    if (this.#lost !== undefined) return
+    this.#lost = new StorageUnavailable(`${reason}; nothing is read or written until a restart`)
+    this.#queue.refuse(this.#lost)
+    this.#onLost?.(this.#lost)
+  }
+
   async read(partition: string, request: ReadRequest): Promise<Snapshot | null> {
+    if (this.#lost !== undefined) throw this.#lost
     const loaded = this.#partitions.peek(partition)
     if (loaded !== undefined) return loaded.state.read(request)
     const { ranges, counts, expect } = request
@@ -218,6 +233,7 @@ export class FsStore implements Store {
   }
 
   async ready(): Promise<void> {
+    if (this.#lost !== undefined) throw this.#lost
     if (this.#queue.broken !== undefined) throw this.#queue.broken
     const hasSpace = await this.#writer.hasSpace().catch((cause: unknown) => {
       throw new StorageUnavailable('records cannot be written; nothing is written until a restart', { cause })
@@ -280,11 +296,4 @@ function rowsOf(partition: string, loaded: LoadedPartition, { revision, put, rem
 /** Forgets the numbers of records that are not there any more, or that could not be created. */
 function forgetNumbers({ numbers, pending, state }: LoadedPartition, { put, remove }: Change): void {
   for (const key of [...put.keys(), ...remove]) if (!state.records.has(key) && pending.record(key) === undefined) numbers.delete(key)
-}
-
-const CODES = new Set<string | undefined>(['EROFS', 'EACCES', 'EPERM'])
-
-/** Whether an error means that a folder cannot be written to, or not by this user. */
-export function isReadOnlyError(error: unknown): boolean {
-  return CODES.has((error as NodeJS.ErrnoException).code) || resultOf(error) === READONLY
 }
