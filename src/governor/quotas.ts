@@ -85,11 +85,13 @@ export class RateLimits {
   }
 
   /**
-   * Counts a page, a part of one, or a form that a person opens or sends in the web app. A page with images is many of them.
+   * Counts a page, a part of one, or a form that a person opens or sends in the web app, or what it has cost besides. A page with images is many of
+   * them.
+   * @param by in units
    * @returns undefined if they may; otherwise the seconds after which they may
    */
-  countPage(userId: string): number | undefined {
-    return this.#secondsBeyond('person', userId, this.#quotas.token * PAGES_PER_REQUEST)
+  countPage(userId: string, by = 1): number | undefined {
+    return this.#secondsBeyond('person', userId, this.#quotas.token * PAGES_PER_REQUEST, by)
   }
 
   /**
@@ -101,8 +103,13 @@ export class RateLimits {
     return this.#secondsBeyond('session', sessionId, this.#quotas.token)
   }
 
-  #secondsBeyond(name: 'person' | 'session', id: string, limit: number): number | undefined {
-    return this.#counters.add(this.#keyOf(name, id), 1) > limit ? this.#remainingSeconds : undefined
+  #secondsBeyond(name: 'person' | 'session', id: string, limit: number, by = 1): number | undefined {
+    return this.#counters.add(this.#keyOf(name, id), by) > limit ? this.#remainingSeconds : undefined
+  }
+
+  /** Counts what a stream of a token has cost. @param by in units @returns undefined if it may go on; otherwise the seconds after which it may */
+  countStream(caller: Caller, by: number): number | undefined {
+    return this.countDone(caller, by).some(({ remaining }) => remaining < 0) ? this.#remainingSeconds : undefined
   }
 
   /** Counts a failed credential. @param network that of the client, which is limited as one address */

@@ -1,12 +1,43 @@
 import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '../model/errors.ts'
 
+/** That of the process, also where a test holds the time of what it looks at. */
+const later = globalThis.setTimeout
 /** How long a request works before it asks whether others wait, in milliseconds. */
 const SLICE = 1
 /** The longest pause, in milliseconds: a request may have waited for storage, while others had their time. */
 const LONGEST = 24
 /** How much time others have for each millisecond of such work. */
 const OTHERS = 3
+
+/**
+ * Time for work of which each piece is short, and there can be many pieces: all of them together have a fourth of the time without a turn. Then
+ * each one waits for a turn.
+ */
+export class Allowance {
+  readonly #turns: Pick<Turns, 'now'>
+  #since = -Infinity
+  #used = 0
+
+  constructor(turns: Pick<Turns, 'now'>) {
+    this.#turns = turns
+  }
+
+  /** Whether some of it is left now. */
+  get isLeft(): boolean {
+    const now = this.#turns.now()
+    if (now - this.#since >= SLICE * (1 + OTHERS)) {
+      this.#since = now
+      this.#used = 0
+    }
+    return this.#used < SLICE
+  }
+
+  /** @param milliseconds of work */
+  add(milliseconds: number): void {
+    this.#used += milliseconds
+  }
+}
 
 /** Whose work it is. */
 export interface Worker {
@@ -26,6 +57,10 @@ type Lane = Set<Turn>
  */
 export class Turns {
   readonly now: () => number
+  /** of all streams of events */
+  readonly forStreams: Allowance = new Allowance(this)
+  /** of all pages for people who are not signed in */
+  readonly forVisitors: Allowance = new Allowance(this)
   readonly #afterPause: (work: () => void, milliseconds: number) => unknown
   /** workspace → token → its lane. The next turn is that of the first one. */
   readonly #workspaces = new Map<string, Map<string, Lane>>()
@@ -36,7 +71,7 @@ export class Turns {
   /** @param now a monotonic clock, in milliseconds @param afterPause calls a function after a pause */
   constructor({
     now = (): number => performance.now(),
-    afterPause = (work: () => void, milliseconds: number): unknown => setTimeout(work, milliseconds),
+    afterPause = (work: () => void, milliseconds: number): unknown => later(work, milliseconds),
   } = {}) {
     this.now = now
     this.#afterPause = afterPause
@@ -82,7 +117,7 @@ export class Turns {
     if (next === undefined) return
     // Also after a turn: work that waits for storage does not stop the others.
     this.#pause()
-    next.begin()
+    next.grant()
   }
 
   /** Takes the one whose turn it is. Its token and its workspace have the last place then. */
@@ -110,6 +145,7 @@ export class Turn {
   #began: number
   #isInLane = false
   #grant: (() => void) | undefined
+  #waiting: Promise<void> | undefined
 
   constructor(turns: Turns, worker: Worker) {
     this.#turns = turns
@@ -134,7 +170,8 @@ export class Turn {
   async take(): Promise<void> {
     this.#requireClient()
     if (this.hasLease) await setImmediate()
-    else await this.#wait()
+    // What is done at the same time for one request waits together.
+    else await (this.#waiting ??= this.#wait())
     this.#requireClient()
     this.#began = this.#turns.now()
   }
@@ -147,9 +184,14 @@ export class Turn {
   }
 
   /** Its turn begins. */
-  begin(): void {
+  grant(): void {
     this.#grant!()
     this.#grant = undefined
+  }
+
+  /** Work begins after a time in which there was none. */
+  begin(): void {
+    if (!this.#isInLane) this.#began = this.#turns.now()
   }
 
   get #used(): number {
@@ -161,6 +203,7 @@ export class Turn {
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
         this.#grant = undefined
+        this.#waiting = undefined
         // It has waited, and not worked.
         this.#began = this.#turns.now()
         this.leave()
@@ -168,6 +211,7 @@ export class Turn {
       }
       this.#grant = () => {
         signal.removeEventListener('abort', giveUp)
+        this.#waiting = undefined
         resolve()
       }
       signal.addEventListener('abort', giveUp)

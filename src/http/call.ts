@@ -25,6 +25,8 @@ export interface CallRequest {
   readonly search: string
   /** of an exchange, which was counted before; undefined: it is a request of its own */
   readonly part?: ExchangePart | undefined
+  /** the turn of what it is a part of; undefined: it has one of its own */
+  readonly lent?: Turn | undefined
 }
 
 /** Where calls come from: the API below /v1, the pages of the web app, or an operator who acts as a member. */
@@ -48,6 +50,7 @@ export class Call implements CallRequest {
   readonly method: string
   readonly path: string
   readonly search: string
+  readonly lent: Turn | undefined
   /** when it arrived, by the monotonic clock of this process in milliseconds */
   readonly arrivedAt = performance.now()
   readonly surface: Surface
@@ -63,12 +66,13 @@ export class Call implements CallRequest {
   #signal: AbortSignal | undefined
   #turn: Turn | undefined
 
-  constructor(services: Services, { request, requestId, method, path, search, part }: CallRequest, surface: Surface) {
+  constructor(services: Services, { request, requestId, method, path, search, part, lent }: CallRequest, surface: Surface) {
     this.request = request
     this.requestId = requestId
     this.method = method
     this.path = path
     this.search = search
+    this.lent = lent
     this.surface = surface
     this.#services = services
     this.quota = new Quota(surface.name === undefined ? services.rateLimits : undefined, this, part)
@@ -95,14 +99,14 @@ export class Call implements CallRequest {
 
   /** Its share of the event loop. @param lease that its present attempt has */
   turn({ workspaceId, token, userId }: Caller, lease?: CommitLease): Turn {
-    this.#turn ??= new Turn(this.#services.turns, new CallWorker(this, workspaceId, token?.id ?? userId))
+    this.#turn ??= this.lent ?? new Turn(this.#services.turns, new CallWorker(this, workspaceId, token?.id ?? userId))
     this.#turn.hasLease = lease !== undefined
     return this.#turn
   }
 
   /** Its work is done, or waits for a change. */
   leaveTurn(): void {
-    this.#turn?.leave()
+    if (this.lent === undefined) this.#turn?.leave()
   }
 
   /** Who makes it. @throws {ApiError} `unauthorized` if that cannot be read from it */

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { Readable } from 'node:stream'
 import type { ServerRequest } from 'srvx'
+import type { StreamShare } from '../governor/stream-share.ts'
 import type { ApiError } from '../model/errors.ts'
 import { StorageUnavailable } from '../store/port.ts'
 import type { StreamedResult } from '../resources/result.ts'
@@ -12,6 +13,8 @@ import type { Services } from './services.ts'
 
 /** The time without an event after which a comment is sent, in milliseconds: proxies close connections that are silent. */
 const HEARTBEAT = 15_000
+/** How many bytes are made at once. What a client does not read yet is read from storage, and made into events, when it does. */
+const PIECE = 64 * 1024
 
 type Item = StreamedResult['items'][number]
 
@@ -19,6 +22,8 @@ type Item = StreamedResult['items'][number]
 export interface StreamDeps {
   readonly requestId: string
   readonly waiter: Waiter
+  /** what the streams of the response may use */
+  readonly share: StreamShare
   /** decides again, and reads what comes after a position */
   readonly readNext: (position: string) => Promise<StreamedResult>
   /** what the event of an error has besides it; undefined: nothing */
@@ -32,7 +37,7 @@ export interface StreamDeps {
 /**
  * A stream of server-sent events (HTML Living Standard §9.2). Each read decides like a separate request: it
  * authenticates the token and asks the policy again, at least once a second. The stream ends with an event that has the error of
- * the first read that is refused. Of several in one response, each goes on until it ends by itself.
+ * the first read that is refused, or with `rate_limited` if it cannot be served within its share. Of several in one response, each goes on until it ends by itself.
  * @param streams with what the first read of each has found
  * @param headers besides those of every response
  */
@@ -68,24 +73,27 @@ async function* merged(generators: readonly AsyncGenerator<Buffer>[]): AsyncGene
 }
 
 async function* eventsOf(
-  { requestId, waiter, readNext, about, toApiError, now = () => performance.now() }: StreamDeps,
+  { requestId, waiter, share, readNext, about, toApiError, now = () => performance.now() }: StreamDeps,
   first: StreamedResult,
 ): AsyncGenerator<Buffer> {
   let found = first
   try {
     yield encode(': the changes of a board\n\n')
     for (let quietSince = now(); ;) {
-      for (const item of found.items) {
-        yield encodeItem(item)
+      for (let at = 0; at < found.items.length;) {
+        const piece = await share.step(() => encodePiece(found.items, at))
+        const offered = now()
+        yield piece.bytes
         quietSince = now()
+        share.requireRest(piece.bytes.length, quietSince - offered)
+        at = piece.end
       }
       await waiter.wait()
       if (waiter.isAborted) return
       try {
-        found = await readNext(found.position)
+        found = await share.step(() => readNext(found.position))
       } catch (error) {
-        if (!(error instanceof StorageUnavailable))
-          return yield encode(`event: error\ndata: ${JSON.stringify({ ...about, ...errorBody(requestId, toApiError(error)) })}\n\n`)
+        if (!(error instanceof StorageUnavailable)) throw error
         // Storage may be reachable again at the next read.
         found = { ...found, items: [] }
       }
@@ -93,13 +101,22 @@ async function* eventsOf(
       quietSince = now()
       yield encode(': still here\n\n')
     }
+  } catch (error) {
+    yield encode(`event: error\ndata: ${JSON.stringify({ ...about, ...errorBody(requestId, toApiError(error)) })}\n\n`)
   } finally {
     waiter.end()
   }
 }
 
-function encodeItem({ id, data }: Item): Buffer {
-  return encode(`id: ${id}\nevent: change\ndata: ${JSON.stringify(data)}\n\n`)
+/** Makes the next events, until they are large. @returns them, and where they end */
+function encodePiece(items: readonly Item[], begin: number): { readonly bytes: Buffer; readonly end: number } {
+  let text = ''
+  let end = begin
+  while (end < items.length && text.length < PIECE) {
+    const { id, data } = items[end++]!
+    text += `id: ${id}\nevent: change\ndata: ${JSON.stringify(data)}\n\n`
+  }
+  return { bytes: encode(text), end }
 }
 
 /** The request of a stream. */
@@ -108,6 +125,7 @@ interface StreamRequest {
   readonly method: string
   readonly requestId: string
   readonly partition: string
+  readonly share: StreamShare
 }
 
 /** A feed of which a stream has the events. */
@@ -119,7 +137,7 @@ export interface Feed extends Pick<StreamDeps, 'readNext' | 'about'> {
 /** Opens the stream of a request. @param feeds at least one: they are independent of each other */
 export function openStream(
   services: Services,
-  { request, method, requestId, partition }: StreamRequest,
+  { request, method, requestId, partition, share }: StreamRequest,
   feeds: readonly Feed[],
   headers: Readonly<Record<string, string>>,
 ): Response {
@@ -130,6 +148,7 @@ export function openStream(
   const streams = feeds.map((feed) => ({
     ...feed,
     requestId,
+    share,
     waiter: new Waiter(store, partition, feed.first.index, signal),
     toApiError: (error: unknown) => toApiError(log, requestId, error),
   }))

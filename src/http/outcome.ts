@@ -1,4 +1,5 @@
 import type { Caller } from '../authz/context.ts'
+import type { StreamShare } from '../governor/stream-share.ts'
 import type { FirstResponse } from '../model/idempotency.ts'
 import type { FileRecord } from '../model/file.ts'
 import type { Operation } from '../resources/operation.ts'
@@ -63,4 +64,6 @@ export interface Events extends OfOperation {
 export type Outcome = Done | Download | DryRun | Replayed | Wait | Events
 
 /** How a call ends, if it is not refused. A stream goes on: each further read is decided anew. */
-export type Answer = Exclude<Outcome, Wait | Events> | (Events & { readonly next: (position: string) => Promise<Events> })
+export type Answer =
+  | Exclude<Outcome, Wait | Events>
+  | (Events & { readonly next: (position: string) => Promise<Events>; readonly share: StreamShare })

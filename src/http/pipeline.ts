@@ -1,5 +1,6 @@
 import { ApiError } from '../model/errors.ts'
 import { andThen, orElse, type Awaitable } from '../model/awaitable.ts'
+import { StreamShare } from '../governor/stream-share.ts'
 import { retryConflicts } from '../store/transact.ts'
 import { Attempt } from './attempt.ts'
 import { Call, type CallRequest, type Surface } from './call.ts'
@@ -93,7 +94,9 @@ function answer(services: Services, call: Call, trail: Trail): Awaitable<Answer>
   return andThen(attemptAll(services, call, trail), (outcome) => {
     if (outcome.kind === 'wait') return wait(services, call, trail, outcome)
     // Stryker disable next-line ConditionalExpression: of other answers, nobody asks for the next one
-    return outcome.kind === 'events' ? { ...outcome, next: (position) => readOn(services, call, position) } : outcome
+    return outcome.kind === 'events'
+      ? { ...outcome, share: shareOf(services, call, outcome), next: (position) => readOn(services, call, position) }
+      : outcome
   })
 }
 
@@ -116,12 +119,16 @@ async function wait(services: Services, call: Call, trail: Trail, first: Wait): 
   }
 }
 
+/** What a stream of a token may use. That of a person has a share for all boards that it shows. */
+function shareOf({ turns, rateLimits }: Services, call: Call, { caller }: Events): StreamShare {
+  const charge = (units: number) => (call.surface.name === undefined ? rateLimits?.countStream(caller, units) : undefined)
+  return new StreamShare({ turns, turn: call.turn(caller), charge })
+}
+
 /** The next read of a stream, which is decided like a request. A stream can last longer than a policy. */
 async function readOn(began: Services, call: Call, position: string): Promise<Events> {
   const services = began.current()
-  const events = (await attemptAll(services, call, new Trail(services, call), position)) as Events
-  call.leaveTurn()
-  return events
+  return (await attemptAll(services, call, new Trail(services, call), position)) as Events
 }
 
 /** What becomes of an answer, and of a refusal. */

@@ -106,12 +106,12 @@ function listResponse(
 function renderEvents(
   services: Services,
   call: Call,
-  { found, next }: Events & Answer & { kind: 'events' },
+  { found, next, share }: Events & Answer & { kind: 'events' },
   shared: Readonly<Record<string, string>>,
 ): Response {
   requireMatch(call.headers, undefined) // 412
   const { request, method, requestId, principal } = call
-  const asked = { request, method, requestId, partition: principal.partition }
+  const asked = { request, method, requestId, partition: principal.partition, share }
   return openStream(services, asked, [{ first: found, readNext: async (position) => (await next(position)).found }], shared)
 }
 

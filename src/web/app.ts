@@ -6,6 +6,7 @@ import { SignIn } from '../auth/accounts/sign-in.ts'
 import { Throttle } from '../auth/accounts/throttle.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { toApiError } from '../http/error-mapping.ts'
+import { publicText, respondWithText, type PublicText } from '../http/public-text.ts'
 import { isUpload } from '../http/upload.ts'
 import { ApiError } from '../model/errors.ts'
 import { readAsset } from './assets.ts'
@@ -14,6 +15,7 @@ import { errorPage, notFoundPage } from './error-pages.ts'
 import { ForeignForm, readForm, readUploadForm, requireOwnForm } from './forms.ts'
 import { encodePage, renderDocument } from './document.ts'
 import type { PageResponse, Page, PageView, PageContext, Visit, WebOptions, WebServices } from './page-context.ts'
+import { inTurnOfVisitors, PageWork } from './page-work.ts'
 import { favicon } from './brand.ts'
 import { html } from './html.ts'
 import { pages, pagesOfPasswords } from './pages.ts'
@@ -25,17 +27,17 @@ import { browserName } from './account/browser-name.ts'
 import { findVisit } from './current-session.ts'
 
 const READ_METHODS = new Set(['GET', 'HEAD'])
-const assets: Readonly<Record<string, { type: string; text: string } | undefined>> = {
-  '/settings/assets/style.css': {
-    type: 'text/css; charset=utf-8',
-    text: readAsset('colors.css') + readAsset('base.css') + readAsset('app.css'),
-  },
-  '/settings/assets/script.js': { type: 'text/javascript; charset=utf-8', text: readAsset('page.js') },
-  '/settings/assets/theme.js': { type: 'text/javascript; charset=utf-8', text: readAsset('theme.js') },
-  '/settings/assets/boards.js': { type: 'text/javascript; charset=utf-8', text: readAsset('boards.js') },
-  '/settings/assets/stream-worker.js': { type: 'text/javascript; charset=utf-8', text: readAsset('stream-worker.js') },
-  '/favicon.svg': { type: 'image/svg+xml', text: favicon },
-  '/favicon.ico': { type: 'image/svg+xml', text: favicon },
+const asset = (type: string, ...texts: readonly string[]): PublicText => publicText(type, texts.join(''))
+const script = (name: Parameters<typeof readAsset>[0]): PublicText => asset('text/javascript; charset=utf-8', readAsset(name))
+const icon = asset('image/svg+xml', favicon)
+const assets: Readonly<Record<string, PublicText | undefined>> = {
+  '/settings/assets/style.css': asset('text/css; charset=utf-8', readAsset('colors.css'), readAsset('base.css'), readAsset('app.css')),
+  '/settings/assets/script.js': script('page.js'),
+  '/settings/assets/theme.js': script('theme.js'),
+  '/settings/assets/boards.js': script('boards.js'),
+  '/settings/assets/stream-worker.js': script('stream-worker.js'),
+  '/favicon.svg': icon,
+  '/favicon.ico': icon,
 }
 
 /** The web app. Its answers never throw. */
@@ -64,27 +66,42 @@ export function createWeb(options: WebOptions): Web {
   for (const page of pages.filter(isServed)) addRoute(router, undefined, page.path.replace(/\{(\w+)\}/g, ':$1'), page)
 
   const answer = async (request: ServerRequest, url: URL, route: Route | undefined): Promise<Response> => {
+    const services = web.services()
     const context = contextOf(web, request, url, route)
     let visit: Visit | undefined
+    let work: PageWork | undefined
     try {
       visit = await findVisit(context)
-      if (route !== undefined) {
-        const response = await runPage(route.data, context, visit)
-        auditPage(context, route.data.path, visit?.session, response)
-        return respond(response, context, visit)
-      }
-      return respond(assets[url.pathname] === undefined ? notFoundPage() : methodNotAllowed('GET, HEAD'), context, visit)
+      work = visit && new PageWork(services, visit.session.user_id, context.params['workspace'], request)
+      // Each of these pages takes little time, but anybody can open as many as they like.
+      if (work === undefined && READ_METHODS.has(request.method) && route?.data.getChanges !== true)
+        return await inTurnOfVisitors(services, context, () => makePage(context, route, visit))
+      return await makePage({ ...context, work }, route, visit)
     } catch (error) {
       const response = renderError(context, error)
       if (route !== undefined) auditPage(context, route.data.path, visit?.session, response)
       return respond(response, context, undefined)
+    } finally {
+      work?.turn.leave()
+      if (work !== undefined && work.units > 0) services.rateLimits?.countPage(visit!.session.user_id, work.units)
     }
+  }
+  const makePage = async (context: PageContext, route: Route | undefined, visit: Visit | undefined): Promise<Response> => {
+    if (route === undefined)
+      return respond(assets[context.path] === undefined ? notFoundPage() : methodNotAllowed('GET, HEAD'), context, visit)
+    const response = await runPage(route.data, context, visit)
+    auditPage(context, route.data.path, visit?.session, response)
+    // To render a page is one step.
+    if (READ_METHODS.has(context.request.method)) await context.work?.turn.spent()
+    return respond(response, context, visit)
   }
   return {
     async answer(request, url) {
-      const asset = assets[url.pathname]
-      if (asset !== undefined && READ_METHODS.has(request.method))
-        return new FastResponse(asset.text, { headers: { ...securityHeaders(web.site.originFor(request)), 'content-type': asset.type } })
+      const found = assets[url.pathname]
+      if (found !== undefined && READ_METHODS.has(request.method)) {
+        const { vary: _cookies, ...security } = securityHeaders(web.site.originFor(request))
+        return respondWithText(web.log, request, () => found, security)
+      }
       const path = pathOf(url)
       return answer(request, url, path !== '/' && path.endsWith('/') ? undefined : findRoute(router, undefined, path))
     },
@@ -130,14 +147,14 @@ async function runPage(page: Page, context: PageContext, visit: Visit | undefine
   // Those who are not signed in are limited by their addresses, where they can cause work.
   if (visit !== undefined && (method === 'GET' || page.anonymous !== true))
     requireRate(context, visit, method === 'POST' && page.endsAccess === true)
-  if (method === 'GET') return handler({ ...context, ...visit! })
+  if (method === 'GET') return handler({ ...context, ...visit!, work: context.work! })
   const hasUpload = page.callsOperations === true && isUpload(request.headers)
   const { form, upload = undefined } = hasUpload
     ? await readUploadForm(request, (name) => name !== 'file' && name !== 'visibility')
     : { form: await readForm(request, page.callsOperations) }
   try {
     requireOwnForm(request, form, origin, page.anonymous ? cookieOf(context, 'form') : visit!.session.form_token)
-    return await handler({ ...context, ...visit!, form, upload })
+    return await handler({ ...context, ...visit!, work: context.work!, form, upload })
   } finally {
     await upload?.discard()
   }
@@ -180,7 +197,7 @@ function renderError({ web, requestId }: PageContext, error: unknown): PageView 
 
 function respond(
   response: PageResponse,
-  { web, path, origin, requestId, pendingCookies }: PageContext,
+  { web, path, origin, requestId, pendingCookies, work }: PageContext,
   visit: Visit | undefined,
 ): Response {
   const { base } = web.site
@@ -200,5 +217,7 @@ function respond(
   const body = html`${session && visit && renderNotices({ ...visit, session })}${response.body}`
   const signedIn = session && { formToken: session.form_token, email: session.email }
   const text = renderDocument({ title: status < 400 ? title : `Error: ${title}`, base, path, body, signedIn, layout, scripts })
-  return new FastResponse(encodePage(base, text, response.parts), { status, headers })
+  const bytes = encodePage(base, text, response.parts)
+  if (work !== undefined) work.bytes = bytes.length
+  return new FastResponse(bytes, { status, headers })
 }

@@ -17,6 +17,7 @@ import type { Awaitable } from '../model/awaitable.ts'
 import type { Notice } from '../model/second-factor.ts'
 import type { SharedCounters } from '../store/counters.ts'
 import type { Layout } from './document.ts'
+import type { PageWork } from './page-work.ts'
 
 /** The services that the web app uses. */
 export interface WebServices extends WebOptions {
@@ -105,11 +106,14 @@ export interface PageContext {
   /** the browser in a few words */
   readonly agent: string
   readonly session?: Session | undefined
+  /** undefined: nobody is signed in */
+  readonly work?: PageWork | undefined
 }
 
 /** A request of a person who is signed in. */
 export interface SignedInContext extends PageContext, Visit {
   readonly session: Session
+  readonly work: PageWork
 }
 
 /** What all responses can have. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { API_HEADERS } from '../../src/http/envelope.ts'
 import { eventStreams } from '../../src/http/event-stream.ts'
+import type { StreamShare } from '../../src/governor/stream-share.ts'
 import { ApiError } from '../../src/model/errors.ts'
 import type { StreamedResult } from '../../src/resources/result.ts'
 import { Contention, StorageUnavailable } from '../../src/store/port.ts'
@@ -42,7 +43,8 @@ class Setup {
     }
     const toApiError = (error: unknown) =>
       error instanceof ApiError ? error : new ApiError('internal_error', { message: (error as Error).message })
-    const deps = { requestId: 'request-1', waiter: waiter as never, readNext, toApiError, now: () => this.now }
+    const share = { step: async (work: () => unknown) => work(), requireRest: () => undefined } as unknown as StreamShare
+    const deps = { requestId: 'request-1', share, waiter: waiter as never, readNext, toApiError, now: () => this.now }
     this.respond = (method, headers = {}) => eventStreams([{ ...deps, first: found('start', 'first') }], method, headers)
   }
 
@@ -132,7 +134,7 @@ test('a client that stops reading ends the waiting', async () => {
   const reader = setup.respond('GET').body!.getReader()
   await reader.read()
   await reader.cancel()
-  expect(setup.steps.at(-1)).toBe('end')
+  await expect.poll(() => setup.steps.at(-1)).toBe('end')
 })
 
 test('no event is prepared long before it is read', async () => {

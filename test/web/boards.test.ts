@@ -197,7 +197,7 @@ describe('pages and forms are limited in each minute', async () => {
   test('for each person', async () => {
     const [{ visitor: first }, { visitor: other }] = [await signIn(), await signIn()]
     const statuses = []
-    for (let i = 0; i < 9; i++) statuses.push((await first.request('/app')).status)
+    for (let i = 0; i < 9; i++) statuses.push((await first.request('/settings/tokens')).status)
     expect(statuses).toEqual([...Array.from({ length: 8 }, () => 200), 429])
     expect((await first.request('/app')).headers.get('retry-after')).toMatch(/^[1-9]\d?$/)
     expect((await other.request('/app')).status).toBe(200)

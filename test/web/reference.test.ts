@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ServerRequest } from 'srvx'
 import { errorCodesOf, findForbiddable } from '../../src/http/openapi/error-codes.ts'
 import { PublicUrl } from '../../src/http/public-url.ts'
+import { Turns } from '../../src/governor/turns.ts'
 import type { ReferenceDocument } from '../../src/http/openapi/serve.ts'
 import { errors } from '../../src/model/errors.ts'
 import { limits } from '../../src/model/limits.ts'
@@ -212,7 +213,8 @@ describe('the search of the reference', () => {
 test('a page is kept for each origin, and as long as the document is the same', async () => {
   let document = defaultDocument()
   const reference = { document: async () => document } as unknown as ReferenceDocument
-  const handle = createReference({ log: quiet, site: new PublicUrl(undefined), hasPolicyPage: true }, reference)
+  const services = () => ({ turns: new Turns() }) as never
+  const handle = createReference({ log: quiet, site: new PublicUrl(undefined), hasPolicyPage: true, proxies: 0, services }, reference)
   const read = async (origin: string) => {
     const url = new URL('/docs/cards.read', origin)
     return (await handle(new Request(url) as ServerRequest, url)).text()

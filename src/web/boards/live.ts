@@ -1,6 +1,7 @@
 import type { ServerRequest } from 'srvx'
 import { isLive } from '../../auth/accounts/sessions.ts'
 import { encodeCursor } from '../../listing/pages.ts'
+import { StreamShare } from '../../governor/stream-share.ts'
 import { whenAnswered } from '../../http/answered.ts'
 import { openStream, type Feed } from '../../http/event-stream.ts'
 import type { Events } from '../../http/outcome.ts'
@@ -48,7 +49,10 @@ export const eventsPage: Page = {
     const hidden = boards.filter((_board, i) => feeds[i]!.isHidden)
     const audit = hidden.length > 0 && (await auditOf(context, 'boards.events', hidden))
     if (hidden.length === boards.length) return { ...notFoundPage(), audit }
-    const streamed = { request, method: request.method, requestId, partition }
+    const { turns, rateLimits } = services
+    const charge = (units: number) => rateLimits?.countPage(session.user_id, units)
+    const share = new StreamShare({ turns, turn: context.work.turn, charge })
+    const streamed = { request, method: request.method, requestId, partition, share }
     return { raw: openStream(services, streamed, feeds, { ...securityHeaders(origin) }), audit }
   }),
   isPart: true,

@@ -135,7 +135,7 @@ export function decidedBy({ context }: Reader, { membership }: Caller): string {
 
 /** A request of a page to an operation: as below /v1, but for a person. */
 async function answerPerson(context: SignedInContext, workspaceId: string, id: string, asked: Asked): Promise<Answer> {
-  const { web, session, requestId, request } = context
+  const { web, session, requestId, request, work } = context
   const services = web.services()
   const row = operationOf(context, id)
   // The account is that of a token.
@@ -149,13 +149,18 @@ async function answerPerson(context: SignedInContext, workspaceId: string, id: s
     method,
     path: path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(params[name] ?? '')),
     search: given.length === 0 ? '' : `?${new URLSearchParams(given)}`,
+    lent: work.turn,
   }
   const identify = () => new SessionPrincipal(session.user_id, workspaceId)
   const surface: Surface = { name: 'web_app', isCounted: !isRead, identify }
-  const result = await conclude<{ readonly status: number; readonly of: Answer | ApiError }>(services, new Call(services, call, surface), {
+  const made = new Call(services, call, surface)
+  // What was changed has its answer, and its entries, also if nobody waits for them.
+  if (context.request.method === 'GET') await work.turn.spent()
+  const result = await conclude<{ readonly status: number; readonly of: Answer | ApiError }>(services, made, {
     answer: (answer) => ({ status, of: answer }),
     refuse: (error) => ({ status: error.status, of: error }),
   })
+  work.read += made.cost.units
   if (result.of instanceof ApiError) throw result.of
   return result.of
 }

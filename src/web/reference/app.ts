@@ -4,9 +4,11 @@ import type { ServerRequest } from 'srvx'
 import type { ReferenceDocument } from '../../http/openapi/serve.ts'
 import type { OpenApiDocument } from '../../http/openapi/types.ts'
 import { publicText, respondWithText, type PublicText } from '../../http/public-text.ts'
+import { clientAddress } from '../../http/client-address.ts'
 import { readAsset } from '../assets.ts'
 import { html } from '../html.ts'
 import type { WebOptions } from '../page-context.ts'
+import { inTurnOfVisitors } from '../page-work.ts'
 import { securityHeaders } from '../security-headers.ts'
 import { errorsPage } from './errors-page.ts'
 import { renderPage } from './frame.ts'
@@ -33,13 +35,15 @@ const KEPT_PAGES = 200
  * @returns the handler of every request of `/docs` and below; it never throws
  */
 export function createReference(
-  { log, site, hasPolicyPage }: Pick<WebOptions, 'log' | 'site' | 'hasPolicyPage'>,
+  { log, site, hasPolicyPage, proxies, services }: Pick<WebOptions, 'log' | 'site' | 'hasPolicyPage' | 'proxies' | 'services'>,
   reference: ReferenceDocument,
 ): (request: ServerRequest, url: URL) => Promise<Response> {
   // A client without a token must not make each of its requests render a page, which takes milliseconds.
   const pages = new LRUCache<string, PublicText>({ max: KEPT_PAGES })
   let renderedFrom: OpenApiDocument | undefined
-  const find = async ({ pathname: path, searchParams }: URL, url: string): Promise<PublicText> => {
+  let absent: { readonly document: OpenApiDocument; readonly page: PublicText } | undefined
+  const find = async (request: ServerRequest, { pathname: path, searchParams }: URL, url: string): Promise<PublicText> => {
+    const make = (render: () => PublicText) => inTurnOfVisitors(services(), { request, address: clientAddress(request, proxies) }, render)
     const asset = assets[path]
     if (asset !== undefined) return asset
     const document = await reference.document()
@@ -47,20 +51,32 @@ export function createReference(
     if (renderedFrom !== document) pages.clear()
     renderedFrom = document
     const query = path === '/docs' ? (searchParams.get('q') ?? '').trim() : ''
+    const { base } = site
     // What is found is not kept: clients can vary the query.
     if (query !== '')
-      return htmlText(renderPage(document, { title: 'Search', path: '', base: site.base, query, body: searchPage(document, query) }))
+      return make(() => htmlText(renderPage(document, { title: 'Search', path: '', base, query, body: searchPage(document, query) })))
     const key = `${path} ${url}`
     const found = pages.get(key)
     if (found !== undefined) return found
-    const page = makePage(document, path, { url, base: site.base, hasPolicyPage })
+    // The page of what does not exist is the same for all of it.
+    const page =
+      absent?.document === document && !exists(document, path)
+        ? absent.page
+        : await make(() => makePage(document, path, { url, base, hasPolicyPage }))
     if (page.status === 200) pages.set(key, page)
+    else absent = { document, page }
     return page
   }
   return (request, address) => {
     const { vary: _cookies, ...security } = securityHeaders(site.originFor(request))
-    return respondWithText(log, request, () => find(address, site.urlFor(request)), security)
+    return respondWithText(log, request, () => find(request, address, site.urlFor(request)), security)
   }
+}
+
+const PLACES = new Set(['/docs', '/docs/errors', '/docs/assets/search.json'])
+
+function exists(document: OpenApiDocument, path: string): boolean {
+  return PLACES.has(path) || operationsOf(document).some(({ operation }) => path === `/docs/${operation.operationId}`)
 }
 
 function makePage(document: OpenApiDocument, path: string, options: PageOptions & { readonly base: string }): PublicText {
@@ -75,7 +91,7 @@ function makePage(document: OpenApiDocument, path: string, options: PageOptions 
   const absent = html`<h1>Page not found</h1>
     <p role="alert">There is no such operation.</p>
     <p><a href="/docs">All operations</a></p>`
-  return page('Page not found', absent, 404)
+  return htmlText(renderPage(document, { title: 'Page not found', path: '', base, body: absent }), 404)
 }
 
 function htmlText(text: string, status?: 404): PublicText {
