@@ -65,6 +65,17 @@ export class CompressibleResponse extends FastResponse {
     return headers
   }
 
+  /** The same response with a compressed body. */
+  compressed(body: Uint8Array, coding: Coding): CompressibleResponse {
+    const own: Readonly<Record<string, (value: string) => string>> = {
+      'content-length': () => String(body.byteLength),
+      etag: (etag) => codedTag(etag, coding),
+    }
+    const pairs = this.#list === undefined ? [...super.headers] : pairsOf(this.#list)
+    const list = pairs.flatMap(([name, value]) => [name, own[name]?.(value) ?? value])
+    return new CompressibleResponse(body, this.status, [...list, 'content-encoding', coding])
+  }
+
   /**
    * Sends it as it was made: head and body at once, with no object of headers, no promise and no listener for each response.
    * @returns whether it could be sent so
@@ -107,14 +118,9 @@ export class Compression {
   }
 
   async #compressed(response: CompressibleResponse, size: number, coding: Coding): Promise<Response> {
-    const { content, owner, status } = response
+    const { content, owner } = response
     const body = await (owner === undefined ? this.#compress(coding, content, size) : this.#keep(owner, coding, content, size))
-    const headers = new Headers(response.headers)
-    headers.set('content-encoding', coding)
-    headers.set('content-length', String(body.byteLength))
-    const etag = headers.get('etag')
-    if (etag !== null) headers.set('etag', codedTag(etag, coding))
-    return new HttpResponse(body as Uint8Array<ArrayBuffer>, { status, headers })
+    return response.compressed(body, coding)
   }
 
   #keep(owner: object, coding: Coding, content: string | Uint8Array, size: number): Promise<Uint8Array> {

@@ -11,17 +11,19 @@ import { currentTag } from './preconditions.ts'
 /** How long a client may use its copy without asking, in seconds. A text changes only with the version or the settings. */
 const MAX_AGE = 300
 
-/** A text outside /v1 that any client may read and keep. */
+/** A text outside /v1 that any client may read and keep. Its compressed forms are kept with it: it costs next to nothing to send it again. */
 export interface PublicText {
   readonly type: string
-  readonly text: string
+  readonly bytes: Uint8Array
   /** its ETag */
   readonly revision: string
   readonly status: 200 | 404
+  /** whether it is sent again, so that it is worth to compress it; default: true */
+  readonly isKept?: boolean
 }
 
 export function publicText(type: string, text: string, status: PublicText['status'] = 200): PublicText {
-  return { type, text, status, revision: sha256Hex(text) }
+  return { type, bytes: Buffer.from(text), status, revision: sha256Hex(text) }
 }
 
 /**
@@ -39,7 +41,7 @@ export async function respondWithText(
   try {
     if (request.method !== 'GET' && request.method !== 'HEAD') throw new ApiError('method_not_allowed', { headers: { allow: 'GET, HEAD' } })
     const found = await find()
-    const { type, text, status, revision } = found
+    const { type, bytes, status, revision, isKept = true } = found
     const current = status === 200 ? currentTag(request.headers, revision) : undefined
     const shared = {
       'x-content-type-options': 'nosniff',
@@ -50,8 +52,9 @@ export async function respondWithText(
       'x-request-id': requestId,
     }
     if (current !== undefined) return new HttpResponse(null, { status: 304, headers: shared })
-    const all = { ...shared, 'content-type': type, 'content-length': String(Buffer.byteLength(text)) }
-    return new CompressibleResponse(text, status, Object.entries(all).flat(), found)
+    const all = { ...shared, 'content-type': type, 'content-length': String(bytes.byteLength) }
+    if (!isKept) return new HttpResponse(bytes as Uint8Array<ArrayBuffer>, { status, headers: all })
+    return new CompressibleResponse(bytes, status, Object.entries(all).flat(), found)
   } catch (error) {
     return errorResponse(requestId, toApiError(log, requestId, error))
   }

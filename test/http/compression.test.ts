@@ -49,7 +49,15 @@ describe('over HTTP', async () => {
     })
   const invalid = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`unknown_${i}`, 1]))
 
-  const reads = ['/v1/boards/{board}/cards', '/v1/cards/{card}', '/openapi.json', '/llms.txt', '/docs', '/docs/assets/style.css']
+  const reads = [
+    '/v1/boards/{board}/cards',
+    '/v1/cards/{card}',
+    '/openapi.json',
+    '/llms.txt',
+    '/docs',
+    '/docs/assets/style.css',
+    '/settings/assets/style.css',
+  ]
   describe.each<[method: string, path: string, body?: unknown]>([
     ...reads.map((path) => ['GET', path] as [string, string]),
     ['POST', '/v1/boards', invalid],
@@ -83,7 +91,7 @@ describe('over HTTP', async () => {
     return plain.body.toString().replaceAll(String(plain.headers['x-request-id']), String(headers['x-request-id']))
   }
 
-  test.each(['/v1/account', '/v1/attachments/{attachment}/content', '/settings', '/settings/assets/style.css', '/healthz'])(
+  test.each(['/v1/account', '/v1/attachments/{attachment}/content', '/settings', '/healthz'])(
     'the response to GET %s is never compressed',
     async (path) => {
       const { status, headers } = await send('GET', path, { 'accept-encoding': 'br, gzip' })
@@ -212,6 +220,12 @@ describe('the compression of bodies', () => {
 
   test('is only for the JSON of /v1 and of /mcp, and for public texts: nothing else makes such a response', () => {
     const makers = filesBelow('src').filter((path) => path.endsWith('.ts') && readText(path).includes('new CompressibleResponse('))
-    expect(makers.toSorted()).toEqual(['src/http/envelope.ts', 'src/http/public-text.ts', 'src/mcp/endpoint.ts'])
+    expect(makers.toSorted()).toEqual([
+      // The same response, compressed.
+      'src/http/compression.ts',
+      'src/http/envelope.ts',
+      'src/http/public-text.ts',
+      'src/mcp/endpoint.ts',
+    ])
   })
 })

@@ -206,7 +206,6 @@ describe('pages and forms are limited in each minute', async () => {
   })
 
   test.each([
-    '/app/WORKSPACE/do/boards.create',
     '/settings/tokens/new',
     '/settings/tokens/WORKSPACE/tok_00000000000000000000/rotate',
     '/settings/account/notices',
@@ -217,6 +216,14 @@ describe('pages and forms are limited in each minute', async () => {
     const { visitor, form } = await signIn()
     for (let i = 0; i < 8; i++) expect((await visitor.post(path, form)).status).not.toBe(429)
     expect((await visitor.post(path, form)).shown).toContain('Too many pages were opened, or forms sent.')
+    expect((await visitor.request('/app')).status).toBe(429)
+  })
+
+  test('a form of an operation costs what it reads, too', async () => {
+    const { visitor, form } = await signIn()
+    let sent = 0
+    while (sent < 8 && (await visitor.post(`/app/${workspaceId}/do/boards.create`, form)).status !== 429) sent++
+    expect([sent > 0, sent < 8]).toEqual([true, true])
     expect((await visitor.request('/app')).status).toBe(429)
   })
 

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { sha256Hex } from '../../auth/secrets.ts'
 import { lazy } from '../../model/lazy.ts'
 import { publicText, type PublicText } from '../public-text.ts'
@@ -9,15 +8,16 @@ import type { OpenApiDocument } from './types.ts'
 const documentModule = lazy(() => import('./document.ts'))
 const llmsModule = lazy(() => import('./llms.ts'))
 
-/** For how many origins the text is kept: each client names the one under which it reaches the service. */
+/** For how many origins the texts are kept, the first ones: each client names the one under which it reaches the service. */
 const ORIGINS = 8
 
 interface Made {
   readonly document: OpenApiDocument
-  /** the document as JSON, whose server is relative */
-  readonly text: PublicText
-  /** the same with the server of an origin */
-  readonly byOrigin: LRUCache<string, PublicText>
+  /** the document as JSON, whose server is relative, and its ETag */
+  readonly json: string
+  readonly revision: string
+  /** the same with the server of an origin, and what agents need of it, by public URL */
+  readonly texts: Readonly<Record<'json' | 'llms', Map<string, PublicText>>>
 }
 
 /** The document, with its text. It is made when it is first asked for: a start should not wait for it. */
@@ -37,23 +37,27 @@ export class ReferenceDocument {
 
   /** The document as JSON. @param origin the public origin, which its server begins with: many generators take no relative one */
   async text(origin: string): Promise<PublicText> {
-    const { text, byOrigin } = await this.#make()
-    let own = byOrigin.get(origin)
-    if (own === undefined) byOrigin.set(origin, (own = withServer(text, `${origin}${SERVER}`)))
-    return own
+    const { json, revision, texts } = await this.#make()
+    return kept(texts.json, origin, () => withServer(json, revision, `${origin}${SERVER}`))
   }
 
   /** What an agent needs besides the base URL and a token. @param url the public URL */
   async llmsText(url: string): Promise<PublicText> {
     const { createLlmsText } = await llmsModule()
-    return publicText('text/plain; charset=utf-8', createLlmsText(await this.document(), url))
+    const { document, texts } = await this.#make()
+    return kept(texts.llms, url, () => publicText('text/plain; charset=utf-8', createLlmsText(document, url)))
   }
 
   #make(): Promise<Made> {
     const source = this.#source()
     if (this.#made === undefined || this.#madeFor !== source.engine.hash) {
       this.#madeFor = source.engine.hash
-      this.#made = this.#create(source)
+      const made = this.#create(source)
+      this.#made = made
+      // It is made again after a failure.
+      made.catch(() => {
+        if (this.#made === made) this.#made = undefined
+      })
     }
     return this.#made
   }
@@ -61,13 +65,24 @@ export class ReferenceDocument {
   async #create(source: DocumentSource): Promise<Made> {
     const { createDocument } = await documentModule()
     const document = createDocument(source)
-    const text = publicText('application/json; charset=utf-8', JSON.stringify(document))
-    return { document, text, byOrigin: new LRUCache({ maxSize: ORIGINS, sizeCalculation: () => 1 }) }
+    const json = JSON.stringify(document)
+    return { document, json, revision: sha256Hex(json), texts: { json: new Map(), llms: new Map() } }
   }
 }
 
-/** The text with another server. It is not serialized and hashed again: anybody can ask for it under any name. */
-function withServer({ text, revision, ...others }: PublicText, url: string): PublicText {
-  const own = text.replace(`"url":"${SERVER}"`, () => `"url":${JSON.stringify(url)}`)
-  return { ...others, text: own, revision: sha256Hex(`${revision} ${url}`) }
+/** The text of a URL. Those of further URLs are neither kept nor compressed: anybody can ask for any number of them. */
+function kept(texts: Map<string, PublicText>, url: string, make: () => PublicText): PublicText {
+  const known = texts.get(url)
+  if (known !== undefined) return known
+  const made = make()
+  if (texts.size >= ORIGINS) return { ...made, isKept: false }
+  texts.set(url, made)
+  return made
+}
+
+/** The document with another server. It is not serialized and hashed again. */
+function withServer(json: string, revision: string, url: string): PublicText {
+  const own = json.replace(`"url":"${SERVER}"`, () => `"url":${JSON.stringify(url)}`)
+  const type = 'application/json; charset=utf-8'
+  return { type, bytes: Buffer.from(own), status: 200, revision: sha256Hex(`${revision} ${url}`) }
 }

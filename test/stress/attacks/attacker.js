@@ -12,10 +12,12 @@ function count(status) {
 }
 let isOver = false
 
-const [{ url, token, kind, connections, requests }] = await once(process, 'message')
+const [{ url, token, kind, cookie, connections, requests }] = await once(process, 'message')
 const ended = once(process, 'message')
 const agent = new Agent({ keepAlive: true, maxSockets: connections })
 const authorization = `Bearer ${token}`
+/** Whether requests go to addresses outside /v1: pages of a person, or of nobody. */
+const isOutside = kind === 'mcp' || kind === 'page'
 
 const ofMcp = {
   accept: 'application/json, text/event-stream',
@@ -25,8 +27,9 @@ const ofMcp = {
 /** Sends a request and reads its response. */
 function send({ method, path, body }) {
   return new Promise((resolve) => {
-    const headers = { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...(kind === 'mcp' && ofMcp) }
-    const sent = request(kind === 'mcp' ? `${url}/mcp` : `${url}/v1${path}`, { method, agent, headers }, (response) => {
+    const credential = kind === 'page' ? { ...(cookie && { cookie }), accept: 'text/html', 'accept-encoding': 'br' } : { authorization }
+    const headers = { ...credential, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...(kind === 'mcp' && ofMcp) }
+    const sent = request(isOutside ? url + (path || '/mcp') : `${url}/v1${path}`, { method, agent, headers }, (response) => {
       response.on('end', () => resolve(count(response.statusCode))).resume()
     })
     sent.on('error', () => resolve(count('lost'))).end(body)
@@ -34,8 +37,8 @@ function send({ method, path, body }) {
 }
 
 /** Sends requests one after the other. */
-async function hammer(first) {
-  for (let i = first; !isOver; i++) await send(requests[i % requests.length])
+async function hammer(first, all = requests) {
+  for (let i = first; !isOver; i++) await send(all[i % all.length])
 }
 
 const sockets = new Set()
@@ -54,11 +57,19 @@ async function ignore() {
   }
 }
 
-const running = Promise.all(Array.from({ length: connections }, (_, i) => (kind === 'ignore' ? ignore() : hammer(i))))
+/** Opens streams again and again, and writes beside them: the first request is the stream. */
+async function follow(index) {
+  const [stream, ...writes] = requests
+  if (index >= connections - 2) return hammer(0, writes)
+  while (!isOver) await send(stream)
+}
+
+const running = Promise.all(Array.from({ length: connections }, (_, i) => ({ ignore, follow })[kind]?.(i) ?? hammer(i)))
 await ended
 isOver = true
+// Streams do not end by themselves.
+agent.destroy()
 for (const socket of sockets) socket.destroy()
 await running
-agent.destroy()
 process.send(statuses)
 process.disconnect()

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { startProcess, type RunningProcess } from '../../support/process.ts'
+import { Visitor } from '../../support/visitor.ts'
 import { ownProcess, runFolder } from '../../support/run.ts'
 
 const attacker = fileURLToPath(new URL('attacker.js', import.meta.url))
@@ -50,6 +51,17 @@ export class Target {
     const { id } = this.#world.workspaces[workspace]
     const isFull = ({ workspace_id, state, scopes }: any) => workspace_id === id && state === 'active' && scopes[0] === 'kanban:admin'
     return this.#world.tokens.filter(isFull)[person].token
+  }
+
+  /** Signs the person of {@link token} in. @returns the cookie of the session, and the id of the workspace */
+  async signIn(workspace: 0 | 1, person: 0 | 1): Promise<{ readonly cookie: string; readonly workspace: string }> {
+    const { id } = this.#world.workspaces[workspace]
+    const { data } = await this.send(this.token(workspace, person), { method: 'GET', path: '/account' })
+    const { email, password } = this.#world.people.find(({ display_name }: any) => display_name === data.display_name)
+    const fetchPage = (asked: Request) => fetch(asked, { redirect: 'manual' })
+    const visitor = new Visitor({ app: { fetch: fetchPage } } as never, { origin: this.url })
+    await visitor.signIn(email, password)
+    return { cookie: visitor.cookie, workspace: id }
   }
 
   /** Sends a request below /v1 over one of a few connections. */
@@ -138,7 +150,9 @@ export class Target {
  * and reads no response.
  */
 export interface Attack {
-  readonly kind: 'hammer' | 'mcp' | 'ignore'
+  readonly kind: 'hammer' | 'mcp' | 'ignore' | 'follow' | 'page'
+  /** the session of a page; undefined: nobody is signed in */
+  readonly cookie?: string
   readonly token: string
   readonly connections: number
   readonly requests: readonly Sent[]
