@@ -48,6 +48,7 @@ test('pages cost what they read and send: with many cards, fewer can be opened',
   const owner = await service.person(await service.workspace(), 'owner')
   const board = await TestBoard.create(service, owner)
   for (let i = 0; i < 5; i++) {
+    service.now += MINUTE
     const column_id = await board.column(`Column ${i}`)
     const operations = Array.from({ length: 60 }, (_, n) => ({ operation: 'cards.create', body: { column_id, title: `Card ${n}` } }))
     service.now += MINUTE
