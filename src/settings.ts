@@ -155,7 +155,7 @@ export const settings = z.object({
     flag: 'storage',
     placeholder: '<address>',
     env: 'LANEKEEPER_STORAGE',
-    description: 'where records are stored: memory, fs:PATH, redis[s]://…, redis-cluster://… or redis-sentinel://…',
+    description: 'where records are stored: memory, fs:PATH, redis[s]://…, unix:///PATH, redis-cluster://… or redis-sentinel://…',
   }),
   bytes: z.string().optional().register(sources, {
     flag: 'bytes',

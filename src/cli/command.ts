@@ -45,7 +45,7 @@ export const POLICY_NAMES = 'a policy is a folder, a revision of git as REVISION
 export function addAdminCommand(parent: Command, usage: string, summary: string): Command {
   const command = parent.command(usage).description(summary)
   for (const argument of command.registeredArguments) argument.description = argumentDescriptions[argument.name()]!
-  addSetting(command, 'storage', 'where records are stored: fs:PATH, redis[s]://…, redis-cluster://… or redis-sentinel://…')
+  addSetting(command, 'storage', 'where records are stored: fs:PATH, redis[s]://…, unix:///PATH, redis-cluster://… or redis-sentinel://…')
   addSetting(command, 'bytes')
   return addSetting(command, 'json')
 }

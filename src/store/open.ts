@@ -58,14 +58,14 @@ const LOST = 'the file of its lock was removed or replaced, and another process 
 const RESERVE_SIZE = 1024 * 1024
 
 const ADDRESS_FORMS =
-  'memory, fs:PATH, redis://HOST[:PORT][/DB], rediss://…, redis-cluster://HOST:PORT,HOST:PORT or redis-sentinel://HOST:PORT,HOST:PORT/NAME'
+  'memory, fs:PATH, redis://HOST[:PORT][/DB], rediss://…, unix:///PATH, redis-cluster://HOST:PORT,HOST:PORT or redis-sentinel://HOST:PORT,HOST:PORT/NAME'
 
 /** The kind of storage that an address names. @throws {BadAddress} */
 export function kindOf(address: string): StorageHandle['kind'] {
   if (address === 'memory') return 'memory'
   if (address.startsWith('fs:~')) throw new BadAddress('the shell does not expand "~" after "fs:"; write the full path')
   if (address.startsWith('fs:') && address.length > 3) return 'fs'
-  if (/^(redis|rediss|redis-cluster|redis-sentinel):\/\//.test(address)) return 'redis'
+  if (/^(?:(?:redis|valkey)(?:s|-cluster|-sentinel)?|(?:redis\+)?unix):\/\//.test(address)) return 'redis'
   throw new BadAddress(`invalid address; expected ${ADDRESS_FORMS}`)
 }
 

@@ -127,6 +127,11 @@ test.each([
   ['fs:/var/lib/lanekeeper', 'fs'],
   ['redis://localhost', 'redis'],
   ['rediss://user:password@host:6380/1', 'redis'],
+  ['valkey://localhost', 'redis'],
+  ['valkeys://localhost', 'redis'],
+  ['valkey-cluster://a:1,b:2', 'redis'],
+  ['unix:///run/redis.sock', 'redis'],
+  ['redis+unix:///run/redis.sock?db=3', 'redis'],
   ['redis-cluster://a:1,b:2', 'redis'],
   ['redis-sentinel://a:1,b:2/name', 'redis'],
 ])('the address %s is of the kind %s', (address, kind) => expect(kindOf(address)).toBe(kind))

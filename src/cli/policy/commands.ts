@@ -44,7 +44,7 @@ function addReviewCommands(policy: Command): void {
 
 /** Adds the options of a command about a stored workspace. */
 function addStorage(command: Command): Command {
-  addSetting(command, 'storage', 'where records are stored: fs:PATH, redis[s]://…, redis-cluster://… or redis-sentinel://…')
+  addSetting(command, 'storage', 'where records are stored: fs:PATH, redis[s]://…, unix:///PATH, redis-cluster://… or redis-sentinel://…')
   addSetting(command, 'bytes')
   return command.option('--json', 'print the result as one line of JSON')
 }

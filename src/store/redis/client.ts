@@ -43,6 +43,9 @@ const options: RedisOptions = {
   lazyConnect: true,
 }
 
+/** The address of a Unix socket. */
+const SOCKET = /^(?:redis\+)?unix:\/\/(?:([^@/]*)@)?(\/[^/].*)$/
+
 /** The address of a Redis is invalid. The message contains neither user nor password. */
 export class BadRedisUrl extends Error {
   override readonly name = 'BadRedisUrl'
@@ -51,15 +54,28 @@ export class BadRedisUrl extends Error {
 /**
  * Creates an unstorage driver for an address:
  * `redis://[user:password@]host[:port][/db]`, `rediss://…` (TLS),
- * `redis-cluster://host:port,host:port`, `redis-sentinel://host:port,host:port/name`. Each may end with `?wait=N`.
+ * `redis-cluster://host:port,host:port`, `redis-sentinel://host:port,host:port/name`, `unix://[user:password@]/path/of/the.sock[?db=N]`
+ * (or `redis+unix://…`). Each may end with `?wait=N`. `valkey` in place of `redis` means the same.
  * @param base key prefix for blobs; without it, the driver's client is used for records only
  * @throws {BadRedisUrl}
  */
 export function createRedisDriver(address: string, base?: string): Driver & { getInstance(): Redis | Cluster } {
   replicationOf(address)
   const [url] = splitAddress(address)
+  const socket = SOCKET.exec(url)
+  if (socket !== null) {
+    const [, ofSocket, path] = socket
+    return redisDriver({
+      ...options,
+      ...parseCredentials(ofSocket),
+      base,
+      path: percentDecode(path!),
+      db: databaseOf(address) ?? 0,
+    } as never) as never
+  }
   const match = /^(redis|rediss|redis-cluster|redis-sentinel):\/\/(?:([^@]*)@)?([^/]*)(?:\/(.*))?$/.exec(url)
-  if (match === null) throw new BadRedisUrl('invalid Redis address; expected redis://, rediss://, redis-cluster:// or redis-sentinel://')
+  if (match === null)
+    throw new BadRedisUrl('invalid Redis address; expected redis://, rediss://, unix:///PATH, redis-cluster:// or redis-sentinel://')
   const [, scheme, credentials, hosts, path] = match
   const shared = { ...options, ...parseCredentials(credentials), base }
   if (scheme === 'redis' || scheme === 'rediss') {
@@ -93,8 +109,11 @@ export function createRedisDriver(address: string, base?: string): Driver & { ge
  */
 export function replicationOf(address: string): Replication | undefined {
   const settings = new URLSearchParams(splitAddress(address)[1])
+  const known = SOCKET.test(splitAddress(address)[0]) ? ['wait', 'wait_timeout', 'db'] : ['wait', 'wait_timeout']
   for (const name of settings.keys())
-    if (!['wait', 'wait_timeout'].includes(name)) throw new BadRedisUrl('after "?", a Redis address may have wait and wait_timeout')
+    if (!known.includes(name))
+      throw new BadRedisUrl('after "?", a Redis address may have wait and wait_timeout, that of a Unix socket also db')
+  integerOf(settings, 'db', 0, 9999)
   const replicas = integerOf(settings, 'wait', 0, 99)
   const timeout = integerOf(settings, 'wait_timeout', 1000, MAX_WAIT)
   if (timeout === 0) throw new BadRedisUrl('wait_timeout must not be 0')
@@ -107,16 +126,17 @@ function integerOf(settings: URLSearchParams, name: string, initial: number, max
   return Number(text)
 }
 
-/** Splits an address from its settings after "?". */
+/** Splits an address from its settings after "?". Valkey is a Redis. */
 function splitAddress(address: string): [url: string, settings: string] {
   const [, url = address, settings = ''] = /^(.*)\?([^@/?]*)$/s.exec(address) ?? []
-  return [url, settings]
+  return [url.replace(/^valkey(?=s?:|-)/, 'redis'), settings]
 }
 
 /** The database number of an address; undefined when it names none. */
 export function databaseOf(address: string): number | undefined {
-  const database = /^rediss?:\/\/[^/]*\/(\d+)$/.exec(splitAddress(address)[0])?.[1]
-  return database === undefined ? undefined : Number(database)
+  const [url, settings] = splitAddress(address)
+  const database = SOCKET.test(url) ? new URLSearchParams(settings).get('db') : /^rediss?:\/\/[^/]*\/(\d+)$/.exec(url)?.[1]
+  return database == null ? undefined : Number(database)
 }
 
 /** Rejects what the client would misread, or report in an error that contains the password. */

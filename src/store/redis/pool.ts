@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Cluster, type Redis } from 'ioredis'
 import type { Logger } from 'pino'
@@ -176,6 +177,7 @@ export async function connect(clients: readonly Connection[], url: string, log: 
     // Without a listener, the client would print the errors of its connection. Commands report their own errors.
     client.on('error', (error: Error) => {
       lastError = error
+      ignoreFurtherErrors(client)
       log.debug({ err: new CommandFailed(error) }, 'redis connection')
     })
   try {
@@ -185,10 +187,33 @@ export async function connect(clients: readonly Connection[], url: string, log: 
     const database = databaseOf(url)
     if (database !== undefined) await Promise.all(clients.map((client) => (client as Redis).select(database)))
   } catch (error) {
-    for (const client of clients) client.disconnect()
+    for (const client of clients) {
+      ignoreFurtherErrors(client)
+      client.disconnect()
+    }
     // The thrown error says only that there is no connection. The last error event has the reason.
-    throw new CommandFailed(lastError ?? (error as Error))
+    const reason = new CommandFailed(lastError ?? (error as Error))
+    const advice = adviceFor(reason.message, url)
+    if (advice !== undefined) reason.message += ` (${advice})`
+    throw reason
   }
+}
+
+/** A connection with TLS can fail twice, and the client (ioredis 5.11) listens for one error only: a second one would end the process. */
+function ignoreFurtherErrors(client: Connection): void {
+  const { stream } = client as unknown as { readonly stream?: Socket }
+  stream?.on('error', () => undefined)
+}
+
+/** What may be wrong if no connection is made, as an operator understands it. */
+function adviceFor(reason: string, url: string): string | undefined {
+  const hasTls = /^(?:rediss|valkeys):/.test(url)
+  if (!hasTls && /max retries per request limit|ECONNRESET|Connection is closed|Protocol error/.test(reason))
+    return 'if it expects TLS, its address begins with rediss://'
+  if (hasTls && /ETIMEDOUT|wrong version number/.test(reason)) return 'if it has no TLS, its address begins with redis://'
+  if (/self-signed certificate|unable to (?:get|verify)/.test(reason))
+    return 'if a CA of your own has signed its certificate, NODE_EXTRA_CA_CERTS must name the file of the CA'
+  return undefined
 }
 
 /** Connects a client, and that of a cluster to every master: its first commands to a node fail if there are several at once (ioredis 5.11). */
