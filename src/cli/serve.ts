@@ -258,8 +258,12 @@ function announce({ config, url, storage, app, contents, secretKeys }: Started, 
 async function populate(config: Config, deps: AdminDeps, app: App): Promise<Contents> {
   const demo = config.demo ? await (await import('../demo/seed.ts')).beginDemo(deps) : 'none'
   if (demo === 'begun') {
-    const [{ finishDemo, seedDemo }, { readWorld }] = await Promise.all([import('../demo/seed.ts'), import('../demo/world.ts')])
-    const created = await seedDemo({ ...deps, passwords: app.passwords }, app.fetch, readWorld())
+    const [{ finishDemo, seedDemo, uncounted }, { readWorld }] = await Promise.all([import('../demo/seed.ts'), import('../demo/world.ts')])
+    const created = await seedDemo(
+      { ...deps, passwords: app.passwords },
+      uncounted(() => app.services),
+      readWorld(),
+    )
     await finishDemo(deps)
     return { demo: 'made', ...created }
   }
