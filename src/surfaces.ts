@@ -74,7 +74,7 @@ export function createSurfaces(options: SurfaceOptions): H3 {
       respondWithText(log, req, () => authzenConfiguration(operations, site.urlFor(req))),
     )
   h3.all('/mcp', async ({ req }) => (await mcp())(req))
-  for (const path of oauthAddresses) h3.all(path, answerNoOAuth)
+  for (const path of oauthAddresses(site.base)) h3.all(path, () => answerNoOAuth(site.base))
   if (options.hasPolicyPage) exactly('/policies', async ({ req }) => (await policies())(req))
   h3.all('/docs/**', async ({ req, url }) => (await docs())(req, url))
   for (const path of ['/', '/favicon.svg', '/favicon.ico', '/app/**', '/settings/**', '/sign-in/**']) h3.all(path, page)

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { createApp } from '../../src/app.ts'
 import { tools, withoutTool } from '../../src/mcp/catalog.ts'
 import { limits } from '../../src/model/limits.ts'
 import { TestBoard } from '../support/board.ts'
@@ -160,6 +161,15 @@ describe('the endpoint', () => {
           'There is no OAuth here: a person creates an access token in the web app, at /settings, and the client sends it as "Authorization: Bearer <token>".',
         )
       }
+    }
+  })
+
+  test('says the same where a client looks for the OAuth of a service below a path', async () => {
+    const app = createApp({ store: mcp.service.app.services.store, log: captured.log, url: 'https://kanban.example/kanban' })
+    const paths = ['/.well-known/oauth-protected-resource/kanban/mcp', '/.well-known/oauth-authorization-server/kanban', '/kanban/register']
+    for (const path of paths) {
+      const { error }: any = await (await app.fetch(new Request(`http://localhost${path}`))).json()
+      expect([path, error.message]).toEqual([path, expect.stringContaining('at /kanban/settings,')])
     }
   })
 

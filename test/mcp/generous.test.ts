@@ -116,7 +116,7 @@ describe('a value', () => {
     ['a text that looks like a number', 'edit_cards_comments_subtasks', { ...card, title: '2026' }, 'title', '2026'],
     ['a text that looks like a list', 'edit_cards_comments_subtasks', { ...card, description: '[1]' }, 'description', '[1]'],
     ['a text that says none', 'edit_cards_comments_subtasks', { ...card, title: 'none' }, 'title', 'none'],
-    ['a filter for nobody', 'find_cards', { operation: 'cards.search', assignee_id: 'none' }, 'assignee_id', 'none'],
+    ['a filter for nobody', 'find_cards', { operation: 'cards.search', assignee_id: 'none' }, 'assignee_id', ['none']],
   ])('is read as it is meant: %s', (_, tool, args, name, meant) => {
     expect(read(list.find(tool)!, args).values[name]).toEqual(meant)
   })

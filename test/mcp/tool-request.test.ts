@@ -8,7 +8,8 @@ import { engine } from '../support/service.ts'
 
 const list = new ToolList(() => engine, operations)
 const callable = (id: string) => selectOperation(list.find(tools.find((tool) => tool.operations.includes(id))!.name)!, { operation: id })!
-const offered = operations.filter(({ id }) => tools.some((tool) => tool.operations.includes(id)))
+// attach-text.test.ts is about the upload.
+const offered = operations.filter(({ id }) => tools.some((tool) => tool.operations.includes(id) && tool.uploadsText !== true))
 const expected = { isList: false, hasParts: false, hasFields: false, offset: undefined, wholeIn: 'cards.read' }
 const answer = (status: number, body: object, headers: Record<string, string> = {}) =>
   toResult({ status, headers: new Headers(headers), content: JSON.stringify(body), body }, expected)

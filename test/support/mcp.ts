@@ -24,7 +24,7 @@ export class McpService {
     const mode = revision === '2026-07-28' ? { pin: revision } : 'legacy'
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
     const requestInit = { headers: { authorization: `Bearer ${token}` } }
-    await client.connect(new StreamableHTTPClientTransport(new URL(this.url), { requestInit }))
+    await client.connect(new StreamableHTTPClientTransport(new URL(this.url), { requestInit, fetch: fetchAgain }))
     this.#clients.push(client)
     return client
   }
@@ -47,6 +47,13 @@ export class McpService {
     await this.service.stop()
   }
 }
+
+/** On a loaded machine, a client may send a request on a connection that the listener has just closed, because it was idle. */
+const fetchAgain = (url: string | URL, init?: RequestInit): Promise<Response> =>
+  fetch(url, init).catch((error: { readonly cause?: { readonly code?: string } }) => {
+    if (error.cause?.code !== 'ECONNRESET') throw error
+    return fetch(url, init)
+  })
 
 export interface CallReply {
   readonly status: number
