@@ -123,8 +123,11 @@ test('what can be cleared says how, and has no null', () => {
   const [, tools] = lists[2]!
   const argument = (tool: string, name: string) =>
     (tools.find((one) => one.name === tool)!.inputSchema.properties as Record<string, Schema>)[name]!
-  for (const tool of ['create_card', 'edit_cards_comments_subtasks'])
+  for (const tool of ['create_card', 'edit_cards_comments_subtasks']) {
+    // A client that validates by the format would refuse "none".
+    expect(argument(tool, 'due_at')).not.toHaveProperty('format')
     expect(argument(tool, 'due_at')['description']).toMatch(/"none" clears it\. Left out or null, it is kept\.$/)
+  }
   expect(argument('edit_boards_columns_labels', 'cover_color')['description']).toContain('"none": none')
   expect(argument('edit_boards_columns_labels', 'wip_limit')['description']).toContain('0: any number')
   expect(argument('edit_boards_columns_labels', 'max_attempts')['description']).toContain('0: never')
