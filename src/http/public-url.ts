@@ -33,7 +33,7 @@ const EXPECTED = 'it must be a URL like https://kanban.example or https://exampl
 export function parsePublicUrl(text: string): string {
   const [, path] = /^https?:\/\/[^/?#\\@]+(.*)$/is.exec(text.trim()) ?? []
   if (path === undefined || !URL.canParse(text)) throw new Error(EXPECTED)
-  if (!PATH.test(path)) throw new Error(/^[^?#]*$/.test(path) ? `${EXPECTED}; its path has letters, digits, - . _ ~ only` : EXPECTED)
+  if (!PATH.test(path)) throw new Error(/^[^?#@]*$/.test(path) ? `${EXPECTED}; its path has letters, digits, - . _ ~ only` : EXPECTED)
   const base = path.replace(/\/$/, '')
   const segments = base.split('/').slice(1)
   const last = segments.at(-1)
