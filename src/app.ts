@@ -54,6 +54,8 @@ export interface AppOptions {
   readonly blobs?: Blobs
   /** the maximum size of an upload in bytes; default: 25 MiB */
   readonly uploadBytes?: number
+  /** the bytes that the files of a workspace may have, 0 without a limit; default: 10 GiB */
+  readonly workspaceBytes?: number
   /** default: the tables in `policies/` */
   readonly engine?: Engine
   /** default: the operations table */
@@ -177,6 +179,7 @@ export function createApp(options: AppOptions): App {
     legacyPrefixes: options.legacyPrefixes ?? [],
     blobs: options.blobs ?? createBlobs(memoryDriver()),
     uploadBytes: options.uploadBytes ?? limits.uploadBytes,
+    workspaceBytes: (options.workspaceBytes ?? limits.workspaceBytes) || Infinity,
     usage,
     webhooks,
     audit,

@@ -336,6 +336,10 @@ export const settings = z.object({
     env: 'LANEKEEPER_WORKERS',
     description: 'the number of processes that serve the port together, or auto for one per core; more than 1 needs Redis',
   }),
+  workspaceBytes: wholeNumber(0, Number.MAX_SAFE_INTEGER, 'a number of bytes, 0 or more').default(limits.workspaceBytes).register(sources, {
+    env: 'LANEKEEPER_WORKSPACE_BYTES',
+    description: 'the bytes that the files of a workspace may have together; 0: no limit',
+  }),
   uploadBytes: wholeNumber(1024, Number.MAX_SAFE_INTEGER, 'a number of bytes, 1024 or more')
     .default(limits.uploadBytes)
     .register(sources, { env: 'LANEKEEPER_UPLOAD_BYTES', description: 'the maximum size of an upload in bytes' }),

@@ -28,7 +28,7 @@ import {
   unbindUser,
 } from './users.ts'
 import { enableWebhooks } from './webhooks.ts'
-import { createWorkspace, listWorkspaces, requireWorkspace } from './workspaces.ts'
+import { createWorkspace, listWithUse, requireWorkspace } from './workspaces.ts'
 
 /** An administration command. It runs in this process, or over RPC in the process that holds the storage. */
 interface Command {
@@ -89,7 +89,7 @@ function answersOf({ policyAnswers }: AdminDeps): PolicyAnswers {
 /** All administration commands by name. */
 const commands: Readonly<Record<string, Command>> = {
   'workspace.create': command({ name: workspaceName }, (deps, { name }) => createWorkspace(deps, name)),
-  'workspace.list': command({}, listWorkspaces),
+  'workspace.list': command({}, listWithUse),
 
   init: command({ workspace: workspaceName, owner: displayName, email: emailAddress, ...linkUrl }, (deps, { url, ...names }) =>
     initialize(deps, names, urlOf(deps, url)),

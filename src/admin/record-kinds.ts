@@ -11,7 +11,7 @@ import { claimRecord, holdOf, type ClaimRecord } from '../model/claim.ts'
 import { column } from '../model/column.ts'
 import { comment } from '../model/comment.ts'
 import { at, hash, id } from '../model/fields.ts'
-import { attachmentRecord, fileRecord } from '../model/file.ts'
+import { attachmentRecord, fileBytes, fileRecord } from '../model/file.ts'
 import { firstResponse, responseText } from '../model/idempotency.ts'
 import { isId, type IdKind } from '../model/ids.ts'
 import { identity } from '../model/identity.ts'
@@ -298,6 +298,8 @@ const backedUpKinds: Kinds = {
 /** All records of a workspace. */
 const storedOfWorkspace: Kinds = {
   ...backedUpKinds,
+  // Whoever writes files counts them, so no export has it.
+  file_bytes: keyed(fileBytes, keys.fileBytes),
   schema: version,
   importing: keyed(run, keys.importing),
   imported_bytes: keyed(z.strictObject({ blob_id: id('blob') }), (value) => keys.importedBytes(value.blob_id)),

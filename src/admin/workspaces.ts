@@ -40,6 +40,15 @@ export async function listWorkspaces(deps: Deps): Promise<Workspace[]> {
     .toSorted((a, b) => (a.created_at < b.created_at ? -1 : Number(a.created_at > b.created_at)))
 }
 
+/** Lists all workspaces with the bytes of their files. */
+export async function listWithUse(deps: Deps): Promise<(Workspace & { readonly file_bytes: number })[]> {
+  const read = (id: string) => transact(deps.store, id, deps.random, (tx) => tx.get(keys.fileBytes()))
+  const workspaces = await listWorkspaces(deps)
+  return Promise.all(
+    workspaces.map(async (one) => ({ ...one, file_bytes: (await deps.store.hold(one.id, () => read(one.id)))?.bytes ?? 0 })),
+  )
+}
+
 /** @throws {AdminError} `not_found` */
 export async function requireWorkspace(deps: Deps, id: string): Promise<Workspace> {
   const workspace = await findWorkspace(deps, id)

@@ -147,6 +147,7 @@ async function start(
     proxies: config.proxies,
     legacyPrefixes: config.legacyPrefixes,
     uploadBytes: config.uploadBytes,
+    workspaceBytes: config.workspaceBytes,
     policyPage: config.policyPage,
     rateLimits: config.rateLimits ? { quotas: { ...defaultRates, token: config.tokenRate, workspace: config.workspaceRate } } : undefined,
     counters,

@@ -77,7 +77,7 @@ export interface EvaluationResult {
   /** Why. */
   context: {
     /** The error that the operation would answer. Absent if the decision is true. */
-    code?: 'bad_request' | 'unauthorized' | 'insufficient_scope' | 'forbidden' | 'not_found' | 'method_not_allowed' | 'request_timeout' | 'conflict' | 'idempotency_key_in_use' | 'cursor_expired' | 'precondition_failed' | 'precondition_required' | 'payload_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'validation_failed' | 'idempotency_key_reused' | 'rate_limited' | 'headers_too_large' | 'internal_error' | 'not_implemented' | 'contention' | 'unavailable'
+    code?: 'bad_request' | 'unauthorized' | 'insufficient_scope' | 'forbidden' | 'not_found' | 'method_not_allowed' | 'request_timeout' | 'conflict' | 'idempotency_key_in_use' | 'cursor_expired' | 'precondition_failed' | 'precondition_required' | 'payload_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'validation_failed' | 'idempotency_key_reused' | 'rate_limited' | 'headers_too_large' | 'internal_error' | 'not_implemented' | 'contention' | 'unavailable' | 'insufficient_storage'
     /** The reason of the rule that decides, or the message of the error. */
     reason: string
     /** The least scope that the operation requires. */
@@ -2142,6 +2142,13 @@ export interface ErrorMembers {
   unavailable: {
     /** `not_done`: nothing was changed. `unknown`: it is not known whether the change was made. Read before you retry. */
     outcome: 'not_done' | 'unknown'
+  }
+  /** There is no room for this file. Nothing was stored. */
+  insufficient_storage: {
+    /** The bytes that the files of the workspace have. */
+    used_bytes?: number
+    /** The bytes that they may have. Absent: the disk is nearly full. */
+    limit_bytes?: number
   }
 }
 

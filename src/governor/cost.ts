@@ -3,6 +3,16 @@ const UNIT_QUESTIONS = 4
 const UNIT_CHARACTERS = 512 * 1024
 const UNIT_BYTES = 64 * 1024
 
+const MIB = 1024 * 1024
+/** Of the files that a token uploads in a minute, what costs nothing, and what each further MiB costs: it is hashed, written and synced. */
+const FREE_MIB = 10
+const UNITS_OF_MIB = 4
+
+/** What the files that a token has uploaded in a minute cost, in units. @param bytes of all of them */
+export function unitsOfUploads(bytes: number): number {
+  return Math.max(0, Math.ceil(bytes / MIB) - FREE_MIB) * UNITS_OF_MIB
+}
+
 /** What a request costs, in units of about a millisecond (api: Contract 3, number 9). Most requests cost 1. */
 export class Cost {
   /** operations of a batch */

@@ -4,6 +4,7 @@ import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import type { Clock } from '../model/time.ts'
 import { Counters, type SharedCounters } from '../store/counters.ts'
+import { unitsOfUploads } from './cost.ts'
 
 /** The length of a window in seconds. */
 const WINDOW = 60
@@ -77,6 +78,12 @@ export class RateLimits {
       if (ofToken.remaining < 0) return [ofToken, this.#read('workspace', caller.workspaceId)]
       return andThen(this.#countWithin('workspace', caller.workspaceId, by), (ofWorkspace) => [ofToken, ofWorkspace])
     })
+  }
+
+  /** Counts the bytes that a token uploads. @returns what they cost, in units */
+  countUpload(tokenId: string, bytes: number): number {
+    const all = this.#counters.add(this.#keyOf('upload', tokenId), bytes)
+    return unitsOfUploads(all) - unitsOfUploads(all - bytes)
   }
 
   /** Counts work that is done, whatever remains. @param by in units */
@@ -168,7 +175,7 @@ export class RateLimits {
   }
 
   /** Each window has counts of its own. */
-  #keyOf(name: keyof RateQuotas | 'person' | 'session', id: string): string {
+  #keyOf(name: keyof RateQuotas | 'person' | 'session' | 'upload', id: string): string {
     return `${Math.floor(this.#clock() / 1000 / WINDOW)}:${name}:${id}`
   }
 
@@ -206,6 +213,7 @@ export class Quota {
   #charged: boolean
   #chargedFurther = 0
   #chargedStored = 0
+  #chargedUpload = 0
   #caller: Caller | undefined
   /** Is to be called when the response has been sent. Undefined: the call is not counted among those in progress. */
   leave: (() => void) | undefined
@@ -253,6 +261,17 @@ export class Quota {
     const missing = units - this.#chargedFurther
     this.#chargedFurther += Math.max(missing, 0)
     return this.#require(caller, missing)
+  }
+
+  /**
+   * Counts the bytes of an upload that were not counted before: those that it announces before they are read, the rest afterwards.
+   * @throws {ApiError} `rate_limited`
+   */
+  chargeUpload(caller: Caller, bytes: number): Awaitable<void> {
+    const missing = bytes - this.#chargedUpload
+    if (missing <= 0 || this.#limits === undefined) return undefined
+    this.#chargedUpload = bytes
+    return this.#require(caller, this.#limits.countUpload(tokenOf(caller).id, missing))
   }
 
   /** Counts what the work has cost besides. It is done, so nothing is refused: what is exceeded is missing later. */

@@ -17,7 +17,7 @@ import type { Done } from './outcome.ts'
 import type { Route } from './routes.ts'
 import type { Services } from './services.ts'
 import { Unit, type Abilities } from './unit.ts'
-import { receiveFile } from './upload.ts'
+import { announcedSize, receiveFile } from './upload.ts'
 
 /** An operation that is decided once. */
 export type SingleOperation = Operation & { readonly kind: 'single' }
@@ -129,6 +129,14 @@ export class Attempt implements Abilities {
   #receive(): Promise<Upload> {
     const { call, services } = this
     if (call.uploaded === undefined) this.#lease?.end()
-    return call.upload(() => receiveFile(services, call.request, this.caller.workspaceId))
+    return call
+      .upload(async () => {
+        await call.quota.chargeUpload(this.caller, announcedSize(call.headers)) // 429
+        return receiveFile(services, call.request, this.caller.workspaceId)
+      })
+      .then(async (upload) => {
+        await call.quota.chargeUpload(this.caller, upload.size)
+        return upload
+      })
   }
 }

@@ -45,6 +45,8 @@ export interface Services {
   readonly blobs: Blobs
   /** the maximum size of an upload in bytes */
   readonly uploadBytes: number
+  /** the bytes that the files of a workspace may have; Infinity: there is no limit */
+  readonly workspaceBytes: number
   readonly usage: UsageRecorder
   readonly webhooks: WebhookAbilities
   /** undefined: there is no audit trail */

@@ -9,9 +9,11 @@ import { PICTURE_HEAD, pictureOf } from '../model/picture.ts'
 import { hasAtMost } from '../model/text.ts'
 import { timestamp } from '../model/time.ts'
 import { UPLOAD_EXPIRED } from '../resources/attachments/operations.ts'
+import { diskFull, requireRoom } from '../resources/attachments/room.ts'
 import type { Upload } from '../resources/operation.ts'
 import type { Blobs } from '../store/blobs.ts'
 import { keys } from '../store/keys.ts'
+import { StorageUnavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import { bodyOf, tooLarge } from './body.ts'
 import { invalidMember } from '../model/validation.ts'
@@ -45,30 +47,62 @@ export function checkAnnouncedSize(headers: Headers, maxBytes: number): void {
  * @throws {ApiError} `bad_request`, `payload_too_large`, `validation_failed`; `conflict` if it takes too long
  */
 export async function receiveFile(
-  { store, blobs, clock, random, uploadBytes }: Services,
+  { store, blobs, clock, random, uploadBytes, workspaceBytes }: Services,
   request: ServerRequest,
   workspaceId: string,
 ): Promise<Upload> {
   const blobId = newId('blob', random)
   const tombstoneId = newId('tombstone', random)
   const deadline = clock() + MAX_DURATION
-  await transact(store, workspaceId, random, async (tx) => {
-    await tx.get(keys.tombstone(tombstoneId))
+  const announced = announcedSize(request.headers)
+  await requireDisk(blobs, announced)
+  const room = await transact(store, workspaceId, random, async (tx) => {
+    const [, used] = await tx.read([keys.tombstone(tombstoneId), keys.fileBytes()])
+    // The commit that creates the file looks again.
+    requireRoom(used?.bytes ?? 0, announced, workspaceBytes)
     const not_before = timestamp(() => clock() + durations.unfinishedUpload)
     tx.put(keys.tombstone(tombstoneId), { id: tombstoneId, kind: 'blob', target: blobId, not_before })
+    return workspaceBytes - (used?.bytes ?? 0)
   })
-  async function* inTime(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async function* accepted(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let [size, checked] = [0, 0]
     for await (const part of bytes) {
       if (clock() > deadline) throw conflict(UPLOAD_EXPIRED)
+      size += part.byteLength
+      requireRoom(workspaceBytes - room, size, workspaceBytes)
+      if (size - checked >= DISK_CHECK) {
+        checked = size
+        await requireDisk(blobs, DISK_CHECK)
+      }
       yield part
     }
   }
-  const limited: Blobs = { ...blobs, write: (id, bytes) => blobs.write(id, inTime(bytes)) }
-  return { ...(await receiveForm(request, limited, blobId, uploadBytes)), tombstoneId }
+  const limited: Blobs = { ...blobs, write: (id, bytes) => blobs.write(id, accepted(bytes)) }
+  return { ...(await receiveForm(request, limited, blobId, uploadBytes)), tombstoneId, workspaceBytes }
+}
+
+/** Of the disk, what files leave to the records, in bytes. */
+const DISK_RESERVE = 256 * 1024 * 1024
+/** The bytes of a file after which the disk is looked at again. */
+const DISK_CHECK = 1024 * 1024
+
+/** The size that an upload announces, without its other parts; 0 if it does not. */
+export function announcedSize(headers: Headers): number {
+  return Math.max(0, (Number(headers.get('content-length')) || 0) - MAX_OVERHEAD)
+}
+
+/** @throws {ApiError} `insufficient_storage` */
+async function requireDisk(blobs: Blobs, size: number): Promise<void> {
+  const free = await blobs.freeBytes()
+  if (free !== undefined && free < size + DISK_RESERVE) throw diskFull()
+}
+
+function isDiskFull(error: unknown): boolean {
+  return error instanceof StorageUnavailable && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOSPC'
 }
 
 /** A file whose bytes are stored. */
-type ReceivedFile = Omit<Upload, 'tombstoneId'>
+type ReceivedFile = Omit<Upload, 'tombstoneId' | 'workspaceBytes'>
 
 /** Streams the file of a form to blob storage, and reads the field `visibility`. On failure the bytes are removed. */
 async function receiveForm(request: ServerRequest, blobs: Blobs, blobId: string, maxBytes: number): Promise<ReceivedFile> {
@@ -80,7 +114,7 @@ async function receiveForm(request: ServerRequest, blobs: Blobs, blobId: string,
   } catch (error) {
     // If this fails, garbage collection removes the bytes, because their tombstone stays.
     await blobs.remove(blobId).catch(() => undefined)
-    throw error
+    throw isDiskFull(error) ? diskFull() : error
   } finally {
     // The rest of the body is discarded.
     await body.return(undefined)

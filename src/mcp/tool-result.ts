@@ -18,6 +18,7 @@ const advice: Partial<Record<ErrorCode, string>> = {
   cursor_expired: 'Read the board again: boards.read with include=["columns","cards","labels"]. Go on with its changes_cursor as `after`.',
   precondition_required: 'Send the `epoch` of your claim as if_claim.',
   payload_too_large: 'Send less at once.',
+  insufficient_storage: 'Tell your person that files must be detached first.',
   idempotency_key_reused: 'Use a new idempotency_key for each change.',
   rate_limited: 'Wait `retry_after` seconds.',
   internal_error: 'Do not repeat it. Give the request_id to the operator of the service.',

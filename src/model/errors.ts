@@ -33,6 +33,7 @@ export const errors = {
   not_implemented: { status: 501, message: 'This service does not know that method.' },
   contention: { status: 503, message: 'Other requests kept changing the same data. Nothing was changed. Try again soon.' },
   unavailable: { status: 503, message: 'Storage is not reachable. Nothing was changed. Try again soon.' },
+  insufficient_storage: { status: 507, message: 'There is no room for this file. Nothing was stored.' },
 } as const satisfies Record<string, { status: number; message: string }>
 
 /** The machine-readable name of an error: `error.code` on the wire (spec §7). */

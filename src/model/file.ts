@@ -87,3 +87,7 @@ export type Attachment = Readonly<z.infer<typeof attachment>>
 /** An attachment as it is stored: without what is read from its file. */
 export const attachmentRecord = attachment.omit({ owner_id: true, visibility: true, picture: true })
 export type AttachmentRecord = Readonly<z.infer<typeof attachmentRecord>>
+
+/** The bytes of all files of a workspace, as they are counted with each commit that creates or removes one. */
+export const fileBytes = z.strictObject({ bytes: z.int().min(0) })
+export type FileBytes = Readonly<z.infer<typeof fileBytes>>

@@ -11,6 +11,8 @@ export const limits = {
   jsonMembers: 10_000,
   /** bytes of an upload, the default of a setting */
   uploadBytes: 25 * 1024 * 1024,
+  /** bytes of the files of a workspace, the default of a setting */
+  workspaceBytes: 10 * 1024 ** 3,
   /** bytes in UTF-8 of a text that an MCP tool uploads: it is a part of a JSON body, and of the context of a model */
   attachedTextBytes: 64 * 1024,
   /** items of a page */

@@ -75,6 +75,8 @@ export interface Upload {
   /** SHA-256 of the bytes, in hex */
   readonly sha256: string
   readonly visibility: FileVisibility
+  /** the bytes that the files of its workspace may have */
+  readonly workspaceBytes: number
   /** null: the bytes are no picture that pages show */
   readonly picture: Picture | null
 }

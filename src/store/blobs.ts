@@ -27,16 +27,23 @@ export interface Blobs {
   list(): Promise<ReadonlySet<string>>
   /** @throws {StorageUnavailable} when the mount does not answer */
   ready(): Promise<void>
+  /** The space that is left where they are stored, in bytes; undefined if the mount cannot tell. */
+  freeBytes(): Promise<number | undefined>
   /** Removes a blob, or the part of one that was written. */
   remove(id: string): Promise<void>
   close(): Promise<void>
+}
+
+/** A driver of unstorage, which may know the space that is left. */
+export interface BlobDriver extends Driver {
+  readonly freeBytes?: () => Promise<number>
 }
 
 /** Blobs are stored in chunks of this size in bytes, so no driver has to hold a whole file in memory. */
 const CHUNK_SIZE = 256 * 1024
 
 /** Stores blobs on any unstorage driver. */
-export function createBlobs(driver: Driver): Blobs {
+export function createBlobs(driver: BlobDriver): Blobs {
   const storage = createStorage({ driver })
   const keyOf = (id: string, index: number) => `${id}:${index}`
 
@@ -69,6 +76,8 @@ export function createBlobs(driver: Driver): Blobs {
     async ready() {
       await storage.hasItem(keyOf('ready', 0)).catch(throwBlobsUnavailable)
     },
+    // What cannot be told now is found out when the bytes are written.
+    freeBytes: async () => driver.freeBytes?.().catch(() => undefined),
     async remove(id) {
       let chunks = 0
       while (await storage.hasItem(keyOf(id, chunks))) chunks++

@@ -6,7 +6,7 @@ import type { ChangeRecord } from '../model/change.ts'
 import type { ClaimRecord } from '../model/claim.ts'
 import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
-import type { AttachmentRecord, FileRecord } from '../model/file.ts'
+import type { AttachmentRecord, FileBytes, FileRecord } from '../model/file.ts'
 import type { Identity } from '../model/identity.ts'
 import type { FirstResponse, ResponseText } from '../model/idempotency.ts'
 import type { Label } from '../model/label.ts'
@@ -77,6 +77,8 @@ export const keys = {
   comment: (commentId: string): Key<Comment> => `comment:${commentId}`,
   attachment: (attachmentId: string): Key<AttachmentRecord> => `attachment:${attachmentId}`,
   file: (fileId: string): Key<FileRecord> => `file:${fileId}`,
+  /** the bytes of all files of the workspace */
+  fileBytes: (): Key<FileBytes> => 'file_bytes:self',
   webhook: (webhookId: string): Key<WebhookRecord> => `webhook:${webhookId}`,
   webhookProgress: (webhookId: string): Key<WebhookProgress> => `webhook_progress:${webhookId}`,
   webhookDeliveries: (webhookId: string): Key<WebhookDeliveries> => `webhook_deliveries:${webhookId}`,

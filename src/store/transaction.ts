@@ -1,7 +1,8 @@
 import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { randomText, type RandomSource } from '../model/ids.ts'
 import type { Index } from './indexes.ts'
-import type { Key } from './keys.ts'
+import { countFileBytes, sizeOfFile } from './file-bytes.ts'
+import { keys, type Key } from './keys.ts'
 import type { Author, ChangeLog } from './change-log.ts'
 import type { Change, ReadRequest, Snapshot, Store, Value } from './port.ts'
 import { keysOf, NO_CAPACITY, Prefetched, ReadSet, referenceOf, reliedOn, type ReadPage } from './read-set.ts'
@@ -233,7 +234,7 @@ export class Transaction {
   commit(): Awaitable<void> {
     if (this.#writes.isEmpty) return undefined
     // Readiness follows from the cards and their claims. Until the commit, the indexes of ready cards are as they were.
-    return andThen(this.#updateReadiness(), () => this.#commit())
+    return andThen(this.#updateReadiness(), () => andThen(this.#countFileBytes(), () => this.#commit()))
   }
 
   #updateReadiness(): Awaitable<void> {
@@ -246,6 +247,14 @@ export class Transaction {
       else cards.push({ ...(written as Pick<WrittenCard, 'id' | 'before' | 'after'>), isNew: this.#created?.has(key) === true })
     }
     return updateReadiness(this, cards, claims)
+  }
+
+  /** A transaction that writes the count itself knows it. */
+  #countFileBytes(): Awaitable<void> {
+    let gained = 0
+    for (const key of this.#writes.keys())
+      if (key.startsWith('file')) gained += sizeOfFile(key, this.#writes.put.get(key)) - sizeOfFile(key, this.#reads.get(key)?.value)
+    return this.isWritten(keys.fileBytes()) ? undefined : countFileBytes(this, gained)
   }
 
   #commit(): Awaitable<void> {

@@ -108,7 +108,7 @@ export function merged(
 const TIMES = new Set(['revoked_at', 'ended_at', 'updated_at'])
 
 /**
- * Whether a change only revokes or removes. It may write tombstones and pending removals. Of other records, it may only empty members, take
+ * Whether a change only revokes or removes. It may write tombstones and pending removals, and count fewer bytes of files. Of other records, it may only empty members, take
  * items out of lists, and note when something ended.
  * @param before the records as they were read
  */
@@ -116,6 +116,7 @@ export function onlyRemoves(before: ReadonlyMap<string, Stored | null>, put: Rea
   for (const [key, value] of put) {
     if (key.startsWith('tombstone:') || key.startsWith('removals:')) continue
     const old = before.get(key)?.value
+    if (key.startsWith('file_bytes:') && Number(value['bytes']) <= Number(old?.['bytes'])) continue
     if (old === undefined || !isRemovedFrom(old, value)) return false
   }
   return true

@@ -11,6 +11,7 @@ import { GLOBAL, keys, type Key } from '../../src/store/keys.ts'
 import { change } from '../support/changes.ts'
 import { drivers } from '../support/drivers.ts'
 import { findDamage } from '../support/findings.ts'
+import { png } from '../support/pictures.ts'
 import { Service, type Person } from '../support/service.ts'
 import { TestBoard } from '../support/board.ts'
 
@@ -84,7 +85,7 @@ describe.each(drivers)('a check on $name', (driver) => {
       partitions: 2,
       records: expect.any(Number),
       files: 1,
-      bytes: 5,
+      bytes: png(1, 1).length,
       damage: 0,
       repaired: 0,
       notices: 0,
@@ -155,7 +156,7 @@ describe.each(drivers)('a check on $name', (driver) => {
     ],
     [
       'bytes that were changed',
-      () => service.adminDeps.blobs.write(file.blob_id, bytesOf('hallo')),
+      () => service.adminDeps.blobs.write(file.blob_id, bytesOf('x'.repeat(png(1, 1).length))),
       'bytes_damaged',
       () => `file:${file.id}`,
       /do not have the SHA-256/,
@@ -323,7 +324,7 @@ describe.each(drivers)('a check on $name', (driver) => {
   test('does not hash bytes when it is quick, and finds those that are missing or incomplete', async () => {
     const { blobs } = service.adminDeps
     const messages = async () => (await check({ quick: true })).findings.map(({ message }) => message)
-    await blobs.write(file.blob_id, bytesOf('hallo'))
+    await blobs.write(file.blob_id, bytesOf('x'.repeat(png(1, 1).length)))
     expect(await messages()).toEqual([])
     await blobs.write(file.blob_id, bytesOf('hal'))
     expect(await messages()).toEqual([expect.stringContaining('are incomplete')])

@@ -201,7 +201,15 @@ class Recorder {
     }
     // What takes too long to provoke has no members of its kind.
     const others = (
-      ['request_timeout', 'cursor_expired', 'idempotency_key_in_use', 'range_not_satisfiable', 'rate_limited', 'headers_too_large'] as const
+      [
+        'request_timeout',
+        'cursor_expired',
+        'idempotency_key_in_use',
+        'range_not_satisfiable',
+        'rate_limited',
+        'headers_too_large',
+        'insufficient_storage',
+      ] as const
     ).map((code) => [code, errorBody(REQUEST_ID, new ApiError(code))] as const)
     const recorded: Record<string, unknown> = Object.fromEntries(others)
     for (const [code, request] of Object.entries(requests)) {

@@ -147,6 +147,18 @@ describe('the quota of a call', () => {
     unlimited.addLogged(100 * sizes.keptBytes)
     expect([unlimited.headers, unlimited.exceeded, unlimited.leave]).toEqual([{}, undefined, undefined])
   })
+
+  test('the first ten MiB of uploads of a token in a minute cost nothing, and each further one four units', () => {
+    const MIB = 1024 * 1024
+    const used = (bytes: readonly number[]) => {
+      const [quota, before] = [create(), remaining()]
+      for (const one of bytes) quota.chargeUpload(caller, one)
+      return before - remaining()
+    }
+    expect([used([4 * MIB, 6 * MIB, 5 * MIB]), used([4 * MIB]), used([1]), used([MIB - 1]), used([MIB])]).toEqual([0, 0, 4, 0, 4])
+    now += MINUTE
+    expect(used([10 * MIB])).toBe(0)
+  })
 })
 
 describe('processes that share counters', () => {

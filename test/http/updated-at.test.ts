@@ -148,9 +148,9 @@ function namesOf({ params }: Scenario): ReadonlyMap<string, string> {
   ])
 }
 
-/** Whether a record belongs to the change feed itself. */
+/** Whether a record belongs to the change feed itself, or counts what others have. */
 function isOfFeed(key: string, value: unknown): boolean {
-  return key.startsWith('change:') || (value as { kind?: string } | undefined)?.kind === 'changes'
+  return /^(change|file_bytes):/.test(key) || (value as { kind?: string } | undefined)?.kind === 'changes'
 }
 
 /** Records by their keys. */

@@ -19,10 +19,14 @@ const MAX_BYTES = 100_000
 const MINUTE = 60_000
 const LINE = 'x'.repeat(100)
 const NOW = Date.parse('2026-11-20T12:00:00.000Z')
+const MIB = 1024 * 1024
 
 let opened: OpenDriver
 let now: number
+/** the bytes that the files of the workspace may have */
+let most: number
 beforeEach(async () => {
+  most = Infinity
   opened = await memory.open()
   now = NOW
 })
@@ -38,7 +42,11 @@ const file = (content: string, { name = 'file', filename = 'a.txt', headers = ['
 /** Receives a body that arrives in these chunks. */
 function receive(
   chunks: string | Iterable<string | Buffer | Error>,
-  { blobs = {}, type = 'multipart/form-data; boundary=x' }: { blobs?: Partial<Blobs>; type?: string | undefined } = {},
+  {
+    blobs = {},
+    type = 'multipart/form-data; boundary=x',
+    uploadBytes = MAX_BYTES,
+  }: { blobs?: Partial<Blobs>; type?: string | undefined; uploadBytes?: number } = {},
 ) {
   const rest = (typeof chunks === 'string' ? [chunks] : chunks)[Symbol.iterator]()
   const body = new ReadableStream<Uint8Array>({
@@ -50,7 +58,14 @@ function receive(
     },
   })
   const request = new Request('http://x/', { method: 'POST', body, headers: { 'content-type': type }, duplex: 'half' } as RequestInit)
-  const services = { ...opened, blobs: { ...opened.blobs, ...blobs }, clock: () => now, random: systemRandom, uploadBytes: MAX_BYTES }
+  const services = {
+    ...opened,
+    blobs: { ...opened.blobs, ...blobs },
+    clock: () => now,
+    random: systemRandom,
+    uploadBytes,
+    workspaceBytes: most,
+  }
   return receiveFile(services as unknown as Services, request as Parameters<typeof receiveFile>[1], WORKSPACE)
 }
 const refusal = (...args: Parameters<typeof receive>) =>
@@ -71,6 +86,7 @@ describe('a received file', () => {
       contentType: 'text/plain',
       size: 5,
       picture: null,
+      workspaceBytes: Infinity,
       sha256: createHash('sha256').update('hello').digest('hex'),
       visibility: 'workspace',
     })
@@ -301,6 +317,44 @@ describe('a form that is refused', () => {
     ['no body', ''],
   ])('%s cannot be read', async (_title, body, type) => {
     expect(await refusal(body, { type })).toEqual({ code: 'bad_request', message: 'The multipart body could not be read.' })
+    expect(await opened.blobKeys()).toEqual([])
+  })
+})
+
+describe('an upload without room', () => {
+  test('in its workspace is refused while it is read, and leaves no bytes', async () => {
+    most = 1000
+    expect(await refusal(form(file('x'.repeat(1001))))).toMatchObject({
+      code: 'insufficient_storage',
+      message:
+        'The files of this workspace have 0 of 1000 bytes, so this one does not fit. Detach files that nobody needs: a day later, their bytes are free.',
+      members: { used_bytes: 0, limit_bytes: 1000 },
+    })
+    expect(await opened.blobKeys()).toEqual([])
+    expect((await receive(form(file('x'.repeat(1000))))).size).toBe(1000)
+  })
+
+  const full = {
+    code: 'insufficient_storage',
+    message: 'The disk of the service is nearly full, so it takes no files. Nothing was stored.',
+  }
+  test.each([
+    [256 * MIB - 1, full],
+    [256 * MIB, undefined],
+    [undefined, undefined],
+  ])('on a disk with %s bytes free', async (free, refused) => {
+    expect(await refusal(form(file('x')), { blobs: { freeBytes: async () => free } })).toEqual(refused)
+    expect(await opened.blobKeys()).toHaveLength(refused === undefined ? 1 : 0)
+  })
+
+  test('on a disk that others fill meanwhile, or that has no byte left', async () => {
+    let free = 300 * MIB
+    const freeBytes = async () => (free -= 50 * MIB)
+    const large = form(file('x'.repeat(3 * MIB)))
+    expect(await refusal(large, { blobs: { freeBytes }, uploadBytes: 10 * MIB })).toEqual(full)
+    const cause = Object.assign(new Error('no space'), { code: 'ENOSPC' })
+    const write: Blobs['write'] = () => Promise.reject(new StorageUnavailable('full', { cause }))
+    expect(await refusal(form(file('x')), { blobs: { write } })).toEqual(full)
     expect(await opened.blobKeys()).toEqual([])
   })
 })

@@ -72,6 +72,10 @@ function furtherMembers(): Partial<Record<ErrorCode, z.core.$ZodShape>> {
       issues: documented(z.array(issue), { description: `What is not valid: the first ${limits.issues} issues.`, maxItems: limits.issues }),
       index,
     },
+    insufficient_storage: {
+      used_bytes: count('The bytes that the files of the workspace have.').optional(),
+      limit_bytes: count('The bytes that they may have. Absent: the disk is nearly full.').optional(),
+    },
     contention: { outcome: documented(z.literal('not_done'), { description: 'Nothing was changed.' }) },
     unavailable: {
       outcome: documented(z.enum(['not_done', 'unknown']), {

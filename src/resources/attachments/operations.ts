@@ -13,6 +13,7 @@ import { itemList } from '../included.ts'
 import { deleted, operation, type OperationRequest } from '../operation.ts'
 import { attachmentTarget, fileReads, idOf, parentCard, requireFound, toFile, type FileRecords } from '../targets.ts'
 import { createResource, removeResource, saveResource } from '../writes.ts'
+import { requireRoom } from './room.ts'
 import { attachById, toAttachment, uploadForm, withFiles } from './attachment.ts'
 
 const ATTACHED = 'The file is attached to this card already.'
@@ -96,6 +97,7 @@ export const attachmentOperations = [
     takesUpload: true,
     capacity: ['attachmentsPerCard', indexes.attachments],
     conflicts: [UPLOAD_EXPIRED],
+    codes: ['insufficient_storage'],
     target: parentCard,
     run: async (request, { board, card }) => attach(request, card.id, await createFile(request, board)),
   }),
@@ -150,7 +152,7 @@ function onCard(cardId: string): RangeOptions {
  */
 async function createFile(request: OperationRequest<unknown, unknown>, home: BoardAccess): Promise<FileRecord> {
   const { tx, caller, clock, random, receive } = request
-  const { blobId, tombstoneId, name, contentType, size, sha256, visibility, picture } = await receive!()
+  const { blobId, tombstoneId, name, contentType, size, sha256, visibility, picture, workspaceBytes } = await receive!()
   const now = timestamp(clock)
   const file: FileRecord = {
     id: newId('file', random),
@@ -166,8 +168,9 @@ async function createFile(request: OperationRequest<unknown, unknown>, home: Boa
     blob_id: blobId,
     sha256,
   }
-  const [tombstone] = await tx.read([keys.tombstone(tombstoneId), keys.file(file.id)])
+  const [tombstone, , used] = await tx.read([keys.tombstone(tombstoneId), keys.file(file.id), keys.fileBytes()])
   if (tombstone === undefined || tombstone.claimed) throw conflict(UPLOAD_EXPIRED)
+  requireRoom(used?.bytes ?? 0, size, workspaceBytes)
   tx.remove(keys.tombstone(tombstoneId))
   tx.put(keys.file(file.id), file)
   return file

@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path'
-import type { Driver } from 'unstorage'
+import type { BlobDriver } from '../blobs.ts'
 import { realDisk, replaceFile, type Disk } from './disk.ts'
 
 /** Attempts of a write whose folder is removed concurrently, because its last value was removed. */
@@ -11,7 +11,7 @@ const MAX_ATTEMPTS = 5
  * atomically, and a value that was set survives a crash. When the last value of a folder is removed, the folder is
  * removed too.
  */
-export function createFsBlobDriver(base: string, disk: Disk = realDisk): Driver {
+export function createFsBlobDriver(base: string, disk: Disk = realDisk): BlobDriver {
   const split = (key: string): [folder: string, name: string] => {
     const parts = key.split(':')
     if (parts.some((part) => !/^[A-Za-z0-9_-]+$/.test(part))) throw new TypeError(`"${key}" cannot be used as a file name`)
@@ -63,6 +63,8 @@ export function createFsBlobDriver(base: string, disk: Disk = realDisk): Driver 
   return {
     name: 'durable-fs',
     options: { base },
+    // The folder exists since the first file.
+    freeBytes: () => disk.freeBytes(base).catch(() => disk.freeBytes(dirname(base))),
     hasItem: async (key) => {
       const [folder, name] = split(key)
       return (await disk.list(folder)).includes(name)

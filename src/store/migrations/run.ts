@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { RandomSource } from '../../model/ids.ts'
 import type { SchemaRecord } from '../../model/schema.ts'
+import { sumOfFiles } from '../file-bytes.ts'
 import { rebuildIndexes } from '../index-check.ts'
 import { GLOBAL, keys } from '../keys.ts'
 import type { Store, Value } from '../port.ts'
@@ -141,6 +142,11 @@ async function migratePartition({ store, random, list }: MigrationDeps, partitio
   }
   // The entries of records that have changed, of which the present code knows the new ones only.
   await rebuildIndexes(store, partition, random)
+  const bytes = await sumOfFiles(store, partition)
+  await transact(store, partition, random, async (tx) => {
+    const present = await tx.get(keys.fileBytes())
+    if (bytes !== (present?.bytes ?? 0)) tx.put(keys.fileBytes(), { bytes })
+  })
   return changed
 }
 

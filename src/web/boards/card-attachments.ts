@@ -2,6 +2,7 @@ import type { VNode } from 'preact'
 import { fileVisibilities, type Attachment } from '../../model/file.ts'
 import { isShowable } from '../../model/picture.ts'
 import { html } from '../html.ts'
+import { sizeText } from '../size-text.ts'
 import { operationForm } from '../operations/form.ts'
 import type { CardData } from './card-data.ts'
 import { oneMore, renderPart } from './card-part.ts'
@@ -39,7 +40,7 @@ function renderAttachment(attachment: Attachment, { card, may }: CardData, contr
       <span class="file-name">${name}</span>
     </a>
     <div class="file-line">
-      <span class="hint">${sizeOf(size)}${isCover && ' · cover'}${visibility === 'private' && ' · private file'}</span>
+      <span class="hint">${sizeText(size)}${isCover && ' · cover'}${visibility === 'private' && ' · private file'}</span>
       ${menu(`${id}-more`, `“${name}”`, [
         isCover
           ? doButton(controls, 'cards.clear_cover', { card_id: card.id }, 'Remove as cover')
@@ -61,11 +62,6 @@ function renderUpload(cardId: string, { context }: Controls): VNode {
     </select>
     <input type="file" name="file" required aria-label="File to attach" data-most=${most} />
     <button class="small">Attach<span class="unseen"> file</span></button>
-    <span class="hint">At most ${sizeOf(most)}.</span>`
+    <span class="hint">At most ${sizeText(most)}.</span>`
   return operationForm(context, 'attachments.upload', { card_id: cardId }, content, 'inline add')
-}
-
-function sizeOf(bytes: number): string {
-  if (bytes < 1024) return `${bytes} bytes`
-  return bytes < 1024 * 1024 ? `${Math.round(bytes / 1024)} KB` : `${(bytes / 1024 / 1024).toFixed(1).replace('.0', '')} MB`
 }

@@ -5,6 +5,7 @@ import type { TokenRecord, TokenRules } from '../../model/token.ts'
 import type { Workspace } from '../../model/workspace.ts'
 import { keys } from '../../store/keys.ts'
 import { html, notice } from '../html.ts'
+import { sizeText } from '../size-text.ts'
 import { field, formActions, postForm } from '../form-page.ts'
 import { renderTime } from '../times.ts'
 import { renderToken } from '../tokens/token-item.ts'
@@ -73,9 +74,11 @@ async function render(context: SignedInContext, { status = 200, error }: { statu
     workspace,
     rules: await tx.get(keys.tokenRules()),
     lists: await memberTokens(tx, web.clock),
+    files: (await tx.get(keys.fileBytes()))?.bytes ?? 0,
   }))
   if ('page' in decided) return decided.page
-  const { workspace, rules, lists } = decided.result
+  const { workspace, rules, lists, files } = decided.result
+  const most = web.services().workspaceBytes
   const base = `${PATH}/${workspace.id}`
   const days = form.get('max_days') ?? String(rules?.max_days ?? MAX_TOKEN_DAYS)
   const body = html`
@@ -83,6 +86,7 @@ async function render(context: SignedInContext, { status = 200, error }: { statu
     ${told.has('revoked') && notice('done', 'The token is revoked. It no longer works. Its user sees who revoked it.')}
     ${told.has('changed') && notice('done', 'The rules are changed. They hold for new tokens; those that exist stay as they are.')}
     ${error && notice('error', `The rules were not changed: the lifetime ${error}.`)}
+    <p>Its files have ${sizeText(files)}${most !== Infinity && ` of ${sizeText(most)}`}.</p>
     <p class="actions"><a class="button" href="${base}/audit">Audit trail</a></p>
     <section aria-labelledby="rules">
       <h2 id="rules">Rules for new tokens</h2>

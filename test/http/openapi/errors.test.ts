@@ -121,6 +121,13 @@ describe('the errors that the document lists for an operation', async () => {
       ...(path.includes('{') && { not_found: () => send({}, absent) }),
       ...(path === '/cards' && { not_found: () => send({}, `${target}?board_id=brd_00000000000000000000`) }),
       ...(id === 'boards.create' && { not_found: repeatAfterDeletion }),
+      ...(takesUpload && {
+        insufficient_storage: async () => {
+          const { workspaceBytes } = service.app.services
+          Object.assign(service.app.services, { workspaceBytes: 1 })
+          return send({}).finally(() => Object.assign(service.app.services, { workspaceBytes }))
+        },
+      }),
       precondition_failed: () => send({ 'if-match': '"0000"' }),
       ...(id === 'boards.batch' && { precondition_required: () => send({}, target, failInBatch(params)) }),
       ...(requiresClaim && { precondition_required: () => service.send(caller.admin, method, target, body, key) }),
