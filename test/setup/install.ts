@@ -2,6 +2,7 @@ import {
   canInstall,
   findBrowser,
   hasFastBrowser,
+  hasProgram,
   hasRedis,
   install,
   installLine,
@@ -10,12 +11,15 @@ import {
 } from '../support/programs.ts'
 import type { Needs } from './needs.ts'
 
-const thisMachine = { hasRedis, hasFastBrowser, findBrowser, canInstall, install }
+const thisMachine = { hasProgram, hasRedis, hasFastBrowser, findBrowser, canInstall, install }
 /** What a machine has, and how programs are installed on it. */
 export type Machine = typeof thisMachine
 
+const PROXIES = ['nginx', 'caddy'] as const
+type Proxy = (typeof PROXIES)[number]
+
 /** The programs that a run prepares. */
-type Prepared = Extract<Program, 'redis-server' | 'chromium-headless-shell'>
+type Prepared = Extract<Program, 'redis-server' | 'chromium-headless-shell' | Proxy>
 
 /** What was found or installed. */
 export interface Installed {
@@ -39,6 +43,8 @@ export async function installNeeds(
   const users: Readonly<Record<Prepared, readonly string[]>> = {
     'redis-server': [...new Set([...needs['redis-server'], ...needs['shared Redis']])],
     'chromium-headless-shell': needs.chromium,
+    nginx: needs.proxies,
+    caddy: needs.proxies,
   }
   const reasonOf = (program: Prepared): string => {
     const [first, ...others] = users[program]
@@ -55,10 +61,16 @@ export async function installNeeds(
   }
   provide('redis-server', machine.hasRedis)
   provide('chromium-headless-shell', machine.hasFastBrowser)
+  for (const proxy of PROXIES) provide(proxy, () => machine.hasProgram(proxy))
 
   const redis = users['redis-server'].length > 0 && machine.hasRedis()
   const browser = needs.chromium.length > 0 ? await machine.findBrowser() : undefined
-  const found: Readonly<Record<Prepared, boolean>> = { 'redis-server': redis, 'chromium-headless-shell': browser !== undefined }
+  const found: Readonly<Record<Prepared, boolean>> = {
+    'redis-server': redis,
+    'chromium-headless-shell': browser !== undefined,
+    nginx: machine.hasProgram('nginx'),
+    caddy: machine.hasProgram('caddy'),
+  }
   const missing = (Object.keys(users) as Prepared[]).filter((program) => users[program].length > 0 && !found[program])
   for (const program of missing) print(`${reasonOf(program)} Tests that use it fail. Install it:  ${installLine(program)}`)
   return { redis, browser, missing }

@@ -1,7 +1,7 @@
 import { parse, importsOf, isFile } from '../lint/syntax.ts'
 
 /** What a suite can need besides Node.js: the built service in `dist`, a program, or the Redis that suites share. */
-export type Need = 'build' | 'redis-server' | 'shared Redis' | 'chromium'
+export type Need = 'build' | 'redis-server' | 'shared Redis' | 'chromium' | 'proxies'
 /** The test files that need something, by paths relative to the root of the repository. */
 export type Needs = Readonly<Record<Need, readonly string[]>>
 
@@ -13,6 +13,7 @@ const FILES_OF: Readonly<Record<Need, readonly string[]>> = {
   'redis-server': ['test/support/redis.ts'],
   'shared Redis': [DRIVERS, 'test/support/redis-driver.ts'],
   chromium: ['test/support/chromium.ts'],
+  proxies: ['test/support/path-proxy.ts'],
 }
 
 /** Finds what test files need. */

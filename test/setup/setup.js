@@ -8,6 +8,6 @@ const { findNeeds } = await vitest.import('./test/setup/needs.ts')
 const { installNeeds } = await vitest.import('./test/setup/install.ts')
 const suites = await vitest.globTestSpecifications()
 const { missing } = await installNeeds(findNeeds(suites.map(({ moduleId }) => relative(vitest.config.root, moduleId))))
-if (missing.length === 0) console.log('setup: redis-server and a browser are installed.')
+if (missing.length === 0) console.log('setup: redis-server, a browser, nginx and Caddy are installed.')
 else process.exitCode = 1
 await vitest.close()

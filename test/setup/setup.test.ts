@@ -64,10 +64,17 @@ describe('the tiers', () => {
 })
 
 describe('missing programs', () => {
-  const some: Needs = { build: [], 'redis-server': ['a.test.ts'], 'shared Redis': ['a.test.ts', 'b.test.ts'], chromium: ['c.test.ts'] }
-  const none: Needs = { build: ['a.test.ts'], 'redis-server': [], 'shared Redis': [], chromium: [] }
+  const some: Needs = {
+    build: [],
+    'redis-server': ['a.test.ts'],
+    'shared Redis': ['a.test.ts', 'b.test.ts'],
+    chromium: ['c.test.ts'],
+    proxies: ['d.test.ts'],
+  }
+  const none: Needs = { build: ['a.test.ts'], 'redis-server': [], 'shared Redis': [], chromium: [], proxies: [] }
   const browser = { channel: 'chrome' }
-  const both = ['redis-server', 'chromium-headless-shell'] as const
+  const all = ['redis-server', 'chromium-headless-shell', 'nginx', 'caddy'] as const
+  const proxies = ['nginx', 'caddy'] as const
   const line = (text: string) => expect.stringContaining(text)
 
   test.each<
@@ -80,7 +87,7 @@ describe('missing programs', () => {
     ]
   >([
     ['when no suite needs a program, nothing is printed', none, {}, { redis: false, browser: undefined, missing: [] }, []],
-    ['when the programs are there, nothing is printed', some, { programs: both }, { redis: true, browser, missing: [] }, []],
+    ['when the programs are there, nothing is printed', some, { programs: all }, { redis: true, browser, missing: [] }, []],
     [
       'as root on Debian they are installed, with one line that says why',
       some,
@@ -89,33 +96,35 @@ describe('missing programs', () => {
       [
         'setup: redis-server is missing; needed by a.test.ts and 1 more. Installing the Debian package redis-server.',
         'setup: chromium-headless-shell is missing; needed by c.test.ts. Installing the Debian package chromium-headless-shell.',
+        'setup: nginx is missing; needed by d.test.ts. Installing the Debian package nginx.',
+        'setup: caddy is missing; needed by d.test.ts. Installing the Debian package caddy.',
       ],
     ],
     [
       'elsewhere one line says how to install each',
       some,
       { root: false },
-      { redis: false, browser: undefined, missing: both },
-      both.map((program) => line(`Tests that use it fail. Install it:  ${installLine(program)}`)),
+      { redis: false, browser: undefined, missing: all },
+      all.map((program) => line(`Tests that use it fail. Install it:  ${installLine(program)}`)),
     ],
     [
       'a failed installation stops nothing',
       some,
-      { aptWorks: false, programs: ['redis-server'] },
+      { aptWorks: false, programs: ['redis-server', ...proxies] },
       { redis: true, browser: undefined, missing: ['chromium-headless-shell'] },
       [line('Installing'), line('apt-get could not install chromium-headless-shell'), line(installLine('chromium-headless-shell'))],
     ],
     [
       'the whole browser will do where the headless shell cannot be installed',
       some,
-      { aptWorks: false, programs: ['redis-server', 'chrome'] },
+      { aptWorks: false, programs: ['redis-server', 'chrome', ...proxies] },
       { redis: true, browser, missing: [] },
       [line('Installing'), line('apt-get could not install chromium-headless-shell')],
     ],
     [
       'the whole browser will do elsewhere',
       some,
-      { root: false, programs: ['redis-server', 'chrome'] },
+      { root: false, programs: ['redis-server', 'chrome', ...proxies] },
       { redis: true, browser, missing: [] },
       [],
     ],
@@ -123,6 +132,7 @@ describe('missing programs', () => {
     const present = new Set(programs)
     const lines: string[] = []
     const machine: Machine = {
+      hasProgram: (program) => present.has(program),
       hasRedis: () => present.has('redis-server'),
       hasFastBrowser: () => present.has('chromium-headless-shell'),
       findBrowser: async () => (present.has('chromium-headless-shell') || present.has('chrome') ? browser : undefined),

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { accessSync, constants, existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 
 /** A program that some suites need and that no package of npm contains. */
 export type Program = 'redis-server' | 'chromium-headless-shell' | 'python3' | 'sqlite3' | 'nginx' | 'caddy'
@@ -49,6 +50,11 @@ export function hasRedis(): boolean {
   } catch {
     return false
   }
+}
+
+/** Whether a program is on the PATH, or where Debian has programs of the administrator. */
+export function hasProgram(program: Program): boolean {
+  return [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'].some((folder) => isExecutable(join(folder, program)))
 }
 
 /** Whether no better browser needs to be installed: there is a headless shell, or somebody has chosen one. */
