@@ -4,6 +4,7 @@ import { restore } from '../../src/admin/restore.ts'
 import { addAuthenticator, offerAuthenticator, useCode } from '../../src/auth/accounts/second-factor.ts'
 import { SecretKeyError, SecretKeys } from '../../src/auth/secret-keys.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
+import { TestBoard } from '../support/board.ts'
 import { findIn } from '../support/canary.ts'
 import { createIo } from '../support/command-io.ts'
 import { drivers } from '../support/drivers.ts'
@@ -66,6 +67,16 @@ describe.each(drivers)('the keys of secrets on $name', (driver) => {
     await adopt(second)
     // A process that had started before cannot read it, and does not accept the code.
     await expect(accepts(code(), first)).rejects.toThrow(`need the key ${keysOf(second).ids[0]}`)
+  })
+
+  test('after a start with a newer key, a webhook has its secret and its header sealed with it', async () => {
+    const board = await TestBoard.create(service, ann)
+    const body = { url: 'https://hooks.example/', authorization: 'Bearer hunter2' }
+    const { id, secret } = (await board.send('POST', `/boards/${board.id}/webhooks`, body)).body.data
+    await adopt(second, first)
+    const webhook = (await service.write(ann.workspaceId, (tx) => tx.get(keys.webhook(id))))!
+    const open = (sealed: string) => keysOf(second).open(sealed, keys.webhook(id))
+    expect([open(webhook.secret), open(webhook.authorization!)]).toEqual([secret, 'Bearer hunter2'])
   })
 
   test('a start without the key of the secrets is refused with one sentence, and after the key is forgotten it is not', async () => {
