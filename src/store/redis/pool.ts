@@ -4,6 +4,7 @@ import { Cluster, type Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { StorageUnavailable } from '../port.ts'
 import { COMMAND_TIMEOUT, createRedisDriver, databaseOf, type Connection, type Replication, sendAndWait } from './client.ts'
+import { guardReplies } from './replies.ts'
 import { BEGIN_DUMP, DUMP, END_DUMP, COMMIT, END_TURN, READ } from './scripts.ts'
 import { tagsOfMasters, type SlotTable } from './slots.ts'
 
@@ -173,6 +174,7 @@ export async function openClient(url: string, log: Logger): Promise<Connection> 
  */
 export async function connect(clients: readonly Connection[], url: string, log: Logger): Promise<void> {
   let lastError: Error | undefined
+  for (const client of clients) guardReplies(client)
   for (const client of clients)
     // Without a listener, the client would print the errors of its connection. Commands report their own errors.
     client.on('error', (error: Error) => {
