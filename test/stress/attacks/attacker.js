@@ -2,7 +2,7 @@
 // one ends it. Written in JavaScript, because the oldest supported Node version cannot run TypeScript.
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
-import { connect } from 'node:net'
+import { connect, createServer } from 'node:net'
 
 /** status → number of responses */
 const statuses = {}
@@ -12,7 +12,7 @@ function count(status) {
 }
 let isOver = false
 
-const [{ url, token, kind, cookie, connections, requests }] = await once(process, 'message')
+const [{ url, token, kind, cookie, connections, requests, receiver }] = await once(process, 'message')
 const ended = once(process, 'message')
 const agent = new Agent({ keepAlive: true, maxSockets: connections })
 const authorization = `Bearer ${token}`
@@ -64,6 +64,20 @@ async function follow(index) {
   while (!isOver) await send(stream)
 }
 
+const BLOCK = 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000)
+
+/** What a receiver of webhooks does: `floods` sends what comes before an answer without end, `accepts` answers. */
+const receives = {
+  floods(socket) {
+    const more = () => socket.destroyed || socket.write(BLOCK, () => setImmediate(more))
+    more()
+  },
+  accepts: (socket) => socket.end('HTTP/1.1 204 No Content\r\n\r\n'),
+}
+
+const server = createServer((socket) => socket.on('error', () => undefined).once('data', () => receives[receiver.does](socket)))
+if (receiver !== undefined) await once(server.listen(receiver.port, '127.0.0.1'), 'listening')
+
 const running = Promise.all(Array.from({ length: connections }, (_, i) => ({ ignore, follow })[kind]?.(i) ?? hammer(i)))
 await ended
 isOver = true
@@ -71,5 +85,6 @@ isOver = true
 agent.destroy()
 for (const socket of sockets) socket.destroy()
 await running
+server.close()
 process.send(statuses)
 process.disconnect()

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { mkdtemp } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -126,6 +128,32 @@ const drills: Readonly<Record<string, Drill>> = {
       return onOthers(target, { kind: 'mcp', connections: 48, requests })
     },
   },
+  'webhooks are tested whose receiver sends 100 Continue without end': {
+    quantile: 0.5,
+    goal: 5,
+    statuses: ['200', '409', '429'],
+    async prepare(target) {
+      const port = await freePort()
+      const { webhooks } = await target.followedBoard(target.token(0, 0), port)
+      const requests = webhooks.map((id) => ({ method: 'POST', path: `/webhooks/${id}/test` }))
+      return onOthers(target, { kind: 'hammer', connections: 10, requests, receiver: { port, does: 'floods' } })
+    },
+  },
+  'ten webhooks follow each of ten boards, on which cards are renamed': {
+    quantile: 0.5,
+    goal: 5,
+    statuses: LIMITED,
+    async prepare(target) {
+      const port = await freePort()
+      const requests: Sent[] = []
+      for (let i = 0; i < 10; i++) {
+        const { cards } = await target.followedBoard(target.token(0, 0), port)
+        for (const [j, card] of cards.entries()) requests.push({ method: 'PATCH', path: `/cards/${card}`, body: { title: `${i} ${j}` } })
+      }
+      const again = requests.map(({ body: _body, ...one }) => ({ ...one, body: { title: 'Again' } }))
+      return onOthers(target, { kind: 'hammer', connections: 10, requests: [...requests, ...again], receiver: { port, does: 'accepts' } })
+    },
+  },
   'evaluations name 35 ids in each of 100 questions, over 32 connections': {
     quantile: 0.5,
     goal: 5,
@@ -183,6 +211,15 @@ const drills: Readonly<Record<string, Drill>> = {
       return onOthers(target, { kind: 'page', connections: 12, requests: paths.map((path) => ({ method: 'GET', path })) })
     },
   },
+}
+
+/** A port that nobody listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
 }
 
 const quantileOf = (durations: readonly number[], quantile: number) =>

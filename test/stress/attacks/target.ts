@@ -26,6 +26,8 @@ interface Answer {
   readonly duration: number
 }
 
+const KEY = { LANEKEEPER_SECRET_KEY: Buffer.alloc(32, 1).toString('base64') }
+
 /** The service in a separate process, with the demo data, and clients of two of its workspaces. */
 export class Target {
   readonly url: string
@@ -42,7 +44,8 @@ export class Target {
   /** @param options further ones of the command */
   static async start(storage: string, ...options: readonly string[]): Promise<Target> {
     const args = ['serve', '--json', '--demo', '--metrics', '0', ...options]
-    const process = startProcess(args, { LANEKEEPER_STORAGE: storage, LANEKEEPER_RATE_LIMITS: 'on' }, { underLoad: true })
+    const settings = { LANEKEEPER_STORAGE: storage, LANEKEEPER_RATE_LIMITS: 'on', LANEKEEPER_WEBHOOK_TARGETS: 'http://127.0.0.1:*', ...KEY }
+    const process = startProcess(args, settings, { underLoad: true })
     return new Target(process, JSON.parse(await process.until('\n')))
   }
 
@@ -116,6 +119,14 @@ export class Target {
     return { board, cards: ids }
   }
 
+  /** Creates a board with ten webhooks, which send to a port of this machine. */
+  async followedBoard(token: string, port: number): Promise<{ readonly cards: readonly string[]; readonly webhooks: readonly string[] }> {
+    const { board, cards } = await this.board(token, 2, 'A card')
+    const webhooks: string[] = []
+    while (webhooks.length < 10) webhooks.push(await this.create(token, `/boards/${board}/webhooks`, { url: `http://127.0.0.1:${port}/` }))
+    return { cards, webhooks }
+  }
+
   /** 100 questions about the creation of a card, with 30 labels and 5 people each. */
   async longEvaluation(token: string, board: string): Promise<{ readonly evaluations: readonly object[] }> {
     const label_ids: string[] = []
@@ -156,6 +167,8 @@ export interface Attack {
   readonly token: string
   readonly connections: number
   readonly requests: readonly Sent[]
+  /** a receiver of webhooks, which the attacker has */
+  readonly receiver?: { readonly port: number; readonly does: 'floods' | 'accepts' }
 }
 
 /** Begins an attack. @returns a function that ends it, and returns the number of responses by status */
