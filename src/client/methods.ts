@@ -78,6 +78,25 @@ export type ListMethod<Input, Item> = PageMethod<Input, Item> & {
 /** Reads bytes: `data` is the response, whose body is not read yet. */
 export type BytesMethod<Input> = ReadMethod<Input, Response>
 
+/** A write of a batch: an operation with the parameters of its path, and its body. */
+export type BatchWrite<Id extends string, Params, Body> = {
+  readonly operation: Id
+  /** as `ifMatch` of the operation */
+  readonly if_match?: string
+  /** as `ifClaim` of the operation */
+  readonly if_claim?: number
+} & ({} extends Params ? { readonly params?: Params } : { readonly params: Params }) &
+  ({} extends Body ? { readonly body?: Body } : { readonly body: Body })
+
+/** What a write of a batch answers. */
+export interface BatchAnswer<Id extends string, Data> {
+  readonly operation: Id
+  /** the resource after this write, without the changes of later ones */
+  readonly data: Data
+  /** the ETag that it answers; null if it has none, or if a later write has changed or deleted the resource */
+  readonly etag: string | null
+}
+
 /** A row of the operations table, as the client needs it. */
 export interface OperationRow {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

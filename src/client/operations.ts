@@ -1,5 +1,5 @@
 // Written by "npm run matrix" from the operations table and its schemas. Do not edit it.
-import type { BytesMethod, ListMethod, OperationRow, PageMethod, ReadMethod, WriteMethod } from './methods.ts'
+import type { BatchAnswer, BatchWrite, BytesMethod, ListMethod, OperationRow, PageMethod, ReadMethod, WriteMethod } from './methods.ts'
 
 /** Who works on a card, and until when. Its holder is a token. */
 export interface Claim {
@@ -606,14 +606,7 @@ export interface BatchResults {
   /** The board. */
   board_id: string
   /** The answers, in the order of the operations. */
-  results: {
-    /** The id of the operation. */
-    operation: string
-    /** What the operation answers as `data`: the resource after this operation, without the changes of later ones. */
-    data: Record<string, unknown>
-    /** The ETag that the operation answers; null if it has none, or if a later operation of the batch has changed or deleted the resource. */
-    etag: string | null
-  }[]
+  results: BatchResult[]
 }
 
 /** May the calling token do this? */
@@ -785,18 +778,7 @@ export interface ResourceSearch {
 /** Several writes on a board. */
 export interface Batch {
   /** The writes, in their order. Each is decided on its own. */
-  operations: {
-    /** The id of a write on the board, such as `cards.create`. */
-    operation: string
-    /** The parameters of its path. `board_id` may be left out. `$0` stands for the id of what the first operation of the batch has created, and so on; also in the members of a body that are ids. */
-    params?: Record<string, string>
-    /** Its body, if it has one. */
-    body?: unknown
-    /** As If-Match of the operation: an ETag that must be current. What an earlier operation of the batch has written has no current one. */
-    if_match?: string
-    /** As If-Claim of the operation. What an earlier operation of the batch has ended, such as by completing the card, is no claim. */
-    if_claim?: number
-  }[]
+  operations: BatchOperation[]
 }
 
 /** The input of `account.read`. */
@@ -1783,19 +1765,108 @@ export type BoardsBatchInput = {
   /** The id of the board. A malformed one is answered like an absent one, with 404. */
   board_id: string
   /** The writes, in their order. Each is decided on its own. */
-  operations: {
-    /** The id of a write on the board, such as `cards.create`. */
-    operation: string
-    /** The parameters of its path. `board_id` may be left out. `$0` stands for the id of what the first operation of the batch has created, and so on; also in the members of a body that are ids. */
-    params?: Record<string, string>
-    /** Its body, if it has one. */
-    body?: unknown
-    /** As If-Match of the operation: an ETag that must be current. What an earlier operation of the batch has written has no current one. */
-    if_match?: string
-    /** As If-Claim of the operation. What an earlier operation of the batch has ended, such as by completing the card, is no claim. */
-    if_claim?: number
-  }[]
+  operations: BatchOperation[]
 }
+
+/** A write of `boards.batch`. An id can be `$0`: that of what the first write has created, and so on. */
+export type BatchOperation =
+  | BatchWrite<'boards.update', { board_id?: string }, Omit<BoardsUpdateInput, 'board_id' | 'dry_run'>>
+  | BatchWrite<'boards.set_visibility', { board_id?: string }, Omit<BoardsSetVisibilityInput, 'board_id' | 'dry_run'>>
+  | BatchWrite<'boards.delete', { board_id?: string }, {}>
+  | BatchWrite<'board_members.add', { board_id?: string; user_id: string }, {}>
+  | BatchWrite<'board_members.remove', { board_id?: string; user_id: string }, {}>
+  | BatchWrite<'columns.create', { board_id?: string }, Omit<ColumnsCreateInput, 'board_id' | 'dry_run'>>
+  | BatchWrite<'columns.rename', { column_id: string }, Omit<ColumnsRenameInput, 'column_id' | 'dry_run'>>
+  | BatchWrite<'columns.move', { column_id: string }, Omit<ColumnsMoveInput, 'column_id' | 'dry_run'>>
+  | BatchWrite<'columns.archive', { column_id: string }, {}>
+  | BatchWrite<'columns.restore', { column_id: string }, {}>
+  | BatchWrite<'cards.create', { board_id?: string }, Omit<CardsCreateInput, 'board_id' | 'dry_run'>>
+  | BatchWrite<'cards.update', { card_id: string }, Omit<CardsUpdateInput, 'card_id' | 'dry_run'>>
+  | BatchWrite<'cards.move', { card_id: string }, Omit<CardsMoveInput, 'card_id' | 'dry_run'>>
+  | BatchWrite<'cards.complete', { card_id: string }, Omit<CardsCompleteInput, 'card_id' | 'dry_run'>>
+  | BatchWrite<'cards.archive', { card_id: string }, {}>
+  | BatchWrite<'cards.restore', { card_id: string }, {}>
+  | BatchWrite<'cards.delete', { card_id: string }, {}>
+  | BatchWrite<'cards.assign', { card_id: string; user_id: string }, {}>
+  | BatchWrite<'cards.unassign', { card_id: string; user_id: string }, {}>
+  | BatchWrite<'cards.apply_label', { card_id: string; label_id: string }, {}>
+  | BatchWrite<'cards.remove_label', { card_id: string; label_id: string }, {}>
+  | BatchWrite<'cards.set_cover', { card_id: string }, Omit<CardsSetCoverInput, 'card_id' | 'dry_run'>>
+  | BatchWrite<'cards.clear_cover', { card_id: string }, {}>
+  | BatchWrite<'blockers.add', { card_id: string; blocker_id: string }, {}>
+  | BatchWrite<'blockers.remove', { card_id: string; blocker_id: string }, {}>
+  | BatchWrite<'claims.take', { card_id: string }, Omit<ClaimsTakeInput, 'card_id' | 'dry_run'>>
+  | BatchWrite<'claims.release', { card_id: string }, {}>
+  | BatchWrite<'claims.fail', { card_id: string }, Omit<ClaimsFailInput, 'card_id' | 'dry_run'>>
+  | BatchWrite<'claims.ask', { card_id: string }, Omit<ClaimsAskInput, 'card_id' | 'dry_run'>>
+  | BatchWrite<'cards.answer', { card_id: string }, Omit<CardsAnswerInput, 'card_id' | 'dry_run'>>
+  | BatchWrite<'cards.retry', { card_id: string }, {}>
+  | BatchWrite<'labels.create', { board_id?: string }, Omit<LabelsCreateInput, 'board_id' | 'dry_run'>>
+  | BatchWrite<'labels.update', { label_id: string }, Omit<LabelsUpdateInput, 'label_id' | 'dry_run'>>
+  | BatchWrite<'labels.delete', { label_id: string }, {}>
+  | BatchWrite<'subtasks.create', { card_id: string }, Omit<SubtasksCreateInput, 'card_id' | 'dry_run'>>
+  | BatchWrite<'subtasks.update', { subtask_id: string }, Omit<SubtasksUpdateInput, 'subtask_id' | 'dry_run'>>
+  | BatchWrite<'subtasks.delete', { subtask_id: string }, {}>
+  | BatchWrite<'comments.create', { card_id: string }, Omit<CommentsCreateInput, 'card_id' | 'dry_run'>>
+  | BatchWrite<'comments.update', { comment_id: string }, Omit<CommentsUpdateInput, 'comment_id' | 'dry_run'>>
+  | BatchWrite<'comments.delete', { comment_id: string }, {}>
+  | BatchWrite<'attachments.attach', { card_id: string }, Omit<AttachmentsAttachInput, 'card_id' | 'dry_run'>>
+  | BatchWrite<'attachments.detach', { attachment_id: string }, {}>
+  | BatchWrite<'webhooks.create', { board_id?: string }, Omit<WebhooksCreateInput, 'board_id' | 'dry_run'>>
+  | BatchWrite<'webhooks.update', { webhook_id: string }, Omit<WebhooksUpdateInput, 'webhook_id' | 'dry_run'>>
+  | BatchWrite<'webhooks.delete', { webhook_id: string }, {}>
+  | BatchWrite<'webhooks.rotate_secret', { webhook_id: string }, {}>
+  | BatchWrite<'webhooks.test', { webhook_id: string }, {}>
+
+/** What a write of `boards.batch` answers. Its `operation` tells which. */
+export type BatchResult =
+  | BatchAnswer<'boards.update', Board>
+  | BatchAnswer<'boards.set_visibility', Board>
+  | BatchAnswer<'boards.delete', Deleted>
+  | BatchAnswer<'board_members.add', BoardMember>
+  | BatchAnswer<'board_members.remove', Deleted>
+  | BatchAnswer<'columns.create', Column>
+  | BatchAnswer<'columns.rename', Column>
+  | BatchAnswer<'columns.move', Column>
+  | BatchAnswer<'columns.archive', Column>
+  | BatchAnswer<'columns.restore', Column>
+  | BatchAnswer<'cards.create', Card>
+  | BatchAnswer<'cards.update', Card>
+  | BatchAnswer<'cards.move', Card>
+  | BatchAnswer<'cards.complete', Card>
+  | BatchAnswer<'cards.archive', Card>
+  | BatchAnswer<'cards.restore', Card>
+  | BatchAnswer<'cards.delete', Deleted>
+  | BatchAnswer<'cards.assign', Card>
+  | BatchAnswer<'cards.unassign', Card>
+  | BatchAnswer<'cards.apply_label', Card>
+  | BatchAnswer<'cards.remove_label', Card>
+  | BatchAnswer<'cards.set_cover', Card>
+  | BatchAnswer<'cards.clear_cover', Card>
+  | BatchAnswer<'blockers.add', Card>
+  | BatchAnswer<'blockers.remove', Card>
+  | BatchAnswer<'claims.take', CardClaim>
+  | BatchAnswer<'claims.release', Deleted>
+  | BatchAnswer<'claims.fail', Work>
+  | BatchAnswer<'claims.ask', Comment>
+  | BatchAnswer<'cards.answer', Comment>
+  | BatchAnswer<'cards.retry', Work>
+  | BatchAnswer<'labels.create', Label>
+  | BatchAnswer<'labels.update', Label>
+  | BatchAnswer<'labels.delete', Deleted>
+  | BatchAnswer<'subtasks.create', Subtask>
+  | BatchAnswer<'subtasks.update', Subtask>
+  | BatchAnswer<'subtasks.delete', Deleted>
+  | BatchAnswer<'comments.create', Comment>
+  | BatchAnswer<'comments.update', Comment>
+  | BatchAnswer<'comments.delete', Deleted>
+  | BatchAnswer<'attachments.attach', Attachment>
+  | BatchAnswer<'attachments.detach', Deleted>
+  | BatchAnswer<'webhooks.create', WebhookWithSecret>
+  | BatchAnswer<'webhooks.update', Webhook>
+  | BatchAnswer<'webhooks.delete', Deleted>
+  | BatchAnswer<'webhooks.rotate_secret', WebhookWithSecret>
+  | BatchAnswer<'webhooks.test', Delivery>
 
 /** A method for each operation, by its id. */
 export interface Methods {

@@ -27,6 +27,18 @@ test('the examples for the client in the documents compile under strict', async 
   expect(await compile(worker.replace('card.title', 'card.titel'))).toContain("Property 'titel' does not exist")
 })
 
+test.each([
+  ["operation: 'columns.create'", "operation: 'columns.created'", /columns\.created/],
+  ["body: { name: 'To do' } }, // $0", 'body: { title: 1 } }, // $0', /title/],
+  ["color: '#2da44e' }", '}', /color/],
+  ['{ card_id: ', '{ column_id: ', /column_id/],
+  [', body: { completed: true } }', ' }', /completed|body/],
+  ['result.data.title)', 'result.data.titel)', /titel/],
+])('the types of a batch refuse a mistake: %s → %s', async (right, wrong, message) => {
+  const batch = (await documentedExamples()).find((example) => example.includes(right))!
+  expect(await compile(batch.replace(right, wrong))).toMatch(message)
+})
+
 test('the example on the page of a new token compiles under strict', async () => {
   expect(await compile(clientExample('https://kanban.example', 'lk_pat_test'))).toBe('')
 })

@@ -120,6 +120,15 @@ test('the program of the page of the client works', async () => {
   expect(stdout).toBe('Sow peas\nkanban:admin\n')
 })
 
+test('the batch of the page of the client works', async () => {
+  const { id } = (await lk.boards.create({ name: 'Garden' })).data
+  const block = blockOf('src/client/README.md', 'lk.boards.batch').replaceAll(/: BatchOperation(?:\[\])?|, type BatchOperation/g, '')
+  const program = join(folder, 'batch.mjs')
+  await writeFile(program, block.replace('http://127.0.0.1:3000', url).replace('brd_…', id))
+  const { stdout } = await run(process.execPath, [program], { env: { LANEKEEPER_TOKEN: token } })
+  expect(stdout.replaceAll(/crd_\w+/g, 'crd')).toBe('crd Sow\ncrd Water\ncrd Harvest\n')
+})
+
 test('the commands with "lanekeeper api" of the page of the command line work', async () => {
   const variables: Record<string, string> = {}
   let last = ''

@@ -11,10 +11,11 @@ import {
   type ResponseObject,
 } from '../../src/http/openapi/types.ts'
 import { errors, type ErrorCode } from '../../src/model/errors.ts'
-import type { Operation } from '../../src/resources/operation.ts'
+import { isBatchable } from '../../src/resources/batch/operations.ts'
+import { namesInPath, type Operation } from '../../src/resources/operation.ts'
 
 const HEAD = `// Written by "npm run matrix" from the operations table and its schemas. Do not edit it.
-import type { BytesMethod, ListMethod, OperationRow, PageMethod, ReadMethod, WriteMethod } from './methods.ts'
+import type { BatchAnswer, BatchWrite, BytesMethod, ListMethod, OperationRow, PageMethod, ReadMethod, WriteMethod } from './methods.ts'
 `
 
 /** An operation with its description in the document. */
@@ -34,6 +35,7 @@ export function renderClientOperations(document: OpenApiDocument, rows: readonly
     HEAD,
     ...named.map(([name, schema]) => interfaceOf(name, schema)),
     ...all.flatMap((operation) => inputType(operation)),
+    ...batchTypes(all),
     methodsType(all),
     errorTypes(document),
     // Without a type of their own, the rows would be a tenth of the client: each as its type, too.
@@ -44,13 +46,51 @@ export function renderClientOperations(document: OpenApiDocument, rows: readonly
 function describe(document: OpenApiDocument, row: Operation): Described {
   const described = document.paths[row.path]![row.method.toLowerCase()]!
   const parameters = described.parameters.map((parameter) => resolve(document, parameter))
-  const bodies = Object.values(described.requestBody?.content ?? {}).map(({ schema }) => resolve(document, schema as JsonSchema))
+  const bodies = Object.values(described.requestBody?.content ?? {}).map(({ schema }) =>
+    withBatchTypes(resolve(document, schema as JsonSchema)),
+  )
   return { row, described, parameters, bodies }
 }
 
 /** The schemas of what is in responses and bodies. Whole responses and errors are no types of the client. */
 function namedSchemas({ components: { schemas } }: OpenApiDocument): [string, JsonSchema][] {
-  return Object.entries(schemas).filter(([name]) => !/(Response|Error|Body|Form)$/.test(name))
+  const types = Object.entries(schemas).filter(([name]) => !/(Response|Error|Body|Form)$/.test(name))
+  return types.map(([name, schema]) => [name, withBatchTypes(schema)])
+}
+
+/** The members of a batch and of its answer that the document states for any operation, and the types that tell them apart. */
+const BATCH_TYPES: Readonly<Record<string, string>> = { operations: 'BatchOperation[]', results: 'BatchResult[]' }
+
+function withBatchTypes(schema: JsonSchema): JsonSchema {
+  const isOfBatch = ({ items }: Keywords) => Object.hasOwn((items as Keywords | undefined)?.properties ?? {}, 'operation')
+  const { properties = {} } = schema as Keywords
+  if (!Object.entries(properties).some(([name, member]) => name in BATCH_TYPES && isOfBatch(member))) return schema
+  const typed = Object.entries(properties).map(([name, member]) => {
+    const { description } = member as Keywords
+    return [name, isOfBatch(member) ? { description, typeName: BATCH_TYPES[name] } : member]
+  })
+  return { ...schema, properties: Object.fromEntries(typed) } as JsonSchema
+}
+
+/** One write of a batch, and one answer of it, for each operation that a batch can have. */
+function batchTypes(all: readonly Described[]): string[] {
+  const batchable = all.filter(({ row }) => isBatchable(row))
+  const writes = batchable.map(({ row, parameters }) => {
+    const inPath = namesInPath(row.path)
+    const params = inPath.map((name) => `${name}${name === 'board_id' ? '?' : ''}: string`).join('; ')
+    const others = parameters.filter(({ in: place }) => place === 'path' || place === 'query').map(({ name }) => `'${name}'`)
+    const body = row.body === undefined ? '{}' : `Omit<${inputName(row)}, ${others.join(' | ')}>`
+    return `  | BatchWrite<'${row.id}', { ${params} }, ${body}>`
+  })
+  const answers = batchable.map((one) => `  | BatchAnswer<'${one.row.id}', ${dataName(one)}>`)
+  return [
+    '/** A write of `boards.batch`. An id can be `$0`: that of what the first write has created, and so on. */',
+    `export type BatchOperation =\n${writes.join('\n')}`,
+    '',
+    '/** What a write of `boards.batch` answers. Its `operation` tells which. */',
+    `export type BatchResult =\n${answers.join('\n')}`,
+    '',
+  ]
 }
 
 function interfaceOf(name: string, schema: JsonSchema): string {
@@ -177,7 +217,8 @@ const REFERENCE = '#/components/schemas/'
 
 /** The TypeScript type of a JSON Schema, on several lines if it has members with descriptions. */
 function typeOf(schema: JsonSchema, indent = ''): string {
-  const { $ref, type, enum: values, const: value, allOf, anyOf, oneOf, items, contentMediaType } = schema as Keywords
+  const { $ref, type, enum: values, const: value, allOf, anyOf, oneOf, items, contentMediaType, typeName } = schema as Keywords
+  if (typeName !== undefined) return typeName
   if ($ref !== undefined) return $ref.slice(REFERENCE.length)
   if (contentMediaType !== undefined) return 'Blob'
   if (value !== undefined) return literal(value)
@@ -264,4 +305,6 @@ interface Keywords {
   readonly contentMediaType?: string
   readonly description?: string
   readonly default?: unknown
+  /** of this generator: the type that is written instead */
+  readonly typeName?: string
 }
