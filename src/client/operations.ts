@@ -13,6 +13,8 @@ export interface Claim {
   epoch: number
   /** When the claim runs out, by the clock of the service, unless it is renewed. */
   expires_at: string
+  /** When its holder took the card: a renewal leaves it as it is. */
+  claimed_at: string
   /** When it was taken or last renewed. */
   renewed_at: string
 }
@@ -1404,9 +1406,9 @@ export type ClaimsTakeNextInput = {
   column_id?: string
   /** Only a card with this label. */
   label_id?: string
-  /** The seconds after which the claim runs out, unless it is renewed. Default: 300. */
+  /** The seconds after which it runs out, unless it is renewed. Default: 300. */
   ttl?: number
-  /** The number of seconds to wait for a card if none is ready. The response comes as soon as there is one. Default: 0. */
+  /** The seconds to wait for a card if none is ready. Default: 0. */
   wait?: number
 }
 
@@ -1414,7 +1416,7 @@ export type ClaimsTakeNextInput = {
 export type ClaimsTakeInput = {
   /** The id of the card. A malformed one is answered like an absent one, with 404. */
   card_id: string
-  /** The seconds after which the claim runs out, unless it is renewed. Default: 300. */
+  /** The seconds after which it runs out, unless it is renewed. Default: 300. */
   ttl?: number
 }
 
@@ -1422,6 +1424,10 @@ export type ClaimsTakeInput = {
 export type ClaimsReleaseInput = {
   /** The id of the card. A malformed one is answered like an absent one, with 404. */
   card_id: string
+  /** Ends the claim of another token, too. Default: false. */
+  force?: boolean
+  /** The seconds for which nobody gets the card. */
+  retry_after?: number
 }
 
 /** The input of `claims.read`. */
@@ -1429,7 +1435,7 @@ export type ClaimsReadInput = {
   /** The id of the card. A malformed one is answered like an absent one, with 404. */
   card_id: string
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('card_id' | 'holder_id' | 'token_id' | 'epoch' | 'expires_at' | 'renewed_at')[]
+  fields?: ('card_id' | 'holder_id' | 'token_id' | 'epoch' | 'expires_at' | 'claimed_at' | 'renewed_at')[]
 }
 
 /** The input of `claims.fail`. */
@@ -1983,7 +1989,7 @@ export interface Methods {
     readonly take_next: WriteMethod<ClaimsTakeNextInput, NextCard>
     /** Claims a card, or renews the claim of the calling token. Scope `kanban:write`. */
     readonly take: WriteMethod<ClaimsTakeInput, CardClaim>
-    /** Ends the claim of the calling token on a card. Scope `kanban:write`. */
+    /** Ends the claim of the calling token on a card; with `force=true`, that of any token. Scope `kanban:write`. */
     readonly release: WriteMethod<ClaimsReleaseInput, Deleted>
     /** Returns who holds a card, and until when; null if nobody does. Scope `kanban:read`. */
     readonly read: ReadMethod<ClaimsReadInput, CardClaim>
@@ -2119,6 +2125,8 @@ export interface ErrorMembers {
       epoch: number
       /** When the claim runs out, by the clock of the service, unless it is renewed. */
       expires_at: string
+      /** When its holder took the card: a renewal leaves it as it is. */
+      claimed_at: string
       /** When it was taken or last renewed. */
       renewed_at: string
     }
@@ -2160,6 +2168,8 @@ export interface ErrorMembers {
       epoch: number
       /** When the claim runs out, by the clock of the service, unless it is renewed. */
       expires_at: string
+      /** When its holder took the card: a renewal leaves it as it is. */
+      claimed_at: string
       /** When it was taken or last renewed. */
       renewed_at: string
     } | null
@@ -2355,7 +2365,7 @@ export const operations: Readonly<Record<OperationId, OperationRow>> = {
   'blockers.remove': { method: 'DELETE', path: '/cards/{card_id}/blockers/{blocker_id}', query: ['dry_run'], result: 'item' },
   'claims.take_next': { method: 'POST', path: '/boards/{board_id}/claims', query: ['dry_run', 'include'], body: ['column_id', 'label_id', 'ttl', 'wait'], result: 'item' },
   'claims.take': { method: 'PUT', path: '/cards/{card_id}/claim', query: ['dry_run'], body: ['ttl'], result: 'item' },
-  'claims.release': { method: 'DELETE', path: '/cards/{card_id}/claim', query: ['dry_run'], result: 'item' },
+  'claims.release': { method: 'DELETE', path: '/cards/{card_id}/claim', query: ['dry_run', 'force'], body: ['retry_after'], result: 'item' },
   'claims.read': { method: 'GET', path: '/cards/{card_id}/claim', query: ['fields'], result: 'item' },
   'claims.fail': { method: 'POST', path: '/cards/{card_id}/claim/failure', query: ['dry_run'], body: ['reason', 'retry_after'], result: 'item' },
   'claims.ask': { method: 'POST', path: '/cards/{card_id}/claim/question', query: ['dry_run'], body: ['question'], result: 'item' },

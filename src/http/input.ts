@@ -56,7 +56,8 @@ export function readInput(
   const upload = takesUpload && isUpload(request.headers)
   if (takesUpload && !upload) throw unsupportedType(method, FORM, FILE_ONLY)
   if (upload) checkAnnouncedSize(request.headers, uploadBytes)
-  if (!upload && method !== 'GET' && method !== 'DELETE')
+  // Whatever a client adds to a DELETE that takes none is no content of it.
+  if (!upload && method !== 'GET' && (method !== 'DELETE' || operation.body !== undefined))
     return readJson(request, operation, beforeLarge).then((body) => validInput(operation, params, userId, search, body, false))
   if (upload || search !== '') return validInput(operation, params, userId, search, undefined, upload)
   let input = withoutInput.get(operation)

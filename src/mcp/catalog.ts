@@ -90,8 +90,8 @@ export const tools: readonly ToolRow[] = [
   },
   {
     name: 'end_claim',
-    title: 'End your claim of a card: release it, fail, or ask',
-    description: 'For a card that you do not complete.',
+    title: 'End a claim: release, fail, or ask',
+    description: 'For a card that you do not finish.',
     effect: 'add',
     operations: ['claims.release', 'claims.fail', 'claims.ask'],
   },
@@ -200,10 +200,10 @@ export const tools: readonly ToolRow[] = [
 
 /** What an operation does as a part of a tool, if its summary says more than that. */
 export const summariesInTools: Readonly<Record<string, string>> = {
-  'claims.release': 'Anybody can take the card now.',
-  'claims.fail': 'The attempt has failed. The card is tried again later, until it is stuck.',
-  'claims.ask': 'Your question becomes a comment. Nobody gets the card until it is answered.',
-  'attachments.attach': 'Attaches a file that is stored already, such as the `file_id` of an attachment of another card.',
+  'claims.release': 'Others can take it now, you after a minute.',
+  'claims.fail': 'The attempt has failed. It is tried again later.',
+  'claims.ask': 'Asks in a comment. Nobody gets it before the answer.',
+  'attachments.attach': 'Attaches a stored file, such as the `file_id` of another attachment.',
 }
 
 /** Parameters of the query that each call of an operation states, so that an agent need not know them. They are no arguments. */

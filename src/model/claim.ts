@@ -15,18 +15,28 @@ export const claim = documented(
       Number.MAX_SAFE_INTEGER,
     ),
     expires_at: timeField('When the claim runs out, by the clock of the service, unless it is renewed.'),
+    claimed_at: timeField('When its holder took the card: a renewal leaves it as it is.'),
     renewed_at: timeField('When it was taken or last renewed.'),
   }),
   { id: 'Claim', description: 'Who works on a card, and until when. Its holder is a token.' },
 )
 export type Claim = Readonly<z.infer<typeof claim>>
 
+/** A release of a card: until a time, or until the card changes, it is not offered to the family of tokens that has released it. */
+const release = z.strictObject({
+  family: hash,
+  until: at,
+  /** that of the card */
+  revision: z.string().max(100),
+})
+type Release = Readonly<z.infer<typeof release>>
+
 /** The last claim of a card, and what the work has come to. It stays as long as the card: no epoch is used again, and it names who worked on the card last. */
-export const claimRecord = claim.extend({
+export const claimRecord = claim.omit({ claimed_at: true }).extend({
   board_id: id('board'),
   /** of the first token of the holder's family: its record leads to the present one, which tells whether it can still hold anything */
   token_hash: hash,
-  /** when its holder took the card: renewals leave it alone */
+  /** `claimed_at` */
   taken_at: at,
   epoch: z.int().min(1),
   /** null: it has been ended */
@@ -47,6 +57,8 @@ export const claimRecord = claim.extend({
   was_moved: z.boolean(),
   /** the epoch of the last claim that was lost: it ran out, or its token ended. The feed follows from that. null: none was */
   lost_epoch: z.int().min(1).nullable(),
+  /** who has released the card lately, the last one last */
+  releases: z.array(release).max(limits.releasesPerCard).readonly().optional(),
 })
 export type ClaimRecord = Readonly<z.infer<typeof claimRecord>>
 
@@ -78,3 +90,26 @@ export function holdOf(record: ClaimRecord | undefined): Hold | null {
 
 /** Seconds for which a claim is taken or renewed. */
 export const claimSeconds = { min: 10, max: 3_600, default: 300 } as const
+
+/** How long a card that was released is not offered to who has released it, in milliseconds. */
+const RELEASED_FOR = 60_000
+
+/**
+ * The releases of a card after one more.
+ * @param family of the tokens that release it
+ * @param revision of the card
+ * @param now milliseconds since 1970
+ */
+export function withRelease(record: Pick<ClaimRecord, 'releases'>, family: string, revision: string, now: number): readonly Release[] {
+  const others = (record.releases ?? []).filter((one) => one.family !== family && isKeptBack(one, revision, now))
+  return [...others, { family, revision, until: new Date(now + RELEASED_FOR).toISOString() }].slice(-limits.releasesPerCard)
+}
+
+/** Whether a card is not offered to a family of tokens, because one of them has released it. */
+export function isReleasedBy(record: Pick<ClaimRecord, 'releases'> | undefined, family: string, revision: string, now: number): boolean {
+  return record?.releases?.some((one) => one.family === family && isKeptBack(one, revision, now)) === true
+}
+
+function isKeptBack({ until, revision }: Release, present: string, now: number): boolean {
+  return revision === present && now < Date.parse(until)
+}

@@ -94,6 +94,8 @@ export const limits = {
   attachmentsPerCard: 100,
   /** claims that have not run out: what is skipped and what ends with a column is bounded */
   claimsPerBoard: 1_000,
+  /** those who have released a card within a minute, and are not offered it */
+  releasesPerCard: 32,
   /** changes in the feed of a board */
   changesPerBoard: 100_000,
   /** batches of the audit trail of a workspace: a folder has them in memory */

@@ -100,6 +100,8 @@ export const indexes = {
 
   /** claims of a board that have not been ended, by the time at which they run out: see {@link claimEntry}. An entry refers to the token that holds it. */
   claims: (boardId: string) => index(`claims:${boardId}`, keys.token('')),
+  /** cards of a board that a family of tokens has released, by the time until which they are not offered to it: see {@link releaseEntry} */
+  releasedCards: (boardId: string, family: string) => index(`released_cards:${boardId}:${family}`, keys.card('')),
 
   /** subtasks of a card, by position */
   subtasks: (cardId: string) => index(`subtasks:${cardId}`, keys.subtask('')),
@@ -161,6 +163,7 @@ export function ownersOf(name: string, entry: string): readonly string[] | undef
   if (fetch === undefined) return undefined
   const last = lastWord(entry)
   if (kind === 'claims') return [`claim:${cardOfClaim(entry)}`]
+  if (kind === 'released_cards') return [`claim:${last}`]
   // The boards of a user are those that they created, and those that they are an explicit member of.
   if (name === indexes.boardsOf(id).name) return [fetch + last, `board_member:${last}:${id}`]
   if (kind === 'following_webhooks') return [`webhook_progress:${last}`]
@@ -181,6 +184,16 @@ export function claimEntry({ expires_at, card_id, token_hash }: ClaimRecord): st
 
 /** The card of an entry of {@link indexes.claims}. */
 export function cardOfClaim(entry: string): string {
+  return entry.split(' ')[1] ?? ''
+}
+
+/** The entry of a card in {@link indexes.releasedCards}, with the revision that it had. */
+export function releaseEntry(cardId: string, { until, revision }: { readonly until: string; readonly revision: string }): string {
+  return `${until} ${revision} ${cardId}`
+}
+
+/** The revision in an entry of {@link indexes.releasedCards}. */
+export function releasedRevision(entry: string): string {
   return entry.split(' ')[1] ?? ''
 }
 

@@ -3,7 +3,7 @@ import { blockersOf, isOpen, type Card } from '../model/card.ts'
 import { isFollowing } from '../model/webhook.ts'
 import { isActive } from '../model/workspace.ts'
 import type { Readiness } from '../model/readiness.ts'
-import { claimEntry, indexes, positionEntry, retryEntry, sortedEntry, timedSorts } from './indexes.ts'
+import { claimEntry, indexes, positionEntry, releaseEntry, retryEntry, sortedEntry, timedSorts } from './indexes.ts'
 import { keys, type Key } from './keys.ts'
 import type { Change, Stored, Value } from './port.ts'
 
@@ -49,7 +49,11 @@ const indexing: Indexing = {
   label: (label) => [[indexes.labels(label.board_id).name, `${label.created_at} ${label.id}`]],
   card: cardEntries,
   readiness: readinessEntries,
-  claim: (claim) => (claim.expires_at === null ? [] : [[indexes.claims(claim.board_id).name, claimEntry(claim)]]),
+  claim: (claim) => {
+    const { card_id, board_id, expires_at, releases = [] } = claim
+    const released = releases.map((one): IndexEntry => [indexes.releasedCards(board_id, one.family).name, releaseEntry(card_id, one)])
+    return expires_at === null ? released : [[indexes.claims(board_id).name, claimEntry(claim)], ...released]
+  },
   subtask: (subtask) => [[indexes.subtasks(subtask.card_id).name, positionEntry(subtask)]],
   comment: (comment) => [[indexes.comments(comment.card_id).name, `${comment.created_at} ${comment.id}`]],
   attachment: (attachment) => [

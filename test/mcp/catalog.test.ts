@@ -108,7 +108,7 @@ describe('the list of tools', () => {
   test('says which operations need a claim, and offers nothing that each call of an operation states, or that the service ignores', () => {
     const of = (name: string) => visibleWith(3).find((tool) => tool.name === name)!
     expect(of('end_claim').description).toContain('- claims.fail(card_id, reason, retry_after?, if_claim): ')
-    expect(of('end_claim').description).toContain('- claims.release(card_id): ')
+    expect(of('end_claim').description).toContain('- claims.release(card_id, force?, retry_after?): ')
     expect(Object.keys(of('claim_next_card').inputSchema.properties!)).not.toContain('include')
     expect(Object.keys(of('check_access').inputSchema.properties!)).not.toContain('context')
   })

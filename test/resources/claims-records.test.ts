@@ -57,6 +57,7 @@ const shown = (card_id: string, members: object = {}) => ({
   token_id: '1',
   epoch: 4,
   expires_at: at(60),
+  claimed_at: at(-60),
   renewed_at: at(-30),
   ...members,
 })
@@ -111,8 +112,8 @@ describe('the records of claims', () => {
         10,
       ),
     )
-    const expected = shown('c', { epoch, expires_at: at(10), renewed_at: NOW })
-    expect(granted).toEqual({ claim: expected, event })
+    const { claimed_at: _claimedAt, ...expected } = shown('c', { epoch, expires_at: at(10), renewed_at: NOW })
+    expect(granted).toEqual({ claim: { ...expected, claimed_at: taken_at }, event })
     const counted = event === 'taken_over' ? { attempts: 1, failed_at: at(-1), lost_epoch: 4 } : {}
     expect(await stored('c')).toEqual(claim('c', { ...expected, token_hash: 'h1', taken_at: taken_at!, ...counted }))
   })
@@ -120,7 +121,10 @@ describe('the records of claims', () => {
   describe('an operation', () => {
     const EVE = { userId: 'u2', token: token('2') } as Caller
     const run = (id: string, caller: Caller, body: object, loaded: object) =>
-      work((tx) => (claimOperations.find((one) => one.id === id) as any).run({ tx, clock, caller, body }, loaded))
+      work(async (tx) => {
+        await tx.get(keys.card('c'))
+        return (claimOperations.find((one) => one.id === id) as any).run({ tx, clock, caller, body, query: {} }, loaded)
+      })
     const loaded = { card: card({ id: 'c', board_id: 'b' }), column: { archived_at: null }, board: { id: 'b' } }
 
     test.each([
@@ -136,11 +140,12 @@ describe('the records of claims', () => {
       await addClaims(claim('c'))
       const held = { code: 'conflict', message: 'Another token holds the card.', details: { members: { claim: shown('c') } } }
       await expect(run('claims.take', EVE, { ttl: 10 }, loaded)).rejects.toMatchObject(held)
-      const released = { data: { id: 'c', deleted: true } }
-      expect(await run('claims.release', EVE, {}, loaded)).toEqual(released)
+      await expect(run('claims.release', EVE, {}, loaded)).rejects.toMatchObject(held)
       expect(await stored('c')).toEqual(claim('c'))
-      for (let i = 0; i < 2; i++) expect(await run('claims.release', ADA, {}, loaded)).toEqual(released)
-      expect(await stored('c')).toEqual(claim('c', { expires_at: null }))
+      await add({ [keys.card('c')]: loaded.card })
+      for (let i = 0; i < 2; i++) expect(await run('claims.release', ADA, {}, loaded)).toEqual({ data: { id: 'c', deleted: true } })
+      const releases = [{ family: 'h1', until: at(60), revision: expect.any(String) }]
+      expect(await stored('c')).toEqual(claim('c', { expires_at: null, releases }))
     })
 
     test('waits for the next card until there is a change, or a claim runs out', async () => {
@@ -230,7 +235,7 @@ describe('the records of claims', () => {
       await expect(required()).rejects.toMatchObject(full)
       // Which tokens hold them is not read.
       expect(takeReads()).toEqual([['claims:b 1000']])
-      await expect(work((tx) => findReadyCard({ tx, clock }, 'b', {}))).rejects.toMatchObject(full)
+      await expect(work((tx) => findReadyCard({ tx, clock, caller: ADA }, 'b', {}))).rejects.toMatchObject(full)
       await edit(keys.claim('c0007'), { expires_at: NOW })
       await required()
     })
@@ -274,7 +279,7 @@ describe('the records of claims', () => {
 
   describe('the first ready card', () => {
     const columns = Array.from({ length: 9 }, (_column, i) => `col${i}`)
-    const find = (wanted: object = {}) => work((tx) => findReadyCard({ tx, clock }, 'b', wanted))
+    const find = (wanted: object = {}) => work((tx) => findReadyCard({ tx, clock, caller: ADA }, 'b', wanted))
     beforeEach(() =>
       add(
         Object.fromEntries(columns.map((id) => [keys.column(id), { id, board_id: 'b', position: id, max_attempts: 5, archived_at: null }])),
@@ -284,7 +289,7 @@ describe('the records of claims', () => {
     test('is read behind the claimed ones of a column, in eight columns at once', async () => {
       await addClaims(claim('c0'))
       await addCards({ c0: { column_id: 'col0' } })
-      const first = ['claims:b 1000 token:', 'retried_cards:b 5000', 'columns:b 1000 column:']
+      const first = ['claims:b 1000 token:', 'retried_cards:b 5000', 'released_cards:b:h1 50 card:', 'columns:b 1000 column:']
       const inColumns = [columns.slice(0, 8), columns.slice(8)].map((ids) => ids.map((id) => `ready_cards:${id} 2`))
       takeReads()
       expect(await find()).toEqual({ found: undefined, next: at(60) })
@@ -306,7 +311,7 @@ describe('the records of claims', () => {
       await addCards({ c0: { column_id: 'col0' }, c1: { column_id: 'col0' } })
       await addClaims(claim('c2'))
       const take = async (tx: Transaction) => {
-        const { found } = await findReadyCard({ tx, clock }, 'b', {})
+        const { found } = await findReadyCard({ tx, clock, caller: ADA }, 'b', {})
         grantClaim({ tx, clock, caller: ADA }, found!.card, found!.column, found!.claim, 60)
       }
       await meanwhile(take, async () => {

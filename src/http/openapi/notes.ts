@@ -61,7 +61,8 @@ export const notes: Readonly<Record<string, string>> = {
     'A card is ready if the state of its work is `ready`, and its column is active. With `include=work`, the response has the work so far, and the last question that was answered. The response is 201 with the card and its `claim`, or 200 with `null` if there is none after `wait` seconds. Renew the claim with PUT /cards/{card_id}/claim before it runs out, send its `epoch` as `If-Claim` with each write, and complete the card or release the claim at the end. The claim ends when the card is completed or archived, its column is archived, or the token ends. A token that is rotated hands its claims to its successor.',
   'claims.take':
     'Of a card that the calling token holds, it renews the claim: the epoch stays. With `If-Claim` it only renews, and never takes anew what was lost. A card that another token holds is 409 with `claim`. A card can be claimed although it is blocked, or waits for a time. One that is stuck, or waits for an answer, is 409 with its `work`.',
-  'claims.release': 'If the token holds no claim of the card, nothing changes.',
+  'claims.release':
+    'If nobody holds the card, nothing changes. If another token does, the response is 409 with its `claim`; `force=true` ends that claim, without counting an attempt. The calling token is not offered the card for 60 seconds after it has released it, or until the card changes; others get it at once, unless `retry_after` says otherwise.',
   'claims.fail':
     'Only the holder can do this: without `If-Claim`, it is 428, and with another epoch 412. The response is the `work` of the card. After as many attempts in a row as its column allows (`max_attempts`), the card is `stuck`, and nobody gets it from POST /boards/{board_id}/claims until PUT /cards/{card_id}/completion, a move to another column, or POST /cards/{card_id}/retry.',
   'claims.ask':

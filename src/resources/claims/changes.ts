@@ -2,7 +2,7 @@ import { expiryOf } from '../../auth/tokens/lifecycle.ts'
 import { tokenOf } from '../../authz/context.ts'
 import type { Awaitable } from '../../model/awaitable.ts'
 import type { Card } from '../../model/card.ts'
-import { NO_ATTEMPTS, NO_WORK, type Claim, type ClaimRecord } from '../../model/claim.ts'
+import { NO_ATTEMPTS, NO_WORK, withRelease, type Claim, type ClaimRecord } from '../../model/claim.ts'
 import type { Column } from '../../model/column.ts'
 import { limits } from '../../model/limits.ts'
 import { timestamp } from '../../model/time.ts'
@@ -13,7 +13,7 @@ import { keys } from '../../store/keys.ts'
 import type { OperationRequest } from '../operation.ts'
 import type { ClaimEvent } from '../result.ts'
 import { requireCapacityOf } from '../capacity.ts'
-import { currentClaims, readClaim, readClaims, type CardClaim } from './present.ts'
+import { currentClaims, isHeldBy, readClaim, readClaims, type CardClaim } from './present.ts'
 
 type Write = Pick<OperationRequest, 'tx' | 'clock'>
 
@@ -39,7 +39,7 @@ export function grantClaim(
   }
   if (live !== undefined) {
     tx.put(keys.claim(card_id), { ...record!, ...granted, token_hash: familyOf(token) })
-    return { claim: granted, event: 'renewed' }
+    return { claim: { ...granted, claimed_at: record!.taken_at }, event: 'renewed' }
   }
   const work = settled ?? NO_WORK
   tx.put(keys.claim(card_id), {
@@ -56,7 +56,10 @@ export function grantClaim(
     lost_epoch: work.lost_epoch,
   })
   // The attempt may have been counted by a write before.
-  return { claim: granted, event: record !== undefined && settled!.lost_epoch === record.epoch ? 'taken_over' : 'taken' }
+  return {
+    claim: { ...granted, claimed_at: granted.renewed_at },
+    event: record !== undefined && settled!.lost_epoch === record.epoch ? 'taken_over' : 'taken',
+  }
 }
 
 /** @throws {ApiError} `conflict` if a board has as many claims as it can have */
@@ -68,6 +71,22 @@ export async function requireClaimCapacity({ tx, clock }: Write, boardId: string
 /** Ends the claim of a card: it has an outcome. Its record stays, with the epoch. */
 export async function endClaim(request: Write, cardId: string): Promise<void> {
   end(request, await readClaim(request, cardId))
+}
+
+/**
+ * Ends it because its holder has released the card, or somebody has taken it away. Nobody is offered the card for `retry_after` seconds, and who has
+ * released it not for a minute.
+ */
+export function releaseClaim(
+  { tx, clock, caller }: Write & Pick<OperationRequest, 'caller'>,
+  { record, settled, live }: CardClaim,
+  retry_after = 0,
+): void {
+  const now = clock()
+  const { card_id, token_hash } = settled!
+  const releases = isHeldBy(live!, caller) && { releases: withRelease(settled!, token_hash, tx.revisionOf(keys.card(card_id))!, now) }
+  const not_before = retry_after === 0 ? null : timestamp(() => now + retry_after * 1000)
+  save(tx, record, { ...settled!, expires_at: null, not_before, ...releases })
 }
 
 /** The same because the card is completed: its attempts are forgotten. */
@@ -135,7 +154,8 @@ export function goOn({ tx }: Write, { record, settled }: CardClaim, answerId: st
 /** Forgets the attempts in a row that ended without success. A claim of the card goes on. */
 export function forgetAttempts({ tx }: Write, { record, settled }: CardClaim): ClaimRecord | undefined {
   if (settled === undefined) return undefined
-  const after = { ...settled, ...NO_ATTEMPTS }
+  // Whoever has released the card is offered it again, too.
+  const after = { ...settled, ...NO_ATTEMPTS, ...(settled.releases !== undefined && settled.releases.length > 0 && { releases: [] }) }
   save(tx, record, after)
   return after
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { booleanParameter } from '../../listing/pages.ts'
 import { idOf, cardTarget, parentBoard, parentCard, target } from '../targets.ts'
 import { conflict } from '../../model/errors.ts'
 import type { Column } from '../../model/column.ts'
@@ -10,31 +11,37 @@ import { includeParameter } from '../included.ts'
 import { deleted, operation, writeQuery, type OperationRequest } from '../operation.ts'
 import { capacityMessage } from '../capacity.ts'
 import { deletedResult } from '../writes.ts'
-import { endClaim, grantClaim, requireClaimCapacity } from './changes.ts'
+import { grantClaim, releaseClaim, requireClaimCapacity } from './changes.ts'
 import { isHeldBy, readClaim } from './present.ts'
 import { claimReads } from './reads.ts'
 import { findReadyCard } from './ready.ts'
 import { readWorks } from './work.ts'
 import { claim, claimSeconds } from '../../model/claim.ts'
 import { comment } from '../../model/comment.ts'
-import { work } from '../../model/work.ts'
+import { retrySeconds, work } from '../../model/work.ts'
 import { documented, givenIdField } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
 
 const { min, max } = claimSeconds
 const ttl = documented(z.int().min(min).max(max).default(claimSeconds.default), {
   format: 'int32',
-  description: 'The seconds after which the claim runs out, unless it is renewed.',
+  description: 'The seconds after which it runs out, unless it is renewed.',
 })
 
 const claimTake = z.strictObject({ ttl })
+const claimRelease = z.strictObject({
+  retry_after: documented(z.int().min(0).max(retrySeconds.longestGiven), {
+    format: 'int32',
+    description: 'The seconds for which nobody gets the card.',
+  }).optional(),
+})
 const claimNext = z.strictObject({
   column_id: givenIdField('column', 'Only a card of this column.').optional(),
   label_id: givenIdField('label', 'Only a card with this label.').optional(),
   ttl,
   wait: documented(z.int().min(0).max(limits.longPoll).default(0), {
     format: 'int32',
-    description: 'The number of seconds to wait for a card if none is ready. The response comes as soon as there is one.',
+    description: 'The seconds to wait for a card if none is ready.',
   }),
 })
 
@@ -149,15 +156,25 @@ export const claimOperations = [
     id: 'claims.release',
     method: 'DELETE',
     path: '/cards/{card_id}/claim',
-    summary: 'Ends the claim of the calling token on a card.',
+    summary: 'Ends the claim of the calling token on a card; with `force=true`, that of any token.',
     needs: ['release', 'Claim'],
     row: 'X9',
     entity: undefined,
+    query: writeQuery.extend({
+      force: documented(booleanParameter.default(false), {
+        description: 'Ends the claim of another token, too.',
+      }),
+    }),
+    body: claimRelease,
     data: deleted,
+    conflicts: [HELD],
+    example: { body: { retry_after: 600 } },
     target: parentCard,
     async run(request, { card }) {
-      const { live } = await readClaim(request, card.id)
-      if (live !== undefined && isHeldBy(live, request.caller)) await endClaim(request, card.id)
+      const claim = await readClaim(request, card.id)
+      if (claim.live === undefined) return deletedResult(card.id)
+      if (!isHeldBy(claim.live, request.caller) && !request.query.force) throw conflict(HELD, { claim: claim.live })
+      releaseClaim(request, claim, request.body.retry_after)
       return deletedResult(card.id)
     },
   }),

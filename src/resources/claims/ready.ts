@@ -1,6 +1,9 @@
+import { tokenOf } from '../../authz/context.ts'
 import { blockersOf, type Card } from '../../model/card.ts'
+import { isReleasedBy } from '../../model/claim.ts'
 import type { Column } from '../../model/column.ts'
 import { limits } from '../../model/limits.ts'
+import { familyOf } from '../../model/token.ts'
 import { indexes, lastWord } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { firstPage } from '../../store/reads.ts'
@@ -10,7 +13,7 @@ import { shownCard } from '../pending-removals.ts'
 import { requireCapacityOf } from '../capacity.ts'
 import { currentClaims, readClaim, readClaimedCards, type CardClaim } from './present.ts'
 import { claimReads } from './reads.ts'
-import { dueCards, readDueCards, type DueCards } from './waiting.ts'
+import { dueCards, readDueCards, readReleasedCards, releasedCards, type DueCards } from './waiting.ts'
 import { workOf } from './work.ts'
 
 /** Which cards may be taken. */
@@ -43,39 +46,45 @@ interface Found {
  * @throws {TransactionConflict} if the card has just become another
  * @throws {ApiError} `conflict` if the board has as many claims as it can have
  */
-export async function findReadyCard(request: Pick<OperationRequest, 'tx' | 'clock'>, boardId: string, wanted: Wanted): Promise<Found> {
-  const { tx, clock } = request
+export async function findReadyCard(
+  request: Pick<OperationRequest, 'tx' | 'clock' | 'caller'>,
+  boardId: string,
+  wanted: Wanted,
+): Promise<Found> {
+  const { tx, clock, caller } = request
   const [claimed, retried] = [currentClaims(boardId, clock), dueCards(boardId, clock)]
+  const released = releasedCards(boardId, familyOf(tokenOf(caller)), clock)
   const columnList = firstPage(indexes.columns(boardId), { weak: true })
-  await tx.prefetch({ ranges: [claimed, retried, columnList] })
+  await tx.prefetch({ ranges: [claimed, retried, released, columnList] })
   const { cardIds, next } = await readClaimedCards(request, claimed)
   requireCapacityOf(cardIds.size, 'claimsPerBoard')
   const due = await readDueCards(request, retried)
+  const skipped = new Set([...cardIds, ...(await readReleasedCards(request, released))])
   const columns = await tx.range(columnList.index, columnList.options)
   const open = columns.values.filter((column) => column?.archived_at === null && (wanted.column_id ?? column.id) === column.id) as Column[]
   for (let rest = open; rest.length > 0; rest = rest.slice(COLUMNS_AT_ONCE)) {
-    const id = await firstCard(tx, rest.slice(0, COLUMNS_AT_ONCE), wanted.label_id, cardIds, due)
+    const id = await firstCard(tx, rest.slice(0, COLUMNS_AT_ONCE), wanted.label_id, skipped, due)
     if (id !== undefined) return { found: await confirm(request, id, wanted) }
   }
   return { found: undefined, next }
 }
 
-/** The first card of some columns that is not claimed. */
+/** The first card of some columns that is not to be skipped: those that are claimed, or were released by the token. */
 async function firstCard(
   tx: Transaction,
   columns: readonly Column[],
   labelId: string | undefined,
-  claimed: ReadonlySet<string>,
+  skipped: ReadonlySet<string>,
   due: DueCards,
 ): Promise<string | undefined> {
   // One more than those that may have to be skipped; with a label, most may lack it.
-  const limit = labelId === undefined ? claimed.size + 1 : limits.cardsPerBoard
+  const limit = labelId === undefined ? skipped.size + 1 : limits.cardsPerBoard
   const ready = columns.map(({ id }) => readyRange(id, limit))
   const labelled = labelId === undefined ? [] : columns.map(({ id }) => labelledRange(id, labelId))
   const { ranges } = await tx.load({ ranges: [...ready, ...labelled] })
   for (const [i, { id }] of columns.entries()) {
     const withLabel = labelId === undefined ? undefined : new Set(ranges[columns.length + i]!.entries)
-    const isWanted = (entry: string) => !claimed.has(lastWord(entry)) && withLabel?.has(entry) !== false
+    const isWanted = (entry: string) => !skipped.has(lastWord(entry)) && withLabel?.has(entry) !== false
     // Of thousands that are ready again, few are asked about.
     let first = ranges[i]!.entries.find(isWanted)
     // Stryker disable next-line EqualityOperator: an entry is among the ready ones or among those that are ready again
@@ -96,8 +105,12 @@ function labelledRange(columnId: string, labelId: string) {
 }
 
 /** Reads a card with all that makes it ready, and relies on it. */
-async function confirm(request: Pick<OperationRequest, 'tx' | 'clock'>, id: string, { column_id, label_id }: Wanted): Promise<ReadyCard> {
-  const { tx, clock } = request
+async function confirm(
+  request: Pick<OperationRequest, 'tx' | 'clock' | 'caller'>,
+  id: string,
+  { column_id, label_id }: Wanted,
+): Promise<ReadyCard> {
+  const { tx, clock, caller } = request
   const ofCard = [keys.card(id), keys.column('{0.column_id}'), keys.readiness(id), keys.removals()] as const
   const [card, column, readiness, removals] = await tx.read([...ofCard, ...claimReads(id, ofCard.length)])
   const claim = await readClaim(request, id)
@@ -107,6 +120,7 @@ async function confirm(request: Pick<OperationRequest, 'tx' | 'clock'>, id: stri
   // Stryker disable next-line ConditionalExpression: without a card there is no column
   if (card === undefined || column?.archived_at !== null || workOf(card, claim, isBlocked, clock()).state !== 'ready')
     throw new TransactionConflict()
+  if (isReleasedBy(claim.record, familyOf(tokenOf(caller)), tx.revisionOf(keys.card(id))!, clock())) throw new TransactionConflict()
   const shown = shownCard(card, removals)
   if ((column_id ?? shown.column_id) !== shown.column_id) throw new TransactionConflict()
   if (label_id !== undefined && !shown.label_ids.includes(label_id)) throw new TransactionConflict()

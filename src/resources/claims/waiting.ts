@@ -1,6 +1,7 @@
 import { timestamp } from '../../model/time.ts'
 import { limits } from '../../model/limits.ts'
-import { indexes, lastWord, retriedCard } from '../../store/indexes.ts'
+import { indexes, lastWord, releasedRevision, retriedCard } from '../../store/indexes.ts'
+import { keys } from '../../store/keys.ts'
 import type { OperationRequest } from '../operation.ts'
 
 // Which cards of a board wait: for an answer, for somebody who tries again a card that is stuck, or for a time. It is read from indexes, without
@@ -53,4 +54,24 @@ export async function readWaitingCards({ tx }: Reading, [due, later, held]: Retu
     held: new Map(kept!.map((entry) => [lastWord(entry), entry.startsWith('waiting ') ? 'waiting' : 'stuck'])),
     retried: new Set(retried!.map(lastWord)),
   }
+}
+
+/** The released cards that are asked whether they have changed since. Those beyond it are not offered before their time is over. */
+const ASKED = 50
+
+/** What {@link readReleasedCards} reads first: the cards of a board that a token has released, or one of its family. */
+export function releasedCards(boardId: string, family: string, clock: OperationRequest['clock']) {
+  return { index: indexes.releasedCards(boardId, family), options: { weak: true, limit: ASKED, after: `${timestamp(clock)} ~` } } as const
+}
+
+/** Reads which cards of a board are not offered to a token because it has released them, and they have not changed since. */
+export async function readReleasedCards(
+  { tx }: Reading,
+  { index, options }: ReturnType<typeof releasedCards>,
+): Promise<ReadonlySet<string>> {
+  const { entries } = await tx.range(index, options)
+  const kept = entries.filter((entry) => tx.revisionOf(keys.card(lastWord(entry))) === releasedRevision(entry))
+  // Few tokens release so many in a minute.
+  const rest = entries.length < ASKED ? [] : (await tx.range(index, { ...WEAK, after: entries.at(-1) })).entries
+  return new Set([...kept, ...rest].map(lastWord))
 }

@@ -2,7 +2,6 @@ import type { Comment } from '../../model/comment.ts'
 import type { Attachment } from '../../model/file.ts'
 import type { Subtask } from '../../model/subtask.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
-import { keys } from '../../store/keys.ts'
 import type { Given } from '../operations/form.ts'
 import { readHolders, type Holders } from './authors.ts'
 import { TILE_PARTS, type ListedCard } from './listed-card.ts'
@@ -27,8 +26,6 @@ export interface CardData {
   readonly board: BoardSnapshot
   readonly people: People
   readonly holders: Holders
-  /** since when it is claimed */
-  readonly claimedAt: string | undefined
   /** the one that waits for an answer */
   readonly question: Comment | undefined
   /** what waits for an answer of the person, on all boards */
@@ -97,7 +94,6 @@ export async function readCard(reader: Reader): Promise<CardData> {
     question: questions.get(card.id),
     waiting,
     history: before === null ? undefined : await readHistory(reader, card, before),
-    claimedAt: await readClaimedAt(reader, card),
     blockers: blockers.filter((blocker) => blocker !== undefined),
     blocked: blocked.items,
     ...on,
@@ -105,14 +101,6 @@ export async function readCard(reader: Reader): Promise<CardData> {
     may,
     assignable,
   }
-}
-
-/** The API says when a claim was renewed last. A person wants to know how long somebody has been at work. */
-async function readClaimedAt(reader: Reader, { id, claim }: ListedCard): Promise<string | undefined> {
-  if (claim == null) return undefined
-  const record = await reader.transact((tx) => tx.get(keys.claim(id)))
-  // Another holder may have taken it since the card was read.
-  return record?.epoch === claim.epoch ? record.taken_at : undefined
 }
 
 /** Asks what the person may do on a card. */

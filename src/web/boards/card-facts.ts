@@ -19,7 +19,7 @@ const NONE = 'None'
 
 /** The panel of a card: where it is, its state, its people, labels and blockers, each with what the person may change of it. */
 export function renderFacts(data: CardData, controls: Controls, base: string): VNode {
-  const { card, people, holders, claimedAt, board } = data
+  const { card, people, holders, board } = data
   const { id, due_at, completed_at, completed_by_id, archived_at, assignee_ids, label_ids, blocker_ids, claim } = card
   const of = { card_id: id }
   const facts: readonly Fact[] = [
@@ -41,10 +41,7 @@ export function renderFacts(data: CardData, controls: Controls, base: string): V
       'Claimed by',
       claim != null &&
         html`${renderNamed(claim.holder_id, people)}
-          <p>
-            ${holders.get(claim.token_id)}${claimedAt !== undefined && html`, since ${renderTime(claimedAt)}`},${' until '}
-            ${renderTime(claim.expires_at)}
-          </p>`,
+          <p>${holders.get(claim.token_id)}, since ${renderTime(claim.claimed_at)}, until${' '} ${renderTime(claim.expires_at)}</p>`,
     ],
     [
       'assignees',

@@ -8,7 +8,7 @@ import { ofVersion, type CardData } from './card-data.ts'
 import { renderFacts } from './card-facts.ts'
 import { oneMore, renderPart } from './card-part.ts'
 import { renderSubtasks } from './card-subtasks.ts'
-import { doForm, editor, type Controls } from './controls.ts'
+import { doButton, doForm, editor, type Controls } from './controls.ts'
 import { renderHistory } from './history-view.ts'
 import { icon } from './icons.ts'
 import { renderLive, renderLiveSign } from './live-view.ts'
@@ -64,14 +64,15 @@ function renderDescription(data: CardData, controls: Controls, prose: (text: str
 }
 
 /** Says to those who could change the card that somebody is at work on it. */
-function renderHeld({ card, holders }: CardData, { may }: Controls): VNode | undefined {
-  if (card.claim == null || !may.has('cards.update')) return undefined
+function renderHeld({ card, holders }: CardData, controls: Controls): VNode | undefined {
+  if (card.claim == null || !controls.may.has('cards.update')) return undefined
   const holder = holders.get(card.claim.token_id)!
   return html`<p class="notice warning held" id="held">
-    ${icon('claim')}<span
-      >${holder[0]!.toUpperCase() + holder.slice(1)} is at work on this card until ${renderTime(card.claim.expires_at)}.</span
-    >
-  </p>`
+      ${icon('claim')}<span
+        >${holder[0]!.toUpperCase() + holder.slice(1)} is at work on this card until ${renderTime(card.claim.expires_at)}.</span
+      >
+    </p>
+    ${doButton(controls, 'claims.release', { card_id: card.id, over_claim: String(card.claim.epoch) }, 'End the claim', { id: 'end-claim' })}` as VNode
 }
 
 /** The question for whose answer the card waits. */

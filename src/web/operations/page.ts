@@ -35,8 +35,8 @@ export const operationPage: Page = {
   post: (context) => withOperation(context, (operation) => performProved(context, operation)),
 }
 
-/** What a person cannot use: a batch is for programs, and a claim belongs to a token. */
-const FOR_PROGRAMS = /^(?:boards\.batch|claims\.\w+|access\.\w+)$/
+/** What a person cannot use: a batch is for programs, and a claim belongs to a token. They can end one. */
+const FOR_PROGRAMS = /^(?:boards\.batch|claims\.(?!release$)\w+|access\.\w+)$/
 
 /** Whether an operation has a form. */
 function hasForm({ id, isRead }: Pick<Operation, 'id' | 'isRead'>): boolean {
@@ -158,7 +158,9 @@ function backOf(context: SignedInContext, given: URLSearchParams): string | unde
 const BACK = /^(?:\/\w[\w.~-]*)+(?:\?[\w.~%!'()*+:@=&-]*)?$/
 
 /** Operations that take a card away from the agent that has claimed it. */
-const TAKES_CARD = /^cards\.(?:update|move|complete|archive|delete)$/
+const TAKES_CARD = /^(?:cards\.(?:update|move|complete|archive|delete)|claims\.release)$/
+/** They have agreed to that: the claim is another's, because a person has none. */
+const FORCED = { force: 'true' }
 
 async function perform(context: SignedInContext, operation: Operation): Promise<PageResponse> {
   const { form, upload } = context
@@ -181,8 +183,9 @@ async function perform(context: SignedInContext, operation: Operation): Promise<
     // What is no revision matches nothing.
     const ifMatch = revision == null ? undefined : entityTag(/^\w{1,100}$/.test(revision) ? revision : '-')
     const body = upload === undefined ? submitted.body : undefined
+    const query = operation.id === 'claims.release' ? FORCED : {}
     const key = idempotencyKeyOf(form, operation)
-    const data = await performOnce(reader, operation.id, { params: submitted.params, body, upload, ifMatch, key })
+    const data = await performOnce(reader, operation.id, { params: submitted.params, query, body, upload, ifMatch, key })
     if (MAKES_SECRET.test(operation.id) && !isScript(context))
       return { ...secretPage(reader.base, data as WithSecret, operation.status !== 201), audit: false }
     const { id: board_id } = (data ?? {}) as { readonly id?: string }
