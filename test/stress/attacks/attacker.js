@@ -32,7 +32,8 @@ function send({ method, path, body }) {
     const sent = request(isOutside ? url + (path || '/mcp') : `${url}/v1${path}`, { method, agent, headers }, (response) => {
       response.on('end', () => resolve(count(response.statusCode))).resume()
     })
-    sent.on('error', () => resolve(count('lost'))).end(body)
+    // What is in progress at the end is cut.
+    sent.on('error', () => resolve(isOver || count('lost'))).end(body)
   })
 }
 

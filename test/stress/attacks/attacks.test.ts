@@ -154,6 +154,21 @@ const drills: Readonly<Record<string, Drill>> = {
       return onOthers(target, { kind: 'hammer', connections: 10, requests: [...requests, ...again], receiver: { port, does: 'accepts' } })
     },
   },
+  'a claim is read whose token was rotated again and again, and a colleague takes the next card': {
+    quantile: 0.5,
+    goal: 5,
+    statuses: LIMITED,
+    async prepare(target) {
+      const [attacker, victim] = [target.token(0, 0), target.token(0, 1)]
+      const { board, cards } = await target.board(attacker, 3, 'A card')
+      const path = await target.rotatedClaim(0, 0, cards[0]!, effort(200))
+      const requests = [
+        { method: 'POST', path: `/boards/${board}/claims`, body: { ttl: 10 } },
+        { method: 'GET', path },
+      ]
+      return { attack: { kind: 'hammer', token: attacker, connections: 4, requests: [{ method: 'GET', path }] }, victim, requests }
+    },
+  },
   'evaluations name 35 ids in each of 100 questions, over 32 connections': {
     quantile: 0.5,
     goal: 5,

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { startProcess, type RunningProcess } from '../../support/process.ts'
-import { Visitor } from '../../support/visitor.ts'
+import { plaintextIn, Visitor } from '../../support/visitor.ts'
 import { ownProcess, runFolder } from '../../support/run.ts'
 
 const attacker = fileURLToPath(new URL('attacker.js', import.meta.url))
@@ -58,13 +58,34 @@ export class Target {
 
   /** Signs the person of {@link token} in. @returns the cookie of the session, and the id of the workspace */
   async signIn(workspace: 0 | 1, person: 0 | 1): Promise<{ readonly cookie: string; readonly workspace: string }> {
+    const { visitor, id } = await this.#visit(workspace, person)
+    return { cookie: visitor.cookie, workspace: id }
+  }
+
+  /** Claims a card with a new token of the person of {@link token}, and rotates that again and again. @returns the path of the claim */
+  async rotatedClaim(workspace: 0 | 1, person: 0 | 1, card: string, times: number): Promise<string> {
+    const { visitor, id } = await this.#visit(workspace, person)
+    let token = await visitor.create(id, { scope: 'kanban:write' })
+    const path = `/cards/${card}/claim`
+    await this.send(token, { method: 'PUT', path, body: { ttl: 3600 } })
+    const { formToken: form_token } = visitor
+    for (let i = 0; i < times; i++) {
+      const { data } = await this.send(token, { method: 'GET', path: '/account' })
+      token = plaintextIn(await visitor.post(`/settings/tokens/${id}/${data.token.id}/rotate`, { form_token, days: '30' }))
+    }
+    const { data } = await this.send(token, { method: 'PUT', path, body: { ttl: 3600 } })
+    if (data?.epoch !== 1) throw new Error('the claim was not handed on')
+    return path
+  }
+
+  async #visit(workspace: 0 | 1, person: 0 | 1): Promise<{ readonly visitor: Visitor; readonly id: string }> {
     const { id } = this.#world.workspaces[workspace]
     const { data } = await this.send(this.token(workspace, person), { method: 'GET', path: '/account' })
     const { email, password } = this.#world.people.find(({ display_name }: any) => display_name === data.display_name)
     const fetchPage = (asked: Request) => fetch(asked, { redirect: 'manual' })
     const visitor = new Visitor({ app: { fetch: fetchPage } } as never, { origin: this.url })
     await visitor.signIn(email, password)
-    return { cookie: visitor.cookie, workspace: id }
+    return { visitor, id }
   }
 
   /** Sends a request below /v1 over one of a few connections. */
