@@ -91,7 +91,7 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'isActive(tx.known(key))': 'A filter by a user who is no member of the workspace is refused as a filter. It shows nothing of the user.',
   },
   'src/resources/cards/search.ts': {
-    'assignee_id === caller.userId': 'Chooses the index in which the cards are found. The policy decides about each of them.',
+    'onlyId(assignee_id) === caller.userId': 'Chooses the index in which the cards are found. The policy decides about each of them.',
   },
   'src/resources/changes/feed.ts': {
     'isActive(membership)': 'how a change of a board member is shown: former members are none, as in the list of members',
@@ -210,5 +210,13 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   },
   'src/webhooks/feed.ts': {
     creator_id: 'Whose request a delivery is decided as: the pipeline asks the policy about it.',
+  },
+  'src/webhooks/follower.ts': {
+    'budget?.reserve(this.#workspaceId, creatorId)': 'Whose budget a delivery costs.',
+    'this.#attempts.budget?.charge(this.#workspaceId, webhook.creator_id, Buffer.byteLength(body))': 'Whose budget a delivery costs.',
+  },
+  'src/webhooks/places.ts': {
+    creatorId: 'With whom the places for deliveries are shared.',
+    'workspace!.groups.delete(creatorId)': 'With whom the places for deliveries are shared.',
   },
 }

@@ -212,6 +212,23 @@ describe('only what is allowed is offered', () => {
     const page = (await visitor.open(cardPath())).shown
     expect(page).toContain(`Mira Patel’s token “test” is at work on this card until ${until} UTC`)
   })
+
+  test('a claim is ended by a person, unless another one has taken its place since', async () => {
+    const claimed = async () => (await api('GET', `/cards/${cardId}/claim`)) as { epoch: number } | null
+    await api('PUT', `/cards/${cardId}/claim`, { ttl: 600 }, mira)
+    const page = await visitor.open(cardPath())
+    const old = page.text
+    await api('DELETE', `/cards/${cardId}/claim`, undefined, mira)
+    await api('PUT', `/cards/${cardId}/claim`, { ttl: 600 }, mira)
+    const end = '/do/claims.release'
+    const asked = await visitor.submit({}, `${base}${end}`)
+    expect([asked.status, asked.shown]).toEqual([409, expect.stringContaining('An agent has claimed this card until')])
+    expect(await claimed()).not.toBeNull()
+    await visitor.submit({}, `${base}${end}`)
+    expect(await claimed()).toBeNull()
+    expect(offeredOn(old)).toContain('claims.release')
+    expect(offeredOn((await visitor.open(cardPath())).text)).not.toContain('claims.release')
+  })
 })
 
 test('hostile texts stay texts, in every control', async () => {
