@@ -2,6 +2,7 @@
 const UNIT_QUESTIONS = 4
 const UNIT_CHARACTERS = 512 * 1024
 const UNIT_BYTES = 64 * 1024
+const UNIT_VALUES = 1000
 
 const MIB = 1024 * 1024
 /** Of the files that a token uploads in a minute, what costs nothing, and what each further MiB costs: it is hashed, written and synced. */
@@ -21,6 +22,9 @@ export class Cost {
   questions = 0
   /** of the cards that a search has examined, in characters */
   examined = 0
+  /** of the JSON of its body, in bytes, and the members and items in it */
+  received = 0
+  values = 0
   /** of the body of the answer, unless it is a file */
   bytes = 0
 
@@ -30,6 +34,7 @@ export class Cost {
   }
 
   get units(): number {
-    return this.stated + Math.floor(this.examined / UNIT_CHARACTERS) + Math.floor(this.bytes / UNIT_BYTES)
+    const body = Math.floor(this.received / UNIT_BYTES) + Math.floor(this.values / UNIT_VALUES)
+    return Math.max(this.stated, 1 + body) + Math.floor(this.examined / UNIT_CHARACTERS) + Math.floor(this.bytes / UNIT_BYTES)
   }
 }

@@ -20,6 +20,14 @@ export interface Input {
   readonly upload: boolean
 }
 
+/** What is done about the size of a JSON body. */
+export interface Weighing {
+  /** is awaited before a large body is parsed */
+  readonly beforeLarge: () => Promise<void>
+  /** is called with its bytes, and the number of its members and items */
+  readonly weigh?: (bytes: number, values: number) => void
+}
+
 const nothing = z.strictObject({})
 const FIELDS = 'fields'
 /** JSON is UTF-8, so a parameter changes nothing (RFC 8259 §11), unless it says that the text has another coding. */
@@ -39,7 +47,6 @@ const ACCEPT: Readonly<Record<string, string>> = { PATCH: 'accept-patch', POST: 
 /**
  * Reads query and body, and validates them against the operation's row. Unknown members are refused.
  * @param userId the caller, for whom `me` stands
- * @param beforeLarge is awaited before a large body is parsed
  * @returns a promise only if there is a body to read
  * @throws {ApiError} `bad_request`, `payload_too_large`, `unsupported_media_type`, `validation_failed`
  */
@@ -50,7 +57,7 @@ export function readInput(
   params: Readonly<Record<string, string>>,
   userId: string,
   uploadBytes: number,
-  beforeLarge: () => Promise<void>,
+  weighing: Weighing,
 ): Input | Promise<Input> {
   const { method, takesUpload } = operation
   const upload = takesUpload && isUpload(request.headers)
@@ -58,7 +65,7 @@ export function readInput(
   if (upload) checkAnnouncedSize(request.headers, uploadBytes)
   // Whatever a client adds to a DELETE that takes none is no content of it.
   if (!upload && method !== 'GET' && (method !== 'DELETE' || operation.body !== undefined))
-    return readJson(request, operation, beforeLarge).then((body) => validInput(operation, params, userId, search, body, false))
+    return readJson(request, operation, weighing).then((body) => validInput(operation, params, userId, search, body, false))
   if (upload || search !== '') return validInput(operation, params, userId, search, undefined, upload)
   let input = withoutInput.get(operation)
   if (input === undefined) withoutInput.set(operation, (input = validInput(operation, params, userId, search, undefined, false)))
@@ -161,13 +168,12 @@ function readParameters({ query: schema }: Pick<Operation, 'query'>, search: str
 
 /**
  * Reads a JSON body, within the limits.
- * @param beforeLarge is awaited before a large body is parsed
  * @throws {ApiError} `bad_request`, `payload_too_large`, `unsupported_media_type`
  */
 export async function readJson(
   request: ServerRequest,
   { method, body: schema, isBodyOptional }: Pick<Operation, 'method' | 'isBodyOptional'> & { readonly body: unknown },
-  beforeLarge: () => Promise<void>,
+  { beforeLarge, weigh }: Weighing,
 ): Promise<unknown> {
   const required = schema !== undefined && !isBodyOptional
   const { headers } = request
@@ -185,7 +191,7 @@ export async function readJson(
   const bytes = await readBody(request, limits.jsonBytes)
   // A client that sends large bodies all the time must not delay others.
   if (bytes.byteLength > LARGE_BODY) await beforeLarge()
-  return parseJson(bytes, limits.jsonDepth, limits.jsonMembers)
+  return parseJson(bytes, limits.jsonDepth, limits.jsonMembers, (values) => weigh?.(bytes.byteLength, values))
 }
 
 /** RFC 9110 §15.5.16: the response names what is accepted. */

@@ -1,22 +1,25 @@
 import { ApiError } from '../model/errors.ts'
 import { invalidMember, Issues, type Refuse } from '../model/validation.ts'
 
-const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a]
+const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c]
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d]
 
 /**
  * Parses a JSON body.
  * @param maxDepth the maximum number of nested arrays and objects. JSON.parse has no limit, and its result could not be
  *   serialized again.
- * @param maxMembers the maximum number of members of all objects
+ * @param maxMembers the maximum number of members of all objects, and of items of all lists
+ * @param weigh is called with the number of members and items before they are parsed
  * @throws {ApiError} `bad_request` if the body is not UTF-8, not JSON, nested too deep, or has a duplicate member
  *   (parsers differ in which of two they keep, RFC 8259 §4); `validation_failed` if it has too many members, or one that is `__proto__`
  */
-export function parseJson(bytes: Uint8Array, maxDepth: number, maxMembers: number): unknown {
-  const members = countMembers(bytes, maxDepth)
-  if (members === undefined) throw new ApiError('bad_request', { message: `The body is nested more than ${maxDepth} levels deep.` })
+export function parseJson(bytes: Uint8Array, maxDepth: number, maxMembers: number, weigh?: (values: number) => void): unknown {
+  const counted = countMembers(bytes, maxDepth)
+  if (counted === undefined) throw new ApiError('bad_request', { message: `The body is nested more than ${maxDepth} levels deep.` })
   // Parsing and validating tens of thousands of members takes a hundred times longer than counting them.
-  if (members > maxMembers) throw invalidMember('', `must have at most ${maxMembers} members, nested ones included`)
+  const { members, values } = counted
+  if (values > maxMembers) throw invalidMember('', `must have at most ${maxMembers} members and items of lists, nested ones included`)
+  weigh?.(values)
   const value = parse(decode(bytes))
   const issues = new Issues()
   if (countParsed(value, [], issues.refuse) !== members)
@@ -66,12 +69,14 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * Counts the members of all objects in a text: the colons that are not quoted. It reads the bytes, which no character of
+ * Counts the members of all objects in a text, which are the colons that are not quoted, and all values beside others: each comma is behind one,
+ * and the first one of each object or list has none. It reads the bytes, which no character of
  * several bytes shares with those of JSON's syntax, so that a body that is refused is not decoded.
  * @returns undefined if it is nested too deep
  */
-function countMembers(bytes: Uint8Array, maxDepth: number): number | undefined {
+function countMembers(bytes: Uint8Array, maxDepth: number): { readonly members: number; readonly values: number } | undefined {
   let members = 0
+  let values = 0
   let level = 0
   let quoted = false
   for (let i = 0; i < bytes.length; i++) {
@@ -81,9 +86,11 @@ function countMembers(bytes: Uint8Array, maxDepth: number): number | undefined {
       else if (character === QUOTE) quoted = false
     } else if (character === QUOTE) quoted = true
     else if (character === COLON) members++
+    else if (character === COMMA) values++
     else if (character === OPEN_BRACE || character === OPEN_BRACKET) {
       if (++level > maxDepth) return undefined
+      values++
     } else if (character === CLOSE_BRACE || character === CLOSE_BRACKET) level--
   }
-  return members
+  return { members, values }
 }

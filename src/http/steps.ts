@@ -57,8 +57,11 @@ export function takeInput(attempt: Attempt): Awaitable<void> {
   requireValidKey(call.method, call.headers)
   if (!operation.isRead) readEpoch(call.headers)
   const search = operation.isStream ? continued(call) : call.search
-  const beforeLarge = () => call.turn(caller).take()
-  call.input ??= readInput(call.request, search, operation, params, caller.userId, services.uploadBytes, beforeLarge)
+  const weighing = {
+    beforeLarge: () => call.turn(caller).take(),
+    weigh: (bytes: number, values: number) => void Object.assign(call.cost, { received: bytes, values }),
+  }
+  call.input ??= readInput(call.request, search, operation, params, caller.userId, services.uploadBytes, weighing)
   return andThen(call.input, (read) => attempt.begin(read))
 }
 

@@ -70,9 +70,11 @@ export function createMcpEndpoint(current: () => Services, options: McpOptions):
     if (request.method !== 'POST') throw new ApiError('method_not_allowed', { headers: { allow: 'POST' } })
     const { scopes, workspace, token, user_id: userId } = account.status === 200 ? (account.body.data as Account) : WITHOUT_SCOPE
     const turn = new Turn(turns, { workspaceId: workspace.id, id: token.id, signal: exchange.signal })
-    const message = await readJson(request, { method: 'POST', body: {}, isBodyOptional: false }, () => turn.take()).finally(() =>
-      turn.leave(),
-    )
+    const message = await readJson(
+      request,
+      { method: 'POST', body: {}, isBodyOptional: false },
+      { beforeLarge: () => turn.take() },
+    ).finally(() => turn.leave())
     if (Array.isArray(message)) return respond(exchange, 400, {}, { id: null, error: { code: INVALID_REQUEST, message: NO_BATCH } })
     const authInfo = { token: '', clientId: '', scopes: [...scopes], extra: { exchange, scopes, userId } }
     const format = answerFormat(request.headers.get('accept'))

@@ -7,7 +7,7 @@ export const limits = {
   jsonBytes: 512 * 1024,
   /** levels of nesting in a JSON body */
   jsonDepth: 16,
-  /** members of all objects in a JSON body */
+  /** members of all objects, and items of all lists, in a JSON body */
   jsonMembers: 10_000,
   /** bytes of an upload, the default of a setting */
   uploadBytes: 25 * 1024 * 1024,

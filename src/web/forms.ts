@@ -49,6 +49,7 @@ export async function readUploadForm(
   const form = new URLSearchParams()
   const parts = bodyOf(request)
   let read = Buffer.alloc(0)
+  let length = 0
   const until = async (text: string, from: number): Promise<number> => {
     for (;;) {
       const at = read.indexOf(text, from)
@@ -68,6 +69,8 @@ export async function readUploadForm(
       const value = head + HEAD_END.length
       const end = await until(`\r\n--${boundary}`, value)
       form.append(name, read.toString('utf8', value, end))
+      length += end
+      if (length > MAX_FORM_BYTES) throw new ApiError('payload_too_large')
       read = read.subarray(end + '\r\n'.length)
     }
   } catch (error) {

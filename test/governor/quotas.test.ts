@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Caller } from '../../src/authz/context.ts'
+import { Cost } from '../../src/governor/cost.ts'
 import { Quota, RateLimits, type RateLimitOptions } from '../../src/governor/quotas.ts'
 import { ApiError } from '../../src/model/errors.ts'
 import { limits as sizes } from '../../src/model/limits.ts'
@@ -266,4 +267,17 @@ describe('processes that share counters', () => {
         '1000000:person:u': 1,
       })
   })
+})
+
+test('a JSON body costs what it weighs, unless what is known of its work costs more', () => {
+  const unitsOf = (known: Partial<Cost>) => Object.assign(new Cost(), known).units
+  expect(
+    [{ received: 65_535, values: 999 }, { received: 65_536 }, { values: 10_000 }, { received: 524_288, values: 10_000 }].map(unitsOf),
+  ).toEqual([1, 2, 11, 19])
+  expect(
+    [
+      { operations: 5, values: 3000 },
+      { operations: 4, values: 9000, bytes: 65_536 },
+    ].map(unitsOf),
+  ).toEqual([5, 11])
 })

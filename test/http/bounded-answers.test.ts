@@ -111,7 +111,7 @@ describe('the issues of a request', () => {
     const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`m${i}`, 1]))
     const issuesOf = async (body: object) => (await setup.board.send('POST', '/boards', body)).body.error.issues
     expect((await issuesOf({ name: 'x', ...members(9999) })).length).toBe(100)
-    const tooMany = [{ in: 'body', path: '', message: 'must have at most 10000 members, nested ones included' }]
+    const tooMany = [{ in: 'body', path: '', message: 'must have at most 10000 members and items of lists, nested ones included' }]
     expect(await issuesOf({ name: 'x', ...members(10_000) })).toEqual(tooMany)
     expect(await issuesOf({ name: 'x', a: members(5000), b: [members(5000)] })).toEqual(tooMany)
   })

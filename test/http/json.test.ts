@@ -21,7 +21,7 @@ describe('parsing JSON', () => {
     ['three arrays', '[[[]]]'],
     ['three objects', '{"a":{"b":{}}}'],
     ['arrays and objects', '[{"a":[]}]'],
-    ['arrays beside each other', '[[[]],[[]],[[]],[]]'],
+    ['arrays beside each other', '[[[]],[[]],[]]'],
     ['objects beside each other', '{"a":{"b":{}},"c":{"b":{}}}'],
     ['brackets in a string', '[["[[[{{{"]]'],
     ['brackets behind an escaped quote', '["\\"[[[[{"]'],
@@ -84,4 +84,17 @@ describe('parsing JSON', () => {
     expect(outcome(Uint8Array.from([0x22, 0xff, 0x22]))).toBe('The body is not valid UTF-8.')
     expect(outcome(Uint8Array.from([0x22, 0xc3, 0x22]))).toBe('The body is not valid UTF-8.')
   })
+})
+
+test('what is weighed are members and items of lists, before they are parsed', () => {
+  const weigh = (text: string) => {
+    let weight = -1
+    try {
+      parseJson(Buffer.from(text), 4, 1000, (values) => (weight = values))
+    } catch {}
+    return weight
+  }
+  expect(['1', '{}', '{"a":1,"b":2}', '[1,2,3]', '{"a":[1,2],"b":{"c":",[{"}}', '[1,2,'].map(weigh)).toEqual([0, 1, 2, 3, 5, 3])
+  const items = (count: number) => `[${'1,'.repeat(count - 1)}1]`
+  expect([weigh(items(1000)), weigh(items(1001))]).toEqual([1000, -1])
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { keys } from '../../src/store/keys.ts'
 import { buildTeam, startForSuite } from '../support/board-team.ts'
-import { png } from '../support/pictures.ts'
+import { GIF, png } from '../support/pictures.ts'
 import { signedIn, Visitor } from '../support/visitor.ts'
 
 const service = await startForSuite()
@@ -169,6 +170,44 @@ describe('a card', () => {
         'content-security-policy': "sandbox; default-src 'none'",
         'content-disposition': expect.stringMatching(/^attachment/),
       })
+    }
+  })
+
+  test('its pictures are what their bytes are, and not larger than 40 megapixels', async () => {
+    const card = await create('Pictures')
+    const upload = async (content: string | Buffer<ArrayBuffer>, type = 'image/png') => {
+      const form = new FormData()
+      form.set('file', new File([content], 'a.png', { type }))
+      return (await service.upload(owner.admin, `/cards/${card.id}/files`, form)).body.data
+    }
+    const forget = ({ file_id }: { readonly file_id: string }) =>
+      service.write(owner.workspaceId, async (tx) => {
+        const { picture: _, ...rest } = (await tx.get(keys.file(file_id)))!
+        tx.put(keys.file(file_id), rest)
+      })
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg"/>'
+    const files = [
+      await upload(png(2, 1)),
+      await upload(GIF),
+      await upload(svg),
+      await upload(png(8000, 5001)),
+      await upload(svg, 'image/svg+xml'),
+    ]
+    for (const isKnown of [true, false]) {
+      for (const [i, { id }] of files.entries()) {
+        const { status, headers } = await visitor.request(`${base}/attachments/${id}/picture`)
+        const cover = await service.send(owner.admin, 'PUT', `/cards/${card.id}/cover`, { attachment_id: id })
+        expect([i, status, ...(status === 200 ? [headers.get('content-type')] : [])]).toEqual([
+          i,
+          ...(i === 0 ? [200, 'image/png'] : i === 1 ? [200, 'image/gif'] : [404]),
+        ])
+        // That of a file of an earlier version is looked at when it is shown.
+        if (isKnown) expect([i, cover.status]).toEqual([i, i < 2 ? 200 : 409])
+      }
+      const { text } = await visitor.request(cardPath(card))
+      const pictures = files.slice(0, 2).map(({ id }) => `${base}/attachments/${id}/picture`)
+      expect([...text.matchAll(/<img src="([^"]*)"/g)].map(([, path]) => path).toSorted()).toEqual(isKnown ? pictures.toSorted() : [])
+      for (const file of files) await forget(file)
     }
   })
 

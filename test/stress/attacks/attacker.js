@@ -25,10 +25,10 @@ const ofMcp = {
 }
 
 /** Sends a request and reads its response. */
-function send({ method, path, body }) {
+function send({ method, path, body, type }) {
   return new Promise((resolve) => {
     const credential = kind === 'page' ? { ...(cookie && { cookie }), accept: 'text/html', 'accept-encoding': 'br' } : { authorization }
-    const headers = { ...credential, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...(kind === 'mcp' && ofMcp) }
+    const headers = { ...credential, ...(body === undefined ? {} : { 'content-type': type }), ...(kind === 'mcp' && ofMcp) }
     const sent = request(isOutside ? url + (path || '/mcp') : `${url}/v1${path}`, { method, agent, headers }, (response) => {
       response.on('end', () => resolve(count(response.statusCode))).resume()
     })

@@ -84,6 +84,39 @@ const drills: Readonly<Record<string, Drill>> = {
       return onOthers(target, { kind: 'hammer', connections: 12, requests })
     },
   },
+  'bodies with 10,000 items are sent': {
+    quantile: 0.99,
+    goal: 10,
+    statuses: ['422', '429', 'lost'],
+    async prepare(target) {
+      const requests = [{ method: 'POST', path: '/boards', body: { name: Array.from({ length: 9_900 }, (_, i) => i) } }]
+      return onOthers(target, { kind: 'hammer', connections: 12, requests })
+    },
+  },
+  'forms with 400,000 tiny parts are uploaded': {
+    quantile: 0.99,
+    goal: 5,
+    // What is sent when the attack ends is lost.
+    statuses: ['422', '429', 'lost'],
+    async prepare(target) {
+      const { cards } = await target.board(target.token(0, 0), 1, 'A card')
+      const form = `${'--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n\r\n'.repeat(400_000)}--x--\r\n`
+      const requests = [{ method: 'POST', path: `/cards/${cards[0]}/files`, form }]
+      return onOthers(target, { kind: 'hammer', connections: 4, requests })
+    },
+  },
+  'files of 5 MiB are uploaded over 8 connections': {
+    quantile: 0.99,
+    goal: 10,
+    statuses: ['201', '409', '429', 'lost'],
+    async prepare(target) {
+      const { cards } = await target.board(target.token(0, 0), 1, 'A card')
+      const head = '--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n'
+      const form = `${head}${'x'.repeat(5 * 1024 * 1024)}\r\n--x--\r\n`
+      const requests = [{ method: 'POST', path: `/cards/${cards[0]}/files`, form }]
+      return onOthers(target, { kind: 'hammer', connections: 8, requests })
+    },
+  },
   'a large board is searched over 32 connections': {
     quantile: 0.5,
     goal: 3,

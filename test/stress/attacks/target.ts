@@ -14,6 +14,8 @@ export interface Sent {
   /** below /v1 */
   readonly path: string
   readonly body?: unknown
+  /** in the place of JSON: a form with the boundary x */
+  readonly form?: string
   /** an Idempotency-Key */
   readonly key?: string
 }
@@ -194,7 +196,11 @@ export interface Attack {
 
 /** Begins an attack. @returns a function that ends it, and returns the number of responses by status */
 export async function begin(url: string, { requests, ...attack }: Attack): Promise<() => Promise<Record<string, number>>> {
-  const texts = requests.map(({ body, ...rest }) => ({ ...rest, body: body === undefined ? undefined : JSON.stringify(body) }))
+  const texts = requests.map(({ body, form, ...rest }) => ({
+    ...rest,
+    body: form ?? (body === undefined ? undefined : JSON.stringify(body)),
+    type: form === undefined ? 'application/json' : 'multipart/form-data; boundary=x',
+  }))
   const child = ownProcess(fork(attacker, [], { cwd: runFolder(), execArgv: [] }))
   child.send({ url, ...attack, requests: texts })
   // The first response.
