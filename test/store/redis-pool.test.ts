@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect as connectTo, createServer, type AddressInfo, type Socket } from 'node:net'
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { ReplyError } from 'ioredis'
 import { describe, expect, test, vi } from 'vitest'
@@ -180,6 +182,19 @@ test('a single Redis is ready when it accepts a write', async () => {
   await expect(poolOf([client]).probe('lk:ready')).rejects.toMatchObject({ refused: true })
 })
 
+test.each<[string, Error[], number | Error]>([
+  ['its connection was lost, because another command has timed out', [LOST], 2],
+  ['it has timed out once, because this process was busy', [TIMEOUT], 2],
+  ['both have happened', [LOST, TIMEOUT, LOST], 4],
+  ['it has timed out twice', [TIMEOUT, TIMEOUT], TIMEOUT],
+])('whether a single Redis is ready is asked again if %s', async (_what, failures, expected) => {
+  const client = new FakeClient()
+  for (const failure of failures) client.set.mockRejectedValueOnce(failure)
+  const probed = poolOf([client]).probe('lk:ready')
+  if (expected instanceof Error) await expect(probed).rejects.toMatchObject({ message: expected.message })
+  else expect([await probed, client.set.mock.calls.length]).toEqual([0, expected])
+})
+
 test('a client that cannot connect is closed, and its own error is thrown when no event has another one', async () => {
   const client = Object.assign(new FakeClient('wait'), { connect: failing(LOST) })
   const outcome = connect([client as never], 'redis://127.0.0.1', quiet)
@@ -207,6 +222,21 @@ describe('work with a time limit', () => {
     const before = timers()
     await withTimeout(LONG, Promise.resolve(), TIMEOUT)
     expect(timers()).toBe(before)
+  })
+
+  test('has its result if that has arrived while the process was busy', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const accepted = once(server, 'connection') as Promise<[Socket]>
+    const socket = connectTo((server.address() as AddressInfo).port, '127.0.0.1')
+    const [[peer]] = await Promise.all([accepted, once(socket, 'connect')])
+    const answered = withTimeout(20, once(socket, 'data'), TIMEOUT)
+    peer.end('answer')
+    const end = performance.now() + 60
+    while (performance.now() < end);
+    await answered
+    socket.destroy()
+    server.close()
   })
 
   test('fails when it takes longer', async () => {

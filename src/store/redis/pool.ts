@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate as nextRound, setTimeout as delay } from 'node:timers/promises'
 import { Cluster, type Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { StorageUnavailable } from '../port.ts'
@@ -122,22 +122,18 @@ export class Pool {
   }
 
   /**
-   * Checks that Redis accepts writes, or that every master of a cluster does.
+   * Checks that Redis accepts writes, or that every master of a cluster does. It changes nothing else, so it is repeated: when another command
+   * has timed out, all connections are replaced, and one whose time is over may only have waited for this process, such as while a policy is
+   * proved. The second time-out counts.
    * @param key is written, and expires after a second. In a cluster, hash tags are appended.
    * @returns how many replicas have it, if `replication` asks for that
    * @throws {CommandFailed}
    */
   async probe(key: string, replication: Replication = NO_REPLICATION): Promise<number> {
-    return this.run(async (client) => {
-      const keys = client instanceof Cluster ? tagsOfMasters(client as unknown as SlotTable).map((tag) => `${key}:{${tag}}`) : [key]
-      const counts = await Promise.all(
-        keys.map(async (one) => {
-          if (replication.replicas > 0) return (await sendAndWait(client, ['set', one, '', 'PX', 1000], replication))[1]
-          await client.set(one, '', 'PX', 1000)
-          return 0
-        }),
-      )
-      return Math.min(...counts)
+    const once = () => this.runRead((client) => probeOf(client, key, replication))
+    return once().catch((error: unknown) => {
+      if (error instanceof CommandFailed && error.timedOut) return once()
+      throw error
     })
   }
 
@@ -159,6 +155,19 @@ export class Pool {
     }
     return this.#clients[this.#turn]!
   }
+}
+
+/** Writes a key that expires after a second. @returns how many replicas have it */
+async function probeOf(client: Connection, key: string, replication: Replication): Promise<number> {
+  const keys = client instanceof Cluster ? tagsOfMasters(client as unknown as SlotTable).map((tag) => `${key}:{${tag}}`) : [key]
+  const counts = await Promise.all(
+    keys.map(async (one) => {
+      if (replication.replicas > 0) return (await sendAndWait(client, ['set', one, '', 'PX', 1000], replication))[1]
+      await client.set(one, '', 'PX', 1000)
+      return 0
+    }),
+  )
+  return Math.min(...counts)
 }
 
 /** Connects a client for subscriptions, which can send no other commands. @throws {CommandFailed} */
@@ -225,12 +234,14 @@ async function connectAll(client: Connection): Promise<void> {
 }
 
 /**
- * Waits for work.
+ * Waits for work. What has arrived counts, also if this process was busy and sees it only when the time is over.
  * @throws {Error} this error, when the work takes longer than the timeout in milliseconds
  */
 export async function withTimeout<T>(timeout: number, work: Promise<T>, error: Error): Promise<T> {
   const timer = new AbortController()
-  const expired = delay(timeout, undefined, { signal: timer.signal }).then(() => {
+  const expired = delay(timeout, undefined, { signal: timer.signal }).then(async () => {
+    // Node.js calls timers before it reads what has arrived.
+    await nextRound()
     throw error
   })
   try {
