@@ -98,11 +98,23 @@ async function portOf(worker: Worker): Promise<number | undefined> {
   return Promise.race([message, ended])
 }
 
-/** Lets each worker load the policy again. Each proves it. */
+/**
+ * Lets each worker load the policy again. Each proves it. The signal would end one that is starting: that one gets it when it serves, because
+ * it may have read the policy before.
+ */
 function forwardReloads({ policies }: Config): void {
   if (policies === undefined) return
+  const serving = new WeakSet<Worker>()
+  const waiting = new WeakSet<Worker>()
+  cluster.on('message', (worker, message: FromWorker) => {
+    if (!('port' in message)) return
+    serving.add(worker)
+    if (waiting.delete(worker)) worker.process.kill('SIGHUP')
+  })
   process.on('SIGHUP', () => {
-    for (const worker of running()) worker.process.kill('SIGHUP')
+    for (const worker of running())
+      if (serving.has(worker)) worker.process.kill('SIGHUP')
+      else waiting.add(worker)
   })
 }
 

@@ -114,6 +114,24 @@ describe('a service with several workers', () => {
     await expect.poll(() => new Set(replaced().map(({ pid }) => pid)).size).toBe(3)
   })
 
+  test('SIGHUP ends no worker that is starting, and each one has the new policy', async () => {
+    await writePolicy(folder, shippedFiles)
+    // The first one serves, and the others are starting.
+    const { url } = await start('--policies', folder)
+    const policyNow = async () => {
+      const response = await fetch(`${url}/readyz`, { headers: { connection: 'close' } })
+      return ((await response.json()) as { policy: string }).policy
+    }
+    const before = await policyNow()
+    await writePolicy(folder, otherFiles)
+    service!.child.kill('SIGHUP')
+    const pids = () => new Set(logLines().flatMap(({ pid, msg }) => (msg === 'request' ? [pid] : [])))
+    await expect.poll(() => read(url, 'none').then(() => pids().size), { interval: 50 }).toBe(3)
+    const isOld = async () => new Set(await Promise.all(Array.from({ length: 20 }, policyNow))).has(before)
+    await expect.poll(isOld, { interval: 200 }).toBe(false)
+    expect(logLines().filter(({ msg }) => msg.includes('a worker ended'))).toEqual([])
+  })
+
   test('a service whose first worker cannot start ends with its exit code', async () => {
     service = startProcess(['--storage', 'redis://127.0.0.1:1', '--workers', '2'])
     const [code] = await once(service.child, 'exit')
