@@ -166,7 +166,7 @@ export function ownersOf(name: string, entry: string): readonly string[] | undef
   if (kind === 'released_cards') return [`claim:${last}`]
   // The boards of a user are those that they created, and those that they are an explicit member of.
   if (name === indexes.boardsOf(id).name) return [fetch + last, `board_member:${last}:${id}`]
-  if (kind === 'following_webhooks') return [`webhook_progress:${last}`]
+  if (kind === 'following_webhooks' || kind === 'restored_webhooks') return [`webhook_progress:${last}`]
   if (kind === 'retried_cards' || kind === 'held_cards') return [`readiness:${last}`]
   // A card without blockers has its entry itself. That of another one is its readiness's.
   return name === indexes.readyCards(id).name ? [fetch + last, `readiness:${last}`] : [fetch + last]

@@ -11,11 +11,12 @@ import { TestBoard } from '../support/board.ts'
 import { createIo } from '../support/command-io.ts'
 import { drivers, type OpenDriver } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
+import { GIF } from '../support/pictures.ts'
 import { cheapPasswords, engine, Service, type Person } from '../support/service.ts'
 import { exportOf } from '../support/transfers.ts'
 
 /** Larger than a line of an export, and than a chunk of the storage. */
-const LARGE = 'x'.repeat(400_000)
+const LARGE = GIF + 'x'.repeat(400_000)
 
 async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text)
@@ -40,7 +41,7 @@ describe.each(drivers)('files with lost bytes on $name', (driver) => {
     const column = await board.column()
     cards = [await board.card(column), await board.card(column)]
     await board.attach(cards[0], { name: 'kept.txt', text: 'kept' })
-    const attached = (await board.attach(cards[0], { name: 'lost.png', type: 'image/png', text: LARGE })).body.data
+    const attached = (await board.attach(cards[0], { name: 'lost.gif', type: 'image/gif', text: LARGE })).body.data
     const again = (await board.post(`/cards/${cards[1]}/attachments`, { file_id: attached.file_id })).body.data
     attachments = [attached.id, again.id]
     await board.put(`/cards/${cards[0]}/cover`, { attachment_id: attached.id })
@@ -68,7 +69,7 @@ describe.each(drivers)('files with lost bytes on $name', (driver) => {
   const lost = (reason: LostFile['reason']): LostFile => ({
     workspace_id: ann.workspaceId,
     file_id: file.id,
-    name: 'lost.png',
+    name: 'lost.gif',
     size: LARGE.length,
     reason,
   })

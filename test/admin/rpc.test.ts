@@ -84,8 +84,9 @@ describe('administration commands over RPC', () => {
   test('a command has its result, and the observer receives its name and input', async () => {
     rpcServer.open(deps)
     const created = await call('workspace.create', { name: 'Acme' })
-    expect(await call('workspace.list', {})).toEqual([created])
-    expect(await runCommand(deps, 'workspace.list', {}, createIo())).toEqual([created])
+    const listed = [{ ...created, file_bytes: 0 }]
+    expect(await call('workspace.list', {})).toEqual(listed)
+    expect(await runCommand(deps, 'workspace.list', {}, createIo())).toEqual(listed)
     expect(commands).toEqual([
       ['workspace.create', { name: 'Acme' }],
       ['workspace.list', {}],

@@ -155,6 +155,7 @@ const SIZES: Readonly<Record<string, string>> = {
   uploadBytes: '25 MiB',
   attachedTextBytes: '64 KiB',
   keptBytes: '8 KiB',
+  workspaceBytes: '10 GiB',
 }
 
 test('the page of limits states every limit', () => {

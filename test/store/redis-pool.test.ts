@@ -164,7 +164,10 @@ describe('a pool of clients of a cluster', () => {
         if (master === silent) throw LOST
         return 'OK'
       })
-      await expect(poolOf([cluster]).probe('lk:ready')).rejects.toMatchObject({ name: 'CommandFailed', message: LOST.message })
+      await expect(poolOf([cluster]).probe('lk:ready')).rejects.toMatchObject({
+        name: 'CommandFailed',
+        message: expect.stringContaining(LOST.message),
+      })
     })
 
     test('is not ready when a slot has no master', async () => {
@@ -198,7 +201,7 @@ test.each<[string, Error[], number | Error]>([
 test('a client that cannot connect is closed, and its own error is thrown when no event has another one', async () => {
   const client = Object.assign(new FakeClient('wait'), { connect: failing(LOST) })
   const outcome = connect([client as never], 'redis://127.0.0.1', quiet)
-  await expect(outcome).rejects.toMatchObject({ name: 'CommandFailed', message: LOST.message })
+  await expect(outcome).rejects.toMatchObject({ name: 'CommandFailed', message: expect.stringContaining(LOST.message) })
   expect(client.disconnect).toHaveBeenCalledExactlyOnceWith()
 })
 

@@ -49,13 +49,15 @@ describe('web app responses', () => {
     responses.push(['a token', await (await visitor.open(confirm), visitor.submit())])
     responses.push(['an unexpected error', await failing(new Error('unexpected'), () => visitor.request('/settings/tokens'))])
     expect(new Set(responses.map(([, { status }]) => status))).toEqual(new Set([200, 303, 401, 403, 404, 405, 415, 500]))
-    for (const [path, { headers }] of responses) {
+    for (const [path, { headers, status }] of responses) {
+      // Style sheets and scripts are the same for everybody.
+      const isPublic = path.includes('/assets/') && status === 200
       expect({ path, ...Object.fromEntries(headers) }).toMatchObject({
         path,
         'content-security-policy': CSP,
         'x-frame-options': 'DENY',
-        'cache-control': 'no-store',
-        vary: 'Cookie',
+        'cache-control': isPublic ? 'public, max-age=300' : 'no-store',
+        vary: isPublic ? 'Accept-Encoding' : 'Cookie',
         'x-content-type-options': 'nosniff',
         'referrer-policy': 'same-origin',
         'cross-origin-opener-policy': 'same-origin',
@@ -100,7 +102,7 @@ describe('web app responses', () => {
   test.each([...pages, ...assets])('$path accepts only its own methods', async (page) => {
     const path = page.path.replace(/\{\w+\}/g, 'x')
     // A GET that changes something is an exception that each page has to be named for.
-    const read = path.startsWith('/sign-in/oidc') ? 'GET' : 'GET, HEAD'
+    const read = /^\/sign-in\/oidc(?!\/sign)/.test(path) ? 'GET' : 'GET, HEAD'
     const allow = [page.get && read, page.post && 'POST'].filter(Boolean).join(', ')
     for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS', ...(page.get ? [] : ['GET', 'HEAD']), ...(page.post ? [] : ['POST'])]) {
       const response = await visitor.request(path, { method })

@@ -142,16 +142,19 @@ describe('the state of the work', async () => {
     const after = /data-after="([^"]+)"/.exec((await visitor.request(boardPath)).text)![1]!
     const made = new Map<string, string>()
     for (const name of ['Stuck', 'Retrying', 'Waiting', 'Blocked', 'Claimed', 'Ready'])
-      made.set(name, await create(`${name} card ${state}`, name === 'Blocked' ? { blocker_ids: [made.get('Stuck')!] } : {}))
+      made.set(name, await create(`${name} card of ${state}s`, name === 'Blocked' ? { blocker_ids: [made.get('Stuck')!] } : {}))
     for (let i = 0; i < 5; i++) await agent.fail(made.get('Stuck')!, 'Again', 0)
     await agent.fail(made.get('Retrying')!, 'Again', 3600)
     await agent.ask(made.get('Waiting')!, 'What?')
     await agent.claim(made.get('Claimed')!)
-    const query = `work=${state}&q=${encodeURIComponent(`card ${state}`)}`
+    const query = `work=${state}&q=${encodeURIComponent(`card ${state}s`)}`
     const titles = (html: string, name: string) =>
       [...html.matchAll(new RegExp(`class="${name}"[^>]*>([^<]*)<`, 'g'))].map(([, one]) => one)
     const [board, found] = [await visitor.request(`${boardPath}?${query}`), await visitor.request(`${base}/cards?${query}&view=recent`)]
-    expect([titles(board.text, 'tile-title'), titles(found.text, 'found-title')]).toEqual([[`${title} ${state}`], [`${title} ${state}`]])
+    expect([titles(board.text, 'tile-title'), titles(found.text, 'found-title')]).toEqual([
+      [`${title} of ${state}s`],
+      [`${title} of ${state}s`],
+    ])
     expect([board.text.includes('data-whole'), found.text.includes(`<option value="${state}" selected`)]).toEqual([true, true])
     const update = JSON.parse((await visitor.request(`${boardPath}/changes?after=${after}&${query}`)).text) as BoardUpdate
     expect(Object.entries(update.tiles).flatMap(([id, tile]) => (tile === null ? [] : [id]))).toEqual([made.get(title.split(' ')[0]!)])
