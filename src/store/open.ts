@@ -146,7 +146,7 @@ async function openFolder(
     closers.push(lock.release)
     store = await openFsStore(path, { log, cacheBytes, reserveSize: RESERVE_SIZE, onLost })
     const opened = withCloser(store, closers)
-    if (lock.isLost) store.loseTo(LOST)
+    if (lock.isLost()) store.loseTo(LOST)
     return opened
   } catch (error) {
     if (onReadOnly === undefined || !isReadOnlyError(error)) throw error

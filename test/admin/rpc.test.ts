@@ -84,7 +84,7 @@ describe('administration commands over RPC', () => {
   test('a command has its result, and the observer receives its name and input', async () => {
     rpcServer.open(deps)
     const created = await call('workspace.create', { name: 'Acme' })
-    const listed = [{ ...created, file_bytes: 0 }]
+    const listed = [{ ...(created as object), file_bytes: 0 }]
     expect(await call('workspace.list', {})).toEqual(listed)
     expect(await runCommand(deps, 'workspace.list', {}, createIo())).toEqual(listed)
     expect(commands).toEqual([

@@ -28,7 +28,7 @@ const member = { id: 't2', kind: 'former_member', user_id: 'u', ...progress } as
 const ofBoard = { id: 't3', kind: 'assignments', board_id: 'b', user_ids: ['u', 'v'], kept: ['v c'], ...progress }
 const ofBoardOnly = { pending: [ofBoard] } as PendingRemovals
 const file = (id: string, members: Partial<FileRecord> = {}) =>
-  ({ id, owner_id: 'u', visibility: 'private', board_id: 'b', created_at: id, updated_at: '', ...members }) as FileRecord
+  ({ id, owner_id: 'u', visibility: 'private', board_id: 'b', size: 1, created_at: id, updated_at: '', ...members }) as FileRecord
 
 describe('a record as it counts', () => {
   const one = card({ id: 'c', assignee_ids: ['u', 'v', 'w'], label_ids: ['l', 'm'] })

@@ -60,6 +60,8 @@ interface ScenarioOptions {
   readonly replaces?: boolean | undefined
   /** null: it was never claimed */
   readonly work?: keyof typeof CLAIMS | null | undefined
+  /** whether the board has a webhook. A workspace has a limit of them, which suites with thousands of scenarios reach */
+  readonly hasWebhook?: boolean | undefined
 }
 
 /** The last claims of cards, by what they have come to. */
@@ -92,7 +94,7 @@ export function headersFor(operationId: string): Record<string, string> {
 export async function createScenario(
   world: World,
   facts: Facts,
-  { related = false, replaces = false, work }: ScenarioOptions = {},
+  { related = false, replaces = false, work, hasWebhook = true }: ScenarioOptions = {},
 ): Promise<Scenario | undefined> {
   const caller = world.callers.get(`${facts['caller.role']} ${facts['caller.membership']}`)!
   const creator = facts['board.caller'] === 'creator' ? caller.id : world.other.id
@@ -100,13 +102,13 @@ export async function createScenario(
   if (user === undefined) return undefined
   const ids = { caller: caller.id, creator, user: user.id }
   const claim = work == null ? undefined : { ...CLAIMS[work], token_hash: sha256Hex(caller.admin) }
-  const params = await world.service.write(world.workspaceId, (tx) => writeRecords(tx, world, facts, ids, { related, replaces, claim }))
+  const params = await world.service.write(world.workspaceId, (tx) => writeRecords(tx, world, facts, ids, { related, replaces, claim, hasWebhook }))
   return { caller, params }
 }
 
 /** The options with which a scenario fits an operation. */
 export function scenarioOptions({ id, method }: Pick<HandWrittenOperation, 'id' | 'method'>): ScenarioOptions {
-  return { related: method === 'DELETE', replaces: id === 'cards.set_cover', work: WORK[id] }
+  return { related: method === 'DELETE', replaces: id === 'cards.set_cover', work: WORK[id], hasWebhook: id.startsWith('webhooks.') }
 }
 
 /** What an operation needs to change something. */
@@ -215,8 +217,9 @@ async function writeRecords(
   { service, other }: World,
   facts: Facts,
   ids: { caller: string; creator: string; user: string },
-  { related, replaces, claim }: { related: boolean; replaces: boolean; claim: Partial<ClaimRecord> | undefined },
+  given: { related: boolean; replaces: boolean; claim: Partial<ClaimRecord> | undefined; hasWebhook: boolean },
 ): Promise<Record<string, string>> {
+  const { related, replaces, claim, hasWebhook } = given
   const id = (kind: IdKind) => newId(kind, service.deps.random)
   const records: [Key<unknown>, unknown][] = []
   const create = <T>(key: Key<T>, value: T) => void records.push([key, value])
@@ -305,8 +308,10 @@ async function writeRecords(
   const webhookId = id('webhook')
   const secret = service.sealed('whsec_AAAA', keys.webhook(webhookId))
   const webhook = webhookOf({ id: webhookId, board_id: boardId, creator_id: ownerOf('webhook.creator'), secret })
-  create(keys.webhook(webhookId), webhook)
-  create(keys.webhookProgress(webhookId), progressOf(webhook))
+  if (hasWebhook) {
+    create(keys.webhook(webhookId), webhook)
+    create(keys.webhookProgress(webhookId), progressOf(webhook))
+  }
   const questionId = id('comment')
   if (claim !== undefined) {
     const isAsked = claim.expires_at === null && claim.attempts === undefined

@@ -1,5 +1,7 @@
+import type { ServerRequest } from 'srvx'
 import { expect, test } from 'vitest'
 import { readerOf } from '../../src/web/boards/reader.ts'
+import { PageWork } from '../../src/web/page-work.ts'
 import { startForSuite } from '../support/board-team.ts'
 import { operations } from '../../src/resources/table.ts'
 import { TestBoard } from '../support/board.ts'
@@ -19,7 +21,8 @@ const outcome = (reading: Promise<unknown>): Promise<string> =>
 /** Reads for a person as a page does. */
 const read = (operation: string, { id, workspaceId } = person, of: Readonly<Record<string, string>> = {}, at = service) => {
   const request = new Request('http://localhost/app')
-  const context = { web: { services: () => at.app.services }, session: { user_id: id }, requestId: 'a request', request }
+  const work = new PageWork(at.app.services, id, workspaceId, request as ServerRequest)
+  const context = { web: { services: () => at.app.services }, session: { user_id: id }, requestId: 'a request', request, work }
   const params = new Proxy(of, { get: (known, name) => known[name as string] ?? 'absent' })
   return readerOf(context as never, workspaceId).answer(operation, { params })
 }

@@ -13,8 +13,8 @@ import type { DatabaseSync } from './sqlite.ts'
  * can open the folder: so the holder looks for that file twice a second.
  */
 export interface FolderLock {
-  /** Whether its file was removed or replaced: another process may have the folder. */
-  readonly isLost: boolean
+  /** @returns whether its file was removed or replaced: another process may have the folder */
+  isLost(): boolean
   release(): Promise<void>
 }
 
@@ -73,9 +73,7 @@ export async function lockFolder(path: string, serve: (socket: Socket) => void, 
     const stopListening = await listenOn(socket, serve)
     const watch = watchFile(`${path}/run/lock.db`, onLost)
     return {
-      get isLost() {
-        return watch.isLost
-      },
+      isLost: () => watch.isLost,
       async release() {
         watch.end()
         // The socket may be that of the other process by now.
@@ -95,9 +93,9 @@ export async function lockFolder(path: string, serve: (socket: Socket) => void, 
  * @throws {FolderInUse} when a process holds it for writing
  */
 export async function lockFolderForReading(path: string): Promise<FolderLock> {
-  if (!existsSync(`${path}/run/lock.db`)) return { isLost: false, release: async () => undefined }
+  if (!existsSync(`${path}/run/lock.db`)) return { isLost: () => false, release: async () => undefined }
   const unlock = await takeLock(path, 'SHARED')
-  return { isLost: false, release: async () => unlock() }
+  return { isLost: () => false, release: async () => unlock() }
 }
 
 /** Looks whether a path names the same file all the time. The file is open, so no other one can have its number. */
