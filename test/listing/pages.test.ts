@@ -57,9 +57,16 @@ describe('the query of a list', () => {
     expect(parse(query, { cursor })).toEqual([['cursor', NO_CURSOR]])
   })
 
-  test('a boolean parameter is "true" or "false", and nothing else', () => {
-    expect(['true', 'false'].map((text) => parse(booleanParameter, text))).toEqual([true, false])
-    for (const text of ['', '1', 'TRUE', 'yes']) expect(parse(booleanParameter, text)).toEqual([['', 'must be true or false']])
+  test('a boolean parameter is "true" or "false", as languages write them, and nothing else', () => {
+    expect(['true', 'True', '1', 'false', 'False', '0'].map((text) => parse(booleanParameter, text))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+    ])
+    for (const text of ['', '2', 'yes', 'on']) expect(parse(booleanParameter, text)).toEqual([['', 'must be true or false']])
   })
 })
 

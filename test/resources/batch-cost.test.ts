@@ -58,8 +58,8 @@ test('a batch that holds a lease, for which others wait, makes no pause', async 
     await nextTurn()
     for (const end of pauses.splice(0)) end()
   }
-  // Three attempts of five operations, with a pause before each attempt.
-  expect([(await reply).status, leases, waiting.mock.calls.length]).toEqual([200, 1, 18])
+  // Three attempts of five operations, with a pause before each attempt; and one of each change of the visibility, which examines assignments.
+  expect([(await reply).status, leases, waiting.mock.calls.length]).toEqual([200, 1, 18 + 3])
   await service.stop()
 })
 

@@ -113,6 +113,7 @@ const kinds: Readonly<Record<string, Kind>> = {
       name: 'a.txt',
       content_type: 'text/plain',
       size: 5,
+      picture: null,
       attached_by_id: bob.id,
     }),
   },

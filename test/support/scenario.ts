@@ -102,7 +102,9 @@ export async function createScenario(
   if (user === undefined) return undefined
   const ids = { caller: caller.id, creator, user: user.id }
   const claim = work == null ? undefined : { ...CLAIMS[work], token_hash: sha256Hex(caller.admin) }
-  const params = await world.service.write(world.workspaceId, (tx) => writeRecords(tx, world, facts, ids, { related, replaces, claim, hasWebhook }))
+  const params = await world.service.write(world.workspaceId, (tx) =>
+    writeRecords(tx, world, facts, ids, { related, replaces, claim, hasWebhook }),
+  )
   return { caller, params }
 }
 
@@ -148,7 +150,8 @@ export async function createAllowed(
   const options = scenarioOptions(row)
   const all = { ...ALLOWED, ...ALLOWED_BY_OPERATION[row.id], ...facts }
   const { related = options.related, replaces = options.replaces, work = options.work } = given
-  return (await createScenario(world, all, { related, replaces, work }))!
+  const { hasWebhook } = options
+  return (await createScenario(world, all, { related, replaces, work, hasWebhook }))!
 }
 
 /** The path of an operation with the ids of a scenario. */
