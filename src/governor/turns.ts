@@ -144,6 +144,7 @@ export class Turn {
   readonly #turns: Turns
   #began: number
   #isInLane = false
+  #isOver = false
   #grant: (() => void) | undefined
   #waiting: Promise<void> | undefined
 
@@ -169,7 +170,7 @@ export class Turn {
   /** Waits for a turn, before a step that takes more than a slice. @throws {ApiError} `request_timeout` when the client has left */
   async take(): Promise<void> {
     this.#requireClient()
-    if (this.hasLease) await setImmediate()
+    if (this.hasLease || this.#isOver) await setImmediate()
     // What is done at the same time for one request waits together.
     else await (this.#waiting ??= this.#wait())
     this.#requireClient()
@@ -181,6 +182,16 @@ export class Turn {
     if (!this.#isInLane) return
     this.#isInLane = false
     this.#turns.leave(this, this.#used)
+  }
+
+  /**
+   * The response was made. Work for it that nobody waits for any more, such as a read beside one that was refused, goes on without a turn: it could
+   * not leave, and would stop all later requests of its token.
+   */
+  end(): void {
+    this.#isOver = true
+    if (this.isWaiting) this.grant()
+    this.leave()
   }
 
   /** Its turn begins. */

@@ -82,7 +82,7 @@ export function createWeb(options: WebOptions): Web {
       if (route !== undefined) auditPage(context, route.data.path, visit?.session, response)
       return respond(response, context, undefined)
     } finally {
-      work?.turn.leave()
+      work?.turn.end()
       if (work !== undefined && work.units > 0) services.rateLimits?.countPage(visit!.session.user_id, work.units)
     }
   }

@@ -28,6 +28,7 @@ class PageWorker implements Worker {
 /** What a page of a person costs, and the turn of all its work: its reads are calls, which count nothing themselves. */
 export class PageWork {
   readonly turn: Turn
+  readonly #turns: Services['turns']
   /** of its reads, in units */
   read = 0
   /** of its own text */
@@ -35,7 +36,13 @@ export class PageWork {
 
   /** @param workspaceId that the page is in; undefined: none */
   constructor({ turns }: Services, userId: string, workspaceId: string | undefined, request: ServerRequest) {
+    this.#turns = turns
     this.turn = new Turn(turns, new PageWorker(workspaceId ?? '', userId, request))
+  }
+
+  /** The turn of a stream: it goes on when the turn of its page has ended. */
+  turnOfStream(): Turn {
+    return new Turn(this.#turns, this.turn.worker)
   }
 
   /** in units, besides the one that each page costs */

@@ -145,6 +145,19 @@ describe('the turns of the event loop', () => {
     expect(begun).toEqual(['first', 'other', 'second'])
   })
 
+  test('what goes on after the end of its request waits for nobody, and holds up nobody', async () => {
+    const { turns, endPause, pauses } = heldTurns()
+    const ended = new Turn(turns, worker('a', 'ann'))
+    const waiting = ended.take()
+    ended.end()
+    await waiting
+    await ended.take()
+    let isGranted = false
+    void new Turn(turns, worker('a', 'ann')).take().then(() => (isGranted = true))
+    for (let i = 0; i < 2 && pauses.length > 0; i++) await endPause()
+    expect(isGranted).toBe(true)
+  })
+
   test('who has a lease waits for nobody', async () => {
     const { turns, pauses } = heldTurns()
     const turn = new Turn(turns, worker('a', 'ann'))

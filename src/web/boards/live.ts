@@ -51,7 +51,7 @@ export const eventsPage: Page = {
     if (hidden.length === boards.length) return { ...notFoundPage(), audit }
     const { turns, rateLimits } = services
     const charge = (units: number) => rateLimits?.countPage(session.user_id, units)
-    const share = new StreamShare({ turns, turn: context.work.turn, charge })
+    const share = new StreamShare({ turns, turn: context.work.turnOfStream(), charge })
     const streamed = { request, method: request.method, requestId, partition, share }
     return { raw: openStream(services, streamed, feeds, { ...securityHeaders(origin) }), audit }
   }),
