@@ -1802,7 +1802,7 @@ export type BatchOperation =
   | BatchWrite<'blockers.add', { card_id: string; blocker_id: string }, {}>
   | BatchWrite<'blockers.remove', { card_id: string; blocker_id: string }, {}>
   | BatchWrite<'claims.take', { card_id: string }, Omit<ClaimsTakeInput, 'card_id' | 'dry_run'>>
-  | BatchWrite<'claims.release', { card_id: string }, {}>
+  | BatchWrite<'claims.release', { card_id: string }, Omit<ClaimsReleaseInput, 'card_id' | 'dry_run' | 'force'>>
   | BatchWrite<'claims.fail', { card_id: string }, Omit<ClaimsFailInput, 'card_id' | 'dry_run'>>
   | BatchWrite<'claims.ask', { card_id: string }, Omit<ClaimsAskInput, 'card_id' | 'dry_run'>>
   | BatchWrite<'cards.answer', { card_id: string }, Omit<CardsAnswerInput, 'card_id' | 'dry_run'>>
