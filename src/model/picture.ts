@@ -12,7 +12,7 @@ export const pictureTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp
 export type PictureType = (typeof pictureTypes)[number]
 
 /** A browser has four bytes in memory for each pixel of a picture that it shows. */
-export const MOST_PIXELS = 40_000_000
+const MOST_PIXELS = 40_000_000
 
 /** The first bytes of a file, in which the dimensions of a picture are. */
 export const PICTURE_HEAD = 256 * 1024

@@ -22,7 +22,7 @@ const parameters = operations
 describe('the parameters of reads', async () => {
   const service = await Service.forSuite()
   const world = await buildWorld(service)
-  const scenario = await createAllowed(world, { id: 'cards.read', method: 'GET' })
+  const scenario = await createAllowed(world, { id: 'cards.read', method: 'GET' }, { hasWebhook: true })
   const get = (id: string, query: string) =>
     service.send(scenario.caller.admin, 'GET', `${pathOf(operations.find((row) => row.id === id)!.path, scenario)}?${query}`)
 
@@ -150,7 +150,7 @@ describe('the parameters of reads', async () => {
 describe.each(drivers)('"me", on $name', async (driver) => {
   const service = await Service.forSuite(driver)
   const world = await buildWorld(service)
-  const scenario = await createAllowed(world, { id: 'cards.read', method: 'GET' })
+  const scenario = await createAllowed(world, { id: 'cards.read', method: 'GET' }, { hasWebhook: true })
   const userId = scenario.caller.id
   await recordUses(service, scenario.caller)
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>

@@ -149,8 +149,7 @@ export async function createAllowed(
 ): Promise<Scenario> {
   const options = scenarioOptions(row)
   const all = { ...ALLOWED, ...ALLOWED_BY_OPERATION[row.id], ...facts }
-  const { related = options.related, replaces = options.replaces, work = options.work } = given
-  const { hasWebhook } = options
+  const { related = options.related, replaces = options.replaces, work = options.work, hasWebhook = options.hasWebhook } = given
   return (await createScenario(world, all, { related, replaces, work, hasWebhook }))!
 }
 
