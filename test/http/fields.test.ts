@@ -13,7 +13,7 @@ const reads = operations.filter(({ id, method }) => method === 'GET' && !WITHOUT
 describe('?fields=', async () => {
   const service = await Service.forSuite()
   const world = await buildWorld(service)
-  const scenario = await createAllowed(world, row('cards.read'))
+  const scenario = await createAllowed(world, row('cards.read'), { hasWebhook: true })
   await recordUses(service, scenario.caller)
   await service.send(scenario.caller.admin, 'PUT', pathOf('/cards/{card_id}/claim', scenario), {})
   await service.send(scenario.caller.admin, 'POST', pathOf('/webhooks/{webhook_id}/test', scenario))
