@@ -355,6 +355,35 @@ describe.each(drivers)('the cards of all boards, on $name', async (driver) => {
     })
   })
 
+  test('a card with several of the labels is found once, wherever it comes among the cards of each', async () => {
+    const board = await TestBoard.create(service, ann)
+    const [column_id, one, other] = [await board.column(), await board.label('One'), await board.label('Other')]
+    // Enough that they are read in several steps: half of them have the second label alone, so that the first of both is read at another step.
+    const found: string[] = []
+    for (let i = 0; i < 80; i += 20) {
+      const operations = Array.from({ length: 20 }, (_, n) => {
+        const title = `Card ${i + n}`
+        const label_ids = n % 2 === 0 ? [other, one] : [other]
+        return {
+          operation: 'cards.create',
+          body: { column_id, title, label_ids, due_at: `2027-01-01T00:00:${String((i + n) % 60).padStart(2, '0')}Z` },
+        }
+      })
+      board.tick()
+      await board.post(`/boards/${board.id}/batch`, { operations })
+      found.push(...operations.map(({ body }) => body.title))
+    }
+    for (const sort of ['created_at', 'updated_at', 'due_at', 'position'])
+      for (const order of ['asc', 'desc']) {
+        const query = `label_id=${one},${other}&sort=${sort}&order=${order}`
+        for (const limit of [1, 2, 100]) {
+          const { status, body } = await board.get(`/cards?${query}&limit=${limit}`)
+          expect([query, limit, status, body.data?.length]).toEqual([query, limit, 200, Math.min(limit, found.length)])
+        }
+        expect((await titles('ann', query, 30)).toSorted()).toEqual(found.toSorted())
+      }
+  })
+
   test('cards of a board that was deleted, or that the caller lost access to, are not listed any more', async () => {
     const { ann, bob } = people as Record<'ann' | 'bob', Person>
     const gone: TestBoard[] = []

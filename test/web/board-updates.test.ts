@@ -82,6 +82,8 @@ describe('the update of a board', () => {
     expect(await shown(`label=${label.id}`)).toEqual(['Carrots'])
     expect(await shown('assignee=me')).toEqual(['Carrots'])
     expect(await shown(`assignee=${owner.id}&q=beans`)).toEqual([])
+    expect(await shown('assignee=none')).toEqual(['Beans'])
+    expect(await shown('label=none')).toEqual(['Beans'])
     expect(await shown('state=done')).toEqual(['Beans'])
     expect(await shown('due=any')).toEqual(['Beans'])
     // As on the page, what does not exist filters nothing.
