@@ -177,9 +177,9 @@ export class Turn {
     this.#began = this.#turns.now()
   }
 
-  /** The work is done, or waits for something else than its turn. */
+  /** The work is done, or waits for something else than its turn. Another part of it may have begun to wait for that: it goes on. */
   leave(): void {
-    if (!this.#isInLane) return
+    if (!this.#isInLane || this.isWaiting) return
     this.#isInLane = false
     this.#turns.leave(this, this.#used)
   }

@@ -108,6 +108,11 @@ export class Attempt implements Abilities {
     return this.call.once(work)
   }
 
+  /** Waits for a turn before the first read of a stream: it finds many changes at once. Its further reads have their turns. */
+  takeTurnOfStream(): Promise<void> | undefined {
+    return this.operation.isStream && this.#position === undefined ? this.#turn.take() : undefined
+  }
+
   get #turn() {
     return this.call.turn(this.caller, this.#lease)
   }

@@ -120,7 +120,8 @@ export function checkPreconditions({ call, operation, tx, unit, loaded, step, en
 /** Performs the operation. What it writes is not committed yet. */
 export function perform(attempt: Attempt): Awaitable<Outcome | void> {
   const { operation, unit, loaded } = attempt
-  return andThen((operation as SingleOperation).run(unit, loaded!), (result: OperationResult) => {
+  const run = () => (operation as SingleOperation).run(unit, loaded!)
+  return andThen(andThen(attempt.takeTurnOfStream(), run), (result: OperationResult) => {
     const { caller, tx, step } = attempt
     if (result.stream !== undefined) return { kind: 'events', operation, caller, found: result.stream }
     if (isDryRun(unit)) return { kind: 'dry_run', operation, status: result.status ?? operation.status, caller, data: result.data }

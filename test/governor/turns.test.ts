@@ -70,6 +70,23 @@ describe('the turns of the event loop', () => {
     expect(pauses.map(({ length }) => length)).toEqual([1])
   })
 
+  test('parts of one request wait together, and one that ends takes the turn from no other', async () => {
+    const { turns, pauses, endPause } = heldTurns(0)
+    const turn = new Turn(turns, worker('a', 'ann'))
+    const parts = [turn.take(), turn.take()]
+    turn.leave()
+    await endPause()
+    await Promise.all(parts)
+    const again = turn.take()
+    turn.leave()
+    while (pauses.length > 0) await endPause()
+    await again
+    turn.leave()
+    const next = new Turn(turns, worker('a', 'ann')).take()
+    while (pauses.length > 0) await endPause()
+    await next
+  })
+
   test('who has worked for less than a millisecond goes on', () => {
     const { turns, pauses, work } = heldTurns(0)
     const turn = new Turn(turns, worker('a', 'ann'))

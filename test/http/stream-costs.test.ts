@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { Turns } from '../../src/governor/turns.ts'
 import { TestBoard } from '../support/board.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { memory } from '../support/memory.ts'
@@ -40,6 +41,19 @@ test('the bytes of streams cost units, and a stream that has used them up says t
   const rest = new EventReader(await service.fetch(owner.read, 'GET', `/boards/${board.id}/events?after=${after}`))
   expect((await rest.take(1))[0]!.data.seq).toBe(events.at(-2)!.data.seq + 1)
   await rest.close()
+  await service.stop()
+})
+
+test('a stream has a turn before its first read, which finds many changes at once', async () => {
+  const turns = new Turns()
+  const entered = vi.spyOn(turns, 'enter')
+  const service = await Service.start(memory, { turns })
+  const owner = await service.person(await service.workspace(), 'owner')
+  const board = await TestBoard.create(service, owner)
+  entered.mockClear()
+  const stream = new EventReader(await service.fetch(owner.read, 'GET', `/boards/${board.id}/events`))
+  expect(entered.mock.calls.map(([{ worker }]) => worker.workspaceId)).toEqual([owner.workspaceId])
+  await stream.close()
   await service.stop()
 })
 

@@ -30,7 +30,9 @@ function send({ method, path, body, type }) {
     const credential = kind === 'page' ? { ...(cookie && { cookie }), accept: 'text/html', 'accept-encoding': 'br' } : { authorization }
     const headers = { ...credential, ...(body === undefined ? {} : { 'content-type': type }), ...(kind === 'mcp' && ofMcp) }
     const sent = request(isOutside ? url + (path || '/mcp') : `${url}/v1${path}`, { method, agent, headers }, (response) => {
-      response.on('end', () => resolve(count(response.statusCode))).resume()
+      // A stream that is cut off has no end.
+      response.on('error', () => undefined)
+      response.on('close', () => resolve(count(response.statusCode))).resume()
     })
     // What is in progress at the end is cut.
     sent.on('error', () => resolve(isOver || count('lost'))).end(body)
