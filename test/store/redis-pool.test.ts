@@ -164,7 +164,7 @@ describe('a pool of clients of a cluster', () => {
         if (master === silent) throw LOST
         return 'OK'
       })
-      await expect(poolOf([cluster]).probe('lk:ready')).rejects.toMatchObject({
+      await expect(poolOf([cluster], 0).probe('lk:ready')).rejects.toMatchObject({
         name: 'CommandFailed',
         message: expect.stringContaining(LOST.message),
       })
@@ -172,7 +172,7 @@ describe('a pool of clients of a cluster', () => {
 
     test('is not ready when a slot has no master', async () => {
       const { cluster } = clusterWith(halves.with(9, undefined as never))
-      await expect(poolOf([cluster]).probe('lk:ready')).rejects.toMatchObject({ message: 'a part of the slots has no master' })
+      await expect(poolOf([cluster], 0).probe('lk:ready')).rejects.toMatchObject({ message: 'a part of the slots has no master' })
     })
   })
 })

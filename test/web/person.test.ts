@@ -24,7 +24,8 @@ const read = (operation: string, { id, workspaceId } = person, of: Readonly<Reco
   const work = new PageWork(at.app.services, id, workspaceId, request as ServerRequest)
   const context = { web: { services: () => at.app.services }, session: { user_id: id }, requestId: 'a request', request, work }
   const params = new Proxy(of, { get: (known, name) => known[name as string] ?? 'absent' })
-  return readerOf(context as never, workspaceId).answer(operation, { params })
+  const answer = readerOf(context as never, workspaceId).answer(operation, { params })
+  return answer.finally(() => work.turn.end())
 }
 
 test.each(['account.read', 'absent.read'])('a person in the web app cannot use %s', async (id) => {
