@@ -12,5 +12,7 @@ export default defineConfig({
     isolate: true,
     pool: 'forks',
     maxWorkers: 2,
+    // Some clients log every refusal that they meet.
+    silent: 'passed-only',
   },
 })
