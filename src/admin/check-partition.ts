@@ -3,11 +3,13 @@ import { createHash } from 'node:crypto'
 import type { FileRecord } from '../model/file.ts'
 import type { PendingRemovals } from '../model/pending-removal.ts'
 import type { Tombstone } from '../model/tombstone.ts'
+import { sizeOfFile } from '../store/file-bytes.ts'
 import { checkIndexes, rebuildIndexes, type IndexDamage } from '../store/index-check.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { NO_EXPECTATION, type Stored, type Store, type Value, StorageUnavailable } from '../store/port.ts'
 import { listAll, transact } from '../store/transact.ts'
+import { checkFileBytes, countedBytes } from './check-file-bytes.ts'
 import type { AdminDeps } from './deps.ts'
 import { isMet, readRecord, referencesOf } from './records.ts'
 import type { RecordReference } from './record-kinds.ts'
@@ -33,6 +35,7 @@ export type FindingKind =
   | 'index_entry_stray'
   | 'index_unlisted'
   | 'bytes_damaged'
+  | 'file_bytes_wrong'
   | 'partition_damaged'
   | 'workspace_incomplete'
   /** no damage: the bytes are of no file */
@@ -67,11 +70,13 @@ export async function checkPartition(deps: AdminDeps, partition: string, check: 
       subject: keys.importing(),
       message: 'an import of this workspace has begun and not finished; the next one removes its records',
     })
-  let count = 0
+  const before = await countedBytes(store, partition)
+  let [count, sum] = [0, 0]
   for await (const batch of store.scan(partition)) {
     const records = batch.filter((record): record is ScannedRecord => record[1] !== null)
     if (records.length < batch.length) await reportLost(deps, partition, batch, check)
     count += records.length
+    for (const [key, { value }] of records) sum += sizeOfFile(key, value)
     for (const [key, { value }] of records) nameBlobs(key, value, check.referenced)
     if (isImporting) continue
     const valid = await reportInvalid(partition, records, check)
@@ -79,6 +84,7 @@ export async function checkPartition(deps: AdminDeps, partition: string, check: 
     await reportBroken(deps, partition, valid, check)
     check.counted(await checkFiles(deps, partition, valid, check))
   }
+  if (!isImporting) await checkFileBytes(deps, partition, { before, sum }, check)
   const reportIndexes = async (found: readonly IndexDamage[], repaired: boolean): Promise<void> => {
     for (const damage of found) await check.report(describeIndexDamage(damage, repaired))
   }

@@ -252,6 +252,18 @@ describe.each(drivers)('a check on $name', (driver) => {
     expect(await found()).toContain(`reference_broken ${readiness}`)
   })
 
+  test('names a wrong count of the bytes of files, and corrects it with `reindex`', async () => {
+    const used = await get(keys.fileBytes())
+    await put(keys.fileBytes(), { bytes: used.bytes + 5 })
+    const wrong = `file_bytes_wrong ${keys.fileBytes()}`
+    const found = (await check()).findings
+    expect(namesOf(found)).toEqual([wrong])
+    expect(found[0]).toMatchObject({ message: `it counts ${used.bytes + 5} bytes; the files have ${used.bytes}` })
+    expect((await check({ reindex: true })).findings).toMatchObject([{ kind: 'file_bytes_wrong', repaired: true }])
+    expect(await get(keys.fileBytes())).toEqual(used)
+    expect((await check()).findings).toEqual([])
+  })
+
   describe('of indexes', () => {
     test('names one that has what the readiness of its card hides, and takes it out with `reindex`', async () => {
       const stuck = await board.card(columnId, 'Stuck')
