@@ -102,15 +102,25 @@ export class Deliverer {
     if (!(await this.#lease.take())) return this.#endFollowers()
     const found = new Set<string>()
     for (const { id: workspaceId } of workspaces) {
-      const range = { weak: true, entriesOnly: true } as const
-      const { entries } = await transact(store, workspaceId, random, (tx) => tx.all(indexes.followingWebhooks(), range))
-      for (const entry of entries) {
+      for (const entry of await this.#followingOf(workspaceId)) {
         this.#follow(workspaceId, entry)
         found.add(lastWord(entry))
       }
     }
     // They were deleted or disabled.
     for (const [id, { follower }] of this.#running) if (!found.has(id)) follower.lookAgain()
+  }
+
+  /** The entries of the webhooks of a workspace. One that cannot be read, such as a damaged one, delays no other. */
+  async #followingOf(workspaceId: string): Promise<readonly string[]> {
+    const { services, random } = this.attempts
+    const range = { weak: true, entriesOnly: true } as const
+    try {
+      return (await transact(services().store, workspaceId, random, (tx) => tx.all(indexes.followingWebhooks(), range))).entries
+    } catch (error) {
+      this.#warn(error, `the webhooks of ${workspaceId} are not looked for at present`)
+      return []
+    }
   }
 
   /** Begins to follow, or tells the follower what another process has changed: until its next attempt, it does not look by itself. */
