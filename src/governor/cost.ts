@@ -27,6 +27,8 @@ export class Cost {
   values = 0
   /** of the body of the answer, unless it is a file */
   bytes = 0
+  /** of the file that it has stored: uploads are counted for a minute (`unitsOfUploads`) */
+  uploaded = 0
 
   /** What is known before the work is done, in units. */
   get stated(): number {

@@ -80,15 +80,20 @@ export class RateLimits {
     })
   }
 
-  /** Counts the bytes that a token uploads. @returns what they cost, in units */
-  countUpload(tokenId: string, bytes: number): number {
-    const all = this.#counters.add(this.#keyOf('upload', tokenId), bytes)
+  /** Counts the bytes that a token, or a person in the web app, uploads. @param id of either @returns what they cost, in units */
+  countUpload(id: string, bytes: number): number {
+    const all = this.#counters.add(this.#keyOf('upload', id), bytes)
     return unitsOfUploads(all) - unitsOfUploads(all - bytes)
   }
 
   /** Counts work that is done, whatever remains. @param by in units */
   countDone(caller: Caller, by: number): RateState[] {
-    return [this.#count('token', tokenOf(caller).id, by), this.#count('workspace', caller.workspaceId, by)]
+    return this.countDoneOf(tokenOf(caller).id, caller.workspaceId, by)
+  }
+
+  /** Counts work that is done for a token of a workspace: see {@link countDone}. */
+  countDoneOf(tokenId: string, workspaceId: string, by: number): RateState[] {
+    return [this.#count('token', tokenId, by), this.#count('workspace', workspaceId, by)]
   }
 
   /**

@@ -140,6 +140,7 @@ export class Attempt implements Abilities {
         return receiveFile(services, call.request, this.caller.workspaceId)
       })
       .then(async (upload) => {
+        call.cost.uploaded = upload.size
         await call.quota.chargeUpload(this.caller, upload.size)
         return upload
       })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isIP } from 'node:net'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { ServerRequest } from 'srvx'
+import { Cost } from '../governor/cost.ts'
 import { Turn } from '../governor/turns.ts'
 import { CompressibleResponse, HttpResponse } from '../http/compression.ts'
 import { API_HEADERS, errorBody } from '../http/envelope.ts'
@@ -70,11 +71,20 @@ export function createMcpEndpoint(current: () => Services, options: McpOptions):
     if (request.method !== 'POST') throw new ApiError('method_not_allowed', { headers: { allow: 'POST' } })
     const { scopes, workspace, token, user_id: userId } = account.status === 200 ? (account.body.data as Account) : WITHOUT_SCOPE
     const turn = new Turn(turns, { workspaceId: workspace.id, id: token.id, signal: exchange.signal })
+    const cost = new Cost()
     const message = await readJson(
       request,
       { method: 'POST', body: {}, isBodyOptional: false },
-      { beforeLarge: () => turn.take() },
+      {
+        beforeLarge: () => turn.take(),
+        weigh(bytes, values) {
+          cost.received = bytes
+          cost.values = values
+        },
+      },
     ).finally(() => turn.leave())
+    // The requests that it becomes cost what they contain, too: they are parsed again.
+    if (cost.units > 1) current().rateLimits?.countDoneOf(token.id, workspace.id, cost.units - 1)
     if (Array.isArray(message)) return respond(exchange, 400, {}, { id: null, error: { code: INVALID_REQUEST, message: NO_BATCH } })
     const authInfo = { token: '', clientId: '', scopes: [...scopes], extra: { exchange, scopes, userId } }
     const format = answerFormat(request.headers.get('accept'))

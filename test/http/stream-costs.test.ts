@@ -4,7 +4,7 @@ import { TestBoard } from '../support/board.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { memory } from '../support/memory.ts'
 import { Service } from '../support/service.ts'
-import { signedIn } from '../support/visitor.ts'
+import { formOf, signedIn } from '../support/visitor.ts'
 
 const MINUTE = 60_000
 const quotas = { token: 20, workspace: 1000, address: 1000 }
@@ -77,5 +77,27 @@ test('pages cost what they read and send: with many cards, fewer can be opened',
   }
   expect(await opened('/settings/tokens')).toBe(40)
   expect(await opened(`/app/${owner.workspaceId}/boards/${board.id}`)).toBeLessThan(25)
+  await service.stop()
+})
+
+test('files that a person uploads in the web app cost pages', async () => {
+  const service = await Service.start(memory, { rateLimits: { quotas: { token: 10, workspace: 10_000, address: 1000 } } })
+  const owner = await service.person(await service.workspace(), 'owner')
+  const board = await TestBoard.create(service, owner)
+  const cardId = await board.card(await board.column())
+  const visitor = await signedIn(service, owner)
+  const path = `/app/${owner.workspaceId}/cards/${cardId}`
+  const form = formOf((await visitor.open(path)).text, `/app/${owner.workspaceId}/do/attachments.upload`)
+  const hidden = Object.entries({ ...form.hidden, visibility: 'private' }).map(
+    ([name, value]) => `--edge\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  )
+  const file = `--edge\r\ncontent-disposition: form-data; name="file"; filename="x"\r\n\r\n${'x'.repeat(12 * 1024 * 1024)}\r\n--edge--\r\n`
+  const body = hidden.join('') + file
+  const upload = async () =>
+    (await visitor.post(form.action, {}, { headers: { 'content-type': 'multipart/form-data; boundary=edge' }, body })).status
+  // A person has four times the units of a token: 40. Of 24 MiB, the first ten cost nothing, and the others four each.
+  expect([await upload(), await upload(), await upload()]).toEqual([303, 303, 429])
+  service.now += MINUTE
+  expect(await upload()).toBe(303)
   await service.stop()
 })

@@ -17,6 +17,15 @@ test('each call counts as one request of its token, together with requests to th
   expect(refused.error.data).toMatchObject({ retry_after: 60, next: 'Wait `retry_after` seconds.' })
 })
 
+test('a message costs what it weighs, also where no tool reads it', async () => {
+  mcp.service.now += 60_000
+  const arguments_ = { operation: 'account.read' }
+  const unread = Array.from({ length: 3000 }, () => 0)
+  const first = await mcp.send(mcp.ann.read, 'tools/call', { name: 'read_account_and_members', arguments: arguments_, unread })
+  expect(first.status).toBe(200)
+  expect((await read()).status).toBe(429)
+})
+
 test('failed credentials count for their address', async () => {
   const replies = [await read('lk_pat_x', '192.0.2.9'), await read(null, '192.0.2.9'), await read('lk_pat_y', '192.0.2.9')]
   expect(replies.map(({ status }) => status)).toEqual([401, 401, 429])

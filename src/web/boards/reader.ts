@@ -160,7 +160,8 @@ async function answerPerson(context: SignedInContext, workspaceId: string, id: s
     answer: (answer) => ({ status, of: answer }),
     refuse: (error) => ({ status: error.status, of: error }),
   })
-  work.read += made.cost.units
+  const { units, uploaded } = made.cost
+  work.read += units + (uploaded > 0 ? (services.rateLimits?.countUpload(session.user_id, uploaded) ?? 0) : 0)
   if (result.of instanceof ApiError) throw result.of
   return result.of
 }
