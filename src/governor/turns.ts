@@ -16,7 +16,9 @@ const OTHERS = 3
  */
 export class Allowance {
   readonly #turns: Pick<Turns, 'now'>
-  #since = -Infinity
+  /** the time up to which `#used` has been reduced */
+  #since = 0
+  /** milliseconds of work, less a fourth of the time since */
   #used = 0
 
   constructor(turns: Pick<Turns, 'now'>) {
@@ -26,16 +28,14 @@ export class Allowance {
   /** Whether some of it is left now. */
   get isLeft(): boolean {
     const now = this.#turns.now()
-    if (now - this.#since >= SLICE * (1 + OTHERS)) {
-      this.#since = now
-      this.#used = 0
-    }
+    this.#used = Math.max(0, this.#used - (now - this.#since) / (1 + OTHERS))
+    this.#since = now
     return this.#used < SLICE
   }
 
   /** @param milliseconds of work */
   add(milliseconds: number): void {
-    this.#used += milliseconds
+    this.#used = Math.min(this.#used + milliseconds, LONGEST)
   }
 }
 
@@ -59,6 +59,8 @@ export class Turns {
   readonly now: () => number
   /** of all streams of events */
   readonly forStreams: Allowance = new Allowance(this)
+  /** of all files that are uploaded */
+  readonly forUploads: Allowance = new Allowance(this)
   /** of all pages for people who are not signed in */
   readonly forVisitors: Allowance = new Allowance(this)
   readonly #afterPause: (work: () => void, milliseconds: number) => unknown
@@ -203,6 +205,23 @@ export class Turn {
   /** Work begins after a time in which there was none. */
   begin(): void {
     if (!this.#isInLane) this.#began = this.#turns.now()
+  }
+
+  /**
+   * Passes on pieces of data, each of which is short work for the consumer. It waits for a turn before the next one when such work has used up its
+   * allowance, and has none while it waits for data.
+   * @throws {ApiError} `request_timeout` when the client has left
+   */
+  async *share<Piece>(pieces: AsyncIterable<Piece>, allowance: Allowance): AsyncGenerator<Piece> {
+    for await (const piece of pieces) {
+      this.begin()
+      const began = this.#turns.now()
+      yield piece
+      allowance.add(this.#turns.now() - began)
+      if (allowance.isLeft) continue
+      await this.take()
+      this.leave()
+    }
   }
 
   get #used(): number {

@@ -137,7 +137,7 @@ export class Attempt implements Abilities {
     return call
       .upload(async () => {
         await call.quota.chargeUpload(this.caller, announcedSize(call.headers)) // 429
-        return receiveFile(services, call.request, this.caller.workspaceId)
+        return receiveFile(services, call.request, this.caller.workspaceId, this.#turn)
       })
       .then(async (upload) => {
         call.cost.uploaded = upload.size

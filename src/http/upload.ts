@@ -1,4 +1,5 @@
 import type { ServerRequest } from 'srvx'
+import type { Turn } from '../governor/turns.ts'
 import { durations } from '../model/durations.ts'
 import { conflict } from '../model/errors.ts'
 import { fileVisibilities } from '../model/file.ts'
@@ -44,12 +45,14 @@ export function checkAnnouncedSize(headers: Headers, maxBytes: number): void {
 /**
  * Stores the file of a request. A tombstone for its bytes is committed first, and the commit that creates the file
  * removes it. So the bytes of an upload that is interrupted, even by a crash, are always removed.
+ * @param turn of its request: the work for its pieces is shared with others
  * @throws {ApiError} `bad_request`, `payload_too_large`, `validation_failed`; `conflict` if it takes too long
  */
 export async function receiveFile(
-  { store, blobs, clock, random, uploadBytes, workspaceBytes }: Services,
+  { store, blobs, clock, random, uploadBytes, workspaceBytes, turns }: Services,
   request: ServerRequest,
   workspaceId: string,
+  turn: Turn,
 ): Promise<Upload> {
   const blobId = newId('blob', random)
   const tombstoneId = newId('tombstone', random)
@@ -78,7 +81,8 @@ export async function receiveFile(
     }
   }
   const limited: Blobs = { ...blobs, write: (id, bytes) => blobs.write(id, accepted(bytes)) }
-  return { ...(await receiveForm(request, limited, blobId, uploadBytes)), tombstoneId, workspaceBytes }
+  const pieces = (body: AsyncIterable<Uint8Array>) => turn.share(atMost(body, uploadBytes), turns.forUploads)
+  return { ...(await receiveForm({ request, pieces, maxBytes: uploadBytes }, limited, blobId)), tombstoneId, workspaceBytes }
 }
 
 /** Of the disk, what files leave to the records, in bytes. */
@@ -104,12 +108,20 @@ function isDiskFull(error: unknown): boolean {
 /** A file whose bytes are stored. */
 type ReceivedFile = Omit<Upload, 'tombstoneId' | 'workspaceBytes'>
 
+interface ReceivedForm {
+  readonly request: ServerRequest
+  /** the body in pieces */
+  readonly pieces: (body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>
+  /** of its file */
+  readonly maxBytes: number
+}
+
 /** Streams the file of a form to blob storage, and reads the field `visibility`. On failure the bytes are removed. */
-async function receiveForm(request: ServerRequest, blobs: Blobs, blobId: string, maxBytes: number): Promise<ReceivedFile> {
+async function receiveForm({ request, pieces, maxBytes }: ReceivedForm, blobs: Blobs, blobId: string): Promise<ReceivedFile> {
   const body = bodyOf(request)
   try {
     const form = new Form(blobs, blobId, maxBytes)
-    for await (const part of partsOf(request.headers.get('content-type')!, atMost(body, maxBytes))) await form.take(part)
+    for await (const part of partsOf(request.headers.get('content-type')!, pieces(body))) await form.take(part)
     return { blobId, ...form.result() }
   } catch (error) {
     // If this fails, garbage collection removes the bytes, because their tombstone stays.

@@ -52,15 +52,15 @@ test('streams work without a turn as long as they use a fourth of the time, and 
   const { share, pauses, endPauses, pass } = setUp()
   const done: string[] = []
   const step = (name: string, milliseconds: number) => share.step(() => (pass(milliseconds), void done.push(name)))
-  await step('first', 0.6)
-  await step('second', 0.6)
-  const third = step('third', 0.6)
+  await step('first', 0.8)
+  await step('second', 0.8)
+  const third = step('third', 0.8)
   await nextTurn()
   expect([done, pauses.length]).toEqual([['first', 'second'], 1])
   await endPauses()
   await third
   expect(done).toEqual(['first', 'second', 'third'])
-  pass(4)
+  pass(8)
   await step('fourth', 0.1)
   expect(done.at(-1)).toBe('fourth')
 })
@@ -71,7 +71,7 @@ test('a stream that waits too long for its turn has to begin again', async () =>
     [30_001, true],
   ] as const) {
     const { share, endPauses, pass } = setUp()
-    await share.step(() => pass(1))
+    await share.step(() => pass(2))
     const step = share.step(() => 'done')
     const seen = isLate ? expect(step).rejects.toMatchObject(lagging(1)) : expect(step).resolves.toBe('done')
     await nextTurn()

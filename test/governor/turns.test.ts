@@ -87,6 +87,37 @@ describe('the turns of the event loop', () => {
     await next
   })
 
+  test('short work for pieces of data waits for a turn when its allowance is used up, and has none while it waits for data', async () => {
+    const { turns, pauses, work, endPause } = heldTurns(0)
+    const turn = new Turn(turns, worker('a', 'ann'))
+    const pieces = turn.share(of([1, 2, 3]), turns.forUploads)
+    expect((await pieces.next()).value).toBe(1)
+    work(0.8)
+    expect([(await pieces.next()).value, pauses.length]).toEqual([2, 0])
+    work(0.8)
+    const next = pieces.next()
+    await expect.poll(() => pauses.length).toBe(1)
+    await endPause()
+    expect((await next).value).toBe(3)
+    // Another request of the token can have its turn.
+    const other = new Turn(turns, worker('a', 'ann')).take()
+    while (pauses.length > 0) await endPause()
+    await other
+    await pieces.return(undefined)
+  })
+
+  test('an allowance is a fourth of the time, also of work in long pieces', () => {
+    const { turns, work } = heldTurns(0)
+    const { forUploads } = turns
+    const after = (time: number) => (work(time), forUploads.isLeft)
+    expect(forUploads.isLeft).toBe(true)
+    forUploads.add(6)
+    expect([after(6), after(13), after(2)]).toEqual([false, false, true])
+    // However long a piece was, the allowance is there again after a tenth of a second.
+    forUploads.add(1000)
+    expect([after(90), after(10)]).toEqual([false, true])
+  })
+
   test('who has worked for less than a millisecond goes on', () => {
     const { turns, pauses, work } = heldTurns(0)
     const turn = new Turn(turns, worker('a', 'ann'))
@@ -312,3 +343,7 @@ test('large bodies are parsed one at a time, with pauses between them, and small
   await Promise.all(large)
   await service.stop()
 })
+
+async function* of<Item>(items: readonly Item[]): AsyncGenerator<Item> {
+  yield* items
+}

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Services } from '../../src/http/services.ts'
+import { Turn, Turns } from '../../src/governor/turns.ts'
 import { checkAnnouncedSize, isUpload, receiveFile } from '../../src/http/upload.ts'
 import { ApiError } from '../../src/model/errors.ts'
 import { systemRandom } from '../../src/model/ids.ts'
@@ -21,6 +22,7 @@ const LINE = 'x'.repeat(100)
 const NOW = Date.parse('2026-11-20T12:00:00.000Z')
 const MIB = 1024 * 1024
 
+let turns = new Turns()
 let opened: OpenDriver
 let now: number
 /** the bytes that the files of the workspace may have */
@@ -65,8 +67,10 @@ function receive(
     random: systemRandom,
     uploadBytes,
     workspaceBytes: most,
+    turns,
   }
-  return receiveFile(services as unknown as Services, request as Parameters<typeof receiveFile>[1], WORKSPACE)
+  const turn = new Turn(turns, { workspaceId: WORKSPACE, id: 'token', signal: request.signal })
+  return receiveFile(services as unknown as Services, request as Parameters<typeof receiveFile>[1], WORKSPACE, turn)
 }
 const refusal = (...args: Parameters<typeof receive>) =>
   receive(...args).then(

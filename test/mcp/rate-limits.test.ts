@@ -19,9 +19,12 @@ test('each call counts as one request of its token, together with requests to th
 
 test('a message costs what it weighs, also where no tool reads it', async () => {
   mcp.service.now += 60_000
-  const arguments_ = { operation: 'account.read' }
   const unread = Array.from({ length: 3000 }, () => 0)
-  const first = await mcp.send(mcp.ann.read, 'tools/call', { name: 'read_account_and_members', arguments: arguments_, unread })
+  const first = await mcp.send(mcp.ann.read, 'tools/call', {
+    name: 'read_account_and_members',
+    arguments: { operation: 'account.read' },
+    unread,
+  })
   expect(first.status).toBe(200)
   expect((await read()).status).toBe(429)
 })
