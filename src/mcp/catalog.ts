@@ -128,7 +128,7 @@ export const tools: readonly ToolRow[] = [
     name: 'move_assign_complete_cards',
     title: 'Move, assign, complete, label, block and archive cards',
     description:
-      'Changes the place or the state of a card. No text is lost. To take a card, assign yourself. Moving does not complete: a card that is done needs cards.complete too. A card with a blocker waits for that card.',
+      'Changes the place or the state of a card. No text is lost. To take a card, assign yourself. Moving does not complete: a card that is done needs cards.complete too.',
     effect: 'arrange',
     operations: [
       'cards.move',
@@ -198,8 +198,23 @@ export const tools: readonly ToolRow[] = [
   },
 ]
 
-/** What an operation does as a part of a tool, if its summary says more than that. */
+/**
+ * What an operation does as a part of a tool, if its summary says more than that; empty: its id says it. OpenAI refuses each request with a
+ * tool whose whole description has more than 1,024 characters.
+ */
 export const summariesInTools: Readonly<Record<string, string>> = {
+  'cards.move': 'Within its column, or to another one: by default to the end.',
+  'cards.complete': 'With false, it is open again.',
+  'cards.assign': 'A user who has access to the board.',
+  'cards.unassign': '',
+  'cards.apply_label': '',
+  'cards.remove_label': '',
+  'blockers.add': 'The card waits until that one is completed or archived.',
+  'blockers.remove': '',
+  'cards.retry': 'One that is stuck, or waits for a time, is offered again at once.',
+  'cards.restore': 'An archived card, to its place.',
+  'cards.set_cover': 'An image that is attached to it.',
+  'cards.clear_cover': '',
   'claims.release': 'Others can take it now, you after a minute.',
   'claims.fail': 'The attempt has failed. It is tried again later.',
   'claims.ask': 'Asks in a comment. Nobody gets it before the answer.',

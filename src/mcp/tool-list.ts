@@ -135,7 +135,7 @@ function describeTool(
 }
 
 /** A summary that says no more than the id of its operation: `columns.read(column_id): Returns a column.` */
-const SAID_BY_ID = /: (?:Returns|Archives|Deletes) an? \w+\.$/
+const SAID_BY_ID = /: (?:(?:Returns|Archives|Deletes) an? \w+\.)?$/
 /** A description that says no more than the name of its argument. */
 const SAID_BY_NAME = /^(?:The (?:id|name|title) of (?:a|the) \w+|Whether the \w+ is completed)\.$/
 

@@ -79,6 +79,8 @@ describe.each(lists)('each schema that a token with %s sees', (_scope, tools) =>
 
   test('is within the limits of names, depth and size', () => {
     for (const { name } of tools) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
+    // OpenAI refuses all tools because of one, and VS Code cuts it short.
+    for (const { name, description } of tools) expect(description!.length, name).toBeLessThanOrEqual(1_024)
     expect(failing((_schema, path) => path.split('.').some((name) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(name.replaceAll('[]', ''))))).toEqual(
       [],
     )
