@@ -3,7 +3,7 @@ import type { JsonSchema } from '../http/openapi/types.ts'
 /**
  * One schema for an argument that several operations of a tool have: it takes what one of them takes, and says what all of them say.
  * @param schemas those of the operations that have it, as they are listed
- * @param isOfAll whether all operations of the tool have it. Clients send a default with each call, so only then may there be one.
+ * @param isOfAll whether all operations of the tool have it: only then does it have a default.
  */
 export function mergeSchemas(schemas: readonly JsonSchema[], isOfAll = true): JsonSchema {
   const [first, ...others] = schemas

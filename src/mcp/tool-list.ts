@@ -161,9 +161,16 @@ function propertiesOf(callables: readonly Callable[], isSelected: boolean, batch
   }
   const merged = [...schemas].map(([name, all]) => {
     const isOfAll = name === OPERATION || all.length === callables.length
-    return [name, mergeSchemas(all.map(withoutObvious), isOfAll)] as const
+    return [name, withDefaultInWords(mergeSchemas(all.map(withoutObvious), isOfAll))] as const
   })
   return Object.fromEntries(merged)
+}
+
+/** A schema that says its default. As a keyword, clients send it with each call, and strict modes refuse it. */
+function withDefaultInWords({ default: value, ...schema }: JsonSchema): JsonSchema {
+  if (value === undefined) return schema
+  const said = typeof schema['description'] === 'string' ? `${schema['description']} ` : ''
+  return { ...schema, description: `${said}Default: ${String(value)}.` }
 }
 
 /** A schema without the descriptions, also in it, that say nothing new. An error about the argument still has them. */
