@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest'
+import { overview } from '../../../src/http/openapi/overview.ts'
+import { mcpClients, versionsInWords } from '../../../src/http/openapi/tried-with.ts'
+import { filesBelow, readText } from '../../lint/syntax.ts'
+
+// What the pages say was tried is what test/compatibility installs.
+
+const folder = 'test/compatibility'
+/** Packages of their own, each with its adapter. */
+const workspaces = ['n8n/', 'mastra-0/']
+/** By the folders in which they are installed. */
+const installed = new Map(
+  ['', ...workspaces].flatMap((workspace) => {
+    const { dependencies } = JSON.parse(readText(`${folder}/${workspace}package.json`)) as {
+      readonly dependencies: Readonly<Record<string, string>>
+    }
+    return Object.entries(dependencies).map(([alias, source]) => {
+      const [, name = alias, version = source] = /^npm:(.+)@(.+)$/.exec(source) ?? []
+      return [`${workspace === '' ? '' : `${workspace}node_modules/`}${alias}`, `${name} ${version}`] as const
+    })
+  }),
+)
+const stated = Object.entries(mcpClients).flatMap(([name, versions]) => versions.map((version) => `${name} ${version}`))
+
+describe('the MCP clients that the pages name', () => {
+  test('are those that the suites drive, in the versions that they install', () => {
+    const adapters = [...filesBelow(`${folder}/mcp/clients`), ...workspaces.map((workspace) => `${folder}/${workspace}client.ts`)]
+    const folders = adapters.flatMap((path) => [...readText(path).matchAll(/folder: '(.+)'/g)].map(([, name]) => name!))
+    expect(folders.length).toBeGreaterThanOrEqual(stated.length)
+    expect([...new Set(folders.map((name) => installed.get(name)))].toSorted()).toEqual(stated.toSorted())
+  })
+
+  test('have the same versions in the page about MCP', () => {
+    const page = readText('src/mcp/README.md')
+    const rows = [...page.matchAll(/^\| `([^`]+)` \| (\d[\d., ]*\d) \|/gm)].map(([, name, versions]) => [name, versions!.split(', ')])
+    expect(Object.fromEntries(rows)).toEqual(mcpClients)
+  })
+
+  test('are a sentence, which /docs has', () => {
+    expect(overview({ uploadBytes: 1, quotas: undefined })).toContain(versionsInWords(mcpClients))
+    expect(versionsInWords({ a: ['3', '2', '1'], b: ['4'] })).toBe('`a` 3, 2 and 1; `b` 4')
+  })
+})
