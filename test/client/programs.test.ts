@@ -7,11 +7,11 @@ import { createClient, type Client } from '../../src/client/client.ts'
 import { installClient } from '../support/client-package.ts'
 import { blockOf } from '../support/documents.ts'
 import { requirePython } from '../support/python.ts'
-import { CommandHost, runScript, startService, type StartedService } from '../support/process.ts'
+import { CommandHost, startService, type StartedService } from '../support/process.ts'
 import { newFolder, ownProcess } from '../support/run.ts'
 
 const run = promisify(execFile)
-const worker = blockOf('README.md', 'claims.work')
+const worker = blockOf('src/client/README.md', 'claims.work')
 
 const folder = newFolder()
 let service: StartedService
@@ -105,11 +105,6 @@ test.each(workers)('two workers in $language complete the ready cards of a board
   for (const child of children) child.kill()
   await Promise.all(ended)
   expect(outputs.toSorted()).toEqual([...titles.toSpliced(3, 1), 'Late', 'Peas?'].map((title) => `working on ${title}`).toSorted())
-})
-
-test('the commands of the README with "lanekeeper api" work', async () => {
-  const { stdout } = await runScript(blockOf('README.md', 'api boards.list'), folder, { LANEKEEPER_URL: url, LANEKEEPER_TOKEN: token })
-  expect(stdout.trimEnd().split('\n')).toEqual(expect.arrayContaining(['Product roadmap', 'Spring']))
 })
 
 test('the program of the page of the client works', async () => {

@@ -6,7 +6,7 @@ import { newFolder } from '../support/run.ts'
 
 test('the way to the first token in the documents works, from an empty folder to a board of an agent', async () => {
   const folder = newFolder()
-  const ofOperator = blockOf('README.md', 'lanekeeper init')
+  const ofOperator = blockOf('src/settings.md', 'lanekeeper init')
   const ofAgent = blockOf('src/settings.md', 'export LANEKEEPER_TOKEN')
   const { stdout } = await runScript(ofOperator.replace('npx lanekeeper serve', ''), folder)
   const service = await startService([], { LANEKEEPER_STORAGE: `fs:${folder}/data` })
