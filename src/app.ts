@@ -70,7 +70,7 @@ export interface AppOptions {
   readonly proxies?: number
   /** default: requests are not limited */
   readonly rateLimits?: RateLimitOptions | undefined
-  /** with which all processes count together, for rate limits and sign-ins; default: this process counts alone */
+  /** shared by all processes that count together, for rate limits and sign-ins; default: this process counts alone */
   readonly counters?: SharedCounters | undefined
   /** whether the report of the policy is served at /policies; default: true */
   readonly policyPage?: boolean
@@ -79,7 +79,7 @@ export interface AppOptions {
   readonly passwords?: Passwords
   /** what secrets are sealed with; default: a key that ends with the app */
   readonly secretKeys?: SecretKeys | undefined
-  /** with which people sign in; default: none */
+  /** lets people sign in; default: none */
   readonly provider?: IdentityProvider | undefined
   /** whether people have passwords, passkeys and codes; default: true */
   readonly hasPasswords?: boolean
@@ -99,7 +99,7 @@ export interface AppOptions {
   readonly random?: RandomSource
   /** gets the record of every request below /v1; default: records are not stored */
   readonly decisionLog?: DecisionLog | undefined
-  /** gets the audit trail; default: there is none */
+  /** gets the audit trail; default: no audit trail */
   readonly audit?: AuditRecorder | undefined
   /** get the record of every request below /v1 after it was answered, beside the usage of tokens and the audit trail */
   readonly sinks?: readonly Sink[]
@@ -118,7 +118,7 @@ export interface App {
   readonly mail: NoticeMails | undefined
   fetch(request: globalThis.Request): Promise<Response>
   /**
-   * Uses another policy for every request that arrives from now on. Requests in flight end under the policy with which they began.
+   * Uses another policy for every request that arrives from now on. Requests in flight end under the policy they began with.
    * @param proved what another thread has proved; without it, the policy is proved here, which takes part of a second
    * @throws {PolicyInvariantError} if the policy does not hold, or is not the one that was proved; it is not replaced
    */
@@ -129,7 +129,7 @@ export interface App {
   stop(): void
 }
 
-/** What was proved, and about which policy. */
+/** What was proved, and the policy it was proved for. */
 export interface ProvedPolicy {
   /** the hash of the policy */
   readonly hash: string

@@ -25,7 +25,7 @@ export interface BackupSummary extends Transferred {
 
 /**
  * Writes the whole installation as JSON lines: all workspaces with the bytes of their files, all users with their e-mail
- * addresses and password hashes. Each workspace is a snapshot of one moment. The users are those of a later moment, so they
+ * addresses and password hashes. Each workspace is a snapshot of one moment. The users are read at a later moment, so they
  * include every member. What cannot be read is left out; the summary names it.
  * @throws {StorageUnavailable}
  */

@@ -5,7 +5,7 @@ import { boardLine, type BoardHead, type BoardLine, type BoardOperation } from '
 import { AdminError, type AdminDeps, type CommandIo, type SendRequest } from './deps.ts'
 import { listMembers } from './memberships.ts'
 
-/** Bytes of the operations of a batch and of what they answer: far below what a request and a response may have. */
+/** Bytes of a batch's operations and of their results: far below the limits of a request and a response. */
 const BATCH_BYTES = limits.jsonBytes / 2
 /** The description of a board until everything is on it. */
 const UNFINISHED =

@@ -46,11 +46,11 @@ export interface StoredQuestion {
 }
 
 /**
- * Answers questions about decisions with the functions that decide requests. They are those of a layer above this one, so the process that
+ * Answers questions about decisions with the functions that decide requests. They belong to a layer above this one, so the process that
  * runs the commands passes them.
  */
 export interface PolicyAnswers {
-  /** Explains a decision. @param question its scope is that of the token; what the web app does has none @throws {AdminError} */
+  /** Explains a decision. @param question its scope is the token's; the web app's operations have none @throws {AdminError} */
   explain(deps: Deps, question: StoredQuestion & { readonly user: string; readonly scope?: string | undefined }): Promise<unknown>
   /** Lists the members who may do something. @throws {AdminError} */
   whoCan(deps: Deps, question: StoredQuestion): Promise<unknown>
@@ -72,7 +72,7 @@ export class AdminError extends Error {
   }
 }
 
-/** The input and output streams of a command: those of this process, or of the RPC client. */
+/** The input and output streams of a command, which belong to this process or to the RPC client. */
 export interface CommandIo {
   /** Reports the progress of a long command. */
   progress(text: string): void

@@ -169,7 +169,7 @@ async function scheduleAgain(tx: Transaction, { id: first, kind, target, not_bef
 }
 
 /**
- * Removes the entries of the audit trail that are too old, or too many. Their tombstone is due twice, like that of changes.
+ * Removes the entries of the audit trail that are too old, or too many. Their tombstone is due twice, as for changes.
  */
 const collectAudit: Step = async (tx, tombstone, { clock, auditAge = durations.audit }) => {
   const index = indexes.audit()
@@ -196,7 +196,7 @@ const claimBlob: Step = async (tx, tombstone) => {
 
 /**
  * Collects garbage in the background: in a workspace when a commit leaves some there, and in all workspaces at start and
- * every hour. The hourly collection finds what became due since, and what other processes left. Workspaces in which a folder
+ * every hour. The hourly collection finds what became due since then and what other processes left. Workspaces in which a folder
  * knows that nothing is due are not loaded. The others are visited one by one, and take half of the time of one processor at most.
  */
 export class GarbageCollector {

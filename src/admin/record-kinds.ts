@@ -135,7 +135,7 @@ const workspaceKinds: Kinds = {
       const { card_id, board_id, blocker_ids, open_blocker_ids, held, not_before } = readiness
       return [
         { key: keys.card(card_id), matches: (value) => isOf(value as Card, readiness) },
-        // It is there for the blockers of its card, or for what the claim of that has come to.
+        // It exists for the blockers of its card, or for the outcome of the card's claim.
         held === null && not_before === null
           ? undefined
           : { key: keys.claim(card_id), members: { not_before }, matches: (value) => holdOf(value as ClaimRecord) === held },
@@ -198,7 +198,7 @@ const workspaceKinds: Kinds = {
   removals: keyed(pendingRemovals, keys.removals),
 }
 
-/** Whether readiness is that of a card. One with blockers states itself what its readiness must be. */
+/** Whether readiness matches its card. A card with blockers states what its readiness must be. */
 function isOf(one: Card, { column_id, position, is_open, blocker_ids }: Readiness): boolean {
   if (blockersOf(one).length > 0 || blocker_ids.length > 0) return blockersOf(one).length > 0
   return one.column_id === column_id && one.position === position && isOpen(one) === is_open

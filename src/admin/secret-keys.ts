@@ -43,7 +43,7 @@ function recordedKey({ store, random }: Pick<Deps, 'store' | 'random'>, partitio
 }
 
 /**
- * Records the newest key as that of the storage, and seals with it every secret that is plain or sealed with another key. A process does
+ * Records the newest key as the storage's key, and seals with it every secret that is plain or sealed with another key. A process does
  * this when it starts. What it has done once is not looked for again.
  * @throws {SecretKeyError} if secrets were sealed with a key that is not there
  */

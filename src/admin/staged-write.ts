@@ -81,7 +81,7 @@ export class StagedWrite {
     this.#waiting = []
   }
 
-  /** Removes the records that match, besides the marker. @throws {AdminError} `conflict` */
+  /** Removes the records that match, and the marker. @throws {AdminError} `conflict` */
   async remove(matches: (key: string) => boolean): Promise<void> {
     const { marker, partition } = this.#stage
     for await (const batch of keysIn(this.#deps, partition, (key) => key !== marker && matches(key)))

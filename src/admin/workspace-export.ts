@@ -69,7 +69,7 @@ async function writeBytes(deps: AdminDeps, workspaceId: string, writer: ExportWr
     const last = end === size
     const chunk = await readChunk(deps.blobs, blob_id, start, end)
     if (chunk !== undefined) hash.update(chunk)
-    // An import accepts no other bytes than those of the hash.
+    // An import accepts only bytes that match the hash.
     if (chunk !== undefined && (!last || hash.digest('hex') === sha256)) {
       await writer.write({ bytes: Buffer.from(chunk).toString('base64'), blob_id, last })
       continue

@@ -19,7 +19,7 @@ const namesBytes = (key: string): boolean => key.startsWith('imported_bytes:')
 export interface ImportSource {
   /** the version of the records */
   readonly schema: number
-  /** which records there may be: those of an export or of a backup */
+  /** which kinds of records are accepted: an export's or a backup's */
   readonly records: 'workspace' | 'backedUp'
 }
 
@@ -176,7 +176,7 @@ interface WrittenBytes {
 type BytesLine = Extract<ExportLine, { bytes: string }>
 
 /**
- * The bytes that an import has written. Each gets a new id: an id in the export may be that of bytes of another
+ * The bytes that an import has written. Each gets a new id: an id in the export may belong to bytes of another
  * workspace, which a file must not refer to.
  */
 class ReceivedBytes {
@@ -195,7 +195,7 @@ class ReceivedBytes {
   /**
    * Writes the bytes of a file under a new id, unless the export abandons them.
    * @param first the first line of the file
-   * @param lines the lines after it; those of the file are consumed
+   * @param lines the lines after it; the file's lines are consumed
    * @throws {AdminError} `conflict`; `invalid` if the bytes are incomplete
    */
   async receive(first: BytesLine, lines: AsyncGenerator<ExportLine>): Promise<void> {
@@ -233,7 +233,7 @@ class ReceivedBytes {
   withOwnBytes(key: string, record: Value): Value | undefined {
     if (key.startsWith('tombstone:')) return record['kind'] === 'blob' ? undefined : record
     if (!key.startsWith('file:')) return record
-    // An empty file has no bytes, but those of its id are removed with it.
+    // An empty file has no bytes, but any bytes stored under its id are removed with it.
     if (record['size'] === 0) return { ...record, blob_id: newId('blob', this.#deps.random) }
     const blobId = String(record['blob_id'])
     const written = this.#unused.get(blobId)

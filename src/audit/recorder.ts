@@ -70,7 +70,7 @@ export class AuditRecorder {
     return this.#counts
   }
 
-  /** Adds an entry to the trail of a workspace, or to what belongs to no workspace. Never throws. */
+  /** Adds an entry to the trail of a workspace, or to the trail that belongs to no workspace. Never throws. */
   add(partition: string, added: NewEntry): void {
     // Not with a spread, which takes microseconds for several objects.
     const entry: Writable<AuditEntry> = Object.assign({ at: timestamp(this.#deps.clock) }, UNKNOWN, added)

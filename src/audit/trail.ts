@@ -2,7 +2,7 @@ import type { AuditBatch, AuditEntry } from '../model/audit.ts'
 import { type Deps, transact } from '../store/transact.ts'
 import { indexes, type Index } from '../store/indexes.ts'
 
-/** A part of the audit trail: that of a workspace, or what belongs to no workspace. */
+/** A part of the audit trail: one workspace's, or the part that belongs to no workspace. */
 export interface TrailSource {
   /** the id of the workspace, or `global` */
   readonly partition: string
@@ -18,7 +18,7 @@ export interface TrailEntry extends AuditEntry {
 /** A page of the audit trail, newest first. */
 export interface TrailPage {
   readonly entries: readonly TrailEntry[]
-  /** where the next page begins; undefined: there is none */
+  /** where the next page begins; undefined: this is the last page */
   readonly next: string | undefined
 }
 

@@ -17,7 +17,7 @@ export interface SecretDeps extends Deps {
 const ALGORITHM = 'aes-256-gcm'
 const [KEY_BYTES, NONCE_BYTES, TAG_BYTES] = [32, 12, 16]
 const SETTING = 'LANEKEEPER_SECRET_KEY'
-/** 32 bytes in hex or in base64, of which both alphabets are common. */
+/** 32 bytes in hex or in base64 (both common alphabets). */
 const KEY = /^(?:([0-9a-f]{64})|[\w+/-]{43}=?)$/i
 
 /**
@@ -63,12 +63,12 @@ export class SecretKeys {
 
   /**
    * @param owner the key of the record that the secret belongs to
-   * @param id that of the key
+   * @param id the key's id
    * @throws {SecretKeyError} if the key is not one of these
    */
   seal(text: string, owner: string, id: string): string {
     const head = `sealed1.${id}.`
-    // Never from a source of randomness that repeats, as those of tests do: a nonce that is used twice reveals the texts.
+    // Never from a source of randomness that repeats, as a test's does: a nonce that is used twice reveals the texts.
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv(ALGORITHM, this.#keyOf(id), nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(head + owner))
     const parts = [nonce, cipher.update(text, 'utf8'), cipher.final()]

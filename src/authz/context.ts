@@ -22,7 +22,7 @@ export interface SessionCaller extends Person {
 
 export type Caller = TokenCaller | SessionCaller
 
-/** The token of a caller, for what is about it. @throws {TypeError} for a person without one: no operation of theirs asks for it */
+/** The token of a caller. @throws {TypeError} for a person without one: no operation of the web app asks for it */
 export function tokenOf({ token }: Caller): TokenRecord {
   if (token === undefined) throw new TypeError('a person in the web app has no token')
   return token
@@ -35,28 +35,28 @@ export interface AuthorizationContext {
   readonly boardMember?: BoardMember | undefined
   /** the user that the request names, and their explicit membership of the board */
   readonly user?: { readonly membership: Membership; readonly boardMember: BoardMember | undefined }
-  /** the card that the request names, or to which belongs what it names */
+  /** the card that the request names, or that the named resource belongs to */
   readonly card?: { readonly id: string }
   /** who holds that card; null: nobody, or it is a new one. Only if the policy depends on it */
   readonly claim?: { readonly token_id: string } | null
   /** who held it last; null: nobody ever did. Only if the policy depends on it */
   readonly lastClaim?: { readonly holder_id: string } | null
   readonly comment?: { readonly author_id: string }
-  /** the question on the card that waits for an answer; null: there is none */
+  /** the question on the card that waits for an answer; null: no question waits */
   readonly question?: { readonly author_id: string } | null
   readonly label?: { readonly board_id: string }
   readonly webhook?: { readonly creator_id: string }
   readonly file?: FileAccess
   /** the home board of that file, and the caller's explicit membership of it */
   readonly home?: HomeAccess
-  /** the card's cover, or null if it has none; then `file` and `home` are those of the cover. Only for operations that depend on it */
+  /** the card's cover, or null if it has none; then `file` and `home` belong to the cover. Only for operations that depend on it */
   readonly cover?: object | null
 }
 
 /** The members of a board that decide who has access to it, and those that never change. */
 export type BoardAccess = Pick<Board, 'id' | 'creator_id' | 'visibility' | 'created_at'>
 
-/** The members of a file that decide who has access to it, besides its home board. */
+/** The members of a file that, with its home board, decide who has access to it. */
 export type FileAccess = Pick<FileRecord, 'owner_id' | 'visibility'>
 
 /** The board that a file was uploaded to. */

@@ -61,7 +61,7 @@ interface Node<Answer> {
 /** What one permission is decided by. */
 interface Prepared {
   readonly decision: Answers<Decision>
-  /** the definitions without which its target is hidden */
+  /** the definitions that must hold, or its target is hidden */
   readonly hidesAll: readonly Hiding[]
   /** those that are known before anything else than the target is read */
   readonly hidesTarget: readonly Hiding[]

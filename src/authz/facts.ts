@@ -84,7 +84,7 @@ export function factsFor(vocabulary: Vocabulary, groups: readonly string[], call
   return stated
 }
 
-/** Whether a context has the record that the facts of a group are read from. Those of the caller are always there. */
+/** Whether a context has the record that the facts of a group are read from. The caller's facts are always there. */
 export function isLoaded(group: string, context: AuthorizationContext): boolean {
   return group === 'caller' || context[group as keyof AuthorizationContext] !== undefined
 }
@@ -139,7 +139,7 @@ const askedDefinitions: Readonly<Record<string, readonly string[]>> = {
   'user.belongs': ['board', 'user'],
 }
 
-/** What is missing in a vocabulary for what code asks by itself. */
+/** What a vocabulary lacks that the code itself asks for. */
 export function compareDefinitions({ definitions }: Vocabulary): string[] {
   return Object.entries(askedDefinitions).flatMap(([name, groups]) => {
     const definition = definitions.get(name)

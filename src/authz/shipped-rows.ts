@@ -77,5 +77,5 @@ export function rowsAre(shipped: ReadonlyMap<string, Row>): SpecificationCheck {
   }
 }
 
-/** The rows are those of the specification of the service (spec §5). */
+/** The rows of the service's specification (spec §5). */
 export const checkShippedRows: SpecificationCheck = rowsAre(specificationRows)

@@ -103,8 +103,7 @@ export function addAdministrationCommands(program: Command): void {
     for (const row of rows) addRow(group, `${name}.`, row)
   }
   addRow(program, '', audit, (entries) => (entries as TrailEntry[]).map(rowOf))
-  const migrate =
-    'bring the records of a Redis to the version that this version of Lanekeeper needs; those of a folder are migrated at start'
+  const migrate = 'bring the records of a Redis to the version that this version of Lanekeeper needs; a folder is migrated at start'
   addRow(program, '', ['migrate', migrate])
   addRow(program, '', ['forget-key', 'let a service start with another key after the key of its secrets was lost'])
   addCheckCommand(program)

@@ -38,7 +38,7 @@ function optionsOf(command: Command): string[] {
   return [...command.options.flatMap(({ long }) => long ?? []), '--help']
 }
 
-/** The words after which others follow that are no options. */
+/** The words that are followed by others that are no options. */
 function groupsOf(words: Words): string[] {
   return [...words.keys()].filter((path) => path !== '' && [...words.keys()].some((other) => other.startsWith(`${path} `)))
 }

@@ -11,7 +11,7 @@ import { LogSpace, spaceOf } from '../decision-log/space.ts'
 import { systemClock } from '../model/time.ts'
 import { FolderInUse, lockFolder, type FolderLock } from '../store/fs/lock.ts'
 
-/** The size in bytes from which the log goes on in a new file. */
+/** The size in bytes at which the log continues in a new file. */
 const FULL_FILE = 100 * 1024 * 1024
 
 type Settings = Pick<Config, 'decisionLog' | 'decisionLogSync' | 'decisionLogFull'>

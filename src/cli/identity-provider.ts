@@ -5,7 +5,7 @@ import { ConfigError, type Config } from '../config.ts'
 import { systemClock } from '../model/time.ts'
 
 /**
- * The identity provider of the settings; undefined: there is none. It is not asked anything before somebody signs in, so that one that is down does
+ * The identity provider of the settings, or undefined. It is not contacted before somebody signs in, so that an outage does
  * not stop the service.
  * @throws {ConfigError}
  */

@@ -47,7 +47,7 @@ function isUnprotected(url: string): boolean {
   return protocol === 'http:' && !/^(localhost|127\..*|\[::1\])$/.test(hostname)
 }
 
-/** A message of JSON-RPC, as far as the bridge reads it. */
+/** The members of a JSON-RPC message that the bridge reads. */
 interface Message {
   readonly id?: string | number | null
   readonly method?: string
@@ -102,7 +102,7 @@ export class Bridge {
       return this.#fail(null, PARSE_ERROR, 'The line is not valid JSON.')
     }
     const { id, method, params } = message
-    // The service ends a request when its connection closes, and keeps no other state to which this could refer.
+    // The service ends a request when its connection closes, and keeps no other state that this could refer to.
     if (method === 'notifications/cancelled') return this.#requests.get(params?.requestId ?? '')?.abort()
     const controller = new AbortController()
     if (isId(id)) this.#requests.set(id, controller)

@@ -17,7 +17,7 @@ const MAX_ATTEMPTS = 5
 /** Commands that may create the storage. The others require that it exists. */
 const CREATES_STORAGE = new Set(['init', 'workspace.create', 'user.add', 'import', 'restore'])
 
-/** Commands that can run on a folder that cannot be written to, such as that of a failing disk. */
+/** Commands that can run on a folder that cannot be written to, for example on a failing disk. */
 const ONLY_READS = new Set(
   'export backup check workspace.list user.list member.list token.list audit policy.explain policy.who-can policy.what-can'.split(' '),
 )

@@ -6,7 +6,7 @@ import { folderOf, kindOf } from '../store/open.ts'
 import type { Deps } from '../store/transact.ts'
 
 /**
- * Opens the keys that secrets are sealed with: those of the settings, else those of the folder. A folder without a key gets one, unless it has
+ * Opens the keys that secrets are sealed with, from the settings or else from the folder. A folder without a key gets one, unless it has
  * secrets that were sealed with another. Memory has a key that ends with the process, and Redis has none.
  * @param mayMake whether a folder gets a key
  * @throws {ConfigError} {@link SecretKeyError}

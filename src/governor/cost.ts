@@ -14,7 +14,7 @@ export function unitsOfUploads(bytes: number): number {
   return Math.max(0, Math.ceil(bytes / MIB) - FREE_MIB) * UNITS_OF_MIB
 }
 
-/** What a request costs, in units of about a millisecond (api: Contract 3, number 9). Most requests cost 1. */
+/** What a request costs, in units of about a millisecond (src/http/limits.md, "What a request costs"). Most requests cost 1. */
 export class Cost {
   /** operations of a batch */
   operations = 1

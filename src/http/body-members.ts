@@ -72,7 +72,7 @@ function isDescribed(schema: z.ZodType, says: (meta: z.core.GlobalMeta) => boole
 }
 
 // `me` becomes the id of the caller before a request is validated. Whatever follows is as if the id had been written: facts, errors,
-// records, and what an Idempotency-Key is compared with (api: Contract 3, number 1).
+// records, and what an Idempotency-Key is compared with (src/http/README.md, "Filters and reports").
 
 /** The parameter of a path that is the id of a user. */
 const USER = 'user_id'

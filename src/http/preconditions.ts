@@ -109,7 +109,7 @@ export function withItemTags({ id }: Operation, { tx, query }: Pick<OperationReq
   return items.map((item) => ({ ...item, etag: entityTag(shownRevision(tx, keyOf(item.id))!) }))
 }
 
-/** A write that only the holder of a card may make (api: Contract 3, number 5). */
+/** Makes a write conditional on holding the card (src/http/claims.md, "Claims: one worker for each card"). */
 const HEADER = 'if-claim'
 
 /** The epoch of the header If-Claim; undefined without one. @throws {ApiError} `bad_request` */

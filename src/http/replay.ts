@@ -9,9 +9,9 @@ import { requireVisible } from './permission.ts'
 import type { Services } from './services.ts'
 
 /**
- * Decides on access to what a first response shows as it is now (spec §5 "Credential" 5; api: Contract 3, number 2): to its board, or else to
- * the target of the path. What was deleted since is answered like what is hidden, unless the deletion of the board is the write: only that
- * shows nothing of it.
+ * Decides whether the caller has access now to what the first response shows (spec §5 "Credential" 5; src/http/README.md, "Safe retries"):
+ * to its board, or else to the target of the path. A resource that was deleted since is answered like a hidden one, unless the write is the
+ * deletion of the board, whose response shows nothing of it.
  * @throws {ApiError} `not_found`
  */
 export async function requireStillVisible(

@@ -56,7 +56,7 @@ function idMeta(kind: IdKind) {
   return { pattern: idPattern(kind), minLength: 24, maxLength: 24 }
 }
 
-/** Stands for the caller's own id wherever a request takes the id of a user (api: Contract 3, number 1). */
+/** Stands for the caller's own id wherever a request takes the id of a user (src/http/README.md, "Filters and reports"). */
 export const OWN_ID = 'me'
 
 /** The shape of the id of a user in a request. */

@@ -3,7 +3,7 @@ import { changedKinds } from './change.ts'
 import { at, countField, documented, hash, id, idField, refuseRepetitions, resourceTimes, size, textField, timeField } from './fields.ts'
 import { limits } from './limits.ts'
 
-/** What a webhook does (api: Contract 4, number 8). */
+/** What a webhook does (src/http/webhooks.md, "States"). */
 const webhookStates = ['active', 'failing', 'suspended', 'disabled'] as const
 
 /** The kinds of changes that a webhook is told of. */

@@ -3,7 +3,7 @@ import { countField, documented, idField, timeField } from './fields.ts'
 import { limits } from './limits.ts'
 import { prose } from './text.ts'
 
-/** What can be told of the work on a card: the first of these that holds (api: Contract 4, number 1). */
+/** The state of the work on a card: the first of these that holds (src/http/claims.md, "Work that fails or asks"). */
 export const workStates = ['done', 'archived', 'claimed', 'waiting', 'stuck', 'blocked', 'retrying', 'ready'] as const
 export type WorkState = (typeof workStates)[number]
 

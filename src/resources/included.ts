@@ -19,7 +19,7 @@ export function includeParameter<const Word extends keyof typeof additions>(...w
 /** What the name of the schema of an item of a list begins with; the rest is the name of the schema that it extends. */
 export const LISTED = 'Listed'
 
-/** The schema of an item of a list whose items have ETags (api: Contract 3, number 2). */
+/** The schema of an item of a list whose items have ETags (src/http/README.md, "Concurrency"). */
 export function listed<Item extends z.ZodObject>(item: Item) {
   const etag = documented(z.string(), {
     description: 'The ETag of the item: only with `include=etag`.',

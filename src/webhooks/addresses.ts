@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
 
-// Which IP addresses are public: api: Contract 4, number 11. The special-purpose registries of IANA (RFC 6890) name the others.
+// Which IP addresses are public (src/http/webhooks.md, "Where it may send"). IANA's special-purpose registries (RFC 6890) name the others.
 
 type Range = readonly [network: string, prefix: number]
 

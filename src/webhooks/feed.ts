@@ -8,7 +8,7 @@ import { ApiError } from '../model/errors.ts'
 import type { Webhook, WebhookProgress } from '../model/webhook.ts'
 import { isOf } from '../model/workspace.ts'
 
-/** The size of the body of a delivery, in bytes (api: Contract 4, number 9). */
+/** The size of the body of a delivery, in bytes (src/http/webhooks.md, "What is sent"). */
 const MAX_BODY = 256 * 1024
 
 /** A part of the feed of a board. */

@@ -40,8 +40,8 @@ export interface Ends {
 }
 
 /**
- * Follows the feed of the board of one webhook, and sends what is new in it: one delivery after the other (api: Contract 4, numbers 8 to 10).
- * Its place is stored, and nothing else: what is sent is read when it is sent, as its creator may read it then.
+ * Follows the feed of a webhook's board and sends its new entries, one delivery after the other (src/http/webhooks.md, "Webhooks" and
+ * "Failures"). Only the place in the feed is stored: each delivery is read when it is sent, with the access of the webhook's creator then.
  */
 export class Follower {
   readonly #workspaceId: string

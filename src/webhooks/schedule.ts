@@ -3,7 +3,7 @@ import { DAY, MINUTE } from '../model/time.ts'
 
 const SECOND = 1000
 
-/** The times before the next attempts of a delivery that fails, in milliseconds; the last one is repeated (api: Contract 4, number 10). */
+/** Milliseconds before each next attempt of a failed delivery; the last delay is repeated (src/http/webhooks.md, "Failures"). */
 const DELAYS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE]
 /** By what part a delay is shorter or longer, at random. */
 const SPREAD = 0.2

@@ -6,7 +6,7 @@ import { DAY, systemClock, type Clock } from '../model/time.ts'
 import { boundAnswer, type AnswerBounds } from '../outgoing/bounded-answer.ts'
 import { limitTime, systemTimers, type EndOfWaiting, type Timers } from './time-limit.ts'
 
-// One attempt at a delivery: api: Contract 4, numbers 9 to 11.
+// One attempt at a delivery (src/http/webhooks.md, "What is sent" and "Failures").
 
 /** Milliseconds from the beginning of the connection until an attempt without a status is given up. */
 const TIME_LIMIT = 10_000

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
 import type { RandomSource } from '../model/ids.ts'
 
-// Signatures by Standard Webhooks 1.0 (https://www.standardwebhooks.com), with symmetric keys: `v1`. api: Contract 4, number 9.
+// Signatures by Standard Webhooks 1.0 (https://www.standardwebhooks.com), with symmetric keys: `v1`
+// (src/http/webhooks.md, "Verifying").
 
 const PREFIX = 'whsec_'
 /** Standard Webhooks asks for 24 to 64. */

@@ -5,7 +5,7 @@ import { isPublicAddress, Networks } from './addresses.ts'
 import { lookUp, type Lookup } from './lookup.ts'
 import { limitTime, systemTimers, type EndOfWaiting, type Timers } from './time-limit.ts'
 
-// Where webhooks may be delivered to: api: Contract 4, number 11.
+// Where webhooks may be delivered to (src/http/webhooks.md, "Where it may send").
 
 /** Milliseconds until the lookup of a name is given up. */
 const LOOKUP_LIMIT = 5000

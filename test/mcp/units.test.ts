@@ -3,7 +3,7 @@ import { tools } from '../../src/mcp/catalog.ts'
 import { TestBoard } from '../support/board.ts'
 import { setUpMcp } from '../support/mcp.ts'
 
-// What a request costs, by what RateLimit says of it: below /v1, and as a call of MCP (api: Contract 3, number 9).
+// What a request costs according to RateLimit, below /v1 and as a call of MCP (src/http/limits.md, "What a request costs").
 
 const PLENTY = 1_000_000
 const mcp = setUpMcp({ rateLimits: { quotas: { token: PLENTY, workspace: PLENTY, address: 10 } } })

@@ -12,7 +12,7 @@ const CARDS = 4
 const TTL = 10
 const SECOND = 1000
 
-/** What the contract says of a card (api: Contract 4, numbers 1 to 4). Written without the code of the service. */
+/** A card as src/http/claims.md, "Work that fails or asks", describes it. Written without the code of the service. */
 interface ModelCard {
   readonly id: string
   column: number

@@ -11,7 +11,7 @@ const SECOND = 1000
 const DELAYS = [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]
 const FRESH = { attempts: 0, reason: null, failed_at: null, not_before: null, question_id: null }
 
-// Work that fails, waits or needs a person (api: Contract 4, numbers 1 to 6).
+// src/http/claims.md, "Work that fails or asks".
 describe.each(drivers)('the work on cards, on $name', (driver) => {
   const setup = setUpBoard(driver)
   const send = (method: string, path: string, body?: unknown, headers?: Record<string, string>, token = setup.bob.write) =>

@@ -263,7 +263,7 @@ describe('a receiver that hangs is left after ten seconds', () => {
     ['in the first line of its answer', 'HTTP/1.1 20', { error: 'timed out' }],
     ['in its headers', 'HTTP/1.1 200 OK\r\nContent-', { error: 'timed out' }],
     ['after others with 1xx', 'HTTP/1.1 100 Continue\r\n\r\n', { error: 'timed out' }],
-    // Any 2xx within ten seconds is success: api, Contract 4, number 9.
+    // Any 2xx within ten seconds is success (src/http/webhooks.md, "Failures").
     ['after its headers', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n', { status: 200 }],
     ['in its body', 'HTTP/1.1 503 Busy\r\nContent-Length: 5\r\n\r\nab', { status: 503 }],
   ])('%s', async (_where, answer, result) => {

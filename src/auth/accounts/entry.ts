@@ -9,7 +9,7 @@ import { addNotice } from './notices.ts'
 import { secondFactorOf } from './second-factor.ts'
 import { beginSession, endSession } from './sessions.ts'
 
-/** The browser with which a person signs in. */
+/** The browser that a person signs in with. */
 export interface Visit {
   /** the network of the client's address: attempts from one network are throttled together */
   readonly network: string
@@ -69,7 +69,7 @@ export async function enter(
 /**
  * Begins a session for a person whose password is right or was just chosen, unless they have an authenticator app: then a code must follow.
  * The account must have been read in this transaction.
- * @param formToken that of the page: the code must come from the same browser
+ * @param formToken the page's: the code must come from the same browser
  */
 export async function enterByPassword(
   tx: Transaction,

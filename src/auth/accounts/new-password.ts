@@ -12,7 +12,7 @@ export interface PasswordContext {
 const SERVICE_WORDS = ['lanekeeper', 'kanban']
 /** Shorter words, such as initials, occur in good passwords too. */
 const SHORTEST_WORD = 3
-/** The number of letters and digits that a password needs besides the words of its context. */
+/** The number of letters and digits that a password needs in addition to the words of its context. */
 const REST = 8
 
 /**
@@ -27,7 +27,7 @@ export async function weaknessOf(password: string, context: PasswordContext): Pr
   return undefined
 }
 
-/** Whether a password has a word of its context, and fewer than eight letters and digits besides. */
+/** Whether a password has a word of its context, and fewer than eight other letters and digits. */
 function isMainlyContext(password: string, context: PasswordContext): boolean {
   const lowered = password.normalize('NFC').toLowerCase()
   let rest = lowered

@@ -6,7 +6,7 @@ import { keys } from '../../store/keys.ts'
 import type { Deps } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
 
-/** The kinds of notices that say nothing of who can use an account. All others are about its security. */
+/** The kinds of notices that do not concern who can use an account. All others are about its security. */
 const ABOUT_WORK: ReadonlySet<NoticeKind> = new Set(['webhook_disabled'])
 
 /** Whether a notice is about who can use an account. Nothing else may push it out, or use up its mails. */
@@ -14,7 +14,7 @@ export function isOfSecurity({ kind }: Pick<Notice, 'kind'>): boolean {
   return !ABOUT_WORK.has(kind)
 }
 
-/** What a notice is about, besides its kind: the webhook, the browser that signed in, the token or the passkey; otherwise the account. */
+/** The subject of a notice: the webhook, the browser that signed in, the token or the passkey; otherwise the account. */
 export function thingOf({ kind, name, agent, address }: Pick<Notice, 'kind' | 'name' | 'agent' | 'address'>): string {
   if (kind === 'webhook_disabled') return address
   return kind === 'new_sign_in' ? `${agent} ${address}` : (name ?? '')

@@ -73,7 +73,7 @@ const bytesOf = (base64: string) => new Uint8Array(Buffer.from(base64, 'base64ur
 const idsOf = (passkeys: readonly Passkey[]) =>
   passkeys.map(({ credential_id, transports }) => ({ id: credential_id, transports: [...transports] as AuthenticatorTransport[] }))
 
-/** The options with which a browser makes a passkey. It stores the person's id, and asks for a PIN or a fingerprint. */
+/** The options for a browser that creates a passkey. It stores the person's id, and asks for a PIN or a fingerprint. */
 export async function registrationOptions(
   { id }: RelyingParty,
   challenge: string,
@@ -94,7 +94,7 @@ export async function registrationOptions(
   })
 }
 
-/** The options with which a browser asks a passkey. @param passkeys those that are accepted; undefined: any */
+/** The options for a browser that asks a passkey. @param passkeys the accepted ones; undefined: any */
 export async function assertionOptions({ id }: RelyingParty, challenge: string, passkeys?: readonly Passkey[]): Promise<object> {
   const { generateAuthenticationOptions } = await webauthn()
   return generateAuthenticationOptions({

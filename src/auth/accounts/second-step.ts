@@ -39,7 +39,7 @@ export class SecondStep {
   readonly #byAccount: Throttle
   readonly #challenges: Throttle
 
-  /** @param counters with which processes throttle together; default: this process throttles alone */
+  /** @param counters let processes throttle together; default: this process throttles alone */
   constructor(deps: SecretDeps, counters?: SharedCounters) {
     this.#deps = deps
     this.#byAccount = new Throttle({ burst: 6, every: 30 * MINUTE }, deps.clock, 'second-factor', counters)

@@ -30,7 +30,7 @@ export function isLive({ begun_at, seen_at }: Pick<Session, 'begun_at' | 'seen_a
 }
 
 /**
- * Whether a way in is closed with which a session began: without passwords, that of passwords, passkeys and codes.
+ * Whether the way in that began a session is closed now: with passwords off, this covers passwords, passkeys and codes.
  * @param hasPasswords whether people have passwords here (LANEKEEPER_PASSWORDS)
  */
 function isClosed({ way }: Pick<Session, 'way'>, hasPasswords: boolean): boolean {

@@ -38,7 +38,7 @@ export class SignIn {
   readonly #byAccountAndNetwork: Throttle
   readonly #byAccount: Throttle
 
-  /** @param counters with which processes throttle together; default: this process throttles alone */
+  /** @param counters let processes throttle together; default: this process throttles alone */
   constructor(deps: SecretDeps, passwords: Passwords, counters?: SharedCounters) {
     this.#deps = deps
     this.#passwords = passwords

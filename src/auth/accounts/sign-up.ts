@@ -15,7 +15,7 @@ import { endSessions } from './sessions.ts'
 export type SignUpRefusal = 'no_link' | 'email_taken'
 
 /**
- * Creates the one-time code with which a person sets their e-mail address and password, for the first time or because
+ * Creates the one-time code that lets a person set their e-mail address and password, for the first time or because
  * they lost them. An earlier code of the same person becomes invalid.
  * @param email the address that the form suggests
  * @returns the code, which is not stored, and when it expires (RFC 3339)
@@ -47,7 +47,7 @@ export interface SignUp extends Visit {
   readonly code: string
   readonly email: string
   readonly passwordHash: string
-  /** that of the page: a code of the second factor must come from the same browser */
+  /** the page's: a second-factor code must come from the same browser */
   readonly formToken: string
 }
 

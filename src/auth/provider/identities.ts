@@ -40,8 +40,8 @@ async function boundUser(tx: Transaction, claims: Claims): Promise<string | unde
 }
 
 /**
- * Finds the person of an identity: by issuer and subject, and the first time by a verified e-mail address, which binds them (api: Contract 4, number
- * 12). Afterwards the address does not matter.
+ * Finds the person of an identity: by issuer and subject, and the first time by a verified e-mail address, which binds them. Afterwards
+ * the address does not matter (src/auth/identity-provider.md, "Who gets in").
  * @param code of the sign-up link whose page the person has come from, or ''
  */
 export async function findPerson(tx: Transaction, claims: Claims, code: string, clock: Clock): Promise<Found | Nobody> {
@@ -61,8 +61,8 @@ export async function findPerson(tx: Transaction, claims: Claims, code: string, 
 }
 
 /**
- * Whether an identity is that of a person who is signed in. If they have none yet, it binds them, provided that the address is theirs and nobody else is
- * invited with it.
+ * Whether an identity belongs to the signed-in person. If they have none yet, it is bound to them, provided that the address is theirs and
+ * nobody else is invited with it.
  * @returns undefined: it is somebody else's
  */
 export async function recognize(tx: Transaction, claims: Claims, userId: string, clock: Clock): Promise<Pick<Found, 'isNew'> | undefined> {
@@ -93,8 +93,8 @@ export function identityHash({ issuer, subject }: Pick<Identity, 'issuer' | 'sub
 }
 
 /**
- * The account of an address, or that of the invited person, which is made then. An operator has stated the address of an invitation; that of an account
- * was typed by its person. So if both have it, nobody gets in.
+ * The account of an address, or the invited person's account, which is created now. An operator has stated the address of an invitation;
+ * an account's address was typed by its person. So if both have it, nobody gets in.
  */
 async function findByEmail(tx: Transaction, email: string, code: string, clock: Clock): Promise<Account | Nobody> {
   const emailKey = keys.accountEmail(sha256Hex(email))

@@ -7,7 +7,7 @@ import { fetchLimited } from './limited-fetch.ts'
 
 /** How long the provider is waited for, in seconds, and by how much its clock may differ. */
 const [TIMEOUT, TOLERANCE] = [10, 30]
-/** How old the authentication may be that a proof consists of, in milliseconds (api: Contract 4, number 13). */
+/** The greatest age of an authentication that counts as a proof, in milliseconds (src/auth/identity-provider.md, "Proving it again"). */
 const RECENT = 5 * MINUTE
 /** For how long what the provider says of itself is kept. Its keys are fetched again when one is missing, at most once a minute. */
 const DISCOVERY_AGE = 10 * MINUTE
@@ -68,7 +68,7 @@ export class UnreachableProvider extends Error {
 
 const library = lazy(() => import('openid-client'))
 
-/** An identity provider with OpenID Connect: authorization code, PKCE, `state` and `nonce` (api: Contract 4, number 12). */
+/** An OpenID Connect provider: authorization code, PKCE, `state` and `nonce` (src/auth/identity-provider.md, "Five steps"). */
 export class IdentityProvider {
   readonly name: string
   readonly #settings: ProviderSettings
@@ -129,7 +129,7 @@ export class IdentityProvider {
   }
 
   /**
-   * Asks for what the ID token does not say. The library refuses an answer about another subject.
+   * Asks UserInfo for claims that the ID token lacks. The library refuses an answer about another subject.
    * @returns {} if the provider has no such endpoint
    */
   async #askUserInfo(
@@ -216,7 +216,7 @@ const MICROSOFT = 'https://login.microsoftonline.com/'
 /**
  * The address of a person that the provider has verified. Addresses are compared with those that people have typed: what is folded into ASCII would be
  * somebody else's.
- * @returns undefined if there is none
+ * @returns undefined if it does not exist
  */
 export function verifiedEmail({ iss, email, email_verified, xms_edov }: Readonly<Record<string, unknown>>): string | undefined {
   const isTrue = (claim: unknown) => claim === true || claim === 'true' || claim === 1 || claim === '1'
@@ -240,7 +240,7 @@ function toFailure(error: unknown): Error {
   return new RefusedAnswer(reasonOf(error), typeof reason === 'string' && /^[a-z_]{1,40}$/.test(reason) ? reason : undefined)
 }
 
-/** For the log. The library's texts and those of the network have no part of an answer; those of a parser have. */
+/** For the log. The texts of the library and of the network contain no part of an answer; a parser's texts do. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error
   return cause instanceof Error && !(cause instanceof SyntaxError) ? `${message}: ${cause.message}` : message

@@ -37,7 +37,7 @@ export function mintToken(workspaceId: string, random: RandomSource): { plaintex
 
 /**
  * Parses a token without a storage read.
- * @param legacyPrefixes prefixes that are accepted besides the current one: tokens issued before a rename (spec §5)
+ * @param legacyPrefixes prefixes accepted in addition to the current one: tokens issued before a rename (spec §5)
  * @returns undefined if the token is malformed or its checksum is wrong
  */
 export function parseToken(plaintext: string, legacyPrefixes: readonly string[]): ParsedToken | undefined {

@@ -121,7 +121,7 @@ export async function findToken(tx: Transaction, tokenId: string): Promise<Token
 
 /**
  * Ends a token. It is refused from the next request on, in every process (spec §5, rule 4).
- * @param by who revokes it, if that is not its user
+ * @param by who revokes it, if not its user
  * @returns the token as it is now: the same object if it had already ended
  */
 export function endToken(tx: Transaction, token: TokenRecord, clock: Clock, by?: string): TokenRecord {

@@ -79,7 +79,7 @@ export function expiryTextOf(lifecycle: Pick<TokenLifecycle, 'issued_at' | 'expi
 interface Times {
   readonly issued: number
   readonly expiry: number
-  /** that of its expiry, since it was first needed */
+  /** when it expires; set once it was first needed */
   text: string | undefined
 }
 

@@ -115,7 +115,7 @@ export class UsageRecorder {
   }
 }
 
-/** Adds uses of a day: the client is that of the later ones. */
+/** Adds uses of a day: the client of the later uses wins. */
 function sumOf(
   known: Counted | undefined,
   { at, address, agent }: Pick<Counted, 'at' | 'address' | 'agent'>,

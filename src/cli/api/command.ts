@@ -86,7 +86,7 @@ export function commandOf(row: Operation): Command {
   command.option('--url <url>', `the URL of the service (env: LANEKEEPER_URL, default: ${DEFAULT_URL})`)
   if (!isBytes(row)) {
     command.option('--json', 'print the response as JSON')
-    command.option('--print <member>', 'print only this member of what is returned, such as id')
+    command.option('--print <member>', 'print only this member of the result, such as id')
   }
   return command.action((options: FurtherOptions) =>
     call(row, parameters, options).catch((error: unknown) => {
@@ -168,7 +168,7 @@ function outcomeOf(status: number): keyof typeof exitCodes {
   return status >= 500 ? 'internal' : 'refused'
 }
 
-/** One line of JSON, or a sentence with a line for each further member. A write names its key, with which it can be repeated. */
+/** One line of JSON, or a sentence with a line for each further member. A write names its key, so that it can be repeated. */
 function describeFailure(
   json: boolean,
   code: string,
@@ -188,7 +188,7 @@ interface Format {
   readonly member: string | undefined
 }
 
-/** Prints what the service has answered. @param further the options with which the next page can be had */
+/** Prints the answer of the service. @param further the options that fetch the next page */
 function printResult(result: Result<unknown> | Page<unknown> | NotModified, { json, member }: Format, further: string): void {
   const { data, etag, requestId } = result
   const next = 'nextCursor' in result ? result.nextCursor : undefined

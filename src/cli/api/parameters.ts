@@ -120,7 +120,7 @@ function descriptionOf({ description, default: value }: JsonSchema): string {
 }
 
 /**
- * Makes the input of an operation from options. Those of single members win over `--data`.
+ * Makes the input of an operation from options. Options for single members win over `--data`.
  * @param data JSON, `@FILE` or `-` for stdin
  * @throws {ConfigError} if a value is not valid
  */
@@ -139,7 +139,7 @@ export async function toInput(
   return input
 }
 
-/** The name under which commander has the value of an option: `--column-id` is `columnId`. */
+/** The name that commander gives an option: `--column-id` is `columnId`. */
 function optionName({ flag }: Pick<Parameter, 'flag'>): string {
   return flag.slice(2).replace(/-(\w)/g, (_all, letter: string) => letter.toUpperCase())
 }
@@ -198,7 +198,7 @@ function toTime(flag: string, value: string): string {
 function toList(flag: string, value: string): string[] {
   const items = value === '' ? [] : value.split(',')
   if (items.includes('') || value.startsWith('['))
-    throw new ConfigError(`${flag}: it must be a list separated by commas, such as a,b; "${value}" is none`)
+    throw new ConfigError(`${flag}: it must be a list separated by commas, such as a,b, not "${value}"`)
   return items
 }
 

@@ -26,7 +26,7 @@ interface Named {
   readonly role: string
 }
 
-/** Members for whom the same rules decide. */
+/** Members that the same rules decide for. */
 export interface MemberGroup {
   readonly rules: readonly { readonly id: string; readonly reason: string }[]
   readonly members: readonly Named[]
@@ -84,7 +84,7 @@ export interface OperationPermission {
   /** null if only the web app does it: there is no token */
   readonly required_scope: string | null
   /**
-   * `needs_scope`: only the scope is missing. `denied`: whatever the scope. `depends`: on facts of what the request names, such as who wrote
+   * `needs_scope`: only the scope is missing. `denied`: whatever the scope. `depends`: on facts that the request names, such as who wrote
    * a comment.
    */
   readonly answer: 'allowed' | 'needs_scope' | 'denied' | 'depends'
@@ -101,9 +101,9 @@ export interface OperationPermission {
 }
 
 /**
- * Decides all operations of the workspace, or of what is on a board, as far as these facts do. What only the web app does belongs to the
- * workspace.
- * @param facts the scope, and the facts of the caller; for a board, also those of the board
+ * Decides all operations of the workspace, or of a board and its contents, where these facts suffice. Actions of the web app alone belong
+ * to the workspace.
+ * @param facts the scope, and the facts of the caller; for a board, also the board's facts
  */
 export function permissionsOn(engine: Engine, operations: readonly Operation[], facts: Facts, onBoard: boolean): OperationPermission[] {
   const isOnBoard = ({ permission, kind }: PolicyOperation) =>

@@ -56,7 +56,7 @@ function addExplainCommand(policy: Command): void {
     .description('explain a decision of both tables, about stated facts or a stored workspace, and what would change it')
     .requiredOption(
       '--operation <id>',
-      'the id of an operation, such as boards.delete, or of what only the web app does, such as workspace.audit',
+      'the id of an operation, such as boards.delete, or of an action of the web app alone, such as workspace.audit',
     )
     .option('--scope <scope>', 'the scope of the token: none, kanban:read, kanban:write or kanban:admin; the web app has no token')
     .option('--facts <facts>', 'stated facts: name=value,name=value')
@@ -69,7 +69,7 @@ function addExplainCommand(policy: Command): void {
     .option('--as <user>', 'the id of the user, instead of stated facts')
     .option('--workspace <workspace>', 'the id of their workspace')
     .option('--resource <id>', 'the id of the resource that the path of the operation names first')
-    .option('--with <ids>', 'what the operation names besides: label_id=ID,user_id=ID; a list has one for each item')
+    .option('--with <ids>', 'what else the operation names: label_id=ID,user_id=ID; a list has one for each item')
   addStorage(command).action(async (flags) => (await import('./explain.ts')).printExplanation(flags))
 }
 
@@ -80,7 +80,7 @@ function addStoredCommands(policy: Command): void {
     .description('list the members of a stored workspace who may do something, by the rule that decides')
     .requiredOption('--workspace <workspace>', 'the id of the workspace')
     .option('--fields <names>', 'the fields to change: name,name; default: all that the operation takes')
-    .option('--with <ids>', 'what the operation names besides: label_id=ID,user_id=ID; a list has one for each item')
+    .option('--with <ids>', 'what else the operation names: label_id=ID,user_id=ID; a list has one for each item')
   addStorage(who).action(async (operation, resource, flags) =>
     (await import('./stored-questions.ts')).printWhoCan(operation, resource, flags),
   )

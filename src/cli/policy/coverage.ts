@@ -30,7 +30,7 @@ export async function printCoverage(name: string | undefined, { log, lcov, json 
   const { engine } = readPolicy(folder ?? SHIPPED)
   const isFolder = folder === undefined || statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
   if (lcov !== undefined && !isFolder)
-    throw new ConfigError(`lcov: ${folder} is a revision of git; the lines are those of files in a folder`)
+    throw new ConfigError(`lcov: ${folder} is a revision of git; lines can be counted only for files in a folder`)
   const coverage = new Coverage(engine)
   const counted = log === undefined ? addHandWritten(coverage) : await addLog(coverage, log)
   if (lcov !== undefined) {

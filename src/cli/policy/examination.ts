@@ -34,7 +34,7 @@ export type Examination =
     }
 
 /**
- * The rows of the specification about which a policy answers something else than the shipped one. Its own decisions can say so: only the
+ * The rows of the specification that a policy decides differently than the shipped one. Its own decisions can say so: only the
  * words and scopes of these rows are fixed.
  */
 export type Departures = { readonly rows: readonly string[] } | { readonly failure: string }

@@ -18,7 +18,7 @@ export interface Task {
 
 /** The module that a thread runs: compiled if this one is. Node.js 20 cannot run TypeScript in a thread. */
 const MODULE = new URL(`./examination-thread${extname(import.meta.url)}`, import.meta.url)
-/** The time in which a thread must answer, in milliseconds. It needs about one second. */
+/** Milliseconds within which a thread must answer. It needs about one second. */
 const TIME_LIMIT = 120_000
 /** The heap of a thread, in MiB. It needs about 60. */
 const MEMORY_LIMIT = 512

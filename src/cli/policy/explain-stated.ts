@@ -50,7 +50,7 @@ export async function explainStated(flags: ExplainFlags): Promise<OperationExpla
   return dependenceOf(engine, asked)
 }
 
-/** What is known of an operation about which facts are stated. Of another domain, nothing knows a body. */
+/** What is known of an operation whose facts are stated. For another domain, no body is known. */
 type StatedOperation = PolicyOperation & { readonly body?: ZodType | undefined }
 
 /** The fields that are changed; undefined if the permission is not decided field by field. @throws {ConfigError} */

@@ -23,7 +23,7 @@ export function renderExplanation(explanation: OperationExplanation, paint: Pain
   ].join('\n')
 }
 
-/** How an answer depends on what is not known, for reading. About a stored list: on each item. */
+/** Describes how an answer depends on facts that are not known. For a stored list: on each item. */
 export function renderDependence(result: OperationDependence & { readonly response?: ExpectedResponse }, paint: Paint): string {
   const { operation, request, facts, answers, further, notes, response } = result
   const painted = response?.code === undefined ? paint.green : paint.red

@@ -72,15 +72,15 @@ export function readServiceScope(text: string | undefined): string {
 export interface StatedFacts {
   /** of its permission, with the scope if it is asked */
   readonly facts: Facts
-  /** of each further permission about which all facts were stated */
+  /** of each further permission whose facts were all stated */
   readonly further: readonly { readonly member: string; readonly facts: Facts }[]
-  /** facts of its permission, and of further ones of which some were stated */
+  /** facts of its permission, and of further permissions for which only some were stated */
   readonly missing: readonly { readonly name: string; readonly values: readonly string[]; readonly means: string }[]
 }
 
 /**
  * Reads facts that are stated about an operation. A further permission is asked about if the body must name an item of it, or one of its own
- * facts is stated: `label.board=this`. A fact of an item can be stated apart from that of the operation: `attachment_id:file.owner=caller`.
+ * facts is stated: `label.board=this`. An item's fact can be stated apart from the operation's: `attachment_id:file.owner=caller`.
  * @param scope undefined: the scope table is not asked
  * @param required the members that every body of the operation has
  * @throws {ConfigError} if a fact or a value is unknown, or is not a fact of the operation

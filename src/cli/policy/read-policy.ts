@@ -54,7 +54,7 @@ const checkRows: SpecificationCheck = (specification, report) => {
   if (specification.domain === undefined) checkShippedRows(specification, report)
 }
 
-/** The operations of a policy: those of the service, or those that the decisions of another domain describe. */
+/** The operations of a policy: the service's, or the ones that the decisions of another domain describe. */
 export async function listOperations(engine: Engine): Promise<readonly PolicyOperation[]> {
   return engine.vocabulary.domain === undefined ? (await import('../../resources/table.ts')).operations : operationsOf(engine)
 }

@@ -234,7 +234,7 @@ async function orInvalid<T>(read: Promise<T>): Promise<T> {
   }
 }
 
-/** The name by which the question of an operator has what an evaluation has at a path. */
+/** The operator's name for the part of a question that an evaluation has at a path. */
 function nameOf(path: string): string {
   return path.replace(/^resource\.(properties\.)?/, '').replace(/^action\./, '')
 }

@@ -14,7 +14,7 @@ import { saveCard } from './save.ts'
 const ITSELF = 'A card cannot be a blocker of itself.'
 const CYCLE = 'The blocker waits for this card, directly or through others: the cards would wait for each other.'
 
-/** What blocks a card (api: Contract 3, number 7; row X10). */
+/** Blockers of cards (src/http/README.md, "Blockers and WIP limits"; row X10). */
 export const blockerOperations = [
   operation({
     id: 'blockers.add',

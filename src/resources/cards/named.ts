@@ -8,8 +8,8 @@ import type { NamedByQuery, OperationRequest } from '../operation.ts'
 import { accessTo, identityOf, type OnBoard } from '../targets.ts'
 import { indexedIds, NONE, type CardFilter } from './filter.ts'
 
-// What the filters of cards name. Something that is absent, of another workspace or hidden is 404 with `parameter`, and never an empty list:
-// that would be taken for an answer (api: Contract 3, number 1).
+// Records that the filters of cards name. An absent, hidden or foreign one is 404 with `parameter`: an empty list would be mistaken for an
+// answer (src/http/README.md, "Filters and reports").
 
 /** A filter that names a record. */
 interface Named<T> {

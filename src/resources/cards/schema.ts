@@ -15,8 +15,8 @@ import { subtaskOfNewCard } from '../subtasks/operations.ts'
 import { idPattern, idPrefixes, isId, type IdKind } from '../../model/ids.ts'
 
 /**
- * A query parameter that is the id of something. A malformed one is refused: a list without what was meant by it would be taken for
- * an answer (api: Contract 3, number 1).
+ * A query parameter that is an id. A malformed one is refused: a list that ignores the parameter would be mistaken for an answer
+ * (src/http/README.md, "Filters and reports").
  * @param words what it can be instead of an id
  */
 function idParameter(kind: IdKind, description: string, ...words: readonly string[]) {

@@ -86,7 +86,7 @@ const claimableCard = target(
   (records) => ({ ...cardTarget.from(records), column: records.at(-1) as Column }),
 )
 
-/** Claims of cards (api: Contract 3, "Claims"). */
+/** Claims of cards (src/http/claims.md, "Claims: one worker for each card"; row X9). */
 export const claimOperations = [
   operation({
     id: 'claims.take_next',

@@ -47,7 +47,7 @@ const questionTarget = target(
   },
 )
 
-/** What the work on a card comes to besides its completion (api: Contract 4, "Work that fails, waits or needs a person"; row X11). */
+/** The outcomes of the work on a card other than its completion (src/http/claims.md, "Work that fails or asks"; row X11). */
 export const outcomeOperations = [
   operation({
     id: 'claims.fail',

@@ -19,7 +19,7 @@ type Work = Pick<OperationRequest, 'tx' | 'clock'>
 export interface CardClaim {
   /** as it is stored. undefined: the card was never claimed */
   readonly record: ClaimRecord | undefined
-  /** as it counts now: a claim that has run out, or whose token has ended, is an attempt (api: Contract 4, number 2) */
+  /** as it counts now: a claim that expired, or whose token ended, is an attempt (src/http/claims.md, "Work that fails or asks") */
   readonly settled: ClaimRecord | undefined
   /** undefined: nobody holds the card */
   readonly live: Claim | undefined

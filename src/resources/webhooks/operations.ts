@@ -150,7 +150,7 @@ function requireOwnAuthorization(before: WebhookRecord, { url, authorization }: 
     throw invalidMember('authorization', 'must be stated too, or null: the present one belongs to another host')
 }
 
-/** Webhooks of a board (api: Contract 4, "Webhooks"; row X12). */
+/** Webhooks of a board (src/http/webhooks.md, "Operations"; row X12). */
 export const webhookOperations = [
   operation({
     id: 'webhooks.list',

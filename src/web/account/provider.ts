@@ -40,7 +40,7 @@ export const providerPage: Page = {
   get: (context) => begin(context, null),
 }
 
-/** The same for a person who is signed in, and has to authenticate again (api: Contract 4, number 13). */
+/** The same for a signed-in person who has to authenticate again (src/auth/identity-provider.md, "Proving it again"). */
 export const providerProofPage: Page = {
   path: `${PROVIDER_PATH}/proof`,
   endsAccess: true,
