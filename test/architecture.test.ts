@@ -120,7 +120,7 @@ describe('the import order', () => {
 
 describe('source files', () => {
   test('are all reached by what runs: the bundle, the client and the engine', async () => {
-    const { entries, scripts } = (await import(new URL('../.bundle.js', import.meta.url).href)) as Record<string, object>
+    const { entries, scripts } = (await import(new URL('../src/build/bundle.js', import.meta.url).href)) as Record<string, object>
     const reached = new Set<string>([
       ...Object.values(entries!),
       ...Object.values(scripts!),

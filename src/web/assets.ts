@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { packageFile } from '../model/package-files.ts'
 
 /**
- * The text of a script or style sheet for browsers, as `.bundle.js` made it of a file of `browser/`.
+ * The text of a script or style sheet for browsers, as `build/bundle.js` made it of a file of `browser/`.
  * @throws {Error} `ENOENT` before the first build
  */
 export function readAsset(

@@ -10,7 +10,7 @@ const MARKER = join(root, 'dist/.built')
 const require = createRequire(import.meta.url)
 /** What makes the modules, and what makes the bundle from the sources. */
 const [TYPESCRIPT, ROLLDOWN] = ['typescript', 'rolldown'].map((name) => require.resolve(`${name}/package.json`)) as [string, string]
-const BUNDLE = join(root, '.bundle.js')
+const BUNDLE = join(root, 'src/build/bundle.js')
 
 /** Builds `dist` unless it is newer than its sources. @returns why that failed */
 export function build(): string | undefined {

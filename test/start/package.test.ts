@@ -15,14 +15,15 @@ test('the package contains what runs, its documents and the examples of a deploy
   const pack = execFileSync('npm', ['pack', '--dry-run', '--ignore-scripts', '--json'], { cwd: root, encoding: 'utf8', stdio: 'pipe' })
   const [{ files: packed }] = JSON.parse(pack) as [{ files: { path: string }[] }]
   const paths = packed.flatMap(({ path }) => (path.startsWith('dist/') ? [] : path)).toSorted()
-  expect(paths.filter((path) => path.startsWith('src/'))).toEqual(pages.filter((path) => path.startsWith('src/')))
+  expect(paths.filter((path) => path.startsWith('src/'))).toEqual(
+    ['src/bin.js', ...pages.filter((path) => path.startsWith('src/'))].toSorted(),
+  )
   expect(paths.filter((path) => !path.startsWith('src/'))).toEqual([
-    '.lanekeeper.js',
     'CHANGELOG.md',
     'LICENSE',
     'README.md',
     'fixtures/common-passwords.txt',
-    ...filesBelow('fixtures/deployment'),
+    ...filesBelow('fixtures/deployment').filter((path) => !path.includes('/docker/')),
     'fixtures/openapi-examples.json',
     ...filesBelow('fixtures/webhook-receivers'),
     'fixtures/world.yaml',

@@ -9,7 +9,7 @@ import { filesBelow, readText } from '../lint/syntax.ts'
 import { shippedFiles } from '../support/policy.ts'
 import { requireBuild } from '../support/process.ts'
 
-const { readYaml } = (await import(new URL('../../.bundle.js', import.meta.url).href)) as {
+const { readYaml } = (await import(new URL('../../src/build/bundle.js', import.meta.url).href)) as {
   readYaml: (folder: string) => Promise<ReadonlyMap<string, string>>
 }
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')

@@ -7,7 +7,7 @@ interface ClientPackage {
   readonly writeClientPackage: (folder: string) => void
 }
 
-const made = (await import(new URL('../../.client.js', import.meta.url).href)) as ClientPackage
+const made = (await import(new URL('../../src/build/client-package.js', import.meta.url).href)) as ClientPackage
 
 export const { clientPackageFiles } = made
 

@@ -5,11 +5,13 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const ROOT = import.meta.dirname
+const ROOT = join(import.meta.dirname, '../..')
 
 /** What the package has beside `dist/client`: file → text. */
 export function clientPackageFiles() {
-  const [service, page, licenseText] = ['package.json', 'src/client/README.md', 'LICENSE'].map((file) => readFileSync(join(ROOT, file), 'utf8'))
+  const [service, page, licenseText] = ['package.json', 'src/client/README.md', 'LICENSE'].map((file) =>
+    readFileSync(join(ROOT, file), 'utf8'),
+  )
   const { version, license, private: isPrivate, engines } = JSON.parse(service)
   const manifest = {
     name: 'lanekeeper-client',

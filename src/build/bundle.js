@@ -30,7 +30,7 @@ function licenseOf(folder) {
   return `${'='.repeat(80)}\n${name} ${version} (${license})\n\n${texts.join('\n\n')}\n`
 }
 
-const PACKAGE = import.meta.dirname
+const PACKAGE = join(import.meta.dirname, '../..')
 
 /**
  * Reads the YAML of the package with the reader of the sources, so that a start need not: SHA-256 of each text → its data as JSON.
@@ -41,7 +41,9 @@ export async function readYaml(folder) {
   const reader = await rolldown({ cwd: PACKAGE, input: 'src/policy/source.ts', external: ['yaml'], platform: 'node' })
   await reader.write({ file: join(folder, 'reader.js'), format: 'esm' })
   const { readSource } = await import(pathToFileURL(join(folder, 'reader.js')).href)
-  const policies = readdirSync(join(PACKAGE, 'policies'), { recursive: true }).filter((path) => path.endsWith('.yaml') && !path.startsWith('examples'))
+  const policies = readdirSync(join(PACKAGE, 'policies'), { recursive: true }).filter(
+    (path) => path.endsWith('.yaml') && !path.startsWith('examples'),
+  )
   const known = new Map()
   for (const path of ['fixtures/world.yaml', ...policies.map((name) => join('policies', name))]) {
     const text = readFileSync(join(PACKAGE, path), 'utf8')
@@ -57,7 +59,11 @@ export async function readYaml(folder) {
 }
 
 /** Output file without its suffix → module. */
-export const entries = { lanekeeper: 'src/main.ts', 'bundle/examination-thread': 'src/cli/policy/examination-thread.ts', 'bundle/writer-thread': 'src/store/fs/writer-thread.ts' }
+export const entries = {
+  lanekeeper: 'src/main.ts',
+  'bundle/examination-thread': 'src/cli/policy/examination-thread.ts',
+  'bundle/writer-thread': 'src/store/fs/writer-thread.ts',
+}
 
 /** What pages load, beside the style sheets of the same folder. Each script is whole: a page needs one file. */
 const BROWSER = 'src/web/browser'
@@ -67,7 +73,7 @@ export const scripts = ['page', 'boards', 'stream-worker', 'reference', 'theme',
 async function writeAssets(folder) {
   mkdirSync(folder, { recursive: true })
   for (const input of scripts) {
-    const script = await rolldown({ cwd: import.meta.dirname, input, platform: 'browser' })
+    const script = await rolldown({ cwd: PACKAGE, input, platform: 'browser' })
     await script.write({ file: join(folder, `browser-${basename(input, '.ts')}.js`), format: 'iife', minify: true })
   }
   for (const file of readdirSync(BROWSER)) if (file.endsWith('.css')) copyFileSync(join(BROWSER, file), join(folder, `browser-${file}`))
@@ -110,9 +116,11 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await writeAssets(join(folder, 'bundle'))
   mkdirSync('dist/bundle', { recursive: true })
   const files = readdirSync(join(folder, 'bundle'))
-  for (const file of [...files.map((name) => `bundle/${name}`), ...(isForBrowsers ? [] : [PROGRAM])]) renameSync(join(folder, file), join('dist', file))
+  for (const file of [...files.map((name) => `bundle/${name}`), ...(isForBrowsers ? [] : [PROGRAM])])
+    renameSync(join(folder, file), join('dist', file))
   rmSync(folder, { recursive: true })
   // Parts of an earlier bundle.
   if (!isForBrowsers)
-    for (const file of readdirSync('dist/bundle')) if (!files.includes(file)) rmSync(join('dist/bundle', file), { recursive: true, force: true })
+    for (const file of readdirSync('dist/bundle'))
+      if (!files.includes(file)) rmSync(join('dist/bundle', file), { recursive: true, force: true })
 }
