@@ -1,6 +1,7 @@
 import { basename, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { descendants, filesBelow, importsOf, list, parse, readText, stringValue, type SyntaxNode } from './lint/syntax.ts'
+import { blockOf } from './support/documents.ts'
 
 const isTypeScript = (path: string) => path.endsWith('.ts')
 const sources = filesBelow('src').filter(isTypeScript)
@@ -41,6 +42,11 @@ const ORDER = [
 ]
 const layerOf = (path: string) => relative('src', path).split('/')[0]!
 const importedFiles = (path: string) => importsOf(parsed.get(path)!).flatMap((one) => one.path ?? [])
+
+test('src/README.md shows the folders in this order', () => {
+  const tree = blockOf('src/README.md', 'policies/').split('\n')
+  expect(tree.flatMap((line) => /^  ([\w.-]+?)\/? {2,}\S/.exec(line)?.[1] ?? [])).toEqual(ORDER)
+})
 
 test('src/README.md says of each dependency what it is for, and each is pinned', () => {
   const { dependencies } = JSON.parse(readText('package.json')) as { dependencies: Record<string, string> }
@@ -118,7 +124,39 @@ describe('the import order', () => {
   })
 })
 
+/** Files that are longer than they should be. The list may only get shorter. */
+const LONG = new Set([
+  'src/admin/record-kinds.ts',
+  'src/decision-log/log.ts',
+  'src/governor/quotas.ts',
+  'src/metrics.ts',
+  'src/resources/operation.ts',
+  'src/resources/pending-removals.ts',
+  'src/resources/webhooks/operations.ts',
+  'src/settings.ts',
+  'src/store/fs/partitions.ts',
+  'src/store/redis/store.ts',
+  'src/store/transaction.ts',
+  'src/web/browser/live.ts',
+  'test/client/work.test.ts',
+  'test/decision-log/log.test.ts',
+  'test/http/changed-facts.test.ts',
+  'test/http/upload.test.ts',
+  'test/resources/cards-search.test.ts',
+  'test/resources/work.test.ts',
+  'test/web/provider.test.ts',
+  'test/web/webhooks.test.ts',
+  'test/webhooks/send.test.ts',
+  'test/webhooks/targets.test.ts',
+])
+
 describe('source files', () => {
+  test('have at most 300 lines, and 400 in test, except for those that are listed', () => {
+    const isLong = (path: string) => readText(path).split('\n').length - 1 > (path.startsWith('src/') ? 300 : 400)
+    // The operations of the client are generated.
+    expect([...parsed.keys()].filter((path) => isLong(path) && !LONG.has(path) && path !== 'src/client/operations.ts')).toEqual([])
+  })
+
   test('are all reached by what runs: the bundle, the client and the engine', async () => {
     const { entries, scripts } = (await import(new URL('../src/build/bundle.js', import.meta.url).href)) as Record<string, object>
     const reached = new Set<string>([

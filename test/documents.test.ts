@@ -191,6 +191,39 @@ test('every script of npm in a page exists', () => {
   expect(named.filter((name) => scripts[name] === undefined)).toEqual([])
 })
 
+describe('the steps of a request in src/README.md', () => {
+  const KINDS = ['list', 'read', 'write'] as const
+  const source = readText('src/http/pipeline.ts')
+  /** The names in an array of `pipeline.ts`, with the statuses in the comment after each. */
+  function stepsIn(text: string): { readonly name: string; readonly statuses: readonly string[] }[] {
+    return text.split('\n').flatMap((line) => {
+      const shared = /^ *\.\.\.([A-Z]+),/.exec(line)?.[1]
+      if (shared !== undefined) return stepsIn(new RegExp(`const ${shared}: [^=]+= \\[\\n([\\s\\S]*?)\\n\\]`).exec(source)![1]!)
+      const name = /^ *step\.(\w+),/.exec(line)?.[1]
+      return name === undefined ? [] : { name, statuses: line.match(/\b[45]\d\d\b/g) ?? [] }
+    })
+  }
+  const stepsOf = (kind: string) => stepsIn(new RegExp(`\\n  ${kind}: \\[\\n([\\s\\S]*?)\\n  \\],`).exec(source)![1]!)
+  const rows = [...readText('src/README.md').matchAll(/^\| `(\w+)` \|( ●)? \|( ●)? \|( ●)? \| [^|]+ \|((?: \d{3})*) \|$/gm)]
+
+  test.each(KINDS)('are those of the pipeline, for a %s', (kind) => {
+    const listed = rows.filter((row) => row[2 + KINDS.indexOf(kind)] !== undefined).map(([, name]) => name)
+    expect(listed).toEqual(stepsOf(kind).map(({ name }) => name))
+  })
+
+  test('refuse requests with the statuses that the pipeline states', () => {
+    const stated = Object.fromEntries(
+      rows.map(([, name, , , , statuses]) => [name, statuses!.trim().split(' ').filter(Boolean).toSorted()]),
+    )
+    const all = KINDS.flatMap(stepsOf)
+    const expected = all.map(({ name }) => [
+      name,
+      [...new Set(all.filter((one) => one.name === name).flatMap((one) => one.statuses))].toSorted(),
+    ])
+    expect(stated).toEqual(Object.fromEntries(expected))
+  })
+})
+
 describe('the table of settings', () => {
   const known = settingNames.flatMap((name) => settingSource(name).env ?? [])
   const rows = (page: string) =>

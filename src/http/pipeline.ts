@@ -41,7 +41,7 @@ const STEPS: Readonly<Record<'list' | 'read' | 'write', readonly step.Step[]>> =
     ...FIRST,
     ...INPUT,
     step.decide, // 404 403
-    step.perform,
+    step.perform, // 404 410
     step.finish,
   ],
   write: [
@@ -49,8 +49,8 @@ const STEPS: Readonly<Record<'list' | 'read' | 'write', readonly step.Step[]>> =
     ...INPUT,
     step.replay, // 404 409 422
     step.decide, // 404 403
-    step.checkPreconditions, // 412
-    step.perform, // 409
+    step.checkPreconditions, // 412 428
+    step.perform, // 404 409 410; of an upload 400 413 422 507
     step.remember, // 429
     step.commit, // 412 503
     step.finish,

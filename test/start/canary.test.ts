@@ -117,7 +117,7 @@ describe('secrets', () => {
     const found: string[] = []
     const search = (where: string, bytes: Uint8Array) => found.push(...findIn(bytes, secrets).map((secret) => `${where}: ${secret}`))
     let searched = 0
-    // Searched twice, because the records are in the journal while the service runs and in a checkpoint after it has ended.
+    // Searched twice, because the records are in the log of the database while the service runs, and in its file after it has ended.
     for (const state of ['running', 'ended']) {
       if (state === 'ended') expect(await service.stop()).toBe(0)
       for await (const [where, bytes] of client === undefined ? filesOf(data) : valuesOf(client)) {

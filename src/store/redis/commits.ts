@@ -37,7 +37,7 @@ export class CommitSender {
       try {
         const reply = await this.#attempt(key, change, sent)
         if (reply !== WAITING) return reply === DONE ? 'done' : 'conflict'
-        // CommitLeases of other processes follow each other without a break. The caller takes one too, after several conflicts.
+        // The leases of other processes follow each other without a break. The caller takes one too, after several conflicts.
         if (performance.now() > deadline && !sent) return 'conflict'
         if (performance.now() > deadline) throw new StorageUnavailable('another process kept its lease', { outcomeKnown: false })
         await waitForLease()

@@ -1,6 +1,6 @@
 /**
- * The scripts of dumps. A dump yields the records as they were when it began, while others write. It has these keys, besides
- * those in `scripts.ts`:
+ * The scripts of dumps. A dump yields the records as they were when it began, while others write. It has these keys in addition to
+ * the keys of a partition, which the scripts below describe:
  *
  *     lk:{partition}:d        the dumps in progress: id → the last key that is read. Expires.
  *     lk:{partition}:d:ID     what commits have replaced since a dump began, as far as it is not read yet: a sorted set with
