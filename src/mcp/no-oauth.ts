@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { errorResponse } from '../http/envelope.ts'
-import { ApiError } from '../model/errors.ts'
+import { jsonResponse } from '../http/envelope.ts'
 
 // An MCP client without a token, or with a wrong one, looks for OAuth, and shows its user what it gets here.
 
@@ -19,8 +18,11 @@ export function oauthAddresses(base: string): ReadonlySet<string> {
   ])
 }
 
-/** Says that there is no OAuth, and where tokens are made. @param base the path of the service, or empty */
+/**
+ * Says that there is no OAuth, and where tokens are made, in the form of OAuth (RFC 6749, section 5.2): a client shows its user the description.
+ * @param base the path of the service, or empty
+ */
 export function answerNoOAuth(base: string): Response {
-  const message = `There is no OAuth here: a person creates an access token in the web app, at ${base}/settings, and the client sends it as "Authorization: Bearer <token>".`
-  return errorResponse(randomUUID(), new ApiError('not_found', { message }))
+  const description = `There is no OAuth here: a person creates an access token in the web app, at ${base}/settings, and the client sends it as "Authorization: Bearer <token>".`
+  return jsonResponse(randomUUID(), 404, JSON.stringify({ error: 'not_found', error_description: description }), {})
 }

@@ -155,9 +155,10 @@ describe('the endpoint', () => {
     for (const path of paths) {
       for (const method of ['GET', 'POST']) {
         const response = await raw({ method }, path)
-        const { error }: any = await response.json()
-        expect([path, method, response.status, error.code]).toEqual([path, method, 404, 'not_found'])
-        expect(error.message).toBe(
+        // In the form of OAuth, so that a client shows its user the sentence instead of what is wrong with it.
+        const { error, error_description: said }: any = await response.json()
+        expect([path, method, response.status, error]).toEqual([path, method, 404, 'not_found'])
+        expect(said).toBe(
           'There is no OAuth here: a person creates an access token in the web app, at /settings, and the client sends it as "Authorization: Bearer <token>".',
         )
       }
@@ -168,8 +169,8 @@ describe('the endpoint', () => {
     const app = createApp({ store: mcp.service.app.services.store, log: captured.log, url: 'https://kanban.example/kanban' })
     const paths = ['/.well-known/oauth-protected-resource/kanban/mcp', '/.well-known/oauth-authorization-server/kanban', '/kanban/register']
     for (const path of paths) {
-      const { error }: any = await (await app.fetch(new Request(`http://localhost${path}`))).json()
-      expect([path, error.message]).toEqual([path, expect.stringContaining('at /kanban/settings,')])
+      const { error_description: said }: any = await (await app.fetch(new Request(`http://localhost${path}`))).json()
+      expect([path, said]).toEqual([path, expect.stringContaining('at /kanban/settings,')])
     }
   })
 
