@@ -200,6 +200,19 @@ export const steps: readonly Step[] = [
     expected: { data: { results: [{ data: { title: 'Weed' } }, {}, { data: { body: 'Gently.' } }] } },
   },
   {
+    what: 'the next card',
+    tool: 'claim_next_card',
+    args: { board_id: '{board}' },
+    expected: { data: { title: 'Weed', claim: { epoch: 1 } } },
+    keep: { next: 'data.id' },
+  },
+  {
+    what: 'it is given back',
+    tool: 'end_claim',
+    args: { operation: 'claims.release', card_id: '{next}', retry_after: 60 },
+    expected: { data: { id: '{next}' } },
+  },
+  {
     what: 'refused by scope: the token has been replaced by one that only reads',
     scope: 'kanban:read',
     tool: 'create_card',
