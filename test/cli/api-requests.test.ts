@@ -72,12 +72,15 @@ test.each(operations.map((row) => [row.id, row] as const))('%s has the options o
     const flag = flagOf(name === 'url' ? 'webhook_url' : name)
     return value === null ? flag.replace('--', '--no-') : [flag, textOf(name, value)]
   })
-  const { code, stderr } = await host.run(['api', id, ...options])
+  const file = row.takesUpload ? ['--file', import.meta.filename] : []
+  const { code, stderr } = await host.run(['api', id, ...options, ...file])
   expect([code, stderr]).toEqual([0, ''])
   const { method, url, body: sentBody } = sent.pop()!
   const path = row.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => params[name]!)
-  expect([method, url.pathname, sentBody]).toEqual([row.method, `/v1${path}`, row.body === undefined ? '' : expect.any(String)])
-  if (row.body !== undefined) expect(JSON.parse(sentBody)).toEqual(body ?? {})
+  expect([method, url.pathname]).toEqual([row.method, `/v1${path}`])
+  if (row.takesUpload) expect(sentBody).toContain('filename="api-requests.test.ts"')
+  else if (row.body === undefined) expect(sentBody).toBe('')
+  else expect(JSON.parse(sentBody)).toEqual(body ?? {})
 })
 
 test.each(times)('%s accepts a relative time for %s, in both notations', async (id, name, row, required) => {

@@ -120,7 +120,7 @@ describe('lanekeeper api', () => {
     [2, '--print: boards.list returns no member "nam"; it must be one of id, name, description,', ['boards.list', '--print', 'nam']],
     [2, '--print: boards.batch returns no member "data"; it must be one of board_id, results', [...BATCH, '[]', '--print', 'data']],
     [2, '--limit: "x" is not a number', ['boards.list', '--limit', 'x']],
-    [2, 'The option is given twice, and is no list.', ['cards.search', '--label-id', 'lbl_a', '--label-id', 'lbl_b']],
+    [2, 'The option is given twice, and is no list.', ['cards.search', '--q', 'sow', '--q', 'beans']],
     [2, 'validation_failed', ['boards.create', '--name', '']],
     [3, 'not_found', ['boards.read', '--board-id', 'brd_none']],
   ])('exit code %i and the message %j follow from %j', async (code, message, args) => {
@@ -175,7 +175,10 @@ test.each<[id: string, flags: string]>([
   ['labels.delete', 'label-id dry-run idempotency-key if-match url json print'],
   ['labels.read', 'label-id fields if-none-match url json print'],
   // The URL of the service has the shorter name.
-  ['webhooks.create', 'board-id webhook-url kinds no-kinds after data dry-run idempotency-key if-match url json print'],
+  [
+    'webhooks.create',
+    'board-id webhook-url kinds no-kinds authorization no-authorization after data dry-run idempotency-key if-match url json print',
+  ],
 ])('the options of the command of %s are those of its body, and what its method allows', (id, flags) => {
   const { options } = commandOf(operations.find((row) => row.id === id)!)
   expect(options.map(({ long }) => long)).toEqual(flags.split(' ').map((flag) => `--${flag}`))

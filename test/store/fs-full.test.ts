@@ -65,7 +65,10 @@ describe('the writer of a folder whose file may not grow', () => {
   test('must be given up if the file is replaced', () => {
     writeFileSync(`${path}/other`, readFileSync(`${path}/records.db`))
     rmSync(`${path}/records.db`)
-    expect(writer.write([insert(1)], false)).toEqual({ failed: expect.stringContaining('changed or replaced records.db') })
+    expect(writer.write([insert(1)], false)).toEqual({
+      failed: expect.stringContaining('changed or replaced records.db'),
+      isForeign: true,
+    })
   })
 })
 
