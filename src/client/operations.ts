@@ -499,7 +499,7 @@ export interface Attachment {
 }
 
 /** A file of the workspace. Attachments put it on cards. */
-export interface File {
+export interface StoredFile {
   /** The id of the file. */
   id: string
   /** The user who uploaded the file. */
@@ -2050,9 +2050,9 @@ export interface Methods {
   }
   readonly files: {
     /** Returns a file that you have access to: who owns it, and who else has access. Scope `kanban:read`. */
-    readonly read: ReadMethod<FilesReadInput, File>
+    readonly read: ReadMethod<FilesReadInput, StoredFile>
     /** Changes who has access to a file. Its attachments stay readable for everyone with access to their boards. Scope `kanban:write`. */
-    readonly update: WriteMethod<FilesUpdateInput, File>
+    readonly update: WriteMethod<FilesUpdateInput, StoredFile>
   }
   readonly webhooks: {
     /** Lists the webhooks of a board, oldest first. Scope `kanban:admin`. */

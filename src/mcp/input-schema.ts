@@ -36,8 +36,8 @@ export function argumentsOf(operation: Operation, uploadsText = false): Operatio
   const { id, path, query } = operation
   const body = uploadsText ? textFile : operation.body
   const names = namesInPath(path)
-  const inQuery = membersOf(convertOne(query, 'input', 0))
-  const inBody = membersOf(body === undefined ? {} : convertOne(body, 'input', 0))
+  const inQuery = membersOf(convertOne(query, 'input'))
+  const inBody = membersOf(body === undefined ? {} : convertOne(body, 'input'))
   for (const name of Object.keys(statedInCalls[id] ?? {})) delete inQuery.members[name]
   if (inQuery.members['limit'] !== undefined) inQuery.members['limit'] = { ...inQuery.members['limit'], default: PAGE_SIZE }
   const selectable = selectableFields(operation)

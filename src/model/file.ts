@@ -58,7 +58,7 @@ export const file = documented(
     picture,
     ...resourceTimes,
   }),
-  { id: 'File', description: 'A file of the workspace. Attachments put it on cards.' },
+  { id: 'StoredFile', description: 'A file of the workspace. Attachments put it on cards.' },
 )
 
 /** A file as it is stored, with its home board, the id of its bytes and their hash. */

@@ -25,7 +25,8 @@ export function filesBelow(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
-    .filter((path) => !path.includes('node_modules/'))
+    // Packages, and what generators of clients have written.
+    .filter((path) => !/(?:node_modules|\.generated)\//.test(path))
     .toSorted()
 }
 

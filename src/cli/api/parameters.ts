@@ -5,7 +5,6 @@ import { selectableFields } from '../../http/fields.ts'
 import { itemOf } from '../../http/openapi/operations.ts'
 import { convertOne } from '../../http/openapi/schemas.ts'
 import type { JsonSchema } from '../../http/openapi/types.ts'
-import { limits } from '../../model/limits.ts'
 import { RELATIVE_TIMES, readRelativeTime, systemClock } from '../../model/time.ts'
 import { namesInPath, type Operation } from '../../resources/operation.ts'
 import { ConfigError } from '../../config.ts'
@@ -85,7 +84,7 @@ function membersOf(schema: JsonSchema): { name: string; schema: JsonSchema; requ
 }
 
 function convert(schema: Operation['query'], io: 'input' | 'output' = 'input'): JsonSchema {
-  const converted = convertOne(schema, io, limits.uploadBytes)
+  const converted = convertOne(schema, io)
   // A schema that has an id is a reference to its definition.
   const name = (converted['$ref'] as string | undefined)?.split('/').at(-1)
   return name === undefined ? converted : (converted['$defs'] as Record<string, JsonSchema>)[name]!

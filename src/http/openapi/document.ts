@@ -60,9 +60,9 @@ export function createDocument(source: DocumentSource): OpenApiDocument {
         },
       },
       schemas: {
-        ...outputSchemas(operations, outputs, uploadBytes),
-        ...mapValues(convertAll(inputs, 'input', uploadBytes), withoutDefaults),
-        ...convertAll(createErrorSchemas(errorResponses.codes), 'output', uploadBytes),
+        ...outputSchemas(operations, outputs),
+        ...mapValues(convertAll(inputs, 'input'), withoutDefaults),
+        ...convertAll(createErrorSchemas(errorResponses.codes), 'output'),
       },
       parameters: { ...requestHeaders },
       headers,
@@ -110,13 +110,9 @@ const BASES: Readonly<Record<string, string>> = {
   ClaimedCard: 'Card',
 }
 
-function outputSchemas(
-  operations: readonly Operation[],
-  names: ReadonlyMap<z.ZodType, string>,
-  uploadBytes: number,
-): Record<string, JsonSchema> {
-  const schemas = convertAll(names, 'output', uploadBytes)
-  const page = convertOne(createPageSchema(), 'output', uploadBytes)
+function outputSchemas(operations: readonly Operation[], names: ReadonlyMap<z.ZodType, string>): Record<string, JsonSchema> {
+  const schemas = convertAll(names, 'output')
+  const page = convertOne(createPageSchema(), 'output')
   for (const name of names.values()) {
     const inner = name.startsWith(LISTED) ? name.slice(LISTED.length) : name
     const base = BASES[inner] ?? inner

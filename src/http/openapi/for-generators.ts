@@ -54,3 +54,9 @@ function mapSchema(schema: JsonSchema, map: (schema: JsonSchema) => JsonSchema):
 function isSchema(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/**
+ * The bytes of a file. OpenAPI 3.1 says so by `contentMediaType`, and 3.0 by `format: binary`. Half of the generators know only the second:
+ * without it, they make a file a text. There is no `maxLength`, which counts characters: openapi-zod-client would ask it of a `File`.
+ */
+export const BYTES_SCHEMA: JsonSchema = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' }

@@ -56,7 +56,7 @@ export function describeOperation(source: OperationSource, operation: Operation)
     security: [{ [TOKEN]: [scope.required] }],
     parameters: [
       ...pathParameters(operation, examples),
-      ...queryParameters(source, operation),
+      ...queryParameters(operation),
       ...fieldsParameter(operation),
       ...conditions(operation),
     ],
@@ -125,8 +125,8 @@ function pathParameters({ id, path }: Operation, { operations }: RecordedExample
   })
 }
 
-function queryParameters({ uploadBytes }: OperationSource, { query }: Operation): ParameterObject[] {
-  const { properties = {}, required = [] } = convertOne(query, 'input', uploadBytes) as {
+function queryParameters({ query }: Operation): ParameterObject[] {
+  const { properties = {}, required = [] } = convertOne(query, 'input') as {
     properties?: Record<string, JsonSchema>
     required?: readonly string[]
   }

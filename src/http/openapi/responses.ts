@@ -2,6 +2,7 @@ import { errors, type ErrorCode } from '../../model/errors.ts'
 import type { Operation } from '../../resources/operation.ts'
 import { byStatus, isDownload } from './error-codes.ts'
 import { errorName, FAILURE, pascalCase } from './error-schemas.ts'
+import { BYTES_SCHEMA } from './for-generators.ts'
 import type { RecordedExample, RecordedExamples } from './source.ts'
 import { headersOf, type HeaderName } from './headers.ts'
 import type { JsonSchema, Reference, ResponseObject } from './types.ts'
@@ -35,7 +36,7 @@ export function successResponses(
   const example = examples.operations[operation.id]
   const notModified = { description: 'The copy of the client is current. There is no body.', headers: headersOf('ETag') }
   if (isDownload(operation)) {
-    const content = { '*/*': { schema: { contentMediaType: 'application/octet-stream' } } }
+    const content = { '*/*': { schema: BYTES_SCHEMA } }
     const whole = { description: 'The bytes of the file, with the media type that it was uploaded with.', content }
     const part = { description: 'The requested range of the file.', content }
     return {

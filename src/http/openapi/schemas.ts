@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { BYTES_SCHEMA } from './for-generators.ts'
 import type { JsonSchema } from './types.ts'
 
 /** The schemas of requests or of responses by the names of their components. */
@@ -8,16 +9,16 @@ type NamedSchemas = ReadonlyMap<z.ZodType, string>
  * Converts schemas to components.
  * @param io `input`: what a request may contain. `output`: what a response contains; clients must accept further members.
  */
-export function convertAll(named: NamedSchemas, io: 'input' | 'output', uploadBytes: number): Record<string, JsonSchema> {
+export function convertAll(named: NamedSchemas, io: 'input' | 'output'): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>()
   for (const [schema, id] of named) registry.add(schema, { id })
-  const { schemas } = z.toJSONSchema(registry, { ...options(io, uploadBytes), uri: (id) => `#/components/schemas/${id}` })
+  const { schemas } = z.toJSONSchema(registry, { ...options(io), uri: (id) => `#/components/schemas/${id}` })
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, simplify(schema as JsonSchema, io)]))
 }
 
 /** Converts one schema that is no component. */
-export function convertOne(schema: z.ZodType, io: 'input' | 'output', uploadBytes: number): JsonSchema {
-  return simplify(z.toJSONSchema(schema, options(io, uploadBytes)) as JsonSchema, io)
+export function convertOne(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  return simplify(z.toJSONSchema(schema, options(io)) as JsonSchema, io)
 }
 
 /** What is registered of a schema. */
@@ -25,7 +26,7 @@ export function metaOf(schema: z.ZodType): { readonly id?: string | undefined } 
   return z.globalRegistry.get(schema) ?? {}
 }
 
-function options(io: 'input' | 'output', uploadBytes: number) {
+function options(io: 'input' | 'output') {
   return {
     target: 'draft-2020-12' as const,
     io,
@@ -36,7 +37,7 @@ function options(io: 'input' | 'output', uploadBytes: number) {
       if (jsonSchema['parameter'] !== undefined) replace(jsonSchema, jsonSchema['parameter'] as JsonSchema)
       // zod states no default of a member whose value is converted.
       if (def.type === 'default') jsonSchema['default'] = def.defaultValue
-      if (def.type === 'file') replace(jsonSchema, { type: 'string', contentMediaType: 'application/octet-stream', maxLength: uploadBytes })
+      if (def.type === 'file') replace(jsonSchema, BYTES_SCHEMA)
       if (jsonSchema['format'] === 'date-time') delete jsonSchema['pattern']
     },
   }

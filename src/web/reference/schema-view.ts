@@ -61,7 +61,7 @@ function typeOf(schema: JsonSchema): string {
   const types = [schema['type'] ?? 'any'].flat().map(String)
   const [, prefix] = ID.exec(String(schema['pattern'] ?? '')) ?? []
   if (prefix !== undefined) types[0] = prefix.startsWith('[') ? 'id' : `id (${prefix}_…)`
-  if (contentMediaType !== undefined) types[0] = 'bytes'
+  if (contentMediaType !== undefined) return 'bytes'
   if (items !== undefined) types[0] = `array of ${typeOf(items as JsonSchema)}`
   return types.join(' or ') + (format === undefined || String(format).startsWith('int') ? '' : ` (${String(format)})`)
 }

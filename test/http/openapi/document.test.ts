@@ -98,7 +98,8 @@ describe('the OpenAPI document', () => {
     const visit = (at: string, schema: JsonSchema): void => {
       const types = new Set([schema['type']].flat())
       const isFixed = schema['const'] !== undefined || schema['enum'] !== undefined
-      if (types.has('string') && !isFixed && schema['maxLength'] === undefined) wrong.push(`${at}: no maxLength`)
+      const isBytes = schema['contentMediaType'] !== undefined
+      if (types.has('string') && !isFixed && !isBytes && schema['maxLength'] === undefined) wrong.push(`${at}: no maxLength`)
       if (types.has('integer') && (schema['maximum'] === undefined || schema['minimum'] === undefined)) wrong.push(`${at}: no range`)
       if (types.has('array') && schema['maxItems'] === undefined) wrong.push(`${at}: no maxItems`)
       for (const [name, member] of Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>)) {
@@ -115,7 +116,7 @@ describe('the OpenAPI document', () => {
     expect(wrong).toEqual([])
   })
 
-  test('is written as generators of clients read it: no default in a body, an enum beside each const, texts in headers', () => {
+  test('is written as generators of clients read it: no default in a body, an enum beside each const, texts in headers, bytes by both names', () => {
     /** The schemas and what is in them, with their places. */
     const inside = (node: unknown, at: string): [string, JsonSchema][] => {
       if (typeof node !== 'object' || node === null) return []
@@ -131,6 +132,12 @@ describe('the OpenAPI document', () => {
     const bodies = Object.entries(document.components.schemas).filter(([name]) => /(Body|Form|^Batch|^Evaluations?|Search)$/.test(name))
     expect(bodies.length).toBeGreaterThan(20)
     for (const [name, schema] of bodies) expect([name, inside(schema, name).filter(([, one]) => 'default' in one)]).toEqual([name, []])
+    // A type of this name would hide what JavaScript has, such as `File`, in the client that is generated.
+    expect(Object.keys(document.components.schemas).filter((name) => name in globalThis)).toEqual([])
+    const bytes = all.filter(([, schema]) => schema['contentMediaType'] !== undefined)
+    expect(bytes.map(([at]) => at.replace(/.*[./]/, ''))).toEqual(expect.arrayContaining(['file', 'schema']))
+    for (const [at, schema] of bytes)
+      expect([at, schema['type'], schema['format'], schema['maxLength']]).toEqual([at, 'string', 'binary', undefined])
     const inHeaders = Object.values(document.components.parameters).filter((parameter) => parameter.in === 'header')
     expect(inHeaders.map(({ name, schema, example }) => [name, schema['type'], typeof example]).toSorted()).toEqual(
       ['Idempotency-Key', 'If-Claim', 'If-Match', 'If-None-Match', 'If-Range', 'Range'].map((name) => [name, 'string', 'string']),
