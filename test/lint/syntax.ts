@@ -22,12 +22,14 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** The paths of all files below a folder of the repository, relative to its root. Installed packages are left out. */
 export function filesBelow(folder: string): string[] {
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
-    // Packages, and what generators of clients have written.
-    .filter((path) => !/(?:node_modules|\.generated)\//.test(path))
-    .toSorted()
+  return (
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+      // Packages, and what generators of clients have written.
+      .filter((path) => !/(?:node_modules|\.generated)\//.test(path))
+      .toSorted()
+  )
 }
 
 /** Whether there is a file at a path relative to the root of the repository. */
