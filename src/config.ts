@@ -76,7 +76,7 @@ export function readUrl(flags: Pick<Flags, 'url'>, env: Env): string | undefined
 /** The names of all settings. */
 export const settingNames = Object.keys(settings.shape) as readonly (keyof Config)[]
 
-/** The default of a setting as text; undefined if there is none, or if it is described. */
+/** The default of a setting as text; undefined if it has no default, or if the default is described. */
 export function defaultOf(name: keyof Config): string | undefined {
   let def = settings.shape[name].def as unknown as { type: string; in?: { def: never }; innerType?: { def: never }; defaultValue?: unknown }
   while (def.type !== 'default') {
@@ -108,7 +108,7 @@ function read<Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>, flags: Fl
   throw new ConfigError(`${flag === undefined ? variable : optionOf(flag).slice(2)}: ${message}`)
 }
 
-/** What the command line reads from the environment besides settings: the token of `lanekeeper api`. */
+/** Environment variables of the command line that are no settings: the token of `lanekeeper api`. */
 const OTHER_VARIABLES = ['LANEKEEPER_TOKEN']
 
 /** A mistyped name must not start a service with a default. @throws {ConfigError} */

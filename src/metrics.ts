@@ -140,7 +140,7 @@ export class Metrics {
     registers: [this.registry],
   })
 
-  /** read the states of which there are metrics */
+  /** read the states that have metrics */
   readonly #states: (() => Promise<void>)[] = []
 
   constructor() {
@@ -263,7 +263,7 @@ export class Metrics {
     return this.registry.metrics()
   }
 
-  /** All metrics as values, to be added to those of other processes. */
+  /** All metrics as values, to be added to the values of other processes. */
   async readValues(): Promise<MetricValues> {
     for (const read of this.#states) await read()
     return this.registry.getMetricsAsJSON()

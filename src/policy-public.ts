@@ -61,8 +61,8 @@ export function loadWidenings(engine: Engine, text: string): readonly Widening[]
 }
 
 /**
- * Proves a policy: each cell of its decision space has the answer that is written by hand, scopes are cumulative, no rule can be removed, and
- * the rest of what `lanekeeper policy test` prints.
+ * Proves a policy: each cell of its decision space has the answer that is written by hand, scopes are cumulative, no rule can be removed,
+ * and the rest of what `lanekeeper policy test` prints.
  * @returns its `failures` are empty if the policy holds
  */
 export function prove(engine: Engine): Proof {
@@ -78,7 +78,7 @@ export function requireProof(engine: Engine): Proof {
 export interface Question {
   /** `action Subject` */
   readonly permission: string
-  /** the fact of the scope order, and those of the groups of the permission */
+  /** the fact of the scope order, and the facts of the permission's groups */
   readonly facts: Facts
   /** the fields to change, if the permission is decided field by field */
   readonly fields?: readonly string[]
@@ -96,7 +96,8 @@ export interface Answered {
 
 /**
  * Asks the scope table, and if it allows, the permission table.
- * @throws {TypeError} if the permission, a fact, a value or a field is missing or not in the vocabulary: a defect of the caller, not a denial
+ * @throws {TypeError} if the permission, a fact, a value or a field is missing or not in the vocabulary: a defect of the caller, not a
+ * denial
  */
 export function decide(engine: Engine, { permission, facts, fields }: Question): Answered {
   const { name } = engine.vocabulary.scopeOrder
@@ -156,8 +157,8 @@ export function caslSubject(engine: Engine, { permission, facts, fields }: Quest
 }
 
 /**
- * All that the stated facts allow, as an ability of CASL without conditions: `abilityFor(engine, facts).can('read', 'Repository')`. What depends
- * on a fact that is not stated is denied.
+ * All that the stated facts allow, as an ability of CASL without conditions: `abilityFor(engine, facts).can('read', 'Repository')`. What
+ * depends on a fact that is not stated is denied.
  * @throws {TypeError} if a value is not in the vocabulary
  */
 export function abilityFor(engine: Engine, facts: Facts): MongoAbility {
@@ -199,7 +200,9 @@ export function recordOf(engine: Engine, { answer, scope, decision }: Answered, 
   }).slice(1, -1)
 }
 
-/** Verifies that no line of a log was altered, removed or moved. @param anchors hashes of lines that it must have, such as an earlier `head` */
+/**
+ * Verifies that no line of a log was altered, removed or moved. @param anchors hashes of lines that it must have, such as an earlier `head`
+ */
 export async function verifyDecisionLog(
   files: Iterable<LogFile>,
   anchors: readonly string[] = [],

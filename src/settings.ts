@@ -64,7 +64,7 @@ const issuer = z
     error: 'it must be a URL like https://login.example/realms/acme, as the provider states it; http is accepted for a loopback address',
   })
   .transform((text) => new URL(text))
-/** Text of which a function makes a value. What it throws has the message. */
+/** Text that a function turns into a value. Its error has the message. */
 const parsed = <Value>(parse: (text: string) => Value) =>
   z.string().transform((text, context) => {
     try {
@@ -76,7 +76,7 @@ const parsed = <Value>(parse: (text: string) => Value) =>
   })
 const publicUrl = parsed(parsePublicUrl)
 const webhookTargets = parsed((text) => Targets.from(text))
-// Nobody can read the keys in what it returns. The message repeats none.
+// Nobody can read the keys in the returned value. The message repeats no key.
 // An empty variable is how a file of Docker Compose leaves one out.
 const secretKeys = parsed((text) => (text === '' ? undefined : SecretKeys.parse(text)))
 const hostAndPort = z
@@ -171,13 +171,13 @@ export const settings = z.object({
     .default(durations.changes / DAY)
     .register(sources, {
       env: 'LANEKEEPER_CHANGE_DAYS',
-      description: 'the days for which the changes of a board are kept',
+      description: 'how many days the changes of a board are kept',
     }),
   auditDays: wholeNumber(1, 3650, 'a number of days from 1 to 3650')
     .default(durations.audit / DAY)
     .register(sources, {
       env: 'LANEKEEPER_AUDIT_DAYS',
-      description: 'the days for which the audit trail is kept',
+      description: 'how many days the audit trail is kept',
     }),
   demo: z.boolean().optional().register(sources, {
     flag: 'demo',
@@ -248,7 +248,7 @@ export const settings = z.object({
   secretKey: secretKeys.optional().register(sources, {
     env: 'LANEKEEPER_SECRET_KEY',
     description:
-      'the key that secrets are encrypted with, such as those of authenticator apps: 32 bytes in base64 or hex; several with commas, newest first; default: that of the file secret.key in the folder',
+      'the key that encrypts secrets, such as those of authenticator apps: 32 bytes in base64 or hex; several with commas, newest first; default: the key in the file secret.key of the folder',
   }),
   secretKeyFile: z.string().min(1, { error: 'the file name is empty' }).optional().register(sources, {
     env: 'LANEKEEPER_SECRET_KEY_FILE',
@@ -256,7 +256,7 @@ export const settings = z.object({
   }),
   oidcIssuer: issuer.optional().register(sources, {
     env: 'LANEKEEPER_OIDC_ISSUER',
-    description: 'the identity provider with which people sign in to the web app (OpenID Connect); needs LANEKEEPER_URL',
+    description: 'the identity provider that people sign in to the web app with (OpenID Connect); needs LANEKEEPER_URL',
   }),
   oidcClientId: z.string().trim().min(1, { error: 'it is empty' }).optional().register(sources, {
     env: 'LANEKEEPER_OIDC_CLIENT_ID',
@@ -300,7 +300,7 @@ export const settings = z.object({
     flag: 'decisionLog',
     placeholder: '<file>',
     env: 'LANEKEEPER_DECISION_LOG',
-    description: 'a file, or stdout, that gets a record of every request and of what was decided about it',
+    description: 'a file, or stdout, that gets a record of every request and the decision about it',
   }),
   decisionLogSync: oneOf(['always', 'interval', 'never'], 'always, interval or never').default('interval').register(sources, {
     flag: 'decisionLogSync',
@@ -318,7 +318,7 @@ export const settings = z.object({
     flag: 'policyPage',
     placeholder: '<on|off>',
     env: 'LANEKEEPER_POLICY_PAGE',
-    description: 'on or off: the report of the policy at /policies, which has nothing of what is stored',
+    description: 'on or off: the report of the policy at /policies, which shows no stored data',
   }),
   rateLimits: onOrOff('on').register(sources, {
     env: 'LANEKEEPER_RATE_LIMITS',

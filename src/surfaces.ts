@@ -33,7 +33,7 @@ export interface SurfaceOptions extends WebOptions {
   readonly isDraining: () => boolean
 }
 
-/** Every address of the service, with what answers it. */
+/** Every address of the service, with its handler. */
 export function createSurfaces(options: SurfaceOptions): H3 {
   const { services, log, site, isDraining, quotas } = options
   const { operations, uploadBytes } = services()
@@ -68,7 +68,7 @@ export function createSurfaces(options: SurfaceOptions): H3 {
   h3.all('/revoke', ({ req }) => revoke(req))
   exactly('/openapi.json', ({ req }) => respondWithText(log, req, () => reference.text(site.urlFor(req))))
   exactly('/llms.txt', ({ req }) => respondWithText(log, req, () => reference.llmsText(site.urlFor(req))))
-  // The path of the service stands behind that of the document (AuthZEN 1.0 §9.2.1, as RFC 8414 §3.1).
+  // The path of the service follows the path of the document (AuthZEN 1.0 §9.2.1, as RFC 8414 §3.1).
   for (const path of new Set(['', site.base]))
     exactly(`/.well-known/authzen-configuration${path}`, ({ req }) =>
       respondWithText(log, req, () => authzenConfiguration(operations, site.urlFor(req))),
@@ -82,7 +82,7 @@ export function createSurfaces(options: SurfaceOptions): H3 {
   return h3
 }
 
-/** Whether a request is that of a person who opens an address, and not that of a program. */
+/** Whether a person who opens an address makes the request, and not a program. */
 function isBrowser({ method, headers }: ServerRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && /(?:^|[\s,])text\/html(?:$|[\s,;])/.test(headers.get('accept') ?? '')
 }

@@ -12,7 +12,7 @@ export interface ChangesInput {
   readonly board_id: string
   /** the cursor to continue from; default: the oldest change that the service has */
   readonly after?: string
-  /** the number of seconds for which a request waits for a change, up to 30; default 30 */
+  /** how many seconds a request waits for a change, up to 30; default 30 */
   readonly wait?: number
 }
 

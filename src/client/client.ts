@@ -35,7 +35,7 @@ export interface ClientOptions {
   readonly url: string
   /** the access token, `lk_pat_…`. It may be undefined, as a variable of the environment may be: without one there is an error. */
   readonly token: string | undefined
-  /** the time in which each attempt must be answered, in milliseconds; default 30,000. A long poll has its `wait` in addition. */
+  /** milliseconds within which each attempt must be answered; default 30,000. A long poll has its `wait` in addition. */
   readonly timeout?: number
   /** how failed requests are repeated; `{ attempts: 1 }`: not at all */
   readonly retries?: Partial<RetryPolicy>
@@ -55,8 +55,8 @@ export interface ClientOptions {
 /** A client: a method for each operation, by its id, and the changes of boards. */
 export interface Client extends Methods {
   /**
-   * Follows the changes of a board (`boards.changes`), through every outage of the service and the network. The iteration ends by the signal,
-   * by a `break`, and by an error that waiting cannot mend (see {@link ChangeStream}).
+   * Follows the changes of a board (`boards.changes`), through every outage of the service and the network. The iteration ends by the
+   * signal, by a `break`, and by an error that waiting cannot mend (see {@link ChangeStream}).
    * @throws {InvalidInput} if an input or an option is unknown or not valid
    */
   changes(input: ChangesInput, options?: ChangesOptions): ChangeStream<Change>

@@ -8,7 +8,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'ApiError'
   readonly code: Code
   readonly status: number
-  /** the id under which the log of the service has the request; empty if a proxy has answered */
+  /** the id of the request in the log of the service; empty if a proxy has answered */
   readonly requestId: string
   /** the further members of the error, such as `required_scope`, `issues` or `outcome` */
   readonly members: ErrorMembers[Code]

@@ -5,7 +5,9 @@ import { operations, type Claim } from './operations.ts'
 import type { RetryPolicy } from './retries.ts'
 import { patiently, sleep, type Caller, type Options, type Repeating, type Timers, type Transport } from './transport.ts'
 
-/** The reason of the signal of a handler whose claim is lost: it has run out, or the service has answered that another may hold the card. */
+/**
+ * The reason of the signal of a handler whose claim is lost: it has run out, or the service has answered that another may hold the card.
+ */
 export class ClaimLost extends Error {
   override readonly name = 'ClaimLost'
   readonly card_id: string
@@ -23,14 +25,14 @@ export interface ClaimDeps {
   /** the time since any moment, in milliseconds, by a clock that nobody sets */
   readonly monotonic: () => number
   readonly retries: RetryPolicy
-  /** the time in which each attempt must be answered, in milliseconds */
+  /** milliseconds within which each attempt must be answered */
   readonly timeout: number
   readonly onRetry: Repeating['onRetry']
   /** in seconds */
   readonly ttl: number
 }
 
-/** Operations after which the service has ended the claim of the card. */
+/** Operations that end the claim of the card. */
 const ENDING: ReadonlySet<OperationRow> = new Set([
   operations['cards.archive'],
   operations['cards.delete'],
@@ -75,7 +77,9 @@ export class HeldClaim implements Caller {
     return this.#isEnded
   }
 
-  /** Renews the claim at a third of its time, until it is lost or stopped. One that was waited for for long is renewed before this resolves. */
+  /**
+   * Renews the claim at a third of its time, until it is lost or stopped. One that was waited for for long is renewed before this resolves.
+   */
   async keep(): Promise<void> {
     if (this.#deps.monotonic() >= this.#renewAt) await this.#renew()
     void this.#renewFromTimeToTime()

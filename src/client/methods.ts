@@ -2,7 +2,7 @@
 export interface RequestOptions {
   /** ends the request and its retries */
   readonly signal?: AbortSignal
-  /** the time in milliseconds in which each attempt must be answered; default: that of the client */
+  /** milliseconds within which each attempt must be answered; default: the client's */
   readonly timeout?: number
   /** further headers, such as `Range` of a download */
   readonly headers?: Readonly<Record<string, string>>
@@ -23,7 +23,10 @@ export interface WriteOptions extends RequestOptions {
   readonly idempotencyKey?: string | false
   /** the ETag that the resource must have; otherwise `precondition_failed` */
   readonly ifMatch?: string
-  /** the `epoch` of a claim: the write to the card, or to what hangs on it, succeeds only while the token of the client holds it; otherwise `precondition_failed` */
+  /**
+   * the `epoch` of a claim: the write to the card, or to anything on it, succeeds only while the token of the client holds it; otherwise
+   * `precondition_failed`
+   */
   readonly ifClaim?: number
   /** checks everything and answers as if the change were made, and changes nothing */
   readonly dryRun?: boolean
@@ -35,7 +38,7 @@ export interface Result<Data> {
   readonly data: Data
   /** the ETag of the resource, if the response has one */
   readonly etag: string | undefined
-  /** the id under which the log of the service has the request */
+  /** the id of the request in the log of the service */
   readonly requestId: string
   /** whether this is the response to an earlier request with the same idempotency key */
   readonly replayed: boolean

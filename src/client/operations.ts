@@ -88,7 +88,7 @@ export interface EvaluationResult {
     granted_scopes?: ('kanban:read' | 'kanban:write' | 'kanban:admin')[]
     /** The row of the specification that decides it. Absent with `not_found`. */
     row?: string
-    /** With `not_found`: what names the resource that cannot be used. Absent if it is that of `resource.id`. */
+    /** With `not_found`: the name of the parameter or member that names the resource. Absent if `resource.id` names it. */
     parameter?: string
   }
 }
@@ -114,7 +114,7 @@ export interface FoundActions {
     name: string
     /** Absent if everything is named that decides. */
     properties?: {
-      /** What the operation names besides, and the search did not. The decision depends on it: ask again with it. */
+      /** What the operation must also name, and the search did not. The decision depends on it: ask again with it. */
       requires: string[]
     }
   }[]
@@ -182,7 +182,7 @@ export type BoardSnapshot = Board & {
   columns?: Column[]
   /** The first active cards, column by column in their order. Only if it is included. */
   cards?: CardWithClaim[]
-  /** The `cursor` with which GET /boards/{board_id}/cards continues after `cards`; null if these are all. Only if `cards` is included. */
+  /** The `cursor` to continue GET /boards/{board_id}/cards with after `cards`; null if these are all. Only if `cards` is included. */
   cards_cursor?: string | null
   /** The labels, oldest first. Only if it is included. */
   labels?: Label[]
@@ -197,13 +197,13 @@ export type BoardSnapshot = Board & {
     /** The number of labels. */
     labels: number
   }
-  /** The `after` with which GET /boards/{board_id}/changes returns every change that is not in this response. Only if something is included. */
+  /** The `after` that makes GET /boards/{board_id}/changes return every change that is not in this response. Only if something is included. */
   changes_cursor?: string
 }
 
 /** Something that was deleted or removed. */
 export interface Deleted {
-  /** The id of what was deleted or removed. */
+  /** The id of the deleted or removed resource. */
   id: string
   /** Always true. */
   deleted: true
@@ -243,7 +243,7 @@ export interface Change {
   reason?: string | null
   /** The user who made the change; null: the service or its operator made it. */
   actor_id: string | null
-  /** The access token with which it was made; null: the service, its operator or a person in the web app made it. */
+  /** The access token that made it; null: the service, its operator or a person in the web app made it. */
   token_id: string | null
   /** The request that made the change; null if none did. */
   request_id: string | null
@@ -473,7 +473,7 @@ export interface Attachment {
   file_id: string
   /** The user who uploaded the file. */
   owner_id: string
-  /** Who has access to the file besides its owner. `workspace`: every member of the workspace. `board`: everyone with access to the board that the file was uploaded to. `private`: only its owner. */
+  /** Who has access to the file in addition to its owner. `workspace`: every member of the workspace. `board`: everyone with access to the board that the file was uploaded to. `private`: only its owner. */
   visibility: 'workspace' | 'board' | 'private'
   /** The name of the file. */
   name: string
@@ -481,7 +481,7 @@ export interface Attachment {
   content_type: string
   /** The size of the file in bytes. */
   size: number
-  /** What the bytes of the file say, if they are a picture in PNG, JPEG, GIF or WebP: pages show it, up to 40 megapixels. null: they are none, or the file is from before this was read. */
+  /** What the bytes of the file say, if they are a picture in PNG, JPEG, GIF or WebP: pages show it, up to 40 megapixels. null: the file is no such picture, or was uploaded before this was read. */
   picture: {
     /** Its media type, by its bytes. */
     type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
@@ -504,7 +504,7 @@ export interface StoredFile {
   id: string
   /** The user who uploaded the file. */
   owner_id: string
-  /** Who has access to the file besides its owner. `workspace`: every member of the workspace. `board`: everyone with access to the board that the file was uploaded to. `private`: only its owner. */
+  /** Who has access to the file in addition to its owner. `workspace`: every member of the workspace. `board`: everyone with access to the board that the file was uploaded to. `private`: only its owner. */
   visibility: 'workspace' | 'board' | 'private'
   /** The board that the file was uploaded to. It may be deleted by now. null: the file is not yours, and you have no access to that board. */
   board_id: string | null
@@ -514,7 +514,7 @@ export interface StoredFile {
   content_type: string
   /** The size of the file in bytes. */
   size: number
-  /** What the bytes of the file say, if they are a picture in PNG, JPEG, GIF or WebP: pages show it, up to 40 megapixels. null: they are none, or the file is from before this was read. */
+  /** What the bytes of the file say, if they are a picture in PNG, JPEG, GIF or WebP: pages show it, up to 40 megapixels. null: the file is no such picture, or was uploaded before this was read. */
   picture: {
     /** Its media type, by its bytes. */
     type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
@@ -547,7 +547,7 @@ export interface Webhook {
   state: 'active' | 'failing' | 'suspended' | 'disabled'
   /** Why it is `failing`, `suspended` or `disabled`; null otherwise. */
   reason: string | null
-  /** The place in the feed up to which everything was delivered: `after` of GET /boards/{board_id}/changes. */
+  /** The place in the feed; everything up to it was delivered: `after` of GET /boards/{board_id}/changes. */
   cursor: string
   /** Since when it fails; null: it does not. */
   failing_since: string | null
@@ -575,7 +575,7 @@ export interface WebhookWithSecret {
   state: 'active' | 'failing' | 'suspended' | 'disabled'
   /** Why it is `failing`, `suspended` or `disabled`; null otherwise. */
   reason: string | null
-  /** The place in the feed up to which everything was delivered: `after` of GET /boards/{board_id}/changes. */
+  /** The place in the feed; everything up to it was delivered: `after` of GET /boards/{board_id}/changes. */
   cursor: string
   /** Since when it fails; null: it does not. */
   failing_since: string | null
@@ -739,7 +739,7 @@ export interface ActionSearch {
   }
 }
 
-/** On which resources may the calling token do this? */
+/** Which resources may the calling token do this on? */
 export interface ResourceSearch {
   /** Who wants to act: the calling token. */
   subject?: {
@@ -757,7 +757,7 @@ export interface ResourceSearch {
     /** Members of its body. Their names matter where the policy decides by member (`boards.update`); by default, all that the operation takes. */
     properties?: Record<string, unknown>
   }
-  /** Of what type the resources are: `board`. What else the operation names is in the properties, as in a question. */
+  /** The type of the resources: `board`. What else the operation names is in the properties, as in a question. */
   resource: {
     /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
     type: string
@@ -935,7 +935,7 @@ export type AccessSearchResourceInput = {
     /** Members of its body. Their names matter where the policy decides by member (`boards.update`); by default, all that the operation takes. */
     properties?: Record<string, unknown>
   }
-  /** Of what type the resources are: `board`. What else the operation names is in the properties, as in a question. */
+  /** The type of the resources: `board`. What else the operation names is in the properties, as in a question. */
   resource: {
     /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
     type: string
@@ -1119,11 +1119,11 @@ export type ColumnsCreateInput = {
   wip_limit?: number | null
   /** After how many attempts in a row that end without success a card is stuck; null: never. It counts for claims that are taken from then on. Default: 5. */
   max_attempts?: number | null
-  /** The item of the same list before which it is placed. */
+  /** The item of the same list that it is placed before. */
   before?: string
-  /** The item of the same list after which it is placed. */
+  /** The item of the same list that it is placed after. */
   after?: string
-  /** The end of the list at which it is placed. */
+  /** The end of the list where it is placed. */
   to?: 'first' | 'last'
 }
 
@@ -1143,11 +1143,11 @@ export type ColumnsRenameInput = {
 export type ColumnsMoveInput = {
   /** The id of the column. A malformed one is answered like an absent one, with 404. */
   column_id: string
-  /** The item of the same list before which it is placed. */
+  /** The item of the same list that it is placed before. */
   before?: string
-  /** The item of the same list after which it is placed. */
+  /** The item of the same list that it is placed after. */
   after?: string
-  /** The end of the list at which it is placed. */
+  /** The end of the list where it is placed. */
   to?: 'first' | 'last'
 }
 
@@ -1187,7 +1187,7 @@ export type CardsListInput = {
   archived?: boolean
   /** Only cards that have all of these words, in any order, in the title or the description. Case and accents do not matter, and ß is ss. A word also finds longer ones that contain it. Words in double quotes must follow each other. */
   q?: string
-  /** Adds members. With `fields`, name them there, too. `counts`: the numbers of what belongs to it; a resource then has no ETag. `claim`: who holds it, and until when; a resource then has no ETag. `work`: what the work on it has come to; a resource then has no ETag. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
+  /** Adds members. With `fields`, name them there, too. `counts`: how many objects belong to it; a resource then has no ETag. `claim`: who holds it, and until when; a resource then has no ETag. `work`: what the work on it has come to; a resource then has no ETag. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
   include?: ('counts' | 'claim' | 'work' | 'etag')[]
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
   fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'counts' | 'etag')[]
@@ -1243,7 +1243,7 @@ export type CardsSearchInput = {
 export type CardsReadInput = {
   /** The id of the card. A malformed one is answered like an absent one, with 404. */
   card_id: string
-  /** Adds members. With `fields`, name them there, too. `counts`: the numbers of what belongs to it; a resource then has no ETag. `claim`: who holds it, and until when; a resource then has no ETag. `work`: what the work on it has come to; a resource then has no ETag. The parameter can be repeated, or its values separated by commas. */
+  /** Adds members. With `fields`, name them there, too. `counts`: how many objects belong to it; a resource then has no ETag. `claim`: who holds it, and until when; a resource then has no ETag. `work`: what the work on it has come to; a resource then has no ETag. The parameter can be repeated, or its values separated by commas. */
   include?: ('counts' | 'claim' | 'work')[]
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
   fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'counts')[]
@@ -1274,11 +1274,11 @@ export type CardsCreateInput = {
     /** Whether the subtask is completed. Default: false. */
     completed?: boolean
   })[]
-  /** The item of the same list before which it is placed. */
+  /** The item of the same list that it is placed before. */
   before?: string
-  /** The item of the same list after which it is placed. */
+  /** The item of the same list that it is placed after. */
   after?: string
-  /** The end of the list at which it is placed. */
+  /** The end of the list where it is placed. */
   to?: 'first' | 'last'
 }
 
@@ -1298,13 +1298,13 @@ export type CardsUpdateInput = {
 export type CardsMoveInput = {
   /** The id of the card. A malformed one is answered like an absent one, with 404. */
   card_id: string
-  /** The column to move the card to; by default that of `before` or `after`, else its own. */
+  /** The column to move the card to; by default the column of `before` or `after`, else its own. */
   column_id?: string
-  /** The item of the same list before which it is placed. */
+  /** The item of the same list that it is placed before. */
   before?: string
-  /** The item of the same list after which it is placed. */
+  /** The item of the same list that it is placed after. */
   after?: string
-  /** The end of the list at which it is placed. */
+  /** The end of the list where it is placed. */
   to?: 'first' | 'last'
 }
 
@@ -1406,7 +1406,7 @@ export type ClaimsTakeNextInput = {
   column_id?: string
   /** Only a card with this label. */
   label_id?: string
-  /** The seconds after which it runs out, unless it is renewed. Default: 300. */
+  /** The seconds until it expires, unless it is renewed. Default: 300. */
   ttl?: number
   /** The seconds to wait for a card if none is ready. Default: 0. */
   wait?: number
@@ -1416,7 +1416,7 @@ export type ClaimsTakeNextInput = {
 export type ClaimsTakeInput = {
   /** The id of the card. A malformed one is answered like an absent one, with 404. */
   card_id: string
-  /** The seconds after which it runs out, unless it is renewed. Default: 300. */
+  /** The seconds until it expires, unless it is renewed. Default: 300. */
   ttl?: number
 }
 
@@ -1426,7 +1426,7 @@ export type ClaimsReleaseInput = {
   card_id: string
   /** Ends the claim of another token, too. Default: false. */
   force?: boolean
-  /** The seconds for which nobody gets the card. */
+  /** For how many seconds nobody gets the card. */
   retry_after?: number
 }
 
@@ -1548,11 +1548,11 @@ export type SubtasksCreateInput = {
   title: string
   /** Whether the subtask is completed. Default: false. */
   completed?: boolean
-  /** The item of the same list before which it is placed. */
+  /** The item of the same list that it is placed before. */
   before?: string
-  /** The item of the same list after which it is placed. */
+  /** The item of the same list that it is placed after. */
   after?: string
-  /** The end of the list at which it is placed. */
+  /** The end of the list where it is placed. */
   to?: 'first' | 'last'
 }
 
@@ -1564,11 +1564,11 @@ export type SubtasksUpdateInput = {
   title?: string
   /** Whether the subtask is completed. */
   completed?: boolean
-  /** The item of the same list before which it is placed. */
+  /** The item of the same list that it is placed before. */
   before?: string
-  /** The item of the same list after which it is placed. */
+  /** The item of the same list that it is placed after. */
   after?: string
-  /** The end of the list at which it is placed. */
+  /** The end of the list where it is placed. */
   to?: 'first' | 'last'
 }
 
@@ -1664,7 +1664,7 @@ export type AttachmentsUploadInput = {
   card_id: string
   /** The file, with its name and its media type. */
   file: Blob
-  /** Who has access to the file besides you. `workspace`: every member of the workspace. `board`: everyone with access to this board. `private`: only you. Default: "board". */
+  /** Who has access to the file in addition to you. `workspace`: every member of the workspace. `board`: everyone with access to this board. `private`: only you. Default: "board". */
   visibility?: 'workspace' | 'board' | 'private'
 }
 
@@ -1686,7 +1686,7 @@ export type FilesReadInput = {
 export type FilesUpdateInput = {
   /** The id of the file. A malformed one is answered like an absent one, with 404. */
   file_id: string
-  /** Who has access to the file besides you. `workspace`: every member of the workspace. `board`: everyone with access to the board that it was uploaded to; only you, if that is deleted. `private`: only you. */
+  /** Who has access to the file in addition to you. `workspace`: every member of the workspace. `board`: everyone with access to the board that it was uploaded to; only you, if that is deleted. `private`: only you. */
   visibility: 'workspace' | 'board' | 'private'
 }
 
@@ -1887,7 +1887,7 @@ export interface Methods {
     readonly evaluate_all: WriteMethod<AccessEvaluateAllInput, EvaluationResults>
     /** Lists what the calling token may do on a resource, such as a board. Scope `kanban:read`. */
     readonly search_action: WriteMethod<AccessSearchActionInput, FoundActions>
-    /** Lists the boards on which the calling token may perform an operation, oldest first. Scope `kanban:read`. */
+    /** Lists the boards that the calling token may perform an operation on, oldest first. Scope `kanban:read`. */
     readonly search_resource: WriteMethod<AccessSearchResourceInput, FoundResources>
   }
   readonly members: {
@@ -1909,7 +1909,7 @@ export interface Methods {
     readonly delete: WriteMethod<BoardsDeleteInput, Deleted>
     /** Lists the people who can be assigned to the cards of a board: those who have access to it. Scope `kanban:read`. */
     readonly assignable: ListMethod<BoardsAssignableInput, Member>
-    /** Returns the changes of a board and of what is on it, in the order of their commits, each once. Scope `kanban:read`. */
+    /** Returns the changes of a board and its contents, in the order of their commits, each once. Scope `kanban:read`. */
     readonly changes: PageMethod<BoardsChangesInput, Change>
     /** Returns the changes of a board as a stream of server-sent events, which goes on as they are made. Scope `kanban:read`. */
     readonly events: BytesMethod<BoardsEventsInput>
@@ -1989,7 +1989,7 @@ export interface Methods {
     readonly take_next: WriteMethod<ClaimsTakeNextInput, NextCard>
     /** Claims a card, or renews the claim of the calling token. Scope `kanban:write`. */
     readonly take: WriteMethod<ClaimsTakeInput, CardClaim>
-    /** Ends the claim of the calling token on a card; with `force=true`, that of any token. Scope `kanban:write`. */
+    /** Ends the calling token's claim on a card; with `force=true`, any token's claim. Scope `kanban:write`. */
     readonly release: WriteMethod<ClaimsReleaseInput, Deleted>
     /** Returns who holds a card, and until when; null if nobody does. Scope `kanban:read`. */
     readonly read: ReadMethod<ClaimsReadInput, CardClaim>
@@ -2059,7 +2059,7 @@ export interface Methods {
     readonly list: ListMethod<WebhooksListInput, Webhook>
     /** Returns a webhook, and how far its deliveries are. Scope `kanban:admin`. */
     readonly read: ReadMethod<WebhooksReadInput, Webhook>
-    /** Creates a webhook: the changes of the board are sent to a URL, as far as you may read them. Its secret is shown once. Scope `kanban:admin`. */
+    /** Creates a webhook: the changes of the board that you may read are sent to a URL. Its secret is shown once. Scope `kanban:admin`. */
     readonly create: WriteMethod<WebhooksCreateInput, WebhookWithSecret>
     /** Changes where a webhook sends, what it sends, or whether it does. Only its creator can. Scope `kanban:admin`. */
     readonly update: WriteMethod<WebhooksUpdateInput, Webhook>

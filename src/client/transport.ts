@@ -10,7 +10,7 @@ export interface TransportOptions {
   readonly base: string
   readonly token: string
   readonly fetch: typeof globalThis.fetch
-  /** the time in which an attempt must be answered, in milliseconds */
+  /** milliseconds within which an attempt must be answered */
   readonly timeout: number
   readonly retries: RetryPolicy
   readonly random: () => number
@@ -36,7 +36,7 @@ interface FailedAttempt {
 
 /** How the attempts of a call follow each other. */
 export interface Repeating {
-  /** @returns how long to wait before the next attempt, in milliseconds; undefined: there is none */
+  /** @returns how long to wait before the next attempt, in milliseconds; undefined: no further attempt */
   readonly waitBefore: (failure: Failure, attempt: number, random: () => number) => number | undefined
   readonly onRetry?: ((retry: Retry) => void) | undefined
 }
@@ -158,7 +158,7 @@ export async function sleep(timers: Timers, milliseconds: number, signal: AbortS
 /** A request that can be sent several times. */
 type Request = RequestInit & { readonly url: string }
 
-/** @throws {SyntaxError} if the body is incomplete, or is not that of the service but of a proxy, which is treated as no response */
+/** @throws {SyntaxError} if the body is incomplete, or came from a proxy instead of the service, which counts as no response */
 function toResult(response: Response, kind: OperationRow['result'], text: string): Result<unknown> | Page<unknown> | NotModified {
   const { status, headers } = response
   const etag = headers.get('etag') ?? undefined
@@ -171,7 +171,7 @@ function toResult(response: Response, kind: OperationRow['result'], text: string
   return kind === 'list' ? { ...success, data: data as unknown[], nextCursor: page?.next_cursor ?? null } : { ...success, data }
 }
 
-/** A response that is no success: an error of the service, or that of a proxy, which has no code. */
+/** A response that is no success: an error of the service, or a proxy's, which has no code. */
 function refusal(response: Response, text: string, idempotencyKey: string | undefined, now: () => number): FailedAttempt {
   const { status, headers } = response
   const retryAfter = readRetryAfter(headers.get('retry-after'), now)

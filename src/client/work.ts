@@ -28,9 +28,9 @@ export interface WorkContext {
 }
 
 /**
- * Works on a card. A card whose handler returns is completed, or released, for the next worker, if it returns `'release'`. If it throws, the card
- * fails with the message of the error, and is tried again later; a {@link Question} asks, and a {@link Failure} says when. If it ends the claim by
- * itself, in its last write, nothing more is done.
+ * Works on a card. A card whose handler returns is completed, or released, for the next worker, if it returns `'release'`. If it throws,
+ * the card fails with the message of the error, and is tried again later; a {@link Question} asks, and a {@link Failure} says when. If it
+ * ends the claim by itself, in its last write, nothing more is done.
  */
 export type WorkHandler = (card: TakenCard, context: WorkContext) => Promise<void | 'release'> | void | 'release'
 
@@ -42,13 +42,16 @@ export interface WorkOptions {
   readonly label_id?: string
   /** the time after which the card of a worker that has crashed is free again, in seconds; default 300 */
   readonly ttl?: number
-  /** the number of seconds for which a request waits for a card, up to 30; default 30 */
+  /** how many seconds a request waits for a card, up to 30; default 30 */
   readonly wait?: number
   /** ends the worker: the signal of its handler is aborted, and what the handler does then decides about its card. An error releases it. */
   readonly signal?: AbortSignal
   /** is called before each wait of an outage. An error that it throws ends the worker, or loses the claim that is being renewed. */
   readonly onRetry?: (retry: Retry) => void
-  /** is called with what a handler has thrown, after its card has failed: the card has no stack. An error that it throws ends the worker. */
+  /**
+   * is called with the error that a handler threw, after its card has failed: the card has no stack. An error that it throws ends the
+   * worker.
+   */
   readonly onFailure?: (error: unknown, card: TakenCard) => void
 }
 

@@ -29,7 +29,7 @@ export const logFileSystem: Disk = {
 const CHECK = 1000
 
 export interface FileOptions {
-  /** the size from which the next line goes to a new file, in bytes */
+  /** the size in bytes at which the next line goes to a new file */
   readonly maxBytes: number
   /** a clock that only goes forward, in milliseconds */
   readonly now: () => number

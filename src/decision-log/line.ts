@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** A line of the log, as far as the chain needs it. */
+/** The members of a log line that the chain needs. */
 export interface Line {
   /** the hash of the line before; null: there was none */
   readonly prev: string | null
@@ -20,7 +20,7 @@ export interface EncodedLine {
 }
 
 /**
- * Makes a line. It ends with its own hash, and begins with that of the line before: who changes, removes or moves a line breaks the
+ * Makes a line. It ends with its own hash and begins with the hash of the line before: whoever changes, removes or moves a line breaks the
  * chain.
  * @param body the members of a record as JSON, without braces
  */
@@ -123,7 +123,7 @@ export async function findEnd(name: string, parts: AsyncIterable<Buffer> | Itera
   return { head, next, torn: tornOf(after), isOpen }
 }
 
-/** What lines that are none are together. */
+/** The result for text that consists of no valid lines. */
 export function tornOf(lines: readonly Buffer[]): Torn | undefined {
   if (lines.length === 0) return undefined
   const bytes = Buffer.concat(lines.flatMap((line, i) => (i === 0 ? [line] : [Buffer.from('\n'), line])))

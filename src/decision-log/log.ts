@@ -58,7 +58,7 @@ interface EncodedLines {
 const QUEUE = 8 * 1024 * 1024
 /** The size of lines that are written at once without a delay, in bytes. */
 const BATCH = 64 * 1024
-/** The longest time for which lines wait that no request waits for, in milliseconds. */
+/** The longest delay, in milliseconds, of lines that no request waits for. */
 const DELAY = 100
 /** The time between syncs with `interval`, in milliseconds. */
 const SYNC_INTERVAL = 1000
@@ -157,8 +157,8 @@ export class DecisionLog {
   }
 
   /**
-   * Asks for the line of a refusal that anyone can cause. At most ten of each source in a second are written; a line of the kind `left_out` has
-   * the number of the others.
+   * Asks for the line of a refusal that anyone can cause. At most ten of each source in a second are written; a line of the kind `left_out`
+   * has the number of the others.
    * @param source the members that name it, as JSON
    * @returns whether the line is to be written
    */

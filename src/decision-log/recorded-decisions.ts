@@ -56,6 +56,6 @@ export function* decisionsOf(recorded: Recorded, times = 1): Generator<{ readonl
   for (const one of [...further, ...(list?.decisions ?? [])])
     yield { decision: { stage: 'permission', ...one.permission }, count: one.count * times }
   for (const items of [evaluations, batch])
-    // The decisions of an item are its own, or those of an earlier one that was decided in the same way.
+    // The decisions of an item are its own, or are shared with an earlier item that was decided in the same way.
     for (const item of items) yield* decisionsOf(item.as === undefined ? item : (items[item.as] ?? item), item.count)
 }

@@ -9,8 +9,8 @@ export interface LogFile {
 /** A place where the log is not as it was written. */
 export interface Finding {
   /**
-   * `altered`: a line has not the hash of its content. `malformed`: it is no line. `missing`: lines before it are, or all lines. `out_of_order`: it comes
-   * later than it was written. `anchor_missing`: no intact line has the hash of an anchor.
+   * `altered`: a line has not the hash of its content. `malformed`: it is no line. `missing`: lines before it are, or all lines.
+   * `out_of_order`: it comes later than it was written. `anchor_missing`: no intact line has the hash of an anchor.
    */
   readonly kind: 'altered' | 'malformed' | 'missing' | 'out_of_order' | 'anchor_missing'
   readonly file: string
@@ -42,7 +42,7 @@ type Place = Pick<Finding, 'file' | 'line' | 'byte'>
  * Verifies a log. Without an anchor, an end that was cut off cannot be told from a log that ended there.
  * @param files in the order in which they were written
  * @param anchors hashes of lines that the log must have
- * @param from the hash of the line after which the files begin; null: they begin with the log
+ * @param from the hash of the line before the first file; null: the files begin with the log
  */
 export async function verifyLog(
   files: Iterable<LogFile>,

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { MINUTE } from '../model/time.ts'
 import type { RateQuotas } from './quotas.ts'
 
-/** What an attempt at a delivery costs, in units: about two milliseconds, in which about 20 KB are stored. */
+/** The cost of an attempt at a delivery, in units: it takes about two milliseconds and stores about 20 KB. */
 const ATTEMPT = 2
 /** What costs one unit more: so many bytes of a delivery. */
 const UNIT_BYTES = 64 * 1024
@@ -18,15 +18,15 @@ export interface Reservation {
 }
 
 /**
- * What the deliveries of webhooks may cost: those of a person as much as the requests of a token, and those of a workspace as much as its requests. It is a
- * budget of its own, and nothing is refused: deliveries are delayed, and a delayed one has more changes. Each attempt has a time of its own, so those
- * that wait need not look again and again.
+ * What the deliveries of webhooks may cost: a person's as much as the requests of a token, a workspace's as much as its requests. It is a
+ * budget of its own, and nothing is refused: deliveries are delayed, and a delayed one has more changes. Each attempt has a time of its
+ * own, so those that wait need not look again and again.
  */
 export class DeliveryBudget {
   readonly #elapsed: () => number
   /** milliseconds for each unit: of a person, and of a workspace */
   readonly #perUnit: readonly [number, number]
-  /** the time at which all that was reserved is paid */
+  /** when everything that was reserved is paid */
   readonly #paidAt = new LRUCache<string, number>({ maxSize: MAX_KEYS, sizeCalculation: () => 1 })
 
   /** @param elapsed milliseconds that never go back; another one is for tests only */

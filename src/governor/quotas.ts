@@ -97,18 +97,18 @@ export class RateLimits {
   }
 
   /**
-   * Counts a page, a part of one, or a form that a person opens or sends in the web app, or what it has cost besides. A page with images is many of
-   * them.
+   * Counts a page, a part of one, or a form that a person opens or sends in the web app, or its additional cost. A page with images is many
+   * of them.
    * @param by in units
-   * @returns undefined if they may; otherwise the seconds after which they may
+   * @returns undefined if they may; otherwise the seconds until they may
    */
   countPage(userId: string, by = 1): number | undefined {
     return this.#secondsBeyond('person', userId, this.#quotas.token * PAGES_PER_REQUEST, by)
   }
 
   /**
-   * Counts a form that takes access away, for its session alone: whoever has stolen another session of the person cannot use up what this one
-   * needs to end that.
+   * Counts a form that takes access away, for its session alone: whoever has stolen another session of the person cannot use up what this
+   * one needs to end that.
    * @returns as {@link countPage}
    */
   countEnd(sessionId: string): number | undefined {
@@ -119,12 +119,12 @@ export class RateLimits {
     return this.#counters.add(this.#keyOf(name, id), by) > limit ? this.#remainingSeconds : undefined
   }
 
-  /** Counts what a stream of a token has cost. @param by in units @returns undefined if it may go on; otherwise the seconds after which it may */
+  /** Counts the cost of a token's stream. @param by in units @returns undefined if it may go on; otherwise the seconds until it may */
   countStream(caller: Caller, by: number): number | undefined {
     return this.countDone(caller, by).some(({ remaining }) => remaining < 0) ? this.#remainingSeconds : undefined
   }
 
-  /** Counts a failed credential. @param network that of the client, which is limited as one address */
+  /** Counts a failed credential. @param network the client's network, which is limited like one address */
   countFailure(network: string): RateState[] {
     return [this.#count('address', network)]
   }
@@ -200,7 +200,7 @@ export class RateLimits {
  */
 export type ExchangePart = 'first' | 'further'
 
-/** A call, as far as the limits know it. */
+/** The facts about a call that the limits use. */
 interface Limited {
   /** of its client */
   readonly network: string
@@ -258,7 +258,7 @@ export class Quota {
   }
 
   /**
-   * Counts the units that a call costs besides the first one, before its work is done: those that were not counted before. So its attempts are
+   * Counts the units that a call costs beyond the first one, before its work is done, unless they were counted before. So its attempts are
    * counted once.
    * @throws {ApiError} `rate_limited`
    */
@@ -279,7 +279,7 @@ export class Quota {
     return this.#require(caller, this.#limits.countUpload(tokenOf(caller).id, missing))
   }
 
-  /** Counts what the work has cost besides. It is done, so nothing is refused: what is exceeded is missing later. */
+  /** Counts the remaining cost of finished work. Nothing is refused: what exceeds the limit is missing later. */
   chargeDone(units: number): void {
     if (units > 0 && this.#caller !== undefined && this.#limits !== undefined)
       this.headers = this.#limits.headersOf(this.#limits.countDone(this.#caller, units), false)

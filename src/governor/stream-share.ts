@@ -14,14 +14,14 @@ const USED_UP = `The stream has used up the units of its token or person. ${BEGI
 
 export interface StreamShareOptions {
   readonly turns: Turns
-  /** the turn of all work for the stream: also that of what it reads */
+  /** the turn of all work for the stream, including its reads */
   readonly turn: Turn
   /** Charges units. @returns the seconds until there are more, if they are used up */
   readonly charge: (units: number) => number | undefined
 }
 
 /**
- * What the streams of one response may use: their bytes cost units, as those of an answer, and their work waits for turns if streams work more
+ * What the streams of one response may use: their bytes cost units, like an answer's, and their work waits for turns if streams work more
  * than a fourth of the time. One that cannot be served within that has to begin again.
  */
 export class StreamShare {
@@ -73,7 +73,7 @@ export class StreamShare {
   }
 }
 
-/** @param seconds after which it may begin again */
+/** @param seconds until it may begin again */
 function lagging(message: string, seconds: number): ApiError {
   return new ApiError('rate_limited', { message, members: { retry_after: seconds } })
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '../model/errors.ts'
 
-/** That of the process, also where a test holds the time of what it looks at. */
+/** The clock of the process, also where a test controls the time of the code under test. */
 const later = globalThis.setTimeout
 /** How long a request works before it asks whether others wait, in milliseconds. */
 const SLICE = 1
@@ -11,12 +11,12 @@ const LONGEST = 24
 const OTHERS = 3
 
 /**
- * Time for work of which each piece is short, and there can be many pieces: all of them together have a fourth of the time without a turn. Then
- * each one waits for a turn.
+ * Time for work of which each piece is short, and there can be many pieces: all of them together have a fourth of the time without a turn.
+ * Then each one waits for a turn.
  */
 export class Allowance {
   readonly #turns: Pick<Turns, 'now'>
-  /** the time up to which `#used` has been reduced */
+  /** when `#used` was last reduced */
   #since = 0
   /** milliseconds of work, less a fourth of the time since */
   #used = 0
@@ -64,9 +64,9 @@ export class Turns {
   /** of all pages for people who are not signed in */
   readonly forVisitors: Allowance = new Allowance(this)
   readonly #afterPause: (work: () => void, milliseconds: number) => unknown
-  /** workspace → token → its lane. The next turn is that of the first one. */
+  /** workspace → token → its lane. The next turn goes to the first one. */
   readonly #workspaces = new Map<string, Map<string, Lane>>()
-  /** milliseconds of work for which others have not had their time yet */
+  /** milliseconds of work that others have not yet had in return */
   #owed = 0
   #isPausing = false
 
@@ -187,8 +187,8 @@ export class Turn {
   }
 
   /**
-   * The response was made. Work for it that nobody waits for any more, such as a read beside one that was refused, goes on without a turn: it could
-   * not leave, and would stop all later requests of its token.
+   * The response was made. Work for it that nobody waits for any more, such as a read beside one that was refused, goes on without a turn:
+   * it could not leave, and would stop all later requests of its token.
    */
   end(): void {
     this.#isOver = true
@@ -208,8 +208,8 @@ export class Turn {
   }
 
   /**
-   * Passes on pieces of data, each of which is short work for the consumer. It waits for a turn before the next one when such work has used up its
-   * allowance, and has none while it waits for data.
+   * Passes on pieces of data, each of which is short work for the consumer. It waits for a turn before the next one when such work has used
+   * up its allowance, and has none while it waits for data.
    * @throws {ApiError} `request_timeout` when the client has left
    */
   async *share<Piece>(pieces: AsyncIterable<Piece>, allowance: Allowance): AsyncGenerator<Piece> {

@@ -5,7 +5,7 @@ import type { ServerRequest } from 'srvx'
 const WAITING = Symbol('waiting')
 const OPEN = Symbol('open')
 
-/** A response, with what is to be called when it was sent or its connection has closed. A map of all of them would cost garbage collection. */
+/** A response, with the callbacks for when it was sent or its connection has closed. A map of all of them would cost garbage collection. */
 type WatchedResponse = ServerResponse & { [WAITING]?: (() => void)[] }
 /** A connection, with its responses that were not sent yet. */
 type WatchedSocket = Socket & { [OPEN]?: Set<WatchedResponse> }

@@ -64,7 +64,7 @@ export function isListMember(schema: z.ZodType): boolean {
   return type === 'array' || (innerType !== undefined && isListMember(innerType))
 }
 
-/** Whether the documentation says something of a schema, or of what it consists of. */
+/** Whether a schema, or any part of it, has documentation. */
 function isDescribed(schema: z.ZodType, says: (meta: z.core.GlobalMeta) => boolean): boolean {
   const { innerType, element } = definitionOf(schema)
   const inner = innerType ?? element
@@ -82,7 +82,7 @@ export function withOwnParameter(params: Readonly<Record<string, string>>, userI
   return params[USER] === OWN_ID ? { ...params, [USER]: userId } : params
 }
 
-/** The path of a request. @param template that of its operation */
+/** The path of a request. @param template the path of its operation, with parameters */
 export function withOwnPath(template: string, path: string, userId: string): string {
   if (!template.includes(`{${USER}}`)) return path
   const names = template.split('/')

@@ -25,7 +25,7 @@ export interface CallRequest {
   readonly search: string
   /** of an exchange, which was counted before; undefined: it is a request of its own */
   readonly part?: ExchangePart | undefined
-  /** the turn of what it is a part of; undefined: it has one of its own */
+  /** the turn of the work that it is a part of; undefined: it has one of its own */
   readonly lent?: Turn | undefined
 }
 
@@ -35,7 +35,7 @@ export interface Surface {
   readonly name: 'web_app' | 'operator' | 'webhook' | undefined
   /** @throws {ApiError} `unauthorized` */
   identify(services: Services, request: CallRequest): Principal
-  /** the id of what calls are made for, beside what they name */
+  /** the id of the resource that calls are made for, in addition to what they name */
   readonly related?: string
   /** whether the calls count for the audit trail and the metrics */
   readonly isCounted: boolean
@@ -43,7 +43,7 @@ export interface Surface {
 
 const NOT_READ = Symbol('not read')
 
-/** A request, with what exists once for all attempts at it. */
+/** A request, with everything that all attempts at it share. */
 export class Call implements CallRequest {
   readonly request: ServerRequest
   readonly requestId: string

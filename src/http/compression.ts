@@ -149,7 +149,7 @@ export class Compression {
 }
 
 /**
- * The ETag of a compressed representation. A strong one must differ from that of the plain one (RFC 9110 §8.8.3.3), so it gets a
+ * The ETag of a compressed representation. A strong one must differ from the plain one's (RFC 9110 §8.8.3.3), so it gets a
  * suffix, which is ignored in conditions. A weak one is the same for all.
  */
 function codedTag(etag: string, coding: Coding): string {

@@ -61,7 +61,7 @@ function headersOf(requestId: string, { name, sha256 }: FileRecord, type: string
     'cross-origin-resource-policy': 'same-origin',
     'accept-ranges': 'bytes',
     'cache-control': 'private, no-store',
-    // It is never compressed: a range is a part of what the ETag names, and most files are compressed already.
+    // It is never compressed: a range is a part of the representation that the ETag names, and most files are compressed already.
     vary: 'Authorization',
     etag: `"${sha256}"`,
     'x-request-id': requestId,

@@ -55,7 +55,7 @@ export function jsonResponse(
 const API_PAIRS = Object.entries(API_HEADERS)
 
 /**
- * The headers of a response: those of every response, except the ones that are given. As a list, because V8 takes 8 µs to spread the
+ * The headers of a response: the headers of every response, except the given ones. As a list, because V8 takes 8 µs to spread the
  * headers of a response into an object.
  */
 function withApiHeaders(requestId: string, given: Readonly<Record<string, string>>, left?: string): string[] {

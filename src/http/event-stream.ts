@@ -11,7 +11,7 @@ import { toApiError } from './error-mapping.ts'
 import { Waiter, waitSignal } from './long-poll.ts'
 import type { Services } from './services.ts'
 
-/** The time without an event after which a comment is sent, in milliseconds: proxies close connections that are silent. */
+/** Milliseconds without an event until a comment is sent: proxies close silent connections. */
 const HEARTBEAT = 15_000
 /** How many bytes are made at once. What a client does not read yet is read from storage, and made into events, when it does. */
 const PIECE = 64 * 1024
@@ -26,7 +26,7 @@ export interface StreamDeps {
   readonly share: StreamShare
   /** decides again, and reads what comes after a position */
   readonly readNext: (position: string) => Promise<StreamedResult>
-  /** what the event of an error has besides it; undefined: nothing */
+  /** further members of the event of an error; undefined: none */
   readonly about?: Readonly<Record<string, string>> | undefined
   /** the error that the stream ends with. It logs unexpected ones. */
   readonly toApiError: (error: unknown) => ApiError
@@ -37,9 +37,10 @@ export interface StreamDeps {
 /**
  * A stream of server-sent events (HTML Living Standard §9.2). Each read decides like a separate request: it
  * authenticates the token and asks the policy again, at least once a second. The stream ends with an event that has the error of
- * the first read that is refused, or with `rate_limited` if it cannot be served within its share. Of several in one response, each goes on until it ends by itself.
- * @param streams with what the first read of each has found
- * @param headers besides those of every response
+ * the first read that is refused, or with `rate_limited` if it cannot be served within its share. Of several in one response, each goes on
+ * until it ends by itself.
+ * @param streams each with the result of its first read
+ * @param headers in addition to those of every response
  */
 export function eventStreams(
   streams: readonly (StreamDeps & { readonly first: StreamedResult })[],
@@ -128,7 +129,7 @@ interface StreamRequest {
   readonly share: StreamShare
 }
 
-/** A feed of which a stream has the events. */
+/** A feed whose events a stream sends. */
 export interface Feed extends Pick<StreamDeps, 'readNext' | 'about'> {
   /** what the first read has found */
   readonly first: StreamedResult

@@ -3,7 +3,7 @@ import type { Operation } from '../resources/operation.ts'
 import { membersOf as parametersOf, wordsOf } from './body-members.ts'
 
 /**
- * The names that `?fields=` can select: the top-level members of what a GET returns, or of the items of its list. Empty for what
+ * The names that `?fields=` can select: the top-level members of a GET's result, or of the items of its list. Empty for what
  * returns no such members.
  */
 export function selectableFields({ method, data }: Pick<Operation, 'method' | 'data'>): ReadonlySet<string> {

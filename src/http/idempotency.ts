@@ -13,7 +13,7 @@ import { restoreTexts, separateTexts } from './response-texts.ts'
 const KEY = /^(?:"([ !#-[\]-~]{1,255})"|([!#-+\--[\]-~]{1,255}))$/
 const INVALID_KEY = 'Idempotency-Key must be one text of 1 to 255 visible ASCII characters, best in double quotes.'
 
-/** What a request with an Idempotency-Key asks for, besides its body. */
+/** What a request with an Idempotency-Key asks for, except its body. */
 interface Asked {
   readonly method: string
   /** below /v1 */
@@ -60,7 +60,7 @@ export class IdempotentWrite {
 
   /**
    * The first response to a request with this key.
-   * @returns undefined if there is none: this request is the first one
+   * @returns undefined if no response is stored: this request is the first one
    * @throws {ApiError} `idempotency_key_reused` if another request has the same key; `idempotency_key_in_use` if this process is
    *   handling a request with it. If another process is, one of the two commits fails, and is repeated here.
    */

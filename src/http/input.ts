@@ -46,7 +46,7 @@ const ACCEPT: Readonly<Record<string, string>> = { PATCH: 'accept-patch', POST: 
 
 /**
  * Reads query and body, and validates them against the operation's row. Unknown members are refused.
- * @param userId the caller, for whom `me` stands
+ * @param userId the caller, whom `me` stands for
  * @returns a promise only if there is a body to read
  * @throws {ApiError} `bad_request`, `payload_too_large`, `unsupported_media_type`, `validation_failed`
  */
@@ -93,7 +93,9 @@ function validInput(
   return { query, fields, body: validBody, upload }
 }
 
-/** What is wrong with the input of a request, as {@link readInput} would say it: for a client whose user is told of all mistakes at once. */
+/**
+ * What is wrong with the input of a request, as {@link readInput} would say it: for a client whose user is told of all mistakes at once.
+ */
 export function issuesOfInput(
   operation: Operation,
   params: Readonly<Record<string, string>>,

@@ -3,10 +3,10 @@ import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { digestOf, isRecord, jsonOf, sha1Of, type KeptJson } from '../store/record-json.ts'
 
 const COMMA = 0x2c
-/** The length from which a text is encoded when it is made, in characters. */
+/** The least length, in characters, of a text that is encoded as soon as it is made. */
 const LONG = 4096
 
-/** JSON in pieces: that of a record is kept, and used by each response that contains the record. */
+/** JSON in pieces: a record's JSON is kept, and used by each response that contains the record. */
 export type Pieces = readonly Piece[]
 type Piece = string | KeptJson
 /** Returns a promise to wait for, or undefined. @param length the number of bytes that were made, roughly */

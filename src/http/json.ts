@@ -43,7 +43,7 @@ const PROTOTYPE = '__proto__'
 /**
  * Counts the members of all objects in a value. Of two members with one name, JSON.parse keeps one.
  * @param path of the value
- * @param refuse gets the members whose name is that of the prototype
+ * @param refuse gets the members whose name is `__proto__`
  */
 function countParsed(value: unknown, path: string[], refuse: Refuse): number {
   if (typeof value !== 'object' || value === null) return 0
@@ -69,9 +69,9 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * Counts the members of all objects in a text, which are the colons that are not quoted, and all values beside others: each comma is behind one,
- * and the first one of each object or list has none. It reads the bytes, which no character of
- * several bytes shares with those of JSON's syntax, so that a body that is refused is not decoded.
+ * Counts the members of all objects in a text, which are the colons that are not quoted, and all values beside others: each comma is behind
+ * one, and the first one of each object or list has none. It reads the bytes, which no character of several bytes shares with the
+ * characters of JSON's syntax, so that a body that is refused is not decoded.
  * @returns undefined if it is nested too deep
  */
 function countMembers(bytes: Uint8Array, maxDepth: number): { readonly members: number; readonly values: number } | undefined {

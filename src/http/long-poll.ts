@@ -56,7 +56,7 @@ export class LongPoll {
 
   /**
    * Waits for the next read. The first one comes at once: a commit may have come before it began to wait.
-   * @param most the milliseconds after which something may be there without a commit
+   * @param most the milliseconds until something may be there without a commit
    */
   async next(most = Infinity): Promise<void> {
     if (this.#began) await this.#waiter.wait(Math.max(Math.min(this.#deadline - performance.now(), most), 0))

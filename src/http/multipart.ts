@@ -43,7 +43,7 @@ export async function* partsOf(type: string, body: AsyncIterable<Uint8Array>): A
 const LINE_BREAK = Buffer.from('\r\n')
 const HEAD_END = Buffer.from('\r\n\r\n')
 
-/** The bytes of a form, with what was received and not taken yet. */
+/** The bytes of a form that were received and not taken yet. */
 class Source {
   readonly #chunks: AsyncIterator<Uint8Array>
   // The first delimiter begins the body, or a line of it.
@@ -187,7 +187,7 @@ function withoutWords(text: string): string {
   })
 }
 
-/** @returns undefined if the character set is unknown, or the bytes are none of its texts */
+/** @returns undefined if the character set is unknown, or the bytes are not valid in it */
 function decoded(charset: string, bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder(charset, { fatal: true }).decode(bytes)

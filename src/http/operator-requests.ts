@@ -7,10 +7,12 @@ import { conclude } from './pipeline.ts'
 import { SessionPrincipal } from './principal.ts'
 import type { Services } from './services.ts'
 
-/** The User-Agent of these requests, by which the audit trail tells them from those of the member. */
+/** The User-Agent of these requests: the audit trail tells them from the member's own by it. */
 export const OPERATOR_AGENT = 'lanekeeper, by its operator'
 
-/** Makes requests of operators, as members. Each is decided and recorded like one of the member, without a token and without rate limits. */
+/**
+ * Makes requests of operators, as members. Each is decided and recorded like one of the member, without a token and without rate limits.
+ */
 export function requestsOfOperators(services: () => Services): NonNullable<AdminDeps['sendAs']> {
   return (workspaceId, userId) => {
     const surface: Surface = { name: 'operator', isCounted: true, identify: () => new SessionPrincipal(userId, workspaceId) }

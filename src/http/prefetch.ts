@@ -33,7 +33,7 @@ export function prefetch(services: Services, tx: Transaction, call: Call, route:
   return andThen(prefetched, () => undefined)
 }
 
-/** The records of a target, or the reason why there is none. */
+/** The records of a target, or the reason why it does not exist. */
 export type TargetRecords = readonly unknown[] | ApiError
 
 /** An operation that is not requested alone. */

@@ -46,7 +46,7 @@ export function parsePublicUrl(text: string): string {
 export class PublicUrl {
   /** such as `/kanban`; empty: nothing else is at the origin */
   readonly base: string
-  /** as it was configured, without a slash at its end; undefined: the origin of each request is that of the service */
+  /** as it was configured, without a slash at its end; undefined: the service has the origin of each request */
   readonly url: string | undefined
   readonly #origin: string | undefined
 

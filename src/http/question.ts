@@ -11,7 +11,7 @@ import type { Services } from './services.ts'
 /** The type of the resource of operations whose path has no parameter. */
 const WORKSPACE = 'workspace'
 
-/** A request that is not made: what an operation would be called with, as far as its permission depends on it. */
+/** A request that is not made: the parts of an operation's input that its permission depends on. */
 export interface Evaluated {
   readonly operation: Operation
   readonly params: Readonly<Record<string, string>>
@@ -40,7 +40,7 @@ async function noUpload(): Promise<never> {
   throw new TypeError('an evaluation receives no file')
 }
 
-/** The body of the request, as far as its permission depends on it. @throws {ApiError} `validation_failed` */
+/** The members of the body that the permission depends on. @throws {ApiError} `validation_failed` */
 function bodyOf(one: Evaluated): object {
   const { operation, body, members } = one
   const issues = new Issues()
@@ -106,7 +106,7 @@ export function typeOf({ path }: Operation): string {
   return namesInPath(path)[0]?.replace(/_id$/, '') ?? WORKSPACE
 }
 
-/** The names of what an operation takes besides its resource, as properties of that. */
+/** The names of an operation's further parameters, as properties of its resource. */
 export function furtherNames(operation: Operation): string[] {
   return [...namesInPath(operation.path).slice(1), ...namesOf(operation).keys()]
 }

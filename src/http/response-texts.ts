@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ResponseTextPlace } from '../model/idempotency.ts'
 
-/** The length from which a text is stored beside the response, in UTF-16 units. Names and titles are shorter. */
+/** The least length, in UTF-16 units, of a text that is stored beside the response. Names and titles are shorter. */
 const LONG = 1000
 
 /** What a response consists of when its long texts are stored beside it. */
@@ -40,7 +40,7 @@ function hasLongText(value: unknown): boolean {
 
 /**
  * Puts the long texts back.
- * @param texts those of the places, in the same order
+ * @param texts the texts of the places, in the same order
  * @throws {TypeError} if a text or its place is missing: what is stored was altered
  */
 export function restoreTexts(data: unknown, places: readonly ResponseTextPlace[], texts: readonly (string | undefined)[]): unknown {

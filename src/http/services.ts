@@ -32,10 +32,13 @@ export interface SeenTokens {
 /** What the pipeline depends on. */
 export interface Services {
   readonly engine: Engine
-  /** the services with the policy that is in use now. A request keeps those with which it began, so that no part of it is decided by other tables. */
+  /**
+   * the services with the policy that is in use now. A request keeps the services it began with, so that no part of it is decided by other
+   * tables.
+   */
   readonly current: () => Services
   readonly store: Store
-  /** `/v1`, below the path of the public URL, for the addresses of what was created */
+  /** `/v1`, below the path of the public URL, for the addresses of created resources */
   readonly apiPath: string
   readonly route: (method: string, path: string) => Route | ApiError
   /** the operations table */

@@ -87,7 +87,7 @@ export async function receiveFile(
 
 /** Of the disk, what files leave to the records, in bytes. */
 const DISK_RESERVE = 256 * 1024 * 1024
-/** The bytes of a file after which the disk is looked at again. */
+/** How many bytes of a file are written before the disk is checked again. */
 const DISK_CHECK = 1024 * 1024
 
 /** The size that an upload announces, without its other parts; 0 if it does not. */
@@ -199,7 +199,7 @@ class Form {
 /** characters of a name that an answer repeats */
 const LONGEST_NAME = 100
 
-/** The bytes of a file on their way to storage, of which the first ones are kept. */
+/** The bytes of a file on their way to storage; the first ones are kept. */
 class ObservedFile {
   readonly #bytes: AsyncIterable<Uint8Array>
   readonly #maxBytes: number

@@ -1,7 +1,7 @@
 import { hasAtMost, withoutInvisible } from '../model/text.ts'
 import type { ImportReport } from './report.ts'
 
-/** A board of another program, before it is fitted to what is accepted here. */
+/** A board of another program, before it is fitted to the limits of this one. */
 export interface ForeignBoard {
   readonly name: string
   readonly description: string
@@ -52,7 +52,7 @@ export interface ForeignComment {
   readonly writtenAt: string
 }
 
-/** Fits texts to what is accepted, and reports what this changes. */
+/** Fits texts to the limits, and reports what this changes. */
 export class TextFitter {
   readonly #report: ImportReport
 
@@ -133,7 +133,7 @@ export function linksOf(
   })
 }
 
-/** Comments in the order in which they were written. Those of one time stay in theirs. */
+/** Comments in the order in which they were written. Comments of the same time keep their order. */
 export function inTimeOrder(comments: readonly ForeignComment[]): ForeignComment[] {
   return comments.toSorted((a, b) => (a.writtenAt < b.writtenAt ? -1 : Number(a.writtenAt > b.writtenAt)))
 }

@@ -46,7 +46,7 @@ export type RunCommand = (name: string, input: object, io: Pick<CommandIo, 'line
  * Imports a board of another program.
  * @param text the file
  * @param now the present time
- * @throws {AdminError} `invalid`, with the path of what is wrong in the file; else as the command `import.board` does
+ * @throws {AdminError} `invalid`, with the path of the mistake in the file; else as the command `import.board` does
  */
 export async function importForeignBoard(text: string, options: ImportOptions, run: RunCommand, now: string): Promise<ImportResult> {
   const { from, workspace, user, visibility, dryRun } = options

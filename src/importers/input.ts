@@ -24,7 +24,7 @@ export const foreignTime = z
 
 /**
  * Reads a file of another program.
- * @throws {AdminError} `invalid`, with the paths of what is wrong in the file
+ * @throws {AdminError} `invalid`, with the paths of the mistakes in the file
  */
 export function readFileOf<T>(program: string, schema: z.ZodType<T>, text: string): T {
   let json: unknown

@@ -39,7 +39,7 @@ export class MemberMatcher {
     }
   }
 
-  /** The user for a person; undefined if there is none. */
+  /** The user for a person, or undefined. */
   find(personId: string): string | undefined {
     return this.#users.get(personId)
   }

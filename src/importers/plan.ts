@@ -20,7 +20,7 @@ export interface Destination {
   readonly members: MemberMatcher
 }
 
-/** Fits a board of another program to what is accepted here, and reports what it cannot carry. */
+/** Fits a board of another program to the limits here, and reports what it cannot carry. */
 export class ImportPlan {
   readonly #board: ForeignBoard
   readonly #to: Destination
@@ -89,7 +89,7 @@ export class ImportPlan {
       yield* this.#card(card, ids)
   }
 
-  /** @returns what stands for the id of what it creates */
+  /** @returns a text that stands for the id of the record that it creates */
   *#operation(operation: string, params: BoardOperation['params'], body?: Record<string, unknown>): Generator<BoardOperation, string> {
     yield { operation, params, ...(body !== undefined && { body }) }
     return `$${this.#operations++}`
@@ -219,7 +219,7 @@ export class ImportPlan {
   }
 }
 
-/** The times of a card, of which it has others here. */
+/** The original times of a card, which has other times here. */
 function historyOf({ createdAt, updatedAt, completedAt, archivedAt }: Pick<ForeignCard, `${string}At` & keyof ForeignCard>): string {
   const times = { Created: createdAt, completed: completedAt, archived: archivedAt, 'last changed': updatedAt }
   const known = Object.entries(times).flatMap(([what, time]) => (time === null ? [] : `${what} ${minuteOf(time)}`))

@@ -67,7 +67,7 @@ type PlankaCard = Included['cards'][number]
 /**
  * Reads a board as the API of Planka 2 returns it.
  * @param now the present time: no time of a card is later
- * @throws {AdminError} `invalid`, with the path of what is wrong in the file
+ * @throws {AdminError} `invalid`, with the path of the mistake in the file
  */
 export function readPlanka(text: string, report: ImportReport, now: string): ForeignBoard {
   const { item, included } = readFileOf('Planka', plankaBoard, text)
@@ -95,7 +95,7 @@ function peopleOf({ users, boardMemberships }: Included): ForeignPerson[] {
   return users.map(({ id, name, username }) => ({ id, name: name || username || id, username: username || null, onBoard: onBoard.has(id) }))
 }
 
-/** The lists, and that of the archive if it has cards. */
+/** The lists, and the archive's list if it has cards. */
 function columnsOf({ lists, cards }: Included): ForeignBoard['columns'] {
   const used = new Set(cards.map(({ listId }) => listId))
   return inOrder(lists, ({ position }) => position).flatMap(({ id, type, name }) => {
@@ -130,7 +130,7 @@ function cardsOf(included: Included, report: ImportReport, now: string): Foreign
   })
 }
 
-/** Returns a function for what belongs to each card of a board. */
+/** Returns a function that gives what belongs to a card of a board. */
 function partsOf(included: Included, report: ImportReport, now: string) {
   const cards = byId('included.cards', included.cards)
   const allTaskLists = byId('included.taskLists', included.taskLists)

@@ -90,7 +90,7 @@ type TrelloCard = TrelloBoard['cards'][number]
 /**
  * Reads a board that Trello has exported.
  * @param now the present time: no time of a card is later
- * @throws {AdminError} `invalid`, with the path of what is wrong in the file
+ * @throws {AdminError} `invalid`, with the path of the mistake in the file
  */
 export function readTrello(text: string, report: ImportReport, now: string): ForeignBoard {
   const board = readFileOf('Trello', trelloBoard, text)

@@ -24,7 +24,7 @@ export interface ListenOptions {
   readonly host: string
   /** the time in milliseconds to wait for the requests in flight */
   readonly grace?: number
-  /** the time in milliseconds after which a response is dropped if its client reads nothing of it; default: {@link SEND_TIMEOUT} */
+  /** milliseconds until a response is dropped if its client reads nothing of it; default: {@link SEND_TIMEOUT} */
   readonly sendTimeout?: number
   /** how many connections may be open at once; default: as many as the system allows */
   readonly maxConnections?: number | undefined
@@ -114,7 +114,7 @@ interface Look {
  * Closes a connection whose client reads nothing of a response, so that the response does not stay in memory. One that waits for the
  * service itself stays open.
  *
- * Node reports a connection on which no byte was sent or received for some time. If a part of a write was sent before that, it waits
+ * Node reports a connection that has sent and received no byte for some time. If a part of a write was sent before that, it waits
  * once more for as long. So it is asked for a tenth of the time, again and again: a connection is closed at most two tenths too late.
  */
 export function dropSlowClients(server: Pick<Server, 'setTimeout'>, timeout: number, now: () => number = () => performance.now()): void {

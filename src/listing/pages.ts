@@ -160,7 +160,7 @@ export function fittingItems(items: readonly unknown[], maxBytes: number = limit
   return excess === -1 ? items.length : Math.max(excess, 1)
 }
 
-/** The bytes of an item in JSON. Those of a record are kept for the response. */
+/** The bytes of an item in JSON. A record's bytes are kept for the response. */
 function jsonLength(item: unknown): number {
   const json = typeof item === 'object' && item !== null ? jsonOf(item) : JSON.stringify(item)
   return typeof json === 'string' ? Buffer.byteLength(json) : json.bytes.length

@@ -18,9 +18,9 @@ export type ResolvedPlacement<T> = { readonly before: T } | { readonly after: T 
 
 /** Body members for a place: at most one of them. */
 export const place = {
-  before: neighborField('The item of the same list before which it is placed.').optional(),
-  after: neighborField('The item of the same list after which it is placed.').optional(),
-  to: documented(z.enum(['first', 'last']), { description: 'The end of the list at which it is placed.' }).optional(),
+  before: neighborField('The item of the same list that it is placed before.').optional(),
+  after: neighborField('The item of the same list that it is placed after.').optional(),
+  to: documented(z.enum(['first', 'last']), { description: 'The end of the list where it is placed.' }).optional(),
 }
 
 /** The place of a new item if the request names none. */

@@ -148,7 +148,7 @@ function isLong(entry: string | undefined): boolean {
 }
 
 /**
- * Reads the items around a place, as far as they are a stretch without gaps.
+ * Reads the items around a place, up to the first gap on each side.
  * @param below the number of items of each index before the place
  * @param above the number of items of each index behind it
  */

@@ -11,7 +11,9 @@ import type { Mail, SendMail } from './mailer.ts'
 
 /** A mail about one kind of notice and one thing is the only one for so many seconds. */
 const OF_THING = 600
-/** For so many seconds after a mail, a person gets at most so many: so in any hour, which can have the ends of two such times, at most 20. */
+/**
+ * For so many seconds after a mail, a person gets at most so many: so in any hour, which can have the ends of two such times, at most 20.
+ */
 const [HOUR, OF_PERSON] = [3600, { security: 6, work: 4 }] as const
 /** Maximum number of counts that a process remembers. */
 const MAX_COUNTS = 20_000
@@ -23,13 +25,13 @@ interface NoticeMailDeps {
   readonly send: SendMail
   readonly clock: Clock
   readonly log: Logger
-  /** with which all processes count together; undefined: this process counts alone */
+  /** shared by all processes that count together; undefined: this process counts alone */
   readonly counters?: SharedCounters | undefined
 }
 
 /**
- * Decides whether a person gets a mail about a notice, and sends it: nothing else leads to the mail server. What is left out is a notice on the pages of the
- * person anyway. Mails about security are counted apart: what happens to webhooks uses up none of them.
+ * Decides whether a person gets a mail about a notice, and sends it: nothing else leads to the mail server. What is left out is a notice on
+ * the pages of the person anyway. Mails about security are counted apart: what happens to webhooks uses up none of them.
  */
 export class NoticeMails {
   readonly #deps: NoticeMailDeps
@@ -40,7 +42,10 @@ export class NoticeMails {
     this.#deps = deps
   }
 
-  /** Sends a mail about a notice, unless it is about work and the address is not confirmed, or the person had such a mail or many a short time ago. */
+  /**
+   * Sends a mail about a notice, unless it is about work and the address is not confirmed, or the person had such a mail or many a short
+   * time ago.
+   */
   send(to: Addressee, notice: Notice, mail: Omit<Mail, 'to'>): Awaitable<void> {
     const { send, log } = this.#deps
     return andThen(this.#refusalOf(to, notice), (refusal) => {
@@ -51,7 +56,8 @@ export class NoticeMails {
 
   #refusalOf({ user_id, email, email_confirmed }: Addressee, notice: Notice): Awaitable<string | undefined> {
     const about = isOfSecurity(notice) ? 'security' : 'work'
-    // What protects the account goes to the address that its person has typed, as long as nobody has confirmed it. A stranger whose address it is gets few.
+    // What protects the account goes to the address that its person has typed, as long as nobody has confirmed it. A stranger whose address
+    // it is gets few.
     if (email_confirmed === false && about === 'work') return 'the address is not confirmed'
     return andThen(this.#count(`${user_id} ${email} ${notice.kind} ${thingOf(notice)}`, OF_THING), (ofThing) => {
       if (ofThing > 1) return 'there was one of this kind and thing'

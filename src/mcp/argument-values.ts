@@ -5,7 +5,7 @@ import { clearingValue } from './listed-schema.ts'
 // Clients and models write values in many forms: a number as text, a list as JSON text, an id in quotes. What can mean only one thing is
 // read as that; everything else is left as it is, and the API says what is wrong with it.
 
-/** Where a value is, and what to do with what is wrong with it. */
+/** Where a value is, and what to do with a mistake in it. */
 export interface Reading {
   /** the argument, with dots between levels */
   readonly path: string
@@ -51,7 +51,7 @@ function readText(schema: JsonSchema, text: string): unknown {
   return text
 }
 
-/** The value of a JSON text that begins so; undefined if it is none. */
+/** The value of a JSON text that begins so; undefined if it is not JSON. */
 function parsed(text: string, first: '[' | '{'): unknown {
   if (!text.startsWith(first)) return undefined
   try {
@@ -61,7 +61,7 @@ function parsed(text: string, first: '[' | '{'): unknown {
   }
 }
 
-/** The shape that a value has of several: that of an object for what is one, also as JSON text. */
+/** Which of several shapes a value has: the object shape for an object, also as JSON text. */
 function shapeFor(value: unknown, shapes: readonly JsonSchema[]): JsonSchema {
   const object = shapes.find((shape) => isType(shape, 'object'))
   const isOne = isObject(value) || (typeof value === 'string' && isObject(parsed(value.trim(), '{')))
@@ -102,7 +102,7 @@ function readId(pattern: string, text: string, { path, refuse, takesReferences =
   return id
 }
 
-/** Says why a text is no id of a kind, as far as its form shows that. Whether something has an id is not known here. */
+/** Tells why the form of a text rules it out as an id of a kind. Whether the id exists is not known here. */
 function noId(pattern: string, text: string): string {
   const prefix = /([a-z]{3})_\[/.exec(pattern)?.[1]
   const kind = prefix && kindOf(prefix)

@@ -18,7 +18,7 @@ export function batchSchema(callables: readonly Callable[]): JsonSchema {
   const schemas = new Map<string, JsonSchema[]>()
   for (const one of callables)
     for (const name of argumentNames(one))
-      // The board is that of the batch.
+      // The batch names the board.
       if (!OF_CALL.has(name) && name !== 'board_id') schemas.set(name, [...(schemas.get(name) ?? []), listedArgument(one, name)])
   const listed = [...schemas].map(([name, all]) => [name, undescribed(mergeSchemas(all, false))] as const)
   const properties = { [OPERATION]: { type: 'string' }, ...Object.fromEntries(listed) }

@@ -1,4 +1,4 @@
-/** What the calls of a tool do to the workspace, from which the annotations of the tool follow. */
+/** What the calls of a tool do to the workspace. The annotations of the tool follow from it. */
 export type Effect =
   /** changes nothing */
   | 'read'
@@ -63,7 +63,7 @@ export const tools: readonly ToolRow[] = [
   {
     name: 'read_comments_subtasks_files',
     title: 'Read the comments, subtasks and attachments of a card',
-    description: 'What is on a card besides its own members.',
+    description: 'What is on a card apart from its own members.',
     effect: 'read',
     operations: ['comments.list', 'comments.read', 'subtasks.list', 'subtasks.read', 'attachments.list', 'attachments.read', 'files.read'],
   },
@@ -178,7 +178,7 @@ export const tools: readonly ToolRow[] = [
     name: 'make_many_changes',
     title: 'Make many changes at once',
     description:
-      'Up to 100 writes on one board in one step, all or none: operations of the other tools with their arguments, such as {"operation":"cards.move","card_id":"…","to":"first"}. $0 as an id stands for what the first one has created, and so on.',
+      'Up to 100 writes on one board in one step, all or none: operations of the other tools with their arguments, such as {"operation":"cards.move","card_id":"…","to":"first"}. $0 as an id stands for the resource that the first one has created, and so on.',
     effect: 'any',
     operations: ['boards.batch'],
   },
@@ -245,7 +245,7 @@ const WEBHOOKS = 'Webhooks are set up by people and programs. They would take a 
 /** The operations that no tool has, with the reason. */
 export const withoutTool: Readonly<Record<string, string>> = {
   'attachments.download': 'Bytes of files would fill the context of a model. A client downloads them by HTTP.',
-  'access.evaluate_all': 'Its schema repeats that of access.evaluate, and would take a tenth of the list.',
+  'access.evaluate_all': 'Its schema repeats the schema of access.evaluate, and would take a tenth of the list.',
   'claims.read': 'find_cards says the same with include=["claim"].',
   'access.search_resource': 'An agent works on a board that it knows, and asks about that. It would take a fiftieth of the list.',
   'webhooks.list': WEBHOOKS,

@@ -145,7 +145,10 @@ const EVENT = /^data: (.*)$/m
 /** The headers of the library that only a stream needs. */
 const OF_STREAMS = ['connection', 'x-accel-buffering']
 
-/** A response of the library, with the headers of all responses. A stream of events has one event, the answer, and is sent when that is there. */
+/**
+ * A response of the library, with the headers of all responses. A stream of events has one event, the answer, and is sent when that is
+ * there.
+ */
 async function complete(exchange: Exchange, format: AnswerFormat, response: Response): Promise<Response> {
   const { status, body } = response
   const headers = headersOf(exchange, response.headers)
@@ -170,7 +173,7 @@ function whole(status: number, headers: Headers, content: string): Response {
   return new CompressibleResponse(content, status, [...headers].flat())
 }
 
-/** The headers of every response that depends on a token, and those of this one. */
+/** The headers of every response that depends on a token, and the headers of this response. */
 function headersOf({ requestId, shared }: Exchange, own: Iterable<[string, string]>): Headers {
   const headers = new Headers({ ...API_HEADERS, 'x-request-id': requestId })
   for (const [name, value] of [...shared, ...own]) if (name !== 'cache-control') headers.set(name, value)

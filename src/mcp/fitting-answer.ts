@@ -22,7 +22,7 @@ export interface Expected {
   readonly hasParts: boolean
   /** whether the call names the members that it wants */
   readonly hasFields: boolean
-  /** the character with which it begins */
+  /** where it begins, in characters */
   readonly offset: number | undefined
   /** which operation reads the whole of something that it has */
   readonly wholeIn: string
@@ -31,7 +31,7 @@ export interface Expected {
 /** The members of an answer. */
 export type Content = Readonly<Record<string, unknown>>
 
-/** Sends a request. A page that does not fit is requested again with fewer items, so that its cursor is that of the last one. */
+/** Sends a request. A page that does not fit is requested again with fewer items, so that its cursor follows the last one. */
 export async function sendFitting(exchange: Exchange, request: ApiRequest, expected: Expected): Promise<ApiAnswer> {
   let answer = await exchange.send(request)
   for (let attempt = 1; expected.isList && answer.status < 400 && attempt < ATTEMPTS; attempt++) {
@@ -60,7 +60,7 @@ function withLimit(search: string, limit: number): string {
 
 /**
  * Makes a successful answer fit. Long texts in lists have only their beginning, unless the call names members.
- * @param content the answer, with what its headers say
+ * @param content the answer, including facts from its headers
  * @returns the content, and its JSON
  */
 export function fit(content: Content, expected: Expected): { readonly content: Content; readonly text: string } {
@@ -116,7 +116,7 @@ function wellFormed(text: string): string {
   return /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text
 }
 
-/** Says how to read the whole of what was cut. */
+/** Tells how to read a text in full that was cut. */
 function noted(content: Content, { wholeIn }: Expected): Content {
   if (!hasCut(content)) return content
   return {
@@ -130,7 +130,7 @@ function hasCut(value: unknown): boolean {
   return (value as Content)['truncated'] === true || Object.values(value).some(hasCut)
 }
 
-/** Of what the operations of a batch answer, only what names it. */
+/** The results of a batch's operations, reduced to the members that name them. */
 function idsOf(content: Content): Content {
   const data = content['data'] as { readonly results?: readonly Content[] } | null
   if (data?.results === undefined) return content

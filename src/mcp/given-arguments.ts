@@ -16,9 +16,9 @@ import { argumentIssue, partsOf, type CallArguments } from './tool-request.ts'
 /** The arguments of a call, as they are meant. */
 export interface GivenArguments {
   readonly values: CallArguments
-  /** the character of a long answer with which the answer begins */
+  /** the offset in a long answer where the part begins, in characters */
   readonly offset: number | undefined
-  /** the names of what could be cleared, and for which null was given: it is kept */
+  /** the names of arguments that could be cleared and were given as null: they are kept unchanged */
   readonly kept: readonly string[]
 }
 

@@ -2,7 +2,7 @@ import type { JsonSchema } from '../http/openapi/types.ts'
 
 // The schemas of arguments as the list of tools states them. They are a subset that every client takes: each schema has one type, no null,
 // and members that are named. VS Code refuses an array without `items`, OpenAI in strict mode an object with other members, and Gemini what
-// has no type. What is stated here differs in form from what the API takes: see argument-values.ts.
+// has no type. The form stated here differs from the form that the API takes: see argument-values.ts.
 
 /** The descriptions of arguments that many tools have, as short as they can be; empty: the name says it. */
 const shortInQuery: Readonly<Record<string, string>> = {
@@ -24,8 +24,8 @@ const shortInQuery: Readonly<Record<string, string>> = {
   completed_after: '',
 }
 const shortInBody: Readonly<Record<string, string>> = {
-  before: 'The id of what it comes before.',
-  after: 'The id of what it comes after.',
+  before: 'The id of the item that it is placed before.',
+  after: 'The id of the item that it is placed after.',
   to: '',
   wait: 'The seconds to wait if there is none.',
   due_at: 'When it is due, as 2026-11-20T12:00:00Z; "none" clears it. Left out or null, it is kept.',
@@ -33,7 +33,7 @@ const shortInBody: Readonly<Record<string, string>> = {
   max_attempts: 'After so many failed attempts in a row, a card is stuck; 0: never.',
 }
 
-/** What takes the place of null in an argument that can be cleared: clients send null for what their user has not said. */
+/** What replaces null in an argument that can be cleared: clients send null for arguments that their user did not give. */
 export function clearingValue({ type }: JsonSchema): 'none' | 0 | undefined {
   if (!Array.isArray(type) || !type.includes('null')) return undefined
   return type.includes('string') ? 'none' : 0
@@ -78,7 +78,7 @@ function shorten(whole: JsonSchema): JsonSchema {
   return result
 }
 
-/** A schema with one type: that of a value that is not null, the most detailed of several shapes, and a text for an object of any members. */
+/** A schema with one type: without null, with the most detailed of several shapes, and with a text for an object of any members. */
 function shapeOf({ anyOf, ...outer }: JsonSchema): JsonSchema {
   const shapes = (anyOf ?? []) as readonly JsonSchema[]
   const schema: JsonSchema = { ...(shapes.find(({ type }) => type === 'object') ?? shapes[0]), ...outer }

@@ -2,7 +2,7 @@ import type { JsonSchema } from '../http/openapi/types.ts'
 
 /**
  * One schema for an argument that several operations of a tool have: it takes what one of them takes, and says what all of them say.
- * @param schemas those of the operations that have it, as they are listed
+ * @param schemas one of each operation that has the argument, as it is listed
  * @param isOfAll whether all operations of the tool have it: only then does it have a default.
  */
 export function mergeSchemas(schemas: readonly JsonSchema[], isOfAll = true): JsonSchema {
@@ -17,7 +17,7 @@ export function mergeSchemas(schemas: readonly JsonSchema[], isOfAll = true): Js
   return merged
 }
 
-/** What becomes of a keyword in which schemas differ; another one is left out. */
+/** How a keyword is merged where schemas differ; any other keyword is left out. */
 const mergers: Readonly<Record<string, (schemas: readonly JsonSchema[]) => unknown>> = {
   // A list is also taken as a text.
   type: (schemas) => schemas.find(({ type }) => type === 'array')?.['type'] ?? schemas[0]!['type'],

@@ -11,7 +11,7 @@ import type { ToolList } from './tool-list.ts'
 import { selectOperation, toRequest, type CallArguments } from './tool-request.ts'
 import { refusedResult, toResult } from './tool-result.ts'
 
-/** In which a tool is called. */
+/** The context of a tool call. */
 export interface CallContext {
   readonly exchange: Exchange
   /** the effective scopes of the token */
@@ -74,7 +74,7 @@ function expectedOf(list: ToolList, { operation, arguments: { query } }: Callabl
 /** Which operation reads the whole of something in an answer. */
 function wholeIn(list: ToolList, id: string): string {
   const [kind] = id.split('.')
-  // A snapshot and the changes of a board have cards; a claim is that of a card.
+  // A snapshot and the changes of a board have cards; a claim belongs to a card.
   const read = kind === 'comments' || id === 'boards.list' ? `${kind}.read` : 'cards.read'
   return id === 'boards.changes' ? 'The operation that reads it, such as cards.read,' : `${read} of ${list.toolOf(read)}`
 }
@@ -101,7 +101,7 @@ function noOperation(list: ToolList, { callables }: CallableTool, args: CallArgu
   return invalidMember(OPERATION, message)
 }
 
-/** The resource that a path begins with: an ETag is that of this one. */
+/** The resource that a path begins with: an ETag belongs to it. */
 const RESOURCE = /^\/\w+\/[^/]+/
 
 /**
@@ -112,7 +112,7 @@ const RESOURCE = /^\/\w+\/[^/]+/
 async function withCurrentState(exchange: Exchange, { path }: ApiRequest, answer: ApiAnswer): Promise<ApiAnswer> {
   if (answer.status !== 412) return answer
   const { error } = answer.body
-  // Of a part of a batch, `current_etag` is not that of the path.
+  // In a batch, an operation's `current_etag` does not belong to the resource of the path.
   if (error?.['current_etag'] === undefined || error['index'] !== undefined) return answer
   const [resource = path] = RESOURCE.exec(path) ?? []
   const { status, headers, body } = await exchange.send({ method: 'GET', path: resource, search: '', headers: {}, body: undefined })

@@ -43,14 +43,14 @@ function invalid(issues: readonly { readonly path: string; readonly message: str
 }
 
 /**
- * An agent that repeats its write with the new ETag would overwrite what another one has just done, so the advice names no way to get the write
- * through: it says what has changed, and leaves the change to a new decision.
+ * An agent that repeats its write with the new ETag would overwrite what another one has just done, so the advice names no way to get the
+ * write through: it says what has changed, and leaves the change to a new decision.
  */
 function changed({ current_etag: etag, current }: Readonly<Record<string, unknown>>): string {
   const { id, updated_at: at } = (current ?? {}) as Readonly<Record<string, unknown>>
   const unknown = etag === undefined ? 'The ETag in if_match is not current' : 'This has changed since you read it'
   const what = typeof id === 'string' && typeof at === 'string' ? `${id} has changed since you read it, last at ${at}` : unknown
-  const now = current === undefined ? 'Read it again' : '`current` is what it is now: compare it with what you read'
+  const now = current === undefined ? 'Read it again' : '`current` is its present state: compare it with what you read'
   return `Nothing was changed. ${what}, by an earlier call of yours or because another agent may be working on it. ${now}; read_changes says who did what. Do not replace what others have done. Make your change only if it still makes sense beside theirs, from what is there now. If you are not sure, leave it and ask, for example in a comment.`
 }
 
@@ -76,7 +76,7 @@ function adviceFor(error: Readonly<Record<string, unknown>>): string | undefined
   }
 }
 
-/** The result of a call: the answer of the API, with what its headers say. @param further members of a successful result */
+/** The result of a call: the answer of the API, including facts from its headers. @param further members of a successful result */
 export function toResult({ status, headers, body }: ApiAnswer, expected: Expected, further: Content = {}): CallToolResult {
   if (status >= 400) return failedResult(body.error ?? {}, headers)
   const etag = headers.get('etag')

@@ -46,8 +46,9 @@ export const account = z.strictObject({
   user_id: id('user'),
   email: emailAddress,
   /**
-   * Whether somebody else than its person has said that the address is theirs: the provider, or the operator who has invited it. One that was
-   * only typed gets mails about the security of the account alone. Absent: an earlier version has stored it, and it gets mail as before.
+   * Whether somebody else than its person has said that the address is theirs: the provider, or the operator who has invited it. One that
+   * was only typed gets mails about the security of the account alone. Absent: an earlier version has stored it, and it gets mail as
+   * before.
    */
   email_confirmed: z.boolean().optional(),
   /** null: they sign in with the identity provider only */
@@ -58,7 +59,7 @@ export const account = z.strictObject({
 })
 export type Account = Readonly<z.infer<typeof account>>
 
-/** The one-time link with which a user sets a password. Only its hash is stored, and it is removed when it is used. */
+/** The one-time link that lets a user set a password. Only its hash is stored, and it is removed when it is used. */
 export const signUp = z.strictObject({
   user_id: id('user'),
   hash,

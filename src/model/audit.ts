@@ -7,15 +7,21 @@ import { line } from './text.ts'
 const auditOutcome = z.enum(['done', 'denied', 'unknown'])
 export type AuditOutcome = z.infer<typeof auditOutcome>
 
-/** One line of the audit trail: a change that was made, or a denial. It has ids, and nothing that a person has written but the name of a token. */
+/**
+ * One line of the audit trail: a change that was made, or a denial. It has ids, and nothing that a person has written but the name of a
+ * token.
+ */
 const auditEntry = z.strictObject({
   at,
   /** who did it; null: an operator, or it is not known, as with the finder of a leaked token */
   user_id: id('user').nullable(),
-  /** the token with which it was done; null: in the web app */
+  /** the token that did it; null: it was done in the web app */
   token_id: id('token').nullable(),
   token_name: line(limits.tokenName).nullable(),
-  /** the id of an operation of the API, or of an action of the web app, which begins with `web.`, or of a command of an operator: `operator.` */
+  /**
+   * the id of an operation of the API, or of an action of the web app, which begins with `web.`, or of a command of an operator:
+   * `operator.`
+   */
   operation: shortText,
   /** the resources that it was about, and the one that it created */
   ids: z.array(anyId()).max(200).readonly(),

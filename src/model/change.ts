@@ -3,7 +3,7 @@ import { anyIdField, countField, documented, idField, timeField } from './fields
 import { limits } from './limits.ts'
 import { prose } from './text.ts'
 
-/** The kinds of what changes on a board. */
+/** The kinds of resources that change on a board. */
 export const changedKinds = [
   'board',
   'board_member',
@@ -28,10 +28,7 @@ const action = documented(
 )
 const actor_id = documented(idField('user', 'The user who made the change; null: the service or its operator made it.').nullable(), {})
 const token_id = documented(
-  idField(
-    'token',
-    'The access token with which it was made; null: the service, its operator or a person in the web app made it.',
-  ).nullable(),
+  idField('token', 'The access token that made it; null: the service, its operator or a person in the web app made it.').nullable(),
   {},
 )
 

@@ -26,12 +26,15 @@ export type Claim = Readonly<z.infer<typeof claim>>
 const release = z.strictObject({
   family: hash,
   until: at,
-  /** that of the card */
+  /** the card's */
   revision: z.string().max(100),
 })
 type Release = Readonly<z.infer<typeof release>>
 
-/** The last claim of a card, and what the work has come to. It stays as long as the card: no epoch is used again, and it names who worked on the card last. */
+/**
+ * The last claim of a card, and what the work has come to. It stays as long as the card: no epoch is used again, and it names who worked on
+ * the card last.
+ */
 export const claimRecord = claim.omit({ claimed_at: true }).extend({
   board_id: id('board'),
   /** of the first token of the holder's family: its record leads to the present one, which tells whether it can still hold anything */
@@ -41,7 +44,9 @@ export const claimRecord = claim.omit({ claimed_at: true }).extend({
   epoch: z.int().min(1),
   /** null: it has been ended */
   expires_at: at.nullable(),
-  /** the attempts in a row that ended without success. One whose claim ran out is added with the next write: see `resources/claims/present` */
+  /**
+   * the attempts in a row that ended without success. One whose claim ran out is added with the next write: see `resources/claims/present`
+   */
   attempts: size,
   /** of the last of them */
   reason: prose(limits.workText).nullable(),
@@ -88,10 +93,10 @@ export function holdOf(record: ClaimRecord | undefined): Hold | null {
   return isStuck(record, record.attempts + (isAttempt(record) ? 1 : 0)) ? 'stuck' : null
 }
 
-/** Seconds for which a claim is taken or renewed. */
+/** How many seconds a claim or a renewal lasts. */
 export const claimSeconds = { min: 10, max: 3_600, default: 300 } as const
 
-/** How long a card that was released is not offered to who has released it, in milliseconds. */
+/** How long a released card is not offered again to whoever released it, in milliseconds. */
 const RELEASED_FOR = 60_000
 
 /**

@@ -5,7 +5,7 @@ import { devNull } from 'node:os'
 export const FEW_DESCRIPTORS = 1024
 /** How many files are open at once while a module with its imports is loaded, with a margin. */
 const FOR_A_MODULE = 32
-/** What connections leave for files: modules, those of storage and uploads, connections to Redis and to receivers of webhooks. */
+/** The descriptors that connections leave free: for modules, files of storage, uploads, Redis and receivers of webhooks. */
 const RESERVED = 128
 /** How many connections are accepted in any case. */
 const FEWEST_CONNECTIONS = 8

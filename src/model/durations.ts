@@ -6,9 +6,9 @@ export const durations = {
   token: 90 * DAY,
   /** the difference between the clocks of two processes that is tolerated */
   clockSkew: 5 * MINUTE,
-  /** the time before a token's expiry in which every response announces it */
+  /** how long before a token's expiry every response announces it */
   tokenExpiryNotice: 14 * DAY,
-  /** the time for which a password entry counts as recent for `kanban:admin` (spec §3, §5 "Credential" 7) */
+  /** how long a password entry counts as recent for `kanban:admin` (spec §3, §5 "Credential" 7) */
   reauthentication: 10 * MINUTE,
   /** a session of the web app without a request */
   sessionIdle: 30 * MINUTE,
@@ -33,8 +33,8 @@ export const durations = {
 } as const
 
 /**
- * Whether something that is valid for a time is so now. If it would have been made in the future, a clock has stepped back since, or its record is
- * forged: it is refused until the clock is right, because otherwise it would be valid for as long as the step was.
+ * Whether something that is valid for a time is so now. If it would have been made in the future, a clock has stepped back since, or its
+ * record is forged: it is refused until the clock is right, because otherwise it would be valid for as long as the step was.
  * @param until when it ends: RFC 3339
  * @param lifetime how long it is valid at most, in milliseconds
  * @param now milliseconds since 1970

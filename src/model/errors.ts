@@ -39,7 +39,7 @@ export const errors = {
 /** The machine-readable name of an error: `error.code` on the wire (spec §7). */
 export type ErrorCode = keyof typeof errors
 
-/** What an error carries besides its code and message. */
+/** What an error carries in addition to its code and message. */
 export interface ErrorDetails {
   /** replaces the default message */
   readonly message?: string

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { anyIdPattern, idPattern, isAnyId, isId, type IdKind } from './ids.ts'
 
-// The schemas of members that many records have; those of resources with what the documentation says of them. Nothing is validated when a
+// The schemas of members that many records have; a resource's schemas include their documentation. Nothing is validated when a
 // request reads a record: what is stored was validated when it was written. An import, a restore and a check of the storage validate it.
 
-/** Adds to what the documentation says of a schema. Unlike `.meta()`, it makes no copy, which would delay the start. */
+/** Adds to the documentation of a schema. Unlike `.meta()`, it makes no copy, which would delay the start. */
 export function documented<Schema extends z.ZodType>(schema: Schema, meta: z.core.GlobalMeta): Schema {
   z.globalRegistry.add(schema, { ...z.globalRegistry.get(schema), ...meta })
   return schema

@@ -5,7 +5,7 @@ import { pictureTypes } from './picture.ts'
 import { line } from './text.ts'
 
 /**
- * Who has access to a file besides its owner. `workspace`: every member of the workspace. `board`: everyone with access to the
+ * Who else has access to a file than its owner. `workspace`: every member of the workspace. `board`: everyone with access to the
  * board that it was uploaded to. `private`: only its owner.
  */
 export const fileVisibilities = ['workspace', 'board', 'private'] as const
@@ -32,14 +32,14 @@ const picture = documented(
     .nullable(),
   {
     description:
-      'What the bytes of the file say, if they are a picture in PNG, JPEG, GIF or WebP: pages show it, up to 40 megapixels. null: they are none, or the file is from before this was read.',
+      'What the bytes of the file say, if they are a picture in PNG, JPEG, GIF or WebP: pages show it, up to 40 megapixels. null: the file is no such picture, or was uploaded before this was read.',
   },
 )
 
 const owner_id = idField('user', 'The user who uploaded the file.')
 const visibility = documented(z.enum(fileVisibilities), {
   description:
-    'Who has access to the file besides its owner. `workspace`: every member of the workspace. `board`: everyone with access to the board that the file was uploaded to. `private`: only its owner.',
+    'Who has access to the file in addition to its owner. `workspace`: every member of the workspace. `board`: everyone with access to the board that the file was uploaded to. `private`: only its owner.',
 })
 
 /** A file of the workspace, as the API returns it. Its bytes are stored separately. */

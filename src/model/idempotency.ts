@@ -17,11 +17,11 @@ export const firstResponse = z.strictObject({
   token_hash: hash,
   /** SHA-256 of the key */
   key_hash: hash,
-  /** SHA-256 of what the request asked for: another request may not have the same key */
+  /** SHA-256 of the request's content: another request may not have the same key */
   request_hash: hash,
   /** the hour of the request: the responses of one hour are removed together */
   hour,
-  /** the board that it is about, to which a repetition needs access */
+  /** the board that it is about; a repetition needs access to it */
   board_id: id('board').nullable(),
   status: z.literal([200, 201]),
   /** the path of a created resource below /v1 */

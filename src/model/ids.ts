@@ -27,7 +27,7 @@ export const idPrefixes = {
 /** The kinds of ids. */
 export type IdKind = keyof typeof idPrefixes
 
-/** The kind of the id that a parameter is, by its name: `card_id`, or `blocker_id` for what a card is to another one. */
+/** The kind of id that a parameter takes, by its name: `card_id`, or `blocker_id` for a card in its role as a blocker. */
 export function kindOfParameter(name: string): IdKind | undefined {
   const kind = name === 'blocker_id' ? 'card' : name.replace(/_id$/, '')
   return Object.hasOwn(idPrefixes, kind) ? (kind as IdKind) : undefined

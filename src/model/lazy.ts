@@ -29,7 +29,7 @@ interface LazyOptions {
 }
 
 /**
- * Something that is loaded when it is first used, or after the start: a module with what it reads from files. It is loaded once, and
+ * Something that is loaded when it is first used, or after the start: a module and the files that it reads. It is loaded once, and
  * nothing of it is read from disk again. So a service works on when its files are replaced or removed.
  * @param load loads it; it is tried again after a failure
  * @returns a function whose promise is rejected with {@link NotLoaded}, or with the error of a file that is missing
@@ -76,8 +76,8 @@ const [SHORTEST, LONGEST] = [250, 60_000]
 const pauseAfter = (round: number): Promise<unknown> => delay(Math.min(SHORTEST * 2 ** round, LONGEST), undefined, { ref: false })
 
 /**
- * Loads everything that is {@link lazy}, also what the loaded modules have in turn. Other work is done between. What cannot be loaded now is
- * tried again, until everything is loaded.
+ * Loads everything that is {@link lazy}, also what the loaded modules have in turn. Other work is done between. What cannot be loaded now
+ * is tried again, until everything is loaded.
  * @throws the error of a file that is missing
  */
 export async function loadLazy({ onFailure, pause = pauseAfter, among = loaders }: LoadOptions): Promise<void> {

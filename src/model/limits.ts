@@ -1,6 +1,6 @@
 /**
  * All limits of the service. Lengths count Unicode code points. A limit that the input alone
- * exceeds is a 422 (413 for bytes); a limit that depends on what is stored is a 409.
+ * exceeds is a 422 (413 for bytes); a limit that depends on stored data is a 409.
  */
 export const limits = {
   /** bytes of a JSON body */
@@ -85,7 +85,7 @@ export const limits = {
   blockersPerCard: 50,
   /** cards that one card may be a blocker of */
   blockedCards: 50,
-  /** cards that wait for a card, directly or not, to which a blocker is added: all are examined, because none may be that blocker */
+  /** cards that wait, directly or not, for a card that gets a blocker: all are examined, because none may be that blocker */
   waitingCards: 500,
   /** the greatest limit of the active cards of a column */
   wipLimit: 1_000,
@@ -102,5 +102,8 @@ export const limits = {
   auditBatches: 200_000,
 } as const
 
-/** The rate limits in a minute. The first two are defaults of settings: requests of a token, in a workspace, and failed credentials of an address. */
+/**
+ * The rate limits in a minute. The first two are defaults of settings: requests of a token, in a workspace, and failed credentials of an
+ * address.
+ */
 export const defaultRates = { token: 1200, workspace: 12_000, address: 300 } as const

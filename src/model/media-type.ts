@@ -69,7 +69,7 @@ function beginningOf(head: Uint8Array, known: typeof BEGINNINGS): string | undef
 const INERT =
   /^(?:text\/(?:plain|csv|markdown)|image\/(?:png|jpeg|gif|webp|avif|bmp|tiff)|(?:audio|video)\/(?:mpeg|mp4|ogg|webm|wav|flac|aac)|application\/(?:json|yaml|pdf|zip|gzip|vnd\.openxmlformats-officedocument\.[a-z.]{1,60}))$/
 
-/** The type that a file is sent with: only types of which it is known that no browser runs anything in them. */
+/** The type that a file is sent with: only types that no browser is known to run anything in. */
 export function inertTypeOf(contentType: string): string {
   return INERT.test(contentType) ? contentType : UNKNOWN
 }

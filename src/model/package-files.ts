@@ -12,7 +12,7 @@ export function packageFile(path: string): URL {
 /** The version of this program, read when it was loaded. */
 export const programVersion: string = readVersion()
 
-/** Whether the files of the program were replaced by those of another version since it was loaded, or removed. */
+/** Whether the files of the program were removed, or replaced by another version, since it was loaded. */
 export function isProgramReplaced(): boolean {
   try {
     return readVersion() !== programVersion

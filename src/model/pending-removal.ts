@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { id, shortText, size } from './fields.ts'
 
 const progress = {
-  /** the id of the tombstone by which garbage collection finds it */
+  /** the id of the tombstone that leads garbage collection to it */
   id: id('tombstone'),
   /** the number of indexes that were read to their end, and the last entry that was read of the next one, or null */
   step: size,

@@ -14,7 +14,7 @@ export type PictureType = (typeof pictureTypes)[number]
 /** A browser has four bytes in memory for each pixel of a picture that it shows. */
 const MOST_PIXELS = 40_000_000
 
-/** The first bytes of a file, in which the dimensions of a picture are. */
+/** The first bytes of a file, which contain the dimensions of a picture. */
 export const PICTURE_HEAD = 256 * 1024
 
 /** Whether a picture is small enough to be shown. */
@@ -23,11 +23,11 @@ export function isShowable({ width, height }: Picture): boolean {
 }
 
 /**
- * Reads the dimensions of a picture as a browser would. What is not exactly as its format says is no picture: a browser that is more lenient
- * could find other dimensions in it. So packages for this are of no use here: they find dimensions in whatever they can. SVG is a program,
- * and the dimensions of AVIF are stated twice, and need not agree.
+ * Reads the dimensions of a picture as a browser would. What is not exactly as its format says is no picture: a browser that is more
+ * lenient could find other dimensions in it. So packages for this are of no use here: they find dimensions in whatever they can. SVG is a
+ * program, and the dimensions of AVIF are stated twice, and need not agree.
  * @param head {@link PICTURE_HEAD} of the file
- * @returns undefined if it is none, or if its head is longer
+ * @returns undefined if it is no picture, or if its head is longer
  */
 export function pictureOf(head: Uint8Array): Picture | undefined {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength)

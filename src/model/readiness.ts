@@ -6,8 +6,8 @@ import { limits } from './limits.ts'
 const blockers = z.array(id('card')).max(limits.blockersPerCard).readonly()
 
 /**
- * How far a card is from being ready that has blockers, or whose work waits, beside its record: when a blocker is completed or an attempt fails, the
- * card itself does not change, and neither does its revision. Other cards have none.
+ * How far a card is from being ready that has blockers, or whose work waits, beside its record: when a blocker is completed or an attempt
+ * fails, the card itself does not change, and neither does its revision. Other cards have none.
  */
 export const readiness = z.strictObject({
   card_id: id('card'),
@@ -18,7 +18,7 @@ export const readiness = z.strictObject({
   is_open: z.boolean(),
   /** as the card has them */
   blocker_ids: blockers,
-  /** those of them that are active and not completed */
+  /** the blockers that are active and not completed */
   open_blocker_ids: blockers,
   /** see `holdOf` in claim.ts */
   held: z.enum(holds).nullable(),

@@ -3,7 +3,7 @@ import { keyId, size } from './fields.ts'
 
 /**
  * The version of the records: the number of the last migration that was applied to them. The record of the partition `global`
- * is that of the whole storage. Another partition has one from its first migration on.
+ * is the version of the whole storage. Another partition has one from its first migration on.
  */
 export const schema = z.strictObject({
   version: size,
@@ -17,7 +17,7 @@ export const secretKey = z.strictObject({
   key_id: keyId,
   /** whether a secret was ever sealed with it: until then, another key may take its place */
   has_secrets: z.boolean(),
-  /** whether every secret is sealed with it, as far as the last start has seen */
+  /** whether the last start found every secret sealed with it */
   complete: z.boolean(),
 })
 export type SecretKeyRecord = Readonly<z.infer<typeof secretKey>>

@@ -42,7 +42,7 @@ const passkey = z.strictObject({
 })
 export type Passkey = Readonly<z.infer<typeof passkey>>
 
-/** What a person proves their identity with, besides the password. */
+/** A person's proofs of identity other than the password. */
 export const secondFactor = z.strictObject({
   user_id: id('user'),
   authenticator: authenticator.nullable(),
@@ -67,7 +67,7 @@ export const challenge = z.strictObject({
   bound_to: hash,
   /** SHA-256 of the stored password hash that was right, for a sign-in that waits for a code: a changed password ends it */
   credential: hash.nullable(),
-  /** the page to which a person comes back whom the provider has proved; undefined: that of the account, or no such proof */
+  /** the page that a person returns to after the provider's proof; undefined: the account page, or no such proof */
   return_to: z.string().max(2000).optional(),
   expires_at: at,
 })

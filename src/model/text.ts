@@ -7,8 +7,8 @@ const LINE_CONTROL = /\p{Cc}/u
 /** The same as JSON Schema expresses it. */
 const PROSE_PATTERN = '^[^\\u0000-\\u0008\\u000B\\u000C\\u000E-\\u001F\\u007F-\\u009F]*$'
 /**
- * Characters that have no form of their own and hide in a name, or reverse what is shown after them: two names would look the same, or one like
- * another text. The joiners U+200C and U+200D are not among them, because emoji and scripts need them.
+ * Characters that have no form of their own and hide in a name, or reverse what is shown after them: two names would look the same, or one
+ * like another text. The joiners U+200C and U+200D are not among them, because emoji and scripts need them.
  */
 const INVISIBLE = /[\u200b\u202a-\u202e\u2066-\u2069\ufeff]/u
 const INVISIBLE_REFUSED = 'must not contain invisible characters, such as U+200B, U+202E or U+FEFF'
@@ -40,7 +40,7 @@ export function line(max: number, description?: string) {
 }
 
 /**
- * A name: as {@link line}, without invisible characters. It is for what is given: names that are stored may have some.
+ * A name: as {@link line}, without invisible characters. It is for new names: stored names may have some.
  * @param description for the documentation
  */
 export function nameLine(max: number, description?: string) {

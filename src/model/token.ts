@@ -24,7 +24,7 @@ export const token = z.strictObject({
   /** SHA-256 of the plaintext */
   hash,
   user_id: id('user'),
-  /** the membership in which it was issued: in a later one of the same user, it is not accepted. See `isOf` in workspace.ts */
+  /** the membership it was issued in: a later membership of the same user does not revive it. See `isOf` in workspace.ts */
   membership_id: id('membership').optional(),
   name: line(limits.tokenName),
   /** as chosen at creation; scopes of other services grant nothing here */
@@ -36,7 +36,10 @@ export const token = z.strictObject({
   replaced_by: id('token').nullable(),
   /** of one that has replaced another: the hash of the first token of its family, which rotation hands on. The first one has none. */
   family: hash.optional(),
-  /** of the first token of a family, once it was replaced: the id of the last one. So nobody follows `replaced_by`, whose length a client decides */
+  /**
+   * of the first token of a family, once it was replaced: the id of the last one. So nobody follows `replaced_by`, whose length a client
+   * decides
+   */
   last: id('token').optional(),
   /** who revoked it, if it was not its user: an owner or admin of the workspace */
   revoked_by: id('user').optional(),
@@ -59,7 +62,7 @@ export const tokenUse = z.strictObject({
   address: shortText.nullable().optional(),
   /** the beginning of its User-Agent */
   agent: shortText.nullable().optional(),
-  /** the last 30 days on which it was used, oldest first */
+  /** the last 30 days with any use of it, oldest first */
   days: z.array(tokenDay).max(30).readonly().optional(),
 })
 export type TokenUse = Readonly<z.infer<typeof tokenUse>>

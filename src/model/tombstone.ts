@@ -6,7 +6,7 @@ function tombstoneOf<Kind extends string>(kind: Kind, target: z.ZodType<string>)
     id: id('tombstone'),
     kind: z.literal(kind),
     target,
-    /** the time before which it must not be collected */
+    /** the earliest time at which it may be collected */
     not_before: at,
     /** of a blob: its removal has begun, so no file may refer to it any more */
     claimed: z.literal(true).optional(),

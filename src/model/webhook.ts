@@ -44,7 +44,7 @@ const shownProgress = {
   }),
   reason: textField('Why it is `failing`, `suspended` or `disabled`; null otherwise.', 200).nullable(),
   cursor: documented(z.string(), {
-    description: 'The place in the feed up to which everything was delivered: `after` of GET /boards/{board_id}/changes.',
+    description: 'The place in the feed; everything up to it was delivered: `after` of GET /boards/{board_id}/changes.',
     pattern: '^[A-Za-z0-9_-]+$',
     maxLength: 400,
   }),
@@ -70,7 +70,7 @@ export type Webhook = Readonly<z.infer<typeof webhook>>
 export const webhookRecord = z.strictObject({
   ...configuration,
   secret: z.string().max(400),
-  /** the `Authorization` header, sealed as the secrets are; null or absent: there is none */
+  /** the `Authorization` header, sealed like the secrets; null or absent: no such header */
   authorization: z.string().max(1000).nullable().optional(),
   /** the secrets before, the newest first: each signs too until a time */
   old_secrets: z
@@ -89,7 +89,7 @@ export const webhookProgress = z.strictObject({
   ...shownProgress,
   /** the cursor after the last delivery: between it and the place are changes of kinds that are not delivered */
   delivered_to: shownProgress.cursor,
-  /** the membership of its creator in which it was created or enabled the last time: in a later one, it is suspended. See `isOf` in workspace.ts */
+  /** the creator's membership when it was created or last enabled; in a later membership it is suspended. See `isOf` in workspace.ts */
   membership_id: id('membership').optional(),
   /** Only an earlier version has stored when that was, instead. */
   enabled_at: at.optional(),
@@ -136,8 +136,8 @@ export type WebhookDeliveries = Readonly<z.infer<typeof webhookDeliveries>>
 export const WORKS = { state: 'active', reason: null, failing_since: null, failures: 0, next_at: null, begun: null } as const
 
 /**
- * The progress of a webhook that was restored. A copy of a storage must not send to those who get the deliveries of the original. What was begun stays:
- * a repetition has the same changes.
+ * The progress of a webhook that was restored. A copy of a storage must not send to those who get the deliveries of the original. What was
+ * begun stays: a repetition has the same changes.
  */
 export const RESTORED = {
   state: 'disabled',

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 
 /** What another server may make this service read, until its answer has ended. */
 export interface AnswerBounds {
-  /** bytes after decryption: of headers, of what comes before the answer, and of how its body is divided, too */
+  /** bytes after decryption, including headers, interim responses and the framing of the body */
   readonly bytes: number
   /** the pieces that they may come in: each wakes the process */
   readonly pieces: number
@@ -18,8 +18,8 @@ const EVENTS = 16
 const HEADERS = 100
 
 /**
- * Bounds what the server of a request can make this process do, in bytes and in events. A time limit alone would let it send as fast as it can: answers
- * with 100, headers, extensions of chunks and tickets cost much more to read than to write.
+ * Bounds what the server of a request can make this process do, in bytes and in events. A time limit alone would let it send as fast as it
+ * can: answers with 100, headers, extensions of chunks and tickets cost much more to read than to write.
  * @param exceed is called when it has sent too much, more than once maybe; it has to destroy the request
  * @returns options for the request, whose connection must be its own, and what has to be called with it
  */

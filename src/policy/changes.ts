@@ -17,7 +17,7 @@ export type ChangeSet = readonly Change[]
 export type Values = readonly string[]
 
 /**
- * Finds the smallest changes of facts after which something is allowed: all sets of the smallest number of facts, and for each of them
+ * Finds the smallest changes of facts that make something allowed: all sets of the smallest number of facts, and for each of them
  * every combination of values.
  * @param allowed all combinations of values that are allowed
  * @param present the values that the facts have

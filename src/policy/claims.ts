@@ -52,7 +52,7 @@ function proveFurther({ vocabulary, checkScope }: Engine, { id, permission, also
   })
 }
 
-/** The operations of the hand-written decisions are those of the service, with the same method, path, permissions and rows. */
+/** The hand-written decisions list exactly the operations of the service, with the same method, path, permissions and rows. */
 function compareOperations(engine: Engine, claims: readonly PolicyOperation[]): string[] {
   const ids = new Set(claims.map(({ id }) => id))
   const unknown = operationsOf(engine).filter(({ id }) => !ids.has(id))

@@ -28,8 +28,8 @@ type RawRule = RawRuleOf<MongoAbility> & { rule: Rule }
 
 /**
  * Compiles rules. The ability of CASL stays behind a function, so that no caller can change it.
- * @returns finds the rules that can allow an action on a subject (for a field), whatever their order in the table. Their conditions are compiled
- * then, not at the first check: it throws if CASL cannot compile one.
+ * @returns finds the rules that can allow an action on a subject (for a field), whatever their order in the table. Their conditions are
+ * compiled then, not at the first check: it throws if CASL cannot compile one.
  */
 export function compile(rules: readonly Rule[]): (action: string, subject: string, field?: string) => readonly Candidate[] {
   const raw = rules.map((rule): RawRule => ({
@@ -50,8 +50,8 @@ export function compile(rules: readonly Rule[]): (action: string, subject: strin
 }
 
 /**
- * Asks CASL once for each combination of values of the facts in the conditions of a rule: a decision then takes a third of the time. There are
- * few combinations.
+ * Asks CASL once for each combination of values of the facts in the conditions of a rule: a decision then takes a third of the time. There
+ * are few combinations.
  */
 function remember({ conditions }: Rule, matches: Candidate['matches']): Candidate['matches'] {
   const keys = Object.keys(conditions).map(recordKey)
@@ -72,7 +72,7 @@ function remember({ conditions }: Rule, matches: Candidate['matches']): Candidat
   }
 }
 
-/** The answers by the value of a fact, then by that of the next one. */
+/** The answers by the value of a fact, then by the value of the next one. */
 type Answers = Map<unknown, Answers | boolean>
 
 function deepFreeze<T>(value: T): T {

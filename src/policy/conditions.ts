@@ -8,12 +8,12 @@ export type Condition = string | true | { readonly $in: readonly string[] }
 /** fact or definition → what it must be. All must hold. Never empty. */
 export type Conditions = Readonly<Record<string, Condition>>
 
-/** The values with which a condition holds. */
+/** The values that make a condition hold. */
 export function acceptedValues(condition: Condition): readonly string[] {
   return typeof condition === 'object' ? condition.$in : [String(condition)]
 }
 
-/** The names of the conditions that do not hold. A rule matches if there are none. */
+/** The names of the conditions that do not hold. A rule matches if the list is empty. */
 export function unmetConditions(conditions: Conditions, values: Readonly<Record<string, string | boolean>>): readonly string[] {
   return Object.keys(conditions).filter((name) => !acceptedValues(conditions[name]!).includes(String(values[name])))
 }

@@ -13,7 +13,7 @@ export interface Confusable {
 const HIDDEN = /(?![\t\n])\p{Cc}|[\p{Cf}\p{Zl}\p{Zp}]/gu
 
 // Letters, digits, marks and spaces that are not ASCII. Many of them look like an ASCII character, or like nothing: a Cyrillic "a", the
-// no-break space, the Hangul filler. Lines and arrows between comments are none of these.
+// no-break space, the Hangul filler. Lines and arrows between comments are not among these.
 const FOREIGN = /(?!\p{ASCII})[\p{L}\p{N}\p{M}\p{Zs}]/gu
 
 /**

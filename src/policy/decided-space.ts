@@ -38,7 +38,7 @@ class Redundancy {
   }
 }
 
-/** Whether a decision depends on what a rule defines. */
+/** Whether a decision depends on the definition that a rule gives. */
 function concerns({ subject }: Rule, { derived }: Decision): boolean {
   return subject.some((name) => derived[name] === true)
 }

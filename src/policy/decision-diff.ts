@@ -16,7 +16,7 @@ import type { Widening } from './widenings.ts'
  */
 export type ChangeKind = 'widening' | 'narrowing' | 'response'
 
-/** Points in which a permission gets another answer. */
+/** Points at which a permission gets another answer. */
 export interface PolicyChange {
   readonly kind: ChangeKind
   /** `action Subject` */
@@ -60,7 +60,7 @@ export interface PolicyDiff {
   readonly unused: readonly Widening[]
   /** declarations about the old policy that it had itself: they do not count */
   readonly declaredBefore: readonly Widening[]
-  /** the policies about which it has further declarations: the beginnings of their hashes */
+  /** the other policies that it has declarations for: the beginnings of their hashes */
   readonly declaredForOthers: readonly string[]
 }
 
@@ -74,7 +74,7 @@ class TooDifferent extends Error {
 
 /**
  * Compares the answers of two policies in every point. If their vocabularies differ, the points are all combinations of the values
- * of both: a fact on which a policy does not decide makes no difference to it, and with a permission or a value that it does not know it
+ * of both: a fact that a policy does not use makes no difference to it, and with a permission or a value that it does not know it
  * denies.
  * @param widenings what the new policy declares
  * @param earlier what the old one declares: a declaration counts only in the change that adds it
@@ -172,7 +172,7 @@ function describeChange(
   }
 }
 
-/** Whether the points have every scope with which the permission is allowed by the policy that allows more, and no other. */
+/** Whether the points have exactly the scopes that the policy that allows more allows the permission for. */
 function isUsualScope(
   { permission, after, when }: Pick<PolicyChange, 'permission' | 'after' | 'when'>,
   engines: readonly [Engine, Engine],

@@ -11,7 +11,7 @@ export interface Term {
   readonly values: readonly string[]
 }
 
-/** An answer, and all cases in which it is given: in each, all terms hold. One case without terms: always. */
+/** An answer, and all cases that give it: in each, all terms hold. One case without terms: always. */
 export interface Dependence {
   readonly answer: Exclude<Answer, 'absent'>
   readonly cases: readonly (readonly Term[])[]

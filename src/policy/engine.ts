@@ -76,7 +76,7 @@ export interface Engine {
   /**
    * Checks the permission table.
    * @param permission `action Subject`
-   * @param facts those of the permission's groups; others are ignored, but they are kept in the decision
+   * @param facts the facts of the permission's groups; others are ignored, but they are kept in the decision
    * @param fields the fields to change, if the permission is decided field by field
    * @param without the id of a rule that is ignored. For proofs and explanations.
    * @throws {TypeError} if the permission, a fact, a value or a field is missing or not in the vocabulary
@@ -93,7 +93,7 @@ export interface Engine {
 export type PolicyFiles = Readonly<Record<PolicyFile, SourceFile>>
 export type PolicyFile = 'vocabulary' | 'specification' | 'scopes' | 'permissions' | 'cases' | 'operations'
 
-/** The files of a policy, and the one in which it declares widenings, if it has one. Plain data: they can be handed to another thread. */
+/** The files of a policy, and its file of declared widenings, if it has one. Plain data: they can be handed to another thread. */
 export interface PolicyTexts extends PolicyFiles {
   readonly widenings?: SourceFile | undefined
 }
@@ -116,7 +116,7 @@ export function filesFrom(read: (path: string) => SourceFile): PolicyFiles {
 
 /**
  * Reads and compiles a policy.
- * @param check further checks of the specification, such as those of a service whose rows are fixed
+ * @param check further checks of the specification, for example by a service whose rows are fixed
  * @throws {PolicyError} with the diagnostics of the first file that has any
  */
 export function loadEngine(files: PolicyFiles, check?: SpecificationCheck): Engine {

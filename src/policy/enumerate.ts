@@ -40,7 +40,7 @@ export function answerTo(engine: Engine, id: string, facts: Facts, fields?: read
 export const FIELD = 'field'
 
 /**
- * The facts, the scope and the field on which both tables decide a permission. Where only the web app asks, the scope has
+ * The facts, the scope and the field that both tables decide a permission by. Where only the web app asks, the scope has
  * the one value `web_app`: of two policies, one of which gives the permission to tokens, each is `absent` where the other one decides.
  */
 export function dimensionsOf({ permissions, scopeOrder }: Vocabulary, id: string): readonly Dimension[] {
@@ -52,7 +52,7 @@ export function dimensionsOf({ permissions, scopeOrder }: Vocabulary, id: string
 }
 
 /**
- * Returns a function that answers in a point of both tables. A fact on which the policy does not decide makes no difference; with a
+ * Returns a function that answers in a point of both tables. A fact that the policy does not use makes no difference; with a
  * value that it does not know, the answer is `absent`.
  */
 export function answersOf(engine: Engine, id: string): (point: Facts) => Answer {

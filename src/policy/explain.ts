@@ -13,7 +13,7 @@ export interface Unmet {
   /** the fact or definition */
   readonly name: string
   readonly value: string
-  /** the values with which it would hold */
+  /** the values that would make it hold */
   readonly wanted: readonly string[]
 }
 
@@ -34,7 +34,7 @@ export interface ExplainedDefinition {
   readonly rules: readonly ExplainedRule[]
 }
 
-/** What the scope table decides, and by which rule. */
+/** The decision of the scope table, and the rule that made it. */
 export interface ScopeStage {
   readonly allowed: boolean
   readonly granted: string
@@ -46,7 +46,7 @@ export interface ScopeStage {
   readonly reason: string
 }
 
-/** What the permission table decides, and by which definitions and rules. */
+/** The decision of the permission table, and the definitions and rules that made it. */
 export interface PermissionStage {
   readonly outcome: Decision['outcome']
   readonly row: string
@@ -54,7 +54,7 @@ export interface PermissionStage {
   readonly definitions: readonly ExplainedDefinition[]
   /** all rules about the permission: if it is allowed, those that hold decide */
   readonly rules: readonly ExplainedRule[]
-  /** the definitions without which nothing is shown of the resource, and that are false */
+  /** the false definitions that hide the resource */
   readonly missing: readonly string[]
   /** the fields that no rule allows in this case */
   readonly refusedFields: readonly string[]
@@ -65,7 +65,7 @@ export interface Explanation {
   /** `action Subject` */
   readonly permission: string
   readonly fields?: readonly string[] | undefined
-  /** as far as the decision depends on them */
+  /** only the ones that the decision depends on */
   readonly facts: Facts
   readonly answer: Exclude<Answer, 'absent'>
   /** undefined if only the permission table is asked */
@@ -79,7 +79,7 @@ export interface Explanation {
 
 /**
  * Explains a decision. Both tables are asked whatever the other one decides.
- * @param facts those of the permission's groups. With the fact of the scope order, the scope table is asked too.
+ * @param facts the facts of the permission's groups. With the fact of the scope order, the scope table is asked too.
  * @param fields the fields to change, if the permission is decided field by field
  * @throws {TypeError} if the permission, a fact, a value or a field is missing or not in the vocabulary
  */
@@ -101,7 +101,7 @@ export function explain(engine: Engine, id: string, facts: Facts, fields?: reado
 // Most explanations of a process are about a few permissions, and each search needs all of their cells.
 const known = new WeakMap<Engine, Map<string, readonly Values[]>>()
 
-/** All combinations of values of these facts with which all tables that are asked allow it. */
+/** All combinations of values of these facts that all tables asked allow it for. */
 function allowedCells(engine: Engine, id: string, facts: readonly Fact[], fields: readonly string[] | undefined): readonly Values[] {
   let ofEngine = known.get(engine)
   if (ofEngine === undefined) known.set(engine, (ofEngine = new Map()))

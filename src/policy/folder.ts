@@ -22,7 +22,7 @@ export function readPolicyFolder(folder: string, name: string): PolicyFiles {
   return filesFrom((path) => readFile(folder, path, name))
 }
 
-/** Reads the file in which a policy declares widenings, too, if it has one. The parameters are those of {@link readPolicyFolder}. */
+/** Also reads the policy's file of declared widenings, if it has one. Takes the parameters of {@link readPolicyFolder}. */
 export function readPolicyTexts(folder: string, name: string): PolicyTexts {
   const widenings = existsSync(join(folder, WIDENINGS)) ? readFile(folder, WIDENINGS, name) : undefined
   return { ...readPolicyFolder(folder, name), widenings }

@@ -13,7 +13,7 @@ export interface HandWrittenDecision {
   readonly name: string
   /** the groups of the facts that make a difference */
   readonly groups: ReadonlySet<string>
-  /** The response for some facts, and the case in which it is. */
+  /** The response for some facts, and the case that states it. */
   lookUp(facts: Facts): HandWrittenCase
 }
 

@@ -18,9 +18,9 @@ export interface HandWrittenPermission {
   lookUp(facts: Facts, field: string | undefined): HandWrittenCase
 }
 
-/** The hand-written decisions of a policy (`decisions/`). They share no code with what decides. */
+/** The hand-written decisions of a policy (`decisions/`). They share no code with the engine. */
 export interface HandWrittenDecisions {
-  /** by id; those of the web app are the last ones */
+  /** by id; the web app's operations come last */
   readonly operations: ReadonlyMap<string, PolicyOperation>
   /** by `action Subject`; each permission of the vocabulary has one */
   readonly permissions: ReadonlyMap<string, HandWrittenPermission>

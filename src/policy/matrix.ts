@@ -43,7 +43,9 @@ export const matrixHead: readonly string[] = [
   '404 unless',
 ]
 
-/** A row for each operation, for each further permission of one, and for each action of the web app. The cells have the markup of Markdown. */
+/**
+ * A row for each operation, for each further permission of one, and for each action of the web app. The cells have the markup of Markdown.
+ */
 export function matrixRows(engine: Engine, operations: readonly PolicyOperation[]): string[][] {
   return withWebApp(engine, operations).flatMap(({ id, method, path, permission, kind, also }) => [
     [`\`${id}\``, `${method} ${path}`, ...permissionCells(engine, permission, kind)],
@@ -85,12 +87,12 @@ export function markdownTable(head: readonly string[], rows: readonly (readonly 
   return [line(head), line(head.map(() => '---')), ...rows.map(line)]
 }
 
-/** The columns of every list of cells before those of the facts. */
+/** The columns of every list of cells that precede the facts. */
 const BEFORE = ['permission', 'field'] as const
 const AFTER = ['minimum scope', 'response', 'row', 'rules'] as const
 const responses = { allowed: 'ok', forbidden: '403', not_found: '404' } as const
 
-/** Every cell of the permission table with its answer, as a table. A fact on which a permission is not decided is empty. */
+/** Every cell of the permission table with its answer, as a table. A fact that does not decide a permission is empty. */
 export function listCells(engine: Engine): { readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] } {
   const { vocabulary, decide, checkScope } = engine
   const { name, values } = vocabulary.scopeOrder

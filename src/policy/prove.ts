@@ -14,7 +14,7 @@ export interface Proof {
   readonly cells: number
   readonly milliseconds: number
   readonly checks: readonly Check[]
-  /** those of all checks; empty if all invariants hold */
+  /** the findings of all checks; empty if all invariants hold */
   readonly failures: readonly string[]
 }
 
@@ -22,15 +22,16 @@ export interface Proof {
  * Proves the invariants of the tables over the whole decision space (spec §5):
  * - in each cell the tables answer what the hand-written decisions say, and each permission requires the scope that they say;
  * - scopes are cumulative, and the permissions of each row require the scopes that the row states;
- * - each permission has exactly one S rule, and P or X rules of exactly one row; one of the web app alone has no S rule, and no token has it;
+ * - each permission has exactly one S rule, and P or X rules of exactly one row; one of the web app alone has no S rule, and no token has
+ * it;
  * - each permission is allowed in some cell, and each definition has both values;
  * - no rule can be removed without a change of a decision;
  * - a rule allows nothing outside the vocabulary;
- * - a definition without which a subject may not be read is under `not_found_unless` of every permission of that subject;
+ * - a definition that reading a subject requires is under `not_found_unless` of every permission of that subject;
  * - nothing is allowed if a definition under `not_found_unless` or `forbidden_unless` fails, or if the subject may not be read;
  * - each operation states the row that decides it, and is the one that the decisions describe; each permission is needed by an operation;
  * - a further permission of an operation requires no greater scope than its own, which is checked before the body is read.
- * @param claims the operations of the service, those of the web app included; without any, the last two invariants are skipped
+ * @param claims the operations of the service, including the web app's; without any, the last two invariants are skipped
  */
 export function proveInvariants(engine: Engine, claims: readonly PolicyOperation[] = []): Proof {
   const start = performance.now()
@@ -137,8 +138,8 @@ function proveScopesOfRows({ vocabulary, permissionRules, checkScope }: Engine):
 }
 
 /**
- * What hides a subject from its readers hides it in every permission. Otherwise the response to a hidden subject would not be that to an absent
- * one: before anything else is read, only the definitions of the target itself are evaluated (spec §5, rule 3).
+ * What hides a subject from its readers hides it in every permission. Otherwise the response to a hidden subject would not be that to an
+ * absent one: before anything else is read, only the definitions of the target itself are evaluated (spec §5, rule 3).
  */
 function proveHidden({ vocabulary: { permissions } }: Engine): string[] {
   return [...permissions.values()].flatMap(({ id, subject, notFoundUnless }) => {

@@ -91,7 +91,7 @@ export interface DescribedChanges extends Pick<PolicyChange, 'kind' | 'declared'
   readonly example: string
 }
 
-/** Describes changes. Those of several permissions that are the same otherwise are shown together. */
+/** Describes changes. Changes that differ only in the permission are shown together. */
 export function describeChanges(changes: readonly PolicyChange[]): DescribedChanges[] {
   const groups = new Map<string, [PolicyChange, ...PolicyChange[]]>()
   for (const change of changes) {
@@ -226,8 +226,8 @@ function escapeXml(text: string): string {
 }
 
 /**
- * Coverage in the format of LCOV: the lines of the members of a rule are hit as often as it decided, and each value of a condition is a branch of
- * its line.
+ * Coverage in the format of LCOV: the lines of the members of a rule are hit as often as it decided, and each value of a condition is a
+ * branch of its line.
  * @param tables the files of the two tables
  */
 export function renderLcov(tables: readonly SourceFile[], coverage: Coverage): string {

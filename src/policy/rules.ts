@@ -58,7 +58,7 @@ export function isDefinition({ row }: Pick<Rule, 'row'>): boolean {
 
 /**
  * Reads one table of rules. Rules only allow: `inverted` is refused, so the order of rules has no effect.
- * @throws {PolicyError} for everything that CASL would interpret differently from what the rule says
+ * @throws {PolicyError} for everything that CASL would interpret differently than the rule reads
  */
 export function readRules(source: Source, table: Table, vocabulary: Vocabulary): readonly Rule[] {
   const ids = new Set<string>()

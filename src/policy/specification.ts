@@ -8,7 +8,7 @@ export interface Row {
   readonly words: string
   /** the least scopes that its permissions require, from least to greatest; none for a D row, which has no permissions */
   readonly scopes: readonly string[]
-  /** its permissions are those of the web app, which no scope allows */
+  /** its permissions belong to the web app; no scope allows them */
   readonly surface?: 'web_app' | undefined
 }
 
@@ -34,18 +34,18 @@ const shape = z.strictObject({
 
 /** What a specification says. */
 export interface Specification {
-  /** the name of the domain, such as `repositories`, if it is not that of the service */
+  /** the name of the domain, such as `repositories`, unless it is the service's own */
   readonly domain: string | undefined
   readonly rows: ReadonlyMap<string, Row>
 }
 
-/** Checks of a specification that are not those of the engine. */
+/** Checks of a specification beyond the engine's own. */
 export type SpecificationCheck = (specification: Specification, report: Report) => void
 
 /**
  * Reads the rows of the specification. An S row is of the scope table, a D row is of definitions, and the rows of all other letters are of
  * permissions.
- * @param check further checks, such as that of a service whose rows are fixed
+ * @param check further checks, for example by a service whose rows are fixed
  * @throws {PolicyError} if a row has no name of a row, or an unknown scope, or a check has found something
  */
 export function readSpecification(source: Source, scopeOrder: ScopeOrder, check?: SpecificationCheck): Specification {

@@ -25,7 +25,7 @@ type Item = Readonly<Record<string, unknown>>
 
 function itemsOf({ vocabulary, scopeRules, permissionRules, decisions }: Engine): ReadonlyMap<string, Item> {
   const { facts, definitions, permissions, rows } = vocabulary
-  // Their facts are those of their groups.
+  // They have the facts of their groups.
   const named = (kind: string, items: Iterable<readonly [string, object]>) =>
     [...items].map(([name, item]): [string, Item] => [`${kind} ${name}`, { ...item, facts: undefined }])
   return new Map([

@@ -42,7 +42,9 @@ export interface Permission {
   readonly forbiddenUnless: readonly string[]
   /** the fields of the subject if the permission is decided field by field, else undefined */
   readonly fields: readonly string[] | undefined
-  /** `web_app`: only the web app asks for it, about a person who is signed in. No rule of the scope table allows it, so no token ever can. */
+  /**
+   * `web_app`: only the web app asks for it, about a person who is signed in. No rule of the scope table allows it, so no token ever can.
+   */
   readonly surface?: typeof WEB_APP | undefined
 }
 
@@ -62,7 +64,7 @@ export interface Vocabulary {
   readonly actions: ReadonlySet<string>
   /** the rows of the specification */
   readonly rows: ReadonlyMap<string, Row>
-  /** the name of the domain; undefined: it is that of the service */
+  /** the name of the domain; undefined: the service's own domain */
   readonly domain: string | undefined
 }
 

@@ -6,12 +6,12 @@ import type { Facts } from '../policy/evaluate.ts'
 import { explain, type Explanation } from '../policy/explain.ts'
 import { isOfWebApp, type PolicyOperation } from '../policy/operations.ts'
 
-/** The response that a request would get, as far as the policy decides it. A conflict or an invalid body is still possible. */
+/** The policy's part of the response that a request would get. A conflict or an invalid body is still possible. */
 export interface ExpectedResponse {
   readonly status: number
   /** absent if it is allowed */
   readonly code?: ErrorCode | undefined
-  /** what names the resource that cannot be used; absent if it is that of the path */
+  /** the name of the parameter or member that names the resource that cannot be used; absent if the path names it */
   readonly parameter?: string | undefined
   /** of a list: the item is left out */
   readonly leftOut?: true
@@ -58,8 +58,8 @@ export interface AskedOperation {
 }
 
 /**
- * Explains the decisions about an operation. If only the web app does it, the person is signed in, and there is no token: the scope table is not
- * asked.
+ * Explains the decisions about an operation. If only the web app does it, the person is signed in, and there is no token: the scope table
+ * is not asked.
  * @throws {TypeError} see {@link explain}
  */
 export function explainOperation(engine: Engine, { operation, facts, fields, further = [] }: AskedOperation): OperationExplanation {
@@ -115,7 +115,7 @@ function notesOn(operation: ExplainedOperation, isMember: boolean): string[] {
 export interface OperationDependence {
   readonly operation: string
   readonly request: string
-  /** as far as they were stated */
+  /** only the stated ones */
   readonly facts: Facts
   readonly answers: readonly Dependence[]
   /** of the permissions about items that the body names */

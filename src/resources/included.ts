@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { pageQuery, wordsParameter } from '../listing/pages.ts'
 import { documented } from '../model/fields.ts'
 
-/** What each word of `?include=` adds, besides what is on a board. */
+/** What each word of `?include=` adds, except for the lists of a board. */
 const additions = {
-  counts: '`counts`: the numbers of what belongs to it; a resource then has no ETag.',
+  counts: '`counts`: how many objects belong to it; a resource then has no ETag.',
   claim: '`claim`: who holds it, and until when; a resource then has no ETag.',
   work: '`work`: what the work on it has come to; a resource then has no ETag.',
   etag: '`etag`: the ETag of each item, for If-Match.',

@@ -40,11 +40,11 @@ export interface OperationRequest<Query = unknown, Body = unknown> {
   readonly evaluate: (questions: readonly Question[], semantic: Semantic) => Promise<EvaluationResult[]>
   /** Finds what the caller may do on a resource, as evaluations decide. @throws {ApiError} `validation_failed` */
   readonly findActions: (asked: ActionQuestion, page: SearchPage) => Promise<Found<FoundAction>>
-  /** Finds on which resources the caller may do something, as evaluations decide. @throws {ApiError} `validation_failed` */
+  /** Finds the resources that the caller may do something on, as evaluations decide. @throws {ApiError} `validation_failed` */
   readonly findResources: (asked: ResourceQuestion, page: SearchPage) => Promise<Found<FoundResource>>
   /**
    * Performs other operations on a board in this transaction, each decided as if it were requested alone.
-   * @throws {ApiError} that of the first one that fails, with its `index`
+   * @throws {ApiError} the error of the first one that fails, with its `index`
    */
   readonly perform: (boardId: string, items: readonly BatchItem[]) => Promise<BatchResult[]>
   /**
@@ -84,7 +84,7 @@ export interface Upload {
 /** The part of a request that loading the target of its path needs. */
 export type TargetRequest = Pick<OperationRequest, 'tx' | 'caller' | 'params'>
 
-/** What a target is made of: records that facts are read from, or the workspace itself, of which there are no facts. */
+/** What a target is made of: records that facts are read from, or the workspace itself, which has no facts. */
 export type TargetContext = AuthorizationContext | { readonly workspace: unknown }
 
 /** What a target needs to know of the caller. */
@@ -108,7 +108,7 @@ export interface Target<Context> {
 
 /** An item that a filtered list may return, with the context that decides whether the caller can see it. */
 export interface Candidate<Item = unknown> {
-  /** the position from which the list continues after it */
+  /** the position after it where the list continues */
   readonly position: string
   /** undefined if the record was deleted and its index entry not collected yet */
   readonly item: { readonly context: AuthorizationContext; readonly data: Item } | undefined
@@ -138,7 +138,7 @@ export interface FurtherPermission<Loaded = any> {
   readonly member: string
   /** what names an item in the 404 of the operation that does the same to one item */
   readonly parameter: string
-  /** as that of an operation: `action Subject` */
+  /** as an operation's: `action Subject` */
   readonly permission: string
   readonly row: string
   /**
@@ -161,7 +161,7 @@ interface OperationRow<Query, Body, Data> {
   readonly summary: string
   /** the permission: the action and the subject that both tables are asked about */
   readonly needs: readonly [action: string, subject: string]
-  /** the same as one text, `action Subject`, by which the policy knows it */
+  /** the same as one text, `action Subject`, its name in the policy */
   readonly permission: string
   /** the row of the permission table that decides it; compared with the table at start */
   readonly row: string
@@ -257,7 +257,7 @@ const nothing = z.strictObject({})
 export const writeQuery = z.strictObject({
   dry_run: documented(booleanParameter.default(false), {
     description:
-      'Checks everything and answers as if the change were made, with `Dry-Run: true`, and changes nothing. The id of what would be created consists of zeros.',
+      'Checks everything and answers as if the change were made, with `Dry-Run: true`, and changes nothing. The id that a new resource would get consists of zeros.',
   }),
 })
 /** The names of the parameters of a path, in their order. */
@@ -376,7 +376,7 @@ export function writesToCard({ path, isRead }: Pick<Operation, 'path' | 'isRead'
 /** The `data` of the response to a DELETE. */
 export const deleted = documented(
   z.strictObject({
-    id: anyIdField('The id of what was deleted or removed.'),
+    id: anyIdField('The id of the deleted or removed resource.'),
     deleted: documented(z.literal(true), { description: 'Always true.' }),
   }),
   { id: 'Deleted', description: 'Something that was deleted or removed.' },

@@ -17,7 +17,10 @@ import { saveResource, touchResource } from './writes.ts'
  * on, and a tombstone, so that garbage collection removes them in batches.
  */
 
-/** The length of the descriptions of all cards that one commit writes. With more, a script on Redis would take longer than others should wait. */
+/**
+ * The length of the descriptions of all cards that one commit writes. With more, a script on Redis would take longer than others should
+ * wait.
+ */
 const MAX_CHARACTERS = 1_000_000
 
 /** `batch` is the number of records that one commit may change. */
@@ -95,7 +98,7 @@ function markOf({ visibility }: Pick<FileRecord, 'visibility'>): string {
 }
 const MARKS: Readonly<Record<FileVisibility, string>> = { workspace: 'w', board: 'b', private: 'p' }
 
-/** A text for what other records change of a record; undefined: nothing. */
+/** A text for the changes that other records make to a record; undefined: no changes. */
 function shownOfOthers(tx: Transaction, key: Key<unknown>): string | number | undefined {
   const kind = key.slice(0, key.indexOf(':'))
   const removals = tx.known(keys.removals())
@@ -116,7 +119,7 @@ export async function keepAssignment(tx: Transaction, card: Card, userId: string
   tx.put(keys.removals(), { pending: removals.pending.map(keep) })
 }
 
-/** The pending removal of what a former member had in the workspace. */
+/** The pending removal of a former member's records in the workspace. */
 export function pendingRemovalOfMember(removals: PendingRemovals | undefined, userId: string): PendingRemoval | undefined {
   return removals?.pending.find((removal) => removal.kind === 'former_member' && removal.user_id === userId)
 }
@@ -156,15 +159,15 @@ function replacePending(tx: Transaction, removals: PendingRemovals | undefined, 
 }
 
 /**
- * What remains of a pending removal when another one begins or goes on that includes it; undefined: nothing. So a client cannot make the record grow
- * by doing the same again: a file has one removal, and a user has one on each board.
+ * What remains of a pending removal when another one begins or goes on that includes it; undefined: nothing. So a client cannot make the
+ * record grow by doing the same again: a file has one removal, and a user has one on each board.
  */
 function withoutRepetition(pending: PendingRemoval, next: PendingRemoval | undefined): PendingRemoval | undefined {
   if (pending.kind === 'file') return next?.kind === 'file' && pending.file_id === next.file_id ? undefined : pending
   if (pending.kind !== 'assignments' || next?.kind !== 'assignments' || pending.board_id !== next.board_id) return pending
   const user_ids = pending.user_ids.filter((userId) => !next.user_ids.includes(userId))
   if (user_ids.length === pending.user_ids.length) return pending
-  // The steps are those of its users.
+  // Its users define the steps.
   return user_ids.length === 0 ? undefined : { ...pending, user_ids, step: 0, after: null }
 }
 

@@ -7,7 +7,7 @@ export interface OperationResult<Data = unknown> {
   readonly data: Data extends readonly (infer Item)[] ? readonly Item[] : Data
   /** of a list: the cursor of the next page, or null on the last one */
   readonly nextCursor?: string | null
-  /** the status, if it is not that of the operation: nothing was created */
+  /** the status, if it differs from the operation's: nothing was created */
   readonly status?: 200
   /** what was done with the claim of a card, for the metrics */
   readonly claimed?: ClaimEvent

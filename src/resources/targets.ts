@@ -62,7 +62,7 @@ function boardBy<Board>(reading: (id: string) => Key<Board> | Part<Board>) {
 }
 /** The board of `board_id`, and the caller's explicit membership of it. */
 export const boardTarget = boardBy(keys.board)
-/** The board of `board_id` for an operation on what is on the board: a change of its name does not conflict with that. */
+/** The board of `board_id` for an operation on something on the board: a change of its name does not conflict with that. */
 export const parentBoard = boardBy(accessTo)
 
 /** What a parameter names on a board. */
@@ -95,7 +95,7 @@ export const cardAndWork = target(
   cardTarget.from,
 )
 
-/** The card of `card_id` for an operation on what is on the card: a change of the card does not conflict with that. */
+/** The card of `card_id` for an operation on something on the card: a change of the card does not conflict with that. */
 export const parentCard = target(
   ({ card_id }, at, { userId }) => [identityOf(keys.card(idOf('card', card_id))), ...boardOf(at, userId)],
   ([card, ...board]) => ({ card: requireFound(card), ...toBoard(board) }),
@@ -202,7 +202,7 @@ function cardOf(index: number, userId: string) {
   return [identityOf(keys.card(`{${index}.card_id}`)), ...boardOf(index + 1, userId)] as const
 }
 
-/** A board as far as it decides about access to it. */
+/** The members of a board that decide about access to it. */
 export function accessTo(boardId: string) {
   return partOf(keys.board(boardId), 'id', 'creator_id', 'visibility', 'created_at')
 }
@@ -213,7 +213,7 @@ export interface OnBoard {
   readonly board_id: string
 }
 
-/** Something on a board as far as it never changes: only its deletion conflicts. */
+/** The members of something on a board that never change: only its deletion conflicts. */
 export function identityOf(key: Key<OnBoard>) {
   return partOf(key, 'id', 'board_id')
 }

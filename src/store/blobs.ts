@@ -9,7 +9,7 @@ import { transact } from './transact.ts'
 /** The bytes of files, stored separately from the records. A blob is immutable. */
 export interface Blobs {
   /**
-   * Writes a stream of bytes under a new id. The durability is that of the mount.
+   * Writes a stream of bytes under a new id, with the durability of the mount.
    * When it throws, a part may have been written; the caller removes it with `remove`.
    * @returns the size in bytes and the SHA-256 in hex
    * @throws {StorageUnavailable} when the mount fails
@@ -23,7 +23,10 @@ export interface Blobs {
   read(id: string, start: number, end: number): AsyncGenerator<Uint8Array>
   /** Whether a blob, or a part of one, exists. @throws {StorageUnavailable} when the mount fails */
   exists(id: string): Promise<boolean>
-  /** The ids of all blobs, also of partly written ones, in any order. Slow: for maintenance. @throws {StorageUnavailable} when the mount fails */
+  /**
+   * The ids of all blobs, also of partly written ones, in any order. Slow: for maintenance. @throws {StorageUnavailable} when the mount
+   * fails
+   */
   list(): Promise<ReadonlySet<string>>
   /** @throws {StorageUnavailable} when the mount does not answer */
   ready(): Promise<void>
@@ -112,7 +115,7 @@ async function* inChunks(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   if (size > 0) yield Buffer.concat(buffered)
 }
 
-/** The key under which a blob mount stores its id. */
+/** The key that a blob mount stores its id under. */
 const ID_KEY = 'mount:id'
 /** How often the ids are compared, and the time in milliseconds between two comparisons, before they are found to differ. */
 const MAX_ATTEMPTS = 10

@@ -28,7 +28,7 @@ export interface KnownRecords {
 
 /**
  * Adds to a commit what it changes on boards, for the change feed. The entries are a part of the commit, so no change is without
- * one, and their order is that of the commits.
+ * one, in the order of the commits.
  *
  * A board is recognised by its record: a change of what is on it must have read it. Changes of what belongs to a deleted board or
  * card are not added.
@@ -152,7 +152,7 @@ function describeClaim(id: string, old: ClaimRecord | undefined, now: ClaimRecor
   const work = { kind: 'work', id } as const
   const isNew = expires_at !== null && epoch !== old?.epoch
   if (old === undefined) return isNew ? [{ ...claim, action: 'claimed' }] : []
-  // Not by the time: what is committed follows from the time at which the claim was read.
+  // Not by the time: the commit follows from the time when the claim was read.
   const isLost = now.lost_epoch === old.epoch && old.lost_epoch !== old.epoch
   // What a success forgets in the same commit was an attempt, too.
   const failed = attempts > old.attempts ? attempts : isLost && !old.was_moved ? old.attempts + 1 : undefined

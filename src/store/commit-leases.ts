@@ -27,7 +27,7 @@ export class CommitLeases {
   /** those who wait for their leases, by partition; until the next lease has begun, none may be taken out of order */
   readonly #queues = new Map<string, ((lease: CommitLease) => void)[]>()
 
-  /** @param duration the time after which a lease ends by itself, in milliseconds */
+  /** @param duration milliseconds until a lease ends by itself */
   constructor(duration = DURATION) {
     this.#duration = duration
   }

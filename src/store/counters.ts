@@ -21,11 +21,14 @@ const CERTAIN = 3 / 4
 
 export interface CounterOptions {
   readonly clock: Clock
-  /** the time in milliseconds after which a count is forgotten */
+  /** milliseconds until a count is forgotten */
   readonly lifetime: number
   /** how many counts are remembered: of more, the one that was idle longest is forgotten */
   readonly most: number
-  /** the time in milliseconds in which a count falls by one event: it is then stated in milliseconds, and at most its lifetime. Default: it does not fall */
+  /**
+   * how many milliseconds a count takes to fall by one event: it is then stated in milliseconds, and at most its lifetime. Default: it does
+   * not fall
+   */
   readonly every?: number
   /** default: this process counts alone */
   readonly shared?: SharedCounters | undefined
@@ -39,7 +42,7 @@ interface Count {
   at: number
   /** the events in all processes, when they were last exchanged */
   known: number
-  /** those of other processes that became known later than own ones */
+  /** events of other processes that became known later than own ones */
   others: number
 }
 
@@ -91,7 +94,8 @@ export class Counters {
 
   /**
    * Counts events that are refused beyond a limit. It waits for the other processes if they know too little of this one, or if few events
-   * remain: whoever chooses between processes by choosing connections has one limit. At most a hundredth of it is exceeded by each further process.
+   * remain: whoever chooses between processes by choosing connections has one limit. At most a hundredth of it is exceeded by each further
+   * process.
    * @returns the count up to these events, those in other processes that came before them included
    */
   addWithin(limit: number, key: string, events: number): Awaitable<number> {
@@ -129,11 +133,11 @@ export class Counters {
     this.#sent = new Map()
   }
 
-  /** @param sum the events in all processes, of which `sent` were in this one since the last exchange */
+  /** @param sum the events in all processes, including `sent` events in this one since the last exchange */
   #takeOver(key: string, sum: number, sent: number): void {
     const count = this.#counts.get(key)
     if (count === undefined) return
-    // A smaller sum is that of a new counter: the old one was forgotten.
+    // A smaller sum means a new counter: the old one was forgotten.
     const others = sum - sent < count.known ? sum - sent : sum - sent - count.known
     count.known = sum
     if (others <= 0) return

@@ -9,9 +9,9 @@ interface Work {
 }
 
 /**
- * Counts the bytes of the files of a workspace. Each transaction does this before its commit, so that whoever creates or removes a file counts
- * it in the same commit: uploads, garbage collection, imports and restores.
- * @param gained the bytes of the files that the transaction creates, less those of the files that it removes
+ * Counts the bytes of the files of a workspace. Each transaction does this before its commit, so that whoever creates or removes a file
+ * counts it in the same commit: uploads, garbage collection, imports and restores.
+ * @param gained the bytes of the files that the transaction creates, less the bytes of the files that it removes
  */
 export function countFileBytes(tx: Work, gained: number): Awaitable<void> {
   if (gained === 0) return undefined

@@ -57,7 +57,7 @@ export async function* checkIndexes(store: Store, partition: string, isValid = a
 
 /**
  * Adds the entries that are missing from the indexes of a partition, and removes those that no record has.
- * @param repaired called after each commit, with what it has repaired
+ * @param repaired called after each commit with its repairs
  * @throws {StorageUnavailable}
  */
 export async function rebuildIndexes(
@@ -169,7 +169,7 @@ async function* allEntries(store: Store, partition: string): AsyncGenerator<Inde
   }
 }
 
-/** Those of some index entries that no record has. */
+/** The ones among some index entries that no record has. */
 async function strayEntries(store: Store, partition: string, entries: readonly IndexEntry[], isValid: IsValid): Promise<IndexDamage[]> {
   const owners = entries.map(([index, entry]) => ownersOf(index, entry) ?? [])
   const { records, ranges } = await readParts(store, partition, [...new Set(owners.flat())], entries.map(rangeOf))

@@ -15,7 +15,7 @@ export interface Index<T> {
 const cardStates = ['active', 'archived'] as const
 export type CardState = (typeof cardStates)[number]
 
-/** The times by which cards are sorted. */
+/** The times that cards are sorted by. */
 export const timedSorts = ['due_at', 'updated_at', 'created_at', 'completed_at'] as const
 export type TimedSort = (typeof timedSorts)[number]
 
@@ -38,7 +38,7 @@ export const indexes = {
   identitiesOf: (userId: string) => index(`identities_of:${userId}`, keys.identity('')),
   /** sign-up links that name an e-mail address, by its SHA-256 (global) */
   signUpsFor: (emailHash: string) => index(`sign_ups_for:${emailHash}`, keys.signUp('')),
-  /** challenges, by the time at which they expire (global) */
+  /** challenges, by their expiry (global) */
   challenges: () => index('challenges', keys.challenge('')),
   /** the workspaces that a user may be a member of (global) */
   workspacesOf: (userId: string) => index(`workspaces_of:${userId}`, keys.workspaceLink(userId, '')),
@@ -47,7 +47,7 @@ export const indexes = {
   members: () => index('members', keys.membership('')),
   /** a user's tokens, by issue time */
   tokensOf: (userId: string) => index(`tokens_of:${userId}`, keys.token('')),
-  /** those of them that were neither revoked nor replaced, by the time at which they expire: as many as a person may have, however many have ended */
+  /** the tokens that were neither revoked nor replaced, by their expiry: as many as a person may have, however many have ended */
   activeTokensOf: (userId: string) => index(`active_tokens_of:${userId}`, keys.token('')),
 
   /** boards that are visible to every member, by creation time */
@@ -73,8 +73,8 @@ export const indexes = {
   cardsDone: (state: CardState, columnId: string, done: boolean) =>
     index(`${state}_cards_${done ? 'done' : 'open'}:${columnId}`, keys.card('')),
   /**
-   * cards of a column that are active, not completed, have no blocker that is, and whose work does not wait, by position. Whether the column is
-   * active is not known here, and what a claim would change is judged when they are read
+   * cards of a column that are active, not completed, have no blocker that is, and whose work does not wait, by position. Whether the
+   * column is active is not known here, and what a claim would change is judged when they are read
    */
   readyCards: (columnId: string) => index(`ready_cards:${columnId}`, keys.card('')),
   /** cards of a board that would be ready if their work did not wait for a time, by that time: see {@link retryEntry} */
@@ -83,13 +83,16 @@ export const indexes = {
   heldCards: (boardId: string) => index(`held_cards:${boardId}`, keys.card('')),
   /** cards that have a card as a blocker */
   blockedCards: (blockerId: string) => index(`blocked_cards:${blockerId}`, keys.card('')),
-  /** cards of a board, or those that a user is assigned to in the workspace, by one of their times: see {@link sortedEntry}. By `completed_at`, only those that are completed */
+  /**
+   * cards of a board, or those that a user is assigned to in the workspace, by one of their times: see {@link sortedEntry}. By
+   * `completed_at`, only those that are completed
+   */
   sortedCards: (sort: TimedSort, listId: string) => index(`cards_by_${sort}:${listId}`, keys.card('')),
   /** cards of a board that a user has completed, by the time of that: see {@link sortedEntry} */
   cardsCompletedBy: (boardId: string, userId: string) => index(`cards_completed_by:${boardId}:${userId}`, keys.card('')),
   /** all cards of a board */
   boardCards: (boardId: string) => index(`board_cards:${boardId}`, keys.card('')),
-  /** cards of a board that are not archived, to count them: those of archived columns are among them */
+  /** cards of a board that are not archived, to count them, including cards of archived columns */
   boardActiveCards: (boardId: string) => index(`board_active_cards:${boardId}`, keys.card('')),
   /** assignments on a board: user, card */
   boardAssignments: (boardId: string) => index(`board_assignments:${boardId}`, keys.card('')),
@@ -98,9 +101,9 @@ export const indexes = {
   /** cards that have a label */
   labelCards: (labelId: string) => index(`label_cards:${labelId}`, keys.card('')),
 
-  /** claims of a board that have not been ended, by the time at which they run out: see {@link claimEntry}. An entry refers to the token that holds it. */
+  /** claims of a board that have not been ended, by their expiry: see {@link claimEntry}. An entry refers to the token that holds it. */
   claims: (boardId: string) => index(`claims:${boardId}`, keys.token('')),
-  /** cards of a board that a family of tokens has released, by the time until which they are not offered to it: see {@link releaseEntry} */
+  /** cards of a board that a family of tokens has released, by the time when they are offered to it again: see {@link releaseEntry} */
   releasedCards: (boardId: string, family: string) => index(`released_cards:${boardId}:${family}`, keys.card('')),
 
   /** subtasks of a card, by position */
@@ -140,11 +143,11 @@ export const indexes = {
   /** the long texts of the first responses of an hour */
   responseTexts: (hour: string) => index(`response_texts:${hour}`, keys.responseText(hour, '')),
 
-  /** tombstones, by the earliest time at which garbage collection may process them */
+  /** tombstones, by the earliest time when garbage collection may process them */
   tombstones: () => index('tombstones', keys.tombstone('')),
 }
 
-/** The parameters on which the first word of a name can depend: the states and the times of cards, and whether they are done. */
+/** The parameters that the first word of a name can depend on: the states and the times of cards, and whether they are done. */
 const parameters = [...cardStates, ...timedSorts, '*'].flatMap((first) => [true, false].map((isDone) => [first, '*', isDone] as const))
 /** One index of each kind, with "*" in place of the ids. */
 const kinds = Object.values<(...parameters: never) => Index<unknown>>(indexes).flatMap((of) =>
@@ -168,7 +171,7 @@ export function ownersOf(name: string, entry: string): readonly string[] | undef
   if (name === indexes.boardsOf(id).name) return [fetch + last, `board_member:${last}:${id}`]
   if (kind === 'following_webhooks' || kind === 'restored_webhooks') return [`webhook_progress:${last}`]
   if (kind === 'retried_cards' || kind === 'held_cards') return [`readiness:${last}`]
-  // A card without blockers has its entry itself. That of another one is its readiness's.
+  // A card without blockers has its entry itself. Another card's entry belongs to its readiness.
   return name === indexes.readyCards(id).name ? [fetch + last, `readiness:${last}`] : [fetch + last]
 }
 
@@ -217,7 +220,7 @@ export function sortedGroup(state: CardState, isCompleted: boolean): string {
   return `${state}_${isCompleted ? 'done' : 'open'}`
 }
 
-/** The place of a card among those of its group. A card without the time comes last. */
+/** The place of a card in its group. A card without the time comes last. */
 export function sortedPlace(sort: TimedSort, card: Card): string {
   return `${card[sort] ?? NEVER} ${card.id}`
 }

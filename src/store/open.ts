@@ -118,7 +118,7 @@ async function openStore(
 ): Promise<{ store: Store; isReadOnly: boolean }> {
   if (kind === 'fs') return openFolder(folderOf(address), options, closers)
   if (kind === 'memory') return withCloser(createMemoryStore(), closers)
-  // Loaded only when it is used: the client takes a third of the time in which a command starts.
+  // Loaded only when it is used: the client takes a third of the start time of a command.
   const { openRedisStore } = await import('./redis/store.ts')
   return withCloser(await openRedisStore(address, { log: options.log }), closers)
 }

@@ -114,7 +114,7 @@ export interface Change {
 
 /**
  * Records that a commit adds to the end of an index. The driver numbers them: one more than the last entry, or 1 in an empty
- * index (see `change-log.ts`). So the order of the entries is that of the commits, whatever the clocks say. Such an index has no
+ * index (see `change-log.ts`). So the entries have the order of the commits, whatever the clocks say. Such an index has no
  * other entries, and must keep its last one: otherwise numbers would be used again.
  */
 export interface Appended {
@@ -182,7 +182,9 @@ export interface StoreMetrics {
 export interface Store {
   /** memory, fs or redis */
   readonly driver: string
-  /** whether it is a server: each read is a round trip, so several are better made together, and other processes may use the same storage */
+  /**
+   * whether it is a server: each read is a round trip, so several are better made together, and other processes may use the same storage
+   */
   readonly isRemote: boolean
   /** @returns null when the expectation is not met */
   read(partition: string, request: ReadRequest): Awaitable<Snapshot | null>
@@ -211,7 +213,10 @@ export interface Store {
    * @throws {StorageUnavailable}
    */
   scan(partition: string): AsyncIterable<readonly (readonly [key: string, stored: Stored | null])[]>
-  /** Reads the names of the indexes of a partition that have entries, in batches, in any order. A name may come twice. @throws {StorageUnavailable} */
+  /**
+   * Reads the names of the indexes of a partition that have entries, in batches, in any order. A name may come twice.
+   * @throws {StorageUnavailable}
+   */
   indexNames(partition: string): AsyncIterable<readonly string[]>
   /**
    * Runs maintenance of a partition. A driver that keeps partitions in memory keeps this one until the work has ended, and then

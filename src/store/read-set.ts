@@ -67,7 +67,7 @@ export class ReadSet {
     return this.#expected.has(key)
   }
 
-  /** Remembers a record, and relies on it or on some of its members, besides what it relied on before. */
+  /** Remembers a record, and relies on it or on some of its members in addition to earlier ones. */
   add(key: string, stored: Stored | null, members?: readonly string[]): void {
     const known = this.#expected.get(key)
     this.#records.set(key, stored)
@@ -140,7 +140,7 @@ export class ReadSet {
   }
 }
 
-/** What a transaction has prefetched, besides records. */
+/** What a transaction has prefetched other than records. */
 export class Prefetched {
   readonly #pages = new Map<string, ReadPage>()
   readonly #counts = new Map<string, number>()

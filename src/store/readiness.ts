@@ -37,8 +37,8 @@ interface Work {
 }
 
 /**
- * Writes what follows for the readiness of cards from the cards and the claims that a transaction writes. Each transaction does this before its
- * commit, so that every change that affects it has it in the same commit, whoever makes it. It can be repeated.
+ * Writes what follows for the readiness of cards from the cards and the claims that a transaction writes. Each transaction does this before
+ * its commit, so that every change that affects it has it in the same commit, whoever makes it. It can be repeated.
  */
 export function updateReadiness(tx: Work, written: readonly WrittenCard[], claims: readonly WrittenClaim[]): Awaitable<void> {
   const affected = written.filter(isAffected)
@@ -53,7 +53,7 @@ export function updateReadiness(tx: Work, written: readonly WrittenCard[], claim
 
 const notBefore = (record: ClaimRecord | undefined) => record?.not_before ?? null
 
-/** Whether the readiness of a card can change by what is written of the card itself. */
+/** Whether a write to the card itself can change its readiness. */
 function isAffected({ before, after, isNew }: WrittenCard): boolean {
   const [old, blockers] = [blockersOf(before), blockersOf(after)]
   if (isNew && blockers.length === 0) return false
@@ -101,7 +101,7 @@ async function update(
   for (const [i, { id: blocker, after }] of toggled.entries()) {
     for (const id of blocked[i]!) {
       const readiness = tx.known(keys.readiness(id))
-      // That of a deleted card is removed with it.
+      // A deleted card's readiness is removed with it.
       if (readiness === undefined) continue
       const others = readiness.open_blocker_ids.filter((other) => other !== blocker)
       save(tx, id, { ...readiness, open_blocker_ids: isOpen(after) ? [...others, blocker] : others })

@@ -33,7 +33,7 @@ export interface IndexPage<T> {
 }
 
 /**
- * A record of which a transaction relies on some members only. A concurrent change of other members does not conflict
+ * A record that a transaction relies on for some members only. A concurrent change of other members does not conflict
  * with it. The members must be texts.
  */
 export interface Part<T> {

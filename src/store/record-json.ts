@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 
 /** Bytes of JSON that a process keeps. */
 const KEPT_BYTES = 16 * 1024 * 1024
-/** Bytes that an entry takes besides its JSON, roughly. */
+/** Bytes that an entry takes in addition to its JSON, roughly. */
 const ENTRY_BYTES = 200
 
 /**
@@ -42,7 +42,7 @@ export function sha1Of(text: string): string {
 /** Characters of a digest: 64 bits, so that a page of them is short. */
 const DIGEST = 16
 
-/** The beginning of the SHA-1 of a text, in hexadecimal. That of the JSON of a record is kept with it. */
+/** The beginning of the SHA-1 of a text, in hexadecimal. A record keeps the one of its JSON. */
 export function digestOf(json: KeptJson | string): string {
   if (typeof json === 'string') return sha1Of(json).slice(0, DIGEST)
   return (json.digest ??= hash('sha1', json.bytes).slice(0, DIGEST))

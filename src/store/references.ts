@@ -13,7 +13,7 @@ export function isTemplate(reference: Reference): boolean {
 
 /**
  * Replaces the placeholders of a reference.
- * @param valueAt returns what is known of the record with an index; undefined if there is none
+ * @param valueAt returns the known record with an index, or undefined
  * @returns the key; null if a placeholder has no text
  */
 export function resolveReference(reference: Reference, valueAt: (index: number) => Value | undefined): string | null {
@@ -41,7 +41,7 @@ export function placeholdersOf(reference: Reference): Placeholder[] {
 
 /**
  * Resolves references in order: a template is resolved from the records before it.
- * @param get returns the record of a key; the index is that of its reference
+ * @param get returns the record of a key; the index belongs to its reference
  */
 export function resolveReferences(
   references: readonly Reference[],

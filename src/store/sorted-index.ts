@@ -16,14 +16,14 @@ export class SortedIndex {
    * an hour: with 30,000 of them, each place took 10 µs of a request.
    */
   #waiting: Set<string> | undefined
-  /** the keys of their records, in the same places, as far as they were asked for; and what they begin with */
+  /** the keys of their records that were asked for, in the same places, and the prefix of those keys */
   #keys: (string | undefined)[] | undefined
   #fetch: string | undefined
   /** the revision of the last change */
   revision: string | null = null
   readonly #long: number
 
-  /** @param long from which length on entries wait for their places; the tests use a short one */
+  /** @param long the length at which entries begin to wait for their places; the tests use a short one */
   constructor(long = LONG) {
     this.#long = long
   }
@@ -52,8 +52,8 @@ export class SortedIndex {
   }
 
   /**
-   * The keys of the records of a range, in the order of its entries. They are kept: to make and hash the keys of a list took an eighth of the
-   * CPU time of its request.
+   * The keys of the records of a range, in the order of its entries. They are kept: to make and hash the keys of a list took an eighth of
+   * the CPU time of its request.
    */
   keysOf(range: IndexRange, fetch: string): string[] {
     const [start, end] = this.#placesOf(range)
@@ -144,7 +144,7 @@ function sortedOnce(texts: readonly string[]): string[] {
   return sorted.every(isAfter) ? sorted : sorted.filter(isAfter)
 }
 
-/** The position of the first text of a sorted list for which `isBefore` is false. */
+/** The position of the first text in a sorted list that `isBefore` is false for. */
 function partitionPoint(sorted: readonly string[], isBefore: (text: string) => boolean): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {

@@ -155,7 +155,7 @@ export class Transaction {
   /** Counts the entries of an index. When the count is at most `limit`, the commit succeeds only if that is still true. */
   count(index: Index<unknown>, limit: number): Awaitable<number> {
     return andThen(this.counts([index]), ([count]) => {
-      // The commit compares with what is stored.
+      // The commit compares with the stored record.
       if (count! <= limit) this.#reads.addCapacity(index.name, limit - this.#gainOf(index.name))
       return count!
     })

@@ -30,7 +30,7 @@ export class Watch {
 
   /**
    * Waits for a hint since the last wait, for a time in milliseconds at most.
-   * @param forCommits false: those of commits are kept for the next wait
+   * @param forCommits false: wake-ups by commits are kept for the next wait
    */
   async wait(milliseconds: number, forCommits = true): Promise<void> {
     const isOver = () => this.isAborted || this.#isHinted || (forCommits && this.#hasCommits)

@@ -23,7 +23,7 @@ export class Watchers {
     return this.#listeners.has(nameOf(partition, index))
   }
 
-  /** Calls those who wait for what a commit has appended to. */
+  /** Calls whoever waits for the feeds that a commit has appended to. */
   notify(partition: string, { append }: Pick<Change, 'append'>): void {
     if (append === undefined || this.#listeners.size === 0) return
     for (const index of append.keys()) this.notifyIndex(partition, index)

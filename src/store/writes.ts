@@ -104,12 +104,12 @@ export function merged(
   return (reverse ? sorted.toReversed() : sorted).slice(0, limit)
 }
 
-/** Members with the time at which something ended or was changed. */
+/** Members with the time when something ended or was changed. */
 const TIMES = new Set(['revoked_at', 'ended_at', 'updated_at'])
 
 /**
- * Whether a change only revokes or removes. It may write tombstones and pending removals, and count fewer bytes of files. Of other records, it may only empty members, take
- * items out of lists, and note when something ended.
+ * Whether a change only revokes or removes. It may write tombstones and pending removals, and count fewer bytes of files. Of other records,
+ * it may only empty members, take items out of lists, and note when something ended.
  * @param before the records as they were read
  */
 export function onlyRemoves(before: ReadonlyMap<string, Stored | null>, put: ReadonlyMap<string, Value>): boolean {

@@ -49,7 +49,7 @@ export interface Web {
 }
 
 /**
- * The web app, in which people work on boards, and create, rotate and revoke tokens (spec §5 "Credential" 6 and 7). It accepts sessions but
+ * The web app, where people work on boards, and create, rotate and revoke tokens (spec §5 "Credential" 6 and 7). It accepts sessions but
  * no bearer tokens, while the API accepts bearer tokens but no sessions.
  */
 export function createWeb(options: WebOptions): Web {

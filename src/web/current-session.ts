@@ -6,7 +6,7 @@ import { transact } from '../store/transact.ts'
 import { cookieOf } from './cookies.ts'
 import type { PageContext, Visit } from './page-context.ts'
 
-/** The valid session of a request, if it has one. It is read together with what belongs to it. */
+/** The valid session of a request, if it has one. It is read together with the records that belong to it. */
 export async function findVisit(context: PageContext): Promise<Visit | undefined> {
   const { web } = context
   const secret = cookieOf(context, 'session')

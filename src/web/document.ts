@@ -8,7 +8,7 @@ import { html, themeChoice } from './html.ts'
 /** Where a page has a part that is encoded already. Nobody can write it into a text. */
 export const HOLE = `<!--${randomUUID()}-->`
 
-/** The bytes of a page. @param base the path of the public URL @param parts those of each hole, in their order */
+/** The bytes of a page. @param base the path of the public URL @param parts the parts of each hole, in order */
 export function encodePage(base: string, text: string, parts: readonly (readonly Buffer[])[] = []): Buffer<ArrayBuffer> {
   if (parts.length === 0) return Buffer.from(text)
   const all = text.split(HOLE).flatMap((piece, i) => [Buffer.from(piece), ...(parts[i] ?? []).map((part) => addBaseTo(base, part))])
@@ -19,10 +19,13 @@ function addBaseTo(base: string, part: Buffer): Buffer {
   return base === '' ? part : Buffer.from(addBase(base, part.toString()))
 }
 
-/** How wide the content of a page is: that of text and lists, the whole window, or what a sidebar leaves of it. */
+/** How wide the content of a page is: the width of text and lists, the whole window, or the space beside a sidebar. */
 export type Layout = 'page' | 'wide' | 'reference'
 
-/** Renders a complete HTML document. @param base the path of the public URL @param assets the path of its style and script @param scripts the paths of further scripts */
+/**
+ * Renders a complete HTML document. @param base the path of the public URL @param assets the path of its style and script
+ * @param scripts the paths of further scripts
+ */
 export function renderShell({
   title,
   base,

@@ -49,7 +49,7 @@ export function tooManyAttempts(retryAfterMs: number): { status: 429; error: str
   return { status: 429, error: `Too many attempts. Try again in ${wait}.`, headers: { 'retry-after': String(seconds) } }
 }
 
-/** The same as a page, for what is no form. */
+/** The same as a page, for a request that is no form. */
 export function tooManyAttemptsPage(retryAfterMs: number): PageView {
   const { status, error, headers } = tooManyAttempts(retryAfterMs)
   return errorPage(status, 'Too many attempts', error, headers)

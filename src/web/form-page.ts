@@ -19,7 +19,7 @@ export type FieldErrors = Readonly<Record<string, readonly string[] | undefined>
 interface PostForm {
   /** the path of the page; default of a {@link FormPage}: its own */
   readonly action: string
-  /** default of a {@link FormPage}: the form token of the session. Anonymous pages have that of {@link anonymousFormToken}. */
+  /** default of a {@link FormPage}: the form token of the session. Anonymous pages have the one of {@link anonymousFormToken}. */
   readonly token: string
   /** fields that the person does not see; without those that are undefined */
   readonly hidden?: Readonly<Record<string, string | number | undefined>> | undefined

@@ -87,7 +87,7 @@ export async function readUploadForm(
 /**
  * Verifies that a POST was sent by one of our own pages (CSRF protection): by the browser's Sec-Fetch-Site and Origin
  * headers and, since not every browser sends them, by a form token that no other site can know.
- * @param expected the form token of the session, or that of the form cookie for anonymous pages
+ * @param expected the form token of the session, or of the form cookie for anonymous pages
  * @throws {ForeignForm}
  */
 export function requireOwnForm(request: ServerRequest, form: URLSearchParams, origin: string, expected: string | undefined): void {

@@ -35,30 +35,30 @@ export interface WebOptions extends SecretDeps {
   readonly audit?: AuditRecorder | undefined
   readonly log: Logger
   readonly passwords: Passwords
-  /** with which people sign in; undefined: there is none */
+  /** lets people sign in; undefined: no identity provider */
   readonly provider?: IdentityProvider | undefined
   /** whether people have passwords, passkeys and codes here */
   readonly hasPasswords: boolean
   /** sends mail to the people of the service; undefined: no mail is sent */
   readonly mail: NoticeMails | undefined
-  /** with which all processes count sign-ins and sign-ups together; undefined: this process counts alone */
+  /** lets all processes count sign-ins and sign-ups together; undefined: this process counts alone */
   readonly counters: SharedCounters | undefined
   /** where people reach the service */
   readonly site: PublicUrl
   /** the number of trusted proxies that append to X-Forwarded-For */
   readonly proxies: number
-  /** those of the pipeline, with the policy that is in use now */
+  /** the pipeline's, with the policy that is in use now */
   readonly services: () => Services
   /** whether the report of the policy is served at /policies */
   readonly hasPolicyPage: boolean
 }
 
-/** The session of a request, with what its pages show of the account. */
+/** The session of a request, with the members of the account that its pages show. */
 export interface Visit {
   readonly session: Session
-  /** how the account is protected besides the password: whether a code of an authenticator app is asked for, and the number of passkeys */
+  /** the account's protection beyond the password: whether a code of an authenticator app is asked for, and the number of passkeys */
   readonly protection: { readonly hasAuthenticator: boolean; readonly passkeys: number }
-  /** the notices that the person has not dismissed, without those of what this session did itself */
+  /** the notices that the person has not dismissed, except about this session's own acts */
   readonly notices: readonly Notice[]
   /**
    * Whether this session may dismiss them. One that began in an unknown browser may not, until another session has seen that: otherwise
@@ -80,7 +80,7 @@ export interface FormRest {
 export interface PageContext {
   readonly web: WebServices
   readonly request: ServerRequest
-  /** the path of the address, without that of the public URL, as in all addresses that pages have: {@link addBase} adds it to what is sent */
+  /** the path of the address, without the public URL's, as in all addresses in pages: {@link addBase} adds it when a page is sent */
   readonly path: string
   readonly requestId: string
   readonly params: Readonly<Record<string, string>>
@@ -138,7 +138,7 @@ export interface PageView extends ResponseParts {
   readonly parts?: readonly (readonly Buffer[])[] | undefined
   /** default: page */
   readonly layout?: Layout
-  /** the paths of scripts that the page has besides that of every page */
+  /** the paths of further scripts of the page, apart from the script of every page */
   readonly scripts?: readonly string[]
   /** replaces the session of the request */
   readonly session?: Session

@@ -45,15 +45,15 @@ export class PageWork {
     return new Turn(this.#turns, this.turn.worker)
   }
 
-  /** in units, besides the one that each page costs */
+  /** in units, beyond the one that each page costs */
   get units(): number {
     return Math.max(this.read - 1, 0) + Math.floor(this.bytes / UNIT_BYTES)
   }
 }
 
 /**
- * Makes a page for somebody who is not signed in. Each takes little time, but anybody can open as many as they like: all of them together use a
- * fourth of the time without a turn.
+ * Makes a page for somebody who is not signed in. Each takes little time, but anybody can open as many as they like: all of them together
+ * use a fourth of the time without a turn.
  * @param address of the client: its network has one turn at a time
  */
 export async function inTurnOfVisitors<Made>(

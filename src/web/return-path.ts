@@ -12,7 +12,7 @@ const ADDRESS = /^\/(?:app|settings)(?:\/\w[\w.~%-]*)*(?:\?[\w.~%!'()*+:@=&-]*)?
 const NO_RETURN = /^\/settings\/sign-/
 
 /**
- * The address to which a person returns after signing in: what they asked for before. A cookie has it and no link does, so that
+ * The address that a person returns to after signing in: the one they asked for before. A cookie has it and no link does, so that
  * only this web app chooses it.
  * @returns undefined unless it is a page of this web app
  */

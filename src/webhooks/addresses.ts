@@ -34,7 +34,7 @@ const NOT_PUBLIC_V6: readonly Range[] = [
   ['3fff::', 20], // documentation, RFC 9637
 ]
 
-/** IPv6 addresses that contain an IPv4 address, and the group of 16 bits at which it begins. */
+/** IPv6 addresses that contain an IPv4 address, and the group of 16 bits where it begins. */
 const EMBEDDING: readonly (readonly [range: Range, group: number])[] = [
   [['::ffff:0:0', 96], 6], // mapped, RFC 4291
   [['64:ff9b::', 96], 6], // NAT64, RFC 6052
@@ -105,7 +105,10 @@ function embeddedIPv4(address: string): string | undefined {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }
 
-/** The eight groups of 16 bits of an IPv6 address. The host of a URL has no dotted form (https://url.spec.whatwg.org/#concept-ipv6-serializer). */
+/**
+ * The eight groups of 16 bits of an IPv6 address. The host of a URL has no dotted form
+ * (https://url.spec.whatwg.org/#concept-ipv6-serializer).
+ */
 function groupsOf(address: string): number[] {
   const [head = [], tail] = new URL(`http://[${address}]`).hostname
     .slice(1, -1)

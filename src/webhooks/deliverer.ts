@@ -30,7 +30,7 @@ export function webhookObserver(deliverer: Pick<Deliverer, 'lookAgain'>): Sink {
   }
 }
 
-/** The operations after which there may be something to deliver at once, or nothing any more. */
+/** Operations that may leave something to deliver at once, or nothing any more. */
 const CHANGING: ReadonlySet<string> = new Set(['webhooks.create', 'webhooks.update', 'webhooks.delete'])
 
 /** Delivers the webhooks of all workspaces, in one of the processes that serve a storage: the one with the {@link Lease}. */

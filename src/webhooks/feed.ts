@@ -18,7 +18,9 @@ export interface FeedPart {
   readonly next: string
 }
 
-/** The creator of a webhook, in the membership in which they have enabled it. A later one is another one, as for tokens (spec §5). */
+/**
+ * The creator of a webhook, in the membership they had when they enabled it. A later membership does not count, as for tokens (spec §5).
+ */
 class CreatorPrincipal extends SessionPrincipal {
   readonly #enabled: Pick<WebhookProgress, 'membership_id' | 'enabled_at'>
 
@@ -38,8 +40,9 @@ class CreatorPrincipal extends SessionPrincipal {
 }
 
 /**
- * Reads the feed of a board after the place of a webhook, as its creator: it is decided and recorded like a request of theirs, without a token.
- * @returns the error with which the request was refused
+ * Reads the feed of a board after the place of a webhook, as its creator: it is decided and recorded like a request of theirs, without a
+ * token.
+ * @returns the error that refused the request
  */
 export async function readFeed(
   services: Services,
@@ -102,7 +105,7 @@ export function bodyOf(
   { after, next }: { readonly after: string; readonly next: string },
   entries: readonly Change[],
 ): string {
-  // It is that of the last change: each attempt has the same.
+  // The last change's time: each attempt has the same.
   const body = (shown: readonly Change[]) => messageOf(webhook, entries.at(-1)!.at, { after, next, entries: shown })
   const whole = body(entries)
   return Buffer.byteLength(whole) > MAX_BODY ? body(entries.map((entry) => ({ ...entry, data: null }))) : whole

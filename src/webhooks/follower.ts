@@ -14,7 +14,10 @@ import { deliveryId, isSuccess, type Attempts } from './attempts.ts'
 import { bodyOf, fittingCount, isWanted, readFeed, type FeedPart } from './feed.ts'
 import { delayAfter, MAX_FAILING } from './schedule.ts'
 
-/** How long a follower waits for a change before it looks again, in milliseconds: a hint of another process can be lost, and one of this process cannot. */
+/**
+ * How long a follower waits for a change before it looks again, in milliseconds: a hint of another process can be lost, and one of this
+ * process cannot.
+ */
 const IDLE = { remote: 30_000, local: 600_000 }
 
 /** When a follower goes on. `delivered`: after a pause, when there is a change; or after a time in milliseconds. */
@@ -26,7 +29,10 @@ type Changes = Partial<Omit<WebhookProgress, 'webhook_id' | 'board_id'>>
 /** An attempt that was made. */
 interface Made {
   readonly delivery?: Delivery
-  /** what it has come to if its URL was changed meanwhile: the failure of another receiver says nothing of this one, but the next attempt is not made earlier */
+  /**
+   * what it has come to if its URL was changed meanwhile: the failure of another receiver says nothing of this one, but the next attempt is
+   * not made earlier
+   */
   readonly ifMoved?: Changes
 }
 const BEFORE_MOVE = { status: null, error: 'It failed before its URL was changed.' } as const
@@ -84,7 +90,7 @@ export class Follower {
     if (next === 'now') return
     const idle = IDLE[this.#attempts.services().store.isRemote ? 'remote' : 'local']
     if (next === 'change') return this.#watch.wait(idle)
-    // Who waits for the next attempt costs nothing: the deliverer tells of what was changed by another process.
+    // Waiting for the next attempt costs nothing: the deliverer reports changes by other processes.
     if (next !== 'delivered') return this.#watch.wait(next, false)
     await this.#watch.wait(this.#attempts.pause, false)
     await this.#watch.wait(idle)

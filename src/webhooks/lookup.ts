@@ -3,18 +3,20 @@ import { networkInterfaces } from 'node:os'
 import { systemTimers, type Timers } from './time-limit.ts'
 
 /**
- * How long the other kind of addresses is waited for when one kind is known, in milliseconds. Some servers of names drop questions about IPv6: without
- * this, their names would have no addresses at all. What is not known then is not connected to.
+ * How long the other kind of addresses is waited for when one kind is known, in milliseconds. Some servers of names drop questions about
+ * IPv6: without this, their names would have no addresses at all. What is not known then is not connected to.
  */
 const OTHER_KIND = 1000
 
-/** Looks up the addresses of a name, in the order in which they are to be tried. @param isLocal whether only this network may know the name */
+/**
+ * Looks up the addresses of a name, in the order in which they are to be tried. @param isLocal whether only this network may know the name
+ */
 export type Lookup = (name: string, isLocal: boolean) => Promise<Addresses>
 type Addresses = readonly { readonly address: string; readonly family: number }[]
 
 /**
- * Local names are looked up as every program of the machine does, `/etc/hosts` included. That takes one of two threads, which cannot be freed: names
- * of strangers, whose servers may never answer, are asked for by DNS alone.
+ * Local names are looked up as every program of the machine does, `/etc/hosts` included. That takes one of two threads, which cannot be
+ * freed: names of strangers, whose servers may never answer, are asked for by DNS alone.
  */
 export const lookUp: Lookup = (name, isLocal) => (isLocal ? lookUpLocally(name) : lookUpByDns(name))
 
@@ -22,7 +24,8 @@ export const lookUp: Lookup = (name, isLocal) => (isLocal ? lookUpLocally(name) 
 type SystemLookup = (name: string, options: { readonly all: true; readonly family: 0 | 4; readonly verbatim: true }) => Promise<Addresses>
 
 /**
- * Asks for the addresses of a name as every program of the machine does. That waits for both kinds, so if it takes long, v4 is asked for alone.
+ * Asks for the addresses of a name as every program of the machine does. That waits for both kinds, so if it takes long, v4 is asked for
+ * alone.
  * @param system another one, and other timers, are for tests only
  */
 export async function lookUpLocally(name: string, system: SystemLookup = lookup, timers: Timers = systemTimers): Promise<Addresses> {
@@ -69,7 +72,7 @@ function addressesOf(answer: PromiseSettledResult<string[]> | undefined, family:
   return answer?.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : []
 }
 
-/** A name without addresses of a kind is none that cannot be looked up. */
+/** A name that has no addresses of one kind was still looked up successfully. */
 function errorOf(answer: PromiseSettledResult<string[]> | undefined): NodeJS.ErrnoException | undefined {
   if (answer?.status !== 'rejected') return undefined
   const error = answer.reason as NodeJS.ErrnoException

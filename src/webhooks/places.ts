@@ -7,8 +7,9 @@ export interface Place {
 }
 
 /**
- * How many deliveries are under way at once: in all, of a workspace, and of a person. The last ones of each are for those who have none under way: the
- * last five for workspaces, the last one of a workspace for people, and the last one of a person for receivers. So whoever hangs leaves room for others.
+ * How many deliveries are under way at once: in all, of a workspace, and of a person. The last ones of each are for those who have none
+ * under way: the last five for workspaces, the last one of a workspace for people, and the last one of a person for receivers. So whoever
+ * hangs leaves room for others.
  */
 const LEVELS = [
   { most: 50, lastOnes: 5 },
@@ -16,7 +17,7 @@ const LEVELS = [
   { most: 4, lastOnes: 1 },
 ] as const
 
-/** Those that share places: all, those of a workspace, those of a person in it, and those to a receiver of that person. */
+/** Which deliveries share places: all, a workspace's, a person's in it, and a person's to one receiver. */
 class Group {
   underWay = 0
   /** in the order in which their members were served last */

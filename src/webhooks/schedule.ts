@@ -5,7 +5,7 @@ const SECOND = 1000
 
 /** Milliseconds before each next attempt of a failed delivery; the last delay is repeated (src/http/webhooks.md, "Failures"). */
 const DELAYS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE]
-/** By what part a delay is shorter or longer, at random. */
+/** The fraction by which a delay is shorter or longer, at random. */
 const SPREAD = 0.2
 /** How long a webhook may fail before it is disabled. */
 export const MAX_FAILING = 3 * DAY

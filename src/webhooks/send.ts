@@ -24,7 +24,7 @@ export interface Delivery {
   /** the address that it returned: nothing is looked up again */
   readonly address: string
   readonly body: string
-  /** those of the signature, and others in lower case; `host` and `content-length` are added */
+  /** the signature's, and others in lower case; `host` and `content-length` are added */
   readonly headers: Readonly<Record<string, string>>
   /** ends the attempt, when the service stops or the webhook is deleted */
   readonly signal?: AbortSignal
@@ -39,7 +39,7 @@ export interface SendOptions {
   readonly ca?: string
 }
 
-/** Why an attempt has no status, in words that may be shown and stored: they contain nothing of what was sent or received. */
+/** Why an attempt has no status, in words that may be shown and stored: they contain no part of the request or the response. */
 export type SendError =
   | EndOfWaiting
   | 'connection refused'
@@ -55,7 +55,7 @@ export type SendError =
 export interface Answer {
   /** from 100 to 999. 2xx is success, and 3xx is a failure: redirects are not followed. */
   readonly status: number
-  /** the seconds of `Retry-After`, at most those of a day; absent without a valid one (RFC 9110 §10.2.3) */
+  /** the seconds of `Retry-After`, at most a day; absent without a valid one (RFC 9110 §10.2.3) */
   readonly retryAfter?: number
 }
 

@@ -84,7 +84,7 @@ export class Targets {
    * Reads LANEKEEPER_WEBHOOK_TARGETS, a list that is separated by commas: host names (`ci.internal`), addresses and networks
    * (`10.1.0.0/16`, `fd00::7`), and origins (`http://127.0.0.1:8080`, with `*` any port). Only an origin with http allows http. `off` alone, in any case of letters:
    * nothing is sent. A name without a dot is refused, because `none`, `false` and the like are meant as another word for `off`.
-   * @throws {BadTargets} an entry is none of these
+   * @throws {BadTargets} if an entry has none of these forms
    */
   static from(setting: string | undefined, options: TargetOptions = {}): Targets {
     const allowed: Allowed = { names: new Set(), addresses: new Networks(), origins: new Set() }

@@ -116,7 +116,7 @@ describe('lanekeeper api', () => {
     [2, '--data: it must be a JSON object, @FILE with one, or - to read one from stdin, not a list', ['boards.create', '--data', '[]']],
     [2, '--data: the file "/none.json" cannot be read: ENOENT', ['boards.create', '--data', '@/none.json']],
     [2, '--subtasks: it must be a JSON list, in square brackets; it is not JSON: ', [...CARD, '--subtasks', 'Water']],
-    [2, '--label-ids: it must be a list separated by commas, such as a,b; "a,,b" is none', [...CARD, '--label-ids', 'a,,b']],
+    [2, '--label-ids: it must be a list separated by commas, such as a,b, not "a,,b"', [...CARD, '--label-ids', 'a,,b']],
     [2, '--print: boards.list returns no member "nam"; it must be one of id, name, description,', ['boards.list', '--print', 'nam']],
     [2, '--print: boards.batch returns no member "data"; it must be one of board_id, results', [...BATCH, '[]', '--print', 'data']],
     [2, '--limit: "x" is not a number', ['boards.list', '--limit', 'x']],

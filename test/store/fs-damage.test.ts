@@ -128,7 +128,7 @@ describe('a folder is refused before anything is written', () => {
 
   test.each<[what: string, prepare: (path: string) => void, message: string]>([
     ['without its log', (path) => rmSync(`${path}/records.db-wal`), 'records.db-wal is missing'],
-    ['with other tables', (path) => execute(path, 'DROP INDEX tombstones'), 'its tables are not those of Lanekeeper'],
+    ['with other tables', (path) => execute(path, 'DROP INDEX tombstones'), "its tables are not Lanekeeper's"],
     ['whose list of workspaces lost its last row', (path) => execute(path, "DELETE FROM partitions WHERE name = 'p2'"), 'has lost rows'],
     [
       'whose list of workspaces has a changed row',

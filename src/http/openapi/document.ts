@@ -19,7 +19,7 @@ import type { JsonSchema, OpenApiDocument, OperationObject, ParameterObject } fr
 
 /**
  * The OpenAPI document of the service. Everything in it follows from the operations table, the schemas of its rows, the policy
- * and the table of errors. The order is that of these tables.
+ * and the table of errors, in the order of these tables.
  */
 export function createDocument(source: DocumentSource): OpenApiDocument {
   const { engine, operations, uploadBytes, quotas } = source
@@ -56,7 +56,7 @@ export function createDocument(source: DocumentSource): OpenApiDocument {
           scheme: 'bearer',
           bearerFormat: 'lk_pat_…',
           description:
-            'A personal access token. It represents one user in one workspace and has one of the scopes `kanban:read`, `kanban:write` and `kanban:admin`, each of which includes those before it. Users create tokens in the web app, at `/settings`. The security requirement of an operation names the least scope.',
+            'A personal access token. It represents one user in one workspace and has one of the scopes `kanban:read`, `kanban:write` and `kanban:admin`, and each scope includes the ones before it. Users create tokens in the web app, at `/settings`. The security requirement of an operation names the least scope.',
         },
       },
       schemas: {

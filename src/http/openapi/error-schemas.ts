@@ -21,7 +21,7 @@ function furtherMembers(): Partial<Record<ErrorCode, z.core.$ZodShape>> {
   const count = (description: string) =>
     documented(z.number().int(), { description, format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
-  const wipLimit = documented(z.literal('wip_limit'), { description: 'It is that of the column.' })
+  const wipLimit = documented(z.literal('wip_limit'), { description: 'The WIP limit of the column.' })
   const limit = documented(z.union([count('The number.'), wipLimit]), { description: 'The limit that was reached, if one was.' })
   const index = count('In a batch: the number of the operation that failed, from 0.').optional()
 
@@ -31,7 +31,7 @@ function furtherMembers(): Partial<Record<ErrorCode, z.core.$ZodShape>> {
     message: text('What is wrong.', 1000),
   })
 
-  // Without its name: that is one of what succeeds.
+  // Without its name: that belongs to the schema of a success.
   const shownClaim = z.strictObject(claim.shape)
   const shownWork = z.strictObject(work.shape)
 

@@ -3,8 +3,8 @@ import type { JsonSchema, OpenApiDocument } from './types.ts'
 // Generators of clients read a schema in their own ways. What means the same is written as all of them read it.
 
 /**
- * A schema of a body without `default`, which is told in the description: generators make a member with a default a required one (openapi-typescript),
- * or send it, as if the caller had chosen it.
+ * A schema of a body without `default`, which is told in the description: generators make a member with a default a required one
+ * (openapi-typescript), or send it, as if the caller had chosen it.
  */
 export function withoutDefaults(schema: JsonSchema): JsonSchema {
   return mapSchema(schema, ({ default: value, ...others }) => {
@@ -18,7 +18,7 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
 }
 
-/** The document, in which each `const` has its `enum`: openapi-zod-client does not know `const`. */
+/** The document with an `enum` for each `const`: openapi-zod-client does not know `const`. */
 export function withEnums(document: OpenApiDocument): OpenApiDocument {
   const { components } = document
   const { schemas, headers } = components

@@ -57,19 +57,19 @@ export const headers = {
   },
   ETag: {
     description:
-      'The version of the resource of the path; of a created resource, its own. That of a compressed response has a suffix, which is ignored in conditions. A list has a weak one, of the page. A response with counts has none.',
+      'The version of the resource of the path; of a created resource, its own. The version of a compressed response has a suffix, which is ignored in conditions. A list has a weak one, of the page. A response with counts has none.',
     schema: ETAG,
     example: EXAMPLE_ETAG,
   },
   Location: {
-    description: 'The path of the created resource, with that of `servers`. A dry run has none.',
+    description: 'The path of the created resource, including the path of `servers`. A dry run has none.',
     schema: text(1000, { pattern: '^/(.+/)?v1/[a-z]+/[a-z]{3}_[0-9a-z]{20}$', format: 'uri-reference' }),
     example: '/v1/boards/brd_0123456789abcdefghjk',
   },
   'Dry-Run': constant('true', 'Nothing was changed: the request has `dry_run=true`.'),
   'Idempotent-Replayed': constant(
     'true',
-    'The response is that of an earlier request with the same Idempotency-Key. This request changed nothing.',
+    'The response of an earlier request with the same Idempotency-Key. This request changed nothing.',
   ),
   'WWW-Authenticate': {
     description:
@@ -78,7 +78,7 @@ export const headers = {
     example: 'Bearer error="insufficient_scope", scope="kanban:write"',
   },
   'Retry-After': {
-    description: 'The seconds after which the request may be sent again.',
+    description: 'The seconds until the request may be sent again.',
     schema: { type: 'string', pattern: '^[1-9]\\d*$', maxLength: 10 },
     example: '1',
   },
@@ -128,7 +128,7 @@ export function headersOf(...further: readonly HeaderName[]): Record<string, Ref
 
 const CONDITION = text(1000, { pattern: '^(\\*|\\s*(W/)?"[^"]*"(\\s*,\\s*(W/)?"[^"]*")*\\s*)$' })
 
-/** The headers of requests, besides Authorization. */
+/** The headers of requests, except Authorization. */
 export const requestHeaders = {
   IfMatch: {
     name: 'If-Match',

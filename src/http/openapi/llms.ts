@@ -1,6 +1,9 @@
 import type { OpenApiDocument } from './types.ts'
 
-/** The calls that an agent needs most, in this order, each with a query or a body that works. `{name}` stands for what other calls answer. */
+/**
+ * The calls that an agent needs most, in this order, each with a query or a body that works. `{name}` stands for a value from the answer of
+ * another call.
+ */
 const calls: Readonly<Record<string, string>> = {
   'account.read': '',
   'members.list': '',
@@ -22,7 +25,7 @@ const calls: Readonly<Record<string, string>> = {
 
 /**
  * `/llms.txt`: what an agent needs first, on one screen. Each call is run by a test.
- * @param url the URL under which the client reaches the service
+ * @param url the URL that the client reaches the service at
  */
 export function createLlmsText({ info, paths }: OpenApiDocument, url: string): string {
   const rows = Object.entries(paths).flatMap(([path, methods]) =>

@@ -1,20 +1,21 @@
 /** What the documentation says of an operation beyond its summary, by its id. */
 export const notes: Readonly<Record<string, string>> = {
-  'account.read': 'The recommended first call: it tells whom the token represents, in which workspace, and what it may be used for.',
+  'account.read':
+    'The recommended first call: it tells whom the token represents, the workspace, and the operations that it may be used for.',
   'access.evaluate':
     'In the shape of the OpenID AuthZEN Authorization API 1.0. The question is decided like the operation itself, by the same tables on the present data, and nothing is done. `subject` is always the calling token: another subject is 422. `action.name` is the id of an operation; `resource` names what its path and its body name. If the decision is false, `context.code` is the error that the operation would answer. Ask about the operations of a batch one by one. A decision does not hold for the future. An `Idempotency-Key` is ignored.',
   'access.evaluate_all':
     'As `access.evaluate`. A question that is not valid refuses the whole request. `evaluations_semantic` can stop after the first denied or permitted question, which is then the last one of the response.',
   'access.search_action':
-    'The search of the OpenID AuthZEN Authorization API 1.0: each operation on a resource of this type is decided as `access.evaluate` decides it, all on one state of the data, and those that are allowed are listed. `resource.properties` can name what operations take besides; each uses what it takes. An operation that must name more, such as `column_id` of `cards.create`, is listed with `requires` if it is allowed with some of it. The workspace has the type `workspace` and the id `me`. A resource that you have no access to has no operations, like one that does not exist. The pages are in the body, as AuthZEN has them.',
+    'The search of the OpenID AuthZEN Authorization API 1.0: each operation on a resource of this type is decided as `access.evaluate` decides it, all on one state of the data, and those that are allowed are listed. `resource.properties` can name what operations take in addition; each uses what it takes. An operation that must name more, such as `column_id` of `cards.create`, is listed with `requires` if it is allowed with some of it. The workspace has the type `workspace` and the id `me`. A resource that you have no access to has no operations, like one that does not exist. The pages are in the body, as AuthZEN has them.',
   'access.search_resource':
-    'Each board that you have access to is decided as `access.evaluate` decides it. The operation must be one on a board: ask about cards and other resources with `access.evaluate_all`. `resource.properties` names what the operation takes besides; if it must name more, such as `user_id` of `board_members.add`, the boards are listed on which it is allowed with some of it. After 400 boards a page ends, also with fewer results: follow `page.next_token` until it is empty. A board that is created meanwhile comes last, and no other is repeated or left out.',
+    'Each board that you have access to is decided as `access.evaluate` decides it. The operation must be one on a board: ask about cards and other resources with `access.evaluate_all`. `resource.properties` names what the operation takes in addition; if it must name more, such as `user_id` of `board_members.add`, a board is listed if the operation is allowed on it with some of it. After 400 boards a page ends, also with fewer results: follow `page.next_token` until it is empty. A board that is created meanwhile comes last, and no other is repeated or left out.',
   'members.list': 'Resolves user ids, for assignments and for the members of private boards. E-mail addresses are not part of it.',
   'boards.list': 'Boards without access are left out, and pages are filled past them. Archived columns and cards do not matter here.',
   'boards.create':
     'You become its creator. To make it private, set its visibility afterwards. A repetition with the same `Idempotency-Key` is 404 when you have no access to the board any more, or it was deleted.',
   'boards.read':
-    'The response then has the board with the first 100 active cards and all of its active columns, labels and members. `cards_cursor` continues with the other cards, and `changes_cursor` with what changes later. With `claim`, each card says who holds it.',
+    'The response then has the board with the first 100 active cards and all of its active columns, labels and members. `cards_cursor` continues with the other cards, and `changes_cursor` with later changes. With `claim`, each card says who holds it.',
   'boards.update': 'Members that are absent stay as they are. The visibility has its own operation.',
   'boards.set_visibility':
     'When a board becomes private, users who lose their access are unassigned from its cards. They are not notified.',
@@ -24,7 +25,7 @@ export const notes: Readonly<Record<string, string>> = {
   'boards.changes':
     'A client that follows `page.next_cursor` gets each change once, from all processes, whatever their clocks say. `data` is the object as it is now, so a page may show a state that later changes lead to. The deletion of a card or a board includes what belongs to it. If the service no longer has the changes after a cursor, the response is 410 `cursor_expired`: read the board with `include`, and continue with its `changes_cursor`. Access is decided for each request.',
   'boards.events':
-    'The events are named `change`, so that `onmessage` of an EventSource is never called: use `addEventListener("change", …)`. Each has a change as `data`, and as `id` the cursor after it, with which a client that connects again continues (`Last-Event-ID`). The token and its access to the board are checked at least once a second; the stream then ends with an event `error`. A comment is sent every 15 seconds. A stream counts as a request in progress.',
+    'The events are named `change`, so that `onmessage` of an EventSource is never called: use `addEventListener("change", …)`. Each has a change as `data`, and as `id` the cursor after it, where a client that connects again continues (`Last-Event-ID`). The token and its access to the board are checked at least once a second; the stream then ends with an event `error`. A comment is sent every 15 seconds. A stream counts as a request in progress.',
   'board_members.list': 'Explicit members matter for private boards. A creator who is no member of the workspace any more is left out.',
   'board_members.add': 'A user who is no member of the workspace gets 404 with `parameter: user_id`.',
   'board_members.remove': 'If the board is private, the user loses access to it, and is unassigned from its cards.',
@@ -43,7 +44,7 @@ export const notes: Readonly<Record<string, string>> = {
   'cards.move':
     'With only a `column_id`, the card goes to the end of that column. At most one of `before`, `after` and `to` can be given; `before` and `after` name a card of the destination. If the card is there already, nothing changes. A column that has as many active cards as its WIP limit allows takes no further one: that is 409 with `limit: "wip_limit"`. Within its own column, a card can always be moved. In another column, its failed attempts are forgotten.',
   'cards.complete':
-    'Setting the present state changes nothing: a completed card keeps the time at which it was completed, and who completed it. Completion forgets that attempts have failed. Cards that it blocks may become ready with it; they do not change themselves.',
+    'Setting the present state changes nothing: a completed card keeps `completed_at` and who completed it. Completion forgets that attempts have failed. Cards that it blocks may become ready with it; they do not change themselves.',
   'cards.archive': 'An archived card can be read by its id and is listed with `archived=true`. Archiving an archived card changes nothing.',
   'cards.restore': 'If its column is archived, the card is listed again when the column is restored.',
   'cards.delete': 'It cannot be undone. Archive a card instead to keep it. Files that were attached only here are removed after a day.',
@@ -52,7 +53,7 @@ export const notes: Readonly<Record<string, string>> = {
   'cards.apply_label': 'The label must be one of this board; otherwise the response is 404 with `parameter: label_id`.',
   'cards.remove_label': 'If the card does not have the label, the response is 404 with `parameter: label_id`.',
   'cards.set_cover':
-    'You must have access to the file of the attachment, and to that of the present cover if there is one. Others who can read the card get 403.',
+    'You must have access to the file of the attachment, and to the file of the present cover if there is one. Others who can read the card get 403.',
   'cards.clear_cover': 'You must have access to the file of the present cover. Others who can read the card get 403.',
   'blockers.add':
     'Both must be cards of one board; otherwise the response is 404 with `parameter: blocker_id`. A card cannot wait for itself, directly or through others. A blocker that is completed or archived stays, and blocks again when that is undone. One in an archived column still blocks: it is not archived itself. One that is deleted disappears from the card, which has a new ETag then.',
@@ -81,10 +82,10 @@ export const notes: Readonly<Record<string, string>> = {
   'comments.delete': 'Only the author can do this. Others who can read the comment get 403. It cannot be undone.',
   'attachments.read': 'The bytes of the file have their own path, `/attachments/{attachment_id}/content`.',
   'attachments.download':
-    'Everyone with access to the board can download it, whatever the visibility of its file. Its ETag is that of the bytes. HEAD ignores Range. A type in which browsers could run something, such as HTML, SVG or a script, is sent as `application/octet-stream`; `content_type` of the attachment has it.',
+    'Everyone with access to the board can download it, whatever the visibility of its file. Its ETag identifies the bytes. HEAD ignores Range. A type in which browsers could run something, such as HTML, SVG or a script, is sent as `application/octet-stream`; `content_type` of the attachment has it.',
   'attachments.attach': 'Attaching a file gives everyone with access to the board access to its bytes. If-Match refers to the card.',
   'attachments.upload':
-    'The home board of the file is the board of the card, and everyone with access to that has access to its bytes. Its name is that of the part: `filename*`, if there is one, before `filename`. If the part has no type, or one that says nothing (`application/octet-stream`, or `text/plain` for bytes that are no text), the bytes decide, and after them the extension. If-Match refers to the card.',
+    'The home board of the file is the board of the card, and everyone with access to that has access to its bytes. The part names it: `filename*`, if there is one, before `filename`. If the part has no type, or one that says nothing (`application/octet-stream`, or `text/plain` for bytes that are no text), the bytes decide, and after them the extension. If-Match refers to the card.',
   'attachments.detach':
     'You must have access to the file. Others who can read the attachment get 403. A file that is attached to no card is removed after a day.',
   'webhooks.list': 'Everyone who may read the board may read its webhooks, so that they know where its changes are sent.',

@@ -83,7 +83,7 @@ function isList({ data }: Operation): boolean {
   return data.def.type === 'array'
 }
 
-/** The schema of `data`; of a list, that of its items. */
+/** The schema of `data`; for a list, of its items. */
 export function itemOf(data: z.ZodType): z.ZodType {
   return data.def.type === 'array' ? (data.def as unknown as { element: z.ZodType }).element : data
 }
@@ -160,7 +160,7 @@ function fieldsParameter(operation: Operation): ParameterObject[] {
 }
 
 /**
- * The headers of a request. If-Match protects what the path names, or the parent of what is created. (If-None-Match on writes and
+ * The headers of a request. If-Match protects the resource of the path, or the parent of a created resource. (If-None-Match on writes and
  * If-Match on reads are described for all operations at once.)
  */
 function conditions(operation: Operation): Reference[] {

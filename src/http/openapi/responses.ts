@@ -72,7 +72,7 @@ export function successResponses(
   // A long poll that has found nothing.
   const nothing =
     operation.data.def.type === 'nullable' && status === 201
-      ? { 200: { ...success, description: 'There is none.', headers: headersOf('Idempotent-Replayed', 'Dry-Run') } }
+      ? { 200: { ...success, description: 'No card is ready.', headers: headersOf('Idempotent-Replayed', 'Dry-Run') } }
       : {}
   return { ...nothing, [status]: success, ...(method === 'GET' && (entity !== undefined || isList) ? { 304: notModified } : {}) }
 }
@@ -89,7 +89,7 @@ export function responseName(dataName: string, isList: boolean): string {
   return `${dataName}${isList ? 'List' : ''}Response`
 }
 
-/** The schema of a whole response. @param page that of `page` in the response with a list */
+/** The schema of a whole response. @param page the schema of `page` in the response with a list */
 export function responseSchema(dataName: string, isList: boolean, page: JsonSchema): JsonSchema {
   const item = { $ref: `#/components/schemas/${dataName}` }
   if (!isList) return { type: 'object', description: 'The response of success.', required: ['data'], properties: { data: item } }

@@ -57,7 +57,7 @@ const NAMED = new Set(['properties', '$defs'])
 function simplify(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
   const result: Record<string, unknown> = {}
   for (const [keyword, value] of Object.entries(schema)) {
-    // What the service sends may get further members later. Those of an open object are stated.
+    // What the service sends may get further members later. An open object states its members.
     if (DROPPED.has(keyword) || (io === 'output' && keyword === 'additionalProperties' && value === false)) continue
     if (keyword === 'additionalProperties' && isObject(value) && Object.keys(value).length === 0) {
       result[keyword] = true

@@ -8,7 +8,7 @@ import type { OpenApiDocument } from './types.ts'
 const documentModule = lazy(() => import('./document.ts'))
 const llmsModule = lazy(() => import('./llms.ts'))
 
-/** For how many origins the texts are kept, the first ones: each client names the one under which it reaches the service. */
+/** For how many origins the texts are kept, the first ones: each client names the origin that it reaches the service at. */
 const ORIGINS = 8
 
 interface Made {
@@ -41,7 +41,7 @@ export class ReferenceDocument {
     return kept(texts.json, origin, () => withServer(json, revision, `${origin}${SERVER}`))
   }
 
-  /** What an agent needs besides the base URL and a token. @param url the public URL */
+  /** What else an agent needs than the base URL and a token. @param url the public URL */
   async llmsText(url: string): Promise<PublicText> {
     const { createLlmsText } = await llmsModule()
     const { document, texts } = await this.#make()
@@ -70,7 +70,7 @@ export class ReferenceDocument {
   }
 }
 
-/** The text of a URL. Those of further URLs are neither kept nor compressed: anybody can ask for any number of them. */
+/** The text of a URL. The texts of further URLs are neither kept nor compressed: anybody can ask for any number of them. */
 function kept(texts: Map<string, PublicText>, url: string, make: () => PublicText): PublicText {
   const known = texts.get(url)
   if (known !== undefined) return known

@@ -12,7 +12,7 @@ export interface DocumentSource {
   readonly uploadBytes: number
   /** undefined: requests are not limited */
   readonly quotas: RateQuotas | undefined
-  /** default: those of the repository */
+  /** default: the repository's */
   readonly examples?: RecordedExamples
 }
 

@@ -83,7 +83,7 @@ export const accessOperations = [
     method: 'POST',
     path: '/access/search/resource',
     isRead: true,
-    summary: 'Lists the boards on which the calling token may perform an operation, oldest first.',
+    summary: 'Lists the boards that the calling token may perform an operation on, oldest first.',
     needs: ['read', 'Access'],
     row: 'X3',
     body: resourceSearch,
@@ -96,7 +96,7 @@ export const accessOperations = [
   }),
 ]
 
-/** A page of what was found, in the shape of AuthZEN. */
+/** A page of results, in the shape of AuthZEN. */
 function toPage<Item>(list: string, { items, next }: Found<Item>) {
   return { page: { next_token: next === undefined ? '' : encodeCursor(list, next), count: items.length }, results: [...items] }
 }

@@ -116,7 +116,7 @@ export const evaluationResult = documented(
           maxLength: 4,
         }).optional(),
         parameter: documented(z.string(), {
-          description: 'With `not_found`: what names the resource that cannot be used. Absent if it is that of `resource.id`.',
+          description: 'With `not_found`: the name of the parameter or member that names the resource. Absent if `resource.id` names it.',
           maxLength: 64,
         }).optional(),
       }),

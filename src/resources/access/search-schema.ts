@@ -18,7 +18,7 @@ const page = documented(
 const searched = documented(
   z.strictObject({ type: resource.shape.type, id: text('Ignored.').optional(), properties: resource.shape.properties }),
   {
-    description: 'Of what type the resources are: `board`. What else the operation names is in the properties, as in a question.',
+    description: 'The type of the resources: `board`. What else the operation names is in the properties, as in a question.',
   },
 )
 
@@ -30,12 +30,12 @@ export const actionSearch = documented(
   { id: 'ActionSearch', description: 'What may the calling token do on this resource?' },
 )
 
-/** On which resources may the calling token perform this operation? */
+/** Which resources may the calling token perform this operation on? */
 export const resourceSearch = documented(
   z
     .strictObject({ subject: subject.optional(), action, resource: searched, context, page: page.optional() })
     .superRefine(requireOwnToken((body) => listOfResources(body.action.name))),
-  { id: 'ResourceSearch', description: 'On which resources may the calling token do this?' },
+  { id: 'ResourceSearch', description: 'Which resources may the calling token do this on?' },
 )
 
 /** The list that a search goes through, which its tokens contain. A token of another one is refused (AuthZEN 1.0 §8.2). */
@@ -76,7 +76,7 @@ const foundAction = documented(
     properties: documented(
       z.strictObject({
         requires: documented(z.array(documented(z.string(), { maxLength: 64 })), {
-          description: 'What the operation names besides, and the search did not. The decision depends on it: ask again with it.',
+          description: 'What the operation must also name, and the search did not. The decision depends on it: ask again with it.',
           maxItems: 10,
         }),
       }),
@@ -90,7 +90,7 @@ const foundResource = documented(
     type: documented(z.literal('board'), { description: 'Its type.' }),
     id: idField('board', 'Its id.'),
   }),
-  { description: 'A resource on which the token may do it.' },
+  { description: 'A resource that the token may do it on.' },
 )
 
 /** The operations that were found. */
@@ -119,7 +119,7 @@ export type FoundResource = z.output<typeof foundResource>
 /** Where a search begins, and how many results it returns. */
 export interface SearchPage {
   readonly limit: number
-  /** the position of what was found or passed last */
+  /** the position of the last resource that was found or passed */
   readonly after: string | undefined
 }
 

@@ -7,7 +7,7 @@ import { shownFile } from '../pending-removals.ts'
 import { documented, givenIdField } from '../../model/fields.ts'
 
 /**
- * An attachment as the API returns it: with what is read from its file.
+ * An attachment as the API returns it, with the members that are read from its file.
  * @param file as it counts (see `shownFile`)
  */
 export function toAttachment(
@@ -31,11 +31,11 @@ export const attachById = z.strictObject({
   file_id: givenIdField('file', 'A file that you have access to. It must not be attached to this card already.'),
 })
 
-/** The form with which a file is uploaded. The pipeline streams it, and `http/upload.ts` checks it. */
+/** The form that uploads a file. The pipeline streams it, and `http/upload.ts` checks it. */
 export const uploadForm = z.strictObject({
   file: documented(z.file(), { description: 'The file, with its name and its media type.' }),
   visibility: documented(z.enum(fileVisibilities), {
     description:
-      'Who has access to the file besides you. `workspace`: every member of the workspace. `board`: everyone with access to this board. `private`: only you.',
+      'Who has access to the file in addition to you. `workspace`: every member of the workspace. `board`: everyone with access to this board. `private`: only you.',
   }).default('board'),
 })

@@ -7,7 +7,7 @@ const BATCH = 'boards.batch'
 const ALONE: ReadonlySet<string> = new Set([BATCH, 'claims.take_next'])
 
 /**
- * The row of the batch (row X5). Its operations are those of the table that write on a board.
+ * The row of the batch (row X5). It takes the operations of the table that write on a board.
  * @param rows all other rows
  */
 export function batchOperation(rows: readonly Operation[]): Operation {

@@ -52,7 +52,7 @@ export const boardSnapshot = documented(
     columns: part(column, limits.columnsPerBoard, 'The active columns in their order.'),
     cards: part(cardWithClaim, limits.pageSize.max, 'The first active cards, column by column in their order.'),
     cards_cursor: cursor(
-      'The `cursor` with which GET /boards/{board_id}/cards continues after `cards`; null if these are all. Only if `cards` is included.',
+      'The `cursor` to continue GET /boards/{board_id}/cards with after `cards`; null if these are all. Only if `cards` is included.',
     )
       .nullable()
       .optional(),
@@ -64,7 +64,7 @@ export const boardSnapshot = documented(
     ),
     ...countsShape('columns', 'cards', 'labels'),
     changes_cursor: cursor(
-      'The `after` with which GET /boards/{board_id}/changes returns every change that is not in this response. Only if something is included.',
+      'The `after` that makes GET /boards/{board_id}/changes return every change that is not in this response. Only if something is included.',
     ).optional(),
   }),
   { id: 'BoardSnapshot', description: 'A board, with what the request includes.' },

@@ -16,7 +16,7 @@ import { createResource } from '../writes.ts'
 import { requireBlocker } from './blockers.ts'
 import type { cardCreate } from './schema.ts'
 
-/** The labels, the assignees, the blockers and the subtasks with which a card is created. */
+/** The labels, assignees, blockers and subtasks of a card that is created. */
 type Named = Pick<z.infer<typeof cardCreate>, 'label_ids' | 'assignee_ids' | 'blocker_ids' | 'subtasks'>
 
 /** For each item of the body, in its order, the context of the decision about it; undefined if it is absent. */

@@ -7,7 +7,7 @@ import { requireCapacityOf } from '../capacity.ts'
 
 /** What is added to the active cards of a board. */
 interface Added {
-  /** the number of cards that become active, besides those of a column that is restored */
+  /** the number of cards that become active, not counting the cards of a restored column */
   readonly cards?: number
   /** the column that is restored */
   readonly column?: string

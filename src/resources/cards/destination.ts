@@ -53,7 +53,7 @@ export function loadDestination(
   )
 }
 
-/** Reads a column together with what its first or last position depends on, or with the neighbor. */
+/** Reads a column, and with it either the records that its first or last position depends on, or the neighbor. */
 function prefetchPlace(tx: Transaction, columnId: string | undefined, place: Placement, further: readonly Read[]): Awaitable<unknown> {
   const { before, after, to = 'last' } = place
   const neighborId = before ?? after

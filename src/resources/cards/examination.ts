@@ -11,12 +11,14 @@ const MAX_CHARACTERS = 64 * 1024
 /** What the reading of a card or of an index costs, in characters. */
 const READ_COST = 2000
 
-/** What to examine a character costs: to look for a further word in a text takes half as long as to fold it and to look for the first one. */
+/**
+ * What to examine a character costs: to look for a further word in a text takes half as long as to fold it and to look for the first one.
+ */
 export function weightOf({ q }: Pick<CardFilter, 'q'>): number {
   return q === undefined ? 1 : (searchedWords(q).length + 1) / 2
 }
 
-/** Reads cards of which only some match, few at a time, and does not keep the others. */
+/** Reads cards, few at a time, and keeps only the ones that match. */
 export class Examination {
   readonly #tx: Transaction
   readonly #examine: OperationRequest['examine']

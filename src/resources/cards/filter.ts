@@ -7,7 +7,7 @@ export const NONE = 'none'
 
 /** The filters of a list of cards. All that are given must match. */
 export interface CardFilter extends WorkFilter {
-  /** the columns, one of which must have the card */
+  /** columns, one of which must have the card */
   readonly column_id?: readonly string[] | undefined
   readonly board_id?: string | undefined
   /** users, one of whom must be assigned, or {@link NONE} */
@@ -36,8 +36,8 @@ export interface CardFilter extends WorkFilter {
 }
 
 /**
- * The ids that a filter names, if the cards of each have an index. Cards without an assignee or a label have none: an assignment can end before it is
- * removed.
+ * The ids that a filter names, if the cards of each have an index. Cards without an assignee or a label have none: an assignment can end
+ * before it is removed.
  * @returns undefined if any card can match
  */
 export function indexedIds(given: readonly string[] | undefined): readonly string[] | undefined {

@@ -19,7 +19,7 @@ import { findStart, readPosition, writePosition, type Segment, type Start } from
 /** Cards in the order of their list. */
 export interface CardPage {
   readonly cards: readonly Card[]
-  /** Returns the position from which the list continues after a card. @param index of the card; undefined is returned if there is none */
+  /** Returns the position after a card where the list continues, or undefined. @param index of the card */
   positionAfter(index: number): string | undefined
   /** whether cards follow the last one */
   readonly more: boolean
@@ -56,7 +56,7 @@ export async function listCards(
   return cardsByPosition(tx, boardId, filter, page, options, needsScan(filter) ? examine : undefined)
 }
 
-/** What the first page of the cards of a board needs, as far as it can be guessed: to prefetch it together with something else. */
+/** A guess of what the first page of a board's cards needs, to prefetch it together with something else. */
 export function firstPageReads(boardId: string, filter: CardFilter, limit: number, { reverse = false }: CardListOptions = {}) {
   const segments = needsScan(filter) ? [] : segmentsOf(rememberedColumns(boardId), filter, reverse)
   const options: RangeOptions = { limit: limit + 1, partial: true, weak: false, reverse }
@@ -187,7 +187,10 @@ class CardReader {
   }
 }
 
-/** Whether each card is asked for the state of its work: the index of ready cards alone does not answer the filter. No archived one is ready. */
+/**
+ * Whether each card is asked for the state of its work: the index of ready cards alone does not answer the filter. No archived one is
+ * ready.
+ */
 function judgesWork(filter: CardFilter): boolean {
   return asksForWork(filter.archived ? { work_state: filter.work_state } : filter) && needsScan(filter)
 }

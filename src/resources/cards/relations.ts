@@ -168,7 +168,7 @@ export const cardRelationOperations = [
       },
     ],
     async run(request, { card: current, attachment, file: { picture } }) {
-      // That of a file from before pictures were read is looked at when it is shown.
+      // The type of a file from before pictures were read is determined when it is shown.
       const isFit = picture === undefined ? attachment.content_type.startsWith('image/') : picture !== null && isShowable(picture)
       if (!isFit) throw conflict(NO_PICTURE)
       return saveCard(request, current, { cover_attachment_id: attachment.id })

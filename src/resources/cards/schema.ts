@@ -94,7 +94,7 @@ export const cardCreate = onePlacement(
   }),
 )
 export const cardUpdate = z.strictObject({ title, description, due_at }).partial()
-const destination = givenIdField('column', 'The column to move the card to; by default that of `before` or `after`, else its own.')
+const destination = givenIdField('column', 'The column to move the card to; by default the column of `before` or `after`, else its own.')
 export const cardMove = onePlacement(z.strictObject({ column_id: destination.optional(), ...place })).refine(
   (body) => Object.keys(body).length > 0,
   'must have at least one of column_id, before, after, to',

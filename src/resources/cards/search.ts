@@ -46,7 +46,7 @@ async function findCards(request: SearchRequest, after: string | undefined, limi
   return search.read(await sourcesOf(request, query, sort, boards), examination)
 }
 
-/** Lists board after board. A position has the place of the board and that of the card on it. */
+/** Lists board after board. A position has the place of the board and the place of the card on it. */
 async function byPosition(
   request: SearchRequest,
   boards: SearchedBoards,
@@ -121,7 +121,7 @@ function statesOf({ archived }: CardSearchQuery): CardState[] {
   return archived ? ['active', 'archived'] : ['active']
 }
 
-/** The groups in which the cards of a query can be. */
+/** The groups that the cards of a query can be in. */
 function groupsOf(query: CardSearchQuery): string[] {
   const completed = query.completed ?? (query.ready === true ? false : undefined)
   return statesOf(query).flatMap((state) => (completed === undefined ? [false, true] : [completed]).map((done) => sortedGroup(state, done)))
@@ -159,7 +159,7 @@ class TimedSearch {
     this.#matches = matcher(query)
   }
 
-  /** Whether a card belongs to the page as far as it tells by itself. */
+  /** Whether the card's own members allow it on the page. */
   isWanted(card: Card): boolean {
     if (!this.#selection.accepts(card)) return false
     const place = sortedPlace(this.#sort, card)
@@ -229,7 +229,7 @@ class TimedSearch {
     }
   }
 
-  /** The range of a source in which wanted cards can be. @param last the last entry that was read */
+  /** The range of a source that can have wanted cards. @param last the last entry that was read */
   #boundsOf({ word, isSorted }: Source, last?: string): Bounds {
     const whole: Bounds = word === undefined ? {} : entriesOfWord(word)
     if (isSorted !== true) return { ...whole, ...(last !== undefined && { after: last }) }
@@ -242,7 +242,7 @@ class TimedSearch {
     return { after, before, reverse }
   }
 
-  /** The bounds of the time by which the cards are sorted, as far as the query has some. */
+  /** The query's bounds, if any, of the time that the cards are sorted by. */
   #times(): readonly [from: string | undefined, to: string | undefined] {
     const { due_after, due_before, completed_after, completed_before } = this.#query
     if (this.#sort === 'completed_at') return [completed_after, completed_before]
@@ -289,7 +289,7 @@ function isVoid({ after, before }: Bounds): boolean {
   return after !== undefined && before !== undefined && after >= before
 }
 
-/** Those of the texts that are defined, in their order. */
+/** The texts that are defined, in their order. */
 function sorted(texts: readonly (string | undefined)[]): string[] {
   return texts.filter((text) => text !== undefined).toSorted()
 }

@@ -9,7 +9,7 @@ import { accessTo, identityOf } from '../targets.ts'
 import type { CardFilter } from './filter.ts'
 import { partsOfEachCard } from './named.ts'
 
-/** A board that is searched, with what decides about its cards. */
+/** A board that is searched, with the facts that decide about its cards. */
 export interface SearchedBoard {
   readonly board: BoardAccess
   readonly boardMember: BoardMember | undefined
@@ -19,7 +19,7 @@ export interface SearchedBoard {
 const BOARDS_AT_ONCE = 100
 const ENTRIES = { weak: true, entriesOnly: true } as const
 
-/** The place of a board among those of a search: by their creation. */
+/** The place of a board among the boards of a search: by their creation. */
 export function placeOfBoard({ board }: SearchedBoard): string {
   return `${board.created_at} ${board.id}`
 }
@@ -64,7 +64,7 @@ export class SearchedBoards {
     return ids.flatMap((id) => this.get(id) ?? [])
   }
 
-  /** The boards on which a search can find cards: all that the caller can read, or the one that its filters name. */
+  /** The boards that a search can find cards on: all that the caller can read, or the one that its filters name. */
   async of(filter: CardFilter): Promise<SearchedBoard[]> {
     const { board_id } = filter
     const parts = partsOfEachCard(filter)

@@ -2,7 +2,10 @@
 const REPLACED: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ı: 'i', ς: 'σ' }
 const MARKS = /[\u0300-\u036f]/g
 const NOT_ASCII = /[^\0-\x7f]/
-/** Letters that can be written in several ways, besides those of the table. Signs, such as dashes and quotes, are left out: they are frequent. */
+/**
+ * Letters that can be written in several ways, in addition to those in the table. Signs, such as dashes and quotes, are left out: they are
+ * frequent.
+ */
 const OTHER_LETTERS = /[\u0590-\u1dff\u2de0-\uffff]/
 
 const ASCII_END = 0x80
@@ -29,9 +32,10 @@ function makeTable(): Uint16Array {
 }
 
 /**
- * A text without regard to case, accents and ß, for comparisons. A letter becomes two at the most: NFKC would expand one character to up to eighteen,
- * so that a long description could slow down every search. 20,000 characters take as long as with `normalize` and `toLowerCase` alone if they are
- * ASCII (25 µs), and two to four times as long otherwise (100 µs); replacements with patterns would take over a millisecond.
+ * A text without regard to case, accents and ß, for comparisons. A letter becomes two at the most: NFKC would expand one character to up to
+ * eighteen, so that a long description could slow down every search. 20,000 characters take as long as with `normalize` and `toLowerCase`
+ * alone if they are ASCII (25 µs), and two to four times as long otherwise (100 µs); replacements with patterns would take over a
+ * millisecond.
  */
 export function fold(text: string): string {
   const lower = text.toLowerCase()

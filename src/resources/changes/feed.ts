@@ -137,7 +137,7 @@ async function objectsOf(
 const REFERENCES = 3
 
 /**
- * The record of an object, one without which it does not exist, and its file; one without a file has two.
+ * The record of an object, a record that it cannot exist without, and its file; one without a file has two.
  * @param at the index of the first one in the read
  */
 function referencesOf(kind: ChangedKind, id: string, board: FeedBoard, at: number): [Key<unknown>, Key<unknown>, Key<unknown>] {

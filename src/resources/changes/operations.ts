@@ -31,7 +31,7 @@ export const changeOperations = [
     id: CHANGES,
     method: 'GET',
     path: '/boards/{board_id}/changes',
-    summary: 'Returns the changes of a board and of what is on it, in the order of their commits, each once.',
+    summary: 'Returns the changes of a board and its contents, in the order of their commits, each once.',
     needs: ['read', 'Board'],
     row: 'P2',
     query: z.strictObject({ limit: pageLimit, after, wait }),

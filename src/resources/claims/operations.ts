@@ -25,14 +25,14 @@ import { limits } from '../../model/limits.ts'
 const { min, max } = claimSeconds
 const ttl = documented(z.int().min(min).max(max).default(claimSeconds.default), {
   format: 'int32',
-  description: 'The seconds after which it runs out, unless it is renewed.',
+  description: 'The seconds until it expires, unless it is renewed.',
 })
 
 const claimTake = z.strictObject({ ttl })
 const claimRelease = z.strictObject({
   retry_after: documented(z.int().min(0).max(retrySeconds.longestGiven), {
     format: 'int32',
-    description: 'The seconds for which nobody gets the card.',
+    description: 'For how many seconds nobody gets the card.',
   }).optional(),
 })
 const claimNext = z.strictObject({
@@ -156,7 +156,7 @@ export const claimOperations = [
     id: 'claims.release',
     method: 'DELETE',
     path: '/cards/{card_id}/claim',
-    summary: 'Ends the claim of the calling token on a card; with `force=true`, that of any token.',
+    summary: "Ends the calling token's claim on a card; with `force=true`, any token's claim.",
     needs: ['release', 'Claim'],
     row: 'X9',
     entity: undefined,

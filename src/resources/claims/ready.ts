@@ -35,14 +35,14 @@ const COLUMNS_AT_ONCE = 8
 /** What {@link findReadyCard} has found. */
 interface Found {
   readonly found: ReadyCard | undefined
-  /** when a claim runs out, if there is none now: RFC 3339. Whoever waits for a card looks again each second anyway */
+  /** when a claim runs out, if no card is ready now: RFC 3339. Whoever waits for a card looks again each second anyway */
   readonly next?: string | undefined
 }
 
 /**
  * Finds the first ready card of a board that nobody holds. Which card that is, is read without relying on it: otherwise 32 workers who take
- * cards of a board would all conflict with each other. The transaction relies on the card that was found: on its readiness, on its column and on its
- * claim.
+ * cards of a board would all conflict with each other. The transaction relies on the card that was found: on its readiness, on its column
+ * and on its claim.
  * @throws {TransactionConflict} if the card has just become another
  * @throws {ApiError} `conflict` if the board has as many claims as it can have
  */

@@ -11,7 +11,7 @@ import { documented } from '../../model/fields.ts'
 const fileUpdate = z.strictObject({
   visibility: documented(z.enum(fileVisibilities), {
     description:
-      'Who has access to the file besides you. `workspace`: every member of the workspace. `board`: everyone with access to the board that it was uploaded to; only you, if that is deleted. `private`: only you.',
+      'Who has access to the file in addition to you. `workspace`: every member of the workspace. `board`: everyone with access to the board that it was uploaded to; only you, if that is deleted. `private`: only you.',
   }),
 })
 

@@ -16,7 +16,7 @@ export interface WebhookAbilities {
   /** Remembers that a workspace has webhooks, so that they are found after a start. It may be repeated. @throws {StorageUnavailable} */
   register(workspaceId: string): Promise<void>
   /**
-   * Sends a delivery without entries. It never throws for what the receiver does.
+   * Sends a delivery without entries. It never throws because of the receiver.
    * @throws {ApiError} `conflict` ({@link TESTED}); `unavailable` if the service stops
    */
   sendTest(webhook: WebhookRecord): Promise<Delivery>

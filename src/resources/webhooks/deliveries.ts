@@ -9,7 +9,7 @@ export async function readDeliveries(tx: Transaction, webhookId: string): Promis
   return (await tx.get(keys.webhookDeliveries(webhookId)))?.deliveries ?? []
 }
 
-/** Adds an attempt to those of a webhook. */
+/** Adds an attempt to the attempts of a webhook. */
 export async function addDelivery(tx: Transaction, webhookId: string, delivery: Delivery): Promise<void> {
   const deliveries = [delivery, ...(await readDeliveries(tx, webhookId))].slice(0, limits.deliveriesKept)
   tx.put(keys.webhookDeliveries(webhookId), { webhook_id: webhookId, deliveries })

@@ -188,7 +188,7 @@ export const webhookOperations = [
     id: 'webhooks.create',
     method: 'POST',
     path: '/boards/{board_id}/webhooks',
-    summary: 'Creates a webhook: the changes of the board are sent to a URL, as far as you may read them. Its secret is shown once.',
+    summary: 'Creates a webhook: the changes of the board that you may read are sent to a URL. Its secret is shown once.',
     needs: ['create', 'Webhook'],
     row: 'X12',
     body: webhookCreate,

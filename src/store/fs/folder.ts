@@ -14,9 +14,9 @@ const KNOWN_NAMES = /^(records\.db\.new(-journal|-wal|-shm)?|run|bytes|reserve|s
 
 /**
  * The tables. A record keeps its number, which is given in the order of creation: records that are written together share pages. A row of
- * `partitions` has what must be known to find lost rows: how many there are, and the last revision; its checksum is of all three. `partitions`
- * in `folder` is their number, and `generation` that of the log (see {@link checkGeneration}). The index is for the tombstones
- * of workspaces that are not in memory.
+ * `partitions` has what must be known to find lost rows: how many there are, and the last revision; its checksum is of all three.
+ * `partitions` in `folder` is their number, and `generation` the number of the log (see {@link checkGeneration}). The index is for the
+ * tombstones of workspaces that are not in memory.
  */
 export const TABLES: readonly string[] = [
   'CREATE TABLE folder (generation INTEGER NOT NULL, partitions INTEGER NOT NULL)',
@@ -30,7 +30,7 @@ export class UnusableFolder extends Error {
   override readonly name = 'UnusableFolder'
 }
 
-/** Identifies a file; empty if there is none. */
+/** Identifies a file; empty if it does not exist. */
 export function idOf(file: string): string {
   const stats = statSync(file, { throwIfNoEntry: false })
   return stats === undefined ? '' : `${stats.dev} ${stats.ino}`
@@ -115,7 +115,7 @@ export function checkLog(path: string): { readonly exists: boolean; readonly isT
 /**
  * Checks that the log is not lost. The first transaction of each log has its generation, which then is in a file too. A database that is
  * behind this file has lost a log. No other program needs to know that: when it takes over a log, the generation comes with it.
- * @param generation that of the database, with its log
+ * @param generation the database's and its log's
  * @throws {StorageDamaged}
  */
 export function checkGeneration(path: string, generation: number): void {
@@ -127,7 +127,10 @@ export function checkGeneration(path: string, generation: number): void {
     )
 }
 
-/** Writes the generation of the log, after its first transaction. Synced: without its content, the folder would be refused after a power loss. */
+/**
+ * Writes the generation of the log, after its first transaction. Synced: without its content, the folder would be refused after a power
+ * loss.
+ */
 export function writeGeneration(path: string, generation: number): void {
   const file = `${path}/.generation`
   rmSync(file, { force: true })

@@ -8,9 +8,9 @@ import type { DatabaseSync } from './sqlite.ts'
 
 /**
  * A lock that allows one process per folder: an exclusive transaction of SQLite on `run/lock.db`, which the operating system ends with the
- * process. Its holder listens on a socket, by which a second process sends its commands (see `admin/rpc-client.ts`). The lock does not work
- * across machines: on a network file system, each machine may have its own. If the file of the lock is removed or replaced, a second process
- * can open the folder: so the holder looks for that file twice a second.
+ * process. Its holder listens on a socket, where a second process sends its commands (see `admin/rpc-client.ts`). The lock does not work
+ * across machines: on a network file system, each machine may have its own. If the file of the lock is removed or replaced, a second
+ * process can open the folder: so the holder looks for that file twice a second.
  */
 export interface FolderLock {
   /** @returns whether its file was removed or replaced: another process may have the folder */
@@ -68,7 +68,7 @@ export async function lockFolder(path: string, serve: (socket: Socket) => void, 
   await makeOwnFolder(run)
   const unlock = await takeLock(path, 'EXCLUSIVE')
   try {
-    // That of a process that was killed.
+    // A killed process left it.
     await rm(socket, { force: true })
     const stopListening = await listenOn(socket, serve)
     const watch = watchFile(`${path}/run/lock.db`, onLost)
@@ -76,7 +76,7 @@ export async function lockFolder(path: string, serve: (socket: Socket) => void, 
       isLost: () => watch.isLost,
       async release() {
         watch.end()
-        // The socket may be that of the other process by now.
+        // The socket may belong to the other process by now.
         if (!watch.isLost) stopListening()
         unlock()
       },
@@ -121,7 +121,7 @@ async function takeLock(path: string, mode: 'EXCLUSIVE' | 'SHARED'): Promise<() 
   const begin = (): (() => void) => {
     const database = openDatabase(`${path}/run/lock.db`, { readOnly: mode === 'SHARED', timeout: 0 })
     try {
-      // Without a file for the journal, for which there is no use.
+      // Without a file for the journal: it would have no use.
       database.exec('PRAGMA journal_mode = MEMORY')
       // A transaction has a shared lock from its first read on.
       database.exec(mode === 'EXCLUSIVE' ? 'BEGIN EXCLUSIVE' : 'BEGIN; SELECT count(*) FROM sqlite_schema')

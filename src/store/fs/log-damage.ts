@@ -51,7 +51,7 @@ function endOfTransactions(size: number, read: Read): number {
   return end
 }
 
-/** The checksum of a log: two sums of 32 bits, in which each number is added to the one and to the other. */
+/** The checksum of a log: two sums of 32 bits; the numbers are added to them in turn, each together with the other sum. */
 class Checksum {
   readonly #isSwapped: boolean
   readonly #sums = new Uint32Array(2)

@@ -83,8 +83,8 @@ export interface PartitionsOptions {
 }
 
 /**
- * The partitions of a folder. A partition is loaded when it is used, and released when others need the memory: those first that were not used
- * for the longest time. Partitions fail one by one: the others work while one cannot be read.
+ * The partitions of a folder. A partition is loaded when it is used, and released when others need the memory: those first that were not
+ * used for the longest time. Partitions fail one by one: the others work while one cannot be read.
  */
 export class Partitions {
   readonly #options: PartitionsOptions
@@ -277,7 +277,7 @@ export class Partitions {
 
   /**
    * Indexes follow from the records.
-   * @param revision that of the last commit: with one for each load, a transaction would fail that reads before a release and commits after it
+   * @param revision the last commit's: with one for each load, a transaction would fail that reads before a release and commits after it
    */
   async #fillIndexes({ state }: LoadedPartition, revision: string): Promise<void> {
     const [found, hidden] = [new Map<string, string[]>(), new Map<string, string[]>()]

@@ -14,8 +14,8 @@ export interface RowChange {
 }
 
 /**
- * What came of a batch: all of it was written, or nothing because the disk is full or another program writes, or it is unknown and the writer
- * must be given up.
+ * What came of a batch: all of it was written, or nothing because the disk is full or another program writes, or it is unknown and the
+ * writer must be given up.
  */
 export type WriteResult =
   | { readonly written: true }
@@ -42,7 +42,7 @@ export interface WriterOptions {
   readonly settings?: string
 }
 
-/** The mode of the journal is that of the file, unless another program has changed it. */
+/** The mode of the journal is stored in the file and stays, unless another program has changed it. */
 const SETTINGS =
   'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA wal_autocheckpoint = 0'
 /** SQLITE_IOERR_SHMSIZE: there is no space for the index of the log. */
@@ -64,7 +64,7 @@ export class RecordWriter {
   readonly #partitions: Map<string, PartitionRow>
   /** tells whether the file was replaced */
   readonly #id: string
-  /** the size of the log at which a checkpoint is due */
+  /** the size of the log that makes a checkpoint due */
   #due: number
   /** whether the disk had no space for the last changes */
   #isFull = false
@@ -102,7 +102,8 @@ export class RecordWriter {
 
   /**
    * Writes changes in their order.
-   * @param onlyRemoves whether they may use the reserve. All others wait until it has its size again: they would use up what it has given up.
+   * @param onlyRemoves whether they may use the reserve. All others wait until it has its size again: they would use up what it has given
+   * up.
    */
   write(changes: readonly RowChange[], onlyRemoves: boolean): WriteResult {
     let result: WriteResult = onlyRemoves || this.#keepReserve() ? this.#attempt(changes) : { full: 'the disk is full' }
@@ -178,12 +179,14 @@ export class RecordWriter {
     return row
   }
 
-  /** The last revision is that of this process, unless another one has written too. */
+  /** The last revision is the one this process wrote, unless another one has written too. */
   #writePartition({ id, name, rows, revision }: PartitionRow, last: string): void {
     requireOne(this.#statements.partition.run(rows, revision, checksumOf(name, rows, revision), id, last))
   }
 
-  /** Writes the log to the file. If another program reads, or the disk is full, the log grows on. @throws when the writer must be given up */
+  /**
+   * Writes the log to the file. If another program reads, or the disk is full, the log grows on. @throws when the writer must be given up
+   */
   #checkpoint(): void {
     const begin = performance.now()
     const database = this.#database

@@ -9,7 +9,7 @@ export interface PartitionRow {
   readonly name: string
   /** how many records it has */
   readonly rows: number
-  /** that of its last commit */
+  /** the revision of its last commit */
   readonly revision: string
 }
 
@@ -42,8 +42,7 @@ export function readPartitions(database: DatabaseSync, path: string): PartitionR
   return toldAs(`${file} is damaged`, () => {
     // A program that replicates the file may have tables of its own.
     const tables = new Set((database.prepare('SELECT sql FROM sqlite_schema').all() as { sql: string | null }[]).map(({ sql }) => sql))
-    if (!TABLES.every((sql) => tables.has(sql)))
-      throw new StorageDamaged(`${file} is damaged: its tables are not those of Lanekeeper; ${ADVICE}`)
+    if (!TABLES.every((sql) => tables.has(sql))) throw new StorageDamaged(`${file} is damaged: its tables are not Lanekeeper's; ${ADVICE}`)
     const rows = database
       .prepare('SELECT id, name, rows, revision, checksum FROM partitions ORDER BY id')
       .all() as never as (PartitionRow & {

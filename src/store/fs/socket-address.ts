@@ -66,7 +66,7 @@ function addressOf(path: string): SocketAddress {
   return {
     path: `${DESCRIPTORS}/${descriptor}/${basename(path)}`,
     close() {
-      // The number may be that of another file once it is closed.
+      // The number may belong to another file once it is closed.
       if (isOpen) closeSync(descriptor)
       isOpen = false
     },

@@ -1,12 +1,12 @@
-/** The releases of the affected branches in which it was mended: `3.44.6` means 3.44.6 and what follows it in 3.44. */
+/** The releases of the affected branches that fixed it: `3.44.6` means 3.44.6 and later releases of 3.44. */
 const MENDED = ['3.44.6', '3.50.7', '3.51.3'].map(numbersOf)
 
 /** The first version with a log (WAL). */
 const FIRST = [3, 7, 0]
 
 /**
- * Whether a version of SQLite can lose commits if another process makes a checkpoint while it writes (sqlite.org/wal.html, "The WAL-reset bug"):
- * those from 3.7.0 to 3.51.2, except the mended releases.
+ * Whether a version of SQLite can lose commits if another process makes a checkpoint while it writes (sqlite.org/wal.html, "The WAL-reset
+ * bug"): those from 3.7.0 to 3.51.2, except the mended releases.
  * @param version as SQLite states it; one that cannot be read is affected
  */
 export function losesCommits(version: string | undefined): boolean {
@@ -18,7 +18,7 @@ export function losesCommits(version: string | undefined): boolean {
   return !MENDED.some((mended) => compare(found.slice(0, 2), mended.slice(0, 2)) === 0 && compare(found, mended) >= 0)
 }
 
-/** @returns an empty list for what is no version */
+/** @returns an empty list unless the text is a version */
 function numbersOf(version: string): number[] {
   return /^\d+\.\d+\.\d+/.test(version) ? version.split('.', 3).map((part) => Number.parseInt(part, 10)) : []
 }

@@ -43,14 +43,14 @@ export interface FsStoreOptions {
   readonly onLost?: ((reason: StorageUnavailable) => void) | undefined
   /** opens what writes; another one is for tests only */
   readonly openWriter?: OpenWriter
-  /** the index entries of a record; others than those of `indexing.ts` are for tests only */
+  /** the index entries of a record; functions other than the ones in `indexing.ts` are for tests only */
   readonly entriesOf?: typeof entriesOf
 }
 
 /**
- * Opens a store in a folder: records in a SQLite database, and those of the partitions in use in memory, with their indexes. A partition is
- * loaded when it is used, and released when others need the memory. A commit is synced to the disk before it is acknowledged or visible, so it
- * survives a crash of the process or the machine. One process per folder: the caller holds its lock.
+ * Opens a store in a folder: records in a SQLite database; the partitions in use are also in memory, with their indexes. A partition is
+ * loaded when it is used, and released when others need the memory. A commit is synced to the disk before it is acknowledged or visible, so
+ * it survives a crash of the process or the machine. One process per folder: the caller holds its lock.
  * @throws {UnusableFolder} when the folder belongs to another program or has another format
  * @throws {StorageDamaged} when the folder is not as a shutdown or a crash leaves it
  */
@@ -69,8 +69,8 @@ export async function openFsStore(path: string, options: FsStoreOptions): Promis
 }
 
 /**
- * Opens a store in a folder for reading only: nothing in the folder is changed. Every commit fails. If the folder has a log, which SQLite can
- * only take over by writing, a copy of both is read.
+ * Opens a store in a folder for reading only: nothing in the folder is changed. Every commit fails. If the folder has a log, which SQLite
+ * can only take over by writing, a copy of both is read.
  * @throws {UnusableFolder} {@link StorageDamaged}
  */
 export async function openFsStoreForReading(

@@ -8,7 +8,7 @@ export type Entry = readonly [key: string, value: Value]
  * repeated, and applied to an export. Indexes are rebuilt after it.
  */
 export interface Migration {
-  /** one more than that of the migration before it; the version of the records that it leads to */
+  /** the version of the records that it leads to: one more than the previous migration's */
   readonly number: number
   /** what it does, as the log shows it */
   readonly summary: string

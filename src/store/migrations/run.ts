@@ -63,7 +63,7 @@ function isCurrent({ version, pending }: SchemaRecord, list: readonly Migration[
 }
 
 /**
- * Requires that the records have the present version. Those of a folder are migrated: this process alone uses it.
+ * Requires that the records have the present version. A folder is migrated: this process alone uses it.
  * @throws {UnsupportedSchema}
  */
 export async function requireCurrent({ isReadOnly, log, ...deps }: MigrationDeps & { isReadOnly: boolean; log: Logger }): Promise<void> {
@@ -91,7 +91,7 @@ export async function migrateStore(deps: MigrationDeps): Promise<MigrationSummar
   const summary = { from: schema.version, to, partitions: 0, records: 0, damaged: [] as string[] }
   if (isCurrent(schema, list)) return summary
   const pending: Record<string, number> = {}
-  // The partition `global` is the last one, because its version is that of the storage.
+  // The partition `global` is the last one, because its version is the version of the storage.
   const others = (schema.version === to ? Object.keys(schema.pending!) : await store.partitions())
     .filter((name) => name !== GLOBAL)
     .toSorted()

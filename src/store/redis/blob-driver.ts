@@ -20,7 +20,7 @@ export async function openRedisBlobDriver(url: string, log: Logger): Promise<Dri
   let writers: Pool | undefined
   try {
     await connect([client], url, log)
-    // A connection on which a write waits for replicas does nothing else meanwhile.
+    // While a write waits for replicas, its connection does nothing else.
     if (replication !== undefined) writers = await Pool.open(url, 1, log)
   } catch (error) {
     client.disconnect()

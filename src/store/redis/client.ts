@@ -112,7 +112,7 @@ export function replicationOf(address: string): Replication | undefined {
   const known = SOCKET.test(splitAddress(address)[0]) ? ['wait', 'wait_timeout', 'db'] : ['wait', 'wait_timeout']
   for (const name of settings.keys())
     if (!known.includes(name))
-      throw new BadRedisUrl('after "?", a Redis address may have wait and wait_timeout, that of a Unix socket also db')
+      throw new BadRedisUrl('after "?", a Redis address may have wait and wait_timeout, and the address of a Unix socket also db')
   integerOf(settings, 'db', 0, 9999)
   const replicas = integerOf(settings, 'wait', 0, 99)
   const timeout = integerOf(settings, 'wait_timeout', 1000, MAX_WAIT)

@@ -122,9 +122,9 @@ export class Pool {
   }
 
   /**
-   * Checks that Redis accepts writes, or that every master of a cluster does. It changes nothing else, so it is repeated: when another command
-   * has timed out, all connections are replaced, and one whose time is over may only have waited for this process, such as while a policy is
-   * proved. The second time-out counts.
+   * Checks that Redis accepts writes, or that every master of a cluster does. It changes nothing else, so it is repeated: when another
+   * command has timed out, all connections are replaced, and one whose time is over may only have waited for this process, such as while a
+   * policy is proved. The second time-out counts.
    * @param key is written, and expires after a second. In a cluster, hash tags are appended.
    * @returns how many replicas have it, if `replication` asks for that
    * @throws {CommandFailed}
@@ -227,7 +227,9 @@ function adviceFor(reason: string, url: string): string | undefined {
   return undefined
 }
 
-/** Connects a client, and that of a cluster to every master: its first commands to a node fail if there are several at once (ioredis 5.11). */
+/**
+ * Connects a client, and a cluster's client to every master: its first commands to a node fail if there are several at once (ioredis 5.11).
+ */
 async function connectAll(client: Connection): Promise<void> {
   await client.connect()
   if (client instanceof Cluster) await Promise.allSettled(client.nodes('master').map((node) => node.ping()))

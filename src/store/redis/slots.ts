@@ -16,7 +16,7 @@ export function slotOf(tag: string): number {
   return (crc & 0xffff) % SLOTS
 }
 
-/** The master of a slot; undefined when there is none, or it is unknown. */
+/** The master of a slot; undefined if it has none, or it is unknown. */
 export function masterOf({ slots }: SlotTable, slot: number): string | undefined {
   return slots[slot]?.[0]
 }

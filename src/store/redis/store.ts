@@ -70,7 +70,7 @@ function confirmGuess(references: readonly Reference[], read: Snapshot['records'
 
 /** The format of all keys and values. A Redis with data of another format is refused. */
 const FORMAT = '2'
-/** How long a lease lasts at most in its process, in milliseconds: with the time in which it waits for the lease. */
+/** How long a lease lasts at most in its process, in milliseconds, including the wait for the lease. */
 const LEASE_TIME = 500
 /** How long a lease lasts at most among the processes, in milliseconds, by default. */
 const LEASE_DURATION = 250
@@ -117,7 +117,7 @@ export async function openRedisStore(
       )
     const identity = await Identity.open(pool, prefix)
     await warnOfEviction(pool, log)
-    // A connection on which a commit waits for replicas does nothing else meanwhile.
+    // While a commit waits for replicas, its connection does nothing else.
     const commits = replication && new CommitSender(await openPool(WAITING_CONNECTIONS), replication)
     const commitPubSub = new CommitPubSub(() => openClient(url, log), prefix)
     return new RedisStore(pool, prefix, {
@@ -141,9 +141,9 @@ interface StoreParts {
   readonly identity?: Identity | undefined
   /** sends commits; undefined: over the pool of reads */
   readonly commits?: CommitSender | undefined
-  /** the pools to close; undefined: that of reads */
+  /** the pools to close; undefined: only the pool of reads */
   readonly pools?: readonly Pool[]
-  /** tells of commits; undefined: of those of this process only */
+  /** reports commits; undefined: only commits of this process are known */
   readonly commitPubSub?: CommitPubSub | undefined
 }
 
@@ -211,8 +211,8 @@ export class RedisStore implements Store {
   }
 
   /**
-   * Takes a lease among the requests of this process, and then one among the processes. Without the second, the first has no effect on other
-   * processes: then because Redis refuses to write it, for example because it is out of memory.
+   * Takes a lease among the requests of this process, and then one among the processes. Without the second, the first has no effect on
+   * other processes: then because Redis refuses to write it, for example because it is out of memory.
    */
   async takeLease(partition: string): Promise<CommitLease> {
     const own = await this.#leases.take(partition)

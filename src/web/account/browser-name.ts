@@ -1,4 +1,4 @@
-/** Browsers and systems by what their User-Agent header contains. The first that matches counts: many headers name several. */
+/** Browsers and systems by a text in their User-Agent header. The first that matches counts: many headers name several. */
 const browsers: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bEdgA?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],

@@ -8,21 +8,21 @@ import type { Page, PageContext, PageResponse } from '../page-context.ts'
 import { challengePaths } from './proof-fields.ts'
 import { isProved } from './re-authentication.ts'
 
-/** The challenge with which a browser asks any passkey for this service. */
+/** The challenge for a browser that asks any passkey for this service. */
 export const signInChallengePage: Page = {
   path: challengePaths.sign_in,
   anonymous: true,
   post: (context) => respond(context, 'sign_in', null, (party, challenge) => assertionOptions(party, challenge)),
 }
 
-/** The challenge with which a person who is signed in proves their identity again. */
+/** The challenge for a signed-in person who proves their identity again. */
 export const passkeyProofPage: Page = {
   path: challengePaths.prove,
   endsAccess: true,
   post: (context) => respond(context, 'prove', context.session.user_id, assertionOptions),
 }
 
-/** The challenge with which the browser makes a passkey. */
+/** The challenge for a browser that creates a passkey. */
 export const passkeyChallengePage: Page = {
   path: challengePaths.register,
   post(context) {

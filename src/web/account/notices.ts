@@ -11,7 +11,7 @@ import { html } from '../html.ts'
 import { renderTime } from '../times.ts'
 import type { Page, PageContext, Visit } from '../page-context.ts'
 
-/** What each kind of notice says. @param name that of the token or passkey, or the host of the webhook */
+/** The text of each kind of notice. @param name the name of the token or passkey, or the host of the webhook */
 const sentences: Readonly<Record<NoticeKind, (name: string) => string>> = {
   new_sign_in: () => 'Someone signed in from a browser that was not known before.',
   token_created: (name) => `The token "${name}" was created.`,
@@ -125,7 +125,10 @@ export async function reportChange(
   await announce(context, kind, passkey?.name)
 }
 
-/** Sends a notice by mail, if the service sends mail. It has no secret, and no link that could be imitated to steal one. @param url of the service */
+/**
+ * Sends a notice by mail, if the service sends mail. It has no secret, and no link that could be imitated to steal one. @param url of the
+ * service
+ */
 export function mailNotice(mail: NoticeMails | undefined, url: string, to: Addressee, notice: Notice): void {
   const { kind, at, agent, address } = notice
   const sentence = sentenceOf(notice)

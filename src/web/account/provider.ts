@@ -94,7 +94,7 @@ export const providerSignedOutPage: Page = {
   get: () => ({ redirect: '/settings/sign-in?out' }),
 }
 
-/** @param userId whose proof it is; null: it is a sign-in @param returnTo the page to which a proof returns */
+/** @param userId whose proof it is; null: it is a sign-in @param returnTo the page that a proof returns to */
 async function begin(context: PageContext, userId: string | null, returnTo?: string): Promise<PageResponse> {
   const { web, query, url, address } = context
   const { provider } = web
@@ -159,7 +159,7 @@ async function signIn(context: PageContext, claims: Claims, { credential }: Chal
   const found = await transact(web.store, GLOBAL, web.random, async (tx): Promise<(Found & { readonly entry: Entry }) | Nobody> => {
     const person = await findPerson(tx, claims, code, web.clock)
     if ('reason' in person) return person
-    // Sessions that began with a password are of whoever has chosen the address of the account.
+    // Sessions that began with a password belong to whoever chose the address of the account.
     if (person.isNew) await endSessions(tx, person.account.user_id)
     return { ...person, entry: await enter(tx, person.account, visitOf(context), web, { way: 'provider', proved_at }) }
   })

@@ -15,7 +15,7 @@ import { addressOf, keptFields } from '../return-path.ts'
 import { proofButton } from './provider-button.ts'
 import { codeField, passkeyButton, presentPassword } from './proof-fields.ts'
 
-/** Changes of an account require a proof as recent as that of a token with this scope. */
+/** Changes of an account require a proof as recent as a token with this scope does. */
 const ACCOUNT_CHANGE: readonly string[] = ['kanban:admin']
 const TOKEN_HINT = 'A token with kanban:admin requires your password, unless you entered it in the last 10 minutes.'
 const ACCOUNT_HINT = 'This requires your password, unless you entered it in the last 10 minutes.'
@@ -32,7 +32,7 @@ type RefusedProof = Refusal & { readonly error: string }
 
 /** A form that requires a recent proof. */
 export interface ProofForm extends FormPage {
-  /** those of a token that is issued; default: the account is changed */
+  /** the scopes of a token that is issued; default: the account is changed */
   readonly scopes?: readonly string[]
 }
 
@@ -57,7 +57,7 @@ export interface Proved {
 }
 
 /**
- * Requires a recent proof: that of the session, or the one in the form, with which the session is renewed.
+ * Requires a recent proof: the session's, or the one in the form, which renews the session.
  * @param update changes the session in the same commit; if it returns a page, nothing is changed, and this page is the response
  */
 export async function requireProof(

@@ -3,7 +3,7 @@ import type { TrailEntry } from '../../audit/trail.ts'
 import { html } from '../html.ts'
 import { renderTime } from '../times.ts'
 
-/** What a list of entries shows besides the entries. */
+/** What a list of entries shows around the entries. */
 export interface EntriesNames {
   /** the name of a user; undefined: it is not known */
   readonly user?: ((id: string) => string | undefined) | undefined
@@ -11,7 +11,7 @@ export interface EntriesNames {
   readonly workspace?: ((id: string) => string | undefined) | undefined
   /** the path of the page, which can show the entries of one token */
   readonly path: string
-  /** the reader, who does not see from where others have acted on what is theirs */
+  /** the reader, who does not see the network addresses of others who acted on the reader's things */
   readonly reader?: string | undefined
 }
 

@@ -36,7 +36,7 @@ interface FoundChanges {
   readonly caller: Caller
 }
 
-/** What a page asks for besides the changes. */
+/** What a page asks for in addition to the changes. */
 interface Asked {
   /** only cards that match are shown */
   readonly filters: BoardFilters

@@ -7,8 +7,8 @@ import { adder, doForm, doLink, menu, type Controls } from './controls.ts'
 import type { Reader } from './reader.ts'
 
 /**
- * Reads what a person may do on a board. Columns and cards are decided by facts about their board, so one of each stands for all of them. Where
- * a policy of one's own says more, a refusal says so.
+ * Reads what a person may do on a board. Columns and cards are decided by facts about their board, so one of each stands for all of them.
+ * Where a policy of one's own says more, a refusal says so.
  */
 export async function readControls(
   reader: Reader,
@@ -31,7 +31,7 @@ export function offeredOnTiles({ may }: Controls): readonly string[] {
   return ON_TILES.filter((operation) => may.has(operation))
 }
 
-/** The line at the end of a column with which cards are created. */
+/** The line at the end of a column that creates cards. */
 export function renderAddCard(controls: Controls, { id, board_id, name }: Column): VNode | undefined {
   const attributes = { 'aria-label': `Title of a new card in ${name}`, placeholder: 'Title', enterkeyhint: 'done' }
   const part = { fields: ['title'], button: ADD, attributes, isLine: true, className: '' }

@@ -16,7 +16,7 @@ const EXAMINED_PAGES = 20
 /** Columns that are read at the same time. */
 const AT_ONCE = 4
 
-/** What the tiles of cards need besides them. */
+/** What the tiles of cards need in addition to the cards. */
 export interface TileFacts {
   /** the path of the workspace */
   readonly base: string
@@ -25,7 +25,7 @@ export interface TileFacts {
   nameOf(userId: string): string
   /** who holds cards with a token, in words */
   holderOf(tokenId: string): string | undefined
-  /** the text of the question for whose answer a card waits */
+  /** the text of the question that a card waits for an answer to */
   questionOf(cardId: string): string | undefined
   readonly now: number
 }
@@ -38,7 +38,7 @@ export interface Lane {
   readonly cursor: string | undefined
 }
 
-/** A board with what is shown of it. */
+/** A board with the data that its page shows. */
 export interface BoardData {
   /** with its columns, its labels, and where the changes begin that may not be shown */
   readonly board: BoardSnapshot

@@ -14,9 +14,9 @@ import { swatch } from './icons.ts'
 import { readPeople, renderPerson } from './people.ts'
 import { readAll, workspacePage, type Reader } from './reader.ts'
 
-// What a board has besides its active cards: the people, the labels, and the archive. Their forms work without JavaScript only.
+// The other parts of a board than its active cards: the people, the labels, and the archive. Their forms work without JavaScript only.
 
-/** A page about a board. @param path below that of the board */
+/** A page about a board. @param path below the board's path */
 export function boardPart(
   path: string,
   operation: string,
@@ -37,7 +37,7 @@ export function boardPart(
   })
 }
 
-/** Things with what can be done about each. */
+/** A list of things, each with its controls. */
 export function renderEntries<Item>(
   items: readonly Item[],
   render: (item: Item) => readonly [shown: VNode, ...actions: (VNode | false | undefined)[]],

@@ -4,9 +4,9 @@ export interface BoardUpdate {
   readonly next: string
   /** the time of the service, in milliseconds since 1970 */
   readonly now: number
-  /** by what the page of a person is decided, besides the board: if it is another one, the page is fetched again */
+  /** the facts, other than the board, that decide the person's page: if they change, the page is fetched again */
   readonly as: string
-  /** whether something has changed of which there are no fragments: the page is fetched again */
+  /** whether something without a fragment has changed: the page is fetched again */
   readonly isWhole: boolean
   readonly changes: readonly ShownChange[]
   /** the cards that have changed, by their ids; null: the board does not show it any more */

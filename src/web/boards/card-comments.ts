@@ -31,7 +31,7 @@ const WRITING = {
   className: 'stacked',
 }
 
-/** What a comment is besides one: a question of an agent, or the answer to one. */
+/** The special kinds of comment: a question of an agent, or the answer to one. */
 function kindOf({ kind, answers }: Comment, { comments, people }: CardData): unknown {
   if (kind === 'question') return 'asked'
   if (kind !== 'answer') return false

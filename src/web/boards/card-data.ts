@@ -18,7 +18,7 @@ const COMMENT_PAGES = 1
 /** A card with all that is on it. */
 export interface CardData {
   readonly card: ListedCard
-  /** of the version that is shown, or of one before it: an answer with what is included has none */
+  /** of the version that is shown, or of one before it: an answer with included members has no ETag */
   readonly revision: string | undefined
   readonly may: CardPermissions
   /** the people who can be assigned, if the person may */
@@ -47,7 +47,7 @@ export interface CardData {
 interface CardPermissions {
   /** on the card */
   readonly card: ReadonlySet<string>
-  /** on each of its subtasks, about which the policy knows the same */
+  /** on each of its subtasks, which all have the same facts */
   readonly subtask: ReadonlySet<string>
   /** on a comment: the policy knows only whether the person is its author */
   comment(comment: Comment): ReadonlySet<string>

@@ -11,13 +11,13 @@ import { renderNamed } from './people.ts'
 import { renderDue } from './tile.ts'
 import { badgeOf, isWorkChoice, renderBadge, workWords } from './work.ts'
 
-/** What is said of a card, with what the person can do about it. */
+/** A fact about a card, with the controls that the person has for it. */
 type Fact = readonly [id: string, name: string, content: unknown, control?: VNode | undefined]
 
 /** What is said of something that a card has none of. Without a control, it is left out. */
 const NONE = 'None'
 
-/** The panel of a card: where it is, its state, its people, labels and blockers, each with what the person may change of it. */
+/** The panel of a card: where it is, its state, its people, labels and blockers, each with the controls that the person may use. */
 export function renderFacts(data: CardData, controls: Controls, base: string): VNode {
   const { card, people, holders, board } = data
   const { id, due_at, completed_at, completed_by_id, archived_at, assignee_ids, label_ids, blocker_ids, claim } = card
@@ -175,7 +175,7 @@ function choice(field: string, label: string, word: string, choices: Choices): F
   return { fields: [field], choices, button, attributes: { 'aria-label': label, placeholder: label }, isLine: true }
 }
 
-/** Things of which each can be removed. */
+/** A list of things that can each be removed. */
 function renderList<Item>(
   items: readonly Item[],
   render: (item: Item) => readonly (VNode | undefined)[],

@@ -5,7 +5,7 @@ import { html } from '../html.ts'
 interface CardPart {
   readonly name: string
   readonly heading: unknown
-  /** whether the card has none of it: only the button for the first one is shown then, beside those of others */
+  /** whether the card has none of it: then only a button for the first one is shown, next to the buttons of other empty parts */
   readonly isEmpty: boolean
   /** what it has, and the controls for it */
   readonly content: unknown

@@ -75,7 +75,7 @@ function renderHeld({ card, holders }: CardData, controls: Controls): VNode | un
     ${doButton(controls, 'claims.release', { card_id: card.id, over_claim: String(card.claim.epoch) }, 'End the claim', { id: 'end-claim' })}` as VNode
 }
 
-/** The question for whose answer the card waits. */
+/** The question that the card waits for an answer to. */
 function renderAsked({ card, question, people }: CardData, controls: Controls, prose: (text: string) => VNode[]): VNode | undefined {
   if (question === undefined) return undefined
   const answering = answerForm(controls, card)

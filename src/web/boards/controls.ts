@@ -9,20 +9,20 @@ import { operationOf } from './reader.ts'
 /** What the controls of a page are made with. */
 export interface Controls {
   readonly context: SignedInContext
-  /** the operations that the person may perform on what the controls are about */
+  /** the operations that the person may perform on the object of the controls */
   readonly may: ReadonlySet<string>
 }
 
-/** What a control looks like, besides its text. */
+/** How a control looks, apart from its text. */
 interface Look {
   /** what it is about, for those who do not see where it stands */
   readonly about?: string
   readonly className?: string
-  /** by which the focus finds it again in the next version of the page */
+  /** identifies it for the focus in the next version of the page */
   readonly id?: string
 }
 
-/** A text, with what it is about. */
+/** A text, with the object that it is about. */
 function named(text: string, about = ''): VNode {
   return html`${text}${about !== '' && html`<span class="unseen"> ${about}</span>`}` as VNode
 }
@@ -48,7 +48,7 @@ export function doLink({ context, may }: Controls, operation: string, given: Giv
     : undefined
 }
 
-/** Fields of the form of an operation, and its button. There is none without something to choose from. */
+/** Fields of the form of an operation, and its button. Without anything to choose from, nothing is shown. */
 export function doForm({ context, may }: Controls, operation: string, given: Given, part: FormPart): VNode | undefined {
   return may.has(operation) && part.choices?.length !== 0 ? partialForm(context, operationOf(context, operation)!, given, part) : undefined
 }

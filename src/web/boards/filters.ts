@@ -50,8 +50,8 @@ export function searchOf(filters: BoardFilters, further: Readonly<Record<string,
 
 /**
  * The filters that the operation `cards.list` knows. What an old address names and is not there any more filters nothing.
- * @param labels those of the board
- * @param users those of the workspace
+ * @param labels the board's
+ * @param users the workspace's members
  */
 export function cardQuery(
   { q, label, assignee, state, work }: BoardFilters,

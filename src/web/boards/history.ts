@@ -26,10 +26,10 @@ export interface HistoryItem {
   readonly entries: readonly AuditEntry[]
 }
 
-/** A part of what was changed on a card, newest first. */
+/** A part of the changes of a card, newest first. */
 export interface History {
   readonly items: readonly HistoryItem[]
-  /** where the older changes begin; undefined: there are none */
+  /** where the older changes begin; undefined: these are the oldest */
   readonly older: string | undefined
   /** whether the part has as many requests as are shown at once; if not, and there are older changes, they were not examined */
   readonly isFull: boolean
@@ -38,8 +38,8 @@ export interface History {
 type Request = Pick<HistoryItem, 'at' | 'changes'> & { readonly entry: string }
 
 /**
- * Reads what was changed on a card from the change feed of its board, which every reader of the card may read, and the names of the operations
- * from the audit trail. Only a part of the feed is read: a board can have very many changes.
+ * Reads what was changed on a card from the change feed of its board, which every reader of the card may read, and the names of the
+ * operations from the audit trail. Only a part of the feed is read: a board can have very many changes.
  * @param card as the caller has read it in this request
  * @param before {@link History.older} of the part before; anything else begins with the newest change
  */

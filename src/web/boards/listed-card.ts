@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { cardWithCounts } from '../../resources/cards/schema.ts'
 
-/** What a tile shows besides the card. */
+/** What a tile shows in addition to the card. */
 export const TILE_PARTS = 'counts,claim,work'
 
 /** A card as pages list it: with its {@link TILE_PARTS}. */

@@ -17,7 +17,7 @@ interface LivePart {
   readonly className: string
 }
 
-/** The root of a live page, with what its script needs to know. */
+/** The root of a live page, with the data that its script needs. */
 export function renderLive(reader: Reader, { board, data, className }: LivePart, content: unknown): VNode {
   const { context, base } = reader
   const { web, session } = context

@@ -25,14 +25,14 @@ import { auditOf, decidedBy, workspacePage, type Reader } from './reader.ts'
 
 /** Everything of a board. The script of a page with filters asks for its own update. */
 const UNFILTERED = { filters: filtersOf(new URLSearchParams()), cards: [] }
-/** Cards that a page can ask for besides those that have changed. */
+/** Cards that a page can ask for in addition to the changed ones. */
 const MAX_CARDS = 20
 /** Changes that are read at once. */
 const MOST = String(limits.pageSize.max)
 
 /**
- * The updates of boards as server-sent events, of all that a browser shows: it has few connections to one host. The query has `board`, an id, and
- * `after`, the cursor of its feed, for each. An event has the `board` and its update, or the error with which that board ends.
+ * The updates of boards as server-sent events, of all that a browser shows: it has few connections to one host. The query has `board`, an
+ * id, and `after`, the cursor of its feed, for each. An event has the `board` and its update, or the error with which that board ends.
  */
 export const eventsPage: Page = {
   ...workspacePage('events', 'boards.events', async (reader) => {
@@ -58,7 +58,10 @@ export const eventsPage: Page = {
   isPart: true,
 }
 
-/** The update of a page of a board, for its script: what has changed after the cursor `after`, with the filters of the page, and each `card`. */
+/**
+ * The update of a page of a board, for its script: what has changed after the cursor `after`, with the filters of the page, and each
+ * `card`.
+ */
 export const changesPage: Page = {
   ...workspacePage('boards/{board}/changes', 'boards.changes', async (reader) => {
     const { params, query } = reader.context
@@ -82,7 +85,7 @@ async function openFeed(reader: Reader, board: string, after: string | undefined
   let as: string | undefined
   const show = async ({ caller, found }: Events): Promise<StreamedResult> => {
     const changes = found.items.map(({ data }) => data as Change)
-    // The first event comes at once: the page may be older than what decides about it now.
+    // The first event comes at once: the page may be older than the facts that decide about it now.
     const isSame = as === decidedBy(reader, caller)
     as = decidedBy(reader, caller)
     if (changes.length === 0 && isSame) return { ...found, items: [] }

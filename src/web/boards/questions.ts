@@ -30,6 +30,6 @@ export async function readQuestions(reader: Reader, cards: readonly ListedCard[]
   const found = await Promise.all(
     Array.from(ids, async ([id, comment_id]) => [id, await reader.find<Comment>('comments.read', { comment_id })] as const),
   )
-  // One that was deleted since is none any more.
+  // A question that was deleted since no longer counts.
   return new Map(found.flatMap(([id, question]) => (question === undefined ? [] : [[id, question] as const])))
 }

@@ -46,14 +46,17 @@ export interface Reader {
   /**
    * Reads what an operation below /v1 returns, as the person may read it now.
    * @param query members that are undefined are left out
-   * @throws {ApiError} as the operation; `not_found` for a workspace of which the person is no active member
+   * @throws {ApiError} as the operation; `not_found` for a workspace that the person is not an active member of
    */
   read(operation: string, params?: Readonly<Record<string, string>>, query?: Texts): Promise<Pick<Done, 'data' | 'nextCursor' | 'revision'>>
   /** the same for something that may be gone, or that the person may not see: undefined then */
   find<Data>(operation: string, params: Readonly<Record<string, string>>, query?: Texts): Promise<Data | undefined>
-  /** the same for what is no data, and for what changes something: that gets its entry in the audit trail, and its line in the decision log */
+  /** the same for responses other than data and for writes, which get an entry in the audit trail and a line in the decision log */
   answer(operation: string, asked?: Asked): Promise<Answer>
-  /** The operations that the person may perform on a resource, as evaluations decide. @param id of the resource; `me`: the workspace; undefined: none */
+  /**
+   * The operations that the person may perform on a resource, as evaluations decide. @param id of the resource; `me`: the workspace;
+   * undefined: none
+   */
   allowed(type: string, id: string | undefined): Promise<ReadonlySet<string>>
   /** Whether the person may do each of several things, as evaluations decide, at once. */
   allowedOf(questions: readonly Question[]): Promise<readonly boolean[]>
@@ -126,7 +129,7 @@ export function readerOf(context: SignedInContext, workspaceId = context.params[
 }
 
 /**
- * What decides about a board besides its own records, which are in its feed: the role of the person in the workspace, and the policy.
+ * What decides about a board outside its own records, which its feed covers: the role of the person in the workspace, and the policy.
  * A page that was made with another one is fetched again.
  */
 export function decidedBy({ context }: Reader, { membership }: Caller): string {
@@ -138,7 +141,7 @@ async function answerPerson(context: SignedInContext, workspaceId: string, id: s
   const { web, session, requestId, request, work } = context
   const services = web.services()
   const row = operationOf(context, id)
-  // The account is that of a token.
+  // The account resource belongs to tokens.
   if (row === undefined || row.path === '/account') throw new TypeError('the web app cannot do this')
   const { path, status, method, isRead } = row
   const { params = {}, query = {} } = asked
@@ -181,7 +184,7 @@ function requestOf(request: ServerRequest, method: string, { body, upload, ifMat
   return Object.defineProperty(own as ServerRequest, 'ip', { value: request.ip })
 }
 
-/** Reads the pages of a list one after another. @param maxPages after which it ends, complete or not */
+/** Reads the pages of a list one after another. @param maxPages it ends after so many pages, complete or not */
 export async function readAll<Item>(
   reader: Reader,
   [operation, params, query]: readonly [string, Readonly<Record<string, string>>?, Texts?],
@@ -198,7 +201,7 @@ export async function readAll<Item>(
   return { items, cursor }
 }
 
-/** The script of the boards, besides that of every page. */
+/** The script of the boards, in addition to the script of every page. */
 export const BOARD_SCRIPTS: readonly string[] = ['/settings/assets/boards.js']
 
 /** A page in a workspace. @param operation what the page is about, for the audit trail */
@@ -228,7 +231,9 @@ export async function ifFound(context: SignedInContext, operation: string, respo
   }
 }
 
-/** The entry of a denial. The trail of a workspace has only what its members did; the address can name any other one, and anything as an id. */
+/**
+ * The entry of a denial. The trail of a workspace has only what its members did; the address can name any other one, and anything as an id.
+ */
 export async function auditOf({ web, session, params }: SignedInContext, operation: string, named?: readonly string[]): Promise<PageAudit> {
   const { workspace = '', ...others } = params
   const member = await workspaceOf(web, session.user_id, workspace)

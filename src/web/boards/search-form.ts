@@ -12,7 +12,7 @@ interface Filter {
   readonly choices: readonly (readonly [value: string, text: string])[]
 }
 
-/** The form with which cards are searched and filtered. */
+/** The form that searches and filters cards. */
 interface SearchForm {
   readonly action: string
   readonly q?: string
@@ -26,7 +26,7 @@ interface SearchForm {
 }
 
 /**
- * The form with which cards are searched and filtered. It works without JavaScript. In a narrow window it stands behind a button, which says
+ * The form that searches and filters cards. It works without JavaScript. In a narrow window it stands behind a button, which says
  * how many filters are active.
  */
 export function renderSearchForm(form: SearchForm): VNode {

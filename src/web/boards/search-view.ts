@@ -22,16 +22,16 @@ export interface FoundCards {
   readonly cards: readonly ListedCard[]
   /** those that wait for an answer of the person, and stand before the others: what waits longest comes first */
   readonly asking: readonly ListedCard[]
-  /** those of them whose questions the person may answer */
+  /** the cards whose questions the person may answer */
   readonly answerable: ReadonlySet<string>
-  /** card → the question for whose answer it waits */
+  /** card → the question that it waits for an answer to */
   readonly questions: ReadonlyMap<string, Comment>
   /** what waits for an answer of the person, shown here or not */
   readonly waiting: Waiting
   /** the board of each card, with its columns */
   readonly boards: ReadonlyMap<string, BoardSnapshot>
   readonly people: People
-  /** the cursor of the cards after these; undefined: there are none */
+  /** the cursor of the cards after these; undefined: no cards follow */
   readonly next: string | undefined
   readonly isContinued: boolean
 }

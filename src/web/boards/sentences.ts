@@ -45,7 +45,7 @@ function indefinite(verb: string): string {
   return verb.replace(/ the (?!board)([aeiou]?)/, (_all, vowel: string) => (vowel === '' ? ' a ' : ` an ${vowel}`))
 }
 
-/** A change as a sentence: who did what to what. */
+/** A change as a sentence: who did what, and to which object. */
 export function sentenceOf(change: ShownChange, { cardTitle, isMoved }: Known): string {
   const { kind, action, title, by } = change
   const verb = verbOf(change, isMoved)
@@ -61,7 +61,7 @@ export function doneBy(change: Pick<ShownChange, 'kind' | 'action'>, isMoved = f
   return indefinite(verbOf(change, isMoved)).replace(/ (?:on|at|with|about)$/, '')
 }
 
-/** A change as a note on what was changed. */
+/** A change as a note on the changed object. */
 export function noteOf(change: ShownChange, isMoved: boolean): string {
   return `${capitalized(doneBy(change, isMoved))} · ${change.by}`
 }

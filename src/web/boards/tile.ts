@@ -13,7 +13,7 @@ import { badgeOf, nextMoment, renderBadge } from './work.ts'
 
 /** Labels and people that a card on a board shows; the others are counted. */
 const SHOWN = { labels: 4, people: 3 }
-/** How many bytes of tiles a process keeps, with what they were rendered from. */
+/** How many bytes of tiles a process keeps, including the data they were rendered from. */
 const KEPT = 16 * 1024 * 1024
 
 /** All that the HTML of a tile depends on. */
@@ -22,8 +22,8 @@ type Tile = ReturnType<typeof tileOf>
 const rendered = new LRUCache<string, Buffer>({ maxSize: KEPT, sizeCalculation: (bytes, key) => bytes.length + 2 * key.length })
 
 /**
- * The HTML of a card on a board, encoded: the same in the first page and in an update. Nothing of it depends on what the person may do, so it is
- * rendered once for all who see the same.
+ * The HTML of a card on a board, encoded: the same in the first page and in an update. It does not depend on the person's permissions, so
+ * it is rendered once for all who see the same.
  */
 export function tileHtml(card: ListedCard, facts: TileFacts): Buffer {
   const tile = tileOf(card, facts)
@@ -62,7 +62,7 @@ function tileOf(card: ListedCard, { base, labelOf, nameOf, holderOf, questionOf,
   }
 }
 
-/** @param now which counts only as far as the tile says so */
+/** @param now matters only where the tile says so */
 function renderTile(tile: Tile, now: number): VNode {
   const { base, id, title, position, cover, labels, moreLabels, people, morePeople, completed_at, until, claimedUntil, badge } = tile
   return html`<li class=${completed_at === null ? 'tile' : 'tile completed'} id=${id} data-position=${position} data-until=${until}>

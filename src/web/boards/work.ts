@@ -63,7 +63,7 @@ export function badgeOf({ work }: Pick<ListedCard, 'work'>, question: string | u
 
 const ICONS = { waiting: 'question', stuck: 'stuck', retrying: 'retry', failed: 'retry' } as const
 
-/** @param now which counts only as far as the badge says so */
+/** @param now matters only where the badge says so */
 export function renderBadge({ look, text, at }: WorkBadge, now: number): VNode {
   return html`<p class="work ${look}">
     ${icon(ICONS[look])}<span>${text}${at !== undefined && html`, again ${renderDistance(at, now)}`}</span>

@@ -39,7 +39,7 @@ export class BoardStream {
 
   /**
    * Tells a listener what changes on a board.
-   * @param after the cursor of the change feed up to which the page is
+   * @param after the cursor of the change feed that the page is up to date with
    * @returns ends that
    */
   watch(board: string, after: string, listener: Listener): () => void {
@@ -64,7 +64,7 @@ export class BoardStream {
     this.#close()
   }
 
-  /** Forgets boards at which nobody looks any more. @returns whether there is room for another one */
+  /** Forgets boards that nobody looks at any more. @returns whether there is room for another one */
   #makeRoom(): boolean {
     if (this.#boards.size >= STREAM_BOARDS) this.#forgetUnwatched()
     return this.#boards.size < STREAM_BOARDS
@@ -117,7 +117,7 @@ export class BoardStream {
     for (const listener of watched?.listeners ?? []) listener({ ended: error.code })
   }
 
-  /** The browser would connect again with the places at which the stream began. */
+  /** The browser would connect again with the places where the stream began. */
   #openAgain(): void {
     this.#close()
     this.#setState('waiting')

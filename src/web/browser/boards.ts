@@ -40,7 +40,7 @@ if (form !== null) {
   })
 }
 
-// A file that says that it is an image, and is none.
+// A file that claims to be an image and is not.
 addEventListener('error', ({ target }) => target instanceof HTMLImageElement && target.classList.add('broken'), true)
 
 for (const element of document.querySelectorAll<HTMLElement>('[data-needs-script]')) element.hidden = false

@@ -3,7 +3,7 @@ import { focusOn } from './focus.ts'
 import { hold } from './live.ts'
 import { send } from './send.ts'
 
-/** A place on the board: a list of tiles, and the tile before which it is. */
+/** A place on the board: a list of tiles, and the tile that it is before. */
 export interface Spot {
   readonly list: Element
   readonly next: Element | null

@@ -26,7 +26,7 @@ const VERDICTS = {
 interface Explained {
   readonly row: OperationRow
   readonly permission: PermissionData
-  /** the values of the filters and the column with which it was opened */
+  /** the values of the filters and the column that it was opened with */
   readonly chosen: Chosen
   /** the values of all facts */
   readonly selected: Chosen

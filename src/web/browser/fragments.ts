@@ -4,7 +4,7 @@ import type { BoardUpdate } from '../boards/board-update.ts'
 import { merge } from './merge.ts'
 import { showTimes } from './times.ts'
 
-/** @returns whether the page has no place for what has changed: then it is to be fetched again */
+/** @returns whether the page has no place for a change and must be fetched again */
 export function putFragments({ changes, tiles, lanes }: BoardUpdate, now: number): boolean {
   let isLacking = false
   for (const [id, fragment] of Object.entries(lanes)) {
@@ -54,7 +54,7 @@ function placeLane(lane: HTMLElement): void {
   if (lane.parentElement !== lanes || lane.nextElementSibling !== next) lanes.insertBefore(lane, next)
 }
 
-/** Moving an element takes the focus from what is in it: the others are moved. */
+/** Moving an element takes the focus from its content, so the others are moved. */
 function placeAround(lane: HTMLElement, others: readonly HTMLElement[]): void {
   const behind = lane.nextElementSibling
   for (const one of others.filter((other) => other.matches('.lane'))) {
@@ -71,7 +71,7 @@ function putTile(tile: HTMLElement, list: Element): boolean {
   const place = others.find((one) => one.dataset['position'] === undefined || placeOf(tile) < placeOf(one)) ?? null
   const more = document.getElementById(list.id.replace(/cards$/, 'more'))
   const old = document.getElementById(tile.id)
-  // The cards behind this one are on the page to which the link leads.
+  // The cards after this one are on the page that the link leads to.
   if (more !== null && placeOf(tile) > more.dataset['last']!) old?.remove()
   else if (old === null) list.insertBefore(tile, place)
   else {

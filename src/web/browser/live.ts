@@ -1,6 +1,6 @@
 /**
- * Makes a page of boards live. Without it the page works, and is up to date when it is loaded. A board gets the cards and columns that have changed;
- * the page of a card, and a board of which much has changed, are fetched again, and what differs is put in its place.
+ * Makes a page of boards live. Without it the page works, and is up to date when it is loaded. A board gets the cards and columns that have
+ * changed; the page of a card, and a board with many changes, are fetched again and merged into the page.
  */
 import type { BoardUpdate, ShownChange } from '../boards/board-update.ts'
 import { noteOf, sentenceOf } from '../boards/sentences.ts'
@@ -52,7 +52,10 @@ export async function refresh(): Promise<void> {
   await run()
 }
 
-/** Shows what has changed on the board since the page was shown last, such as what the person has done. A page that updates do not tell about is fetched again. */
+/**
+ * Shows what has changed on the board since the page was shown last, such as what the person has done. A page that updates do not tell
+ * about is fetched again.
+ */
 export function catchUp(): Promise<void> {
   const { card, whole } = root?.dataset ?? {}
   return root === null || card !== undefined || whole !== undefined ? refresh() : ask()
@@ -157,7 +160,7 @@ function requireAnswer({ status }: Response): void {
   if (status === 429 || status >= 500) throw new Error(`status ${status}`)
 }
 
-/** Asks what has changed, with the tiles of cards for which the time has changed something. */
+/** Asks for changes, and for the tiles of cards that the passing time has changed. */
 async function fetchUpdate(): Promise<BoardUpdate | undefined> {
   const query = new URLSearchParams(location.search)
   query.set('after', after)
@@ -170,7 +173,7 @@ async function fetchUpdate(): Promise<BoardUpdate | undefined> {
   return undefined
 }
 
-/** Changes the page. What has the focus keeps it, or what it is in, as far as that is near. */
+/** Changes the page. Keeps the focus on its element or the nearest ancestor. */
 function keepFocus(change: () => void): void {
   const ids: string[] = []
   for (let at = document.activeElement; at !== null && ids.length < 3; at = at.parentElement) if (at.id !== '') ids.push(at.id)
@@ -213,7 +216,7 @@ function titleOf(card: string | null): string | undefined {
   return title?.textContent ?? undefined
 }
 
-/** The cursor of the change feed up to which the page is, and the number of the last change that was shown. */
+/** The cursor of the change feed that the page is up to date with, and the number of the last change that was shown. */
 let after = root?.dataset['after'] ?? ''
 let lastSeq = 0
 
@@ -238,7 +241,7 @@ async function show(all: readonly Come[]): Promise<void> {
   if (changes.length > 0) tell(changes, before)
 }
 
-/** What stands on the page of a card besides the card. */
+/** What the page of a card shows around the card. */
 const ON_CARD_PAGES: ReadonlySet<string> = new Set(['board', 'column', 'label'])
 
 /** Whether updates are not enough, so that the page is fetched again. */
@@ -303,7 +306,7 @@ function setClock(now: number): void {
 }
 
 const STATES = { live: 'Live', waiting: 'Reconnecting', ended: 'Not live' }
-/** That of the stream, as it was told last. */
+/** The stream's state, as it was last told. */
 let connection: 'live' | 'waiting' = 'waiting'
 
 function setState(state: keyof typeof STATES): void {
@@ -323,7 +326,7 @@ function receive(message: Message): void {
   } else if ('isBehind' in message) void ask()
   else if ('ended' in message) end(message.ended)
   else if ('update' in message) {
-    // With filters, the page asks for what they show.
+    // With filters, the page asks for the cards that they show.
     if (isFiltered() && message.update.changes.length > 0) return void ask()
     come.push({ update: message.update, isAsked: false })
     void run()

@@ -1,6 +1,6 @@
 /**
- * Puts what differs of another version of an element in its place. The children of an element that merges have ids, by which they keep their
- * identity: focus, scrolling and loaded images stay. Other elements are replaced as a whole.
+ * Replaces the parts of an element that differ in another version of it. The children of a merged element have ids, which let them keep
+ * their identity: focus, scrolling and loaded images stay. Other elements are replaced as a whole.
  */
 export function merge(old: Element, next: Element): void {
   // What a person has opened is no difference.

@@ -1,6 +1,6 @@
 /**
- * Sends the forms of operations in place: the page stays, shows what has changed, and says why something was refused. Without it, each form is
- * sent by the browser, and leads to a page.
+ * Sends the forms of operations in place: the page stays, shows what has changed, and says why something was refused. Without it, each form
+ * is sent by the browser, and leads to a page.
  */
 import { giveBack, takeKey } from './form-keys.ts'
 import { catchUp, refresh, SIGNED_OUT } from './live.ts'
@@ -25,7 +25,7 @@ const root = document.querySelector<HTMLElement>('[data-forms]')
 
 /**
  * Performs an operation as a form of this page would, and shows what has changed.
- * @param fields those of its form
+ * @param fields the fields of its form
  * @param answered called before the page is shown anew
  * @returns whether it was done; if not, the page has said why
  */

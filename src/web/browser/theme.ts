@@ -6,7 +6,7 @@ classList.add('has-js')
 
 const choices = () => document.querySelectorAll<HTMLSelectElement>('[data-theme-choice]')
 
-/** @param theme `light`, `dark`, or empty: that of the system */
+/** @param theme `light`, `dark`, or empty: the system's */
 function use(theme: string): void {
   if (theme === '') delete dataset['theme']
   else dataset['theme'] = theme

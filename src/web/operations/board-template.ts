@@ -7,13 +7,13 @@ const templates: Readonly<Record<string, { readonly name: string; readonly colum
   empty: { name: 'Empty', columns: [] },
 }
 
-/** The columns with which a form creates a board, as operations of a batch. */
+/** The columns of a board that a form creates, as operations of a batch. */
 export function columnsOf(form: URLSearchParams): readonly object[] {
   const { columns = [] } = templates[form.get('template') ?? ''] ?? {}
   return columns.map((name) => ({ operation: 'columns.create', body: { name } }))
 }
 
-/** The choice of what a new board begins with. @param given what the form has */
+/** The choice of a new board's initial columns. @param given the values in the form */
 export function renderTemplates(given: URLSearchParams): VNode {
   return html`<div class="field">
     <label for="template">Begin with</label>

@@ -18,7 +18,7 @@ export interface Field {
   readonly isNullable: boolean
   readonly maxLength?: number | undefined
   readonly words?: readonly string[] | undefined
-  /** the number that an operation takes if there is none */
+  /** the number that an operation uses by default */
   readonly standard?: number | undefined
 }
 
@@ -140,8 +140,8 @@ export interface Submitted {
 }
 
 /**
- * Reads a form. A field that it does not have is left out, and one that is as it was (`was.` before its name) too; an empty one is null where
- * that is allowed, and otherwise left out unless it was not empty.
+ * Reads a form. A field that it does not have is left out, and one that is as it was (`was.` before its name) too; an empty one is null
+ * where that is allowed, and otherwise left out unless it was not empty.
  */
 export function readFields(operation: Operation, form: URLSearchParams): Submitted {
   const params = Object.fromEntries(namesInPath(operation.path).map((name) => [name, form.get(name) ?? '']))

@@ -24,8 +24,8 @@ function isCreation({ method, status, needs }: Operation): boolean {
 const OF_SCRIPT = /^(?:text\/html|text\/event-stream|application\/json)$/
 
 /**
- * The key of a form that is made now; undefined: it needs none. It is empty in what a script fetches: the script makes the keys of what it
- * sends, and versions of a page that show the same are equal.
+ * The key of a form that is made now; undefined: it needs none. It is empty in a page that a script fetches: the script makes the keys of
+ * what it sends, and versions of a page that show the same are equal.
  */
 export function newFormKey({ web, request }: PageContext, operation: Operation): string | undefined {
   if (!isCreation(operation)) return undefined

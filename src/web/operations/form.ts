@@ -49,14 +49,14 @@ export interface FormPart {
   /** what there is to choose from in a field of ids */
   readonly choices?: Choices | undefined
   readonly button: unknown
-  /** what the control has besides, if there is one */
+  /** further attributes of the control, if it exists */
   readonly attributes?: Readonly<Record<string, unknown>>
   /** whether the controls stand in one line with the button, without labels that are seen */
   readonly isLine?: boolean
   readonly className?: string
 }
 
-/** The form of an operation, as far as it stands on another page. */
+/** The part of an operation's form that stands on another page. */
 export function partialForm(
   context: SignedInContext,
   operation: Operation,
@@ -88,10 +88,10 @@ export function partialForm(
 export interface FormParts {
   readonly operation: Operation
   readonly place: Place
-  /** those of the path, and what is chosen already */
+  /** the parameters of the path, and choices that are already made */
   readonly given: URLSearchParams
   readonly choices: ReadonlyMap<string, Choices | undefined>
-  /** the errors of what was submitted, by the names of the fields */
+  /** the errors in the submitted form, by the names of the fields */
   readonly issues?: ReadonlyMap<string, string>
   /** whether somebody else has changed it in the meantime: what is current then stands beside each field */
   readonly isConflict?: boolean
@@ -100,7 +100,7 @@ export interface FormParts {
 /** What is in a form only if the address says so: a place among others is chosen by `to` alone, and buttons of pages enable and disable. */
 const ONLY_GIVEN = new Set(['before', 'after', 'enabled'])
 
-/** Whether the fields of an operation are those of what it changes. */
+/** Whether the fields of an operation are members of the resource that it changes. */
 export function isUpdate({ method }: Operation): boolean {
   return method === 'PATCH' || method === 'PUT'
 }
@@ -121,7 +121,7 @@ function labelOf({ label, kind }: Field): VNode {
   return html`${label}${kind === 'time' && html` <span class="hint" data-zone>(UTC)</span>`}${kind === 'prose' && html` <span class="hint">(Markdown)</span>`}` as VNode
 }
 
-/** The beginning of what the reference says of a member; the rest is for programs. */
+/** The beginning of a member's description in the reference; the rest is for programs. */
 function hintOf({ hint, label }: Field): string {
   const first = hint.split(/[.;:] /)[0]!.replace(/\.$/, '')
   // “The title of the card” says no more than the label of the field.
@@ -139,7 +139,7 @@ export function renderFields({ operation, place, given, choices, issues = new Ma
   return html`${first !== undefined && html`<input type="hidden" name=${first} value=${given.get(first)} />`}
   ${fields.map((field) => {
     const { name } = field
-    // A number that is the default stands there from the beginning: without it, the field says that there is none.
+    // A default number is filled in from the start: an empty field would say that there is no number.
     const was = Object.hasOwn(current, name) ? shownValue(current[name]) : field.standard?.toString()
     const value = given.has(name) ? given.getAll(name).join('\n') : (was ?? '')
     const [hint, issue] = [hintOf(field), issues.get(name)]

@@ -21,14 +21,14 @@ import { secretPage, type WithSecret } from '../webhooks/secret-page.ts'
 import { answerText } from '../webhooks/words.ts'
 
 /**
- * The form of any operation that a person can use: made from its row, and sent through the pipeline. The controls of other pages send the same
- * fields here. With `Accept: application/json` it answers as the scripts of these pages need it.
+ * The form of any operation that a person can use: made from its row, and sent through the pipeline. The controls of other pages send the
+ * same fields here. With `Accept: application/json` it answers as the scripts of these pages need it.
  */
 export const operationPage: Page = {
   path: '/app/{workspace}/do/{operation}',
   anonymous: false,
   callsOperations: true,
-  // Of a new board, and of a webhook for whose form the person proves who they are. A URL may be a secret.
+  // For a new board, and for a webhook whose form asks the person to prove who they are. A URL may be a secret.
   keeps: ['name', 'template', 'board_id', 'webhook_id', 'kinds', 'enabled', 'after', 'back'],
   get: (context) =>
     withOperation(context, (operation) => ifFound(context, operation.id, () => showForm(context, operation, context.query))),
@@ -50,8 +50,8 @@ async function withOperation(context: SignedInContext, answer: (operation: Opera
 }
 
 /**
- * Whether what a form makes outlives "sign out everywhere": a webhook goes on to send to whoever knows its secret. Then it asks for a recent proof, as a
- * token with `kanban:admin` does. To disable a webhook or to remove its header, and nothing else, needs none.
+ * Whether what a form makes outlives "sign out everywhere": a webhook goes on to send to whoever knows its secret. Then it asks for a
+ * recent proof, as a token with `kanban:admin` does. To disable a webhook or to remove its header, and nothing else, needs none.
  */
 function needsProof(operation: Operation, form: URLSearchParams): boolean {
   if (!OUTLIVES_SESSIONS.test(operation.id)) return false
@@ -218,7 +218,7 @@ function landing(base: string, { needs }: Operation, { card, board, target }: Pl
   return pathOf(base, { ...(card !== undefined && !isGone && { card }), ...(board !== undefined && { board }) })
 }
 
-/** What the person learns of what was done. */
+/** What the person is told about the result. */
 interface Result {
   /** what the address of the next page tells, unless a script has sent the form */
   readonly told: Readonly<Record<string, string>> | undefined

@@ -34,7 +34,7 @@ export async function readPlace(reader: Reader, { path }: Operation, params: Rea
   return { target, ...(card !== undefined && { card }), ...(board !== undefined && { board }) }
 }
 
-/** What a field offers to choose from: ids with what they are called. */
+/** The choices of a field: ids with their names. */
 export type Choices = readonly (readonly [id: string, name: string])[]
 
 /** What is called by its name or title. */
@@ -64,7 +64,7 @@ export async function readChoices(reader: Reader, operation: Operation, { of, na
   return name === 'blocker_id' ? items.filter(([id]) => id !== card?.id) : items
 }
 
-/** The page on which a place is. @param base the path of the workspace */
+/** The page that a place is on. @param base the path of the workspace */
 export function pathOf(
   base: string,
   { card, board }: { readonly card?: { readonly id: string }; readonly board?: Pick<Board, 'id'> },

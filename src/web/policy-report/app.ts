@@ -7,7 +7,7 @@ import { securityHeaders } from '../security-headers.ts'
 import { renderReport, reportSecurityPolicy } from './page.ts'
 
 /**
- * The report of the policy at `/policies`. It has nothing of what is stored. It is rendered for the policy that decides at the time of the
+ * The report of the policy at `/policies`. It contains no stored data. It is rendered for the policy that decides at the time of the
  * request, once for each.
  * @param current the services at the time of a request
  * @returns the handler of its requests; it never throws

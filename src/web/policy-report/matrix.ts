@@ -65,7 +65,7 @@ export function matrixTable(
   `
 }
 
-/** Two lines, if the group has several facts: the values of its first fact, and below them those of the others. */
+/** Two lines, if the group has several facts: the values of its first fact, and below them the values of the others. */
 function matrixHead(
   group: string,
   columns: readonly Chosen[],

@@ -3,7 +3,7 @@ import { pointsOf } from '../../policy/points.ts'
 /** What a client gets. `scope`: 403 insufficient_scope. */
 export type Response = 'ok' | 'scope' | '401' | '403' | '404'
 
-/** The order in which several responses are shown. */
+/** The order of several responses that are shown together. */
 const ORDER: readonly Response[] = ['ok', 'scope', '403', '404', '401']
 
 /** What the page and its script show: everything that was decided, as plain data. Many cells have the same answer. */
@@ -26,7 +26,7 @@ export interface FactData {
 }
 
 export interface PermissionData {
-  /** of its groups, in the order in which cells are enumerated: the first one changes fastest */
+  /** of its groups, in the order of the enumeration of cells: the first one changes fastest */
   readonly facts: readonly string[]
   /** the fields that are decided one by one, which change faster than facts */
   readonly fields: readonly string[] | null
@@ -96,7 +96,7 @@ export function cellsOf({ permissions, facts, answers }: ReportData, { permissio
   return points.flatMap((values, index): Cell[] => (has(values, chosen) ? [{ values, answer: answers[cells[index * width + at]!]! }] : []))
 }
 
-/** Those of some cells that have the chosen values, without what is answered 401 if there is anything else. */
+/** The cells with the chosen values, without the ones answered 401 if there are any others. */
 export function relevant(cells: readonly Cell[], chosen: Chosen): readonly Cell[] {
   const all = cells.filter(({ values }) => has(values, chosen))
   const asked = all.filter(({ answer }) => answer.response !== '401')

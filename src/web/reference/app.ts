@@ -58,7 +58,7 @@ export function createReference(
     const key = `${path} ${url}`
     const found = pages.get(key)
     if (found !== undefined) return found
-    // The page of what does not exist is the same for all of it.
+    // Everything that does not exist has the same page.
     const page =
       absent?.document === document && !exists(document, path)
         ? absent.page

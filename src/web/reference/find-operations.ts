@@ -11,7 +11,7 @@ export interface SearchEntry {
 /** An operation that a search has found. */
 export interface SearchHit {
   readonly entry: SearchEntry
-  /** the names for which it was found, if its id, request and summary are not why */
+  /** the names that it was found by, if its id, request and summary do not match */
   readonly names: readonly string[]
 }
 

@@ -49,7 +49,7 @@ export interface PlacedResponse extends ResponseObject {
   readonly status: number
 }
 
-/** The responses of an operation by status. That of any other failure is left out: every operation has it. */
+/** The responses of an operation by status. The one for any other failure is left out: every operation has it. */
 export function responsesOf(document: OpenApiDocument, { responses }: OperationObject): readonly PlacedResponse[] {
   return Object.entries(responses)
     .filter(([status]) => status !== 'default')

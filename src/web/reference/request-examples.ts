@@ -16,7 +16,7 @@ export interface RequestExample {
   /** the list has a last page */
   readonly hasCursor: boolean
   readonly takesUpload: boolean
-  /** the id of the operation that reads what this one changes, with its ETag; undefined if there is none */
+  /** the id of the operation that reads the resource which this one changes, with its ETag; or undefined */
   readonly read: string | undefined
 }
 

@@ -49,7 +49,7 @@ const ID = /^\^(?:\(\?:me\|)?([a-z]{3}|\[a-z\]\{3\})_/
 /** The beginnings of the patterns of texts, in words. */
 const TEXTS: Readonly<Record<string, string>> = {
   [String.raw`^[^\u0000-\u001F`]: 'no control characters',
-  [String.raw`^[^\u0000-\u0008`]: 'no control characters besides tabs and line breaks',
+  [String.raw`^[^\u0000-\u0008`]: 'no control characters except tabs and line breaks',
 }
 
 /** The type of a value, for people. */

@@ -25,7 +25,7 @@ function namesOf(document: OpenApiDocument, operation: OperationObject): string[
   return [...new Set([...parameters, ...members, ...errorsOf(document, operation).map(({ code }) => code)])]
 }
 
-/** The page of what a search has found, for a browser without JavaScript and for links. */
+/** The page of search results, for a browser without JavaScript and for links. */
 export function searchPage(document: OpenApiDocument, query: string): VNode {
   const isLong = query.length > LONGEST_QUERY
   const hits = isLong ? [] : findOperations(searchIndex(document), query)

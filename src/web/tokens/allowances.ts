@@ -57,7 +57,7 @@ export function allowanceList(engine: Engine, granted: readonly string[], hasPol
   </dl>`
 }
 
-/** The words of a row about one of its scopes. Those of a row with several scopes have a sentence for each. */
+/** The words of a row about one of its scopes. A row with several scopes has a sentence for each. */
 function wordsFor(scope: string, { words, scopes }: Row): string {
   const sentences = words.split(/(?<=\.) /)
   return sentences.length === scopes.length ? sentences[scopes.indexOf(scope)]!.replace(/\.$/, '') : words

@@ -14,7 +14,7 @@ import { readMay, renderWebhookControls } from './controls.ts'
 import { pathOfWebhook, pathOfWebhooks } from './place.ts'
 import { answerText, kindsText, renderState } from './words.ts'
 
-/** The webhooks of a board, with what the person may do with each. */
+/** The webhooks of a board, each with the controls that the person may use. */
 export const boardWebhooksPage = boardPart('webhooks', 'webhooks.list', 'Webhooks', async (reader, board, controls) => {
   const of = { board_id: board.id }
   const { items } = await readAll<Webhook>(reader, ['webhooks.list', of], 5)
@@ -22,8 +22,7 @@ export const boardWebhooksPage = boardPart('webhooks', 'webhooks.list', 'Webhook
   const mayById = new Map(items.map(({ id }, i) => [id, may[i]!]))
   return html`
     <p class="hint">
-      A webhook sends the changes of the board to a URL, as far as its creator may read them. Each delivery is signed with the secret of the
-      webhook.
+      A webhook sends the changes of the board that its creator may read to a URL. Each delivery is signed with the secret of the webhook.
     </p>
     ${items.length === 0 && html`<p class="empty">This board has no webhooks yet.</p>`}
     ${renderEntries(items, (webhook) => [

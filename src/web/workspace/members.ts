@@ -15,7 +15,7 @@ export interface MemberTokens {
 /** The tokens of one member that a list has at most: the newest ones, and all that are active. */
 const LISTED = 100
 
-/** The members of a workspace, and their tokens that are active, or were issued so lately that a list of what has ended has them. */
+/** The members of a workspace, and their tokens that are active, or were issued recently enough for the list of ended tokens. */
 export async function memberTokens(tx: Transaction, clock: Clock): Promise<MemberTokens[]> {
   const { values } = await tx.all(indexes.members(), { weak: true })
   const lists: MemberTokens[] = []
