@@ -34,7 +34,7 @@ interface Place<Item> {
  */
 export async function findActions(
   services: EvaluationServices,
-  { request, step, chargeQuestions, turn }: AskingRequest,
+  { request, record, chargeQuestions, turn }: AskingRequest,
   { subject = OWN_TOKEN, resource }: ActionQuestion,
   { limit, after }: SearchPage,
 ): Promise<Found<FoundAction>> {
@@ -61,7 +61,7 @@ export async function findActions(
   issues.throwIfAny()
   await chargeQuestions(asked.length)
   const records: ItemRecord[] = []
-  step.evaluations = records
+  record.evaluations = records
   const results = await decideAll(services, request, asked, records, turn)
   const found = asked.flatMap(({ operation: { id: name }, open }, i) =>
     results[i]!.decision ? [{ position: name, item: { name, ...(open.length > 0 && { properties: { requires: [...open] } }) } }] : [],
@@ -75,7 +75,7 @@ export async function findActions(
  */
 export async function findResources(
   services: EvaluationServices,
-  { request, step, chargeQuestions, turn }: AskingRequest,
+  { request, record, chargeQuestions, turn }: AskingRequest,
   question: ResourceQuestion,
   { limit, after }: SearchPage,
 ): Promise<Found<FoundResource>> {
@@ -85,7 +85,7 @@ export async function findResources(
     const records: ItemRecord[] = []
     const results = await decideAll(services, request, asked, records, turn)
     for (const record of records) countRecord(counted, record)
-    step.evaluations = [...counted.values()]
+    record.evaluations = [...counted.values()]
     return results
   }
   // If the scope of the token is not enough, no board is read.

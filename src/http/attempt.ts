@@ -9,7 +9,7 @@ import { Transaction } from '../store/transaction.ts'
 import { findActions, findResources } from './access-search.ts'
 import { performAll } from './batch.ts'
 import type { Call } from './call.ts'
-import type { DecisionRecord } from './decision-record.ts'
+import type { AttemptRecord } from './decision-record.ts'
 import { evaluate, type AskingRequest } from './evaluation.ts'
 import type { IdempotentWrite } from './idempotency.ts'
 import type { Input } from './input.ts'
@@ -30,7 +30,7 @@ export class Attempt implements Abilities {
   readonly services: Services
   readonly call: Call
   readonly tx: Transaction
-  readonly step: DecisionRecord
+  readonly record: AttemptRecord
   /** of a list or a single operation; an error if there is no operation: the token is checked before it is answered */
   readonly route: Route | ApiError
   readonly #lease: CommitLease | undefined
@@ -49,10 +49,10 @@ export class Attempt implements Abilities {
   /** what is answered, if nothing fails after it */
   done: Done | undefined
 
-  constructor(services: Services, call: Call, step: DecisionRecord, lease: CommitLease | undefined, position: string | undefined) {
+  constructor(services: Services, call: Call, record: AttemptRecord, lease: CommitLease | undefined, position: string | undefined) {
     this.services = services
     this.call = call
-    this.step = step
+    this.record = record
     this.#lease = lease
     this.#position = position
     this.tx = new Transaction(services.store, call.principal.partition, services.random, lease?.id, () => this.#turn.take())
@@ -94,7 +94,7 @@ export class Attempt implements Abilities {
   async perform(...[boardId, items]: Parameters<Abilities['perform']>): ReturnType<Abilities['perform']> {
     this.call.cost.operations = items.length
     await this.#chargeStated() // 429
-    return performAll(this.services, this.unit, this.step, boardId, items, this.#turn)
+    return performAll(this.services, this.unit, this.record, boardId, items, this.#turn)
   }
 
   examine(characters: number): Promise<void> | undefined {
@@ -122,7 +122,7 @@ export class Attempt implements Abilities {
       this.call.cost.questions = questions
       return this.#chargeStated() // 429
     }
-    return { request: this.unit, step: this.step, chargeQuestions, turn: this.#turn }
+    return { request: this.unit, record: this.record, chargeQuestions, turn: this.#turn }
   }
 
   /** Charges what is known of the cost, besides the unit that each request costs. @throws {ApiError} `rate_limited` */

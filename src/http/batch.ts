@@ -9,7 +9,7 @@ import type { Key } from '../store/keys.ts'
 import { requireClaim, entityTag, requireMatch, requireStatedClaim } from './preconditions.ts'
 import { isIdMember, shapeOf, withOwnMembers, withOwnParameter } from './body-members.ts'
 import { invalidMember, Issues, type Refuse } from '../model/validation.ts'
-import { recordResources, type DecisionRecord, type ItemRecord } from './decision-record.ts'
+import { recordResources, type AttemptRecord, type ItemRecord } from './decision-record.ts'
 import { requireAccess, requireScope } from './permission.ts'
 import { prefetchTargets } from './prefetch.ts'
 import type { Services } from './services.ts'
@@ -25,7 +25,7 @@ import { issuesOf } from './input.ts'
 export async function performAll(
   services: Services,
   request: OperationRequest,
-  record: DecisionRecord,
+  record: AttemptRecord,
   boardId: string,
   items: readonly BatchItem[],
   turn: Pick<Turn, 'spent' | 'take'>,
@@ -104,7 +104,7 @@ async function perform(
   performed: readonly Performed[],
   boardId: string,
   record: ItemRecord,
-  step: DecisionRecord,
+  ofBatch: AttemptRecord,
 ): Promise<Performed> {
   const { tx } = request
   const index = performed.length
@@ -134,10 +134,10 @@ async function perform(
     if (entity !== undefined) tx.relyOnWhole(entity)
   }
   requireStatedClaim(operation, ifClaim) // 428
-  if (ifClaim !== undefined) await requireClaim(own, loaded, ifClaim, step) // 412
+  if (ifClaim !== undefined) await requireClaim(own, loaded, ifClaim, ofBatch) // 412
   const result = await operation.run(own, loaded) // 409
-  if (result.claimed !== undefined) step.claimed = [...(step.claimed ?? []), result.claimed]
-  if (result.work !== undefined) step.work = [...(step.work ?? []), ...result.work]
+  if (result.claimed !== undefined) ofBatch.claimed = [...(ofBatch.claimed ?? []), result.claimed]
+  if (result.work !== undefined) ofBatch.work = [...(ofBatch.work ?? []), ...result.work]
   const named = result.entity === null ? undefined : (result.entity ?? entity)
   const revision = named && shownRevision(tx, named)
   const etag = revision === undefined || isDryRun(request) ? null : entityTag(revision)

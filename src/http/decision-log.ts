@@ -5,7 +5,7 @@ import { ApiError } from '../model/errors.ts'
 import type { Clock } from '../model/time.ts'
 import { StorageUnavailable } from '../store/port.ts'
 import { TransactionConflict, type Transaction } from '../store/transaction.ts'
-import { toLine, type DecisionRecord } from './decision-record.ts'
+import { toLine, type AttemptRecord } from './decision-record.ts'
 
 /**
  * Writes the record of each request to the decision log. That of a write is written before its commit: nothing is done without a
@@ -27,19 +27,19 @@ export class RequestLog {
   }
 
   /** @returns undefined if a record can be written @throws {ApiError} `unavailable`, as a rejection */
-  ready(record: DecisionRecord): Promise<void> | undefined {
+  ready(record: AttemptRecord): Promise<void> | undefined {
     return this.#log.ready()?.catch((error: unknown) => this.#refuse(record, error))
   }
 
   /** Writes the record of a request whose commit follows. @throws {ApiError} `unavailable`: the commit must not be made */
-  async beforeCommit(record: DecisionRecord, status: number): Promise<void> {
+  async beforeCommit(record: AttemptRecord, status: number): Promise<void> {
     const body = this.#lineOf(record, status, 'commit')
     const entry = await this.#log.write(body).catch((error: unknown) => this.#refuse(record, error))
     record.logged = { entry, status }
   }
 
   /** The commit after {@link beforeCommit} has failed. */
-  withdraw(record: DecisionRecord, error: unknown): void {
+  withdraw(record: AttemptRecord, error: unknown): void {
     const { logged, requestId } = record
     const isKnown = error instanceof TransactionConflict || (error instanceof StorageUnavailable && error.outcomeKnown)
     logged!.outcome = isKnown ? 'not_done' : 'unknown'
@@ -55,7 +55,7 @@ export class RequestLog {
    * Writes the record of an answered request, unless it is written already.
    * @returns undefined if the response can be sent; otherwise whether it can be, when that is known
    */
-  finish(record: DecisionRecord): Promise<boolean> | undefined {
+  finish(record: AttemptRecord): Promise<boolean> | undefined {
     const log = this.#log
     const { logged } = record
     if (record.isUnrecorded) return void log.refuse()
@@ -71,13 +71,13 @@ export class RequestLog {
     return waiting.then(() => (log.append(body), true), refused)
   }
 
-  #lineOf(record: DecisionRecord, status: number, effect: 'commit' | 'none'): string {
+  #lineOf(record: AttemptRecord, status: number, effect: 'commit' | 'none'): string {
     const body = toLine(record, this.#clock(), status, effect)
     record.logBytes += Buffer.byteLength(body)
     return body
   }
 
-  #refuse(record: DecisionRecord, error: unknown): never {
+  #refuse(record: AttemptRecord, error: unknown): never {
     if (!(error instanceof LogUnavailable)) throw error
     record.isUnrecorded = true
     throw unrecorded()
@@ -85,12 +85,12 @@ export class RequestLog {
 }
 
 /** Whether a request was refused before it counted for anyone: anyone can send any number of them. */
-function isUndecided({ stage, logged }: DecisionRecord): boolean {
+function isUndecided({ stage, logged }: AttemptRecord): boolean {
   return logged === undefined && (stage === 'credential' || stage === 'rate_limit')
 }
 
 /** Who sent a request that was refused. All requests without a valid token are of one source: their records do not differ either. */
-function sourceOf({ tokenId, userId }: DecisionRecord): string {
+function sourceOf({ tokenId, userId }: AttemptRecord): string {
   return JSON.stringify({ token_id: tokenId ?? null, user_id: userId ?? null }).slice(1, -1)
 }
 
@@ -102,7 +102,7 @@ function sourceOf({ tokenId, userId }: DecisionRecord): string {
 export function commit(
   log: RequestLog | undefined,
   tx: Transaction,
-  record: DecisionRecord,
+  record: AttemptRecord,
   status: number,
   changes: boolean,
 ): Awaitable<void> {
@@ -118,7 +118,7 @@ export function commit(
   })
 }
 
-async function commitLogged(log: RequestLog, tx: Transaction, record: DecisionRecord, status: number): Promise<void> {
+async function commitLogged(log: RequestLog, tx: Transaction, record: AttemptRecord, status: number): Promise<void> {
   await log.beforeCommit(record, status)
   try {
     await tx.commit()

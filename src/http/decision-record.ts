@@ -32,62 +32,68 @@ export interface DecisionRecord {
   readonly arrivedAt: number
   /** SHA-256 of the policy files, in hex */
   readonly policy: string
-  stage?: Stage
-  operation?: string
+  readonly stage?: Stage
+  readonly operation?: string
   /** the id in the path, and the second one */
-  resource?: string
-  related?: string
-  userId?: string
-  workspaceId?: string
-  tokenId?: string
+  readonly resource?: string
+  readonly related?: string
+  readonly userId?: string
+  readonly workspaceId?: string
+  readonly tokenId?: string
   /** the resource that was created */
-  created?: string
+  readonly created?: string
   /** whether something was changed, apart from the memory of the response; `unknown`: storage did not answer the commit */
-  effect?: 'done' | 'unknown'
+  readonly effect?: 'done' | 'unknown'
+  readonly scope?: ScopeRecord
+  readonly decision?: Decision
+  /** the decisions about what the body names in addition, up to the one that was denied */
+  readonly further?: Decision[]
+  /** instead of a decision: the definition that denied access to the target, and its facts */
+  readonly hidden?: { readonly definition: string; readonly facts: Facts }
+  /** instead of a decision: the number of list items that were decided, and that were allowed */
+  readonly listed?: { readonly permission: string; asked: number; allowed: number }
+  /** for the decision log: the decisions about these items, and how often each was made */
+  readonly vectors?: Vectors | undefined
+  /** whether something is absent that the body names in addition */
+  readonly absent?: true
+  /** what an evaluation or a search decided, for each of its questions */
+  readonly evaluations?: readonly ItemRecord[]
+  /** what was decided about each operation of a batch, up to the one that failed */
+  readonly batch?: readonly ItemRecord[]
+  /** whether the response is that of an earlier request with the same Idempotency-Key */
+  readonly replayed?: true
+  readonly dryRun?: true
+  /** what was done with claims of cards; `lost`: the claim that If-Claim states does not count */
+  readonly claimed?: readonly (ClaimEvent | 'lost')[]
+  /** what was done with the work on cards */
+  readonly work?: readonly WorkEvent[]
+  /** the number of attempts; more than one if concurrent writes caused a conflict */
+  readonly attempts: number
+  readonly status: number
+  readonly code?: ErrorCode
+  /** the rate limit that the request exceeded */
+  readonly exceeded?: Quota['exceeded']
+}
+
+/** The record of an attempt while it is made, with the state that no sink reads. */
+export type AttemptRecord = { -readonly [Member in keyof DecisionRecord]: DecisionRecord[Member] } & AttemptState
+
+interface AttemptState {
   /** when the token expires, if that is soon: the value of the header Lanekeeper-Token-Expires */
   tokenExpires?: string
-  scope?: ScopeRecord
-  decision?: Decision
-  /** the decisions about what the body names in addition, up to the one that was denied */
-  further?: Decision[]
-  /** instead of a decision: the definition that denied access to the target, and its facts */
-  hidden?: { readonly definition: string; readonly facts: Facts }
-  /** instead of a decision: the number of list items that were decided, and that were allowed */
-  listed?: { readonly permission: string; asked: number; allowed: number }
-  /** for the decision log: the decisions about these items, and how often each was made */
-  vectors?: Vectors | undefined
-  /** whether something is absent that the body names in addition */
-  absent?: true
-  /** what an evaluation or a search decided, for each of its questions */
-  evaluations?: readonly ItemRecord[]
-  /** what was decided about each operation of a batch, up to the one that failed */
-  batch?: readonly ItemRecord[]
-  /** whether the response is that of an earlier request with the same Idempotency-Key */
-  replayed?: true
-  dryRun?: true
+  /** when the claim that If-Claim states runs out, in milliseconds since 1970: nothing is committed after that */
+  claimedUntil?: number
   /** the line of the decision log that was written before the commit */
   logged?: WrittenAhead
   /** the bytes of its lines in the decision log */
   logBytes: number
   /** whether the decision log cannot take the record */
   isUnrecorded?: true
-  /** what was done with claims of cards; `lost`: the claim that If-Claim states does not count */
-  claimed?: readonly (ClaimEvent | 'lost')[]
-  /** what was done with the work on cards */
-  work?: readonly WorkEvent[]
-  /** when the claim that If-Claim states runs out, in milliseconds since 1970: nothing is committed after that */
-  claimedUntil?: number
-  /** the number of attempts; more than one if concurrent writes caused a conflict */
-  attempts: number
-  status: number
-  code?: ErrorCode
-  /** the rate limit that the request exceeded */
-  exceeded?: Quota['exceeded']
 }
 
 /** What was decided about one question of an evaluation, or one operation of a batch. */
 export interface ItemRecord extends Pick<
-  DecisionRecord,
+  AttemptRecord,
   'scope' | 'decision' | 'further' | 'hidden' | 'absent' | 'stage' | 'resource' | 'related'
 > {
   readonly operation: string
@@ -223,7 +229,7 @@ function vectorOf(permission: string, facts: Decision['facts'], fields?: readonl
 }
 
 /** Records the ids in a path. What is no id is content of a user, and is left out. */
-export function recordResources(record: Pick<DecisionRecord, 'resource' | 'related'>, params: Readonly<Record<string, string>>): void {
+export function recordResources(record: Pick<AttemptRecord, 'resource' | 'related'>, params: Readonly<Record<string, string>>): void {
   const [resource, related] = Object.values(params)
   if (resource !== undefined && isAnyId(resource)) record.resource = resource
   if (related !== undefined && isAnyId(related)) record.related = related

@@ -4,7 +4,7 @@ import type { Scope } from '../model/token.ts'
 import type { EvaluationResult, Question, Semantic } from '../resources/access/schema.ts'
 import type { OperationRequest } from '../resources/operation.ts'
 import type { Turn } from '../governor/turns.ts'
-import { recordResources, type DecisionRecord, type ItemRecord } from './decision-record.ts'
+import { recordResources, type AttemptRecord, type ItemRecord } from './decision-record.ts'
 import { hasScope, requireAccess, requirePossible, requireScope } from './permission.ts'
 import { prefetchTargets, type TargetRecords } from './prefetch.ts'
 import { readQuestions, requestOf, type Evaluated } from './question.ts'
@@ -16,7 +16,7 @@ export type EvaluationServices = Pick<Services, 'engine' | 'operations'>
 /** A request that asks questions, and what it does with them. */
 export interface AskingRequest {
   readonly request: OperationRequest
-  readonly step: DecisionRecord
+  readonly record: AttemptRecord
   /** charges questions before they are decided. @param questions all until now, and those that follow */
   readonly chargeQuestions: (questions: number) => Awaitable<void>
   /** its steps: to read a question, and to decide it, takes 30 µs, and many times that if it names many ids */
@@ -39,14 +39,14 @@ const STOPS: Readonly<Record<Semantic, boolean | undefined>> = {
  */
 export async function evaluate(
   services: EvaluationServices,
-  { request, step, chargeQuestions, turn }: AskingRequest,
+  { request, record, chargeQuestions, turn }: AskingRequest,
   questions: readonly Question[],
   semantic: Semantic,
 ): Promise<EvaluationResult[]> {
   await chargeQuestions(questions.length)
   const evaluated = await readQuestions(services, request.caller, questions, turn)
   const records: ItemRecord[] = []
-  step.evaluations = records
+  record.evaluations = records
   return decideAll(services, request, evaluated, records, turn, STOPS[semantic])
 }
 

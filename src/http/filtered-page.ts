@@ -2,7 +2,7 @@ import { Decisions } from '../authz/decisions.ts'
 import { cutPage, fittingItems, toPage, type ListPage, type PageQuery } from '../listing/pages.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
-import { countDecision, type DecisionRecord } from './decision-record.ts'
+import { countDecision, type AttemptRecord } from './decision-record.ts'
 
 /**
  * Returns a page of the items that the caller can see. The permission table is asked about each candidate until the
@@ -12,7 +12,7 @@ export async function filteredPage(
   engine: Engine,
   operation: Operation & { kind: 'filtered_list' },
   request: OperationRequest,
-  record: DecisionRecord,
+  record: AttemptRecord,
 ): Promise<ListPage<unknown>> {
   const { limit, cursor } = request.query as PageQuery
   const { permission } = operation

@@ -8,7 +8,7 @@ import type { Decision } from '../policy/engine.ts'
 import { readClaim } from '../resources/claims/present.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
 import { loadTarget } from '../resources/targets.ts'
-import type { DecisionRecord, ItemRecord } from './decision-record.ts'
+import type { AttemptRecord, ItemRecord } from './decision-record.ts'
 import type { Services } from './services.ts'
 import { pointsOf } from '../policy/points.ts'
 
@@ -129,7 +129,7 @@ function loadClaim(
 }
 
 /** What a decision record, or the record of an evaluation, has of permissions. */
-type PermissionRecord = Pick<DecisionRecord, 'scope' | 'decision' | 'further' | 'hidden' | 'absent' | 'stage'>
+type PermissionRecord = Pick<AttemptRecord, 'scope' | 'decision' | 'further' | 'hidden' | 'absent' | 'stage'>
 
 /**
  * Asks the permission table whether the caller may perform the operation on what was loaded (spec §5, "Scope and

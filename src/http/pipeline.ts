@@ -11,60 +11,60 @@ import type { Answer, Events, Outcome, Wait } from './outcome.ts'
 import { TokenPrincipal } from './principal.ts'
 import { render, renderError } from './render.ts'
 import type { Services } from './services.ts'
-import * as step from './steps.ts'
+import * as steps from './steps.ts'
 import { Trail } from './trail.ts'
 
 // A call is answered in attempts: each follows the steps below, and one that conflicts with a concurrent write starts again at its
 // authentication. Nothing here waits if nothing has to: a read on memory is answered in one go.
 
 /** The steps until the operation of a request is known. */
-const FIRST: readonly step.Step[] = [
-  step.readAhead,
-  step.authenticate, // 401
-  step.charge, // 429
-  step.findOperation, // 404 405
+const FIRST: readonly steps.Step[] = [
+  steps.readAhead,
+  steps.authenticate, // 401
+  steps.charge, // 429
+  steps.findOperation, // 404 405
 ]
-const INPUT: readonly step.Step[] = [
-  step.checkScope, // 403
-  step.takeInput, // 400 413 415 422
+const INPUT: readonly steps.Step[] = [
+  steps.checkScope, // 403
+  steps.takeInput, // 400 413 415 422
 ]
 
 /** The steps of each kind of operation, in the order in which the contract refuses requests. */
-const STEPS: Readonly<Record<'list' | 'read' | 'write', readonly step.Step[]>> = {
+const STEPS: Readonly<Record<'list' | 'read' | 'write', readonly steps.Step[]>> = {
   list: [
     ...FIRST,
     ...INPUT,
-    step.checkNamed, // 404
-    step.list,
+    steps.checkNamed, // 404
+    steps.list,
   ],
   read: [
     ...FIRST,
     ...INPUT,
-    step.decide, // 404 403
-    step.perform, // 404 410
-    step.finish,
+    steps.decide, // 404 403
+    steps.perform, // 404 410
+    steps.finish,
   ],
   write: [
     ...FIRST,
     ...INPUT,
-    step.replay, // 404 409 422
-    step.decide, // 404 403
-    step.checkPreconditions, // 412 428
-    step.perform, // 404 409 410; of an upload 400 413 422 507
-    step.remember, // 429
-    step.commit, // 412 503
-    step.finish,
+    steps.replay, // 404 409 422
+    steps.decide, // 404 403
+    steps.checkPreconditions, // 412 428
+    steps.perform, // 404 409 410; of an upload 400 413 422 507
+    steps.remember, // 429
+    steps.commit, // 412 503
+    steps.finish,
   ],
 }
 
-function stepsOf({ route }: Attempt): readonly step.Step[] {
+function stepsOf({ route }: Attempt): readonly steps.Step[] {
   if (route instanceof ApiError) return FIRST
   const { kind, isRead } = route.operation
   return kind === 'filtered_list' ? STEPS.list : isRead ? STEPS.read : STEPS.write
 }
 
 /** Follows the steps of an attempt until one has the outcome, at the latest the last one. @param at the next step */
-function follow(attempt: Attempt, steps: readonly step.Step[], at = 0): Awaitable<Outcome> {
+function follow(attempt: Attempt, steps: readonly steps.Step[], at = 0): Awaitable<Outcome> {
   for (let i = at; ; i++) {
     const outcome = steps[i]!(attempt)
     if (outcome instanceof Promise) return outcome.then((later) => later ?? follow(attempt, steps, i + 1))
@@ -160,10 +160,10 @@ export function conclude<T extends { readonly status: number; readonly body?: Re
   )
   return andThen(presented, (shown) => {
     call.end()
-    return andThen(trail.record(shown.status, refusal?.code), (unrecorded) => {
+    return andThen(trail.write(shown.status, refusal?.code), (unrecorded) => {
       const told = unrecorded === undefined ? shown : andThen(shown.body?.cancel(), () => present.refuse(unrecorded, trail))
       return andThen(told, (response) => {
-        call.quota.addLogged(trail.step.logBytes)
+        call.quota.addLogged(trail.record.logBytes)
         trail.end()
         return response
       })
@@ -187,8 +187,8 @@ const API: Surface = {
 export function handle(services: Services, request: CallRequest): Awaitable<Response> {
   const call = new Call(services, request, API)
   return conclude(services, call, {
-    answer: (answered, trail) => andThen(render(services, call, answered, trail.step), (response) => chargeRest(call, response)),
-    refuse: (error, trail) => renderError(call, error, trail.step),
+    answer: (answered, trail) => andThen(render(services, call, answered, trail.record), (response) => chargeRest(call, response)),
+    refuse: (error, trail) => renderError(call, error, trail.record),
   })
 }
 

@@ -7,7 +7,7 @@ import { plainTag } from './compression.ts'
 import type { AuthorizationContext } from '../authz/context.ts'
 import type { Claim } from '../model/claim.ts'
 import { isHeldBy, readClaim } from '../resources/claims/present.ts'
-import type { DecisionRecord } from './decision-record.ts'
+import type { AttemptRecord } from './decision-record.ts'
 
 /** A strong ETag: the revision of a record (RFC 9110 §8.8.3). */
 export function entityTag(revision: string): string {
@@ -129,13 +129,13 @@ export async function requireClaim(
   request: OperationRequest,
   { card }: AuthorizationContext,
   epoch: number,
-  step: DecisionRecord,
+  record: AttemptRecord,
 ): Promise<void> {
   if (card === undefined)
     throw new ApiError('precondition_failed', { message: 'This operation changes no card, so If-Claim cannot hold: omit it.' })
   const { live } = await readClaim(request, card.id)
-  if (live === undefined || live.epoch !== epoch || !isHeldBy(live, request.caller)) throw lost(step, live)
-  step.claimedUntil = Math.min(Date.parse(live.expires_at), step.claimedUntil ?? Infinity)
+  if (live === undefined || live.epoch !== epoch || !isHeldBy(live, request.caller)) throw lost(record, live)
+  record.claimedUntil = Math.min(Date.parse(live.expires_at), record.claimedUntil ?? Infinity)
 }
 
 /** 428: a request that only the holder of a claim may make does not state the claim (RFC 6585 §3). */
@@ -144,12 +144,12 @@ export function requireStatedClaim({ requiresClaim }: Pick<Operation, 'requiresC
 }
 
 /** Requires, right before the commit, that no claim that was stated has run out: an upload may have taken long. @throws {ApiError} `precondition_failed` */
-export function requireUnexpired({ clock }: Pick<OperationRequest, 'clock'>, step: DecisionRecord): void {
-  if (step.claimedUntil !== undefined && clock() >= step.claimedUntil) throw lost(step, undefined)
+export function requireUnexpired({ clock }: Pick<OperationRequest, 'clock'>, record: AttemptRecord): void {
+  if (record.claimedUntil !== undefined && clock() >= record.claimedUntil) throw lost(record, undefined)
 }
 
-function lost(step: DecisionRecord, current: Claim | undefined): ApiError {
-  step.claimed = ['lost']
+function lost(record: AttemptRecord, current: Claim | undefined): ApiError {
+  record.claimed = ['lost']
   return new ApiError('precondition_failed', {
     message: 'The calling token does not hold the card with this epoch. Change nothing more: another may be working on it.',
     members: { current_claim: current ?? null },

@@ -11,7 +11,7 @@ import type { TokenRecord } from '../model/token.ts'
 import { isActive, isOf, type Membership } from '../model/workspace.ts'
 import { keys } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
-import type { DecisionRecord } from './decision-record.ts'
+import type { AttemptRecord } from './decision-record.ts'
 import type { Services } from './services.ts'
 
 /**
@@ -32,7 +32,7 @@ export interface Principal {
    * §5, rule 4).
    * @throws {ApiError} `unauthorized`; `not_found` for a person who is no member
    */
-  authenticate(services: Services, tx: Transaction, step: DecisionRecord): Awaitable<Caller>
+  authenticate(services: Services, tx: Transaction, record: AttemptRecord): Awaitable<Caller>
 }
 
 const CREDENTIAL = /^Bearer +([A-Za-z0-9_]+) *$/i
@@ -66,15 +66,15 @@ export class TokenPrincipal implements Principal {
   }
 
   /** The same error for each reason. */
-  authenticate(services: Services, tx: Transaction, step: DecisionRecord): Awaitable<TokenCaller> {
+  authenticate(services: Services, tx: Transaction, record: AttemptRecord): Awaitable<TokenCaller> {
     const read = tx.read(credentialKeys(this.tokenHash))
-    return andThen(read, ([token, membership]) => this.#accept(services, tx, step, token, membership))
+    return andThen(read, ([token, membership]) => this.#accept(services, tx, record, token, membership))
   }
 
   #accept(
     services: Services,
     tx: Transaction,
-    step: DecisionRecord,
+    record: AttemptRecord,
     token: TokenRecord | undefined,
     membership: Membership | undefined,
   ): TokenCaller {
@@ -84,17 +84,17 @@ export class TokenPrincipal implements Principal {
     if (!equalInConstantTime(token.hash, hash)) throw new ApiError('unauthorized')
     const now = services.clock()
     const state = stateOf(token, now)
-    if (state === 'rotated') logReplacedToken(services, step, token)
+    if (state === 'rotated') logReplacedToken(services, record, token)
     if (state === 'expired' && isFromFuture(token, now)) logClock(services, token)
     if (state !== 'active' || !isActive(membership) || !isOf(membership, token)) throw new ApiError('unauthorized')
     const { id, user_id: userId } = token
-    step.userId = userId
-    step.workspaceId = workspaceId
-    step.tokenId = id
-    if (expiryOf(token) - now <= durations.tokenExpiryNotice) step.tokenExpires = expiryTextOf(token)
+    record.userId = userId
+    record.workspaceId = workspaceId
+    record.tokenId = id
+    if (expiryOf(token) - now <= durations.tokenExpiryNotice) record.tokenExpires = expiryTextOf(token)
     // Stryker disable next-line ConditionalExpression: it only saves an object for each request
     if (!this.#isSeen) services.seenTokens.set(hash, { workspaceId, scopes: token.scopes })
-    tx.logChanges(services.changes, { actor_id: userId, token_id: id, request_id: step.requestId })
+    tx.logChanges(services.changes, { actor_id: userId, token_id: id, request_id: record.requestId })
     return { userId, workspaceId, membership, token }
   }
 }
@@ -105,7 +105,7 @@ export function credentialKeys(hash: string) {
 }
 
 /** A rotated token is still in use: its user forgot a copy, or it was stolen. */
-function logReplacedToken({ log }: Services, { requestId }: DecisionRecord, { id, user_id, replaced_by }: TokenRecord): void {
+function logReplacedToken({ log }: Services, { requestId }: AttemptRecord, { id, user_id, replaced_by }: TokenRecord): void {
   log.warn({ event: 'token.replaced_used', request_id: requestId, token_id: id, replaced_by, user_id }, 'a replaced token was used')
 }
 
@@ -152,12 +152,12 @@ export class SessionPrincipal implements Principal {
     return this.#workspaceId
   }
 
-  async authenticate({ changes }: Services, tx: Transaction, step: DecisionRecord): Promise<SessionCaller> {
+  async authenticate({ changes }: Services, tx: Transaction, record: AttemptRecord): Promise<SessionCaller> {
     const [userId, workspaceId] = [this.#userId, this.#workspaceId]
-    Object.assign(step, { userId, workspaceId })
+    Object.assign(record, { userId, workspaceId })
     const membership = await tx.get(keys.membership(userId))
     if (!isActive(membership)) throw new ApiError(this.#refusal)
-    tx.logChanges(changes, { actor_id: userId, token_id: null, request_id: step.requestId })
+    tx.logChanges(changes, { actor_id: userId, token_id: null, request_id: record.requestId })
     return { userId, workspaceId, membership, isSession: true }
   }
 }

@@ -1,7 +1,7 @@
 import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { ApiError } from '../model/errors.ts'
 import type { Call } from './call.ts'
-import type { DecisionRecord } from './decision-record.ts'
+import type { AttemptRecord } from './decision-record.ts'
 import { download } from './download.ts'
 import { dataResponse, errorResponse, jsonResponse, notModifiedResponse } from './envelope.ts'
 import { openStream } from './event-stream.ts'
@@ -18,9 +18,9 @@ const STEP = 64 * 1024
  * The response below /v1 to a call that was not refused.
  * @throws {ApiError} `precondition_failed` for a read, `range_not_satisfiable`
  */
-export function render(services: Services, call: Call, answer: Answer, step: DecisionRecord): Awaitable<Response> {
+export function render(services: Services, call: Call, answer: Answer, record: AttemptRecord): Awaitable<Response> {
   const { requestId, method, headers } = call
-  const shared = sharedHeaders(call, step)
+  const shared = sharedHeaders(call, record)
   const json = (data: unknown) => {
     let asked = 0
     const pieces = piecesOf(data, (length) => {
@@ -116,12 +116,12 @@ function renderEvents(
 }
 
 /** The response to a call that was refused. */
-export function renderError(call: Call, error: ApiError, step: DecisionRecord): Response {
-  return errorResponse(call.requestId, error, sharedHeaders(call, step))
+export function renderError(call: Call, error: ApiError, record: AttemptRecord): Response {
+  return errorResponse(call.requestId, error, sharedHeaders(call, record))
 }
 
 /** The headers of each response to a call: its rate limits, and the end of its token if that is near. */
-function sharedHeaders({ quota }: Call, { tokenExpires }: DecisionRecord): Readonly<Record<string, string>> {
+function sharedHeaders({ quota }: Call, { tokenExpires }: AttemptRecord): Readonly<Record<string, string>> {
   return tokenExpires === undefined ? quota.headers : Object.assign({}, quota.headers, { 'lanekeeper-token-expires': tokenExpires })
 }
 

@@ -4,7 +4,7 @@ import type { OperationRequest } from '../resources/operation.ts'
 import { loadTarget } from '../resources/targets.ts'
 import { keys } from '../store/keys.ts'
 import type { SingleOperation } from './attempt.ts'
-import type { DecisionRecord } from './decision-record.ts'
+import type { AttemptRecord } from './decision-record.ts'
 import { requireVisible } from './permission.ts'
 import type { Services } from './services.ts'
 
@@ -19,24 +19,24 @@ export async function requireStillVisible(
   operation: SingleOperation,
   request: OperationRequest,
   first: FirstResponse,
-  step: DecisionRecord,
+  record: AttemptRecord,
 ): Promise<void> {
   const { tx, caller } = request
   const { board_id } = first
   if (board_id === null) {
-    step.absent = true
+    record.absent = true
     const target = await loadTarget(operation.target, request)
-    delete step.absent
-    return requireVisible(services, operation, caller, target, step, { isWhole: true })
+    delete record.absent
+    return requireVisible(services, operation, caller, target, record, { isWhole: true })
   }
   const [board, boardMember] = await tx.read([keys.board(board_id), keys.boardMember(board_id, caller.userId)])
   if (board !== undefined) {
     // The creation of a board is decided without one.
-    for (const { permission } of [operation, READ_BOARD]) requireVisible(services, { permission }, caller, { board, boardMember }, step)
+    for (const { permission } of [operation, READ_BOARD]) requireVisible(services, { permission }, caller, { board, boardMember }, record)
     return
   }
   if (isDeletionOf(board_id, first)) return
-  step.absent = true
+  record.absent = true
   throw notFound()
 }
 

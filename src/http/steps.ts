@@ -20,40 +20,40 @@ import { requireStillVisible } from './replay.ts'
 /** A step of an attempt. @returns the outcome, if it is the last step */
 export type Step = (attempt: Attempt) => Awaitable<Outcome | void>
 
-export function readAhead({ services, tx, call, route, step }: Attempt): Awaitable<void> {
-  step.stage = 'credential'
+export function readAhead({ services, tx, call, route, record }: Attempt): Awaitable<void> {
+  record.stage = 'credential'
   return prefetch(services, tx, call, route)
 }
 
 export function authenticate(attempt: Attempt): Awaitable<void> {
-  const { services, call, tx, step } = attempt
-  return andThen(call.principal.authenticate(services, tx, step), (caller) => {
+  const { services, call, tx, record } = attempt
+  return andThen(call.principal.authenticate(services, tx, record), (caller) => {
     attempt.caller = caller
   })
 }
 
-export function charge({ call, caller, step }: Attempt): Awaitable<void> {
-  step.stage = 'rate_limit'
+export function charge({ call, caller, record }: Attempt): Awaitable<void> {
+  record.stage = 'rate_limit'
   return call.quota.charge(caller)
 }
 
 export function findOperation(attempt: Attempt): void {
-  const { route, step, caller } = attempt
-  step.stage = 'route'
+  const { route, record, caller } = attempt
+  record.stage = 'route'
   if (route instanceof ApiError) throw route
   attempt.operation = route.operation
   attempt.params = withOwnParameter(route.params, caller.userId)
-  step.operation = route.operation.id
-  recordResources(step, attempt.params)
+  record.operation = route.operation.id
+  recordResources(record, attempt.params)
 }
 
-export function checkScope({ services, operation, caller, step }: Attempt): void {
-  requireScope(services, operation, caller, step)
+export function checkScope({ services, operation, caller, record }: Attempt): void {
+  requireScope(services, operation, caller, record)
 }
 
 export function takeInput(attempt: Attempt): Awaitable<void> {
-  const { services, call, operation, params, caller, step } = attempt
-  step.stage = 'input'
+  const { services, call, operation, params, caller, record } = attempt
+  record.stage = 'input'
   requireValidKey(call.method, call.headers)
   if (!operation.isRead) readEpoch(call.headers)
   const search = operation.isStream ? continued(call) : call.search
@@ -74,47 +74,47 @@ function continued({ headers, search }: Call): string {
   return `?${query.toString()}`
 }
 
-export function checkNamed({ services, operation, unit, step }: Attempt): Promise<void> {
-  return requireNamed(services, operation as ListOperation, unit, step)
+export function checkNamed({ services, operation, unit, record }: Attempt): Promise<void> {
+  return requireNamed(services, operation as ListOperation, unit, record)
 }
 
 /** A list whose items are decided one by one. */
 export function list(attempt: Attempt): Promise<Outcome> {
-  const { services, operation, unit, step } = attempt
-  step.stage = 'run'
-  if (services.decisionLog !== undefined) step.vectors = new Map()
-  return filteredPage(services.engine, operation as ListOperation, unit, step).then((page) => doneOf(attempt, page))
+  const { services, operation, unit, record } = attempt
+  record.stage = 'run'
+  if (services.decisionLog !== undefined) record.vectors = new Map()
+  return filteredPage(services.engine, operation as ListOperation, unit, record).then((page) => doneOf(attempt, page))
 }
 
 /** Answers a repetition with the first response. */
 export function replay(attempt: Attempt): Awaitable<Outcome | void> {
-  const { services, call, operation, caller, input, unit, tx, step, key } = attempt
-  if (isDryRun(unit)) step.dryRun = true
+  const { services, call, operation, caller, input, unit, tx, record, key } = attempt
+  if (isDryRun(unit)) record.dryRun = true
   if (key === undefined) return undefined
-  step.stage = 'idempotency'
+  record.stage = 'idempotency'
   const path = withOwnPath(operation.path, call.path, caller.userId)
   const asked = { method: call.method, path, query: input.query, body: input.body, headers: call.headers }
   return andThen(key.find(tx, asked, unit.receive), async (first) => {
     if (first === undefined) return undefined
-    await requireStillVisible(services, operation as SingleOperation, unit, first, step)
-    step.replayed = true
+    await requireStillVisible(services, operation as SingleOperation, unit, first, record)
+    record.replayed = true
     return { kind: 'replayed', operation, caller, first }
   })
 }
 
 export function decide(attempt: Attempt): Awaitable<void> {
-  const { services, operation, unit, step } = attempt
-  return andThen(authorize(services, operation as SingleOperation, unit, step), (loaded) => {
+  const { services, operation, unit, record } = attempt
+  return andThen(authorize(services, operation as SingleOperation, unit, record), (loaded) => {
     attempt.loaded = loaded
-    step.stage = 'run'
+    record.stage = 'run'
   })
 }
 
-export function checkPreconditions({ call, operation, tx, unit, loaded, step, entity }: Attempt): Awaitable<void> {
+export function checkPreconditions({ call, operation, tx, unit, loaded, record, entity }: Attempt): Awaitable<void> {
   requirePreconditions(tx, call.headers, entity)
   const epoch = readEpoch(call.headers)
   requireStatedClaim(operation, epoch)
-  return epoch === undefined ? undefined : requireClaim(unit, loaded!, epoch, step)
+  return epoch === undefined ? undefined : requireClaim(unit, loaded!, epoch, record)
 }
 
 /** Performs the operation. What it writes is not committed yet. */
@@ -122,15 +122,15 @@ export function perform(attempt: Attempt): Awaitable<Outcome | void> {
   const { operation, unit, loaded } = attempt
   const run = () => (operation as SingleOperation).run(unit, loaded!)
   return andThen(andThen(attempt.takeTurnOfStream(), run), (result: OperationResult) => {
-    const { caller, tx, step } = attempt
+    const { caller, tx, record } = attempt
     if (result.stream !== undefined) return { kind: 'events', operation, caller, found: result.stream }
     if (isDryRun(unit)) return { kind: 'dry_run', operation, status: result.status ?? operation.status, caller, data: result.data }
     const named = result.entity === null ? undefined : (result.entity ?? attempt.entity)
     const done = doneOf(attempt, result, named && shownRevision(tx, named))
     if (result.awaited !== undefined) return { kind: 'wait', operation, caller, awaited: result.awaited, otherwise: done }
     if (result.download !== undefined) return { kind: 'download', operation, caller, file: result.download }
-    if (result.claimed !== undefined) step.claimed = [result.claimed]
-    if (result.work !== undefined) step.work = result.work
+    if (result.claimed !== undefined) record.claimed = [result.claimed]
+    if (result.work !== undefined) record.work = result.work
     attempt.result = result
     attempt.done = done
     return undefined
@@ -153,15 +153,15 @@ export function remember(attempt: Attempt): Awaitable<void> {
   )
 }
 
-export function commit({ services, tx, unit, step, done, changes }: Attempt): Awaitable<void> {
+export function commit({ services, tx, unit, record, done, changes }: Attempt): Awaitable<void> {
   if (tx.writeCount === 0) return undefined
-  requireUnexpired(unit, step)
-  return commitRecorded(services.decisionLog, tx, step, done!.status, changes)
+  requireUnexpired(unit, record)
+  return commitRecorded(services.decisionLog, tx, record, done!.status, changes)
 }
 
-export function finish({ step, result, done }: Attempt): Outcome {
+export function finish({ record, result, done }: Attempt): Outcome {
   const created = createdBy(result!)
-  if (created !== undefined) step.created = created
+  if (created !== undefined) record.created = created
   return done!
 }
 

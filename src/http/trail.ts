@@ -2,48 +2,48 @@ import { andThen, type Awaitable } from '../model/awaitable.ts'
 import type { ApiError } from '../model/errors.ts'
 import type { Call } from './call.ts'
 import { unrecorded } from './decision-log.ts'
-import type { DecisionRecord } from './decision-record.ts'
+import type { AttemptRecord } from './decision-record.ts'
 import type { Services } from './services.ts'
 
 /** The decision record of a call, and those who get it. Each attempt has a record of its own; the last one is that of the answer. */
 export class Trail {
   readonly #services: Services
   readonly #call: Call
-  #step: DecisionRecord
+  #record: AttemptRecord
 
   constructor(services: Services, call: Call) {
     this.#services = services
     this.#call = call
-    this.#step = this.#begin(0, 0)
+    this.#record = this.#begin(0, 0)
   }
 
-  get step(): DecisionRecord {
-    return this.#step
+  get record(): AttemptRecord {
+    return this.#record
   }
 
   /**
    * The record of the next attempt. What the one before has recorded is no part of the answer, except what it has written to the log.
    * @param isRetry whether a conflict is the reason; otherwise there is none yet, or it has waited for something
    */
-  next(isRetry: boolean): DecisionRecord {
-    const { attempts, logBytes } = this.#step
+  next(isRetry: boolean): AttemptRecord {
+    const { attempts, logBytes } = this.#record
     // The first attempt has the record that was begun with the call.
-    if (attempts === 0) this.#step.attempts = 1
-    else this.#step = this.#begin(attempts + (isRetry ? 1 : 0), logBytes)
-    return this.#step
+    if (attempts === 0) this.#record.attempts = 1
+    else this.#record = this.#begin(attempts + (isRetry ? 1 : 0), logBytes)
+    return this.#record
   }
 
-  #begin(attempts: number, logBytes: number): DecisionRecord {
+  #begin(attempts: number, logBytes: number): AttemptRecord {
     const { requestId, method, arrivedAt, surface } = this.#call
-    const step: DecisionRecord = { requestId, method, arrivedAt, policy: this.#services.engine.hash, attempts, logBytes, status: 0 }
-    if (surface.related !== undefined) step.related = surface.related
-    return surface.name === undefined ? step : { surface: surface.name, ...step }
+    const record: AttemptRecord = { requestId, method, arrivedAt, policy: this.#services.engine.hash, attempts, logBytes, status: 0 }
+    if (surface.related !== undefined) record.related = surface.related
+    return surface.name === undefined ? record : { surface: surface.name, ...record }
   }
 
   /** @throws {ApiError} `unavailable` if the decision log cannot take a record now */
   ready(): Awaitable<void> {
-    return andThen(this.#services.decisionLog?.ready(this.#step), () => {
-      this.#step.stage = 'credential'
+    return andThen(this.#services.decisionLog?.ready(this.#record), () => {
+      this.#record.stage = 'credential'
     })
   }
 
@@ -52,14 +52,14 @@ export class Trail {
    * @param code of an answer that is an error
    * @returns the error to answer instead, if the log cannot take it
    */
-  record(status: number, code?: ApiError['code']): Awaitable<ApiError | undefined> {
-    const step = this.#step
-    step.status = status
-    if (code !== undefined) step.code = code
-    return andThen(this.#services.decisionLog?.finish(step), (isRecorded = true) => {
+  write(status: number, code?: ApiError['code']): Awaitable<ApiError | undefined> {
+    const record = this.#record
+    record.status = status
+    if (code !== undefined) record.code = code
+    return andThen(this.#services.decisionLog?.finish(record), (isRecorded = true) => {
       if (isRecorded) return undefined
       const error = unrecorded()
-      Object.assign(step, { status: error.status, code: error.code })
+      Object.assign(record, { status: error.status, code: error.code })
       return error
     })
   }
@@ -68,14 +68,14 @@ export class Trail {
   end(): void {
     const { sinks, log } = this.#services
     const { surface, quota } = this.#call
-    const step = this.#step
+    const record = this.#record
     if (!surface.isCounted) return
-    if (quota.exceeded !== undefined) step.exceeded = quota.exceeded
+    if (quota.exceeded !== undefined) record.exceeded = quota.exceeded
     for (const sink of sinks) {
       try {
-        sink(step, this.#call)
+        sink(record, this.#call)
       } catch (error) {
-        log.error({ request_id: step.requestId, err: error }, 'a sink could not take the decision record')
+        log.error({ request_id: record.requestId, err: error }, 'a sink could not take the decision record')
       }
     }
   }

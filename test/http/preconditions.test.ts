@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { DecisionRecord } from '../../src/http/decision-record.ts'
+import type { AttemptRecord } from '../../src/http/decision-record.ts'
 import {
   entityHeaders,
   isCurrent,
@@ -159,24 +159,24 @@ describe('a claim that a write states', () => {
       members: { current_claim: claim },
     },
   })
-  let step: DecisionRecord
+  let record: AttemptRecord
   beforeEach(() => {
-    step = {} as DecisionRecord
+    record = {} as AttemptRecord
   })
   const requestOf = (claim: object | undefined, caller = 'tok_1') =>
     ({ tx: { read: async () => [claim, token] }, clock: () => now, caller: { token: { id: caller } } }) as unknown as OperationRequest
-  const require = (request: OperationRequest, epoch = 2) => requireClaim(request, { card: { id: 'crd_1' } }, epoch, step)
+  const require = (request: OperationRequest, epoch = 2) => requireClaim(request, { card: { id: 'crd_1' } }, epoch, record)
 
   test('counts until the first of all that were stated runs out', async () => {
     await require(requestOf(live))
-    expect(step).toEqual({ claimedUntil: now + 10_000 })
+    expect(record).toEqual({ claimedUntil: now + 10_000 })
     await require(requestOf({ ...live, expires_at: at(5) }))
     await require(requestOf({ ...live, expires_at: at(7) }))
-    requireUnexpired({ clock: () => now + 4_999 }, step)
-    expect(step).toEqual({ claimedUntil: now + 5_000 })
-    expect(() => requireUnexpired({ clock: () => now + 5_000 }, step)).toThrow(expect.objectContaining(lost(null)))
-    expect(step.claimed).toEqual(['lost'])
-    requireUnexpired({ clock: () => now }, {} as DecisionRecord)
+    requireUnexpired({ clock: () => now + 4_999 }, record)
+    expect(record).toEqual({ claimedUntil: now + 5_000 })
+    expect(() => requireUnexpired({ clock: () => now + 5_000 }, record)).toThrow(expect.objectContaining(lost(null)))
+    expect(record.claimed).toEqual(['lost'])
+    requireUnexpired({ clock: () => now }, {} as AttemptRecord)
   })
 
   test.each<[title: string, request: OperationRequest, epoch: number, current: object | null]>([
@@ -185,11 +185,11 @@ describe('a claim that a write states', () => {
     ['another token has it', requestOf(live, 'tok_2'), 2, live],
   ])('is lost if %s', async (_title, request, epoch, current) => {
     expect(await errorOf(require(request, epoch))).toMatchObject(lost(current))
-    expect(step).toEqual({ claimed: ['lost'] })
+    expect(record).toEqual({ claimed: ['lost'] })
   })
 
   test('cannot hold on what is no card', async () => {
-    expect(await errorOf(requireClaim(requestOf(live), {}, 2, step))).toMatchObject({
+    expect(await errorOf(requireClaim(requestOf(live), {}, 2, record))).toMatchObject({
       code: 'precondition_failed',
       message: 'This operation changes no card, so If-Claim cannot hold: omit it.',
     })

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { mintToken } from '../../src/auth/tokens/format.ts'
-import type { DecisionRecord } from '../../src/http/decision-record.ts'
+import type { AttemptRecord } from '../../src/http/decision-record.ts'
 import { SessionPrincipal, TokenPrincipal } from '../../src/http/principal.ts'
 import type { Services } from '../../src/http/services.ts'
 import { DAY } from '../../src/model/time.ts'
@@ -23,14 +23,14 @@ const active = {
 }
 const member = { user_id: 'usr_1', role: 'member', ended_at: null }
 
-let step: DecisionRecord
+let record: AttemptRecord
 let warnings: unknown[][]
 let authors: unknown[][]
 let seen: Map<string, unknown>
 let services: Services
 let read: unknown[]
 beforeEach(() => {
-  step = { requestId: 'req_1' } as DecisionRecord
+  record = { requestId: 'req_1' } as AttemptRecord
   ;[warnings, authors, read] = [[], [], []]
   seen = new Map()
   const log = { warn: (...line: unknown[]) => void warnings.push(line) }
@@ -47,7 +47,7 @@ const finding = (...found: unknown[]) =>
 describe('a token', () => {
   const authenticate = async (token: object | undefined, membership?: object) => {
     const principal = new TokenPrincipal(`Bearer ${plaintext}`, services)
-    const outcome = await (async () => principal.authenticate(services, finding(token, membership), step))().catch(({ code }) => code)
+    const outcome = await (async () => principal.authenticate(services, finding(token, membership), record))().catch(({ code }) => code)
     return { outcome, presented: principal.presented }
   }
 
@@ -82,7 +82,7 @@ describe('a token', () => {
       outcome: { userId: 'usr_1', workspaceId: WORKSPACE, membership: member, token: active },
       presented: active,
     })
-    expect(step).toEqual({ requestId: 'req_1', userId: 'usr_1', workspaceId: WORKSPACE, tokenId: 'tok_1' })
+    expect(record).toEqual({ requestId: 'req_1', userId: 'usr_1', workspaceId: WORKSPACE, tokenId: 'tok_1' })
     expect([read, authors]).toEqual([
       [`token:${hash}`, 'membership:{0.user_id}'],
       [['the log', { actor_id: 'usr_1', token_id: 'tok_1', request_id: 'req_1' }]],
@@ -92,7 +92,7 @@ describe('a token', () => {
 
   test('says when it expires, in its last fourteen days', async () => {
     await authenticate({ ...active, expires_at: at(14 * DAY) }, member)
-    expect(step.tokenExpires).toBe(at(14 * DAY))
+    expect(record.tokenExpires).toBe(at(14 * DAY))
   })
 
   test.each<[title: string, token: object | undefined, membership: object | undefined, isReplaced: boolean]>([
@@ -106,7 +106,7 @@ describe('a token', () => {
     expect(await authenticate(token, membership)).toEqual({ outcome: 'unauthorized', presented: token })
     const details = { event: 'token.replaced_used', request_id: 'req_1', token_id: 'tok_1', replaced_by: 'tok_2', user_id: 'usr_1' }
     expect(warnings).toEqual(isReplaced ? [[details, 'a replaced token was used']] : [])
-    expect([step, authors, [...seen]]).toEqual([{ requestId: 'req_1' }, [], []])
+    expect([record, authors, [...seen]]).toEqual([{ requestId: 'req_1' }, [], []])
   })
 })
 
@@ -117,14 +117,14 @@ describe('a person who is signed in', () => {
   })
 
   test('is the author of what is changed, without a token', async () => {
-    expect(await principal.authenticate(services, finding(member), step)).toEqual({
+    expect(await principal.authenticate(services, finding(member), record)).toEqual({
       userId: 'usr_1',
       workspaceId: WORKSPACE,
       membership: member,
       isSession: true,
     })
     expect([read, authors]).toEqual([['membership:usr_1'], [['the log', { actor_id: 'usr_1', token_id: null, request_id: 'req_1' }]]])
-    expect(step).toEqual({ requestId: 'req_1', userId: 'usr_1', workspaceId: WORKSPACE })
+    expect(record).toEqual({ requestId: 'req_1', userId: 'usr_1', workspaceId: WORKSPACE })
   })
 
   test('has Idempotency-Keys of their own', () => {
@@ -133,7 +133,7 @@ describe('a person who is signed in', () => {
   })
 
   test.each([undefined, { ...member, ended_at: at(0) }])('finds nothing with the membership %j', async (membership) => {
-    expect(await errorOf(principal.authenticate(services, finding(membership), step))).toMatchObject({ code: 'not_found' })
+    expect(await errorOf(principal.authenticate(services, finding(membership), record))).toMatchObject({ code: 'not_found' })
     expect(authors).toEqual([])
   })
 

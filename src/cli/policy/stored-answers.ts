@@ -20,7 +20,7 @@ import { type Deps, transact } from '../../store/transact.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { isListMember, shapeOf } from '../../http/body-members.ts'
-import type { DecisionRecord } from '../../http/decision-record.ts'
+import type { AttemptRecord } from '../../http/decision-record.ts'
 import { evaluate, type EvaluationServices } from '../../http/evaluation.ts'
 import { loadRelated } from '../../http/permission.ts'
 import { readQuestions, requestOf } from '../../http/question.ts'
@@ -158,7 +158,7 @@ async function responseTo(
   asked: Parameters<typeof evaluate>[2][number],
   { status }: Operation,
 ): Promise<ExpectedResponse> {
-  const asking = { request, step: {} as DecisionRecord, chargeQuestions: async () => undefined, turn: WITHOUT_PAUSES }
+  const asking = { request, record: {} as AttemptRecord, chargeQuestions: async () => undefined, turn: WITHOUT_PAUSES }
   const [result] = await evaluate(services, asking, [asked], 'execute_all')
   const { decision, context } = result!
   if (decision) return { status }
