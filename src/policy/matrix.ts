@@ -4,8 +4,11 @@ import { covers, isDefinition, type Rule } from './rules.ts'
 import { withWebApp, type PolicyOperation } from './operations.ts'
 import { cells } from './enumerate.ts'
 
-/** The decisions of both tables about every operation, as Markdown (`policies/matrix.md`). */
-export function renderMatrix(engine: Engine, operations: readonly PolicyOperation[]): string {
+/**
+ * The decisions of both tables about every operation, as Markdown (`policies/matrix.md`).
+ * @param summary lines before them
+ */
+export function renderMatrix(engine: Engine, operations: readonly PolicyOperation[], summary: readonly string[] = []): string {
   const { vocabulary, permissionRules } = engine
   const definitions = permissionRules
     .filter(isDefinition)
@@ -16,6 +19,7 @@ export function renderMatrix(engine: Engine, operations: readonly PolicyOperatio
     '',
     '# Who may do what',
     '',
+    ...(summary.length === 0 ? [] : [...summary, '## Operations', '']),
     ...markdownTable(matrixHead, matrixRows(engine, operations)),
     '',
     '## Definitions, facts and rows',

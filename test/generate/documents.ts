@@ -8,6 +8,7 @@ import { operations } from '../../src/resources/table.ts'
 import { renderClientOperations } from './client-operations.ts'
 import { recordExamples } from './openapi-examples.ts'
 import { insertOperations, renderOperations } from './operations-table.ts'
+import { renderRoles } from './roles-table.ts'
 
 /**
  * Writes what follows from the tables: policies/matrix.md, the operations table of src/http/operations.md, the examples of the OpenAPI
@@ -15,7 +16,7 @@ import { insertOperations, renderOperations } from './operations-table.ts'
  */
 export async function main(): Promise<void> {
   const engine = loadPolicy()
-  writeFileSync(packageFile('policies/matrix.md'), renderMatrix(engine, operations))
+  writeFileSync(packageFile('policies/matrix.md'), renderMatrix(engine, operations, renderRoles(engine)))
   const page = packageFile('src/http/operations.md')
   writeFileSync(page, insertOperations(readFileSync(page, 'utf8'), renderOperations(engine, operations)))
   const examples = { operations: {}, errors: {} }
