@@ -45,11 +45,11 @@ async function signsIn(url: string, email: string, secret: string): Promise<bool
   return visitor.isSignedIn()
 }
 
-/** The one line that a start which is refused prints. */
+/** The one line that a refused start prints, besides those of its log. */
 async function refusal(env: Env): Promise<string> {
   const { code, stderr, stdout } = await runCommandLine(['serve', '--port', '0'], env)
   expect([code, stdout]).toEqual([2, ''])
-  return stderr
+  return stderr.replaceAll(/^\{.*\n/gm, '')
 }
 
 describe('a folder', () => {

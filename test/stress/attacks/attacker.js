@@ -24,6 +24,8 @@ const ofMcp = {
   'mcp-protocol-version': '2025-11-25',
 }
 
+const nothing = () => undefined
+
 /** Sends a request and reads its response. */
 function send({ method, path, body, type }) {
   return new Promise((resolve) => {
@@ -34,6 +36,8 @@ function send({ method, path, body, type }) {
       response.on('error', () => undefined)
       response.on('close', () => resolve(count(response.statusCode))).resume()
     })
+    // A service that has refused an upload reads no more of it. The response may be there by then, and the request has ended.
+    sent.on('socket', (socket) => socket.listenerCount('error', nothing) || socket.on('error', nothing))
     // What is in progress at the end is cut.
     sent.on('error', () => resolve(isOver || count('lost'))).end(body)
   })

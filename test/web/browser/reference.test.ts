@@ -77,7 +77,7 @@ describe('the reference of the API in a browser', () => {
   test('the page of a search has what typing finds', async () => {
     const query = 'post label'
     const hrefs = (page: Page, links: string): Promise<string[]> =>
-      page.locator(links).evaluateAll((all) => all.map((link: any) => link.getAttribute('href')))
+      page.locator(links).evaluateAll((all) => all.map((link: any) => `${link.pathname}${link.search}`))
     const search = async (page: Page) => {
       await field(page).press('Enter')
       await page.getByRole('heading', { name: 'Search', level: 1 }).waitFor()
