@@ -1,6 +1,6 @@
 import { limits } from '../../model/limits.ts'
 import type { DocumentSource } from './source.ts'
-import { mcpClients, versionsInWords } from './tried-with.ts'
+import { httpClients, mcpClients, versionsInWords } from './tried-with.ts'
 
 /** What the document says of the whole service, in Markdown. */
 export function overview({ uploadBytes, quotas }: Pick<DocumentSource, 'uploadBytes' | 'quotas'>): string {
@@ -21,6 +21,7 @@ export function overview({ uploadBytes, quotas }: Pick<DocumentSource, 'uploadBy
     'Retry 429 and 503 after the seconds in `Retry-After`. With `outcome: not_done`, nothing was changed. With `outcome: unknown`, read before you retry, unless you sent an `Idempotency-Key`: with it, a repeated write changes nothing and gets the first response. Do not retry 500.',
     '## Tools',
     'The ids of operations have a dot, such as `boards.list`. Generators of clients make it a name of their language. Arazzo reads `$sourceDescriptions.NAME.ID` up to the dot, so a workflow (redocly respect) names an operation by its place: `operationPath: "{$sourceDescriptions.NAME.url}#/paths/~1boards/get"`.',
+    `These generators and libraries are tried with each version of the service, as packages of npm: ${versionsInWords(httpClients)}. Some make the file of an upload a text (openapi-typescript, typed-openapi), or read each download as text (openapi-typescript-codegen) or as JSON (kubb): there, write the transport of that call yourself.`,
     `MCP has the same operations, at \`/mcp\`. These clients are tried with each version of the service, as packages of npm: ${versionsInWords(mcpClients)}.`,
     '## Limits',
     ...(quotas === undefined

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { overview } from '../../../src/http/openapi/overview.ts'
-import { mcpClients, versionsInWords } from '../../../src/http/openapi/tried-with.ts'
+import { httpClients, mcpClients, versionsInWords } from '../../../src/http/openapi/tried-with.ts'
 import { filesBelow, readText } from '../../lint/syntax.ts'
 
 // What the pages say was tried is what test/compatibility installs.
@@ -39,5 +39,24 @@ describe('the MCP clients that the pages name', () => {
   test('are a sentence, which /docs has', () => {
     expect(overview({ uploadBytes: 1, quotas: undefined })).toContain(versionsInWords(mcpClients))
     expect(versionsInWords({ a: ['3', '2', '1'], b: ['4'] })).toBe('`a` 3, 2 and 1; `b` 4')
+  })
+})
+
+describe('the generators and libraries that the pages name', () => {
+  test('are installed in these versions, and named by a suite', () => {
+    const paths = ['generators/generate.ts', 'generators/adapters', 'http'].flatMap((path) =>
+      path.endsWith('.ts') ? [`${folder}/${path}`] : filesBelow(`${folder}/${path}`),
+    )
+    const text = paths.map((path) => readText(path)).join('\n')
+    for (const [name, versions] of Object.entries(httpClients)) {
+      expect([installed.get(name)]).toEqual(versions.map((version) => `${name} ${version}`))
+      expect([name, new RegExp(`['\\s]${name}['\\s:]`).test(text)]).toEqual([name, true])
+    }
+  })
+
+  test('have the same versions in the guide, and in /docs', () => {
+    const rows = [...readText('src/http/README.md').matchAll(/^\| `([^`]+)` \| (\d[\d.]*\d) \|/gm)]
+    expect(Object.fromEntries(rows.map(([, name, version]) => [name, [version]]))).toEqual(httpClients)
+    expect(overview({ uploadBytes: 1, quotas: undefined })).toContain(versionsInWords(httpClients))
   })
 })
