@@ -199,7 +199,7 @@ describe('the steps of a request in src/README.md', () => {
     return text.split('\n').flatMap((line) => {
       const shared = /^ *\.\.\.([A-Z]+),/.exec(line)?.[1]
       if (shared !== undefined) return stepsIn(new RegExp(`const ${shared}: [^=]+= \\[\\n([\\s\\S]*?)\\n\\]`).exec(source)![1]!)
-      const name = /^ *step\.(\w+),/.exec(line)?.[1]
+      const name = /^ *steps\.(\w+),/.exec(line)?.[1]
       return name === undefined ? [] : { name, statuses: line.match(/\b[45]\d\d\b/g) ?? [] }
     })
   }
