@@ -248,7 +248,7 @@ export const settings = z.object({
   secretKey: secretKeys.optional().register(sources, {
     env: 'LANEKEEPER_SECRET_KEY',
     description:
-      'the key that encrypts secrets, such as those of authenticator apps: 32 bytes in base64 or hex; several with commas, newest first; default: the key in the file secret.key of the folder',
+      'the key that encrypts secrets, for example of authenticator apps: 32 bytes in base64 or hex; several with commas, newest first; default: the key in the file secret.key of the folder',
   }),
   secretKeyFile: z.string().min(1, { error: 'the file name is empty' }).optional().register(sources, {
     env: 'LANEKEEPER_SECRET_KEY_FILE',

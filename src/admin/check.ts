@@ -100,7 +100,7 @@ export async function checkStorage(deps: AdminDeps, options: CheckOptions, io: C
 /**
  * Removes the blobs that a record names from a set. A scan has several steps, so it misses bytes whose record is replaced
  * between two of them. That happens at most twice: the tombstone of an upload is replaced by a file, and the file by the
- * tombstone of its removal. So of three scans, the first of which is done, one has seen the record.
+ * tombstone of its removal. So one of three scans has seen the record; the first scan is done.
  */
 async function nameBlobsAgain(deps: AdminDeps, unreferenced: Set<string>): Promise<void> {
   for (let scans = 1; scans < 3; scans++) {

@@ -28,7 +28,7 @@ export interface NewInstallation {
 
 /**
  * Creates the first workspace and its owner in an empty storage. If it was interrupted, it continues.
- * @param url the URL of the service, with which the sign-up link starts
+ * @param url the URL of the service, which begins the sign-up link
  * @throws {AdminError} `conflict` if there is a workspace with a member, or with another name
  * @throws {z.ZodError} if a name is invalid
  */

@@ -57,7 +57,7 @@ function join(
 }
 
 /**
- * Writes the pointer from a user to a workspace, by which the web app finds it. The pointer is in another partition
+ * Writes the pointer that leads the web app from a user to a workspace. The pointer is in another partition
  * than the membership and is written first, so every membership has one.
  */
 export async function linkWorkspace({ store, random }: Deps, workspaceId: string, userId: string): Promise<void> {

@@ -237,7 +237,7 @@ function readinessOf(card: Card): RecordReference[] {
   return [{ key: keys.readiness(id), members: { column_id, position, is_open: isOpen(card) }, matches }]
 }
 
-/** The records of a kind of which a user has one, or several. */
+/** A kind of records that belong to a user, one or several each. */
 function ofUser<Schema extends z.ZodType<{ readonly user_id: string }>>(
   recordSchema: Schema,
   keyOf: (value: z.infer<Schema>) => string,

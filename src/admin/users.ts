@@ -37,7 +37,7 @@ export async function addUser({ store, clock, random }: Deps, { display_name, av
 
 /**
  * Adds a user and makes a sign-up link for them.
- * @param url the URL of the service, with which the link starts
+ * @param url the URL of the service, which begins the link
  * @throws {z.ZodError} if the name is invalid
  */
 export async function addUserWithLink(deps: Deps, newUser: NewUser, url: string, email?: string): Promise<User & SignUpLink> {
@@ -45,7 +45,7 @@ export async function addUserWithLink(deps: Deps, newUser: NewUser, url: string,
   return { ...user, ...(await inviteUser(deps, user.id, url, email)) }
 }
 
-/** A one-time link with which a user chooses an e-mail address and a password, or replaces a lost password. */
+/** A one-time link where a user chooses an e-mail address and a password, or replaces a lost password. */
 export interface SignUpLink {
   readonly sign_up_link: string
   /** RFC 3339 */
@@ -54,7 +54,7 @@ export interface SignUpLink {
 
 /**
  * Makes a sign-up link. It invalidates any earlier link of the user.
- * @param url the URL of the service, with which the link starts
+ * @param url the URL of the service, which begins the link
  * @param email the address that the form suggests
  * @throws {AdminError} `not_found`
  */

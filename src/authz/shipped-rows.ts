@@ -48,8 +48,8 @@ export const specificationRows: ReadonlyMap<string, Row> = new Map<string, Row>(
 ])
 
 /**
- * Compares the rows of a policy with those of the service: their words and scopes are fixed, because the rules of a row would else be compared
- * with a sentence that was never specified. X rows are free. A policy of another domain has no such rows.
+ * Compares the rows of a policy with the service's rows: their words and scopes are fixed, because the rules of a row would else be
+ * compared with a sentence that was never specified. X rows are free. A policy of another domain has no such rows.
  */
 export function rowsAre(shipped: ReadonlyMap<string, Row>): SpecificationCheck {
   return ({ domain, rows }, report) => {

@@ -11,7 +11,7 @@ const LONGEST = 24
 const OTHERS = 3
 
 /**
- * Time for work of which each piece is short, and there can be many pieces: all of them together have a fourth of the time without a turn.
+ * Time for work in many short pieces: all of them together have a fourth of the time without a turn.
  * Then each one waits for a turn.
  */
 export class Allowance {
@@ -208,7 +208,7 @@ export class Turn {
   }
 
   /**
-   * Passes on pieces of data, each of which is short work for the consumer. It waits for a turn before the next one when such work has used
+   * Passes on pieces of data. Each piece is short work for the consumer. It waits for a turn before the next one when such work has used
    * up its allowance, and has none while it waits for data.
    * @throws {ApiError} `request_timeout` when the client has left
    */

@@ -41,7 +41,7 @@ export function boundAnswer(
     },
   }
   return {
-    // Those of a socket are not in the type. In TLS 1.2, a server could ask for one handshake after the other.
+    // The type lacks the options of a socket. In TLS 1.2, a server could ask for one handshake after the other.
     options: { onread, secureOptions: constants.SSL_OP_NO_RENEGOTIATION } as RequestOptions,
     observe(request) {
       request.maxHeadersCount = HEADERS

@@ -41,7 +41,7 @@ export const FIELD = 'field'
 
 /**
  * The facts, the scope and the field that both tables decide a permission by. Where only the web app asks, the scope has
- * the one value `web_app`: of two policies, one of which gives the permission to tokens, each is `absent` where the other one decides.
+ * the one value `web_app`: if only one of two policies gives the permission to tokens, each is `absent` where the other one decides.
  */
 export function dimensionsOf({ permissions, scopeOrder }: Vocabulary, id: string): readonly Dimension[] {
   const permission = permissions.get(id)

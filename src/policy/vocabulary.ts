@@ -21,7 +21,7 @@ export interface Definition {
   readonly name: string
   /** the groups of facts that its rules can use */
   readonly groups: readonly string[]
-  /** those of its groups */
+  /** the facts of its groups */
   readonly facts: readonly Fact[]
   readonly means: string
 }
@@ -34,7 +34,7 @@ export interface Permission {
   readonly subject: string
   /** the groups of facts that its rules can use */
   readonly groups: readonly string[]
-  /** those of its groups */
+  /** the facts of its groups */
   readonly facts: readonly Fact[]
   /** the definitions that must hold, or the outcome is `not_found` */
   readonly notFoundUnless: readonly string[]

@@ -16,7 +16,7 @@ const capacities = {
   labelsPerCard: 'A card has at most # labels.',
   blockersPerCard: 'A card has at most # blockers.',
   blockedCards: 'A card is a blocker of at most # cards.',
-  waitingCards: 'A card for which more than # cards wait, directly or through others, gets no further blocker.',
+  waitingCards: 'A card that more than # cards wait for, directly or through others, gets no further blocker.',
   subtasksPerCard: 'A card has at most # subtasks.',
   commentsPerCard: 'A card has at most # comments.',
   claimsPerBoard: 'At most # cards of a board are claimed at once.',

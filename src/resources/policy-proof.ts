@@ -12,7 +12,7 @@ export function provePolicy(engine: Engine, rows: readonly Operation[]): Proof {
   const proof = proveInvariants(engine, [...rows, ...webActions])
   const checks = [
     {
-      name: 'the facts are those of the service',
+      name: "the facts are the service's",
       failures: [...compareFacts(engine.vocabulary), ...compareDefinitions(engine.vocabulary)],
     },
     { name: 'the operations table is not ambiguous', failures: [...findAmbiguous(rows), ...findMissingMembers(rows)] },

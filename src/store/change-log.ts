@@ -189,7 +189,7 @@ export function secondTombstoneId(first: string): string {
 /** The digits of the number of an entry: more than a driver can count. */
 const DIGITS = 16
 
-/** The entry of an index to which records are appended. Entries are ordered as their numbers are. */
+/** An entry of an index that records are appended to. Entries are ordered like their numbers. */
 export function appendedEntry(number: number): string {
   return String(number).padStart(DIGITS, '0')
 }

@@ -28,8 +28,8 @@ export interface StorageHandle {
 export interface StorageOptions {
   readonly log: Logger
   /**
-   * The address of the bytes of files, when they are not stored with the records: an address like that of the
-   * storage, or `DRIVER:{JSON options}` of any unstorage driver.
+   * The address of the bytes of files, when they are not stored with the records: an address like the
+   * storage's, or `DRIVER:{JSON options}` of any unstorage driver.
    */
   readonly bytes?: string | undefined
   /** the memory that the workspaces of a folder may take, in bytes; half of the heap of the process by default */

@@ -35,7 +35,7 @@ export interface SendOptions {
   /** for the dates of `Retry-After` */
   readonly clock?: Clock
   readonly timers?: Timers
-  /** a certificate authority instead of those of Node.js, in PEM: for tests. No setting leads here. */
+  /** a certificate authority that replaces Node.js's list, in PEM: for tests. No setting leads here. */
   readonly ca?: string
 }
 

@@ -91,7 +91,7 @@ async function issue(tx: Transaction, request: TokenRequest, { clock, random }: 
 
 /**
  * Replaces a user's active token by a new one with the same name and scopes. The lifetime (in milliseconds) starts
- * now. One commit does both, so that at every moment exactly one of the two tokens is active (spec §3, "rotation"). What the old token holds
+ * now. One commit does both, so that at every moment exactly one of the two tokens is active (spec §3, "Token lifecycle"). What the old token holds
  * belongs to its family, whose last token is the new one from then on.
  * @throws {IssueRefused}
  */

@@ -74,7 +74,7 @@ export interface StatedFacts {
   readonly facts: Facts
   /** of each further permission whose facts were all stated */
   readonly further: readonly { readonly member: string; readonly facts: Facts }[]
-  /** facts of its permission, and of further permissions for which only some were stated */
+  /** facts of its permission, and of further permissions with only some facts stated */
   readonly missing: readonly { readonly name: string; readonly values: readonly string[]; readonly means: string }[]
 }
 

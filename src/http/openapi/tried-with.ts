@@ -1,5 +1,5 @@
 /**
- * MCP clients that others wrote, as packages of npm, with the versions with which `npm run test:compatibility` tries the service. A test
+ * MCP clients that others wrote, as packages of npm, with the versions that `npm run test:compatibility` tries the service with. A test
  * compares them with the package of test/compatibility and with src/mcp/README.md.
  */
 export const mcpClients: Readonly<Record<string, readonly string[]>> = {

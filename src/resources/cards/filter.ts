@@ -7,12 +7,12 @@ export const NONE = 'none'
 
 /** The filters of a list of cards. All that are given must match. */
 export interface CardFilter extends WorkFilter {
-  /** columns, one of which must have the card */
+  /** the card must be in one of these columns */
   readonly column_id?: readonly string[] | undefined
   readonly board_id?: string | undefined
   /** users, one of whom must be assigned, or {@link NONE} */
   readonly assignee_id?: readonly string[] | undefined
-  /** labels, one of which the card must have, or {@link NONE} */
+  /** the card must have one of these labels, or {@link NONE} */
   readonly label_id?: readonly string[] | undefined
   readonly completed?: boolean | undefined
   /** the states of the cards of the board. Only with `ready` or `work_state` */

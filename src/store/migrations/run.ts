@@ -140,7 +140,7 @@ async function migratePartition({ store, random, list }: MigrationDeps, partitio
       })
     }
   }
-  // The entries of records that have changed, of which the present code knows the new ones only.
+  // The entries of records that have changed: the present code knows only the new ones.
   await rebuildIndexes(store, partition, random)
   const bytes = await sumOfFiles(store, partition)
   await transact(store, partition, random, async (tx) => {

@@ -3,7 +3,7 @@
  * the keys of a partition, which the scripts below describe:
  *
  *     lk:{partition}:d        the dumps in progress: id → the last key that is read. Expires.
- *     lk:{partition}:d:ID     what commits have replaced since a dump began, as far as it is not read yet: a sorted set with
+ *     lk:{partition}:d:ID     what commits have replaced since a dump began and it has not read yet: a sorted set with
  *                             equal scores, of "key, NUL, record as it was", without the record if there was none. Expires.
  *                             The empty member is always there.
  *
@@ -159,7 +159,7 @@ end
 `
 
 /**
- * Reads a snapshot. The `size` of a range, and that of `rest`, which are more keys, limits the bytes of all records that are read so
+ * Reads a snapshot. The `size` of a range, and of `rest`, which are more keys, limits the bytes of all records that are read so
  * far: what exceeds it is left out, and all that follows. With `readsOne`, the first record is read although it exceeds it.
  * @returns nil when the expectation is not met; otherwise records, ranges, counts, and the records of `rest`
  */

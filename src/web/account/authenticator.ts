@@ -25,7 +25,7 @@ export const authenticatorPage: Page = { path: PATH, get: begin, post: begin }
 
 function begin(context: SignedInContext): Awaitable<PageResponse> {
   if (context.web.secretKeys.ids.length === 0) {
-    const text = 'The operator of this service has to set LANEKEEPER_SECRET_KEY first, with which the secret of the app is encrypted.'
+    const text = 'The operator of this service has to set LANEKEEPER_SECRET_KEY first: it encrypts the secret of the app.'
     return errorPage(503, 'No authenticator app can be added', text)
   }
   const isReplaced = context.protection.hasAuthenticator

@@ -32,7 +32,7 @@ const MOST = String(limits.pageSize.max)
 
 /**
  * The updates of boards as server-sent events, of all that a browser shows: it has few connections to one host. The query has `board`, an
- * id, and `after`, the cursor of its feed, for each. An event has the `board` and its update, or the error with which that board ends.
+ * id, and `after`, the cursor of its feed, for each. An event has the `board` and its update, or the error that ends that board.
  */
 export const eventsPage: Page = {
   ...workspacePage('events', 'boards.events', async (reader) => {

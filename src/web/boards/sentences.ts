@@ -45,7 +45,7 @@ function indefinite(verb: string): string {
   return verb.replace(/ the (?!board)([aeiou]?)/, (_all, vowel: string) => (vowel === '' ? ' a ' : ` an ${vowel}`))
 }
 
-/** A change as a sentence: who did what, and to which object. */
+/** A change as a sentence: who did what to an object. */
 export function sentenceOf(change: ShownChange, { cardTitle, isMoved }: Known): string {
   const { kind, action, title, by } = change
   const verb = verbOf(change, isMoved)

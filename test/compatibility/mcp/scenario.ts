@@ -21,7 +21,7 @@ export interface Step {
 const LONG = '…'.repeat(45_000)
 
 /**
- * What an agent does in a day. The expected answers follow from the documents of the service (src/http/README.md, claims.md), not from its
+ * What an agent does in a day. The expected answers follow from the documents of the service (src/http/README.md, src/http/claims.md), not from its
  * code. The token has kanban:write and belongs to Olivia, an owner; the person is Mira, a member.
  */
 export const steps: readonly Step[] = [
