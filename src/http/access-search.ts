@@ -70,7 +70,7 @@ export async function findActions(
 }
 
 /**
- * Finds the boards on which the caller may perform an operation, oldest first.
+ * Finds the boards that the caller may perform an operation on, oldest first.
  * @throws {ApiError} `validation_failed`, `rate_limited`
  */
 export async function findResources(
@@ -107,7 +107,7 @@ export async function findResources(
     for (const [i, { position, id }] of boards.entries()) {
       const { decision, context } = results[i]!
       if (decision) found.push({ position, item: { type: BOARD, id } })
-      // A token tells only of what the caller may see.
+      // A page token reveals only what the caller may see.
       if (decision || context.code !== 'not_found' || context.parameter !== undefined) lastVisible = position
     }
     if (!more || found.length > limit) return toFound(found, limit)
@@ -140,7 +140,10 @@ function toFound<Item>(found: readonly Place<Item>[], limit: number): Found<Item
   return { items: page.map(({ item }) => item), next: found.length > limit ? page.at(-1)!.position : undefined }
 }
 
-/** Adds the record of a search for resources: those that differ in the resource alone are one, with their number. So few facts make few lines. */
+/**
+ * Adds the record of a search for resources: those that differ in the resource alone are one, with their number. So few facts make few
+ * lines.
+ */
 function countRecord(known: Map<string, ItemRecord>, { resource: _one, ...record }: ItemRecord): void {
   const key = JSON.stringify(record)
   const same = known.get(key)

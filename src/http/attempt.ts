@@ -44,7 +44,7 @@ export class Attempt implements Abilities {
   /** the target and all else that was loaded and decided on */
   loaded: AuthorizationContext | undefined
   result: OperationResult | undefined
-  /** whether it changes something, besides what is remembered of its response */
+  /** whether it changes something other than the stored response */
   changes!: boolean
   /** what is answered, if nothing fails after it */
   done: Done | undefined
@@ -103,7 +103,7 @@ export class Attempt implements Abilities {
   }
 
   once<T>(work: () => Promise<T>): Promise<T> {
-    // Others must not wait for what is outside.
+    // Others must not wait for a request to an outside service.
     this.#lease?.end()
     return this.call.once(work)
   }
@@ -125,7 +125,7 @@ export class Attempt implements Abilities {
     return { request: this.unit, record: this.record, chargeQuestions, turn: this.#turn }
   }
 
-  /** Charges what is known of the cost, besides the unit that each request costs. @throws {ApiError} `rate_limited` */
+  /** Charges the known cost beyond the unit that each request costs. @throws {ApiError} `rate_limited` */
   #chargeStated(): Awaitable<void> {
     return this.call.quota.chargeFurther(this.caller, this.call.cost.stated - 1)
   }

@@ -21,7 +21,10 @@ export function usageObserver(usage: UsageRecorder): Sink {
   }
 }
 
-/** Adds an entry to the audit trail for each change and each denial of a token that exists, or has existed, or of an operator who acts as a member. */
+/**
+ * Adds an entry to the audit trail for each change and each denial of a token that exists, or has existed, or of an operator who acts as a
+ * member.
+ */
 export function auditObserver(audit: AuditRecorder): Sink {
   return (record, { presented, headers, address }) => {
     const { userId = null, workspaceId } = record

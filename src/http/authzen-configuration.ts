@@ -1,7 +1,10 @@
 import type { Operation } from '../resources/operation.ts'
 import { publicText, type PublicText } from './public-text.ts'
 
-/** The parameters of endpoints (AuthZEN 1.0 §9.1.1) → what answers them. What others may do is not answered, so there is no search for subjects. */
+/**
+ * The parameters of endpoints (AuthZEN 1.0 §9.1.1) → what answers them. What others may do is not answered, so there is no search for
+ * subjects.
+ */
 const ENDPOINTS = {
   access_evaluation_endpoint: 'access.evaluate',
   access_evaluations_endpoint: 'access.evaluate_all',

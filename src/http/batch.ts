@@ -18,8 +18,8 @@ import { isBatchable } from '../resources/batch/operations.ts'
 import { issuesOf } from './input.ts'
 
 /**
- * Performs the operations of a batch in the transaction of its request, with pauses between them. Each is decided as if it were requested alone, after the
- * ones before it, and sees what they have written.
+ * Performs the operations of a batch in the transaction of its request, with pauses between them. Each is decided as if it were requested
+ * alone, after the ones before it, and sees what they have written.
  * @throws {ApiError} the error of the first one that fails, with its `index`; nothing is changed then
  */
 export async function performAll(
@@ -74,7 +74,7 @@ interface Named {
   readonly revision: string | undefined
 }
 
-/** Whether a later operation has changed the resource: the ETag is then that of another state. */
+/** Whether a later operation has changed the resource: the ETag then belongs to another state. */
 function isSuperseded(tx: OperationRequest['tx'], named: Named | undefined): boolean {
   if (named === undefined) return false
   const { key, written, revision } = named
@@ -161,10 +161,10 @@ function withIds(operation: Operation, body: unknown, idOf: (text: string) => st
   )
 }
 
-/** A text that stands for the id of what an earlier operation has created. */
+/** A text that stands for the id of a resource that an earlier operation has created. */
 const REFERENCE = /^\$(0|[1-9][0-9]?)$/
 
-/** An operation of a batch, as far as it is known before the batch begins. */
+/** What is known of an operation of a batch before the batch begins. */
 export interface PlannedOperation {
   readonly operation: Operation & { kind: 'single' }
   readonly params: Readonly<Record<string, string>>
@@ -174,8 +174,8 @@ export interface PlannedOperation {
 }
 
 /**
- * Checks all operations of a batch, as far as that needs no storage.
- * @param userId the caller, for whom `me` stands
+ * Makes all checks of the operations of a batch that need no storage.
+ * @param userId the caller, whom `me` stands for
  * @throws {ApiError} `validation_failed`, with the issues of all
  */
 function plan(services: Services, userId: string, boardId: string, items: readonly BatchItem[]): PlannedOperation[] {
@@ -193,7 +193,7 @@ function plan(services: Services, userId: string, boardId: string, items: readon
   return planned
 }
 
-/** The scope of a batch is that of routine writes. What requires more must not be done with it (spec §5, "Scopes"). */
+/** A batch has the scope of routine writes. An operation that requires more must not be done with it (spec §5, "Scopes"). */
 function findOperation({ operations, engine }: Services, { operation: id }: BatchItem, refuse: Refuse) {
   const operation = operations.find((row) => row.id === id)
   if (operation?.kind !== 'single' || !isBatchable(operation)) return void refuse('operation', 'is not the id of a write on a board')

@@ -8,7 +8,7 @@ import { TransactionConflict, type Transaction } from '../store/transaction.ts'
 import { toLine, type AttemptRecord } from './decision-record.ts'
 
 /**
- * Writes the record of each request to the decision log. That of a write is written before its commit: nothing is done without a
+ * Writes the record of each request to the decision log. A write's record is written before its commit: nothing is done without a
  * record, whatever fails, and whenever the process ends. If the commit is not made, a second line says so.
  */
 export class RequestLog {

@@ -8,7 +8,7 @@ import type { Facts } from '../policy/evaluate.ts'
 import type { Quota } from '../governor/quotas.ts'
 import { isAnyId } from '../model/ids.ts'
 
-/** How far a request has come, in the order in which the contract refuses requests. */
+/** How far a request has come, in the order of the steps. */
 export type Stage = 'credential' | 'rate_limit' | 'route' | 'scope' | 'input' | 'idempotency' | 'target' | 'permission' | 'run'
 
 /** A line of the decision log that was written before the commit that it is about. */
@@ -60,7 +60,7 @@ export interface DecisionRecord {
   readonly evaluations?: readonly ItemRecord[]
   /** what was decided about each operation of a batch, up to the one that failed */
   readonly batch?: readonly ItemRecord[]
-  /** whether the response is that of an earlier request with the same Idempotency-Key */
+  /** whether the response repeats an earlier request with the same Idempotency-Key */
   readonly replayed?: true
   readonly dryRun?: true
   /** what was done with claims of cards; `lost`: the claim that If-Claim states does not count */
@@ -97,9 +97,12 @@ export interface ItemRecord extends Pick<
   'scope' | 'decision' | 'further' | 'hidden' | 'absent' | 'stage' | 'resource' | 'related'
 > {
   readonly operation: string
-  /** what a search has left open: the facts of it are then assumed, and the decision is the first one that allows the operation, if there is one */
+  /**
+   * what a search has left open: the facts of it are then assumed, and the decision is the first one that allows the operation, if there is
+   * one
+   */
   readonly open?: readonly string[]
-  /** the number of resources about which a search has decided the same from the same facts */
+  /** the number of resources that a search decided alike from the same facts */
   count?: number
   /** the error that the operation answers, or would answer */
   code?: ErrorCode
@@ -159,7 +162,7 @@ export function toLine(record: DecisionRecord, time: number, status: number, eff
   return JSON.stringify(members).slice(1, -1)
 }
 
-/** An absence is a 404 about which no table was asked: there is nothing to ask about. */
+/** An absence is a 404 that no table was asked about: there is nothing to ask about. */
 function kindOf({ listed, hidden, absent, decision, replayed, stage, code }: DecisionRecord): Kind {
   if (listed !== undefined) return 'list'
   if (absent === true) return 'absence'
@@ -200,7 +203,7 @@ function decisionOf({ permission, fields, facts, derived, outcome, row, rules }:
   return { permission, fields: fields ?? null, facts, derived, outcome, row, rules }
 }
 
-/** Decisions about items, by what is the same for all that were decided alike, and how often each was made. */
+/** Decisions about items, grouped by what equal decisions share, and how often each was made. */
 export type Vectors = Map<string, { readonly decision: Decision; count: number }>
 
 /** Counts a decision. */
@@ -211,7 +214,7 @@ export function countDecision(vectors: Vectors, decision: Decision): void {
   else known.count++
 }
 
-/** Decisions, with each fact vector once, in the order in which they came first. One that was denied is the last one. */
+/** Decisions in the order of their first occurrence, with each fact vector once. A denied one is the last one. */
 function counted(decisions: readonly Decision[]): object[] {
   const vectors: Vectors = new Map()
   for (const decision of decisions) countDecision(vectors, decision)

@@ -31,7 +31,7 @@ const STOPS: Readonly<Record<Semantic, boolean | undefined>> = {
 }
 
 /**
- * Decides questions about permissions: with the functions, the facts and the order in which a request itself is decided. Only what a
+ * Decides questions about permissions with the functions, the facts and the order that decide a request itself. Only what a
  * request does after its decision is left out. All reads belong to one state of the data: a later read fails if an earlier one
  * would now be another, and the request starts again.
  * @returns the decisions, in the order of the questions, up to the one after which it stops
@@ -53,7 +53,7 @@ export async function evaluate(
 /**
  * Decides questions that were read.
  * @param records the record of each decision is added to them
- * @param last the decision after which it stops; undefined: all are decided
+ * @param last the decision that it stops after; undefined: all are decided
  */
 export async function decideAll(
   services: EvaluationServices,
@@ -81,7 +81,7 @@ export async function decideAll(
   return results
 }
 
-/** Decides one question, in the order in which its request would be decided. */
+/** Decides one question in the order of a request's steps. */
 async function decide(
   services: EvaluationServices,
   request: OperationRequest,

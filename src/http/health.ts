@@ -8,7 +8,8 @@ export function answerAlive(): Response {
 
 /**
  * The probe `/readyz`: storage can be read and written, and the process is not shutting down. It names the workspaces that are damaged;
- * they do not make it fail, because the process serves the others. Neither does a disk of the decision log that has little space left. `policy` is the hash of the policy in use, which was proved.
+ * they do not make it fail, because the process serves the others. Neither does a disk of the decision log that has little space left.
+ * `policy` is the hash of the policy in use, which was proved.
  */
 export async function answerReady({ store, blobs, engine, decisionLog }: Services, isDraining: boolean): Promise<Response> {
   if (isDraining) return probeResponse(503, { status: 'shutting down', storage: store.driver })

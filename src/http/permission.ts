@@ -106,7 +106,7 @@ export function requireAccess(
   )
 }
 
-/** Loads what a request names besides its target. @returns everything that its facts are read from @throws {ApiError} `not_found` */
+/** Loads the other resources that a request names. @returns everything that its facts are read from @throws {ApiError} `not_found` */
 export function loadRelated(
   { related }: Operation & { kind: 'single' },
   request: OperationRequest,
@@ -172,7 +172,7 @@ function requireAllowed({ outcome, row, reason }: Decision, parameter: () => str
 /** A group of facts about a resource → what names it. */
 const PARAMETERS: Readonly<Record<string, string>> = { user: 'user_id', label: 'label_id', file: 'file_id' }
 
-/** What names a resource besides the target of the path: the body, or the second id of the path. */
+/** Where a request names another resource than the target of the path: the body, or the second id of the path. */
 function namedBy({ path }: Operation, { params, body }: OperationRequest, groups: readonly string[]): string | undefined {
   const ofTarget = /\{(\w+)\}/.exec(path)?.[1]
   const named = { ...params, ...(body as object | undefined) }
@@ -180,8 +180,8 @@ function namedBy({ path }: Operation, { params, body }: OperationRequest, groups
 }
 
 /**
- * Asks the permission table whether there are facts of what a question leaves open with which the operation is allowed on its target. What its
- * body may name in addition (`also`) is not asked.
+ * Asks the permission table whether there are facts of what a question leaves open with which the operation is allowed on its target. What
+ * its body may name in addition (`also`) is not asked.
  * @throws {ApiError} `not_found` if the caller has no access to the target, else `forbidden`
  */
 export function requirePossible(

@@ -111,7 +111,7 @@ async function wait(services: Services, call: Call, trail: Trail, first: Wait): 
       const { until } = outcome.awaited
       // Stryker disable next-line all: it looks again within a second anyway, so what is there at a time is found a little later at most
       await poll.next(until === undefined ? undefined : until - services.clock())
-      // Nobody may be there any more for whom a further attempt would write.
+      // The client of a further attempt may be gone.
       if (poll.isAborted) return outcome.otherwise
     }
   } finally {
@@ -119,7 +119,7 @@ async function wait(services: Services, call: Call, trail: Trail, first: Wait): 
   }
 }
 
-/** What a stream of a token may use. That of a person has a share for all boards that it shows. */
+/** What a token's stream may use. A person's stream has one share for all boards that it shows. */
 function shareOf({ turns, rateLimits }: Services, call: Call, { caller }: Events): StreamShare {
   const charge = (units: number) => (call.surface.name === undefined ? rateLimits?.countStream(caller, units) : undefined)
   return new StreamShare({ turns, turn: call.turn(caller), charge })
@@ -192,7 +192,7 @@ export function handle(services: Services, request: CallRequest): Awaitable<Resp
   })
 }
 
-/** Charges what the work has cost besides what was charged before. */
+/** Charges the cost of the work that was not charged before. */
 function chargeRest({ cost, quota }: Call, response: Response): Response {
   if (response instanceof CompressibleResponse) cost.bytes = Buffer.byteLength(response.content)
   // Stryker disable next-line ConditionalExpression: without a rest, nothing is charged, and the headers stay as they are

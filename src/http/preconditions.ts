@@ -98,8 +98,8 @@ function listOf(header: string): string[] {
 }
 
 /**
- * The items of a page, with their ETags if the query asks for them: `include=etag`. They are those of a read of each item, in the state that
- * the page shows.
+ * The items of a page, with their ETags if the query asks for them: `include=etag`. They equal the ETags of reading each item, in the state
+ * that the page shows.
  */
 export function withItemTags({ id }: Operation, { tx, query }: Pick<OperationRequest, 'tx' | 'query'>, data: unknown): unknown {
   const { include } = query as { readonly include?: ReadonlySet<string> }
@@ -143,7 +143,10 @@ export function requireStatedClaim({ requiresClaim }: Pick<Operation, 'requiresC
   if (requiresClaim && epoch === undefined) throw new ApiError('precondition_required')
 }
 
-/** Requires, right before the commit, that no claim that was stated has run out: an upload may have taken long. @throws {ApiError} `precondition_failed` */
+/**
+ * Requires, right before the commit, that no claim that was stated has run out: an upload may have taken long.
+ * @throws {ApiError} `precondition_failed`
+ */
 export function requireUnexpired({ clock }: Pick<OperationRequest, 'clock'>, record: AttemptRecord): void {
   if (record.claimedUntil !== undefined && clock() >= record.claimedUntil) throw lost(record, undefined)
 }

@@ -21,9 +21,9 @@ import type { Services } from './services.ts'
 export interface Principal {
   /** the workspace, whose records an attempt reads */
   readonly partition: string
-  /** of a token: the hash under which its record is found */
+  /** for a token: the hash that its record is found by */
   readonly tokenHash: string | undefined
-  /** a hash of whose its Idempotency-Keys are: for anybody else they mean nothing */
+  /** the hashed owner of the Idempotency-Keys: nobody else's requests match them */
   readonly keyOwner: string
   /** the token that the last attempt has found, also if it is not accepted */
   readonly presented: TokenRecord | undefined
@@ -141,12 +141,12 @@ export class SessionPrincipal implements Principal {
     this.#refusal = refusal
   }
 
-  /** No token has this text: it is none. */
+  /** No token has this text: it is not a token. */
   get keyOwner(): string {
     return sha256Hex(`the person ${this.#userId}`)
   }
 
-  /** @throws {ApiError} `not_found` for what is no id of a workspace */
+  /** @throws {ApiError} `not_found` unless it is the id of a workspace */
   get partition(): string {
     if (!isId('workspace', this.#workspaceId)) throw new ApiError('not_found')
     return this.#workspaceId

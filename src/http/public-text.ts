@@ -11,7 +11,9 @@ import { currentTag } from './preconditions.ts'
 /** How long a client may use its copy without asking, in seconds. A text changes only with the version or the settings. */
 const MAX_AGE = 300
 
-/** A text outside /v1 that any client may read and keep. Its compressed forms are kept with it: it costs next to nothing to send it again. */
+/**
+ * A text outside /v1 that any client may read and keep. Its compressed forms are kept with it: it costs next to nothing to send it again.
+ */
 export interface PublicText {
   readonly type: string
   readonly bytes: Uint8Array

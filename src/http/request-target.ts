@@ -39,9 +39,9 @@ export interface Unrouted {
 
 /**
  * h3 for routes by the path that the client sent: h3 itself normalizes paths. Requests below /v1 are answered before h3 looks for a route.
- * As a route of h3 with middleware, a GET took 8 % (account: 134.6 µs instead of 124.2) and 6 % (card: 144.0 instead of 135.3) more CPU time,
- * most of it in `findRoute` of rou3, which splits each path. (November 2026, h3 2.0.8, one run: two processes of each way in turns, 100 times
- * 250 requests, the tenth percentile of `process.cpuUsage` over the count.)
+ * As a route of h3 with middleware, a GET took 8 % (account: 134.6 µs instead of 124.2) and 6 % (card: 144.0 instead of 135.3) more CPU
+ * time, most of it in `findRoute` of rou3, which splits each path. (November 2026, h3 2.0.8, one run: two processes of each way in turns,
+ * 100 times 250 requests, the tenth percentile of `process.cpuUsage` over the count.)
  */
 export class ApiFirst extends H3 {
   readonly #unrouted: Unrouted

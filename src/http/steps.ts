@@ -137,7 +137,7 @@ export function perform(attempt: Attempt): Awaitable<Outcome | void> {
   })
 }
 
-/** Adds the response to the commit, for repetitions. That of what has found nothing looks again. */
+/** Adds the response to the commit, for repetitions. A repetition of a request that found nothing looks again. */
 export function remember(attempt: Attempt): Awaitable<void> {
   const { call, caller, tx, services, loaded, result, done, key } = attempt
   // The memory of a response alone is no change.
@@ -165,7 +165,7 @@ export function finish({ record, result, done }: Attempt): Outcome {
   return done!
 }
 
-/** The id of what was created. */
+/** The id of the created resource. */
 function createdBy({ location }: OperationResult): string | undefined {
   return location?.slice(location.lastIndexOf('/') + 1)
 }

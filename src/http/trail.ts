@@ -5,7 +5,7 @@ import { unrecorded } from './decision-log.ts'
 import type { AttemptRecord } from './decision-record.ts'
 import type { Services } from './services.ts'
 
-/** The decision record of a call, and those who get it. Each attempt has a record of its own; the last one is that of the answer. */
+/** The decision record of a call, and its sinks. Each attempt has a record of its own; the last one describes the answer. */
 export class Trail {
   readonly #services: Services
   readonly #call: Call
@@ -23,7 +23,7 @@ export class Trail {
 
   /**
    * The record of the next attempt. What the one before has recorded is no part of the answer, except what it has written to the log.
-   * @param isRetry whether a conflict is the reason; otherwise there is none yet, or it has waited for something
+   * @param isRetry whether a conflict is the reason; otherwise it is the first record, or the call has waited for something
    */
   next(isRetry: boolean): AttemptRecord {
     const { attempts, logBytes } = this.#record

@@ -28,8 +28,8 @@ export interface IssuedToken {
 }
 
 /**
- * A token cannot be issued: the user is not an active member or has too many active tokens, the rules of the workspace do not allow it, or the
- * token to rotate is absent or not active.
+ * A token cannot be issued: the user is not an active member or has too many active tokens, the rules of the workspace do not allow it, or
+ * the token to rotate is absent or not active.
  */
 export class IssueRefused extends Error {
   override readonly name = 'IssueRefused'
@@ -91,8 +91,8 @@ async function issue(tx: Transaction, request: TokenRequest, { clock, random }: 
 
 /**
  * Replaces a user's active token by a new one with the same name and scopes. The lifetime (in milliseconds) starts
- * now. One commit does both, so that at every moment exactly one of the two tokens is active (spec §3, "Token lifecycle"). What the old token holds
- * belongs to its family, whose last token is the new one from then on.
+ * now. One commit does both, so that at every moment exactly one of the two tokens is active (spec §3, "Token lifecycle"). What the old
+ * token holds belongs to its family, whose last token is the new one from then on.
  * @throws {IssueRefused}
  */
 export async function rotateToken(
