@@ -180,7 +180,7 @@ function namedBy({ path }: Operation, { params, body }: OperationRequest, groups
 }
 
 /**
- * Asks the permission table whether there are facts of what a question leaves open with which the operation is allowed on its target. What
+ * Asks the permission table whether any facts that a question leaves open would allow the operation on its target. What
  * its body may name in addition (`also`) is not asked.
  * @throws {ApiError} `not_found` if the caller has no access to the target, else `forbidden`
  */

@@ -54,7 +54,7 @@ const failure = new StorageUnavailable('a planted failure')
 const failBefore = (): Promise<never> => Promise.reject(failure)
 const failAfter = (operation: Operation<unknown>): Promise<never> => operation().then(failBefore)
 
-/** Whether a change claims bytes whose tombstone exists already: those of an unfinished upload. */
+/** Whether a change claims bytes whose tombstone exists already, from an unfinished upload. */
 const claims = (change: Change, key: string, value: Value): boolean =>
   key.startsWith('tombstone:') && value['claimed'] === true && typeof change.expect.records.get(key) === 'string'
 
@@ -73,7 +73,10 @@ function removeClaimed(change: Change): Change {
 const withCommit = (store: Store, change: (change: Change) => Change): Store =>
   decorateStore(store, { commit: (partition, original) => store.commit(partition, change(original)) })
 
-/** A bug of the protocol between an upload and a garbage collection, planted in the storage of both: bytes that are being removed are not marked. */
+/**
+ * A bug of the protocol between an upload and a garbage collection, planted in the storage of both: bytes that are being removed are not
+ * marked.
+ */
 const withoutMarks = (store: Store): Store =>
   withCommit(store, (change) => {
     const unmarked = [...change.put].map(([key, { claimed: _claimed, ...value }]) => [key, value] as const)

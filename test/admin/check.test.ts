@@ -109,7 +109,7 @@ describe.each(drivers)('a check on $name', (driver) => {
       /more/,
     ],
     [
-      'another key than that of its record',
+      "another key than its record's",
       async () => raw('label:lbl_00000000000000000000', await get(keys.label(labelId))),
       'record_invalid',
       () => 'label:lbl_00000000000000000000',
@@ -370,7 +370,7 @@ describe.each(drivers)('a check on $name', (driver) => {
       subject: workspaceId,
       message: 'its checksum does not match',
     })
-    // The bytes of its files are not taken for those of no file.
+    // The bytes of its files are not taken for bytes without a file.
     expect([...new Set(findings.map(({ kind }) => kind))].toSorted()).toEqual(['partition_damaged', 'reference_broken'])
   })
 

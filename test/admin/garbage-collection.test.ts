@@ -15,7 +15,7 @@ import { findByteDifferences } from '../support/stored-bytes.ts'
 const MAX_REMOVED = 50
 /** One card of this number has everything that a card can have. */
 const FULL_CARD_EVERY = 10
-/** Cards of a board that need two commits, and all its records: board, member, column, label, cards, and those of the full cards. */
+/** Cards of a board that need two commits, and all its records: board, member, column, label, cards, and what the full cards have. */
 const MANY_CARDS = 60
 const RECORDS_OF_MANY_CARDS = 4 + 60 + 6 * (1 + 3 + 2)
 

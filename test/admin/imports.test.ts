@@ -82,7 +82,7 @@ describe.each(drivers)('imports on $name', async (driver) => {
   }
   const user = (changes: object) =>
     JSON.stringify({ user: { id: 'usr_00000000000000000000', display_name: 'x', avatar_url: null, ...times, ...changes } })
-  /** Its bytes are those of {@link bytes}: three zeros. */
+  /** Its bytes are {@link bytes}: three zeros. */
   const file = (changes: { id?: string; size?: number; sha256?: string }) => {
     const id = changes.id ?? 'fil_00000000000000000000'
     const sha256 = createHash('sha256').update(Buffer.alloc(3)).digest('hex')
@@ -124,7 +124,7 @@ describe.each(drivers)('imports on $name', async (driver) => {
     ['a user without a name', () => [user({ display_name: undefined })], /^user:usr_0+: display_name/],
     ['a user with the id of a board', () => [user({ id: 'brd_00000000000000000000' })], /^user:brd_0+: id: must be the id of a user/],
     ['a user with an avatar of another scheme', () => [user({ avatar_url: 'javascript:alert(1)' })], /avatar_url: must be an https/],
-    ['bytes that end with those of another file', () => [bytes('0', false), bytes('1', true)], /blb_0+ are incomplete/],
+    ["bytes that end with another file's", () => [bytes('0', false), bytes('1', true)], /blb_0+ are incomplete/],
     ['bytes that end with the abandonment of another file', () => [bytes('0', false), abandoned('1')], /blb_0+ are incomplete/],
     [
       'bytes that no file refers to',

@@ -104,7 +104,7 @@ describe.each(drivers)('files with lost bytes on $name', (driver) => {
     await expectImportWithoutFile(lines, 'unreadable')
   })
 
-  /** Reads of bytes, with a failure of those of the lost file. */
+  /** Reads of bytes that fail for the lost file. */
   const failing = (fails: (end: number) => boolean, error: Error): Partial<Blobs> => {
     const { read } = service.adminDeps.blobs
     return {

@@ -16,7 +16,7 @@ import { memory } from '../support/memory.ts'
 import { Service } from '../support/service.ts'
 import { newFolder } from '../support/run.ts'
 
-/** Lines of which the first ones are available, and the others never. `waiting` resolves when the first ones were read. */
+/** Lines: the first ones are available, and the others never. `waiting` resolves when the first ones were read. */
 function pausedLines(first: readonly string[]): { lines: AsyncGenerator<string>; waiting: Promise<void> } {
   let wait: () => void
   const waiting = new Promise<void>((resolve) => (wait = resolve))

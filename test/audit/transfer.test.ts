@@ -29,7 +29,7 @@ test('a backup has the audit trail of workspaces and of accounts, which a check 
     expect(await trailOf(target, partition)).toEqual(await trailOf(source, partition))
   }
   expect((await findDamage(target.adminDeps)).findings.filter(({ subject }) => subject.includes('audit'))).toEqual([])
-  // What belongs to no workspace is removed as that of a workspace is.
+  // What belongs to no workspace is removed like the trail of a workspace.
   target.now += 100 * DAY
   for (let i = 0; i < 2; i++) await collectGarbage(target.adminDeps, GLOBAL)
   expect(await trailOf(target, GLOBAL)).toEqual([])

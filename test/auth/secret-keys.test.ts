@@ -124,7 +124,7 @@ describe('the key that the storage records', () => {
   const seal = (secretKeys: SecretKeys) => records.work((tx) => sealIn(tx, secretKeys, SECRET, OWNER))
   const recorded = () => records.read(keys.secretKey())
 
-  test('is that of the first secret, and a process without it cannot seal', async () => {
+  test('is the one of the first secret, and a process without it cannot seal', async () => {
     expect((await seal(of(first))).split('.')[1]).toBe(id)
     expect(await recorded()).toEqual({ key_id: id, has_secrets: true, complete: false })
     await expect(seal(of(second))).rejects.toThrow(`need the key ${id}`)

@@ -14,7 +14,7 @@ const contexts = ['workspace', 'private', 'workspace', 'private'].flatMap((visib
 )
 
 describe('the decisions of a policy', () => {
-  test('are those of the engine for the facts of each context, also when they were made before', () => {
+  test('are what the engine decides for the facts of each context, also when they were made before', () => {
     const decisions = Decisions.of(engine)
     for (const role of ['owner', 'member'])
       for (const context of contexts)
@@ -40,7 +40,7 @@ describe('the decisions of a policy', () => {
     expect([decide('name').fields, decide('description').fields]).toEqual([['name'], ['description']])
   })
 
-  test('are those of the policy that is asked', () => {
+  test('come from the policy that is asked', () => {
     const other: Engine = { ...engine, checkScope: (...given) => ({ ...engine.checkScope(...given), allowed: false }) }
     const allowed = [engine, other, engine].map((policy) => Decisions.of(policy).scope('read Card', { scopes: ['kanban:read'] }).allowed)
     expect(allowed).toEqual([true, false, true])

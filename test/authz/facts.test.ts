@@ -108,7 +108,7 @@ describe('the facts of a request', () => {
     expect(scopeFacts(vocabulary, { scopes: ['kanban:admin'] })).toEqual({ 'token.scope': 'kanban:admin' })
   })
 
-  test('of a group can be read if its record is loaded, also if that says that there is none; those of the caller always', () => {
+  test('of a group can be read if its record is loaded, also if that says that there is none; the facts of the caller always', () => {
     const groups = ['caller', 'cover', 'board', 'file']
     expect(groups.filter((group) => isLoaded(group, { cover: null, file: file('ann') }))).toEqual(['caller', 'cover', 'file'])
   })

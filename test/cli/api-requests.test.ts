@@ -68,7 +68,7 @@ test.each(operations.map((row) => [row.id, row] as const))('%s has the options o
   const params = Object.fromEntries(namesInPath(row.path).map((name, i) => [name, `id_${i}`]))
   const body = row.example.body as Record<string, unknown> | undefined
   const options = Object.entries({ ...params, ...body }).flatMap(([name, value]) => {
-    // `--url` is that of the service.
+    // `--url` is the service's.
     const flag = flagOf(name === 'url' ? 'webhook_url' : name)
     return value === null ? flag.replace('--', '--no-') : [flag, textOf(name, value)]
   })

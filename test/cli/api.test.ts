@@ -103,7 +103,7 @@ describe('lanekeeper api', () => {
     expect((await api('attachments.download', '--attachment-id', attachment.id)).stdout).toBe('Peas first.')
   })
 
-  // The exit codes are those of the README.
+  // The README states the exit codes.
   test.each([
     [2, 'there is no operation "cards.creat"; did you mean "cards.create"?', ['cards.creat']],
     [2, 'missing: --board-id, --column-id, --title', ['cards.create']],
@@ -179,7 +179,7 @@ test.each<[id: string, flags: string]>([
     'webhooks.create',
     'board-id webhook-url kinds no-kinds authorization no-authorization after data dry-run idempotency-key if-match url json print',
   ],
-])('the options of the command of %s are those of its body, and what its method allows', (id, flags) => {
+])('the options of the command of %s are its body, and what its method allows', (id, flags) => {
   const { options } = commandOf(operations.find((row) => row.id === id)!)
   expect(options.map(({ long }) => long)).toEqual(flags.split(' ').map((flag) => `--${flag}`))
 })

@@ -70,7 +70,7 @@ the smallest change that would allow it
     ])
   })
 
-  test('has facts of an item apart from those of the operation', async () => {
+  test("has facts of an item apart from the operation's", async () => {
     const facts = `${SEES_BOARD},caller.role=member,file.visibility=workspace,file.owner=other,home.board=workspace`
     expect((await run(...explain('cards.set_cover', 'write', facts))).stderr).toMatch(/missing.*\n {2}cover\.state=set\|none /)
     const cover = 'cover.state=set,attachment_id:file.visibility=private'

@@ -52,7 +52,7 @@ function bodyOf({ id, member }: Row, { field }: HandWrittenCell, scenario: Scena
   return member === undefined ? example : { ...(example as object), ...additionOf(member, scenario) }
 }
 
-/** What the question names besides the resource: further parameters of the path, and ids of the body. */
+/** What the question names in addition to the resource: further parameters of the path, and ids of the body. */
 function namedIn({ path }: Row, body: object | undefined, { params }: Scenario): Record<string, string[]> {
   const [, ...others] = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
   const ids = Object.entries(body ?? {}).filter(([name]) => /_ids?$|^(before|after|subtasks)$/.test(name))
@@ -106,7 +106,7 @@ describe('the explanation of a stored resource', () => {
         const parameter = reply.body?.error?.parameter
         if (stated !== answered || explained.allowed !== (answered === 'ok') || explained.response.parameter !== parameter)
           wrong.push({ ...cell, scope, stated: explained.response, answered, parameter })
-        // The facts are those of the scenario, whatever the tables decide about them.
+        // The scenario gives the facts, whatever the tables decide about them.
         const facts = (row.member === undefined ? explained.decision?.facts : explained.further[0]?.facts) ?? explained.facts
         for (const [name, value] of Object.entries(cell.facts))
           if (facts[name] !== value && !isIrrelevant(name, cell.facts) && Object.hasOwn(facts, name)) wrong.push({ ...cell, scope, facts })

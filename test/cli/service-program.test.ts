@@ -35,7 +35,7 @@ test.each(['serve --help', '--storage memory init', '--stroage memory', '-x', '-
   },
 )
 
-test('the names of errors that have an exit code are those of classes', () => {
+test('the names of errors that have an exit code are names of classes', () => {
   const named = new Set(
     filesBelow('src').flatMap((path) => [...readText(path).matchAll(/readonly name = '(\w+)'/g)].map(([, name]) => name!)),
   )

@@ -187,7 +187,7 @@ describe('lines', () => {
     ['never', true, [0, 0, 0, 0, 0]],
   ] as const)('are synced when %s says so (written at once: %s)', async (sync, atOnce, expected) => {
     const { sink, log } = await setUp({ sync, atOnce })
-    // That of the first line.
+    // The hash of the first line.
     await vi.advanceTimersByTimeAsync(5000)
     sink.calls.length = 0
     const syncs: number[] = []

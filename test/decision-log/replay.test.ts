@@ -114,7 +114,7 @@ test('requests of every operation with every scope, allowed, hidden and absent, 
   await service.stop()
 })
 
-test('a decision that a policy does not know is a difference, and a line that is none is refused', () => {
+test('a decision that a policy does not know is a difference, and a line that is no record is refused', () => {
   const replayed = new Replay(shipped)
   const decision = { permission: 'fly Board', fields: null, facts: {}, derived: {}, outcome: 'allowed', row: 'P1', rules: ['P1'] }
   const scope = { permission: 'read Board', facts: { 'token.scope': 'kanban:owner' }, allowed: true, row: 'S1', required: 'kanban:read' }

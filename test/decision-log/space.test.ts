@@ -68,7 +68,7 @@ describe('the space of the disk of a log', () => {
     expect([await createSpace().read(), said]).toEqual([undefined, []])
   })
 
-  test('of a real disk is that of its file system', async () => {
+  test('of a real disk is what its file system reports', async () => {
     const { free, total } = await spaceOf('.')
     expect([free >= 0, total > free]).toEqual([true, true])
   })

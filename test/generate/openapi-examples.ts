@@ -52,7 +52,7 @@ export async function recordExamples(rows: readonly Operation[] = operations): P
   return { operations: Object.fromEntries(sorted), errors: await recorder.recordErrors() }
 }
 
-/** With which error the storage fails at present. */
+/** The error that the storage fails with at present. */
 interface Failing {
   error?: Error
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { DeliveryBudget } from '../../src/governor/delivery-budget.ts'
 
-// 1,200 units a minute are 20 a second: ten attempts. Those of ten seconds may be made at once.
+// 1,200 units a minute are 20 a second: ten attempts. The attempts of ten seconds may be made at once.
 const QUOTAS = { token: 1200, workspace: 12_000 }
 
 function setUp(quotas = QUOTAS) {

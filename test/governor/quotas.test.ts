@@ -95,7 +95,7 @@ describe('the quota of a call', () => {
     expect(remaining()).toBe(rest)
   })
 
-  test('counts what it costs further as far as it was not counted, and not beyond a limit', async () => {
+  test('counts the further cost that was not counted yet, and not beyond a limit', async () => {
     const quota = create()
     quota.charge(caller)
     for (const units of [3, 1, 3, 5]) quota.chargeFurther(caller, units)
@@ -133,7 +133,7 @@ describe('the quota of a call', () => {
     expect(quota.fail(unauthorized)).toMatchObject({ code: 'rate_limited' })
     expect(quota.fail(notFound)).toBe(notFound)
     expect(quota.exceeded).toBe('address')
-    // That of a counted call, or of a part of one that was counted.
+    // The decision about a counted call, or about a part of one that was counted.
     const counted = create('first')
     expect([counted.fail(unauthorized), counted.headers]).toEqual([unauthorized, {}])
   })
@@ -163,7 +163,7 @@ describe('the quota of a call', () => {
 })
 
 describe('processes that share counters', () => {
-  /** Counters in memory, in place of Redis. Those of each test are new, because exchanges of the previous one may follow. */
+  /** Counters in memory, in place of Redis. Each test has new ones, because exchanges of the previous one may follow. */
   const createCounters = (sums: Map<string, number>): SharedCounters => ({
     async add(key, points, seconds) {
       if (!reachable) return undefined

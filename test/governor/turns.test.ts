@@ -244,7 +244,7 @@ describe('the turns of the event loop', () => {
   })
 })
 
-/** A board with many cards, none of which has the letter q. */
+/** A board with many cards without the letter q. */
 async function largeBoard(service: Service, cards: number): Promise<TestBoard> {
   const board = await TestBoard.create(service, await service.person(await service.workspace()))
   const columns = [await board.column(), await board.column()]

@@ -18,7 +18,7 @@ const KINDS = ['workspace', 'private'].flatMap((visibility) => ['creator', 'memb
 const FILES = ['workspace', 'board', 'private'] as const
 const HOMES = ['workspace', 'private_member', 'private_other', 'deleted'] as const
 
-/** What an operation must name besides its resource, from the contract, and the facts that depend on it. */
+/** What an operation must name in addition to its resource, by its documentation, and the facts that depend on it. */
 const REQUIRED: Readonly<Record<string, readonly [name: string, facts: RegExp]>> = {
   ...Object.fromEntries(
     handWrittenOperations.flatMap(({ id, path }) => {
@@ -105,7 +105,7 @@ describe('the operations on a resource', async () => {
     }
   })
 
-  test('that is absent, hidden, foreign or malformed are none, byte for byte, and cost the same', async () => {
+  test('that is absent, hidden, foreign or malformed are empty, byte for byte, and cost the same', async () => {
     const hidden = { 'caller.role': 'owner', 'caller.membership': 'active', 'board.visibility': 'private', 'board.caller': 'none' }
     const scenario = (await createScenario(world, hidden))!
     const stranger = await service.person(await service.workspace('Other'), 'owner', 'Stranger')
@@ -175,7 +175,7 @@ describe.each(drivers)('the boards on which an operation is allowed, on $name', 
     return found
   }
 
-  test.each(ROLES)('are those of the list that an evaluation of the %s allows, whatever the size of a page', async (role) => {
+  test.each(ROLES)('are the boards of the list that an evaluation of the %s allows, whatever the size of a page', async (role) => {
     const caller = world.callers.get(`${role} active`)!
     const listed: string[] = (await service.send(caller.read, 'GET', '/boards?limit=100')).body.data.map(({ id }: any) => id)
     expect(listed.length).toBeGreaterThan(6)
@@ -299,7 +299,7 @@ describe('a search', async () => {
     expect(service.records.at(-1)!.evaluations).toMatchObject([{ operation: 'boards.delete', code: 'insufficient_scope', count: 1 }])
   })
 
-  test('for many boards costs one unit for each 4, leaves few records, and goes on behind 400 of which few are of use', async () => {
+  test('for many boards costs one unit for each 4, leaves few records, and goes on behind 400 of little use', async () => {
     const workspaceId = await service.workspace('Large')
     const [person, colleague] = [await service.person(workspaceId), await service.person(workspaceId)]
     const own: object[] = []
@@ -364,7 +364,7 @@ describe('with another policy, a search', () => {
     await service.stop()
   })
 
-  test('has no token that tells of a board to which the caller has no access', async () => {
+  test('has no token that tells of a board that the caller has no access to', async () => {
     const engine = engineWith(
       'conditions: { caller.membership: active, board.visibility: workspace }',
       'conditions: { caller.membership: active, board.visibility: workspace, caller.role: owner }',

@@ -188,7 +188,7 @@ const changes: Readonly<Record<string, ChangeableFact>> = {
       })
     },
   },
-  // Another attachment of the card becomes its cover, so that the facts of the cover's file are those of another file. In a scenario in
+  // Another attachment of the card becomes its cover, so that the facts of the cover's file come from another file. In a scenario in
   // which the caller has access to the file of the cover, they have none to that of the other attachment.
   [COVER]: {
     values: ['accessible', 'hidden'],
@@ -208,7 +208,7 @@ interface Row {
   readonly member?: string
   /** all facts of the operation at first */
   readonly facts: Facts
-  /** the values of the fact with which the operation is allowed and writes nothing */
+  /** the values of the fact that allow the operation and make it write nothing */
   readonly writesNothing?: readonly string[]
 }
 
@@ -348,7 +348,7 @@ interface Setup {
 async function setUp(driver: Driver): Promise<Setup> {
   const service = await Service.start(driver)
   const world = await buildWorld(service)
-  // The next commit is then that of the request under test.
+  // The request under test then makes the next commit.
   await recordUses(service, ...world.callers.values())
   return { service, world, start: service.now }
 }
@@ -396,7 +396,10 @@ async function sendWithChange(transition: Transition, subject: Subject, access: 
   return [outcome, changed]
 }
 
-/** Before the last commit of this number of attempts, the fact gets the new value, and before each earlier one the membership is written again. */
+/**
+ * Before the last commit of this number of attempts, the fact gets the new value, and before each earlier one the membership is written
+ * again.
+ */
 function sendWithConflicts(transition: Transition, subject: Subject, attempts: number): Promise<string> {
   const arm = (left: number) => {
     subject.world.service.store.beforeCommit = async () => {

@@ -36,12 +36,12 @@ test.each([
 
 /** The address is observed through the rate limit: requests of one network share it. */
 test.each<[what: string, proxies: number, forwarded: (i: number) => string | undefined, networks: 'one' | 'many']>([
-  ['without proxies, it is that of the connection, whatever X-Forwarded-For says', 0, (i) => `198.51.100.${i}`, 'one'],
+  ["without proxies, it is the connection's, whatever X-Forwarded-For says", 0, (i) => `198.51.100.${i}`, 'one'],
   ['behind one proxy, it is the last one in X-Forwarded-For', 1, (i) => `198.51.100.${i}, 203.0.113.7`, 'one'],
   ['behind one proxy, others do not matter', 1, (i) => `203.0.113.9, 198.51.100.${i}`, 'many'],
   ['behind two proxies, it is the last but one', 2, (i) => `192.0.2.${i}, 203.0.113.7, 198.51.100.${i}`, 'one'],
   ['behind two proxies, others do not matter', 2, (i) => `203.0.113.9, 198.51.100.${i}, 10.0.0.1`, 'many'],
-  ['if the header is absent or invalid, it is that of the connection', 1, (i) => (i % 2 === 0 ? undefined : `nonsense ${i}`), 'one'],
+  ["if the header is absent or invalid, it is the connection's", 1, (i) => (i % 2 === 0 ? undefined : `nonsense ${i}`), 'one'],
   ['its port is no part of it', 1, (i) => `[2001:0DB8:0001:2::${i + 1}]:${40_000 + i}`, 'one'],
 ])('the client address: %s', async (_what, proxies, forwarded, networks) => {
   const service = await Service.start(memory, { proxies })

@@ -244,7 +244,7 @@ describe('refusals that decided nothing', () => {
     ])
   })
 
-  test('because of a rate limit count by token: the refusals of one do not hide those of another', async () => {
+  test('because of a rate limit count by token: the refusals of one do not hide the refusals of another', async () => {
     const [ofAnn, ofBob] = [await sourceOf(ann), await sourceOf(bob)]
     expect(await flood(ann.read, 200)).toEqual({ 200: LIMIT - 1, 429: 181 })
     expect(await flood(bob.read, 22)).toEqual({ 200: LIMIT - 1, 429: 3 })

@@ -28,7 +28,7 @@ const FACTS = {
 }
 const rowOf = (id: string) => operations.find((row) => row.id === id)!
 
-/** A resource with an ETag, or none. The ETag of `bytes` is the hash of a file, that of a `page` a weak one of a list. */
+/** A resource with an ETag, or none. The ETag of `bytes` is the hash of a file, a `page` has a weak one of a list. */
 type Entity = 'board' | 'column' | 'card' | 'label' | 'subtask' | 'comment' | 'attachment' | 'file' | 'bytes' | 'page' | 'none'
 /** By operation: the resource that If-Match refers to, and the resource whose ETag the response has. Written by hand. */
 const expected = parse(readFileSync(new URL('../../fixtures/etags.yaml', import.meta.url), 'utf8')) as Record<
@@ -169,7 +169,7 @@ describe.each(drivers)('ETags, on $name', async (driver) => {
       for (const one of tagged.body.data) expect(one.etag).toBe(await tagOf(item + one.id))
       expect(tagged.body.data.map(({ etag: _etag, ...rest }: any) => rest)).toEqual(plain.body.data)
       expect(tagged.body.page).toEqual(plain.body.page)
-      // Another representation: a copy of one is none of the other.
+      // Another representation: a copy of one does not stand for the other.
       const etag = tagged.headers.get('etag')!
       expect(etag).not.toBe(plain.headers.get('etag'))
       expect((await send('GET', `${path}?include=etag`, undefined, { 'if-none-match': etag })).status).toBe(304)

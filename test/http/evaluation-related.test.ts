@@ -9,7 +9,7 @@ import { expectEqual } from '../support/expect-equal.ts'
 import { png } from '../support/pictures.ts'
 import { bytes, Service, type Person, type Reply } from '../support/service.ts'
 
-// What a request names besides the resource of its path is decided in the same way by the operation, by an evaluation of it and by a
+// What a request names in addition to the resource of its path is decided in the same way by the operation, by an evaluation of it and by a
 // batch. The operations are dry runs: they decide everything, and change nothing.
 
 /** What a board has, by kind. The card that requests are about has a label, an assignee and what else a card can have. */
@@ -188,7 +188,7 @@ function askedOf({ row, name, inPath }: Name, id: string): Asked {
   return { params, body: { ...needed[row.id]?.(), [name]: name.endsWith('_ids') ? [id] : id } }
 }
 
-/** What a request is answered, as far as it is decided before the operation runs. */
+/** The answers that are decided before the operation runs. */
 type Decided = { readonly decision: boolean; readonly [member: string]: unknown }
 
 function refusal({ code, message, reason = message, parameter, row, required_scope, granted_scopes }: any): Decided {
@@ -210,11 +210,11 @@ function questionsOf({ row, inPath }: Name, { params, body }: Asked): object[] {
   return inPath ? [question] : [question, questionOf({ id, path }, params, {}, body)]
 }
 
-test('every id that an operation takes besides the first one of its path has its expected answers', () => {
+test('every id that an operation takes after the first one of its path has its expected answers', () => {
   expect([...new Set(allNames.map(titleOf))].toSorted()).toEqual(Object.keys(expected).toSorted())
 })
 
-describe('what a request names besides its target', () => {
+describe('what a request names in addition to its target', () => {
   test.each(allNames.map((name) => [`${name.row.id} ${name.name}`, name] as const))(
     '%s is decided alike by the operation, by an evaluation and by a batch',
     async (_title, name) => {
@@ -253,7 +253,7 @@ describe('what a request names besides its target', () => {
         // Whatever is wrong with an id, the response is the same.
         expectEqual(notFound.size, caller === 'creator' ? 1 : 0)
         if (caller === 'creator with another scope') continue
-        // Together they are answered as alone: what one of them names does not become that of another.
+        // Together they are answered as alone: what one of them names does not count for another.
         const { body } = await service.send(token, 'POST', '/access/evaluations', { evaluations: all })
         expectEqual(body.data.evaluations.map(evaluated), decisions)
       }

@@ -78,7 +78,7 @@ describe('?fields=', async () => {
     expect(body.error.issues[0].message.length).toBeLessThan(1000)
   })
 
-  test('the ETag is that of the resource, and works in conditions', async () => {
+  test("the ETag is the resource's, and works in conditions", async () => {
     const etag = (await get('cards.read', '')).headers.get('etag')!
     const some = await get('cards.read', 'fields=title')
     expect([some.headers.get('etag'), (await get('cards.read', 'fields=title', { 'if-none-match': etag })).status]).toEqual([etag, 304])

@@ -13,7 +13,7 @@ import { load, shippedFiles } from '../support/policy.ts'
 
 describe('the example policy with four eyes', () => {
   // After a change of the shipped policy: `npx vitest -u` with this file.
-  test.each(Object.entries(policyPaths))('its %s are those of the shipped policy, with its own changes', async (name, path) => {
+  test.each(Object.entries(policyPaths))('its %s are the shipped policy, with its own changes', async (name, path) => {
     await expect(fourEyes[name as PolicyFile].text).toMatchFileSnapshot(`../../policies/examples/four-eyes/${path}`)
   })
 
@@ -46,7 +46,7 @@ describe.each(drivers)('a service with four eyes, on $name', (driver) => {
 
   test('who worked on a card cannot complete it, and only its holder moves it while it is claimed', async () => {
     const { service, ann, bob, board, cardId } = setup
-    // The document is that of the shipped policy, which does not forbid these.
+    // The document describes the shipped policy, which does not forbid these.
     service.isWithinLimits = false
     const complete = (token: string) => service.send(token, 'PUT', `/cards/${cardId}/completion`, { completed: true })
     const move = (token: string) => service.send(token, 'POST', `/cards/${cardId}/move`, { to: 'last' })

@@ -10,9 +10,8 @@ import { Service } from '../support/service.ts'
 import { exchangeWhole, readReply, type HeaderSet, type WholeReply } from '../support/whole-reply.ts'
 
 // The whole head of each form of response, as a client receives it. A header that is missing, and one that is not expected, are both
-// mistakes. What the document lists for each response is compared by `Service.send`; what each error has besides: openapi/errors.test.ts;
-// HEAD: compression.test.ts.
-// The service never answers 204: a success always has a body.
+// mistakes. What the document lists for each response is compared by `Service.send`; the further members of each error:
+// openapi/errors.test.ts; HEAD: compression.test.ts. The service never answers 204: a success always has a body.
 
 const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
 const [ETAG, PAGE_ETAG] = [/^"[0-9A-Za-z]{20}"$/, /^W\/"[0-9a-f]{40}"$/].map((form) => expect.stringMatching(form))
@@ -96,7 +95,7 @@ function send(
   })
 }
 
-/** The announced length must be that of the body. */
+/** The announced length must be the body's. */
 function expectReply({ status, headers, body }: WholeReply, expectedStatus: number, expectedHeaders: HeaderSet, bodyless = false): void {
   expect([status, headers]).toEqual([expectedStatus, expectedHeaders])
   expect(body.length).toBe(bodyless ? 0 : Number(headers['content-length']))

@@ -208,7 +208,7 @@ async function brokenOff(): Promise<Reply> {
 
 const createCard = (body: object) => write('POST', `/boards/${world.board.id}/cards`, { title: 'New', ...body })
 
-/** Requests that are refused late, besides those of openapi/errors.test.ts. Written by hand: their outcomes. */
+/** Requests that are refused late, in addition to openapi/errors.test.ts. Written by hand: their outcomes. */
 const refused: readonly (readonly [title: string, outcome: string, send: () => Promise<Reply>])[] = [
   ['a comment of someone else', '403 forbidden', () => write('PATCH', `/comments/${world.comment}`, { body: 'x' })],
   ['an archived column', '409 conflict', () => createCard({ column_id: world.archived })],

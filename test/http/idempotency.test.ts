@@ -95,7 +95,7 @@ describe.each(drivers)('every write with an Idempotency-Key, on $name', (driver)
   )
 })
 
-/** Ends the access of everyone to a board or a file, as far as records decide about it, or removes it. */
+/** Ends everyone's access to a board or a file that records can end, or removes it. */
 async function changeAccess(service: Service, workspaceId: string, other: string, key: Key<Board | FileRecord>, how: 'hide' | 'remove') {
   let before: Board | FileRecord | undefined
   await service.write(workspaceId, async (tx) => {

@@ -5,7 +5,8 @@ import { drivers } from '../support/drivers.ts'
 import { Service } from '../support/service.ts'
 
 // Duplicate members, depth and texts that are not JSON: json.test.ts. That every operation refuses broken JSON, other types of bodies and
-// unknown parameters: openapi/errors.test.ts. Forms: upload.test.ts. Parameters of reads: resources/filters.test.ts and listing/pages.test.ts.
+// unknown parameters: openapi/errors.test.ts. Forms: upload.test.ts. Parameters of reads: resources/filters.test.ts and
+// listing/pages.test.ts.
 
 const MOVE = 'POST /columns/{column}/move'
 const PLACE = 'POST /cards/{card}/move'
@@ -50,8 +51,8 @@ describe('the issues of a request that is not valid name their members exactly',
   const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_all, name: keyof typeof ids) => ids[name])
 
   /**
-   * Each place is that of an issue: in the query or the body, with the name of the member; without one, it is the whole. The message is that
-   * of the first issue, or the messages of all.
+   * Each place belongs to an issue: in the query or the body, with the name of the member; without one, it is the whole. The message is
+   * that of the first issue, or the messages of all.
    */
   type Row = [request: string, body: unknown, places: string, messages?: string | string[]]
   test.each<Row>([
@@ -222,7 +223,7 @@ describe('the issues of a request that is not valid name their members exactly',
       'query completed, query q, query updated_since',
     ],
     ['DELETE /cards/{card}?force=1', undefined, 'query force'],
-  ])('the issues of %s with %j are those of: %s', async (request, body, places, messages) => {
+  ])('the issues of %s with %j are at: %s', async (request, body, places, messages) => {
     const [method, path] = fill(request).split(' ') as [string, string]
     const sent = typeof body === 'string' || body === undefined ? body : fill(JSON.stringify(body))
     const { status, body: answer } = await service.send(person.admin, method, path, sent)

@@ -30,7 +30,7 @@ describe.each(drivers)('404, on $name', async (driver) => {
   const wrongIds = new Map<string, Ids>()
   const service = await Service.forSuite(driver)
   const world = await buildWorld(service)
-  /** a scenario of which the caller can see everything */
+  /** a scenario where the caller can see everything */
   const visible = (await createScenario(world, PRIVATE))!
   /** a scenario on a private board of another person */
   const hidden = (await createScenario(world, HIDDEN))!
@@ -127,7 +127,7 @@ describe.each(drivers)('404, on $name', async (driver) => {
     ['completed_by', '/cards', 'user_id'],
   ] as const
   const ABSENT = ['absent', 'of another workspace', 'private in another workspace', 'private']
-  /** The ids by which a filter finds nothing to filter by. */
+  /** Ids of filters that lead to nothing. */
   const absentIds = async (list: string, parameter: string): Promise<[reason: string, id: string][]> => {
     const ids = ABSENT.map((reason): [string, string] => [reason, wrongIds.get(reason)![parameter]!])
     if (parameter === 'user_id') return [...ids, ['a former member', world.callers.get('member ended')!.id]]

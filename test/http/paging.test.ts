@@ -74,7 +74,7 @@ test('an index only gives candidates: items that the permission table denies are
   expect(body.data.map(({ name }: any) => name)).toEqual(['Board 3', 'Board 7'])
   const rest = await service.send(bob.read, 'GET', `/boards?limit=2&cursor=${body.page.next_cursor}`)
   expect(rest.body).toMatchObject({ data: [{ name: 'Board 11' }], page: { next_cursor: null } })
-  // The same holds for the cards on them, of which some are assigned to them.
+  // The same holds for the cards on them; some are assigned to them.
   for (const { id, creator_id } of (await service.send(ann.read, 'GET', '/boards')).body.data.concat(body.data)) {
     const creator = creator_id === ann.id ? ann : bob
     const column = (await service.send(creator.write, 'POST', `/boards/${id}/columns`, { name: 'x' })).body.data.id

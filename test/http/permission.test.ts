@@ -72,7 +72,7 @@ describe('the claim of a card', () => {
       expect(await load([...act], [...further], { card })).toEqual({ card, claim: null, lastClaim: claim })
   })
 
-  test('that is created is none', async () => {
+  test('of a card that is created is null', async () => {
     expect(await load(['claim'], ['board'], { label: 'l' })).toEqual({ label: 'l', claim: null, lastClaim: null })
   })
 })

@@ -289,7 +289,7 @@ describe('the record of a request', () => {
     for (const name of ['created', 'claimed', 'vectors', 'dryRun']) if (status === 200) expect(record).not.toHaveProperty(name)
   })
 
-  test('says whether something was changed, besides the memory of the answer', async () => {
+  test('says whether something other than the stored answer was changed', async () => {
     const effectOf = async (name: string, key: string) => {
       await service.send(ann.write, 'PATCH', path, { name }, { 'idempotency-key': key })
       return service.records.at(-1)!.effect

@@ -97,7 +97,7 @@ describe('a token', () => {
 
   test.each<[title: string, token: object | undefined, membership: object | undefined, isReplaced: boolean]>([
     ['there is none', undefined, member, false],
-    ['its record is that of another one', { ...active, hash: 'x'.repeat(64) }, member, false],
+    ['its record belongs to another one', { ...active, hash: 'x'.repeat(64) }, member, false],
     ['it was revoked', { ...active, revoked_at: at(0) }, member, false],
     ['it was replaced', { ...active, revoked_at: at(0), replaced_by: 'tok_2' }, member, true],
     ['its user is no member', active, undefined, false],

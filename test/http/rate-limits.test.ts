@@ -78,7 +78,7 @@ describe('the rate of a token', () => {
 })
 
 describe('the rate of a workspace', () => {
-  test('the requests of all tokens of a workspace count together, and those of another workspace do not', async () => {
+  test('the requests of all tokens of a workspace count together, and the requests of another workspace do not', async () => {
     const other = await service.person(await service.workspace('Other'))
     for (const token of [ann.read, ann.read, ann.read, ann.write, bob.read]) expect(await statusOf(token)).toBe(200)
     const refused = await service.send(bob.read, 'GET', '/account')

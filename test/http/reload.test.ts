@@ -40,7 +40,7 @@ describe('a policy that is replaced', () => {
     expect([await rename(), await restore()]).toEqual([200, 200])
   })
 
-  test('what it is used for besides requests follows it: /readyz, the document, MCP and the pages of tokens', async () => {
+  test('what else uses it follows it: /readyz, the document, MCP and the pages of tokens', async () => {
     const { service, creator } = await setUp()
     const text = async (path: string, init?: RequestInit) => (await service.app.fetch(new Request(`http://localhost${path}`, init))).text()
     const scopeOf = async () =>
@@ -64,7 +64,7 @@ describe('a policy that is replaced', () => {
     expect([listed.includes('restore'), (await tools()) === listed]).toEqual([true, false])
   })
 
-  test('a request in flight ends under the policy with which it began', async () => {
+  test('a request in flight ends under the policy it began with', async () => {
     const { service, rename } = await setUp()
     let reached: () => void
     let release = () => undefined as void

@@ -19,7 +19,7 @@ describe('the long texts of a response', () => {
     ['the place has another text', ['id'], long],
     ['the place is within a text', ['id', 0], long],
     ['the place is inherited', ['__proto__', 'body'], long],
-    ['the place is that of nothing', [], long],
+    ['the place does not exist', [], long],
   ])('are not put back if %s', (_title, path, text) => {
     const stored = { id: '1', body: '' }
     expect(() => restoreTexts(stored, [{ path, sha256: 'x' }], [text])).toThrow('a stored response lacks the text')

@@ -89,7 +89,8 @@ const expected: Readonly<Record<string, readonly [accesses: number, conflictsWit
   'attachments.detach': [3, 'card'],
   'webhooks.list': [3],
   'webhooks.read': [2],
-  // The list of workspaces with webhooks, the key of its secrets, the end of the feed, and how many there are of the board, and of the others.
+  // The list of workspaces with webhooks, the key of its secrets, the end of the feed, and how many there are of the board, and of the
+  // others.
   'webhooks.create': [7],
   'webhooks.update': [4],
   'webhooks.delete': [3],
@@ -100,9 +101,9 @@ const expected: Readonly<Record<string, readonly [accesses: number, conflictsWit
   'files.update': [3],
 }
 
-/** The same with filters that name something: at most one access more, whatever their number. Those of the caller need none. */
+/** The same with filters that name something: at most one access more, whatever their number. Filters by the caller need none. */
 const filtered: readonly (readonly [id: string, query: string, accesses: number])[] = [
-  // As other lists for which cards are examined one by one.
+  // As other lists whose cards are examined one by one.
   ['cards.list', '?q=card', 4],
   ['cards.list', '?assignee_id=none', 4],
   ['cards.list', '?assignee_id=me', 2],

@@ -128,7 +128,7 @@ describe.each(surfaces)('a stream of %s', (surface) => {
           await end(scene)
           await scene.change('afterwards')
         }
-        // Some of these accesses are those of the change itself.
+        // The change itself makes some of these accesses.
         await scene.change('between').catch(() => undefined)
         await new Promise((resolve) => setImmediate(resolve))
         const isOver = store.beforeRead === undefined

@@ -6,7 +6,7 @@ import { drivers } from '../support/drivers.ts'
 import { createAllowed, exampleBody, pathOf, type Facts, type Scenario } from '../support/scenario.ts'
 import { setUpObservedWorld, writtenKeys } from './observed-commits.ts'
 
-/** The names of the records of a scenario: those of its parameters, without `_id`, and the ones of {@link namesOf}. */
+/** The names of the records of a scenario: its parameters, without `_id`, and {@link namesOf}. */
 type Names = readonly string[]
 
 /** The records that a write changes, creates and removes. Everything else must stay as it is. */
@@ -15,7 +15,7 @@ interface Write {
   /** kinds of records. Those without `updated_at` are changed, created or removed too. */
   readonly created?: Names
   readonly removed?: Names
-  /** default: those of the example of the operation */
+  /** default: from the example of the operation */
   readonly path?: string
   readonly body?: object
   /** requests before it, without their effects */

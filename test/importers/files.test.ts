@@ -69,7 +69,7 @@ describe('a file that is not a board', () => {
       `cards[3].id: "6540f0000000000000000042" is also the id of cards[0]`,
     ],
     ['with two lists of one id', trello(({ lists }) => (lists[2].id = lists[1].id)), 'is also the id of lists[1]'],
-    ['with a time that is none', trello(({ cards }) => (cards[0].due = 'tomorrow')), 'cards[0].due: must be a time'],
+    ['with a text that is no time', trello(({ cards }) => (cards[0].due = 'tomorrow')), 'cards[0].due: must be a time'],
     ['with a card of an unknown list', planka(({ cards }) => (cards[0].listId = '7')), 'included.cards[0].listId: there is no list "7"'],
     [
       'with a task of an unknown list',

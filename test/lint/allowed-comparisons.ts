@@ -5,13 +5,13 @@ const WORD = 'The board was found readable. It chooses a word that the page show
 const DISPLAY_NAME = 'The display name of a member, which the member directory shows to all members.'
 
 /**
- * What the rule finds and what decides nothing about access, with the reason: path → source text with each run of white space written as one
- * space → reason. An entry that matches nothing is an error, so this list cannot outlive the code that it speaks of.
+ * What the rule finds and what decides nothing about access, with the reason: path → source text with each run of white space written as
+ * one space → reason. An entry that matches nothing is an error, so this list cannot outlive the code that it speaks of.
  */
 export const allowedComparisons: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/audit/trail.ts': {
     'user_id === userId':
-      'A batch has entries about several people. Those of one are read from their index; the others of the batch are left out.',
+      'A batch has entries about several people. The entries of one are read from their index; the others of the batch are left out.',
     'subject_id === userId': 'The same, for what others did with the tokens of that person.',
   },
   'src/auth/accounts/passkeys.ts': {
@@ -25,7 +25,7 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   },
   'src/auth/provider/identities.ts': {
     'bound === userId': PROOF,
-    'one !== userId': 'An address with which somebody else is invited binds nobody.',
+    'one !== userId': 'An address that somebody else is invited with binds nobody.',
   },
   'src/auth/tokens/issue.ts': {
     'isActive(membership)':
@@ -40,7 +40,7 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   'src/cli/policy/stored-answers.ts': {
     'isActive(membership)': 'It leaves out a member whose membership has ended since the list was read.',
     'isActive(caller.membership)':
-      'The operator asks what a member may do. A former member is none: every request of theirs is answered 401.',
+      'The operator asks what a member may do. A former member may do nothing: every request of theirs is answered 401.',
     'membership === undefined': 'The operator names a user who never was a member of the workspace.',
   },
   'src/http/idempotency.ts': {
@@ -50,7 +50,7 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'isActive(membership)': 'Authentication: a token whose user has left the workspace is answered with 401 (spec §5, "Outcomes").',
   },
   'src/http/upload.ts': {
-    "this.#visibility ?? 'board'": 'The visibility of a new file for which the request names none.',
+    "this.#visibility ?? 'board'": 'The visibility of a new file if the request names none.',
   },
   'src/mcp/text-file.ts': {
     "form.set('visibility', visibility)": 'A field of the form that is sent to the API.',
@@ -77,7 +77,7 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   },
   'src/resources/board-members/people.ts': {
     'isActive(records[0])': 'The list of board members shows a creator only while their membership is active.',
-    'board.creator_id': 'The first entry of the list of board members is that of the creator.',
+    'board.creator_id': 'The first entry of the list of board members is the creator.',
     'isActive(memberships[i])': 'Leaves out former members, whose board memberships are about to be removed.',
   },
   'src/resources/boards/operations.ts': {
@@ -94,12 +94,12 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'onlyId(assignee_id) === caller.userId': 'Chooses the index in which the cards are found. The policy decides about each of them.',
   },
   'src/resources/changes/feed.ts': {
-    'isActive(membership)': 'how a change of a board member is shown: former members are none, as in the list of members',
+    'isActive(membership)': 'how a change of a board member is shown: former members are left out, as in the list of members',
     'membership.user_id === board.creator_id': 'the member `creator` of a board member',
   },
   'src/resources/files/operations.ts': {
     'rest.owner_id === caller.userId':
-      'The file was found readable. It chooses whether its home board is shown: the owner knows the board to which they uploaded it.',
+      'The file was found readable. It chooses whether its home board is shown: the owner knows the board that they uploaded it to.',
   },
   'src/resources/pending-removals.ts': {
     "visibility === 'private'":
@@ -173,7 +173,7 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   },
   'src/web/boards/history.ts': {
     'entry.user_id === actor_id':
-      'The entry of the audit trail is that of the change: the same request, by the same author. Nobody is asked for.',
+      'The entry of the audit trail describes the change: the same request, by the same author. Nobody is asked for.',
   },
   'src/web/boards/overview-page.ts': {
     "visibility === 'private'": WORD,
@@ -186,7 +186,7 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   },
   'src/web/boards/reader.ts': {
     'membership.role':
-      'A page is told by which role it was made, and is fetched again when that is another one. The policy decides what it has then.',
+      'A page is told the role that it was made for, and is fetched again when the role changes. The policy decides what it has then.',
   },
   'src/web/error-pages.ts': {
     "reason === 'admin'": 'It chooses the sentence about a token that was not issued.',

@@ -21,7 +21,7 @@ describe('a page of a ranked list', () => {
   }
   const setOrder = (order: OrderRecord) => records.put(keys.order('col_1'), order)
 
-  // Seven cards from a to g, of which b, c, d and f are completed.
+  // Seven cards from a to g; b, c, d and f are completed.
   beforeEach(() => {
     const cards = [...'abcdefg'].map((id, i) => card({ id, position: `a${i}`, completed_at: 'bcdf'.includes(id) ? '2026' : null }))
     return records.add(Object.fromEntries(cards.map((one) => [keys.card(one.id), one])))

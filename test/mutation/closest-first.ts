@@ -2,7 +2,10 @@ import { basename, relative } from 'node:path'
 import type { TestSpecification } from 'vitest/node'
 import { LongestFirst } from '../setup/longest-first.ts'
 
-/** A sequencer that runs first the suites named like a mutated file, then those of the same part, the shortest first: these notice most mutants. */
+/**
+ * A sequencer that runs first the suites named like a mutated file, then the suites of the same part, the shortest first: these notice most
+ * mutants.
+ */
 export function closestFirst(files: readonly string[]): typeof LongestFirst {
   const names = files.map((path) => basename(path, '.ts'))
   const parts = files.map((path) => path.split('/')[1]!)

@@ -11,9 +11,9 @@ const PACKAGES = ['@stryker-mutator/core@9.6.1', '@stryker-mutator/vitest-runner
 const REPORT = 'coverage/mutation.json'
 
 /**
- * `npm run mutate -- [FILE…] [OPTION…]`: changes the files by Stryker, one place at a time, and runs the tests that reach the change. Without
- * files: all critical ones; a folder such as `src/http/` stands for those in it. `lua` in place of files plants the bugs of `lua-bugs.ts`.
- * With `--fresh` each mutant has a thread of its own; all other options are those of Stryker.
+ * `npm run mutate -- [FILE…] [OPTION…]`: changes the files by Stryker, one place at a time, and runs the tests that reach the change.
+ * Without files: all critical ones; a folder such as `src/http/` stands for those in it. `lua` in place of files plants the bugs of
+ * `lua-bugs.ts`. With `--fresh` each mutant has a thread of its own; all other options are Stryker's.
  * @returns the exit code: 1 if a critical file has less than the required score, or if a bug in a script is not found
  */
 export async function main(args: readonly string[]): Promise<number> {
@@ -42,7 +42,7 @@ function filesOf(argument: string): string[] {
   return argument.endsWith('/') ? criticalFiles().filter((path) => path.startsWith(argument)) : [argument]
 }
 
-/** The driver that the suites run on: that of the files, or memory. */
+/** The driver that the suites run on: the one of the files, or memory. */
 function driverOf(files: readonly string[]): string | undefined {
   const drivers = new Set(files.map((path) => /^src\/store\/(fs|redis)\//.exec(path)?.[1] ?? 'memory'))
   return drivers.size === 1 ? [...drivers][0] : undefined

@@ -1,4 +1,4 @@
-/** What is read of a report of Stryker. Its schema is that of mutation-testing-report-schema. */
+/** What is read of a report of Stryker. It has the schema of mutation-testing-report-schema. */
 export interface Report {
   readonly files: Readonly<Record<string, { readonly mutants: readonly { readonly status: string }[] }>>
 }

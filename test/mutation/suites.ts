@@ -1,6 +1,6 @@
 import { suitesOfTiers } from '../setup/tiers.ts'
 
-/** What judges the mutants of a part of `src`, besides the suites of the same name: beginnings of paths in `test`. */
+/** What judges the mutants of a part of `src` in addition to the suites of the same name: beginnings of paths in `test`. */
 const FURTHER: Readonly<Record<string, readonly string[]>> = {
   policy: [],
   authz: [],
@@ -44,8 +44,8 @@ const EXHAUSTIVE = [
 ]
 
 /**
- * The suites of the quick tier that judge mutants of the files. Stryker finds by coverage which of their tests reach a mutant, so a folder too
- * many costs time only. For a part that is not listed: the whole tier. For a driver: all suites of the storage.
+ * The suites of the quick tier that judge mutants of the files. Stryker finds by coverage which of their tests reach a mutant, so a folder
+ * too many costs time only. For a part that is not listed: the whole tier. For a driver: all suites of the storage.
  */
 export function judgingSuites(files: readonly string[]): string[] {
   const parts = new Set(files.map((path) => path.split('/')[1]!))

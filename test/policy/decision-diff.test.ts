@@ -125,7 +125,7 @@ function lineOf({ kind, permission, before, after, when, isUsualScope, cells, ex
 const definitionLine = ({ name, now, when, declared }: DefinitionChange) =>
   `${name} ${now}; ${termsOf(when)}${declared ? `; ${declared}` : ''}`
 
-/** The changes and those of definitions. */
+/** The changes of answers and of definitions. */
 const linesOf = ({ changes, definitions }: PolicyDiff) => [...definitions.map(definitionLine), ...changes.map(lineOf)]
 
 describe('the changes between two small policies', () => {
@@ -285,7 +285,7 @@ test('a widening has only values that occur in what has changed', () => {
   const values = ['creator', 'member', 'none']
   const all = values.map((caller) => ({ caller, access: String(caller !== 'none') }))
   const terms = { dimensions: [{ name: 'caller', values }], definitions: ['access'] }
-  // "none", for which there is no access, would be as exact, and would read as if it were among them.
+  // "none", which has no access, would be as exact, and would read as if it were among them.
   expect(describeSet(all, ({ caller }) => caller === 'member', terms)).toEqual([
     new Map([
       ['caller', ['member']],

@@ -177,7 +177,7 @@ describe('the files of a policy', () => {
     })
   })
 
-  test('their hash is that of their sizes in bytes and texts', () => {
+  test('their hash covers their sizes in bytes and their texts', () => {
     const text =
       '18:é vocabulary.yaml21:é specification.yaml14:é scopes.yaml19:é permissions.yaml23:é decisions/cases.yaml28:é decisions/operations.yaml'
     expect(hashOf(files)).toBe(createHash('sha256').update(text).digest('hex'))

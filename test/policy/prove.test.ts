@@ -140,7 +140,7 @@ describe('the start of the service', () => {
       'the definition user.belongs depends on caller, which the service does not state',
     ],
     [
-      'if the values of a fact differ from those of its reader',
+      'if the values of a fact differ from the values of its reader',
       { engine: replaced('values: [this, other]', 'values: [other, this]') },
       'fact "label.board" has the values other, this; its reader has this, other',
     ],

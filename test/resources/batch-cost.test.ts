@@ -41,7 +41,7 @@ test('a batch pauses for other requests before it reads its targets, and wheneve
   await service.stop()
 })
 
-test('a batch that holds a lease, for which others wait, makes no pause', async () => {
+test('a batch that holds a lease that others wait for makes no pause', async () => {
   const { service, board, pauses, waiting, send } = await startSlow()
   let leases = 0
   const { takeLease } = service.store
@@ -58,7 +58,8 @@ test('a batch that holds a lease, for which others wait, makes no pause', async 
     await nextTurn()
     for (const end of pauses.splice(0)) end()
   }
-  // Three attempts of five operations, with a pause before each attempt; and one of each change of the visibility, which examines assignments.
+  // Three attempts of five operations, with a pause before each attempt; and one of each change of the visibility, which examines
+  // assignments.
   expect([(await reply).status, leases, waiting.mock.calls.length]).toEqual([200, 1, 18 + 3])
   await service.stop()
 })
@@ -76,7 +77,7 @@ test('a batch reads the targets of all its operations in one snapshot', async ()
   expect(await tripsOf(cards)).toBe(await tripsOf(cards.slice(0, 2)))
 })
 
-test('a failure of storage is not that of an operation', async () => {
+test('a failure of storage is not blamed on an operation', async () => {
   const { store } = setup.service
   const items = [update({ title: 'x' }), { operation: 'cards.create', body: { column_id: setup.columnId, title: 'y' } }]
   let reads = 0
@@ -92,7 +93,7 @@ test('a failure of storage is not that of an operation', async () => {
   }
 })
 
-test('the ETag that was expected and the current one are those of the failed operation', async () => {
+test("the ETag that was expected and the current one are the failed operation's", async () => {
   const etag = (await setup.board.get(`/cards/${setup.cardId}`)).headers.get('etag')
   const { status, body, headers } = await send([...labels(1), { ...update({ title: 'x' }), if_match: '"0"' }])
   expect([status, body.error.index, body.error.current_etag, headers.get('etag')]).toEqual([412, 1, etag, etag])

@@ -120,7 +120,7 @@ describe.each(drivers)('blockers of cards, on $name', (driver) => {
     await add(a!, setup.cardId)
   })
 
-  test('a card for which very many cards wait gets no blocker', async () => {
+  test('a card that very many cards wait for gets no blocker', async () => {
     const { cardId } = setup
     const chain = await writeCards(limits.waitingCards + 2, (i, ids) => ({ blocker_ids: i === 0 ? [] : [ids[i - 1]!] }))
     expect(await request(chain[0]!, cardId)).toMatchObject({ status: 409, body: { error: { limit: limits.waitingCards } } })

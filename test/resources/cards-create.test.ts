@@ -9,7 +9,7 @@ import { conflict, invalid, notFoundBy } from './refusals.ts'
 const many = (count: number, item: (i: number) => string) => Array.from({ length: count }, (_, i) => item(i))
 const numbered = (prefix: string) => (i: number) => `${prefix}_${String(i).padStart(20, '0')}`
 
-/** Registers the hooks of a suite on a private board with two members, besides what cannot be used on it. */
+/** Registers the hooks of a suite on a private board with two members, and records that cannot be used on it. */
 function setUpNames(driver: Driver) {
   const setup = setUpBoard(driver)
   /** name → id, of what bodies name: each is of the kind that its name begins with */

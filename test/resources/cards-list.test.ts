@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { setUpBoard, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 
-// The filters are those of cards-search.test.ts, which has a list of each board, too.
+// The filters are in cards-search.test.ts, which has a list of each board, too.
 describe.each(drivers)('the list of cards, on $name', (driver) => {
   const setup = setUpBoard(driver)
 

@@ -62,7 +62,7 @@ describe('a search of many boards', async () => {
       for (let cursor: string | null = ''; cursor !== null;) {
         read = 0
         const { body } = await service.send(ann.read, 'GET', `/cards?limit=${limit}&${query}${cursor && `&cursor=${cursor}`}`)
-        // Those of the eight boards that are read first.
+        // The cards of the eight boards that are read first.
         if (limit === PAGE) expect(read).toBeLessThanOrEqual(8 * ROUNDS)
         titles.push(...body.data.map(({ title }: any) => title))
         cursor = body.page.next_cursor
@@ -102,7 +102,7 @@ describe('a search of many boards', async () => {
     expect([body.data, read]).toEqual([[], 0])
   })
 
-  test('reads only cards with due times between those of the query, in their order', async () => {
+  test('reads only cards with due times within the bounds of the query, in their order', async () => {
     const [from, to] = [10, 14].map((seconds) => new Date(Date.parse('2027-01-01') + seconds * 1000).toISOString())
     read = 0
     const { body } = await service.send(ann.read, 'GET', `/cards?sort=due_at&due_after=${from}&due_before=${to}`)

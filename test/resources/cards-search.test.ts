@@ -14,7 +14,7 @@ interface Known {
   readonly column: number
   readonly inArchivedColumn: boolean
   readonly assignees: readonly string[]
-  /** `board` and `board+`, as far as it has them */
+  /** `board` and `board+`, if it has them */
   readonly labels: readonly string[]
   readonly due: string | null
   /** when it was completed, in milliseconds, and by whom */
@@ -358,7 +358,8 @@ describe.each(drivers)('the cards of all boards, on $name', async (driver) => {
   test('a card with several of the labels is found once, wherever it comes among the cards of each', async () => {
     const board = await TestBoard.create(service, ann)
     const [column_id, one, other] = [await board.column(), await board.label('One'), await board.label('Other')]
-    // Enough that they are read in several steps: half of them have the second label alone, so that the first of both is read at another step.
+    // Enough that they are read in several steps: half of them have the second label alone, so that the first of both is read at another
+    // step.
     const found: string[] = []
     for (let i = 0; i < 80; i += 20) {
       const operations = Array.from({ length: 20 }, (_, n) => {

@@ -37,7 +37,7 @@ describe.each(variants)('changes that follow from other changes, on $where', ({ 
       expect(await board.attach(cardId)).toMatchObject(notFound)
     })
 
-    test('a deleted label is removed from a card to which it is applied before the commit', async () => {
+    test('a deleted label is removed from a card that it is applied to before the commit', async () => {
       const { service, board, cardId } = setup
       const label = await board.label()
       service.store.beforeCommit = async () => void (await board.put(`/cards/${cardId}/labels/${label}`))

@@ -60,7 +60,7 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
     expect(body.data.results).toMatchObject([{ data: { card_id: setup.cardId } }])
   })
 
-  test('the metrics count each one, those of a batch too', async () => {
+  test('the metrics count each one, also in a batch', async () => {
     const { records } = setup.service
     records.length = 0
     const other = await setup.board.card(setup.columnId, 'Other')
@@ -283,7 +283,7 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       ['in another column', async (id) => setup.board.post(`/cards/${id}/move`, { column_id: await setup.board.column() })],
       ['without the label', (id, label) => setup.board.delete(`/cards/${id}/labels/${label}`)],
     ]
-    test.each(changes)('is none that is %s after it was found, before it is read or before the commit', async (_how, change) => {
+    test.each(changes)('is never one that is %s after it was found, before it is read or before the commit', async (_how, change) => {
       const { store } = setup.service
       const { name } = indexes.readyCards(setup.columnId)
       for (const moment of ['beforeRead', 'beforeCommit'] as const) {

@@ -56,7 +56,7 @@ describe.each(drivers)('the bytes of files, on $name', (driver) => {
     expect(await used()).toBe(0)
   })
 
-  test('are counted exactly by uploads at the same time, none of which makes another one fail', async () => {
+  test('are counted exactly by uploads at the same time, and none makes another one fail', async () => {
     const replies: Reply[] = await Promise.all(Array.from({ length: 12 }, () => attach(100)))
     const statuses = replies.map(({ status }) => status)
     expect([statuses.filter((status) => status === 201).length, statuses.filter((status) => status === 507).length]).toEqual([10, 2])

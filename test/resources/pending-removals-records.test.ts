@@ -68,7 +68,7 @@ describe('a record as it counts', () => {
 describe('the removal of references', () => {
   const records = setUpRecords()
   const { add, read } = records
-  /** the keys that the last transaction wrote or removed, besides those of the feed */
+  /** the keys that the last transaction wrote or removed, except the feed's */
   const written = () => records.written.filter((key) => !/^change|^tombstone:tmb_b\d{6}$/.test(key))
   const work = <T>(run: (tx: Transaction) => T | Promise<T>) =>
     records.work((tx) => {
@@ -95,7 +95,7 @@ describe('the removal of references', () => {
     await work((tx) => continueWith(tx, id, batch))
   }
   const tombstones = async () => (await work((tx) => tx.all(indexes.tombstones()))).values.filter((one) => one?.kind !== 'changes')
-  /** What the feed of the board has, besides the board. */
+  /** What the feed of the board has apart from the board. */
   const changed = async () =>
     (await work((tx) => tx.all(indexes.changes('b')))).values
       .map((one) => (one as any).id as string)

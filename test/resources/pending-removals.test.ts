@@ -51,7 +51,7 @@ describe.each(drivers)('references that are removed in batches, on $name', (driv
     expect(await stored()).not.toContain(bob.id)
   })
 
-  test('an assignment that is made while earlier ones are removed stays, also that of a new card', async () => {
+  test('an assignment that is made while earlier ones are removed stays, also on a new card', async () => {
     const { board, columnId, bob } = setup
     await assign(bob)
     await board.add(bob)

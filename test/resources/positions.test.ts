@@ -34,7 +34,7 @@ describe('the position in a cursor of a list of cards', () => {
     const order = (old: string, now: string): OrderRecord => ({ generation: 1, maps: [{ from: 0, old: [old], new: [now] }] })
     const orders = [order(`b1 ${COLUMN}`, `a5 ${COLUMN}`), order('a3 c1', 'a9 c1')] as const
 
-    test('is that of the same card and column', () => {
+    test('belongs to the same card and column', () => {
       expect(findStart(at, ...orders)).toEqual({ ...at, columnEntry: `a5 ${COLUMN}`, cardEntry: 'a9 c1' })
     })
 

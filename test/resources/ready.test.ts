@@ -78,7 +78,7 @@ class History {
       const reply = await send('PUT', `/cards/${card.id}/blockers/${blocker.id}`)
       if (this.#expect(reply, isAllowed) && !card.blockers.includes(blocker.id)) card.blockers.push(blocker.id)
     } else if (kind === 'remove') {
-      // Half of the time it is none.
+      // Half of the time it is no blocker of the card.
       const blocker = (c % 2 === 0 ? at(card.blockers, b) : undefined) ?? at([...model.cards.keys()], b)!
       this.#expect(await send('DELETE', `/cards/${card.id}/blockers/${blocker}`), card.blockers.includes(blocker), 404)
       card.blockers = card.blockers.filter((id) => id !== blocker)
@@ -156,7 +156,7 @@ describe.each(drivers)('ready cards, on $name', async (driver) => {
   const service = await Service.forSuite(driver)
   const ann = await service.person(await service.workspace(), 'member')
 
-  test('after each step of a random history, the lists are those of the model, and the indexes those of the records', async () => {
+  test('after each step of a random history, the lists equal the model, and the indexes the records', async () => {
     const history = fc.asyncProperty(fc.array(step, { maxLength: 30, size: 'max' }), async (steps) => {
       const run = new History(await TestBoard.create(service, ann))
       await run.begin()

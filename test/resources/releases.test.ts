@@ -144,7 +144,7 @@ describe.each(drivers)('a card that a token has released, on $name', (driver) =>
     expect((await send(second, 'GET', pathOf())).body.data).not.toBeNull()
   })
 
-  test('is one that nobody else has taken: that of another token is 409 with its claim', async () => {
+  test('needs a card that nobody else has taken: the card of another token is 409 with its claim', async () => {
     await next(first)
     const { body: held } = await send(first, 'GET', pathOf())
     const refused = await release(second)

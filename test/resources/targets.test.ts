@@ -105,7 +105,7 @@ describe('the target of a path', () => {
     ['cardAndClaim', 'card_id', CARD, keys.claim(CARD), ['epoch'], []],
     ['parentCard', 'card_id', CARD, ofCard, ['id', 'board_id'], ['title']],
     // The members that a commit relies on, and others.
-  ] as const)('%s is relied on until the commit, as far as it matters', async (name, parameter, id, key, relied, others) => {
+  ] as const)('%s is relied on until the commit, where it matters', async (name, parameter, id, key, relied, others) => {
     const meanwhile = async (member: string) => {
       const tx = begin()
       await targets.loadTarget(targetOf(name), { tx, caller, params: { [parameter]: id } })

@@ -267,7 +267,7 @@ describe.each(drivers)('webhooks, on $name', (driver) => {
     const send = (i: number) => boards[i]!.send('POST', `/boards/${boards[i]!.id}/webhooks`, { url })
     const first = await send(0)
     const stored = await service.write(person.workspaceId, (tx) => tx.get(keys.webhook(first.body.data.id)))
-    // All but two: those of boards that nobody reads here.
+    // All but two: the changes of boards that nobody reads here.
     await service.write(person.workspaceId, async (tx) => {
       for (let i = 3; i <= most; i++) {
         const [id, board_id, other] = [newId('webhook', random), newId('board', random), newId('user', random)]

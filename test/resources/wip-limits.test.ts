@@ -13,7 +13,7 @@ describe.each(drivers)('WIP limits of columns, on $name', (driver) => {
   const moveTo = (column_id: string, id = setup.cardId) => move(id, { column_id })
   const move = (id: string, body: object) => setup.board.send('POST', `/cards/${id}/move`, body)
 
-  test('that of the body of a column can be changed and removed', async () => {
+  test('the limit in the body of a column can be changed and removed', async () => {
     const { board } = setup
     const id = await limited(2)
     const path = `/columns/${id}`

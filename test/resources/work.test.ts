@@ -286,7 +286,7 @@ describe.each(drivers)('the work on cards, on $name', (driver) => {
       expect((await next({}, '?include=work')).body.data.answered).toEqual({ question, answer })
     })
 
-    test.each(['question', 'answer'] as const)('that was answered is none any more when the %s is deleted', async (deleted) => {
+    test.each(['question', 'answer'] as const)('that was answered no longer counts when the %s is deleted', async (deleted) => {
       const { data: question } = (await ask()).body
       const { data: answer } = (await send('POST', `/cards/${setup.cardId}/answer`, { body: 'The blue one.' })).body
       await send('DELETE', `/comments/${{ question, answer }[deleted].id}`)

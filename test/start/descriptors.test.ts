@@ -33,7 +33,7 @@ test.each<readonly [limit: number | undefined, used: number, connections: number
   [200, 24, 48],
   [70, 22, 12],
   [40, 20, 8],
-])('of %s descriptors, of which %s are used, connections may take %s', (limit, used, connections) => {
+])('of %s descriptors with %s in use, connections may take %s', (limit, used, connections) => {
   expect(connectionLimit(limit, used)).toBe(connections)
 })
 

@@ -74,7 +74,7 @@ test('a policy that departs from the specification is served, and the log says s
   expect(await service.stop()).toBe(0)
 })
 
-test('a service does not start with a policy that does not hold, or with a folder that is none', async () => {
+test('a service does not start with a policy that does not hold, or with a path that is no folder', async () => {
   const folder = policyFolder()
   await writePolicy(folder, { ...shippedFiles, permissions: otherFiles.permissions })
   for (const [path, message] of [

@@ -77,7 +77,7 @@ describe('a service with several workers', () => {
 
   test('a signal lets the requests of all workers finish', async () => {
     const { url } = await start()
-    // The demo data exists already, so the tokens of it are those of the first start: the request is one without a token.
+    // The demo data exists already, so its tokens come from the first start: the request is one without a token.
     const pending = Array.from({ length: 6 }, () => {
       const sent = request(`${url}/revoke`, {
         method: 'POST',

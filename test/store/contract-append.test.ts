@@ -6,7 +6,7 @@ import { driversOfContract, type OpenDriver } from '../support/drivers.ts'
 const FETCH = 'e:'
 const INDEX = 'log:1'
 
-/** A change that appends records, besides what else it does. */
+/** A change that appends records, among other things. */
 const appending = (values: readonly object[], part: Parameters<typeof change>[0] = {}, index = INDEX): Change => ({
   ...change(part),
   append: new Map([[index, { fetch: FETCH, values: values as never }]]),

@@ -18,7 +18,7 @@ const readiness = {
 }
 const waits = { ...readiness, blocker_ids: [] }
 
-/** The entries that each card of the board has. @param state with which its places in the orders begin */
+/** The entries that each card of the board has. @param state begins its places in the orders */
 const ofEachCard = (state: string, due = '~') => ({
   'board_cards:b': 'c',
   'cards_by_due_at:b': `${state} ${due} c`,

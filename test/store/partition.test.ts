@@ -10,7 +10,7 @@ import { seededRandom } from '../support/random.ts'
 const COUNT = 11_000
 const keyOf = (i: number) => `k:${(i * 7919) % COUNT}`
 
-/** A partition with many records, inserted in an order other than that of their keys. */
+/** A partition with many records, inserted in an order other than the order of their keys. */
 function createPartition(count = COUNT): { partition: Partition; content: Map<string, Value> } {
   const content = new Map(Array.from({ length: count }, (_none, i) => [keyOf(i), { n: i } as Value]))
   const partition = new Partition(new Map())

@@ -22,7 +22,7 @@ describe('a set of what was read', () => {
     ['a part', (set) => set.add('a:1', at(1), ['id', 'open']), { 'a:1': at(1) }, { 'a:1': partly(1, { id: '1', open: 'yes' }) }],
     ['a part of an absent record', (set) => set.add('a:1', null, ['id']), { 'a:1': null }, { 'a:1': null }],
     [
-      'two parts, of which the second is newer',
+      'two parts, the second one newer',
       (set) => (set.add('a:1', at(1), ['name', 'id']), set.add('a:1', at(2), ['id', 'open'])),
       { 'a:1': at(2) },
       { 'a:1': partly(2, { name: 'name 2', id: '1', open: 'yes' }) },
@@ -74,12 +74,7 @@ describe('a set of what was read', () => {
       { 'a:1': at(1), 'a:2': null },
       { 'a:1': 'r1', 'a:2': null },
     ],
-    [
-      'a weak page of which a record is forgotten',
-      (set) => (set.addPage(page({ weak: true })), set.forgetWeak('a:1')),
-      { 'a:2': null },
-      {},
-    ],
+    ['a weak page with a forgotten record', (set) => (set.addPage(page({ weak: true })), set.forgetWeak('a:1')), { 'a:2': null }, {}],
   ])('has the records, and what the transaction relies on, of %s', (_what, work, records, expected) => {
     const set = new ReadSet()
     work(set)

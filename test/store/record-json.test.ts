@@ -23,7 +23,7 @@ describe('the JSON of a record', () => {
     expect([text(value), keptLength(value)]).toEqual(['{"title":"new"}', undefined])
   })
 
-  test('is that of the same object, not of an equal one', () => {
+  test('belongs to the same object, not to an equal one', () => {
     const [one, other] = [Object.freeze({ id: 'x' }), Object.freeze({ id: 'x' })]
     for (let i = 0; i < 3; i++) text(one)
     expect([keptLength(one), keptLength(other)]).toEqual([10, undefined])

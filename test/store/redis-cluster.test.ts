@@ -99,7 +99,7 @@ describe('a Redis cluster of three nodes', () => {
     client.disconnect()
   })
 
-  test('a cluster of which one node was emptied is not ready, and its tokens are not called invalid', async () => {
+  test('a cluster with an emptied node is not ready, and its tokens are not called invalid', async () => {
     const store = await openRedisStore(cluster.url, { log: quiet, prefix: 'emptied' })
     const partitions = Array.from({ length: 30 }, (_, i) => `w${i}`)
     const absent = (partition: string) =>

@@ -29,7 +29,7 @@ describe('a dump of a Redis with faults', () => {
     for await (const batch of dump) records.push(...batch)
     return records
   }
-  /** A dump of which one batch is read. */
+  /** A dump with one batch read. */
   const begun = async (from = store) => {
     const dump = from.dump('w1')
     return { dump, first: (await dump.next()).value as Batch }

@@ -55,7 +55,7 @@ describe('a dump of Redis while others write', () => {
       this.state = next
     }
 
-    // The order by bytes is neither that of a language nor that of UTF-16.
+    // The order by bytes differs from a language's order and from the order of UTF-16.
     #key(): string {
       const start = ['a', 'A', 'b', 'ab', 'a:', 'a b', 'a-', 'é', 'z', '～', '🦊'][this.#random(11)]!
       return start + String(this.#random(400))

@@ -60,7 +60,7 @@ async function read(wanted: ReadRequest, between: (step: number) => Promise<unkn
 const valuesOf = ({ snapshot }: Awaited<ReturnType<typeof read>>) => snapshot!.ranges[0]!.records.map((stored) => stored?.value['n'])
 
 describe('a long read from Redis', () => {
-  test('is done in steps, none of which reads much, and has everything', async () => {
+  test('is done in steps that each read little, and has everything', async () => {
     const { snapshot, steps } = await read(request())
     expect(snapshot!.ranges[0]!.records.map((stored) => stored!.value)).toEqual(ids.map((id) => card(id, 1)))
     expect(snapshot!.ranges[0]!.entries).toEqual(ids.map((id) => `p ${id}`))
@@ -212,7 +212,7 @@ describe('a long read of partial ranges', () => {
   const shapesOf = ({ snapshot }: Awaited<ReturnType<typeof read>>) =>
     snapshot!.ranges.map(({ entries, records, isCut }) => [entries.length, records.length, isCut === true])
 
-  test('ends in the step in which it has a mebibyte besides the first step', async () => {
+  test('ends in the step that brings it to a mebibyte after the first step', async () => {
     const outcome = await read(request({ ranges: [partial] }))
     expect(shapesOf(outcome)).toEqual([[22, 22, true]])
     expect(outcome.steps).toHaveLength(6)

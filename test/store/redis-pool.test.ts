@@ -221,7 +221,7 @@ describe('work with a time limit', () => {
     await expect(withTimeout(LONG, Promise.reject(LOST), TIMEOUT)).rejects.toBe(LOST)
   })
 
-  test('leaves no timer behind, for which the process would wait', async () => {
+  test('leaves no timer behind that the process would wait for', async () => {
     const before = timers()
     await withTimeout(LONG, Promise.resolve(), TIMEOUT)
     expect(timers()).toBe(before)

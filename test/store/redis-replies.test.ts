@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { CommandFailed, Pool } from '../../src/store/redis/pool.ts'
 import { quiet } from '../support/log.ts'
 
-// A Redis that is defective, or is none. What its replies cost is limited by the timeout of a command; here, that they do not end the process.
+// A Redis that is defective, or another program. What its replies cost is limited by the timeout of a command; here, that they do not end
+// the process.
 describe('a reply of Redis', () => {
   test.each<[what: string, reply: string]>([
     ['with lists in lists, without end', '*1\r\n'.repeat(100_000)],

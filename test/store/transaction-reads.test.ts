@@ -219,7 +219,7 @@ describe('what a transaction reads and expects', () => {
       expect(commits).toEqual([])
     })
 
-    test('a revision has 20 characters, and is that of the read, or of the commit for what is written', async () => {
+    test('a revision has 20 characters, and belongs to the read, or for written records to the commit', async () => {
       await tx.read([key('1'), key('2'), key('3'), key('9')])
       const before = ['1', '2', '3', '9'].map((id) => tx.revisionOf(key(id)))
       expect(before).toEqual([expect.any(String), expect.any(String), expect.any(String), undefined])

@@ -6,7 +6,7 @@ import { quiet } from '../support/log.ts'
 import { OperationLog } from '../support/operation-log.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 
-/** Options with which acknowledged commits survive a kill of Redis. */
+/** Options that let acknowledged commits survive a kill of Redis. */
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always']
 
 let server: RedisServer

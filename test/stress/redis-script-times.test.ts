@@ -11,7 +11,7 @@ import { quiet } from '../support/log.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 
 // No script may block Redis for long, at the limits of the service. How long a script takes depends on the machine and its load, so what is
-// asserted is its time of the processor as a multiple of that of a fixed script beside it, and in how many steps long work is done.
+// asserted is its time of the processor as a multiple of the time of a fixed script beside it, and in how many steps long work is done.
 
 /** Decodes, encodes and writes 100 records of 50 kB: as much as the largest commit, without anything that the service adds. */
 const YARDSTICK = `

@@ -6,7 +6,7 @@ import { quiet } from './log.ts'
 import type { Driver } from './drivers.ts'
 import { Service, type ServiceOptions } from './service.ts'
 
-/** Makes a service write an audit trail. Its clock is that of the service. */
+/** Makes a service write an audit trail. It uses the service's clock. */
 export function keepAudit(service: Service, options: AuditOptions = {}): AuditRecorder {
   const recorder = new AuditRecorder(service.deps, quiet, options)
   const { usage } = service.app.services

@@ -170,7 +170,8 @@ export function setUpBoard(driver: Driver, options: ServiceOptions = {}): BoardS
 let copies = 0
 
 /**
- * Stores copies of a record directly, each with an id of its own, and behind it in its list: a limit is reached quickly, and a list is long.
+ * Stores copies of a record directly, each with an id of its own, and behind it in its list: a limit is reached quickly, and a list is
+ * long.
  * @param key of the record, such as `card:crd_…`
  * @param change members of a copy, by its number
  * @returns the ids of the copies
@@ -197,7 +198,7 @@ export async function storeCopies(
 
 /**
  * Uses all tokens of these people. For the next ten minutes of the service's clock, their uses cause no more commits, so
- * the next commit is that of the request under test.
+ * the request under test makes the next commit.
  */
 export async function recordUses(service: Service, ...people: Person[]): Promise<void> {
   for (const { read, write, admin } of people) for (const token of [read, write, admin]) await service.send(token, 'GET', '/account')

@@ -14,8 +14,8 @@ export function openBrowser(): Promise<Browser> {
 }
 
 /**
- * Opens a window with its own cookies until the test ends. The test fails if a page makes a request to another origin, if a script fails, and
- * for errors and warnings in the console, such as violations of the CSP.
+ * Opens a window with its own cookies until the test ends. The test fails if a page makes a request to another origin, if a script fails,
+ * and for errors and warnings in the console, such as violations of the CSP.
  * @param others more origins that pages may make requests to
  */
 export async function openWindow(
@@ -54,7 +54,8 @@ export const looks = [
 export type Look = (typeof looks)[number][0]
 
 /**
- * Expects that what a page shows now is accessible, and fits its window. The dark pages have the elements of the light ones in other colors.
+ * Expects that what a page shows now is accessible, and fits its window. The dark pages have the elements of the light ones in other
+ * colors.
  * @param phoneRules whether a phone is shown elements that no wide window has
  */
 export async function expectGood(page: Page, name: string, look: Look, phoneRules: 'all' | 'none' = 'none'): Promise<void> {
@@ -78,7 +79,7 @@ export async function screenshot(page: Page, name: string): Promise<void> {
 
 /**
  * Gives a page a platform authenticator that always agrees. It is gone as soon as another session of
- * the protocol of Chromium's developer tools ends, as that of `expectNotFound`.
+ * the protocol of Chromium's developer tools ends, as for `expectNotFound`.
  */
 export async function addAuthenticator(page: Page): Promise<void> {
   const cdp = await page.context().newCDPSession(page)
@@ -112,7 +113,10 @@ export async function enterPassword(page: Page, email: string, password = PASSWO
 
 const axe = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Expects that axe finds no accessibility violation on a page, and that no words are joined. @param rules with `color`, only what depends on colors is checked; with `none`, only the words */
+/**
+ * Expects that axe finds no accessibility violation on a page, and that no words are joined. @param rules with `color`, only what depends
+ * on colors is checked; with `none`, only the words
+ */
 export async function expectAccessible(page: Page, name: string, rules: 'all' | 'color' | 'none' = 'all'): Promise<void> {
   await expectSpaced(page, name)
   if (rules === 'none') return

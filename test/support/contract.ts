@@ -252,7 +252,7 @@ export function contract(open: () => Promise<Store>): void {
     ['a capacity below the number of entries', 'conflict', () => ({ capacity: new Map([['i', 1]]) })],
     ['capacity 0 of an empty index', 'done', () => ({ capacity: new Map([['j', 0]]) })],
     [
-      'two revisions of which one is current',
+      'two revisions, one of them current',
       'conflict',
       ({ a }) => ({
         records: new Map([

@@ -53,8 +53,8 @@ export async function verify(
 }
 
 /**
- * Verifies a log by its definition alone: each line ends with the SHA-256 of what comes before, and begins with that of the line before it.
- * It shares no code with the service.
+ * Verifies a log by its definition alone: each line ends with the SHA-256 of what comes before, and begins with the hash of the line before
+ * it. It shares no code with the service.
  */
 export function isChain(text: string, before: string | null = null): boolean {
   let prev = before

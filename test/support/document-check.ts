@@ -69,7 +69,7 @@ export class DocumentCheck {
       for (const [name, { isRequired }] of headers)
         if (isRequired && !response.headers.has(name)) expect.fail(`${what}: the header ${name} is missing`)
     }
-    // That some fields of a response are those of the whole: fields.test.ts.
+    // That selected fields of a response equal the whole's: fields.test.ts.
     if (response.body !== undefined && body !== undefined && !response.hasFields) expectValid(`${what}: the body`, body, response.body)
     // What was accepted must match the schema of the body.
     if (response.status < 300 && response.requestBody !== undefined && requestBody !== undefined)

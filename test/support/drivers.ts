@@ -41,5 +41,5 @@ const selected = (suites: 'service' | 'contract') => driversOf(suites).map((name
 /** The drivers that suites of the service run on, by the tier. LANEKEEPER_DRIVERS selects some of them, separated by commas. */
 export const drivers: readonly Driver[] = selected('service')
 
-/** Those of the contract of the storage. */
+/** The drivers that the contract of the storage is tested on. */
 export const driversOfContract: readonly Driver[] = selected('contract')

@@ -3,7 +3,7 @@ import { openFsStore, type FsStore, type FsStoreOptions } from '../../src/store/
 import { entriesOfCommits } from './commits.ts'
 import { quiet } from './log.ts'
 
-/** Opens a folder without its lock, whose index entries are those of {@link entriesOfCommits}. */
+/** Opens a folder without its lock, whose index entries come from {@link entriesOfCommits}. */
 export function openFolder(path: string, options: Partial<FsStoreOptions> = {}): Promise<FsStore> {
   return openFsStore(path, { log: quiet, entriesOf: entriesOfCommits, ...options })
 }

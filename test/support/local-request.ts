@@ -1,7 +1,7 @@
 /** The methods of the API. `Request` treats others in its own way. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
-/** What a request has, besides its address. */
+/** The parts of a request other than its address. */
 interface LocalRequestInit {
   readonly method: string
   readonly headers: Headers

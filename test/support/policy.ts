@@ -15,8 +15,8 @@ export function load(files: PolicyFiles): Engine {
 }
 
 /**
- * An engine whose hand-written decisions are those of its own tables. For tests of a service with another policy: it would not start with the shipped
- * decisions.
+ * An engine whose hand-written decisions follow its own tables. For tests of a service with another policy: it would not start with the
+ * shipped decisions.
  */
 export function withOwnDecisions(engine: Engine): Engine {
   const { vocabulary } = engine

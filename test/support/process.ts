@@ -125,7 +125,7 @@ export function runCommandLine(args: readonly string[], env: Record<string, stri
   })
 }
 
-/** Functions for a shell with which `npx lanekeeper` and `lanekeeper` run the built service. */
+/** Functions for a shell that make `npx lanekeeper` and `lanekeeper` run the built service. */
 const SHELL_FUNCTIONS = `lanekeeper() { "$NODE" "$MAIN" "$@"; }
 npx() { test "$1" = lanekeeper || { echo "npx $1 is not expected" >&2; return 1; }; shift; lanekeeper "$@"; }
 `
@@ -159,7 +159,7 @@ function startCommands([execPath, ...execArgv]: readonly string[]) {
   }
 }
 
-/** That of all suites of a worker. */
+/** Shared by all suites of a worker. */
 let shared: ReturnType<typeof startCommands> | undefined
 
 /**

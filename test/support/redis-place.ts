@@ -54,7 +54,7 @@ export class RedisPlace {
     return store
   }
 
-  /** How many connections there are besides that of the operator. */
+  /** How many connections there are, without the operator's. */
   async connections(): Promise<number> {
     const clients = String(await this.operator.call('CLIENT', 'LIST', 'TYPE', 'normal'))
     return clients.trim().split('\n').length - 1

@@ -24,7 +24,7 @@ export function runFolder(): string | undefined {
   return process.env[RUN]
 }
 
-/** A new folder of a test. It is removed with that of the run. */
+/** A new folder of a test. It is removed with the folder of the run. */
 export function newFolder(): string {
   return realpathSync(mkdtempSync(join(tmpdir(), 'lanekeeper-')))
 }

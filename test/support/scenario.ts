@@ -82,7 +82,7 @@ export function headersFor(operationId: string): Record<string, string> {
 }
 
 /**
- * Creates a scenario with new resources for which these facts are true.
+ * Creates a scenario with new resources that make these facts true.
  * @param related whether the card already has the named user and label, and the board already has the named user as a member.
  *   The example of a DELETE needs this.
  * @param replaces whether the request replaces the cover by the attachment. Then the facts are about one of the two files, and the
@@ -108,7 +108,7 @@ export async function createScenario(
   return { caller, params }
 }
 
-/** The options with which a scenario fits an operation. */
+/** The options that make a scenario fit an operation. */
 export function scenarioOptions({ id, method }: Pick<HandWrittenOperation, 'id' | 'method'>): ScenarioOptions {
   return { related: method === 'DELETE', replaces: id === 'cards.set_cover', work: WORK[id], hasWebhook: id.startsWith('webhooks.') }
 }
@@ -121,7 +121,7 @@ const WORK: Readonly<Record<string, keyof typeof CLAIMS>> = {
   'cards.retry': 'failed',
 }
 
-/** Facts with which every operation is allowed. */
+/** Facts that allow every operation. */
 const ALLOWED = {
   'caller.role': 'owner',
   'caller.membership': 'active',
@@ -141,7 +141,10 @@ const ALLOWED_BY_OPERATION: Readonly<Record<string, Facts>> = {
   'cards.clear_cover': { 'cover.state': 'set' },
 }
 
-/** Creates a scenario in which the owner may perform an operation with its example, and each write changes something. @param facts instead of those */
+/**
+ * Creates a scenario in which the owner may perform an operation with its example, and each write changes something. @param facts instead
+ * of those
+ */
 export async function createAllowed(
   world: World,
   row: Pick<Operation, 'id' | 'method'>,
@@ -268,7 +271,7 @@ async function writeRecords(
     sha256: '0',
     ...times,
   })
-  // The facts are those of the cover's file if they say whether there is a cover, else of the named attachment's file.
+  // The facts describe the cover's file if they say whether there is a cover, else the named attachment's file.
   const aboutCover = facts['cover.state'] !== undefined
   const home = facts['home.board'] === undefined ? {} : { board_id: id('board') }
   const attached = file(aboutCover ? opposite : { ...stated, ...home })

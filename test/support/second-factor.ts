@@ -63,7 +63,7 @@ export class SoftwareAuthenticator {
     return Buffer.from(isoCBOR.encode(new Map(members)))
   }
 
-  /** Answers the options of a registration. @param origin that of the page */
+  /** Answers the options of a registration. @param origin the page's */
   create(options: any, origin: string): string {
     this.userHandle = options.user.id
     const length = Buffer.from([0, this.credentialId.length])
@@ -75,7 +75,7 @@ export class SoftwareAuthenticator {
     return this.#answer({ clientDataJSON, attestationObject: attestation.toString('base64url'), transports: ['internal'] })
   }
 
-  /** Answers the options of an assertion. @param origin that of the page */
+  /** Answers the options of an assertion. @param origin the page's */
   get(options: any, origin: string, rpId: string = options.rpId): string {
     if (this.counter > 0) this.counter++
     const authData = this.#authenticatorData(rpId, this.flags)

@@ -135,7 +135,7 @@ export class Service {
   recordKeys(partition: string): Promise<string[]> {
     return this.place.recordKeys(partition)
   }
-  /** The keys of all records of a workspace besides those of the change feeds, which every write has. */
+  /** The keys of all records of a workspace except the change feeds, which every write has. */
   async keysBesidesFeeds(workspaceId: string): Promise<string[]> {
     const all = await this.recordKeys(workspaceId)
     const values = (await this.write(workspaceId, (tx) => tx.read(all))) as ({ kind?: string } | undefined)[]

@@ -20,11 +20,11 @@ export interface Tampering {
   /** replaces claims of the ID token; undefined removes one */
   readonly claims?: Readonly<Record<string, unknown>>
   readonly header?: Readonly<Record<string, unknown>>
-  /** `none`: no signature; `other`: that of a key that the provider does not publish; `secret`: that of the client secret (HS256) */
+  /** `none`: no signature; `other`: by a key that the provider does not publish; `secret`: by the client secret (HS256) */
   readonly signature?: 'none' | 'other' | 'secret'
   /** whether there is no ID token at all */
   readonly isWithout?: true
-  /** of the address to which the browser returns */
+  /** of the address that the browser returns to */
   readonly answer?: Readonly<Record<string, string>>
 }
 
@@ -72,7 +72,7 @@ export class StubProvider {
     return { issuer: new URL(this.issuer), clientId: CLIENT.id, clientSecret: CLIENT.secret, name: 'Acme SSO' }
   }
 
-  /** Signs somebody in who was sent to an address. @returns the address to which their browser returns */
+  /** Signs somebody in who was sent to an address. @returns the address that their browser returns to */
   authorize(address: string, claims: TokenClaims, tampering: Tampering = {}): string {
     const sent = new URL(address)
     const asked = (name: string) => sent.searchParams.get(name) ?? ''

@@ -72,7 +72,7 @@ describe('the list of what a token can do', () => {
     expect(after.get('kanban:read')).toMatchObject({ words: 'look at <everything> that is visible' })
   })
 
-  test('the page on which a scope is chosen shows the description of each scope, and that of a rotation the same list', async () => {
+  test('the page where a scope is chosen shows the description of each scope, and the page of a rotation the same list', async () => {
     const service = services.get(shipped)!
     const person = await service.person(await service.workspace())
     const { workspaceId } = person

@@ -167,7 +167,7 @@ describe('the stream of several boards', async () => {
     expect(said[1]).toMatchObject({ kind: 'card', action: 'created', title: 'By Mira', isOwn: false })
   })
 
-  test('ends for a board to which its person has lost access, and shows nothing of the change that follows; the other goes on', async () => {
+  test('ends for a board that its person has lost access to, and shows nothing of the change that follows; the other goes on', async () => {
     const mira = await board.join('member', 'Mira Patel')
     const secret = (await api('POST', '/boards', { name: 'Secret' })).id
     const events = await open(service, mira, [secret, board.boardId])

@@ -204,7 +204,7 @@ describe('a card', () => {
           i,
           ...(i === 0 ? [200, 'image/png'] : i === 1 ? [200, 'image/gif'] : [404]),
         ])
-        // That of a file of an earlier version is looked at when it is shown.
+        // The type of a file of an earlier version is determined when it is shown.
         if (isKnown) expect([i, cover.status]).toEqual([i, i < 2 ? 200 : 409])
       }
       const { text } = await visitor.request(cardPath(card))

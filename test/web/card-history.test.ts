@@ -38,7 +38,7 @@ describe('the history of a card', () => {
     expect(text).not.toContain('class="history"')
   })
 
-  test('says what was done, newest first, and by which token, only to those who may know it', async () => {
+  test('says what was done, newest first, and names the token only to those who may know it', async () => {
     const card = await create('Write notes', mira)
     const steps: [string, string, unknown?][] = [
       ['POST', `/cards/${card.id}/move`, { column_id: columns[1], to: 'first' }],

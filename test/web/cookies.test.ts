@@ -55,7 +55,7 @@ describe('the form token of a page without a session', () => {
     return { token: anonymousFormToken(context as unknown as PageContext), cookies }
   }
 
-  test('is that of the cookie', () => {
+  test('is the one in the cookie', () => {
     expect(tokenFor(TOKEN)).toEqual({ token: TOKEN, cookies: [] })
   })
 

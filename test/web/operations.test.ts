@@ -273,7 +273,7 @@ describe('a new board', () => {
 })
 
 describe('the lists of a board', () => {
-  // Those of the labels are in the browser, in looks.test.ts, and decided in operations-matrix.test.ts.
+  // The controls of labels are tested in the browser, in looks.test.ts, and decided in operations-matrix.test.ts.
   test('have its people, who are added and removed', async () => {
     const other = await service.person(owner.workspaceId, 'member', 'Mia Other')
     await visitor.open(`${base}/boards/${boardId}/members`)

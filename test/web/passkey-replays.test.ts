@@ -120,14 +120,16 @@ describe.each(Object.entries(flows))('the challenge of %s', (name, flow) => {
     expect(await stored()).toBe(after)
   })
 
-  /** The browser of another session, which is as old as that of the attempt. */
+  /** The browser of another session, which is as old as the attempt's. */
   const otherBrowser = async () => {
     const { now } = service
     const visitor = await flow.browser()
     service.now = now
     return visitor
   }
-  /** What is wrong with an answer: its browser (the own one, another one of the person, or that of a stranger), its origin, relying party or time. */
+  /**
+   * What is wrong with an answer: its browser (the own one, another one of the person, or a stranger's), its origin, relying party or time.
+   */
   interface Wrong {
     readonly from?: 0 | 1 | 2
     readonly origin?: string

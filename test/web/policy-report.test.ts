@@ -145,7 +145,7 @@ describe('/policies', async () => {
     for (const path of ['/', '/docs/boards.create']) expect(await (await open(path, {}, switchedOff)).text()).not.toContain('/policies')
   })
 
-  test('is that of the policy that decides at the time of the request', async () => {
+  test('shows the policy that decides at the time of the request', async () => {
     const before = (await open('/policies', {}, reloaded)).headers.get('etag')!
     reloaded.app.replacePolicy(widened)
     const after = await open('/policies', { headers: { 'if-none-match': before } }, reloaded)

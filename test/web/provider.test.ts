@@ -127,7 +127,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
 
   test.each<[what: string, members: () => Partial<TokenClaims>, reason: string]>([
     ['an address that is not verified', () => ({ email_verified: false }), 'email_not_verified'],
-    ['an address of which nothing is said', () => ({ email_verified: undefined as never }), 'email_not_verified'],
+    ['an address without a statement', () => ({ email_verified: undefined as never }), 'email_not_verified'],
     ['an address that nobody has', () => ({ email: 'nobody@example.org' }), 'nobody'],
     ['no address', () => ({ email: undefined as never }), 'no_email'],
     ['what is no address', () => ({ email: 'nobody' }), 'email_not_verified'],
@@ -162,7 +162,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
 
     test.each<[what: string, userInfo: (sub: string) => StubProvider['userInfo'], status: number, reason: string]>([
       ['an address that is not verified', (sub) => ({ sub, email, email_verified: false }), 403, 'email_not_verified'],
-      ['an address of which nothing is said', (sub) => ({ sub, email }), 403, 'email_not_verified'],
+      ['an address without a statement', (sub) => ({ sub, email }), 403, 'email_not_verified'],
       ['no address', (sub) => ({ sub, email_verified: true }), 403, 'no_email'],
       ['nothing, because there is none', () => undefined, 403, 'no_email'],
       ['another subject', () => ({ sub: 'other', email, email_verified: true }), 401, 'sub'],
@@ -608,7 +608,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
       ['of five minutes ago', () => ({ auth_time: authTime() - 300 }), 401],
       ['of the future', () => ({ auth_time: authTime() + 31 }), 401],
       ['of another person', () => ({ sub: 'somebody-else', email: 'nobody@example.org', auth_time: authTime() }), 403],
-    ])('is none %s', async (_what, members, status) => {
+    ])('does not exist %s', async (_what, members, status) => {
       const claims = claimsOf()
       const visitor = await later(claims)
       const address = await begin(visitor, `${BEGIN}/proof?back=/settings/account`)
@@ -631,7 +631,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
       expect(await asks()).toBe(true)
     })
 
-    test('is none of somebody who is bound to another person, or has another address', async () => {
+    test('does not exist for somebody who is bound to another person, or has another address', async () => {
       const claims = claimsOf()
       const visitor = await later(claims)
       const another = await service.person(workspaceId)
@@ -675,7 +675,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
       const refused = await answer(first, await begin(first, `${BEGIN}/proof?back=/app`), claims())
       expect([refused.status, await second.isSignedIn()]).toEqual([403, true])
       service.now += 8 * DAY
-      // Their own invitation is none of somebody else.
+      // Their own invitation is not somebody else's.
       await inviteUser(service.deps, person.id, 'http://localhost', email)
       const [third, fourth] = [await signedIn(service, person), await signedIn(service, person)]
       expect((await answer(third, await begin(third, `${BEGIN}/proof?back=/app`), claims())).location).toBe('/app')

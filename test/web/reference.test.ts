@@ -190,7 +190,7 @@ describe('the search of the reference', () => {
     expect(expected.length === 0 ? ids : ids.slice(0, expected.length)).toEqual(expected)
   })
 
-  test('an operation whose id has the words comes first, and one that is found by a name says by which', async () => {
+  test('an operation whose id has the words comes first, and one that is found by a name shows the name', async () => {
     const { ids, text } = await search('label')
     const first = ids.filter((id) => id!.includes('label'))
     expect([ids.slice(0, first.length), ids.length > first.length]).toEqual([first, true])

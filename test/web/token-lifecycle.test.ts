@@ -243,7 +243,7 @@ describe.each(drivers)('tokens in the web app, on $name', async (driver) => {
       await openIssuePage('create', 20 * MINUTE)
       const before = visitor.session!
       const key = keys.session(sha256Hex(before))
-      // The first commit is that of the time of this request.
+      // The first commit stores the time of this request.
       service.now += MINUTE
       service.store.afterCommit = () =>
         service.write(GLOBAL, async (tx) => {

@@ -87,7 +87,7 @@ describe('the pages of tokens', async () => {
     ['"Custom" without a number', { days: 'custom', custom_days: '' }, 'must be a whole number'],
     ['nothing', {}, 'must be a whole number'],
     // Further ones are in forms.test.ts.
-    ['a number that is none', { days: 'custom', custom_days: '+5' }, 'must be a whole number'],
+    ['a text that is no number', { days: 'custom', custom_days: '+5' }, 'must be a whole number'],
   ])('the lifetime of a new token is what was chosen: %s', async (_case, fields, expected) => {
     const path = `/settings/tokens/new?workspace=${workspaceId}`
     const form = await visitor.open(path)

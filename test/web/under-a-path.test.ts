@@ -68,7 +68,7 @@ describe.each([
       }
     }
     const unseen = pages.filter(({ get, path }) => get !== undefined && !seen.has(path.replaceAll(/\{\w+\}/g, '*')))
-    // Those of what a browser can show as a picture, of a script, of a form, and of a passkey.
+    // Addresses of pictures, of a script, of a form, and of a passkey.
     expect(unseen.map(({ path }) => path)).toEqual([
       '/app/{workspace}/attachments/{attachment}/picture',
       '/app/{workspace}/events',

@@ -239,7 +239,7 @@ describe('the controls of webhooks', async () => {
     expect(performed.toSorted()).toEqual(allowed)
   })
 
-  test('of several webhooks are those of each', async () => {
+  test('of several webhooks are kept apart', async () => {
     await world.clear()
     const own = await create({ url: 'https://hooks.example/own' })
     service.now += 1

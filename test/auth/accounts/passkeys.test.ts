@@ -93,7 +93,7 @@ describe('the options of a challenge', () => {
     })
   })
 
-  test('for a passkey of anyone name none, and for those of a person name them', async () => {
+  test("for a passkey of anyone name none, and for a person's passkeys name them", async () => {
     expect(await assertionOptions(PARTY, CHALLENGE)).toEqual(request)
     expect(await assertionOptions(PARTY, CHALLENGE, [passkey()])).toEqual({ ...request, allowCredentials: credentials })
     expect(await assertionOptions(PARTY, CHALLENGE, [])).toEqual({ ...request, allowCredentials: [] })

@@ -35,7 +35,7 @@ describe('the verified address of an ID token', () => {
     { iss, email: '\u212aann@acme.example', email_verified: true },
     { iss, email: 'ann@acme.example\n', email_verified: true },
     { iss, email: ' ann@acme.example', email_verified: true },
-  ])('is none: %j', (claims) => {
+  ])('does not count as verified: %j', (claims) => {
     expect(verifiedEmail(claims)).toBeUndefined()
   })
 })

@@ -48,8 +48,8 @@ describe('the token format', () => {
     ['that is not configured', 'oldname', [], false],
     ['of one character', 'x', ['x'], true],
     ['of none', '', [''], false],
-    ['with which it is as long as it may be', 'x'.repeat(limits.tokenLength - minted.length + 2), undefined, true],
-    ['with which it is longer', 'x'.repeat(limits.tokenLength - minted.length + 3), undefined, false],
+    ['that makes it as long as it may be', 'x'.repeat(limits.tokenLength - minted.length + 2), undefined, true],
+    ['that makes it longer', 'x'.repeat(limits.tokenLength - minted.length + 3), undefined, false],
   ])('a token with a legacy prefix %s', (_what, prefix, legacy, accepted) => {
     const token = withChecksum(`${prefix}_pat_${body}`)
     expect(parseToken(token, legacy ?? [prefix])).toEqual(accepted ? { workspaceId, hash: sha256Hex(token) } : undefined)

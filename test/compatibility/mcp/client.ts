@@ -22,7 +22,7 @@ export interface McpClient {
   connect(address: Address): Promise<Connection>
 }
 
-/** The headers with which a client is configured. */
+/** The headers that a client is configured with. */
 export function headersOf({ token }: Address): { readonly Authorization: string } {
   return { Authorization: `Bearer ${token}` }
 }

@@ -5,7 +5,7 @@ import type { Scope } from '../demo.ts'
 export interface Step {
   readonly what: string
   readonly tool?: string
-  /** of the token of the call, if it is another than that of the list */
+  /** of the token of the call, if it is not the token of the list */
   readonly scope?: Scope
   /** by a person without the client: method and path below /v1 */
   readonly person?: string
@@ -21,8 +21,8 @@ export interface Step {
 const LONG = '…'.repeat(45_000)
 
 /**
- * What an agent does in a day. The expected answers follow from the documents of the service (src/http/README.md, src/http/claims.md), not from its
- * code. The token has kanban:write and belongs to Olivia, an owner; the person is Mira, a member.
+ * What an agent does in a day. The expected answers follow from the documents of the service (src/http/README.md, src/http/claims.md), not
+ * from its code. The token has kanban:write and belongs to Olivia, an owner; the person is Mira, a member.
  */
 export const steps: readonly Step[] = [
   {

@@ -144,7 +144,7 @@ describe('the OpenAPI document', () => {
     )
   })
 
-  test('states the patterns and the nullable members of a body with their defaults as texts, and those of a query', () => {
+  test('states the patterns and the nullable members of a body with their defaults as texts, and of a query', () => {
     const body = document.components.schemas['CardsCreateBody'] as { required: string[]; properties: Record<string, JsonSchema> }
     expect([body['required'], body['additionalProperties' as never]]).toEqual([['column_id', 'title'], false])
     expect(body.properties).toMatchObject({

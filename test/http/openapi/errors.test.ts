@@ -21,7 +21,7 @@ const BEFORE = new Set<ErrorCode>(['request_timeout', 'headers_too_large'])
 
 /** The headers of every error. */
 const SHARED = new Set(['cache-control', 'content-length', 'content-type', 'vary', 'x-content-type-options', 'x-request-id'])
-/** What errors have besides these. Written by hand. That of the scope is in credentials.test.ts, the ETags are in etags.test.ts. */
+/** The further members of errors. Written by hand. The scope is in credentials.test.ts, the ETags are in etags.test.ts. */
 const FURTHER: Partial<Record<ErrorCode, (operation: Operation) => Record<string, unknown>>> = {
   unauthorized: () => ({ 'www-authenticate': 'Bearer' }),
   insufficient_scope: () => ({ 'www-authenticate': expect.stringMatching(/^Bearer error="insufficient_scope", scope="kanban:\w+"$/) }),

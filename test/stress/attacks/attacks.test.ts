@@ -26,7 +26,7 @@ interface Drill {
   readonly statuses: readonly string[]
   /** what each of its requests costs at least; undefined: one unit */
   readonly units?: number
-  /** the units in a minute; undefined: those of a token */
+  /** the units in a minute; undefined: a token's */
   readonly budget?: number
   prepare(target: Target): Promise<{ readonly attack: Attack; readonly victim: string; readonly requests: readonly Sent[] }>
 }

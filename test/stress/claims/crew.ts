@@ -124,7 +124,7 @@ export class Crew {
     return ids
   }
 
-  /** Runs beside the workers. Its failure is that of the run. */
+  /** Runs beside the workers. Its failure fails the run. */
   beside(task: () => Promise<unknown>): void {
     const running = task()
       .catch((error: unknown) => (this.#failure ??= error))

@@ -1,4 +1,4 @@
-/** A change of the feed of the board, as far as it is judged. */
+/** The judged members of a change in the feed of the board. */
 export interface FeedEntry {
   readonly at: string
   readonly kind: string
@@ -13,7 +13,10 @@ export interface FeedEntry {
   readonly data: any
 }
 
-/** What a worker does with a card that it has taken. `hang`: it stops renewing, waits until it is told to go on, and then tries to complete the card. */
+/**
+ * What a worker does with a card that it has taken. `hang`: it stops renewing, waits until it is told to go on, and then tries to complete
+ * the card.
+ */
 export type Way = 'complete' | 'fail' | 'ask' | 'hang' | 'die'
 
 /** A line of the log of a worker. */
@@ -35,7 +38,7 @@ export interface WorkerEvent {
 /** What was done on the board. Cards are completed with a comment that says "done". */
 export interface Run {
   readonly cards: readonly string[]
-  /** the tokens with which cards are completed without a claim, and blockers added */
+  /** the tokens that complete cards without a claim, and add blockers */
   readonly others: string
   readonly blocking: string
   /** the blocker that was added to a card */
@@ -57,7 +60,7 @@ export function violationsOf(run: Run): string[] {
   return [...fencingViolationsOf(run), ...counts]
 }
 
-/** Those violations that are none of the outcome of the cards. */
+/** The violations that do not concern the outcome of the cards. */
 export function fencingViolationsOf(run: Run): string[] {
   return [...violationsInFeed(run), ...violationsInLog(run)]
 }
@@ -97,7 +100,9 @@ function violationsInFeed({ cards, others, blocking, blockers, given, feed }: Ru
   return found
 }
 
-/** A claim begins after the one before it was released or has run out, by the clock of the service that gives it; what is lost stays lost. */
+/**
+ * A claim begins after the one before it was released or has run out, by the clock of the service that gives it; what is lost stays lost.
+ */
 function violationsInLog({ feed, log, hasOneClock }: Run): string[] {
   const found: string[] = []
   const released = new Set(feed.filter(({ action }) => action === 'released').map(({ id, epoch }) => `${id} ${epoch}`))

@@ -2,7 +2,7 @@ import { fencingViolationsOf, stepIn, type FeedEntry, type Run, type WorkerEvent
 
 /** What was done on a board whose cards can fail. */
 export interface WorkRun extends Run {
-  /** the token with which cards are moved to the next column */
+  /** the token that moves cards to the next column */
   readonly moving: string
   /** how many attempts the columns allow, in their order */
   readonly maxima: readonly (number | null)[]
@@ -97,7 +97,7 @@ class WorkedCard {
   #column: number
   #attempts = 0
   #epoch = 0
-  /** whether the last claim has not ended, as far as the feed tells, and whether the card was moved under it */
+  /** whether the last claim has not ended, by the feed, and whether the card was moved under it */
   #isClaimed = false
   #wasMoved = false
   #isStuck = false

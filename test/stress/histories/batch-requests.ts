@@ -21,7 +21,7 @@ interface BatchItem {
   readonly body?: object
 }
 
-/** Adds an operation to a batch: changes the lists as it must, and returns what to send. @param id that of what it creates */
+/** Adds an operation to a batch: changes the lists as it must, and returns what to send. @param id of the record that it creates */
 type Plan = (columns: ModelColumn[], choice: Choice, id: string) => BatchItem | undefined
 
 interface Destination {

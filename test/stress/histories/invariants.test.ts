@@ -8,7 +8,7 @@ import { checkInvariants } from './invariants.ts'
 const change = <T extends object>({ service, workspaceId }: BoardSetup, key: Key<T>, changes: Partial<T>): Promise<void> =>
   service.write(workspaceId, async (tx) => tx.put(key, { ...(await tx.get(key))!, ...changes }))
 
-/** Violations that the check of the command line does not name: that of others is tested in `admin/check.test.ts`. */
+/** Violations that the check of the command line does not name: the others are tested in `admin/check.test.ts`. */
 const violations: Readonly<Record<string, (setup: BoardSetup) => Promise<unknown>>> = {
   'what the check of the command line finds': (setup) => change(setup, keys.card(setup.cardId), { column_id: 'col_00000000000000000000' }),
   'a file without an attachment or a tombstone': async (setup) => {

@@ -129,7 +129,7 @@ function expectedResponse(state: State, action: Action): Expected {
 }
 
 /**
- * Leaving ends the tokens, the explicit memberships and the assignments of a user atomically. Its commit changes one record besides: an
+ * Leaving ends the tokens, the explicit memberships and the assignments of a user atomically. Its commit changes one more record: an
  * assignment is pending if a membership of the board was removed.
  */
 function expectedOfLeave(state: State, target: Person): Expected {

@@ -8,7 +8,7 @@ import { runCommandLine, startProcess } from '../../support/process.ts'
 import { codeAt } from '../../support/second-factor.ts'
 import { PASSWORD } from '../../support/visitor.ts'
 
-// The other suites of pages run the modules of src. A package that is loaded when it is first used, such as those of passkeys, codes and
+// The other suites of pages run the modules of src. A package that is loaded when it is first used, such as for passkeys, codes and
 // uploads, could work there and not in the bundle.
 test('what is loaded late works in the built service: passkeys, an authenticator app, mail, pages, uploads and MCP', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-bundle-'))

@@ -224,7 +224,7 @@ describe('people with passwords or a provider', () => {
     ])
   })
 
-  /** Signs somebody in by the pages of the provider, in a browser of their own. @returns the address to which it is sent then */
+  /** Signs somebody in by the pages of the provider, in a browser of their own. @returns the address that it is sent to then */
   async function answerOf(address: string, name: string): Promise<string> {
     const visitor = visitorOf(site.provider.issuer)
     let page = await visitor.request(address)

@@ -85,7 +85,7 @@ test('times are in the zone of the person, and the exact time of a distance is i
   expect(await distance.getAttribute('title')).toMatch(/^\d{4}-\d\d-\d\d \d\d:45 GMT\+5:45$/)
 })
 
-test('the theme that a person chooses is that of every page, before it is shown and in other tabs', async () => {
+test('every page has the theme that a person chooses, before it is shown and in other tabs', async () => {
   const page = await signIn({ colorScheme: 'light' })
   const ground = (of: Page) => of.evaluate('getComputedStyle(document.body).backgroundColor')
   const light = await ground(page)
