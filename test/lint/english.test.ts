@@ -30,9 +30,9 @@ const groups = {
 }
 
 const ALLOWANCES: Readonly<Record<keyof typeof groups, Readonly<Record<Habit, number>>>> = {
-  'the source': { thatOf: 10, ofWhich: 39, besides: 6, asFarAs: 2, isNone: 1 },
-  'the tests': { thatOf: 141, ofWhich: 127, besides: 27, asFarAs: 10, isNone: 28 },
-  'the documents': { thatOf: 34, ofWhich: 41, besides: 0, asFarAs: 3, isNone: 5 },
+  'the source': { thatOf: 3, ofWhich: 36, besides: 1, asFarAs: 1, isNone: 1 },
+  'the tests': { thatOf: 29, ofWhich: 77, besides: 8, asFarAs: 3, isNone: 9 },
+  'the documents': { thatOf: 17, ofWhich: 23, besides: 0, asFarAs: 2, isNone: 3 },
 }
 
 /** Each place of a habit, as `path:line: the line`. */
