@@ -5,17 +5,20 @@ import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
 import { build } from '../setup/build.ts'
 import { startReaper } from '../setup/global-setup.ts'
+import { canInstall, hasProgram, install } from '../support/programs.ts'
 import { createRunFolder } from '../support/run.ts'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
 
-/** Builds the service, and installs the clients from their own lock. Their install scripts do not run. */
+/** Builds the service, and installs the proxies and the clients, these from their own lock. Their install scripts do not run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const reaper = startReaper(createRunFolder(), project.tmpDir)
   if (modified('node_modules/.package-lock.json') < modified('package-lock.json')) {
     console.log('setup: installing the clients of test/compatibility.')
     execFileSync('npm', ['ci', '--ignore-scripts', '--loglevel=error'], { cwd: folder, stdio: 'inherit' })
   }
+  // Where they cannot be installed, the suites of proxies fail, and say how.
+  for (const program of ['nginx', 'caddy', 'apache2'] as const) if (!hasProgram(program) && canInstall()) install(program)
   project.provide('buildError', build())
   project.provide('redisUrl', undefined)
   project.provide('browser', undefined)

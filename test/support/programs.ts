@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 /** A program that some suites need and that no package of npm contains. */
-export type Program = 'redis-server' | 'chromium-headless-shell' | 'python3' | 'sqlite3' | 'nginx' | 'caddy'
+export type Program = 'redis-server' | 'chromium-headless-shell' | 'python3' | 'sqlite3' | 'nginx' | 'caddy' | 'apache2'
 
 /** Where a browser of the Chromium family is: options of Playwright's `launch`. */
 export type BrowserLocation = { readonly executablePath: string } | { readonly channel: string }
