@@ -111,7 +111,10 @@ function read<Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>, flags: Fl
 /** Environment variables of the command line that are no settings: the token of `lanekeeper api`. */
 const OTHER_VARIABLES = ['LANEKEEPER_TOKEN']
 
-/** A mistyped name must not start a service with a default. @throws {ConfigError} */
+/**
+ * A mistyped name must not start a service with a default.
+ * @throws {ConfigError}
+ */
 function requireKnownVariables(env: Env): void {
   const known = new Set([...settingNames.map((name) => settingSource(name).env), ...OTHER_VARIABLES])
   for (const name of Object.keys(env)) {

@@ -152,7 +152,10 @@ export class Metrics {
     return new Counter({ name, help, labelNames, registers: [this.registry] })
   }
 
-  /** States the policy in use. @param hash its hash */
+  /**
+   * States the policy in use.
+   * @param hash its hash
+   */
   statePolicy(hash: string): void {
     this.#policy.reset()
     this.#policy.set({ policy: hash }, 1)
@@ -241,7 +244,10 @@ export class Metrics {
     })
   }
 
-  /** Adds what a decision log has counted. @param space of its disk, if it has one */
+  /**
+   * Adds what a decision log has counted.
+   * @param space of its disk, if it has one
+   */
   watchLog(counts: () => LogCounts, space?: () => Promise<DiskSpace | undefined>): void {
     this.#watch(LOG_METRICS, counts)
     if (space !== undefined) this.#watch(SPACE_METRICS, async () => ({ free: (await space())?.free }))

@@ -69,7 +69,10 @@ export function prove(engine: Engine): Proof {
   return proveInvariants(engine)
 }
 
-/** Proves a policy at a start. @throws {PolicyInvariantError} with all failures */
+/**
+ * Proves a policy at a start.
+ * @throws {PolicyInvariantError} with all failures
+ */
 export function requireProof(engine: Engine): Proof {
   return requireSuccess(prove(engine))
 }
@@ -121,7 +124,10 @@ export function matrixOf(engine: Engine): string {
   return renderMatrix(engine, operationsOf(engine))
 }
 
-/** The policy as one HTML page that loads nothing. @param changes since another policy */
+/**
+ * The policy as one HTML page that loads nothing.
+ * @param changes since another policy
+ */
 export async function reportOf(engine: Engine, changes?: PolicyDiff): Promise<string> {
   const { renderReport } = await import('./web/policy-report/page.ts')
   return renderReport(engine, operationsOf(engine), changes)
@@ -201,7 +207,8 @@ export function recordOf(engine: Engine, { answer, scope, decision }: Answered, 
 }
 
 /**
- * Verifies that no line of a log was altered, removed or moved. @param anchors hashes of lines that it must have, such as an earlier `head`
+ * Verifies that no line of a log was altered, removed or moved.
+ * @param anchors hashes of lines that it must have, such as an earlier `head`
  */
 export async function verifyDecisionLog(
   files: Iterable<LogFile>,

@@ -18,7 +18,10 @@ export interface AuditQuestion {
   readonly limit: number
 }
 
-/** Lists entries of the audit trail, newest first. @throws {AdminError} `not_found`, `invalid` */
+/**
+ * Lists entries of the audit trail, newest first.
+ * @throws {AdminError} `not_found`, `invalid`
+ */
 export async function listAudit(deps: Deps, { workspace, user, token, since, denials, limit }: AuditQuestion): Promise<TrailEntry[]> {
   if (workspace !== undefined) await requireWorkspace(deps, workspace)
   if (user !== undefined && !isId('user', user)) throw new AdminError('invalid', `"${user}" is not the id of a user`)

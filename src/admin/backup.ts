@@ -72,7 +72,10 @@ async function isReadable(deps: AdminDeps, id: string): Promise<boolean> {
   return false
 }
 
-/** Writes what belongs to no workspace. @returns the number of users */
+/**
+ * Writes what belongs to no workspace.
+ * @returns the number of users
+ */
 async function writeGlobal(
   deps: AdminDeps,
   { writer, counter }: Pick<ExportTarget, 'writer' | 'counter'>,

@@ -78,7 +78,10 @@ class Batches {
     return this.#ids.length
   }
 
-  /** Takes an operation, and performs those before it if they are enough. @returns whether it did */
+  /**
+   * Takes an operation, and performs those before it if they are enough.
+   * @returns whether it did
+   */
   async add(operation: BoardOperation): Promise<boolean> {
     const size = Buffer.byteLength(JSON.stringify(operation))
     // To complete a card, for example, is answered with the whole card.

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { visibilities } from '../model/board.ts'
 
 /**
- * A line of a board that comes from another program: first the board, then the operations that make what is on it. An id in a body or a path may be `$0`: what the first of these operations creates, and so on.
+ * A line of a board that comes from another program: first the board, then the operations that make what is on it. An id in a body or a
+ * path may be `$0`: what the first of these operations creates, and so on.
  */
 export const boardLine = z.union([
   z.strictObject({

@@ -20,7 +20,8 @@ export async function countedBytes(store: Store, partition: string): Promise<Cou
 
 /**
  * Compares the record that counts the bytes of the files of a workspace with the files. If a file came or went meanwhile, nothing is known.
- * @param before that record before the files were read @param sum the bytes of all files that were read
+ * @param before that record before the files were read
+ * @param sum the bytes of all files that were read
  */
 export async function checkFileBytes(
   { store, random }: AdminDeps,

@@ -231,7 +231,10 @@ function nameBlobs(key: string, value: Value, referenced: (blobId: string) => vo
   if (/^(file|imported_bytes):/.test(key)) referenced(String(value['blob_id']))
 }
 
-/** Checks the bytes of the files among some records. @returns how many there are */
+/**
+ * Checks the bytes of the files among some records.
+ * @returns how many there are
+ */
 async function checkFiles(
   { store, blobs }: AdminDeps,
   partition: string,

@@ -50,11 +50,21 @@ export interface StoredQuestion {
  * runs the commands passes them.
  */
 export interface PolicyAnswers {
-  /** Explains a decision. @param question its scope is the token's; the web app's operations have none @throws {AdminError} */
+  /**
+   * Explains a decision.
+   * @param question its scope is the token's; the web app's operations have none
+   * @throws {AdminError}
+   */
   explain(deps: Deps, question: StoredQuestion & { readonly user: string; readonly scope?: string | undefined }): Promise<unknown>
-  /** Lists the members who may do something. @throws {AdminError} */
+  /**
+   * Lists the members who may do something.
+   * @throws {AdminError}
+   */
   whoCan(deps: Deps, question: StoredQuestion): Promise<unknown>
-  /** Lists what a member may do. @throws {AdminError} */
+  /**
+   * Lists what a member may do.
+   * @throws {AdminError}
+   */
   whatCan(
     deps: Deps,
     question: { readonly workspace: string; readonly user: string; readonly board?: string | undefined; readonly scope: string },

@@ -67,10 +67,16 @@ async function collectNext(deps: AdminDeps, workspaceId: string, { id, kind }: T
   })
 }
 
-/** One step for one kind of tombstone. @returns the id of bytes to remove, if any */
+/**
+ * One step for one kind of tombstone.
+ * @returns the id of bytes to remove, if any
+ */
 type Step = (tx: Transaction, tombstone: Tombstone, deps: AdminDeps) => Promise<string | undefined>
 
-/** Removes the next records of an index whose owner was deleted. @returns how many */
+/**
+ * Removes the next records of an index whose owner was deleted.
+ * @returns how many
+ */
 async function removeNext<T>(tx: Transaction, index: Index<T>, cascade?: (value: T) => Promise<void>): Promise<number> {
   const { entries, values } = await tx.range(index, { limit: BATCH })
   for (const [i, entry] of entries.entries()) {

@@ -58,14 +58,20 @@ export class RestoreRun {
     return run
   }
 
-  /** Ends the run: the restored storage can be used. @throws {AdminError} `conflict` */
+  /**
+   * Ends the run: the restored storage can be used.
+   * @throws {AdminError} `conflict`
+   */
   async finish(): Promise<void> {
     await this.write.finish()
     // Without the run, nothing reads them.
     for await (const batch of keysIn(this.#deps, GLOBAL, isOfWorkspace)) await sweep(this.#deps, GLOBAL, batch)
   }
 
-  /** Ends the run and removes everything that it has written. @throws {AdminError} `conflict` */
+  /**
+   * Ends the run and removes everything that it has written.
+   * @throws {AdminError} `conflict`
+   */
   async abandon(): Promise<void> {
     await this.#removeAll()
     await this.write.finish()

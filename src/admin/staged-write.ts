@@ -62,12 +62,19 @@ export class StagedWrite {
     })
   }
 
-  /** Writes records, in several commits. @throws {AdminError} `conflict` */
+  /**
+   * Writes records, in several commits.
+   * @throws {AdminError} `conflict`
+   */
   async put(records: Records): Promise<void> {
     for (const batch of batchesOf(records)) await this.commit((tx) => putAll(tx, batch))
   }
 
-  /** Adds a record, and writes those that wait if they are enough for a commit. @returns whether it did @throws {AdminError} `conflict` */
+  /**
+   * Adds a record, and writes those that wait if they are enough for a commit.
+   * @returns whether it did
+   * @throws {AdminError} `conflict`
+   */
   async add(key: string, value: Value): Promise<boolean> {
     this.#waiting.push([key, value])
     if (this.#waiting.length < BATCH_SIZE) return false
@@ -75,20 +82,29 @@ export class StagedWrite {
     return true
   }
 
-  /** Writes the records that wait. @throws {AdminError} `conflict` */
+  /**
+   * Writes the records that wait.
+   * @throws {AdminError} `conflict`
+   */
   async flush(): Promise<void> {
     await this.put(this.#waiting)
     this.#waiting = []
   }
 
-  /** Removes the records that match, and the marker. @throws {AdminError} `conflict` */
+  /**
+   * Removes the records that match, and the marker.
+   * @throws {AdminError} `conflict`
+   */
   async remove(matches: (key: string) => boolean): Promise<void> {
     const { marker, partition } = this.#stage
     for await (const batch of keysIn(this.#deps, partition, (key) => key !== marker && matches(key)))
       await this.commit((tx) => removeAll(tx, batch))
   }
 
-  /** Ends the write, with the last records, in one commit. @throws {AdminError} `conflict` */
+  /**
+   * Ends the write, with the last records, in one commit.
+   * @throws {AdminError} `conflict`
+   */
   finish(records: Records = []): Promise<void> {
     return this.commit(async (tx) => {
       await putAll(tx, records)

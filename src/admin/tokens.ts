@@ -55,7 +55,10 @@ export interface NewToken {
   readonly days?: number | undefined
 }
 
-/** The scopes that operators can issue, by the names that they give. One with `kanban:admin` is created by its person, who proves in the web app who they are. */
+/**
+ * The scopes that operators can issue, by the names that they give. One with `kanban:admin` is created by its person, who proves in the web
+ * app who they are.
+ */
 export const operatorScopes = {
   read: 'kanban:read',
   write: 'kanban:write',
@@ -66,10 +69,11 @@ export const operatorScopes = {
 const DEFAULT_DAYS = 30
 
 /**
- * Creates a token for a machine without a browser. The rules of the workspace hold as in the web app. The audit trail of the workspace has it
- * in the same commit, and the person gets a notice.
+ * Creates a token for a machine without a browser. The rules of the workspace hold as in the web app. The audit trail of the workspace has
+ * it in the same commit, and the person gets a notice.
  * @returns the token with its plaintext, which is not stored
- * @throws {AdminError} `not_found`: no active member; `conflict`: the workspace allows only a shorter lifetime, or the person has too many active tokens
+ * @throws {AdminError} `not_found`: no active member; `conflict`: the workspace allows only a shorter lifetime, or the person has too many
+ * active tokens
  */
 export async function createToken(
   deps: AdminDeps,

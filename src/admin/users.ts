@@ -151,7 +151,8 @@ export async function showUser(deps: Deps, userId: string): Promise<SignInWays> 
 }
 
 /**
- * Unbinds a user from their identity at the provider, and ends their sessions. The next identity with their e-mail address is bound to them.
+ * Unbinds a user from their identity at the provider, and ends their sessions. The next identity with their e-mail address is bound to
+ * them.
  * @throws {AdminError} `not_found`
  */
 export async function unbindUser(deps: Deps, userId: string): Promise<{ user_id: string; unbound: boolean }> {

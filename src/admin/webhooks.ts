@@ -16,8 +16,8 @@ interface EnabledWebhook {
 }
 
 /**
- * Enables the webhooks that a restore has disabled: they go on where the backup was. One whose creator may not read the board any more is suspended at
- * its next delivery, as always.
+ * Enables the webhooks that a restore has disabled: they go on where the backup was. One whose creator may not read the board any more is
+ * suspended at its next delivery, as always.
  * @throws {AdminError} `not_found`
  */
 export async function enableWebhooks(

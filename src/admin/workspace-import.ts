@@ -98,7 +98,10 @@ export class WorkspaceImport {
     for (const fileId of this.#omitted) await this.#detach(fileId)
   }
 
-  /** Makes the workspace accessible. @throws {AdminError} `conflict` */
+  /**
+   * Makes the workspace accessible.
+   * @throws {AdminError} `conflict`
+   */
   async publish(): Promise<void> {
     // Without a membership, a token gives no access.
     const tokens = this.#deferred.filter(([key]) => key.startsWith('token:'))
@@ -108,7 +111,10 @@ export class WorkspaceImport {
     await register(this.#deps, this.workspaceId)
   }
 
-  /** Removes everything that was written. @throws {AdminError} `conflict` */
+  /**
+   * Removes everything that was written.
+   * @throws {AdminError} `conflict`
+   */
   async clear(): Promise<void> {
     for await (const batch of keysIn(this.#deps, this.workspaceId, namesBytes)) {
       for (const key of batch) {
@@ -120,7 +126,10 @@ export class WorkspaceImport {
     await this.#write.remove(() => true)
   }
 
-  /** Removes the attachments of a file that is not imported, also where they are covers. @throws {AdminError} `conflict` */
+  /**
+   * Removes the attachments of a file that is not imported, also where they are covers.
+   * @throws {AdminError} `conflict`
+   */
   async #detach(fileId: string): Promise<void> {
     for (let found = BATCH_SIZE; found === BATCH_SIZE;) {
       await this.#write.commit(async (tx) => {

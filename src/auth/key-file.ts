@@ -5,7 +5,10 @@ import { SecretKeyError, SecretKeys } from './secret-keys.ts'
 
 /** The name of the file with the keys of a folder. */
 const NAME = 'secret.key'
-/** The permissions of users who are neither the owner nor in the group. The group may read: files that systemd gives a service look like that. */
+/**
+ * The permissions of users who are neither the owner nor in the group. The group may read: files that systemd gives a service look like
+ * that.
+ */
 const OTHERS = 0o007
 
 /**

@@ -21,8 +21,8 @@ const SETTING = 'LANEKEEPER_SECRET_KEY'
 const KEY = /^(?:([0-9a-f]{64})|[\w+/-]{43}=?)$/i
 
 /**
- * Seals secrets that the service must read again: AES-256-GCM, with the key of the record that a secret belongs to as additional data, so that
- * a sealed secret cannot be moved to another record. With no keys, it seals and opens nothing.
+ * Seals secrets that the service must read again: AES-256-GCM, with the key of the record that a secret belongs to as additional data, so
+ * that a sealed secret cannot be moved to another record. With no keys, it seals and opens nothing.
  */
 export class SecretKeys {
   readonly #keys: ReadonlyMap<string, KeyObject>
@@ -107,8 +107,8 @@ function idOf(key: Uint8Array): string {
 }
 
 /**
- * Seals a secret in the commit that stores it, with the key that the storage records: so processes with different keys cannot both seal, and
- * after a rotation nobody seals with the earlier key. The first secret records its key.
+ * Seals a secret in the commit that stores it, with the key that the storage records: so processes with different keys cannot both seal,
+ * and after a rotation nobody seals with the earlier key. The first secret records its key.
  * @throws {SecretKeyError}
  */
 export async function sealIn(tx: Transaction, secretKeys: SecretKeys, text: string, owner: string): Promise<string> {

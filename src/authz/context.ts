@@ -22,7 +22,10 @@ export interface SessionCaller extends Person {
 
 export type Caller = TokenCaller | SessionCaller
 
-/** The token of a caller. @throws {TypeError} for a person without one: no operation of the web app asks for it */
+/**
+ * The token of a caller.
+ * @throws {TypeError} for a person without one: no operation of the web app asks for it
+ */
 export function tokenOf({ token }: Caller): TokenRecord {
   if (token === undefined) throw new TypeError('a person in the web app has no token')
   return token

@@ -102,7 +102,10 @@ export class Decisions {
     return ofPermission.find({ token } as TokenCaller, NO_CONTEXT)
   }
 
-  /** What the permission table decides. @param fields see {@link Engine.decide} */
+  /**
+   * What the permission table decides.
+   * @param fields see {@link Engine.decide}
+   */
   decide(permission: string, caller: Caller, context: AuthorizationContext, fields?: readonly string[]): Decision {
     const { decision } = this.#permission(permission)
     // A client can state any fields in any order.

@@ -24,7 +24,10 @@ export function addMcpCommand(program: Command): void {
     })
 }
 
-/** Reads the token. It is no option, because every user of the machine can see the arguments of a process. @throws {ConfigError} */
+/**
+ * Reads the token. It is no option, because every user of the machine can see the arguments of a process.
+ * @throws {ConfigError}
+ */
 function readToken({ tokenFile }: McpFlags, env: NodeJS.ProcessEnv): string {
   const source = tokenFile === undefined ? 'LANEKEEPER_TOKEN' : 'token-file'
   const token = (tokenFile === undefined ? env['LANEKEEPER_TOKEN'] : readFile(tokenFile))?.trim()

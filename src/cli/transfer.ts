@@ -60,7 +60,10 @@ async function importFrom(from: string, file: string | undefined, options: Commo
   console.log(options.json === true ? JSON.stringify(result) : describeImport(result))
 }
 
-/** Reads everything. @throws {AdminError} `invalid` if it is too long */
+/**
+ * Reads everything.
+ * @throws {AdminError} `invalid` if it is too long
+ */
 async function readText(lines: AsyncIterable<string>): Promise<string> {
   const parts: string[] = []
   let size = 0

@@ -14,7 +14,9 @@ import { isProgramReplaced } from '../model/package-files.ts'
 /** What a worker sends to the primary process. */
 type FromWorker = { readonly port: number } | { readonly metrics: MetricValues }
 
-/** How long the primary process waits before it replaces a worker, in milliseconds: a worker that cannot start is not started all the time. */
+/**
+ * How long the primary process waits before it replaces a worker, in milliseconds: a worker that cannot start is not started all the time.
+ */
 const RESTART_DELAY = 1000
 /** How long the metrics of a worker are waited for, in milliseconds. */
 const METRICS_TIMEOUT = 5000
@@ -99,8 +101,8 @@ async function portOf(worker: Worker): Promise<number | undefined> {
 }
 
 /**
- * Lets each worker load the policy again. Each proves it. The signal would end one that is starting: that one gets it when it serves, because
- * it may have read the policy before.
+ * Lets each worker load the policy again. Each proves it. The signal would end one that is starting: that one gets it when it serves,
+ * because it may have read the policy before.
  */
 function forwardReloads({ policies }: Config): void {
   if (policies === undefined) return

@@ -168,7 +168,10 @@ export class HeldClaim implements Caller {
     }
   }
 
-  /** A renewal that is refused, for whatever reason, leaves nothing to rely on. @throws {Error} if the claim is lost or stopped */
+  /**
+   * A renewal that is refused, for whatever reason, leaves nothing to rely on.
+   * @throws {Error} if the claim is lost or stopped
+   */
   async #renew(): Promise<void> {
     const { transport, monotonic, timeout, ttl } = this.#deps
     this.#check()

@@ -46,7 +46,10 @@ function textOf(name: string, value: unknown): string {
   return String(value)
 }
 
-/** A form if a member is a file, otherwise JSON. @throws {InvalidInput} if a member has bytes and is no Blob */
+/**
+ * A form if a member is a file, otherwise JSON.
+ * @throws {InvalidInput} if a member has bytes and is no Blob
+ */
 function toBody(members: ReadonlyMap<string, unknown>): string | FormData {
   for (const [name, value] of members)
     if (isBytes(value)) throw new InvalidInput(`"${name}" must be a Blob or a File, which can be sent again`)

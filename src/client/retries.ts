@@ -40,8 +40,9 @@ export function waitBefore(
 }
 
 /**
- * How long a stream of changes, or a worker, waits before its next attempt, in milliseconds; undefined if waiting cannot mend the failure. The
- * number of attempts has no limit: the service may be away for a day. Other statuses than 4xx come from a service or a proxy in trouble.
+ * How long a stream of changes, or a worker, waits before its next attempt, in milliseconds; undefined if waiting cannot mend the failure.
+ * The number of attempts has no limit: the service may be away for a day. Other statuses than 4xx come from a service or a proxy in
+ * trouble.
  */
 export function waitOfStream(
   { status = 0, code, retryAfter = 0 }: Failure,

@@ -138,7 +138,10 @@ export class Transport implements Caller {
   }
 }
 
-/** Waits. @throws the reason of the signal, at once when it is aborted */
+/**
+ * Waits.
+ * @throws the reason of the signal, at once when it is aborted
+ */
 export async function sleep(timers: Timers, milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   // `onRetry` may have aborted it.
   signal?.throwIfAborted()

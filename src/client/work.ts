@@ -55,7 +55,10 @@ export interface WorkOptions {
   readonly onFailure?: (error: unknown, card: TakenCard) => void
 }
 
-/** Takes ready cards of a board, one after the other, and lets a handler work on them. @throws what ends it */
+/**
+ * Takes ready cards of a board, one after the other, and lets a handler work on them.
+ * @throws what ends it
+ */
 export async function work(
   deps: ClaimDeps,
   boardId: string,
@@ -132,7 +135,10 @@ function outcomeOf(thrown: unknown, isStopped: boolean): Outcome {
   return isStopped ? RELEASE : failure(textOf(thrown))
 }
 
-/** Says what becomes of the card, unless the handler has done it. @throws what ends the worker */
+/**
+ * Says what becomes of the card, unless the handler has done it.
+ * @throws what ends the worker
+ */
 async function conclude(claim: HeldClaim, outcome: Outcome): Promise<void> {
   if (claim.isEnded) return
   try {

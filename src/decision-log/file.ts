@@ -66,7 +66,10 @@ export class FileSink implements Sink {
     this.#checkedAt = options.now()
   }
 
-  /** Opens a log, and finds its end. @throws {NoDecisionLog} if the file is something else */
+  /**
+   * Opens a log, and finds its end.
+   * @throws {NoDecisionLog} if the file is something else
+   */
   static async open(disk: Disk, path: string, options: FileOptions): Promise<FileSink> {
     const file = await disk.append(path)
     try {

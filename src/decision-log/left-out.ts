@@ -17,7 +17,10 @@ export class LeftOut {
     this.#state = state
   }
 
-  /** Counts a line of a source. @returns whether it is written */
+  /**
+   * Counts a line of a source.
+   * @returns whether it is written
+   */
   takes(source: string): boolean {
     this.#timer ??= setTimeout(() => this.end(), WINDOW).unref()
     const lines = (this.#lines.get(source) ?? 0) + 1

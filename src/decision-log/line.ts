@@ -30,13 +30,19 @@ export function encodeLine(prev: string | null, n: number, body: string): Encode
   return { text: `${text},"hash":"${sum}"}\n`, hash: sum }
 }
 
-/** Reads the chain members of a line, without its line break. @returns undefined if it has not the shape of a line */
+/**
+ * Reads the chain members of a line, without its line break.
+ * @returns undefined if it has not the shape of a line
+ */
 export function readLine(text: string): Line | undefined {
   const found = SHAPE.exec(text)
   return found === null ? undefined : { prev: found[1] ?? null, n: Number(found[2]), hash: found[3]! }
 }
 
-/** Whether the content of a line has its hash. @param bytes the line without its line break */
+/**
+ * Whether the content of a line has its hash.
+ * @param bytes the line without its line break
+ */
 export function isIntact(bytes: Buffer, line: Line): boolean {
   return hash('sha256', bytes.subarray(0, bytes.length - TAIL)) === line.hash
 }
@@ -99,7 +105,10 @@ export class NoDecisionLog extends Error {
   override readonly name = 'NoDecisionLog'
 }
 
-/** Finds the end of a log. @throws {NoDecisionLog} */
+/**
+ * Finds the end of a log.
+ * @throws {NoDecisionLog}
+ */
 export async function findEnd(name: string, parts: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<LogEnd> {
   let head: string | null = null
   let next = 0

@@ -106,7 +106,10 @@ export class DecisionLog {
     this.#name = `"chain":"${chain}","pid":${process.pid},"started":"${this.#time()}","policy":"${options.policy}"`
   }
 
-  /** Begins a chain after what the sink has. @throws if its first line cannot be written */
+  /**
+   * Begins a chain after what the sink has.
+   * @throws if its first line cannot be written
+   */
   static async open(sink: Sink, options: LogOptions): Promise<DecisionLog> {
     const log = new DecisionLog(sink, options)
     const { torn } = sink.end
@@ -199,7 +202,10 @@ export class DecisionLog {
     } while (this.#queue.length > 0 && this.#failure === undefined)
   }
 
-  /** Writes and syncs what waits. @throws {LogUnavailable} if lines are lost */
+  /**
+   * Writes and syncs what waits.
+   * @throws {LogUnavailable} if lines are lost
+   */
   async close(): Promise<void> {
     this.#leftOut.end()
     await this.flush()
@@ -293,7 +299,10 @@ export class DecisionLog {
     return { bytes: Buffer.from(text), head, next }
   }
 
-  /** Lines are a part of the file now, whether or not they are synced. @param entries the last ones of them */
+  /**
+   * Lines are a part of the file now, whether or not they are synced.
+   * @param entries the last ones of them
+   */
   #advance(entries: readonly Entry[], { head, next }: EncodedLines): void {
     for (const [i, entry] of entries.entries()) entry.n = next - entries.length + i
     this.#head = head

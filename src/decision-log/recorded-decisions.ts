@@ -37,7 +37,10 @@ interface Counted {
   readonly permission: RecordedPermission
 }
 
-/** Reads a line of a decision log. @returns undefined if the text is no JSON object */
+/**
+ * Reads a line of a decision log.
+ * @returns undefined if the text is no JSON object
+ */
 export function readRecord(text: string): Recorded | undefined {
   try {
     const recorded: unknown = JSON.parse(text)
@@ -47,7 +50,10 @@ export function readRecord(text: string): Recorded | undefined {
   }
 }
 
-/** All decisions of a record. @param times how often they were made */
+/**
+ * All decisions of a record.
+ * @param times how often they were made
+ */
 export function* decisionsOf(recorded: Recorded, times = 1): Generator<{ readonly decision: RecordedDecision; readonly count: number }> {
   const { scope, hidden, permission, further = [], list, evaluations = [], batch = [] } = recorded
   if (scope !== undefined) yield { decision: { stage: 'scope', ...scope }, count: times }

@@ -5,7 +5,10 @@ import { decisionsOf, readRecord, type RecordedDecision } from './recorded-decis
 /** Decisions that are not as they were, and are so in the same way. */
 export interface Difference {
   readonly stage: 'scope' | 'definition' | 'permission'
-  /** `widened`, `narrowed`: what is answered differs; `changed`: another refusal; `explained`: the same answer for another reason; `undecidable`: the policy does not know the question */
+  /**
+   * `widened`, `narrowed`: what is answered differs; `changed`: another refusal; `explained`: the same answer for another reason;
+   * `undecidable`: the policy does not know the question
+   */
   readonly kind: 'widened' | 'narrowed' | 'changed' | 'explained' | 'undecidable'
   /** the permission or the definition */
   readonly about: string

@@ -9,7 +9,10 @@ const MIB = 1024 * 1024
 const FREE_MIB = 10
 const UNITS_OF_MIB = 4
 
-/** What the files that a token has uploaded in a minute cost, in units. @param bytes of all of them */
+/**
+ * What the files that a token has uploaded in a minute cost, in units.
+ * @param bytes of all of them
+ */
 export function unitsOfUploads(bytes: number): number {
   return Math.max(0, Math.ceil(bytes / MIB) - FREE_MIB) * UNITS_OF_MIB
 }

@@ -71,7 +71,10 @@ export class RateLimits {
     return this.#counters.settle()
   }
 
-  /** Counts a request of a token, in its workspace too. @param by how many it counts as */
+  /**
+   * Counts a request of a token, in its workspace too.
+   * @param by how many it counts as
+   */
   countRequest(caller: Caller, by = 1): Awaitable<RateState[]> {
     return andThen(this.#countWithin('token', tokenOf(caller).id, by), (ofToken): Awaitable<RateState[]> => {
       // What is refused to one token must not be missing to the others.
@@ -80,13 +83,20 @@ export class RateLimits {
     })
   }
 
-  /** Counts the bytes that a token, or a person in the web app, uploads. @param id of either @returns what they cost, in units */
+  /**
+   * Counts the bytes that a token, or a person in the web app, uploads.
+   * @param id of either
+   * @returns what they cost, in units
+   */
   countUpload(id: string, bytes: number): number {
     const all = this.#counters.add(this.#keyOf('upload', id), bytes)
     return unitsOfUploads(all) - unitsOfUploads(all - bytes)
   }
 
-  /** Counts work that is done, whatever remains. @param by in units */
+  /**
+   * Counts work that is done, whatever remains.
+   * @param by in units
+   */
   countDone(caller: Caller, by: number): RateState[] {
     return this.countDoneOf(tokenOf(caller).id, caller.workspaceId, by)
   }
@@ -119,12 +129,19 @@ export class RateLimits {
     return this.#counters.add(this.#keyOf(name, id), by) > limit ? this.#remainingSeconds : undefined
   }
 
-  /** Counts the cost of a token's stream. @param by in units @returns undefined if it may go on; otherwise the seconds until it may */
+  /**
+   * Counts the cost of a token's stream.
+   * @param by in units
+   * @returns undefined if it may go on; otherwise the seconds until it may
+   */
   countStream(caller: Caller, by: number): number | undefined {
     return this.countDone(caller, by).some(({ remaining }) => remaining < 0) ? this.#remainingSeconds : undefined
   }
 
-  /** Counts a failed credential. @param network the client's network, which is limited like one address */
+  /**
+   * Counts a failed credential.
+   * @param network the client's network, which is limited like one address
+   */
   countFailure(network: string): RateState[] {
     return [this.#count('address', network)]
   }
@@ -152,7 +169,10 @@ export class RateLimits {
     return { 'ratelimit-policy': policy, ratelimit: rate, 'retry-after': String(seconds) }
   }
 
-  /** Begins a request of a token, or a stream of a person. @returns a function that ends it; undefined if too many are in progress */
+  /**
+   * Begins a request of a token, or a stream of a person.
+   * @returns a function that ends it; undefined if too many are in progress
+   */
   enter(id: string): (() => void) | undefined {
     const count = this.#inFlight.get(id) ?? 0
     if (count >= this.#maxInFlight) return undefined
@@ -223,7 +243,10 @@ export class Quota {
   /** Is to be called when the response has been sent. Undefined: the call is not counted among those in progress. */
   leave: (() => void) | undefined
 
-  /** @param limits undefined: nothing is limited @param part undefined: it is no part of an exchange */
+  /**
+   * @param limits undefined: nothing is limited
+   * @param part undefined: it is no part of an exchange
+   */
   constructor(limits: RateLimits | undefined, call: Limited, part?: ExchangePart) {
     this.#limits = limits
     this.#call = call
@@ -231,7 +254,10 @@ export class Quota {
     this.#charged = part === 'first'
   }
 
-  /** Counts the call of an authenticated caller. @throws {ApiError} `rate_limited` */
+  /**
+   * Counts the call of an authenticated caller.
+   * @throws {ApiError} `rate_limited`
+   */
   charge(caller: Caller): Awaitable<void> {
     this.#caller = caller
     if (this.#charged) return undefined
@@ -285,7 +311,10 @@ export class Quota {
       this.headers = this.#limits.headersOf(this.#limits.countDone(this.#caller, units), false)
   }
 
-  /** Counts the bytes that its commit stores for its Idempotency-Key ({@link limits.keptBytes}). @throws {ApiError} `rate_limited` */
+  /**
+   * Counts the bytes that its commit stores for its Idempotency-Key ({@link limits.keptBytes}).
+   * @throws {ApiError} `rate_limited`
+   */
   chargeStored(caller: Caller, bytes: number): Awaitable<void> {
     const missing = Math.floor(bytes / limits.keptBytes) - this.#chargedStored
     this.#chargedStored += Math.max(missing, 0)

@@ -16,7 +16,10 @@ export interface StreamShareOptions {
   readonly turns: Turns
   /** the turn of all work for the stream, including its reads */
   readonly turn: Turn
-  /** Charges units. @returns the seconds until there are more, if they are used up */
+  /**
+   * Charges units.
+   * @returns the seconds until there are more, if they are used up
+   */
   readonly charge: (units: number) => number | undefined
 }
 
@@ -40,7 +43,10 @@ export class StreamShare {
     this.#charge = charge
   }
 
-  /** Does a step of the work, in its turn. @throws {ApiError} `rate_limited`, if that did not come in time */
+  /**
+   * Does a step of the work, in its turn.
+   * @throws {ApiError} `rate_limited`, if that did not come in time
+   */
   async step<Result>(work: () => Result | Promise<Result>): Promise<Result> {
     const asked = this.#turns.now()
     if (this.#running++ === 0) this.#turn.begin()

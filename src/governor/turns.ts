@@ -70,7 +70,10 @@ export class Turns {
   #owed = 0
   #isPausing = false
 
-  /** @param now a monotonic clock, in milliseconds @param afterPause calls a function after a pause */
+  /**
+   * @param now a monotonic clock, in milliseconds
+   * @param afterPause calls a function after a pause
+   */
   constructor({
     now = (): number => performance.now(),
     afterPause = (work: () => void, milliseconds: number): unknown => later(work, milliseconds),
@@ -79,7 +82,10 @@ export class Turns {
     this.#afterPause = afterPause
   }
 
-  /** Waits for a turn. @param used the milliseconds that it has worked */
+  /**
+   * Waits for a turn.
+   * @param used the milliseconds that it has worked
+   */
   enter(turn: Turn, used: number): void {
     const { workspaceId, id } = turn.worker
     const lanes = this.#workspaces.get(workspaceId) ?? new Map<string, Lane>()
@@ -89,7 +95,10 @@ export class Turns {
     if (!this.#isPausing) this.#pause()
   }
 
-  /** The next one of its lane may work. @param used the milliseconds that it has worked */
+  /**
+   * The next one of its lane may work.
+   * @param used the milliseconds that it has worked
+   */
   leave(turn: Turn, used: number): void {
     const { workspaceId, id } = turn.worker
     const lanes = this.#workspaces.get(workspaceId)!
@@ -169,7 +178,10 @@ export class Turn {
     return this.#used < SLICE ? undefined : this.take()
   }
 
-  /** Waits for a turn, before a step that takes more than a slice. @throws {ApiError} `request_timeout` when the client has left */
+  /**
+   * Waits for a turn, before a step that takes more than a slice.
+   * @throws {ApiError} `request_timeout` when the client has left
+   */
   async take(): Promise<void> {
     this.#requireClient()
     if (this.hasLease || this.#isOver) await setImmediate()

@@ -116,7 +116,10 @@ export async function findResources(
   }
 }
 
-/** Reads the question that is asked about each board. @throws {ApiError} `validation_failed` */
+/**
+ * Reads the question that is asked about each board.
+ * @throws {ApiError} `validation_failed`
+ */
 function readResourceQuestion(
   { operations }: EvaluationServices,
   { caller }: OperationRequest,

@@ -125,7 +125,10 @@ export class Attempt implements Abilities {
     return { request: this.unit, record: this.record, chargeQuestions, turn: this.#turn }
   }
 
-  /** Charges the known cost beyond the unit that each request costs. @throws {ApiError} `rate_limited` */
+  /**
+   * Charges the known cost beyond the unit that each request costs.
+   * @throws {ApiError} `rate_limited`
+   */
   #chargeStated(): Awaitable<void> {
     return this.call.quota.chargeFurther(this.caller, this.call.cost.stated - 1)
   }

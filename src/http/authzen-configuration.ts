@@ -12,7 +12,10 @@ const ENDPOINTS = {
   search_action_endpoint: 'access.search_action',
 } as const
 
-/** The metadata document of the OpenID AuthZEN Authorization API 1.0 (§9). @param url the public URL, which identifies the service */
+/**
+ * The metadata document of the OpenID AuthZEN Authorization API 1.0 (§9).
+ * @param url the public URL, which identifies the service
+ */
 export function authzenConfiguration(operations: readonly Operation[], url: string): PublicText {
   const endpoints = Object.entries(ENDPOINTS).map(([name, id]) => [name, `${url}/v1${operations.find((row) => row.id === id)!.path}`])
   const metadata = { policy_decision_point: url, ...Object.fromEntries(endpoints) }

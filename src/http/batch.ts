@@ -86,7 +86,10 @@ function writtenOf(tx: OperationRequest['tx'], key: Key<unknown>): unknown {
   return tx.isWritten(key) ? tx.known(key) : undefined
 }
 
-/** Each further record makes the later operations of a transaction slower. @throws {ApiError} `validation_failed` */
+/**
+ * Each further record makes the later operations of a transaction slower.
+ * @throws {ApiError} `validation_failed`
+ */
 function requireRoom({ writeCount }: OperationRequest['tx'], index: number): void {
   if (writeCount > limits.batchRecords) throw refusal(index, `comes after more than ${limits.batchRecords} changes in this batch`)
 }
@@ -96,7 +99,10 @@ function refusal(index: number, message: string, member = ''): ApiError {
   return invalidMember(`operations.${index}${member}`, message)
 }
 
-/** Performs the next operation. @param performed those before it */
+/**
+ * Performs the next operation.
+ * @param performed those before it
+ */
 async function perform(
   services: Services,
   request: OperationRequest,

@@ -82,7 +82,10 @@ export function withOwnParameter(params: Readonly<Record<string, string>>, userI
   return params[USER] === OWN_ID ? { ...params, [USER]: userId } : params
 }
 
-/** The path of a request. @param template the path of its operation, with parameters */
+/**
+ * The path of a request.
+ * @param template the path of its operation, with parameters
+ */
 export function withOwnPath(template: string, path: string, userId: string): string {
   if (!template.includes(`{${USER}}`)) return path
   const names = template.split('/')
@@ -90,7 +93,10 @@ export function withOwnPath(template: string, path: string, userId: string): str
   return parts.join('/')
 }
 
-/** The members of a query or a body that is not validated yet. @param schema undefined: nothing is accepted */
+/**
+ * The members of a query or a body that is not validated yet.
+ * @param schema undefined: nothing is accepted
+ */
 export function withOwnMembers(schema: z.ZodType | undefined, value: unknown, userId: string): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const given = userMembersOf(schema).filter((name) => Object.hasOwn(value, name))

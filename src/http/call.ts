@@ -97,7 +97,10 @@ export class Call implements CallRequest {
     return (this.#signal ??= clientSignal(this.request))
   }
 
-  /** Its share of the event loop. @param lease that its present attempt has */
+  /**
+   * Its share of the event loop.
+   * @param lease that its present attempt has
+   */
   turn({ workspaceId, token, userId }: Caller, lease?: CommitLease): Turn {
     this.#turn ??= this.lent ?? new Turn(this.#services.turns, new CallWorker(this, workspaceId, token?.id ?? userId))
     this.#turn.hasLease = lease !== undefined
@@ -109,7 +112,10 @@ export class Call implements CallRequest {
     if (this.lent === undefined) this.#turn?.leave()
   }
 
-  /** Who makes it. @throws {ApiError} `unauthorized` if that cannot be read from it */
+  /**
+   * Who makes it.
+   * @throws {ApiError} `unauthorized` if that cannot be read from it
+   */
   get principal(): Principal {
     return (this.#principal ??= this.surface.identify(this.#services, this))
   }

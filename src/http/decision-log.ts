@@ -26,12 +26,18 @@ export class RequestLog {
     return space && warningOf(space)
   }
 
-  /** @returns undefined if a record can be written @throws {ApiError} `unavailable`, as a rejection */
+  /**
+   * @returns undefined if a record can be written
+   * @throws {ApiError} `unavailable`, as a rejection
+   */
   ready(record: AttemptRecord): Promise<void> | undefined {
     return this.#log.ready()?.catch((error: unknown) => this.#refuse(record, error))
   }
 
-  /** Writes the record of a request whose commit follows. @throws {ApiError} `unavailable`: the commit must not be made */
+  /**
+   * Writes the record of a request whose commit follows.
+   * @throws {ApiError} `unavailable`: the commit must not be made
+   */
   async beforeCommit(record: AttemptRecord, status: number): Promise<void> {
     const body = this.#lineOf(record, status, 'commit')
     const entry = await this.#log.write(body).catch((error: unknown) => this.#refuse(record, error))

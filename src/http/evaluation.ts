@@ -17,7 +17,10 @@ export type EvaluationServices = Pick<Services, 'engine' | 'operations'>
 export interface AskingRequest {
   readonly request: OperationRequest
   readonly record: AttemptRecord
-  /** charges questions before they are decided. @param questions all until now, and those that follow */
+  /**
+   * charges questions before they are decided.
+   * @param questions all until now, and those that follow
+   */
   readonly chargeQuestions: (questions: number) => Awaitable<void>
   /** its steps: to read a question, and to decide it, takes 30 µs, and many times that if it names many ids */
   readonly turn: Pick<Turn, 'spent'>

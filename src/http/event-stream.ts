@@ -109,7 +109,10 @@ async function* eventsOf(
   }
 }
 
-/** Makes the next events, until they are large. @returns them, and where they end */
+/**
+ * Makes the next events, until they are large.
+ * @returns them, and where they end
+ */
 function encodePiece(items: readonly Item[], begin: number): { readonly bytes: Buffer; readonly end: number } {
   let text = ''
   let end = begin
@@ -135,7 +138,10 @@ export interface Feed extends Pick<StreamDeps, 'readNext' | 'about'> {
   readonly first: StreamedResult
 }
 
-/** Opens the stream of a request. @param feeds at least one: they are independent of each other */
+/**
+ * Opens the stream of a request.
+ * @param feeds at least one: they are independent of each other
+ */
 export function openStream(
   services: Services,
   { request, method, requestId, partition, share }: StreamRequest,

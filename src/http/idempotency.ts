@@ -117,7 +117,10 @@ export class IdempotentWrite {
   }
 }
 
-/** Stores the texts that are not there yet. @returns their bytes */
+/**
+ * Stores the texts that are not there yet.
+ * @returns their bytes
+ */
 async function storeTexts(tx: Transaction, hour: string, texts: ReadonlyMap<string, string>): Promise<number> {
   // Stryker disable next-line ConditionalExpression: it only saves a read of nothing
   if (texts.size === 0) return 0

@@ -9,7 +9,10 @@ const LONG = 4096
 /** JSON in pieces: a record's JSON is kept, and used by each response that contains the record. */
 export type Pieces = readonly Piece[]
 type Piece = string | KeptJson
-/** Returns a promise to wait for, or undefined. @param length the number of bytes that were made, roughly */
+/**
+ * Returns a promise to wait for, or undefined.
+ * @param length the number of bytes that were made, roughly
+ */
 type BeforeMore = (length: number) => Promise<void> | undefined
 
 /**

@@ -53,7 +53,10 @@ class Source {
     this.#chunks = chunks
   }
 
-  /** Takes the bytes before a text, and the text. @param most how many bytes there may be before it */
+  /**
+   * Takes the bytes before a text, and the text.
+   * @param most how many bytes there may be before it
+   */
   async until(text: Buffer, most: number): Promise<Buffer> {
     for (let from = 0; ;) {
       const at = this.#received.indexOf(text, from)
@@ -89,7 +92,10 @@ class Source {
     return this.#received.toString('latin1', 0, length)
   }
 
-  /** Reads to the end. @param most how many bytes there may be */
+  /**
+   * Reads to the end.
+   * @param most how many bytes there may be
+   */
   async end(most: number): Promise<void> {
     for (let length = this.#received.length; ;) {
       if (length > most) throw unreadable()
@@ -151,7 +157,10 @@ function parametersOf(header: string): ReadonlyMap<string, string> {
   return found
 }
 
-/** `UTF-8''caf%C3%A9.png` (RFC 8187). @returns undefined unless it is well-formed */
+/**
+ * `UTF-8''caf%C3%A9.png` (RFC 8187).
+ * @returns undefined unless it is well-formed
+ */
 function extended(value: string | undefined): string | undefined {
   const [, charset, percent] = /^([\w-]{1,40})'[\w-]*'(.*)$/s.exec(value ?? '') ?? []
   if (charset === undefined || percent === '') return undefined

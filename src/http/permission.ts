@@ -106,7 +106,11 @@ export function requireAccess(
   )
 }
 
-/** Loads the other resources that a request names. @returns everything that its facts are read from @throws {ApiError} `not_found` */
+/**
+ * Loads the other resources that a request names.
+ * @returns everything that its facts are read from
+ * @throws {ApiError} `not_found`
+ */
 export function loadRelated(
   { related }: Operation & { kind: 'single' },
   request: OperationRequest,

@@ -63,7 +63,10 @@ function stepsOf({ route }: Attempt): readonly steps.Step[] {
   return kind === 'filtered_list' ? STEPS.list : isRead ? STEPS.read : STEPS.write
 }
 
-/** Follows the steps of an attempt until one has the outcome, at the latest the last one. @param at the next step */
+/**
+ * Follows the steps of an attempt until one has the outcome, at the latest the last one.
+ * @param at the next step
+ */
 function follow(attempt: Attempt, steps: readonly steps.Step[], at = 0): Awaitable<Outcome> {
   for (let i = at; ; i++) {
     const outcome = steps[i]!(attempt)
@@ -137,7 +140,10 @@ interface Presentation<T> {
   refuse(error: ApiError, trail: Trail): T
 }
 
-/** Answers a call. Each one, whatever its surface is, comes this way. @returns what is presented; it never throws */
+/**
+ * Answers a call. Each one, whatever its surface is, comes this way.
+ * @returns what is presented; it never throws
+ */
 export function conclude<T extends { readonly status: number; readonly body?: ReadableStream | null }>(
   services: Services,
   call: Call,
@@ -183,7 +189,10 @@ const API: Surface = {
   identify: (services, { request }) => new TokenPrincipal(request.headers.get('authorization'), services),
 }
 
-/** Answers a request below /v1. @returns the response; it never throws */
+/**
+ * Answers a request below /v1.
+ * @returns the response; it never throws
+ */
 export function handle(services: Services, request: CallRequest): Awaitable<Response> {
   const call = new Call(services, request, API)
   return conclude(services, call, {

@@ -50,7 +50,10 @@ export function requireNoMatch(headers: Headers, revision: string | undefined): 
   throw new ApiError('precondition_failed', { message: 'The current state of the resource matches If-None-Match.', ...current })
 }
 
-/** Checks the preconditions of a write. Its commit then relies on them. @throws {ApiError} `precondition_failed` */
+/**
+ * Checks the preconditions of a write. Its commit then relies on them.
+ * @throws {ApiError} `precondition_failed`
+ */
 export function requirePreconditions(tx: Transaction, headers: Headers, entity: Key<unknown> | undefined): void {
   if (!headers.has('if-match') && !headers.has('if-none-match')) return
   const revision = entity && shownRevision(tx, entity)
@@ -112,7 +115,10 @@ export function withItemTags({ id }: Operation, { tx, query }: Pick<OperationReq
 /** Makes a write conditional on holding the card (src/http/claims.md, "Claims: one worker for each card"). */
 const HEADER = 'if-claim'
 
-/** The epoch of the header If-Claim; undefined without one. @throws {ApiError} `bad_request` */
+/**
+ * The epoch of the header If-Claim; undefined without one.
+ * @throws {ApiError} `bad_request`
+ */
 export function readEpoch(headers: Headers): number | undefined {
   const text = headers.get(HEADER)
   if (text === null) return undefined

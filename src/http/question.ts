@@ -25,7 +25,10 @@ export interface Evaluated {
   readonly open: readonly string[]
 }
 
-/** The request that is asked about. @throws {ApiError} `validation_failed` */
+/**
+ * The request that is asked about.
+ * @throws {ApiError} `validation_failed`
+ */
 export function requestOf(one: Evaluated, request: OperationRequest): OperationRequest {
   const { operation, params } = one
   const receive = operation.takesUpload ? noUpload : undefined
@@ -40,7 +43,10 @@ async function noUpload(): Promise<never> {
   throw new TypeError('an evaluation receives no file')
 }
 
-/** The members of the body that the permission depends on. @throws {ApiError} `validation_failed` */
+/**
+ * The members of the body that the permission depends on.
+ * @throws {ApiError} `validation_failed`
+ */
 function bodyOf(one: Evaluated): object {
   const { operation, body, members } = one
   const issues = new Issues()
@@ -61,7 +67,10 @@ export function unknownMembers({ operation, members = [] }: Evaluated): string[]
 /** characters of a name that an answer repeats */
 const LONGEST_NAME = 100
 
-/** Reads all questions. @throws {ApiError} `validation_failed`, with the issues of all */
+/**
+ * Reads all questions.
+ * @throws {ApiError} `validation_failed`, with the issues of all
+ */
 export async function readQuestions(
   { operations }: Pick<Services, 'operations'>,
   caller: Caller,

@@ -17,7 +17,10 @@ import { readEpoch, requireClaim, requirePreconditions, requireStatedClaim, requ
 import { prefetch } from './prefetch.ts'
 import { requireStillVisible } from './replay.ts'
 
-/** A step of an attempt. @returns the outcome, if it is the last step */
+/**
+ * A step of an attempt.
+ * @returns the outcome, if it is the last step
+ */
 export type Step = (attempt: Attempt) => Awaitable<Outcome | void>
 
 export function readAhead({ services, tx, call, route, record }: Attempt): Awaitable<void> {

@@ -28,7 +28,10 @@ const planka: ReadonlyMap<string, string> = new Map(
     .map((entry) => entry.split(' ') as [string, string]),
 )
 
-/** The color of a label of Trello. @returns undefined if the name is unknown; a label without a color is gray */
+/**
+ * The color of a label of Trello.
+ * @returns undefined if the name is unknown; a label without a color is gray
+ */
 export function trelloColor(name: string | null): string | undefined {
   if (name === null || name === '') return GRAY
   const [base = '', variant] = name.split('_')
@@ -38,7 +41,10 @@ export function trelloColor(name: string | null): string | undefined {
   return variant === 'dark' ? mix(color, 0, 0.3) : undefined
 }
 
-/** The color of a label of Planka. @returns undefined if the name is unknown */
+/**
+ * The color of a label of Planka.
+ * @returns undefined if the name is unknown
+ */
 export function plankaColor(name: string): string | undefined {
   return planka.get(name)
 }

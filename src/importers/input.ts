@@ -40,7 +40,10 @@ export function readFileOf<T>(program: string, schema: z.ZodType<T>, text: strin
   throw new AdminError('invalid', [`the file is not a board of ${program}`, ...problems.slice(0, NAMED), ...more].join('\n  '))
 }
 
-/** Indexes the items of a list by id. @throws {AdminError} `invalid` if an id is a duplicate */
+/**
+ * Indexes the items of a list by id.
+ * @throws {AdminError} `invalid` if an id is a duplicate
+ */
 export function byId<T extends { readonly id: string }>(list: string, items: readonly T[]): Map<string, T> {
   const found = new Map<string, number>()
   for (const [i, { id }] of items.entries()) {

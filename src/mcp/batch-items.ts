@@ -14,7 +14,10 @@ const OF_ITEM = new Set(['if_match', 'if_claim'])
 /** Characters of a name that an error repeats. */
 const LONGEST_NAME = 100
 
-/** Reads the items of a batch. @returns them as the API takes them */
+/**
+ * Reads the items of a batch.
+ * @returns them as the API takes them
+ */
 export function readBatchItems(list: ToolList, value: unknown, userId: string, refuse: Refuse): unknown {
   const read = readValue({ type: 'array', items: { type: 'object' } }, value, { path: 'operations', refuse })
   if (!Array.isArray(read)) return read

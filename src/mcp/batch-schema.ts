@@ -13,7 +13,10 @@ export function isBatchItems({ operation }: Callable, name: string): boolean {
   return operation.id === 'boards.batch' && name === 'operations'
 }
 
-/** The list of the items, as the list of tools states it: the other tools describe the arguments. @param callables what a batch may have */
+/**
+ * The list of the items, as the list of tools states it: the other tools describe the arguments.
+ * @param callables what a batch may have
+ */
 export function batchSchema(callables: readonly Callable[]): JsonSchema {
   const schemas = new Map<string, JsonSchema[]>()
   for (const one of callables)

@@ -29,7 +29,10 @@ export class ResourceRefused extends Error {
   }
 }
 
-/** Lists the boards of the caller. @param cursor the `nextCursor` of the previous page */
+/**
+ * Lists the boards of the caller.
+ * @param cursor the `nextCursor` of the previous page
+ */
 export async function listBoards(exchange: Exchange, cursor: string | undefined): Promise<ListResourcesResult> {
   const search = cursor === undefined ? '' : `?${new URLSearchParams({ cursor }).toString()}`
   const { data, page } = (await get(exchange, '/boards', search)).body

@@ -39,7 +39,10 @@ export function clearingValue({ type }: JsonSchema): 'none' | 0 | undefined {
   return type.includes('string') ? 'none' : 0
 }
 
-/** An argument as the list of tools states it. @param schema its whole schema */
+/**
+ * An argument as the list of tools states it.
+ * @param schema its whole schema
+ */
 export function listedSchema(place: 'query' | 'body', name: string, schema: JsonSchema): JsonSchema {
   const short = (place === 'query' ? shortInQuery : shortInBody)[name]
   const { description, ...listed } = shorten(schema)

@@ -19,7 +19,8 @@ export function oauthAddresses(base: string): ReadonlySet<string> {
 }
 
 /**
- * Says that there is no OAuth, and where tokens are made, in the form of OAuth (RFC 6749, section 5.2): a client shows its user the description.
+ * Says that there is no OAuth, and where tokens are made, in the form of OAuth (RFC 6749, section 5.2): a client shows its user the
+ * description.
  * @param base the path of the service, or empty
  */
 export function answerNoOAuth(base: string): Response {

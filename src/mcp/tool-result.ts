@@ -76,7 +76,10 @@ function adviceFor(error: Readonly<Record<string, unknown>>): string | undefined
   }
 }
 
-/** The result of a call: the answer of the API, including facts from its headers. @param further members of a successful result */
+/**
+ * The result of a call: the answer of the API, including facts from its headers.
+ * @param further members of a successful result
+ */
 export function toResult({ status, headers, body }: ApiAnswer, expected: Expected, further: Content = {}): CallToolResult {
   if (status >= 400) return failedResult(body.error ?? {}, headers)
   const etag = headers.get('etag')

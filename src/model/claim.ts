@@ -72,7 +72,10 @@ export const NO_ATTEMPTS = { attempts: 0, reason: null, failed_at: null, not_bef
 /** The work on a card that was never claimed. */
 export const NO_WORK = { ...NO_ATTEMPTS, question_id: null, answer_id: null, lost_epoch: null } as const
 
-/** Whether as many attempts in a row have ended without success as the column allows. @param attempts those that count now */
+/**
+ * Whether as many attempts in a row have ended without success as the column allows.
+ * @param attempts those that count now
+ */
 export function isStuck({ max_attempts }: Pick<ClaimRecord, 'max_attempts'>, attempts: number): boolean {
   return max_attempts !== null && attempts >= max_attempts
 }

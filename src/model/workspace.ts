@@ -24,8 +24,8 @@ export type User = Readonly<z.infer<typeof user>>
 
 /**
  * A user's membership of a workspace, with the profile that is shown there. The record remains when the membership
- * ends, with `ended_at` set. A user who comes back gets a new `id`: what belongs to the earlier membership has another one. Times do not tell them
- * apart, because clocks step back.
+ * ends, with `ended_at` set. A user who comes back gets a new `id`: what belongs to the earlier membership has another one. Times do not
+ * tell them apart, because clocks step back.
  */
 export const membership = z.strictObject({
   /** Those that began under an earlier version have none, and neither has what belongs to them. */

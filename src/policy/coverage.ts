@@ -72,19 +72,28 @@ export class Coverage {
     for (const items of this.#cells.values()) for (const item of items) item.count++
   }
 
-  /** Counts a decision of the permission table. @returns whether the policy has its cells */
+  /**
+   * Counts a decision of the permission table.
+   * @returns whether the policy has its cells
+   */
   addDecision(permission: string, facts: Facts, fields: readonly string[] | undefined, count = 1): boolean {
     const known = this.#engine.vocabulary.permissions.get(permission)
     if (known === undefined) return false
     return (fields ?? [undefined]).map((field) => addTo(this.#cells.get(cellKey(known, facts, field)), count)).every(Boolean)
   }
 
-  /** Counts a decision of the scope table. @returns whether the policy has its cell */
+  /**
+   * Counts a decision of the scope table.
+   * @returns whether the policy has its cell
+   */
   addScopeDecision(permission: string, facts: Facts, count = 1): boolean {
     return addTo(this.#cells.get(scopeKey(permission, facts[this.#engine.vocabulary.scopeOrder.name])), count)
   }
 
-  /** Counts a definition that was evaluated without a permission. @returns whether the policy has it and its facts */
+  /**
+   * Counts a definition that was evaluated without a permission.
+   * @returns whether the policy has it and its facts
+   */
   addDefinition(name: string, facts: Facts, count = 1): boolean {
     const { vocabulary, permissionRules, holds } = this.#engine
     const definition = vocabulary.definitions.get(name)

@@ -108,7 +108,10 @@ export const policyPaths: Readonly<Record<PolicyFile, string>> = {
   operations: 'decisions/operations.yaml',
 }
 
-/** Reads all files of a policy. @param read a file by its path in the folder */
+/**
+ * Reads all files of a policy.
+ * @param read a file by its path in the folder
+ */
 export function filesFrom(read: (path: string) => SourceFile): PolicyFiles {
   const files = Object.entries(policyPaths).map(([file, path]) => [file, read(path)])
   return Object.fromEntries(files) as Record<PolicyFile, SourceFile>

@@ -37,7 +37,10 @@ export async function requireCapacity(tx: Transaction, index: Index<unknown>, ca
   requireCapacityOf(await tx.count(index, limits[capacity] - 1), capacity)
 }
 
-/** The same for a number that was read before. @throws {ApiError} `conflict`, with `limit` */
+/**
+ * The same for a number that was read before.
+ * @throws {ApiError} `conflict`, with `limit`
+ */
 export function requireCapacityOf(count: number, capacity: Capacity): void {
   if (count >= limits[capacity]) throw conflict(capacityMessage(capacity), { limit: limits[capacity] })
 }

@@ -123,7 +123,10 @@ export interface OperationDependence {
   readonly notes: readonly string[]
 }
 
-/** Tells how the answer depends on the facts that are not stated. @throws {TypeError} see {@link dependence} */
+/**
+ * Tells how the answer depends on the facts that are not stated.
+ * @throws {TypeError} see {@link dependence}
+ */
 export function dependenceOf(engine: Engine, { operation, facts, fields, further = [] }: AskedOperation): OperationDependence {
   const ofItems = operation.also.flatMap(({ member, permission }) =>
     further.filter((one) => one.member === member).map((one) => ({ ...one, answers: dependence(engine, permission, one.facts) })),

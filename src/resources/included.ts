@@ -30,7 +30,10 @@ export function listed<Item extends z.ZodObject>(item: Item) {
   return documented(item.extend({ etag: etag.optional() }), { id: `${LISTED}${id}`, description: `As an item of a list. ${description}` })
 }
 
-/** The query and the data of a list whose items have ETags. @param filters further parameters */
+/**
+ * The query and the data of a list whose items have ETags.
+ * @param filters further parameters
+ */
 export function itemList<Item extends z.ZodObject, Filters extends z.ZodRawShape = {}>(list: string, item: Item, filters = {} as Filters) {
   return { query: z.strictObject({ ...pageQuery(list), ...filters, ...includeParameter('etag') }), data: z.array(listed(item)) }
 }

@@ -38,9 +38,15 @@ export interface OperationRequest<Query = unknown, Body = unknown> {
    * @throws {ApiError} `validation_failed` if a question names nothing that can be decided
    */
   readonly evaluate: (questions: readonly Question[], semantic: Semantic) => Promise<EvaluationResult[]>
-  /** Finds what the caller may do on a resource, as evaluations decide. @throws {ApiError} `validation_failed` */
+  /**
+   * Finds what the caller may do on a resource, as evaluations decide.
+   * @throws {ApiError} `validation_failed`
+   */
   readonly findActions: (asked: ActionQuestion, page: SearchPage) => Promise<Found<FoundAction>>
-  /** Finds the resources that the caller may do something on, as evaluations decide. @throws {ApiError} `validation_failed` */
+  /**
+   * Finds the resources that the caller may do something on, as evaluations decide.
+   * @throws {ApiError} `validation_failed`
+   */
   readonly findResources: (asked: ResourceQuestion, page: SearchPage) => Promise<Found<FoundResource>>
   /**
    * Performs other operations on a board in this transaction, each decided as if it were requested alone.
@@ -102,7 +108,10 @@ export interface Target<Context> {
    * @throws {ApiError} `not_found`
    */
   reads(params: OperationRequest['params'], at: number, caller: CallerTexts): readonly Read[]
-  /** Makes the context from the records. @throws {ApiError} `not_found` */
+  /**
+   * Makes the context from the records.
+   * @throws {ApiError} `not_found`
+   */
   from(records: readonly unknown[]): Context
 }
 

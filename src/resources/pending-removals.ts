@@ -181,7 +181,10 @@ interface Step<T = unknown> {
   remove(entries: readonly string[], values: readonly (T | undefined)[]): Promise<void> | void
 }
 
-/** Removes references, as many as one commit may. @returns the removal of what may remain */
+/**
+ * Removes references, as many as one commit may.
+ * @returns the removal of what may remain
+ */
 async function removeBatch(work: RemovalWork, removal: PendingRemoval): Promise<PendingRemoval | undefined> {
   const steps = stepsOf(work, removal)
   let { step, after } = removal
@@ -198,7 +201,10 @@ async function removeBatch(work: RemovalWork, removal: PendingRemoval): Promise<
   return undefined
 }
 
-/** The number of cards from the first on that one commit may write: at least one. @param count the number of entries */
+/**
+ * The number of cards from the first on that one commit may write: at least one.
+ * @param count the number of entries
+ */
 function fittingCards(values: readonly unknown[], count: number): number {
   let characters = 0
   const excess = values.findIndex((card) => (characters += (card as Card | undefined)?.description?.length ?? 0) > MAX_CHARACTERS)

@@ -52,9 +52,9 @@ function findMissingMembers(rows: readonly Operation[]): string[] {
 }
 
 /**
- * Permissions that depend on the claim of a card or on its question, of operations that do not know them. A list is decided once for all of its
- * cards, and the next card to take is not known when that is decided: such a rule would allow or deny what it does not speak of. A card that is
- * created has no claim.
+ * Permissions that depend on the claim of a card or on its question, of operations that do not know them. A list is decided once for all of
+ * its cards, and the next card to take is not known when that is decided: such a rule would allow or deny what it does not speak of. A card
+ * that is created has no claim.
  */
 function findUnknownGroups({ vocabulary }: Engine, rows: readonly Operation[]): string[] {
   const knowsClaim = (row: Operation) => writesToCard(row) || row.id === 'cards.create'

@@ -15,7 +15,10 @@ import type { CallerTexts, OperationRequest, Target, TargetRequest } from './ope
 // The targets of paths. Each is loaded with the records that it belongs to, up to its board, in one snapshot. Access is
 // decided on that board, never on an id that the request states.
 
-/** Loads a target. @throws {ApiError} `not_found` */
+/**
+ * Loads a target.
+ * @throws {ApiError} `not_found`
+ */
 export function loadTarget<Context>(target: Target<Context>, { tx, caller, params }: TargetRequest): Awaitable<Context> {
   return andThen(tx.read(target.reads(params, 0, textsOf(caller))), target.from)
 }
@@ -163,7 +166,10 @@ export function toFile([file, board, boardMember, removals]: FileRecords, parame
   return { file: shownFile(requireFound(file, parameter), removals), home: { board, boardMember } }
 }
 
-/** The user of `user_id`, with their explicit membership of the target's board. @throws {ApiError} `not_found` */
+/**
+ * The user of `user_id`, with their explicit membership of the target's board.
+ * @throws {ApiError} `not_found`
+ */
 export async function relatedUser({ tx, params }: Pick<OperationRequest, 'tx' | 'params'>, { board }: { readonly board: BoardAccess }) {
   const userId = idOf('user', params['user_id'], 'user_id')
   const [membership, boardMember] = await tx.read([keys.membership(userId), keys.boardMember(board.id, userId)])
@@ -181,7 +187,11 @@ export function idOf(kind: IdKind, text: string | undefined, parameter?: string)
   return text
 }
 
-/** Returns a record that must be there. @param parameter see {@link notFound} @throws {ApiError} `not_found` */
+/**
+ * Returns a record that must be there.
+ * @param parameter see {@link notFound}
+ * @throws {ApiError} `not_found`
+ */
 export function requireFound<T>(record: T | undefined, parameter?: string): T {
   if (record === undefined) throw notFound(parameter)
   return record

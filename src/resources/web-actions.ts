@@ -1,8 +1,8 @@
 import { webOperation } from '../policy/operations.ts'
 
 /**
- * What owners and admins do in the web app. No token can do it: its permissions have no scope. At start it is compared with the policy, like the
- * operations table.
+ * What owners and admins do in the web app. No token can do it: its permissions have no scope. At start it is compared with the policy,
+ * like the operations table.
  */
 export const webActions = [
   webOperation('workspace.audit', 'read AuditTrail', 'X6'),

@@ -21,10 +21,14 @@ export interface Blobs {
    * @throws when bytes are missing
    */
   read(id: string, start: number, end: number): AsyncGenerator<Uint8Array>
-  /** Whether a blob, or a part of one, exists. @throws {StorageUnavailable} when the mount fails */
+  /**
+   * Whether a blob, or a part of one, exists.
+   * @throws {StorageUnavailable} when the mount fails
+   */
   exists(id: string): Promise<boolean>
   /**
-   * The ids of all blobs, also of partly written ones, in any order. Slow: for maintenance. @throws {StorageUnavailable} when the mount
+   * The ids of all blobs, also of partly written ones, in any order. Slow: for maintenance.
+   * @throws {StorageUnavailable} when the mount
    * fails
    */
   list(): Promise<ReadonlySet<string>>
@@ -93,7 +97,10 @@ export function createBlobs(driver: BlobDriver): Blobs {
   }
 }
 
-/** Rethrows an error of a blob mount. @throws {StorageUnavailable} */
+/**
+ * Rethrows an error of a blob mount.
+ * @throws {StorageUnavailable}
+ */
 function throwBlobsUnavailable(cause: unknown): never {
   throw new StorageUnavailable('bytes could not be read or written', { cause })
 }

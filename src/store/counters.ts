@@ -71,7 +71,11 @@ export class Counters {
     return count === undefined ? 0 : this.#valueOf(count)
   }
 
-  /** Counts events. @param events a negative number takes them back @returns the count */
+  /**
+   * Counts events.
+   * @param events a negative number takes them back
+   * @returns the count
+   */
   add(key: string, events: number): number {
     const { clock, every = 1, shared, most } = this.#options
     const known = this.#counts.get(key)

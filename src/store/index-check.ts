@@ -34,7 +34,10 @@ const MAX_ROUNDS = 10
 export type IsValid = (key: string, value: Value) => boolean
 const always: IsValid = () => true
 
-/** Finds the damage of all indexes of a partition, in batches. @throws {StorageUnavailable} */
+/**
+ * Finds the damage of all indexes of a partition, in batches.
+ * @throws {StorageUnavailable}
+ */
 export async function* checkIndexes(store: Store, partition: string, isValid = always): AsyncGenerator<IndexDamage[]> {
   for await (const batch of store.scan(partition)) {
     const records = batch.flatMap(([key, stored]) => (stored === null ? [] : [{ key, stored }]))
@@ -202,7 +205,10 @@ function hides(key: string, value: Value | undefined, [index, entry]: IndexEntry
   return entries.some(([name, text, hidden]) => hidden !== undefined && name === index && text === entry)
 }
 
-/** The index entries of a record. @returns undefined if it is so invalid that they cannot be computed */
+/**
+ * The index entries of a record.
+ * @returns undefined if it is so invalid that they cannot be computed
+ */
 function entriesOfAny(key: string, value: Value): readonly IndexEntry[] | undefined {
   try {
     return entriesOf(key, value)

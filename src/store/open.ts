@@ -60,7 +60,10 @@ const RESERVE_SIZE = 1024 * 1024
 const ADDRESS_FORMS =
   'memory, fs:PATH, redis://HOST[:PORT][/DB], rediss://…, unix:///PATH, redis-cluster://HOST:PORT,HOST:PORT or redis-sentinel://HOST:PORT,HOST:PORT/NAME'
 
-/** The kind of storage that an address names. @throws {BadAddress} */
+/**
+ * The kind of storage that an address names.
+ * @throws {BadAddress}
+ */
 export function kindOf(address: string): StorageHandle['kind'] {
   if (address === 'memory') return 'memory'
   if (address.startsWith('fs:~')) throw new BadAddress('the shell does not expand "~" after "fs:"; write the full path')

@@ -204,7 +204,10 @@ export interface Store {
    * @throws {StorageUnavailable} when storage fails
    */
   dump(partition: string): AsyncIterable<readonly (readonly [key: string, value: Value])[]>
-  /** The names of all partitions with data, in any order. Slow: for maintenance. @throws {StorageUnavailable} */
+  /**
+   * The names of all partitions with data, in any order. Slow: for maintenance.
+   * @throws {StorageUnavailable}
+   */
   partitions(): Promise<readonly string[]>
   /**
    * Reads all records of a partition in batches, in any order. Unlike a dump it is no snapshot: each record is as it was at
@@ -228,7 +231,10 @@ export interface Store {
    * what is asked for: there, a read costs little.
    */
   mayHaveTombstoneBefore(partition: string, entry: string): boolean
-  /** Finds the damage that no other method shows, in batches. It changes nothing. @throws {StorageUnavailable} */
+  /**
+   * Finds the damage that no other method shows, in batches. It changes nothing.
+   * @throws {StorageUnavailable}
+   */
   findDamage(): AsyncIterable<readonly DriverDamage[]> | Iterable<readonly DriverDamage[]>
   /**
    * Calls a function soon after each commit that appends to an index, in this process or another one. It is a hint: it may also

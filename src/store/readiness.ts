@@ -76,7 +76,10 @@ function blockersAmong(tx: Work, cards: readonly WrittenCard[]): Awaitable<reado
   })
 }
 
-/** @param toggled the blockers that begin or cease to block @param held the claims that make a card begin or cease to wait */
+/**
+ * @param toggled the blockers that begin or cease to block
+ * @param held the claims that make a card begin or cease to wait
+ */
 async function update(
   tx: Work,
   affected: readonly WrittenCard[],

@@ -53,7 +53,10 @@ export class Transaction {
   #newRevision: string | undefined
   #logged: { readonly log: ChangeLog; readonly author: Author } | undefined
 
-  /** @param lease the id of the lease in which it commits @param beforeStep is called before the steps of its long reads */
+  /**
+   * @param lease the id of the lease in which it commits
+   * @param beforeStep is called before the steps of its long reads
+   */
   constructor(store: Store, partition: string, random: RandomSource, lease?: string, beforeStep?: ReadRequest['beforeStep']) {
     this.#store = store
     this.partition = partition
@@ -62,7 +65,10 @@ export class Transaction {
     this.#beforeStep = beforeStep
   }
 
-  /** Reads one record. @throws {TransactionConflict} when something read before has changed since; this applies to every read */
+  /**
+   * Reads one record.
+   * @throws {TransactionConflict} when something read before has changed since; this applies to every read
+   */
   get<T>(key: Key<T>): Awaitable<T | undefined> {
     return andThen(this.read([key]), ([value]) => value as T | undefined)
   }
@@ -184,7 +190,10 @@ export class Transaction {
     this.put(key, value)
   }
 
-  /** Removes a record that was read before. @throws {TypeError} when it was not read */
+  /**
+   * Removes a record that was read before.
+   * @throws {TypeError} when it was not read
+   */
   remove(key: Key<unknown>): void {
     this.relyOnWhole(key)
     this.#writes.delete(key)
@@ -215,7 +224,10 @@ export class Transaction {
     return this.#value(key) as T | undefined
   }
 
-  /** Relies on a record as a whole, for example because the client has stated its revision. @throws {TypeError} when it was not read */
+  /**
+   * Relies on a record as a whole, for example because the client has stated its revision.
+   * @throws {TypeError} when it was not read
+   */
   relyOnWhole(key: Key<unknown>): void {
     if (!this.#reads.reliesOn(key)) throw new TypeError(`store: "${key}" must be read before it is written`)
     this.#reads.relyOnWhole(key)

@@ -18,7 +18,10 @@ export class Watch {
     return this.#signal.aborted
   }
 
-  /** From now on, commits to an index are hints. @returns whether they were none before */
+  /**
+   * From now on, commits to an index are hints.
+   * @returns whether they were none before
+   */
   begin(store: Store, partition: string, index: string): boolean {
     if (this.#unwatch !== undefined) return false
     this.#unwatch = store.watch(partition, index, () => {

@@ -160,7 +160,10 @@ async function runPage(page: Page, context: PageContext, visit: Visit | undefine
   }
 }
 
-/** @param endsAccess whether it is a form that takes access away @throws {ApiError} `rate_limited` */
+/**
+ * @param endsAccess whether it is a form that takes access away
+ * @throws {ApiError} `rate_limited`
+ */
 function requireRate({ web }: PageContext, { session }: Visit, endsAccess: boolean): void {
   const { rateLimits } = web.services()
   const seconds = endsAccess ? rateLimits?.countEnd(session.id) : rateLimits?.countPage(session.user_id)

@@ -1,6 +1,6 @@
 /**
- * The attributes of our elements that have addresses of this service. No text has a quotation mark that is not escaped, so what looks like one of
- * them is one.
+ * The attributes of our elements that have addresses of this service. No text has a quotation mark that is not escaped, so what looks like
+ * one of them is one.
  */
 const ADDRESSES = / (?:href|src|action|formaction|data-(?:base|board|worker|forms|challenge|path))="(?=\/(?!\/))/g
 

@@ -20,7 +20,10 @@ export function renderThemeSign(): VNode {
   </svg>`
 }
 
-/** A circle with the initials of a person. @param name what stands beside it, or is said another way */
+/**
+ * A circle with the initials of a person.
+ * @param name what stands beside it, or is said another way
+ */
 export function renderAvatar(name: string): VNode {
   return html`<span class="avatar" aria-hidden="true">${initialsOf(name)}</span>`
 }

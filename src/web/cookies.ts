@@ -37,8 +37,8 @@ export function setCookie(
 
 /**
  * The name of a cookie as the browser knows it. Over HTTPS it has the prefix `__Host-`: browsers then guarantee that
- * this host set the cookie, over HTTPS. Such a cookie would be sent to everything at this host: below a path it has that path, and the prefix
- * `__Secure-`, which guarantees HTTPS only.
+ * this host set the cookie, over HTTPS. Such a cookie would be sent to everything at this host: below a path it has that path, and the
+ * prefix `__Secure-`, which guarantees HTTPS only.
  */
 function cookieName(name: CookieName, context: Pick<PageContext, 'origin' | 'url'>): string {
   if (!context.origin.startsWith('https:')) return `lk_${name}`

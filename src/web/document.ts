@@ -8,7 +8,11 @@ import { html, themeChoice } from './html.ts'
 /** Where a page has a part that is encoded already. Nobody can write it into a text. */
 export const HOLE = `<!--${randomUUID()}-->`
 
-/** The bytes of a page. @param base the path of the public URL @param parts the parts of each hole, in order */
+/**
+ * The bytes of a page.
+ * @param base the path of the public URL
+ * @param parts the parts of each hole, in order
+ */
 export function encodePage(base: string, text: string, parts: readonly (readonly Buffer[])[] = []): Buffer<ArrayBuffer> {
   if (parts.length === 0) return Buffer.from(text)
   const all = text.split(HOLE).flatMap((piece, i) => [Buffer.from(piece), ...(parts[i] ?? []).map((part) => addBaseTo(base, part))])
@@ -23,7 +27,9 @@ function addBaseTo(base: string, part: Buffer): Buffer {
 export type Layout = 'page' | 'wide' | 'reference'
 
 /**
- * Renders a complete HTML document. @param base the path of the public URL @param assets the path of its style and script
+ * Renders a complete HTML document.
+ * @param base the path of the public URL
+ * @param assets the path of its style and script
  * @param scripts the paths of further scripts
  */
 export function renderShell({
@@ -135,7 +141,10 @@ const sections: readonly { readonly path: string; readonly label: string }[] = [
   { path: '/settings/account', label: 'Account' },
 ]
 
-/** The links to the sections. @param path the path of the page that is shown */
+/**
+ * The links to the sections.
+ * @param path the path of the page that is shown
+ */
 function sectionLinks(path: string): VNode {
   return html`${sections.map(
     (section) => html`<a href=${section.path} aria-current=${isWithin(path, section.path) ? 'page' : undefined}>${section.label}</a>`,

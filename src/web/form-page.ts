@@ -73,7 +73,10 @@ export interface FormPage extends Omit<PostForm, 'action' | 'token'>, Partial<Pi
   readonly below?: unknown
 }
 
-/** Renders a page that is one form. @param refusal why it is shown again */
+/**
+ * Renders a page that is one form.
+ * @param refusal why it is shown again
+ */
 export function formPage({ path, session }: PageContext, page: FormPage, refusal: Refusal = {}): PageView {
   const { error, errors, status = error === undefined && errors === undefined ? 200 : 422, headers = {} } = refusal
   const { title, heading = title, above, below, note, fields, button, ...form } = page
@@ -87,7 +90,10 @@ export function formPage({ path, session }: PageContext, page: FormPage, refusal
   return { title, body, status, headers }
 }
 
-/** An input with its label, a hint, and the error of the submitted value. @param refusal has the errors, by name */
+/**
+ * An input with its label, a hint, and the error of the submitted value.
+ * @param refusal has the errors, by name
+ */
 export function field(
   { name, label, hint, ...attributes }: { name: string; label: string; hint?: string | undefined } & Record<string, unknown>,
   refusal?: Refusal,

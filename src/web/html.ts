@@ -9,7 +9,10 @@ export function notice(kind: 'error' | 'done' | 'warning', text: string): VNode 
   return html`<p class="notice ${kind}" role=${kind === 'error' ? 'alert' : 'status'}>${text}</p>`
 }
 
-/** A part of a page, with its heading. @param id of the heading */
+/**
+ * A part of a page, with its heading.
+ * @param id of the heading
+ */
 export function card(id: string, title: string, content: unknown): VNode {
   return html`<section class="card" aria-labelledby=${id}>
     <h2 id=${id}>${title}</h2>
@@ -18,8 +21,8 @@ export function card(id: string, title: string, content: unknown): VNode {
 }
 
 /**
- * A text to copy, which the element with the id `{id}-label` names. It is no input element: a browser may restore the value of an input when
- * the page is shown again.
+ * A text to copy, which the element with the id `{id}-label` names. It is no input element: a browser may restore the value of an input
+ * when the page is shown again.
  * @param what it is, for people
  */
 export function textToCopy(id: string, text: string, what: string): VNode {
@@ -39,7 +42,11 @@ export function themeChoice(): VNode {
   >`
 }
 
-/** A button that copies a text of the page. The script shows it. @param id of the element with the text @param what it is, for people */
+/**
+ * A button that copies a text of the page. The script shows it.
+ * @param id of the element with the text
+ * @param what it is, for people
+ */
 export function copyButton(id: string, what: string): VNode {
   return html`<button type="button" data-copy=${id} hidden>Copy<span class="unseen"> ${what}</span></button>`
 }

@@ -64,7 +64,10 @@ export async function tokensOf({ store, clock, random }: Deps, userId: string, w
   })
 }
 
-/** The newest tokens of a person, and all older ones that are active. @param most how many of the newest */
+/**
+ * The newest tokens of a person, and all older ones that are active.
+ * @param most how many of the newest
+ */
 export async function newestTokens(tx: Transaction, userId: string, most: number, clock: Clock): Promise<UsedToken[]> {
   const active = activeTokens(userId, clock)
   const newest = { index: indexes.tokensOf(userId), options: { limit: most, reverse: true, weak: true } }

@@ -18,7 +18,10 @@ export function distance(at: number, now: number): string {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** A day in a few letters, with its year unless that is this year. @param month from 0 */
+/**
+ * A day in a few letters, with its year unless that is this year.
+ * @param month from 0
+ */
 export function dayText(year: number, month: number, day: number, thisYear: number): string {
   return `${day} ${MONTHS[month]}${year === thisYear ? '' : ` ${year}`}`
 }

@@ -26,7 +26,10 @@ export function renderMoment(at: string): VNode {
   return html`<time datetime=${at} data-moment>${utc(at)}</time>`
 }
 
-/** A day in a few letters, in UTC; with its year unless that is this year. @param at RFC 3339 */
+/**
+ * A day in a few letters, in UTC; with its year unless that is this year.
+ * @param at RFC 3339
+ */
 export function renderDay(at: string, now: number): VNode {
   const day = new Date(at)
   const text = dayText(day.getUTCFullYear(), day.getUTCMonth(), day.getUTCDate(), new Date(now).getUTCFullYear())

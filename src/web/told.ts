@@ -29,7 +29,10 @@ export function toldBy(context: PageContext): URLSearchParams {
   return isOwn && web.clock() < Number(told.get(UNTIL)) ? told : new URLSearchParams()
 }
 
-/** The form token is known to this web app and to the pages of this browser alone. @returns undefined: it has none */
+/**
+ * The form token is known to this web app and to the pages of this browser alone.
+ * @returns undefined: it has none
+ */
 function signatureOf(context: PageContext, path: string, told: URLSearchParams): string | undefined {
   const key = context.session?.form_token ?? formCookie(context)
   return key === undefined ? undefined : createHmac('sha256', key).update(`told ${path}?${told}`).digest('base64url')

@@ -12,7 +12,10 @@ import type { Targets } from './targets.ts'
 export interface AbilityDeps {
   readonly attempts: Attempts
   readonly targets: Targets
-  /** seals a secret for a record, in the commit that stores it. @throws {SecretKeyError} */
+  /**
+   * seals a secret for a record, in the commit that stores it.
+   * @throws {SecretKeyError}
+   */
   readonly seal: (tx: Transaction, text: string, owner: string) => Promise<string>
 }
 

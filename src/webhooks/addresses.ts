@@ -73,7 +73,10 @@ export class Networks {
     return this.#isEmpty
   }
 
-  /** @param prefix the bits that all addresses of the network begin with @returns false if it is no network */
+  /**
+   * @param prefix the bits that all addresses of the network begin with
+   * @returns false if it is no network
+   */
   add(address: string, prefix: number): boolean {
     // One that contains an IPv4 address would never be found: it is looked for by that.
     if (isIP(address) === 0 || plainAddress(address) !== address || prefix > (isIPv4(address) ? 32 : 128)) return false

@@ -22,7 +22,10 @@ export interface DeliveryDeps {
   readonly services: () => Services
   readonly random: RandomSource
   readonly targets: Targets
-  /** opens a secret that is sealed for a record. @throws {SecretKeyError} */
+  /**
+   * opens a secret that is sealed for a record.
+   * @throws {SecretKeyError}
+   */
   readonly open: (sealed: string, owner: string) => string
   /** what the deliveries of a person may cost; default: that is not limited */
   readonly budget?: DeliveryBudget | undefined

@@ -118,7 +118,10 @@ export class Follower {
     }
   }
 
-  /** Reads whether there is something to send now. @returns when it goes on, if there is not */
+  /**
+   * Reads whether there is something to send now.
+   * @returns when it goes on, if there is not
+   */
   async #look(): Promise<'ended' | Next | { readonly webhook: WebhookRecord; readonly progress: WebhookProgress }> {
     const { services, random } = this.#attempts
     const { store, clock } = services()
@@ -204,14 +207,20 @@ export class Follower {
     return { state: 'failing', reason: said, failing_since: since, failures, next_at }
   }
 
-  /** The feed cannot be read. @returns whether the webhook ends with that */
+  /**
+   * The feed cannot be read.
+   * @returns whether the webhook ends with that
+   */
   async #refused(webhook: WebhookRecord, progress: WebhookProgress, { code }: ApiError): Promise<boolean> {
     const end = ENDS[code]
     if (end !== undefined) await this.#save(webhook, progress, { ...WORKS, ...end })
     return end !== undefined
   }
 
-  /** Stores what has changed, unless a person has set the webhook to another place since. @returns whether it is stored */
+  /**
+   * Stores what has changed, unless a person has set the webhook to another place since.
+   * @returns whether it is stored
+   */
   async #save(webhook: WebhookRecord, known: WebhookProgress, wanted: Changes, { delivery, ifMoved }: Made = {}): Promise<boolean> {
     const { services, random, notify } = this.#attempts
     let changes = wanted

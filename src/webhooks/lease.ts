@@ -4,7 +4,10 @@ import type { RandomSource } from '../model/ids.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 
-/** How long a lease is not taken from a process that does not renew it, in milliseconds: for so long nobody delivers after one of several was killed. */
+/**
+ * How long a lease is not taken from a process that does not renew it, in milliseconds: for so long nobody delivers after one of several
+ * was killed.
+ */
 const LEASE = 8_000
 
 interface LeaseDeps {
@@ -15,8 +18,9 @@ interface LeaseDeps {
 }
 
 /**
- * Which of the processes that serve a storage delivers. It renews its lease, and another one takes it after it has seen no renewal for some time by
- * its own measure: the clocks of machines differ. If two deliver for a moment, a receiver gets the same delivery twice, with the same id.
+ * Which of the processes that serve a storage delivers. It renews its lease, and another one takes it after it has seen no renewal for some
+ * time by its own measure: the clocks of machines differ. If two deliver for a moment, a receiver gets the same delivery twice, with the
+ * same id.
  *
  * A storage that only one process can open needs no lease: the process that was killed does not deliver, so the next one begins at once.
  */
@@ -31,7 +35,10 @@ export class Lease {
     this.#holder = sha256Hex(Buffer.from(deps.random(32)).toString('hex'))
   }
 
-  /** Takes or renews it. @returns whether this process has it */
+  /**
+   * Takes or renews it.
+   * @returns whether this process has it
+   */
   async take(): Promise<boolean> {
     const { services, random, elapsed = () => performance.now() } = this.#deps
     const { store } = services()

@@ -9,7 +9,8 @@ import { systemTimers, type Timers } from './time-limit.ts'
 const OTHER_KIND = 1000
 
 /**
- * Looks up the addresses of a name, in the order in which they are to be tried. @param isLocal whether only this network may know the name
+ * Looks up the addresses of a name, in the order in which they are to be tried.
+ * @param isLocal whether only this network may know the name
  */
 export type Lookup = (name: string, isLocal: boolean) => Promise<Addresses>
 type Addresses = readonly { readonly address: string; readonly family: number }[]
@@ -59,7 +60,10 @@ export async function lookUpByDns(
   throw [v4, v6].map(errorOf).find((error) => error !== undefined) ?? Object.assign(new Error('no address'), { code: 'ENOTFOUND' })
 }
 
-/** Waits for a promise. @returns whether it is settled within a time in milliseconds */
+/**
+ * Waits for a promise.
+ * @returns whether it is settled within a time in milliseconds
+ */
 function isSettledIn(milliseconds: number, promise: Promise<unknown>, timers: Timers): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = timers.setTimeout(() => resolve(false), milliseconds)

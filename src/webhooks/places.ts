@@ -74,7 +74,10 @@ export class Places {
   }
 }
 
-/** Whether one more may be under way in a group of groups. @param level of the group */
+/**
+ * Whether one more may be under way in a group of groups.
+ * @param level of the group
+ */
 function mayTake(level: number, group: Group, member: Group): boolean {
   const { most, lastOnes } = LEVELS[level]!
   return group.underWay < (member.underWay === 0 ? most : most - lastOnes)

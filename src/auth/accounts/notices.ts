@@ -21,8 +21,8 @@ export function thingOf({ kind, name, agent, address }: Pick<Notice, 'kind' | 'n
 }
 
 /**
- * Stores that something happened to an account. Of each kind the oldest are dropped if there are too many, so no kind pushes out another one. What happens to
- * the same thing again is one notice, unless it is about security.
+ * Stores that something happened to an account. Of each kind the oldest are dropped if there are too many, so no kind pushes out another
+ * one. What happens to the same thing again is one notice, unless it is about security.
  */
 export async function addNotice(
   tx: Transaction,
@@ -41,7 +41,10 @@ export async function addNotice(
   return notice
 }
 
-/** Dismisses notices of a person. @param ids those that they have seen */
+/**
+ * Dismisses notices of a person.
+ * @param ids those that they have seen
+ */
 export async function dismissNotices(tx: Transaction, userId: string, ids: ReadonlySet<string>): Promise<void> {
   const stored = await tx.get(keys.notices(userId))
   const notices = stored?.notices.filter(({ id }) => !ids.has(id)) ?? []

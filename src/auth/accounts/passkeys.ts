@@ -48,7 +48,10 @@ export interface PasskeyAnswer {
   readonly json: unknown
 }
 
-/** Reads an answer to a page of an origin. Nothing in it is verified yet. @returns undefined if it is malformed, or if there are no passkeys */
+/**
+ * Reads an answer to a page of an origin. Nothing in it is verified yet.
+ * @returns undefined if it is malformed, or if there are no passkeys
+ */
 export function readAnswer(text: string, origin: string): PasskeyAnswer | undefined {
   const party = relyingParty(origin)
   const { data: json } = answer.safeParse(parseJson(text))
@@ -94,7 +97,10 @@ export async function registrationOptions(
   })
 }
 
-/** The options for a browser that asks a passkey. @param passkeys the accepted ones; undefined: any */
+/**
+ * The options for a browser that asks a passkey.
+ * @param passkeys the accepted ones; undefined: any
+ */
 export async function assertionOptions({ id }: RelyingParty, challenge: string, passkeys?: readonly Passkey[]): Promise<object> {
   const { generateAuthenticationOptions } = await webauthn()
   return generateAuthenticationOptions({
@@ -106,7 +112,10 @@ export async function assertionOptions({ id }: RelyingParty, challenge: string, 
   })
 }
 
-/** Verifies a new passkey. @returns what is stored of it; undefined if it is refused */
+/**
+ * Verifies a new passkey.
+ * @returns what is stored of it; undefined if it is refused
+ */
 async function verifyAttestation({
   party: { origin, id },
   json,
@@ -126,7 +135,10 @@ async function verifyAttestation({
   }
 }
 
-/** Verifies the answer of a passkey. @returns its new counter; undefined if the answer is refused */
+/**
+ * Verifies the answer of a passkey.
+ * @returns its new counter; undefined if the answer is refused
+ */
 export async function verifyAssertion(
   { party: { origin, id }, json, challenge }: PasskeyAnswer,
   { credential_id, public_key, counter }: Passkey,
@@ -165,7 +177,11 @@ export async function registerPasskey(
   return passkey
 }
 
-/** Changes or removes a passkey of a person. @param change without a result it is removed @returns the passkey before, if they had it */
+/**
+ * Changes or removes a passkey of a person.
+ * @param change without a result it is removed
+ * @returns the passkey before, if they had it
+ */
 export async function changePasskey(
   deps: Deps,
   userId: string,

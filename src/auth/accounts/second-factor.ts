@@ -143,7 +143,10 @@ export function addAuthenticator(
   })
 }
 
-/** Removes a person's authenticator app and recovery codes. @returns whether there was one */
+/**
+ * Removes a person's authenticator app and recovery codes.
+ * @returns whether there was one
+ */
 export async function removeAuthenticator(deps: Deps, userId: string): Promise<boolean> {
   const { factor } = await changeSecondFactor(deps, userId, (before) =>
     before.authenticator === null ? {} : { factor: { ...before, authenticator: null, pending: null, recovery_hashes: [] } },
@@ -151,7 +154,10 @@ export async function removeAuthenticator(deps: Deps, userId: string): Promise<b
   return factor !== undefined
 }
 
-/** Replaces a person's recovery codes. @returns the new ones, which are not stored; undefined if they have no authenticator app */
+/**
+ * Replaces a person's recovery codes.
+ * @returns the new ones, which are not stored; undefined if they have no authenticator app
+ */
 export async function renewRecoveryCodes(deps: Deps, userId: string): Promise<readonly string[] | undefined> {
   const codes = newRecoveryCodes(deps.random)
   const { factor } = await changeSecondFactor(deps, userId, (before) =>
@@ -160,7 +166,10 @@ export async function renewRecoveryCodes(deps: Deps, userId: string): Promise<re
   return factor && codes
 }
 
-/** Removes a person's authenticator app, recovery codes and passkeys. @returns whether there was one of them */
+/**
+ * Removes a person's authenticator app, recovery codes and passkeys.
+ * @returns whether there was one of them
+ */
 export async function removeSecondFactor(tx: Transaction, userId: string): Promise<boolean> {
   const stored = await tx.get(keys.secondFactor(userId))
   tx.remove(keys.secondFactor(userId))

@@ -20,7 +20,10 @@ export class Throttle {
   /** key → the milliseconds until its bucket is full again */
   readonly #counters: Counters
 
-  /** @param name of the throttle in the shared counters @param shared default: this process throttles alone */
+  /**
+   * @param name of the throttle in the shared counters
+   * @param shared default: this process throttles alone
+   */
   constructor(rate: Rate, clock: Clock, name: string, shared?: SharedCounters) {
     this.#rate = rate
     const { burst, every } = rate

@@ -27,7 +27,10 @@ export async function identityOf(tx: Transaction, userId: string): Promise<Ident
   return (await tx.all(indexes.identitiesOf(userId))).values[0]
 }
 
-/** Unbinds a person: the next sign-in at the provider binds anew. @returns whether an identity was bound */
+/**
+ * Unbinds a person: the next sign-in at the provider binds anew.
+ * @returns whether an identity was bound
+ */
 export async function unbind(tx: Transaction, userId: string): Promise<boolean> {
   const bound = await identityOf(tx, userId)
   if (bound !== undefined) tx.remove(keys.identity(bound.hash))
@@ -78,7 +81,10 @@ export async function recognize(tx: Transaction, claims: Claims, userId: string,
   return { isNew: true }
 }
 
-/** Binds a person who has no identity yet, to one that nobody has. @returns whether they had none */
+/**
+ * Binds a person who has no identity yet, to one that nobody has.
+ * @returns whether they had none
+ */
 async function bind(tx: Transaction, claims: Claims, user_id: string, clock: Clock): Promise<boolean> {
   if ((await identityOf(tx, user_id)) !== undefined) return false
   const hash = identityHash(claims)

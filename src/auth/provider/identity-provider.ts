@@ -148,8 +148,8 @@ export class IdentityProvider {
   }
 
   /**
-   * Where a browser ends the session of its person at the provider (OpenID Connect RP-Initiated Logout). The provider may ask them first: it gets no
-   * ID token, because none is kept, which has personal data and is taken for a credential by some programs.
+   * Where a browser ends the session of its person at the provider (OpenID Connect RP-Initiated Logout). The provider may ask them first:
+   * it gets no ID token, because none is kept, which has personal data and is taken for a credential by some programs.
    * @param returnTo where the provider sends the browser then
    * @returns undefined: the provider does not offer it
    * @throws {UnreachableProvider}
@@ -214,8 +214,8 @@ function isAddress(text: string | undefined, protocol: string): boolean {
 const MICROSOFT = 'https://login.microsoftonline.com/'
 
 /**
- * The address of a person that the provider has verified. Addresses are compared with those that people have typed: what is folded into ASCII would be
- * somebody else's.
+ * The address of a person that the provider has verified. Addresses are compared with those that people have typed: what is folded into
+ * ASCII would be somebody else's.
  * @returns undefined if it does not exist
  */
 export function verifiedEmail({ iss, email, email_verified, xms_edov }: Readonly<Record<string, unknown>>): string | undefined {

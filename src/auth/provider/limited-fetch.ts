@@ -11,8 +11,8 @@ const MAX_HEADERS = 32 * 1024
 const BOUNDS = { bytes: LONGEST + 2 * MAX_HEADERS, pieces: 16_384 }
 
 /**
- * Sends a request to the provider, as `fetch` does, on a connection of its own. Redirects are not followed. What the provider can make this process read is
- * bounded: `fetch` takes answers with 1xx without end, and decompresses.
+ * Sends a request to the provider, as `fetch` does, on a connection of its own. Redirects are not followed. What the provider can make this
+ * process read is bounded: `fetch` takes answers with 1xx without end, and decompresses.
  * @throws {Error} whose message has no part of an answer; the reason of the signal, if it is aborted
  */
 export const fetchLimited: CustomFetch = async (address, { method, headers, body, signal }) => {

@@ -38,7 +38,10 @@ interface FurtherOptions {
   readonly print?: string
 }
 
-/** Runs `lanekeeper api ARGUMENTS`. @throws {ConfigError} `Failure` */
+/**
+ * Runs `lanekeeper api ARGUMENTS`.
+ * @throws {ConfigError} `Failure`
+ */
 export async function runApi(args: readonly string[]): Promise<void> {
   const [id] = args
   if (id === undefined || id === '-h' || id === '--help') return console.log(overview())
@@ -188,7 +191,10 @@ interface Format {
   readonly member: string | undefined
 }
 
-/** Prints the answer of the service. @param further the options that fetch the next page */
+/**
+ * Prints the answer of the service.
+ * @param further the options that fetch the next page
+ */
 function printResult(result: Result<unknown> | Page<unknown> | NotModified, { json, member }: Format, further: string): void {
   const { data, etag, requestId } = result
   const next = 'nextCursor' in result ? result.nextCursor : undefined

@@ -10,8 +10,8 @@ import { namesInPath, type Operation } from '../../resources/operation.ts'
 import { ConfigError } from '../../config.ts'
 
 /**
- * What the value of an option is: a text, or what is read from it. A `list` is one of texts, with commas; a `json-list` is one of JSON; a `time`
- * can be relative to the present one.
+ * What the value of an option is: a text, or what is read from it. A `list` is one of texts, with commas; a `json-list` is one of JSON; a
+ * `time` can be relative to the present one.
  */
 type ValueKind = 'text' | 'time' | 'number' | 'boolean' | 'list' | 'json' | 'json-list' | 'file'
 

@@ -25,7 +25,10 @@ import { listOperations, readPolicy, SHIPPED } from './read-policy.ts'
 
 const STORED = ['as', 'workspace', 'resource', 'with', 'storage', 'bytes'] as const
 
-/** Explains a decision about stated facts, or how it depends on the others. @throws {ConfigError} */
+/**
+ * Explains a decision about stated facts, or how it depends on the others.
+ * @throws {ConfigError}
+ */
 export async function explainStated(flags: ExplainFlags): Promise<OperationExplanation | OperationDependence> {
   for (const name of STORED)
     if (flags[name] !== undefined) throw new ConfigError(`--${name} is about a stored workspace, and needs --as, --workspace and --storage`)
@@ -53,7 +56,10 @@ export async function explainStated(flags: ExplainFlags): Promise<OperationExpla
 /** What is known of an operation whose facts are stated. For another domain, no body is known. */
 type StatedOperation = PolicyOperation & { readonly body?: ZodType | undefined }
 
-/** The fields that are changed; undefined if the permission is not decided field by field. @throws {ConfigError} */
+/**
+ * The fields that are changed; undefined if the permission is not decided field by field.
+ * @throws {ConfigError}
+ */
 function readFields(
   id: string,
   { fields }: Permission,

@@ -9,7 +9,10 @@ import { readPairs, readServiceScope, refuseTokenOptions, splitList, type Explai
 
 type StoredResult = OperationExplanation | (OperationDependence & { readonly allowed: boolean; readonly response: ExpectedResponse })
 
-/** Explains a decision about stated facts or a stored workspace. @throws {Failure} `denied` */
+/**
+ * Explains a decision about stated facts or a stored workspace.
+ * @throws {Failure} `denied`
+ */
 export async function printExplanation(flags: ExplainFlags): Promise<void> {
   const result = flags.as === undefined ? await (await import('./explain-stated.ts')).explainStated(flags) : await explainStored(flags)
   const paint = painter(process.stdout)

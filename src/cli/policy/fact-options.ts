@@ -28,7 +28,11 @@ export function refuseTokenOptions({ operation, ...flags }: ExplainFlags): void 
       throw new ConfigError(`${name}: ${operation} is done in the web app, where there is no token, and is decided for the person alone`)
 }
 
-/** Reads `name=value,name=value`. @returns the values of each name, in their order @throws {ConfigError} */
+/**
+ * Reads `name=value,name=value`.
+ * @returns the values of each name, in their order
+ * @throws {ConfigError}
+ */
 export function readPairs(option: string, text: string | undefined): Map<string, string[]> {
   const pairs = new Map<string, string[]>()
   for (const pair of splitList(text)) {
@@ -47,7 +51,10 @@ export function splitList(text: string | undefined): string[] {
     .filter((item) => item !== '')
 }
 
-/** Finds an operation. @throws {ConfigError} */
+/**
+ * Finds an operation.
+ * @throws {ConfigError}
+ */
 export function readOperation<Operation extends PolicyOperation>(operations: readonly Operation[], id: string): Operation {
   const operation = operations.find((one) => one.id === id)
   if (operation !== undefined) return operation
@@ -55,7 +62,10 @@ export function readOperation<Operation extends PolicyOperation>(operations: rea
   throw new ConfigError(`operation: "${id}" is not one. ${didYouMean(id, ids) ?? 'See "lanekeeper policy matrix".'}`)
 }
 
-/** Reads a scope: `kanban:write`, or `write` for short. @throws {ConfigError} */
+/**
+ * Reads a scope: `kanban:write`, or `write` for short.
+ * @throws {ConfigError}
+ */
 export function readScope(values: readonly string[], text: string | undefined): string {
   if (text === undefined) throw new ConfigError(`scope: state the scope of the token: ${values.join(', ')}`)
   const found = values.find((value) => value === text || value.split(':').at(-1) === text)
@@ -63,7 +73,10 @@ export function readScope(values: readonly string[], text: string | undefined): 
   return found
 }
 
-/** Reads a scope of the service. @throws {ConfigError} */
+/**
+ * Reads a scope of the service.
+ * @throws {ConfigError}
+ */
 export function readServiceScope(text: string | undefined): string {
   return readScope(['none', ...scopes], text)
 }
@@ -79,8 +92,8 @@ export interface StatedFacts {
 }
 
 /**
- * Reads facts that are stated about an operation. A further permission is asked about if the body must name an item of it, or one of its own
- * facts is stated: `label.board=this`. An item's fact can be stated apart from the operation's: `attachment_id:file.owner=caller`.
+ * Reads facts that are stated about an operation. A further permission is asked about if the body must name an item of it, or one of its
+ * own facts is stated: `label.board=this`. An item's fact can be stated apart from the operation's: `attachment_id:file.owner=caller`.
  * @param scope undefined: the scope table is not asked
  * @param required the members that every body of the operation has
  * @throws {ConfigError} if a fact or a value is unknown, or is not a fact of the operation

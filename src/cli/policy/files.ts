@@ -6,14 +6,18 @@ import { realDisk } from '../../store/fs/disk.ts'
 
 // The files that the options of these commands name.
 
-/** The files of a decision log, each read when it is needed. @param names `-` is stdin */
+/**
+ * The files of a decision log, each read when it is needed.
+ * @param names `-` is stdin
+ */
 export function logFiles(names: readonly string[]): LogFile[] {
   return names.map((name) => ({ name: name === '-' ? 'stdin' : name, parts: readParts(name) }))
 }
 
 /**
  * Reads the lines of a decision log.
- * @param add reads a line. @returns whether it is one of a decision log
+ * @param add reads a line.
+ * @returns whether it is one of a decision log
  * @throws {ConfigError} if it is not
  */
 export async function readLog(
@@ -30,7 +34,10 @@ export async function readLog(
   }
 }
 
-/** Writes what a command has made to a file that an option names. @throws {ConfigError} if it cannot be written */
+/**
+ * Writes what a command has made to a file that an option names.
+ * @throws {ConfigError} if it cannot be written
+ */
 export function writeResult(option: string, file: string, text: string): void {
   try {
     writeFileSync(file, text)
@@ -39,7 +46,10 @@ export function writeResult(option: string, file: string, text: string): void {
   }
 }
 
-/** @throws {AdminError} if the file does not exist @throws {ConfigError} if it cannot be read */
+/**
+ * @throws {AdminError} if the file does not exist
+ * @throws {ConfigError} if it cannot be read
+ */
 async function* readParts(name: string): AsyncGenerator<Buffer> {
   try {
     yield* name === '-' ? (process.stdin as AsyncIterable<Buffer>) : realDisk.readParts(name)

@@ -22,9 +22,9 @@ export const SHIPPED = 'shipped'
 
 /**
  * Reads a policy from a folder, or from a revision of a git repository.
- * @param name `shipped`; a folder; or `REVISION` or `REVISION:PATH`, the path from the root of the repository, by default `policies`. What is
- * both a folder and a revision is refused: a folder in a proposed change could stand for the branch that it is compared with. A folder that
- * begins with `.` or `/` is no revision.
+ * @param name `shipped`; a folder; or `REVISION` or `REVISION:PATH`, the path from the root of the repository, by default `policies`. What
+ * is both a folder and a revision is refused: a folder in a proposed change could stand for the branch that it is compared with. A folder
+ * that begins with `.` or `/` is no revision.
  * @throws {PolicyError} if a file is refused
  * @throws {PolicyInvariantError} if a file cannot be read
  */

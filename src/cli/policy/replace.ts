@@ -18,8 +18,8 @@ const REFUSED = 'the new policy is refused; the present policy stays in use'
 
 /**
  * Loads the policy of a folder and uses it. One that is refused, that does not hold, or that allows more than the present one and does not
- * declare it (`widenings.yaml`) is not used: the log says why, and the present policy stays in use. So it does if the examiner fails. The files
- * are read once, so the policy in use has the hash of the examined one.
+ * declare it (`widenings.yaml`) is not used: the log says why, and the present policy stays in use. So it does if the examiner fails. The
+ * files are read once, so the policy in use has the hash of the examined one.
  * @param examiner proves and compares the policy while requests are answered
  * @returns the files of the policy of the folder, if it is in use now
  */

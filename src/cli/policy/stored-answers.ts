@@ -78,7 +78,10 @@ export function createPolicyAnswers(services: EvaluationServices): PolicyAnswers
 /** The scope of a token that has none. The web app has no token at all. */
 const NO_SCOPE = 'none'
 
-/** What only the web app does: it names no resource of the workspace. @throws {AdminError} `invalid` */
+/**
+ * What only the web app does: it names no resource of the workspace.
+ * @throws {AdminError} `invalid`
+ */
 function webActionOf({ operation, resource, named, fields }: StoredQuestion): PolicyOperation | undefined {
   const action = webActions.find(({ id }) => id === operation)
   if (action !== undefined && (resource !== undefined || fields !== undefined || Object.keys(named).length > 0))
@@ -92,14 +95,20 @@ function explainInWebApp({ engine }: EvaluationServices, operation: PolicyOperat
   return explainOperation(engine, { operation, facts: factsFor(engine.vocabulary, groups, caller, {}) })
 }
 
-/** The least scope of an operation that is decided as a whole. @throws {AdminError} `invalid` */
+/**
+ * The least scope of an operation that is decided as a whole.
+ * @throws {AdminError} `invalid`
+ */
 function scopeFor({ vocabulary, checkScope }: Engine, { id, kind, permission }: Operation): string {
   if (kind === 'filtered_list')
     throw new AdminError('invalid', `${id} is answered to every member: each item is decided on its own. Ask about one item.`)
   return checkScope(permission, scopeFacts(vocabulary, { scopes: [] })).required
 }
 
-/** The records of a board, read as by the operation that reads it. @throws {AdminError} `not_found` */
+/**
+ * The records of a board, read as by the operation that reads it.
+ * @throws {AdminError} `not_found`
+ */
 async function boardOf(
   { operations }: EvaluationServices,
   tx: Transaction,
@@ -110,7 +119,10 @@ async function boardOf(
   return orAbsent(() => loadTarget(target, { tx, caller, params: { board_id: boardId } }), boardId)
 }
 
-/** Explains one decision. @throws {AdminError} `invalid`, `not_found` */
+/**
+ * Explains one decision.
+ * @throws {AdminError} `invalid`, `not_found`
+ */
 async function explainStored(
   services: EvaluationServices,
   deps: Deps,
@@ -151,7 +163,10 @@ async function explainStored(
   return { ...explained, response }
 }
 
-/** The response that the decisions of a request lead to. @throws {AdminError} `invalid` */
+/**
+ * The response that the decisions of a request lead to.
+ * @throws {AdminError} `invalid`
+ */
 async function responseTo(
   services: EvaluationServices,
   request: OperationRequest,
@@ -174,7 +189,10 @@ function operationOf(operations: readonly Operation[], id: string): Operation {
   throw new AdminError('invalid', `"${id}" is not the id of an operation. ${didYouMean(id, ids) ?? 'See "lanekeeper policy matrix".'}`)
 }
 
-/** The question that the user would ask the service about themselves. @throws {AdminError} `invalid` */
+/**
+ * The question that the user would ask the service about themselves.
+ * @throws {AdminError} `invalid`
+ */
 function questionAbout(operation: Operation, { resource, named, fields }: StoredQuestion): Evaluation {
   const [first] = namesInPath(operation.path)
   if ((first === undefined) !== (resource === undefined))
@@ -197,7 +215,10 @@ function questionAbout(operation: Operation, { resource, named, fields }: Stored
   }
 }
 
-/** The user with a token that they need not have. @throws {AdminError} `not_found`, `invalid` */
+/**
+ * The user with a token that they need not have.
+ * @throws {AdminError} `not_found`, `invalid`
+ */
 async function callerIn(tx: Transaction, workspace: string, user: string, scope: string): Promise<Caller> {
   const membership = isId('user', user) ? await tx.get(keys.membership(user)) : undefined
   if (membership === undefined) throw new AdminError('not_found', `${user} is not a member of ${workspace}`)

@@ -121,7 +121,10 @@ export const SHARED: readonly HeaderName[] = [
   'Lanekeeper-Token-Expires',
 ]
 
-/** References to the headers of a response. @param further those that not every response has */
+/**
+ * References to the headers of a response.
+ * @param further those that not every response has
+ */
 export function headersOf(...further: readonly HeaderName[]): Record<string, Reference> {
   return Object.fromEntries([...SHARED, ...further].map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }

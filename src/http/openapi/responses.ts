@@ -27,7 +27,10 @@ const ERROR_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   503: ['Retry-After'],
 }
 
-/** The responses of success. @param dataName the name of the component of `data`, or of its items */
+/**
+ * The responses of success.
+ * @param dataName the name of the component of `data`, or of its items
+ */
 export function successResponses(
   operation: Operation,
   dataName: string | undefined,
@@ -89,7 +92,10 @@ export function responseName(dataName: string, isList: boolean): string {
   return `${dataName}${isList ? 'List' : ''}Response`
 }
 
-/** The schema of a whole response. @param page the schema of `page` in the response with a list */
+/**
+ * The schema of a whole response.
+ * @param page the schema of `page` in the response with a list
+ */
 export function responseSchema(dataName: string, isList: boolean, page: JsonSchema): JsonSchema {
   const item = { $ref: `#/components/schemas/${dataName}` }
   if (!isList) return { type: 'object', description: 'The response of success.', required: ['data'], properties: { data: item } }

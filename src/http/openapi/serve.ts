@@ -35,13 +35,19 @@ export class ReferenceDocument {
     return (await this.#make()).document
   }
 
-  /** The document as JSON. @param origin the public origin, which its server begins with: many generators take no relative one */
+  /**
+   * The document as JSON.
+   * @param origin the public origin, which its server begins with: many generators take no relative one
+   */
   async text(origin: string): Promise<PublicText> {
     const { json, revision, texts } = await this.#make()
     return kept(texts.json, origin, () => withServer(json, revision, `${origin}${SERVER}`))
   }
 
-  /** What else an agent needs than the base URL and a token. @param url the public URL */
+  /**
+   * What else an agent needs than the base URL and a token.
+   * @param url the public URL
+   */
   async llmsText(url: string): Promise<PublicText> {
     const { createLlmsText } = await llmsModule()
     const { document, texts } = await this.#make()

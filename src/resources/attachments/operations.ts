@@ -133,7 +133,10 @@ function attach(request: OperationRequest<unknown, unknown>, cardId: string, fil
   return { ...created, data: toAttachment(created.data, file) }
 }
 
-/** Loads a file together with the facts that decide whether it can be attached to a card. @throws {ApiError} `not_found` */
+/**
+ * Loads a file together with the facts that decide whether it can be attached to a card.
+ * @throws {ApiError} `not_found`
+ */
 async function loadFile({ tx, caller, params }: OperationRequest<unknown, unknown>, fileId: string) {
   const ranges = [{ index: indexes.fileAttachments(fileId), options: onCard(params['card_id']!) }]
   const reads = fileReads(keys.file(fileId), 0, caller.userId)

@@ -2,7 +2,8 @@ import { ApiError } from '../../model/errors.ts'
 
 /**
  * Requires that the files of a workspace have room for one more.
- * @param used the bytes that they have @param most the bytes that they may have
+ * @param used the bytes that they have
+ * @param most the bytes that they may have
  * @throws {ApiError} `insufficient_storage`
  */
 export function requireRoom(used: number, size: number, most: number): void {

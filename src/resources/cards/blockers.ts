@@ -64,7 +64,10 @@ export const blockerOperations = [
 /** What a further step of {@link requireNoCycle} counts as, in characters of examined cards: eight steps cost a unit. */
 const STEP = 64 * 1024
 
-/** Checks that a card can be the blocker of one more. The commit checks it again. @throws {ApiError} `conflict`, with `limit` */
+/**
+ * Checks that a card can be the blocker of one more. The commit checks it again.
+ * @throws {ApiError} `conflict`, with `limit`
+ */
 export async function requireBlocker(tx: Transaction, blockerId: string): Promise<void> {
   await requireCapacity(tx, indexes.blockedCards(blockerId), 'blockedCards')
 }
@@ -72,8 +75,8 @@ export async function requireBlocker(tx: Transaction, blockerId: string): Promis
 /**
  * Checks that a blocker does not wait for the card that it is to block. All cards that wait for that one are found in the indexes, and the
  * commit requires that these have not changed. Of two commits that would close a cycle together, each changes an index that the other one
- * relies on, so one of them starts again. Each step needs those that the step before has found, and a client decides how many steps there are:
- * so they are charged.
+ * relies on, so one of them starts again. Each step needs those that the step before has found, and a client decides how many steps there
+ * are: so they are charged.
  * @throws {ApiError} `conflict`
  */
 async function requireNoCycle({ tx, examine }: Pick<OperationRequest, 'tx' | 'examine'>, cardId: string, blockerId: string): Promise<void> {

@@ -67,7 +67,10 @@ function prefetchPlace(tx: Transaction, columnId: string | undefined, place: Pla
   return tx.prefetch({ records: [...column, ...records, ...further], ranges, counts: [indexes.cards('active', columnId!)] })
 }
 
-/** Checks that a card can go to a destination. @throws {ApiError} `conflict` */
+/**
+ * Checks that a card can go to a destination.
+ * @throws {ApiError} `conflict`
+ */
 export function requireOpen({ column, placement }: CardDestination): void {
   const neighbor = neighborOf(placement)
   if (column.archived_at !== null || (neighbor !== undefined && neighbor.archived_at !== null)) throw conflict(ARCHIVED)

@@ -57,8 +57,8 @@ export async function requireNamed(tx: Transaction, { id }: BoardAccess, filter:
 }
 
 /**
- * What the filters of a search name: a board, columns, labels and a card of any board, and active members of the workspace. Nothing is on two
- * boards, so what is not on the board of the others is answered like what is absent.
+ * What the filters of a search name: a board, columns, labels and a card of any board, and active members of the workspace. Nothing is on
+ * two boards, so what is not on the board of the others is answered like what is absent.
  */
 export async function namedInSearch({ tx, caller, query }: OperationRequest<CardFilter>): Promise<NamedByQuery[]> {
   const [boards, parts, users] = [named('board_id', query.board_id, keys.board), partsNamedBy(query), usersNamedBy(query)]

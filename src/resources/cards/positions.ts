@@ -48,7 +48,10 @@ export function writePosition(
   )
 }
 
-/** Decodes a cursor. @throws {ApiError} when it names no column */
+/**
+ * Decodes a cursor.
+ * @throws {ApiError} when it names no column
+ */
 export function readPosition(cursor: string): Position {
   const [columnGeneration, columnPosition, columnId = '', state, cardGeneration, ...cardEntry] = cursor.split(' ')
   // The id becomes part of a key, and the client may have forged the cursor.

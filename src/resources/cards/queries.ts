@@ -19,7 +19,10 @@ import { findStart, readPosition, writePosition, type Segment, type Start } from
 /** Cards in the order of their list. */
 export interface CardPage {
   readonly cards: readonly Card[]
-  /** Returns the position after a card where the list continues, or undefined. @param index of the card */
+  /**
+   * Returns the position after a card where the list continues, or undefined.
+   * @param index of the card
+   */
   positionAfter(index: number): string | undefined
   /** whether cards follow the last one */
   readonly more: boolean

@@ -32,7 +32,10 @@ export function removeId(request: Write, loaded: Card, list: Removable, id: stri
   return saveCard(request, loaded, { [list]: loaded[list].filter((other) => other !== id) })
 }
 
-/** What the removal of an id from a list of the card examines and does. @param name the member of the path that has the id */
+/**
+ * What the removal of an id from a list of the card examines and does.
+ * @param name the member of the path that has the id
+ */
 export function removalOfId(list: Removable, name: string) {
   return {
     async related({ params }: Pick<OperationRequest, 'params'>, { card: loaded }: { readonly card: Card }) {
@@ -44,7 +47,10 @@ export function removalOfId(list: Removable, name: string) {
   }
 }
 
-/** An attachment, and what decides who has access to its file. @param at the index of the attachment in the read */
+/**
+ * An attachment, and what decides who has access to its file.
+ * @param at the index of the attachment in the read
+ */
 function attachmentReads(id: string, at: number, userId: string) {
   return [keys.attachment(id), ...fileReads(keys.file(`{${at}.file_id}`), at + 1, userId)] as const
 }

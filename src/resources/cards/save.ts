@@ -6,8 +6,8 @@ import type { OperationRequest } from '../operation.ts'
 import { saveResource } from '../writes.ts'
 
 /**
- * Writes changes of a card as {@link saveResource} does. If the claim of the card has run out, that attempt is counted with it, so that the feed
- * has it (src/http/claims.md, "Work that fails or asks"). The target of the operation has read the claim.
+ * Writes changes of a card as {@link saveResource} does. If the claim of the card has run out, that attempt is counted with it, so that the
+ * feed has it (src/http/claims.md, "Work that fails or asks"). The target of the operation has read the claim.
  */
 export function saveCard(
   request: Pick<OperationRequest, 'tx' | 'clock'>,

@@ -229,7 +229,10 @@ class TimedSearch {
     }
   }
 
-  /** The range of a source that can have wanted cards. @param last the last entry that was read */
+  /**
+   * The range of a source that can have wanted cards.
+   * @param last the last entry that was read
+   */
   #boundsOf({ word, isSorted }: Source, last?: string): Bounds {
     const whole: Bounds = word === undefined ? {} : entriesOfWord(word)
     if (isSorted !== true) return { ...whole, ...(last !== undefined && { after: last }) }

@@ -42,7 +42,11 @@ export class SearchedBoards {
     return this.#boards.get(boardId)
   }
 
-  /** Loads boards. @param further records to read with them @returns those records */
+  /**
+   * Loads boards.
+   * @param further records to read with them
+   * @returns those records
+   */
   async load<T = never>(boardIds: readonly string[], further: readonly Key<T>[] = []): Promise<readonly (T | undefined)[]> {
     const { tx, caller } = this.#request
     const missing = [...new Set(boardIds)].filter((id) => !this.#boards.has(id))

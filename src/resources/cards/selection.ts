@@ -42,7 +42,10 @@ export class Selection {
     return bound === undefined || this.#ids.has(card.id) || this.#follows(bound, this.#placeOf(card))
   }
 
-  /** Adds a card, or replaces an earlier version of it. @returns the cards that it leaves no room for */
+  /**
+   * Adds a card, or replaces an earlier version of it.
+   * @returns the cards that it leaves no room for
+   */
   add(card: Card): Card[] {
     if (this.#ids.has(card.id)) this.#remove(this.#chosen.findIndex((chosen) => chosen.card.id === card.id))
     const place = this.#placeOf(card)

@@ -11,8 +11,8 @@ const ENTRIES = { entriesOnly: true } as const
 type Reading = Pick<OperationRequest, 'tx' | 'clock'>
 
 /**
- * The states of the work on the cards of a board, from its indexes: no record of a claim is read. A transaction that reads further is consistent
- * with the indexes of ready cards. What waits for a person or a time, and what is claimed, is as it was when it was read.
+ * The states of the work on the cards of a board, from its indexes: no record of a claim is read. A transaction that reads further is
+ * consistent with the indexes of ready cards. What waits for a person or a time, and what is claimed, is as it was when it was read.
  */
 export class WorkStates {
   readonly #tx: OperationRequest['tx']

@@ -46,7 +46,10 @@ export async function readEnd(tx: Transaction, boardId: string): Promise<string>
   return encodeCursor(CHANGES, positionOf(entry ?? START, revision))
 }
 
-/** A cursor in a storage that was restored: its change has another revision there. @returns the same one if that change is gone */
+/**
+ * A cursor in a storage that was restored: its change has another revision there.
+ * @returns the same one if that change is gone
+ */
 export async function restoredCursor(tx: Transaction, boardId: string, cursor: string): Promise<string> {
   const [entry = START, revision] = decodeCursor(CHANGES, cursor)?.split(' ') ?? []
   const key = keys.change(boardId, entry)

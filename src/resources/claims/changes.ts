@@ -74,8 +74,8 @@ export async function endClaim(request: Write, cardId: string): Promise<void> {
 }
 
 /**
- * Ends it because its holder has released the card, or somebody has taken it away. Nobody is offered the card for `retry_after` seconds, and who has
- * released it not for a minute.
+ * Ends it because its holder has released the card, or somebody has taken it away. Nobody is offered the card for `retry_after` seconds,
+ * and who has released it not for a minute.
  */
 export function releaseClaim(
   { tx, clock, caller }: Write & Pick<OperationRequest, 'caller'>,
@@ -126,7 +126,10 @@ export function countAttempt(request: Write, cardId: string): Awaitable<void> {
   return readClaim(request, cardId).then(({ record, settled }) => save(tx, record, settled!))
 }
 
-/** Ends a claim because the attempt has failed. The card is tried again after `retry_after` seconds, or the longer the more attempts have failed. */
+/**
+ * Ends a claim because the attempt has failed. The card is tried again after `retry_after` seconds, or the longer the more attempts have
+ * failed.
+ */
 export function failAttempt(
   { tx, clock }: Write,
   { settled }: CardClaim,
@@ -146,7 +149,10 @@ export function waitForAnswer({ tx }: Write, { settled }: CardClaim, questionId:
   tx.put(keys.claim(settled!.card_id), { ...settled!, expires_at: null, question_id: questionId })
 }
 
-/** The work on a card goes on: its question is answered, or it was withdrawn. @param answerId null: withdrawn */
+/**
+ * The work on a card goes on: its question is answered, or it was withdrawn.
+ * @param answerId null: withdrawn
+ */
 export function goOn({ tx }: Write, { record, settled }: CardClaim, answerId: string | null): void {
   save(tx, record, { ...settled!, question_id: null, ...(answerId !== null && { answer_id: answerId }) })
 }

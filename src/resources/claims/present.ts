@@ -10,8 +10,8 @@ import type { Transaction } from '../../store/transaction.ts'
 import type { OperationRequest } from '../operation.ts'
 import { claimReads } from './reads.ts'
 
-// A claim counts if it has not been ended, has not run out, and its token is active. The end of a token is so the end of all its claims, for
-// the very next read: no record of a claim has to be touched.
+// A claim counts if it has not been ended, has not run out, and its token is active. The end of a token is so the end of all its claims,
+// for the very next read: no record of a claim has to be touched.
 
 type Work = Pick<OperationRequest, 'tx' | 'clock'>
 
@@ -104,8 +104,8 @@ export interface BoardClaims {
 }
 
 /**
- * Reads which cards of a board are claimed. The transaction does not rely on that: otherwise every renewal on the board would conflict with it.
- * Claims that have run out are in front of those that are read, so they cost nothing.
+ * Reads which cards of a board are claimed. The transaction does not rely on that: otherwise every renewal on the board would conflict with
+ * it. Claims that have run out are in front of those that are read, so they cost nothing.
  */
 export async function readClaimedCards({ tx, clock }: Work, { index, options }: ReturnType<typeof currentClaims>): Promise<BoardClaims> {
   const now = clock()

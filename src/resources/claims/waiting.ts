@@ -4,8 +4,8 @@ import { indexes, lastWord, releasedRevision, retriedCard } from '../../store/in
 import { keys } from '../../store/keys.ts'
 import type { OperationRequest } from '../operation.ts'
 
-// Which cards of a board wait: for an answer, for somebody who tries again a card that is stuck, or for a time. It is read from indexes, without
-// the records. The transaction does not rely on it, as on the claims: otherwise each failure on the board would conflict with it.
+// Which cards of a board wait: for an answer, for somebody who tries again a card that is stuck, or for a time. It is read from indexes,
+// without the records. The transaction does not rely on it, as on the claims: otherwise each failure on the board would conflict with it.
 
 type Reading = Pick<OperationRequest, 'tx' | 'clock'>
 

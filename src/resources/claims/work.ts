@@ -7,7 +7,11 @@ import { readClaims, type CardClaim } from './present.ts'
 
 type Reading = Pick<OperationRequest, 'tx' | 'clock'>
 
-/** What the work on a card has come to. @param isBlocked whether a blocker of the card is open @param now milliseconds since 1970 */
+/**
+ * What the work on a card has come to.
+ * @param isBlocked whether a blocker of the card is open
+ * @param now milliseconds since 1970
+ */
 export function workOf(card: Card, { settled, live }: Pick<CardClaim, 'settled' | 'live'>, isBlocked: boolean, now: number): Work {
   const { attempts, reason, failed_at, not_before, question_id } = settled ?? NO_WORK
   const isRetrying = now < Date.parse(not_before ?? '')

@@ -9,11 +9,20 @@ export const TESTED = 'The webhook is being tested already.'
 export interface WebhookAbilities {
   /** What is wrong with a URL; undefined: nothing is known to be. */
   refusalOf(url: string): Promise<string | undefined>
-  /** Makes a secret, and seals it for the record of a webhook. @throws {ApiError} `unavailable` if the service has no key */
+  /**
+   * Makes a secret, and seals it for the record of a webhook.
+   * @throws {ApiError} `unavailable` if the service has no key
+   */
   newSecret(tx: Transaction, webhookId: string, random: RandomSource): Promise<{ readonly secret: string; readonly sealed: string }>
-  /** Seals another secret for the record of a webhook. @throws {ApiError} `unavailable` if the service has no key */
+  /**
+   * Seals another secret for the record of a webhook.
+   * @throws {ApiError} `unavailable` if the service has no key
+   */
   seal(tx: Transaction, webhookId: string, text: string): Promise<string>
-  /** Remembers that a workspace has webhooks, so that they are found after a start. It may be repeated. @throws {StorageUnavailable} */
+  /**
+   * Remembers that a workspace has webhooks, so that they are found after a start. It may be repeated.
+   * @throws {StorageUnavailable}
+   */
   register(workspaceId: string): Promise<void>
   /**
    * Sends a delivery without entries. It never throws because of the receiver.

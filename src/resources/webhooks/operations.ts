@@ -102,7 +102,10 @@ async function changesOf(
   return { ...own, ...WORKS, cursor, delivered_to: cursor }
 }
 
-/** Requires that a webhook can go on where it is. @throws {ApiError} `cursor_expired` */
+/**
+ * Requires that a webhook can go on where it is.
+ * @throws {ApiError} `cursor_expired`
+ */
 async function requireKept(request: FeedRequest, board: FeedBoard, { cursor }: WebhookProgress): Promise<void> {
   try {
     await readChanges(request, board, decodeCursor(CHANGES, cursor)!, 1)

@@ -17,9 +17,9 @@ export class DiskFull extends StorageUnavailable {}
 const MAX_CHANGES = 1000
 
 /**
- * The changes of all partitions in the order in which they were accepted. One transaction is written at a time, with all that waits. When one
- * fails, all that waits behind it fails too: it was accepted because of what was before it. After an unknown outcome nothing is written any
- * more.
+ * The changes of all partitions in the order in which they were accepted. One transaction is written at a time, with all that waits. When
+ * one fails, all that waits behind it fails too: it was accepted because of what was before it. After an unknown outcome nothing is written
+ * any more.
  */
 export class CommitQueue {
   readonly #writer: Writer

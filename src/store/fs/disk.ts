@@ -12,7 +12,10 @@ export interface Disk {
   create(path: string): Promise<OpenFile>
   /** @returns undefined when the file is missing */
   read(path: string): Promise<Buffer | undefined>
-  /** Reads a file of any size in parts. @throws an error with the code ENOENT when it is missing */
+  /**
+   * Reads a file of any size in parts.
+   * @throws an error with the code ENOENT when it is missing
+   */
   readParts(path: string): AsyncIterable<Buffer>
   rename(from: string, to: string): Promise<void>
   /** Removes a file. Has no effect when it is missing. */
@@ -119,7 +122,10 @@ export class SyncFailed extends Error {
   override readonly name = 'SyncFailed'
 }
 
-/** Waits for a sync. @throws {SyncFailed} */
+/**
+ * Waits for a sync.
+ * @throws {SyncFailed}
+ */
 export async function assertSynced(sync: Promise<void>): Promise<void> {
   try {
     await sync

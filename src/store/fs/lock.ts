@@ -114,7 +114,10 @@ function watchFile(path: string, onLost: () => void): { readonly isLost: boolean
 /** The databases of the locks that are held. The garbage collection would close one that nobody refers to. */
 const held = new Set<DatabaseSync>()
 
-/** @returns gives the lock up @throws {FolderInUse} */
+/**
+ * @returns gives the lock up
+ * @throws {FolderInUse}
+ */
 async function takeLock(path: string, mode: 'EXCLUSIVE' | 'SHARED'): Promise<() => void> {
   // Loaded when it is used: a command on another storage starts faster without it.
   const { BUSY, NOT_A_DATABASE, openDatabase, resultOf } = await import('./sqlite.ts')

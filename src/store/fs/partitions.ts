@@ -301,7 +301,10 @@ export class Partitions {
     }
   }
 
-  /** From now on a partition is in use, and is not released. @returns whether it is loaded */
+  /**
+   * From now on a partition is in use, and is not released.
+   * @returns whether it is loaded
+   */
   #begin(name: string): boolean {
     this.#uses.set(name, (this.#uses.get(name) ?? 0) + 1)
     return this.#loaded.has(name)

@@ -115,7 +115,10 @@ export class RecordWriter {
     return result
   }
 
-  /** Makes a checkpoint if the log is long. @throws when the writer must be given up */
+  /**
+   * Makes a checkpoint if the log is long.
+   * @throws when the writer must be given up
+   */
   checkpointIfDue(): void {
     if (sizeOf(`${this.#file}-wal`) >= this.#due) this.#checkpoint()
   }
@@ -185,7 +188,8 @@ export class RecordWriter {
   }
 
   /**
-   * Writes the log to the file. If another program reads, or the disk is full, the log grows on. @throws when the writer must be given up
+   * Writes the log to the file. If another program reads, or the disk is full, the log grows on.
+   * @throws when the writer must be given up
    */
   #checkpoint(): void {
     const begin = performance.now()
@@ -212,7 +216,10 @@ export class RecordWriter {
     this.counts.checkpointSeconds = (performance.now() - begin) / 1000
   }
 
-  /** Fills up the reserve, if there is space for it twice. @returns whether it has its size, or the file has room for records */
+  /**
+   * Fills up the reserve, if there is space for it twice.
+   * @returns whether it has its size, or the file has room for records
+   */
   #keepReserve(): boolean {
     const { reserveSize } = this.#options
     const file = `${this.#path}/reserve`

@@ -11,8 +11,8 @@ const { DatabaseSync: Database } = (builtinModule(process.versions['sqlite']) ??
 }
 
 /**
- * The SQLite of Node.js, if it can be used. Node.js 22 and 24 warn that it may change: each command would print that, and nobody who reads it
- * could do anything.
+ * The SQLite of Node.js, if it can be used. Node.js 22 and 24 warn that it may change: each command would print that, and nobody who reads
+ * it could do anything.
  * @param version of it; undefined: Node.js has none
  * @returns undefined: the package has to be used
  */

@@ -23,7 +23,10 @@ export function isReadable(version: number, list: readonly Migration[] = migrati
   return version >= FIRST_VERSION && version <= versionAfter(list)
 }
 
-/** Brings a record from a version to the present one. @returns what replaces it */
+/**
+ * Brings a record from a version to the present one.
+ * @returns what replaces it
+ */
 export function bringForward(key: string, value: Value, version: number, list: readonly Migration[] = migrations): readonly Entry[] {
   let entries: readonly Entry[] = [[key, value]]
   for (const migration of list) if (migration.number > version) entries = entries.flatMap((entry) => migration.migrate(...entry))

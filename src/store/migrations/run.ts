@@ -116,7 +116,10 @@ export async function migrateStore(deps: MigrationDeps): Promise<MigrationSummar
   return summary
 }
 
-/** Applies the migrations after a version to all records of a partition. @returns how many it has changed */
+/**
+ * Applies the migrations after a version to all records of a partition.
+ * @returns how many it has changed
+ */
 async function migratePartition({ store, random, list }: MigrationDeps, partition: string, from: number): Promise<number> {
   let changed = 0
   for await (const batch of store.scan(partition)) {

@@ -24,7 +24,10 @@ export class Identity {
     this.#texts = texts
   }
 
-  /** Reads the identity of a Redis, and chooses it if it has none. @throws {CommandFailed} */
+  /**
+   * Reads the identity of a Redis, and chooses it if it has none.
+   * @throws {CommandFailed}
+   */
   static async open(pool: Pool, prefix: string): Promise<Identity> {
     const keys = pool.isCluster ? TAGS.map((tag) => `${prefix}:id:{${tag}}`) : [`${prefix}:id`]
     return new Identity(

@@ -4,7 +4,10 @@ import { decodeSnapshot, decodeStored, encodeRead, type ReadReply } from './code
 
 /** How many bytes of records the first script of a read may read. Most reads need no other one. Any number of requests do it at once. */
 const FIRST_BYTES = 128 * 1024
-/** How many bytes of records each further script reads, so that its reply is sent and decoded in a few milliseconds. Only one long record may exceed it. */
+/**
+ * How many bytes of records each further script reads, so that its reply is sent and decoded in a few milliseconds. Only one long record
+ * may exceed it.
+ */
 const STEP_BYTES = 256 * 1024
 /** How much is read for partial ranges before they are cut. */
 const PAGE_BYTES = 1024 * 1024
@@ -50,7 +53,10 @@ interface Missing {
   readonly records: (Stored | null)[]
 }
 
-/** Reads what the first step has left out. @returns undefined when something has changed since */
+/**
+ * Reads what the first step has left out.
+ * @returns undefined when something has changed since
+ */
 async function readRest(send: Send, request: ReadRequest, first: Snapshot): Promise<Snapshot | undefined> {
   const ranges = first.ranges.map((range) => ({ ...range, records: [...range.records] }))
   let missing = ranges.flatMap(({ entries, records }, i): Missing[] => {

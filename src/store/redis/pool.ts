@@ -157,7 +157,10 @@ export class Pool {
   }
 }
 
-/** Writes a key that expires after a second. @returns how many replicas have it */
+/**
+ * Writes a key that expires after a second.
+ * @returns how many replicas have it
+ */
 async function probeOf(client: Connection, key: string, replication: Replication): Promise<number> {
   const keys = client instanceof Cluster ? tagsOfMasters(client as unknown as SlotTable).map((tag) => `${key}:{${tag}}`) : [key]
   const counts = await Promise.all(
@@ -170,7 +173,10 @@ async function probeOf(client: Connection, key: string, replication: Replication
   return Math.min(...counts)
 }
 
-/** Connects a client for subscriptions, which can send no other commands. @throws {CommandFailed} */
+/**
+ * Connects a client for subscriptions, which can send no other commands.
+ * @throws {CommandFailed}
+ */
 export async function openClient(url: string, log: Logger): Promise<Connection> {
   const client = createRedisDriver(url).getInstance() as Connection
   await connect([client], url, log)

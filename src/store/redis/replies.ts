@@ -3,8 +3,9 @@ import { Cluster, type Redis } from 'ioredis'
 import type { Connection } from './client.ts'
 
 /**
- * Ends a connection whose replies cannot be parsed. The parser throws for a list that is too long, or in which lists are nested too deep, and that would end
- * the process. Commands without a reply fail then, as when the connection is lost. How long a reply may take is limited by the timeout of its command.
+ * Ends a connection whose replies cannot be parsed. The parser throws for a list that is too long, or in which lists are nested too deep,
+ * and that would end the process. Commands without a reply fail then, as when the connection is lost. How long a reply may take is limited
+ * by the timeout of its command.
  */
 export function guardReplies(client: Connection): void {
   if (client instanceof Cluster) client.on('+node', guardNode)

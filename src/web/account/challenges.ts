@@ -36,7 +36,10 @@ export const passkeyChallengePage: Page = {
   },
 }
 
-/** Answers the script that asks for a challenge. @param userId null: nobody is signed in, and the network is limited */
+/**
+ * Answers the script that asks for a challenge.
+ * @param userId null: nobody is signed in, and the network is limited
+ */
 async function respond(
   { web, form, origin, address }: PageContext,
   purpose: Challenge['purpose'],

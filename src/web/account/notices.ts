@@ -11,7 +11,10 @@ import { html } from '../html.ts'
 import { renderTime } from '../times.ts'
 import type { Page, PageContext, Visit } from '../page-context.ts'
 
-/** The text of each kind of notice. @param name the name of the token or passkey, or the host of the webhook */
+/**
+ * The text of each kind of notice.
+ * @param name the name of the token or passkey, or the host of the webhook
+ */
 const sentences: Readonly<Record<NoticeKind, (name: string) => string>> = {
   new_sign_in: () => 'Someone signed in from a browser that was not known before.',
   token_created: (name) => `The token "${name}" was created.`,
@@ -113,7 +116,10 @@ export async function announceDisabledWebhook(
   }
 }
 
-/** Logs a change of an account, and notifies its person. @param passkey that is changed */
+/**
+ * Logs a change of an account, and notifies its person.
+ * @param passkey that is changed
+ */
 export async function reportChange(
   context: PageContext & Pick<Visit, 'session'>,
   kind: NoticeKind,
@@ -126,7 +132,8 @@ export async function reportChange(
 }
 
 /**
- * Sends a notice by mail, if the service sends mail. It has no secret, and no link that could be imitated to steal one. @param url of the
+ * Sends a notice by mail, if the service sends mail. It has no secret, and no link that could be imitated to steal one.
+ * @param url of the
  * service
  */
 export function mailNotice(mail: NoticeMails | undefined, url: string, to: Addressee, notice: Notice): void {

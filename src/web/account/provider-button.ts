@@ -13,7 +13,10 @@ export function providerButton({ name }: Pick<IdentityProvider, 'name'>, usesLin
   return html`<p class="actions"><a class="button primary" href=${PROVIDER_PATH + (usesLink ? '?link' : '')}>Sign in with ${name}</a></p>`
 }
 
-/** The same for a signed-in person who has to prove again who they are. @param back the page that they come back to */
+/**
+ * The same for a signed-in person who has to prove again who they are.
+ * @param back the page that they come back to
+ */
 export function proofButton({ name }: Pick<IdentityProvider, 'name'>, back: string): VNode {
   const address = `${PROVIDER_PATH}/proof?${new URLSearchParams({ back })}`
   return html`<p class="hint">This requires that you sign in again, unless you did in the last 10 minutes.</p>

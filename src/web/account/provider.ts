@@ -94,7 +94,10 @@ export const providerSignedOutPage: Page = {
   get: () => ({ redirect: '/settings/sign-in?out' }),
 }
 
-/** @param userId whose proof it is; null: it is a sign-in @param returnTo the page that a proof returns to */
+/**
+ * @param userId whose proof it is; null: it is a sign-in
+ * @param returnTo the page that a proof returns to
+ */
 async function begin(context: PageContext, userId: string | null, returnTo?: string): Promise<PageResponse> {
   const { web, query, url, address } = context
   const { provider } = web
@@ -216,7 +219,10 @@ const NOBODY: Told = [
   'Ask your administrator to invite the e-mail address that you have at the identity provider.',
 ]
 
-/** @param reason for the log @param audit of those whom it concerns; a refusal of a stranger is in the log only */
+/**
+ * @param reason for the log
+ * @param audit of those whom it concerns; a refusal of a stranger is in the log only
+ */
 function refuse(
   { web, requestId, address }: PageContext,
   reason: string,

@@ -127,7 +127,10 @@ export async function withProof(
   return { session, ...(await run(proved.context)) }
 }
 
-/** Checks the proof in a form. @returns undefined if it is accepted */
+/**
+ * Checks the proof in a form.
+ * @returns undefined if it is accepted
+ */
 async function checkProof(context: SignedInContext): Promise<RefusedProof | undefined> {
   const { web, session, origin, form } = context
   const answer = form.get('passkey') ?? ''
@@ -147,7 +150,10 @@ export async function checkPassword(context: SignedInContext, password: string |
   return report(context, await web.signIn.verifyPassword(session, password, withCode ? (form.get('code') ?? '') : null))
 }
 
-/** Logs the result of a proof. @returns what its person is told; undefined if it is accepted */
+/**
+ * Logs the result of a proof.
+ * @returns what its person is told; undefined if it is accepted
+ */
 function report(
   { web, session, requestId, address }: SignedInContext,
   result: 'verified' | keyof typeof refusals | { readonly retryAfterMs: number },

@@ -58,7 +58,10 @@ export function answerAttempt(
   return { ...ask({ status: 401, error }), audit: { operation, userId } }
 }
 
-/** The response to a person whose identity is proved, or whose password is right or was just chosen: they are signed in, or asked for a code. */
+/**
+ * The response to a person whose identity is proved, or whose password is right or was just chosen: they are signed in, or asked for a
+ * code.
+ */
 export function passPassword(context: PageContext, entry: PasswordEntry): PageResponse {
   const { web, url, requestId, address } = context
   const { userId } = entry

@@ -6,8 +6,8 @@ import { GLOBAL } from '../../store/keys.ts'
 import type { PageAudit, PageContext, PageResponse } from '../page-context.ts'
 
 /**
- * Adds what a page did to the audit trail: each form of a person who is signed in, and what a page states in addition. The operation and the
- * resources follow from the address of the page.
+ * Adds what a page did to the audit trail: each form of a person who is signed in, and what a page states in addition. The operation and
+ * the resources follow from the address of the page.
  */
 export function auditPage(context: PageContext, pattern: string, session: Session | undefined, response: PageResponse): void {
   const { web, request } = context

@@ -11,8 +11,8 @@ interface Made extends Pick<ChangeRecord, 'actor_id' | 'token_id'> {
 }
 
 /**
- * Who made changes, in words, as the caller may know it: "your token “CI”", "Ana, in the web app". The name of a token is shown to its person,
- * and to those who may list the tokens of all.
+ * Who made changes, in words, as the caller may know it: "your token “CI”", "Ana, in the web app". The name of a token is shown to its
+ * person, and to those who may list the tokens of all.
  * @param caller as the changes were read: a role can change while a page is open
  */
 export async function authorsOf(reader: Reader, changes: readonly Made[], caller = reader.caller()): Promise<string[]> {

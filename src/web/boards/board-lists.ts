@@ -16,7 +16,10 @@ import { readAll, workspacePage, type Reader } from './reader.ts'
 
 // The other parts of a board than its active cards: the people, the labels, and the archive. Their forms work without JavaScript only.
 
-/** A page about a board. @param path below the board's path */
+/**
+ * A page about a board.
+ * @param path below the board's path
+ */
 export function boardPart(
   path: string,
   operation: string,

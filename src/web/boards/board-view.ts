@@ -38,7 +38,11 @@ export function tilesOf({ lanes, tiles }: BoardData): Buffer[][] {
   return lanes.map(({ cards }) => cards.map((card) => tileHtml(card, tiles)))
 }
 
-/** A column. @param tiles their HTML @param more the address of the cards that it does not show */
+/**
+ * A column.
+ * @param tiles their HTML
+ * @param more the address of the cards that it does not show
+ */
 export function renderLane(controls: Controls, { column, cards }: Pick<Lane, 'column' | 'cards'>, tiles: string, more?: string): VNode {
   const { id, name, position } = column
   return html`<section class="lane" id=${id} data-merge data-position=${position} aria-labelledby="${id}-name">

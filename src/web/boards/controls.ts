@@ -34,7 +34,10 @@ export function doButton({ context, may }: Controls, operation: string, given: G
   return may.has(operation) ? operationForm(context, operation, given, button) : undefined
 }
 
-/** The × behind something, which removes it. @param name what it says to those who do not see it */
+/**
+ * The × behind something, which removes it.
+ * @param name what it says to those who do not see it
+ */
 export function removeButton({ context, may }: Controls, operation: string, given: Given, name: string): VNode | undefined {
   const button = html`<button class="remove"><span aria-hidden="true">×</span><span class="unseen">${name}</span></button>`
   return may.has(operation) ? operationForm(context, operation, given, button) : undefined
@@ -53,7 +56,10 @@ export function doForm({ context, may }: Controls, operation: string, given: Giv
   return may.has(operation) && part.choices?.length !== 0 ? partialForm(context, operationOf(context, operation)!, given, part) : undefined
 }
 
-/** A form behind a word. It stays as it is while a person writes in it. @param about for those who do not see where it stands */
+/**
+ * A form behind a word. It stays as it is while a person writes in it.
+ * @param about for those who do not see where it stands
+ */
 export function editor(id: string, word: unknown, about: string, form: VNode | undefined, more?: VNode): VNode | undefined {
   return (
     form &&

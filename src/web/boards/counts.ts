@@ -1,12 +1,18 @@
 /** A text, and whether only those hear it who do not see the page. */
 export type TextPart = readonly [text: string, isUnseen: boolean]
 
-/** Whether a column has more cards than it may have. @param limit null: it may have any number */
+/**
+ * Whether a column has more cards than it may have.
+ * @param limit null: it may have any number
+ */
 export function isOver(count: number, limit: number | null): boolean {
   return limit !== null && count > limit
 }
 
-/** How many cards a column shows, and how many it may have. @param hasMore whether there are others that it does not show */
+/**
+ * How many cards a column shows, and how many it may have.
+ * @param hasMore whether there are others that it does not show
+ */
 export function countTexts(count: number, limit: number | null, hasMore: boolean): readonly TextPart[] {
   return [
     [`${count}${hasMore ? '+' : ''}`, false],
@@ -16,7 +22,10 @@ export function countTexts(count: number, limit: number | null, hasMore: boolean
   ]
 }
 
-/** How many questions wait for an answer of the person. @param hasMore whether there are others, which are not counted */
+/**
+ * How many questions wait for an answer of the person.
+ * @param hasMore whether there are others, which are not counted
+ */
 export function questionTexts(count: number, hasMore: boolean): readonly TextPart[] {
   if (count === 0) return []
   return [

@@ -21,7 +21,10 @@ export function icon(name: keyof typeof SHAPES): VNode {
   return html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true" dangerouslySetInnerHTML=${{ __html: SHAPES[name] }}></svg>`
 }
 
-/** A color of a user: the policy of the page allows no style attributes, but a fill. @param color `#rrggbb` */
+/**
+ * A color of a user: the policy of the page allows no style attributes, but a fill.
+ * @param color `#rrggbb`
+ */
 export function swatch(color: string, kind: 'dot' | 'band'): VNode {
   return html`<svg class=${kind} aria-hidden="true"><rect width="100%" height="100%" fill=${color} /></svg>`
 }

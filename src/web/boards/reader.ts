@@ -54,7 +54,8 @@ export interface Reader {
   /** the same for responses other than data and for writes, which get an entry in the audit trail and a line in the decision log */
   answer(operation: string, asked?: Asked): Promise<Answer>
   /**
-   * The operations that the person may perform on a resource, as evaluations decide. @param id of the resource; `me`: the workspace;
+   * The operations that the person may perform on a resource, as evaluations decide.
+   * @param id of the resource; `me`: the workspace;
    * undefined: none
    */
   allowed(type: string, id: string | undefined): Promise<ReadonlySet<string>>
@@ -184,7 +185,10 @@ function requestOf(request: ServerRequest, method: string, { body, upload, ifMat
   return Object.defineProperty(own as ServerRequest, 'ip', { value: request.ip })
 }
 
-/** Reads the pages of a list one after another. @param maxPages it ends after so many pages, complete or not */
+/**
+ * Reads the pages of a list one after another.
+ * @param maxPages it ends after so many pages, complete or not
+ */
 export async function readAll<Item>(
   reader: Reader,
   [operation, params, query]: readonly [string, Readonly<Record<string, string>>?, Texts?],
@@ -204,7 +208,10 @@ export async function readAll<Item>(
 /** The script of the boards, in addition to the script of every page. */
 export const BOARD_SCRIPTS: readonly string[] = ['/settings/assets/boards.js']
 
-/** A page in a workspace. @param operation what the page is about, for the audit trail */
+/**
+ * A page in a workspace.
+ * @param operation what the page is about, for the audit trail
+ */
 export function workspacePage(path: string, operation: string, respond: (reader: Reader) => Promise<PageResponse>): Page {
   return {
     path: `/app/{workspace}/${path}`,

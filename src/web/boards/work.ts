@@ -50,7 +50,10 @@ export interface WorkBadge {
   readonly distance?: string | undefined
 }
 
-/** @param question its text, if the card waits for an answer @param now milliseconds since 1970 */
+/**
+ * @param question its text, if the card waits for an answer
+ * @param now milliseconds since 1970
+ */
 export function badgeOf({ work }: Pick<ListedCard, 'work'>, question: string | undefined, now: number): WorkBadge | undefined {
   if (work === undefined || work.state === 'done' || work.state === 'archived') return undefined
   const { state, attempts, not_before: at } = work

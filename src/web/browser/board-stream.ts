@@ -64,7 +64,10 @@ export class BoardStream {
     this.#close()
   }
 
-  /** Forgets boards that nobody looks at any more. @returns whether there is room for another one */
+  /**
+   * Forgets boards that nobody looks at any more.
+   * @returns whether there is room for another one
+   */
   #makeRoom(): boolean {
     if (this.#boards.size >= STREAM_BOARDS) this.#forgetUnwatched()
     return this.#boards.size < STREAM_BOARDS

@@ -109,7 +109,10 @@ function swallow(event: Event): void {
   event.stopPropagation()
 }
 
-/** Puts a tile where the pointer is. @returns whether a list scrolls, so that it has to be done again */
+/**
+ * Puts a tile where the pointer is.
+ * @returns whether a list scrolls, so that it has to be done again
+ */
 function follow(board: HTMLElement, tile: HTMLElement, x: number, y: number): boolean {
   const lanes = board.querySelector<HTMLElement>('.lanes')!
   const outer = lanes.getBoundingClientRect()

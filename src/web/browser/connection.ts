@@ -7,10 +7,16 @@ const OWN_STREAMS = 3
 /** How often other tabs ask, in milliseconds. */
 const POLL = 5000
 
-/** @param poll asks what has changed @returns ends it */
+/**
+ * @param poll asks what has changed
+ * @returns ends it
+ */
 export type Watch = (after: string, listener: Listener, poll: () => void) => () => void
 
-/** @param worker the address of the script of the shared worker @param name other workers have other names */
+/**
+ * @param worker the address of the script of the shared worker
+ * @param name other workers have other names
+ */
 export function connectionOf({ base, board }: Omit<Ask, 'after'>, worker: string, name: string): Watch {
   const port = portOf(worker, name)
   if (port === undefined) return ownConnection(base, board)

@@ -1,6 +1,9 @@
 const FOCUSABLE = 'a, button, input:not([type=hidden]), select, textarea, summary'
 
-/** Moves the focus to an element, or to its link or control, and shows it. @returns whether there is one */
+/**
+ * Moves the focus to an element, or to its link or control, and shows it.
+ * @returns whether there is one
+ */
 export function focusOn(element: Element | null | undefined): boolean {
   const target =
     element?.matches(FOCUSABLE) === true
@@ -12,7 +15,11 @@ export function focusOn(element: Element | null | undefined): boolean {
   return true
 }
 
-/** Moves the focus from card to card. @param key of an arrow @returns whether there is a card to move to */
+/**
+ * Moves the focus from card to card.
+ * @param key of an arrow
+ * @returns whether there is a card to move to
+ */
 export function step(key: string): boolean {
   const tile = document.activeElement?.closest('.tile')
   if (!tile) return focusOn(document.querySelector('.tile'))

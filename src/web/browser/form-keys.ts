@@ -20,7 +20,10 @@ function keyOf(form: HTMLFormElement): string {
   return key
 }
 
-/** Takes the key from a form: what is sent next is something else. @returns it, to be given back when nothing was created */
+/**
+ * Takes the key from a form: what is sent next is something else.
+ * @returns it, to be given back when nothing was created
+ */
 export function takeKey(form: HTMLFormElement): string {
   const key = keyOf(form)
   keys.delete(form)

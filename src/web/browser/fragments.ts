@@ -93,7 +93,10 @@ function write(element: Element, texts: readonly TextPart[]): void {
   )
 }
 
-/** Counts the questions that wait for the person. @param asking whether cards that have changed do so */
+/**
+ * Counts the questions that wait for the person.
+ * @param asking whether cards that have changed do so
+ */
 export function countQuestions(asking: BoardUpdate['asking']): void {
   for (const element of document.querySelectorAll<HTMLElement>('[data-asking]')) {
     const cards = new Set(element.dataset['asking']!.split(' ').filter(Boolean))

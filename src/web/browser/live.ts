@@ -17,7 +17,10 @@ const root = document.querySelector<HTMLElement>('[data-feed]')
 let holds = 0
 const held: (() => void)[] = []
 
-/** Keeps the page as it is while a person moves something on it. @returns how that ends; it can be called twice */
+/**
+ * Keeps the page as it is while a person moves something on it.
+ * @returns how that ends; it can be called twice
+ */
 export function hold(): () => void {
   let isOver = false
   holds++
@@ -333,7 +336,10 @@ function receive(message: Message): void {
   }
 }
 
-/** The service has ended the stream of the board. @param code of its error */
+/**
+ * The service has ended the stream of the board.
+ * @param code of its error
+ */
 function end(code: string): void {
   disconnect()
   if (code === 'unauthorized') leave(SIGNED_OUT, () => location.reload())

@@ -1,6 +1,8 @@
 import { hasText } from './merge.ts'
 
-/** Lets menus, and what opens beside them, close like any other menu: with Escape, and by a click elsewhere. What was written stays in it. */
+/**
+ * Lets menus, and what opens beside them, close like any other menu: with Escape, and by a click elsewhere. What was written stays in it.
+ */
 export function closeMenus(): void {
   addEventListener('pointerdown', ({ target }) => {
     for (const menu of document.querySelectorAll<HTMLDetailsElement>('[data-menu][open]'))

@@ -34,7 +34,10 @@ export function send({ operation, fields }: Sent, answered?: () => void): Promis
   return post(`${forms}/${operation}`, new URLSearchParams({ back: location.pathname, ...fields, form_token: token }), undefined, answered)
 }
 
-/** Sends a form. @returns what was answered; undefined: nothing, or another page */
+/**
+ * Sends a form.
+ * @returns what was answered; undefined: nothing, or another page
+ */
 async function ask(action: string, body: URLSearchParams | FormData): Promise<Answer | undefined> {
   try {
     const response = await fetch(action, { method: 'POST', headers: { accept: 'application/json' }, body })
@@ -46,7 +49,11 @@ async function ask(action: string, body: URLSearchParams | FormData): Promise<An
   }
 }
 
-/** @param body of a form, with a file or without one @param form that is sent @param answered called before the page is shown anew */
+/**
+ * @param body of a form, with a file or without one
+ * @param form that is sent
+ * @param answered called before the page is shown anew
+ */
 async function post(action: string, body: URLSearchParams | FormData, form?: HTMLFormElement, answered?: () => void): Promise<boolean> {
   const answer = await ask(action, body)
   const { status, location: place, text, undo, error, over_claim } = answer ?? { status: 0, error: UNSENT }

@@ -24,8 +24,8 @@ const texts: Readonly<Record<string, (at: Date, now: number) => string>> = {
 }
 
 /**
- * Writes times in the zone of the person, with the exact one in the title, also those that are entered; without the script, they are in UTC.
- * Two versions of a page that are both written for the same `now` differ only in what has changed.
+ * Writes times in the zone of the person, with the exact one in the title, also those that are entered; without the script, they are in
+ * UTC. Two versions of a page that are both written for the same `now` differ only in what has changed.
  */
 export function showTimes(root: ParentNode, now: number): void {
   for (const time of root.querySelectorAll('time')) {
@@ -46,7 +46,10 @@ export function showTimes(root: ParentNode, now: number): void {
   for (const zone of root.querySelectorAll('[data-zone]')) zone.textContent = `(${Intl.DateTimeFormat().resolvedOptions().timeZone})`
 }
 
-/** Shows the times of the page, and keeps the relative ones true. Times of all forms are sent in UTC, whether a script or the browser sends them. */
+/**
+ * Shows the times of the page, and keeps the relative ones true. Times of all forms are sent in UTC, whether a script or the browser sends
+ * them.
+ */
 export function keepTimes(): void {
   const show = () => showTimes(document, Date.now())
   show()

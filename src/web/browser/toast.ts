@@ -14,7 +14,10 @@ let timer: number | undefined
 let isAnswer = false
 let offered: Offer | undefined
 
-/** Answers what the person has done. It goes by itself, but not while they are at it. @param said empty: what was said before goes */
+/**
+ * Answers what the person has done. It goes by itself, but not while they are at it.
+ * @param said empty: what was said before goes
+ */
 export function say(said: string, offer?: Offer): void {
   if (!toast || !text) return
   clearTimeout(timer)
@@ -42,7 +45,10 @@ export function announce(said: string): void {
   if (!isAnswer && text) text.textContent = said
 }
 
-/** Takes back what the person has done last, if that was offered: once. @returns whether it was */
+/**
+ * Takes back what the person has done last, if that was offered: once.
+ * @returns whether it was
+ */
 export function takeBack(): boolean {
   const offer = offered
   if (offer === undefined) return false

@@ -13,7 +13,10 @@ export function columnsOf(form: URLSearchParams): readonly object[] {
   return columns.map((name) => ({ operation: 'columns.create', body: { name } }))
 }
 
-/** The choice of a new board's initial columns. @param given the values in the form */
+/**
+ * The choice of a new board's initial columns.
+ * @param given the values in the form
+ */
 export function renderTemplates(given: URLSearchParams): VNode {
   return html`<div class="field">
     <label for="template">Begin with</label>

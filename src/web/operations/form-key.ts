@@ -40,7 +40,10 @@ export function idempotencyKeyOf(form: URLSearchParams, operation: Operation): s
 /** The first of two sendings may not be answered yet: how often and after how many milliseconds the second one looks again. */
 const [LOOKS, PAUSE] = [50, 100]
 
-/** Performs an operation, or finds what the same request has done before. @returns its data */
+/**
+ * Performs an operation, or finds what the same request has done before.
+ * @returns its data
+ */
 export async function performOnce(reader: Reader, id: string, asked: Asked): Promise<unknown> {
   for (let look = 1; ; look++) {
     try {

@@ -17,7 +17,10 @@ export function baseOf({ params }: PageContext): string {
   return `/app/${params['workspace']}`
 }
 
-/** The address of the form of an operation. @param fields those that are filled in; the person returns to the present page */
+/**
+ * The address of the form of an operation.
+ * @param fields those that are filled in; the person returns to the present page
+ */
 export function formAddress(context: SignedInContext, operation: string, fields: Given): string {
   const given = Object.entries({ ...fields, back: context.path }).filter((one): one is [string, string] => one[1] !== undefined)
   return `${baseOf(context)}/do/${operation}?${new URLSearchParams(given)}`

@@ -16,7 +16,10 @@ export interface Place {
   readonly board?: BoardSnapshot
 }
 
-/** Reads where an operation acts. @throws {ApiError} `not_found` */
+/**
+ * Reads where an operation acts.
+ * @throws {ApiError} `not_found`
+ */
 export async function readPlace(reader: Reader, { path }: Operation, params: Readonly<Record<string, string>>): Promise<Place> {
   const [name] = namesInPath(path)
   const kind = name === undefined ? undefined : kindOfParameter(name)
@@ -64,7 +67,10 @@ export async function readChoices(reader: Reader, operation: Operation, { of, na
   return name === 'blocker_id' ? items.filter(([id]) => id !== card?.id) : items
 }
 
-/** The page that a place is on. @param base the path of the workspace */
+/**
+ * The page that a place is on.
+ * @param base the path of the workspace
+ */
 export function pathOf(
   base: string,
   { card, board }: { readonly card?: { readonly id: string }; readonly board?: Pick<Board, 'id'> },

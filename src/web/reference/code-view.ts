@@ -5,7 +5,11 @@ import { copyButton, html } from '../html.ts'
 const COLORED =
   /(?<comment>(?<=^|\s)\/\/.*|^#.*)|(?<name>"(?:[^"\\]|\\.)*"(?=:))|(?<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\b(?<word>await|const|curl|false|for|from|import|new|null|of|true)\b/gm
 
-/** A block of code with a button that copies it. @param id of the code, unique in the page @param title what it is, for people */
+/**
+ * A block of code with a button that copies it.
+ * @param id of the code, unique in the page
+ * @param title what it is, for people
+ */
 export function codeBlock(id: string, title: string, text: string): VNode {
   return html`<figure class="code">
     <figcaption>

@@ -90,7 +90,10 @@ function group(title: string, isOpen: boolean, links: readonly unknown[]): VNode
   </details>`
 }
 
-/** A heading that can be linked to. @param id default: made from its text */
+/**
+ * A heading that can be linked to.
+ * @param id default: made from its text
+ */
 export function heading(text: string, id = anchorOf(text)): VNode {
   return html`<h2 id=${id}>${inline(text)} <a class="anchor" href="#${id}" aria-label="Link to: ${text}">#</a></h2>`
 }

@@ -98,7 +98,10 @@ export function methodBadge(method: string): VNode {
   return html`<span class="method ${method.toLowerCase()}">${method}</span>`
 }
 
-/** An operation in a list. @param names what else matches a search */
+/**
+ * An operation in a list.
+ * @param names what else matches a search
+ */
 export function operationItem({ method, path, operation }: PlacedOperation, names: readonly string[] = []): VNode {
   return html`<li>
     <a href="/docs/${operation.operationId}">${operation.operationId}</a>

@@ -52,7 +52,10 @@ function answerOf(types: readonly string[], isList: boolean): RequestExample['an
 /** A longer body is written on several lines. */
 const BODY_LINE = 60
 
-/** The commands of curl for a request, for a shell. They read the token from the variable TOKEN. @param base with /v1 */
+/**
+ * The commands of curl for a request, for a shell. They read the token from the variable TOKEN.
+ * @param base with /v1
+ */
 export function curlText({ method, path, params, query, body, answer, takesUpload }: RequestExample, base: string): string {
   const search = String(new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])))
   const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => params[name]!)
@@ -77,7 +80,10 @@ function word(text: string): string {
 /** A longer literal is written on several lines. */
 const LITERAL_LINE = 44
 
-/** How a program gets the client that the calls use. @param url of the service */
+/**
+ * How a program gets the client that the calls use.
+ * @param url of the service
+ */
 export function clientSetup(url: string): string {
   return `import { createClient } from 'lanekeeper-client'\n\nconst lk = createClient({\n  url: ${literal(url)},\n  token: process.env.TOKEN!,\n})`
 }

@@ -14,8 +14,8 @@ export function daysOf(form: URLSearchParams): string {
 }
 
 /**
- * The choice of a lifetime: a few presets, or a number of days. Without a script, an entered number counts whatever is chosen; a script keeps
- * both in step.
+ * The choice of a lifetime: a few presets, or a number of days. Without a script, an entered number counts whatever is chosen; a script
+ * keeps both in step.
  * @param days as text; it may be invalid
  * @param max the maximum in days
  */

@@ -34,7 +34,10 @@ export const revokePage: Page = {
   },
 }
 
-/** Asks whether a token is to be revoked. @param holder its user, if that is another person */
+/**
+ * Asks whether a token is to be revoked.
+ * @param holder its user, if that is another person
+ */
 export function revokeForm(
   context: SignedInContext,
   { id, name }: TokenRecord,
@@ -53,7 +56,10 @@ export function revokeForm(
   })
 }
 
-/** Logs that a token was revoked. @param by who did it; default: its owner */
+/**
+ * Logs that a token was revoked.
+ * @param by who did it; default: its owner
+ */
 export function logRevoked({ log }: WebServices, workspaceId: string, { id, user_id }: TokenRecord, by = 'owner'): void {
   log.info({ event: 'token.revoked', token_id: id, user_id, workspace_id: workspaceId, by }, 'token revoked')
 }

@@ -10,7 +10,11 @@ import { renderDistance, renderTime } from '../times.ts'
 /** What a list shows of a token. */
 type ShownToken = UsedToken & Partial<Pick<ListedToken, 'revoker'>>
 
-/** A token in a list. @param heading the level of its name @param actions what can be done with it while it is active */
+/**
+ * A token in a list.
+ * @param heading the level of its name
+ * @param actions what can be done with it while it is active
+ */
 export function renderToken(token: ShownToken, now: number, heading: 'h3' | 'h4', actions: VNode): VNode {
   const state = stateOf(token, now)
   const expires = expiryTextOf(token)

@@ -13,7 +13,10 @@ export async function readMay(reader: Reader, webhooks: readonly Pick<Webhook, '
   return webhooks.map((_webhook, i) => new Set(OPERATIONS.filter((_operation, j) => decisions[i * OPERATIONS.length + j])))
 }
 
-/** What can be done with a webhook. @param base the path of the workspace */
+/**
+ * What can be done with a webhook.
+ * @param base the path of the workspace
+ */
 export function renderWebhookControls(controls: Controls, base: string, webhook: Webhook): (VNode | false | undefined)[] {
   const { id: webhook_id, url: about } = webhook
   const of = { webhook_id }

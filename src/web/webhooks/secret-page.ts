@@ -10,7 +10,10 @@ export interface WithSecret extends Pick<Webhook, 'id' | 'url'> {
   readonly secret: string | null
 }
 
-/** The answer to the form that made a secret, the only page that shows it. @param base the path of the workspace */
+/**
+ * The answer to the form that made a secret, the only page that shows it.
+ * @param base the path of the workspace
+ */
 export function secretPage(base: string, { id, url, secret }: WithSecret, isRotated: boolean): PageView {
   const path = pathOfWebhook(base, id)
   if (secret === null) return shownBefore(path)

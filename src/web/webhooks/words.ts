@@ -11,7 +11,10 @@ const STATES: Readonly<Record<Webhook['state'], string>> = {
   disabled: 'Disabled',
 }
 
-/** What a webhook does, and why it does not. @param mayEnable whether the person can enable it */
+/**
+ * What a webhook does, and why it does not.
+ * @param mayEnable whether the person can enable it
+ */
 export function renderState(
   { state, reason, failing_since }: Pick<Webhook, 'state' | 'reason' | 'failing_since'>,
   mayEnable: boolean,
