@@ -62,7 +62,7 @@ export interface AppOptions {
   readonly operations?: readonly Operation[]
   /** prefixes of tokens issued before a rename, without `_pat_` */
   readonly legacyPrefixes?: readonly string[]
-  /** the URL under which users reach the service, such as `https://example.org/kanban`; default: the Host of each request */
+  /** the URL where users reach the service, such as `https://example.org/kanban`; default: the Host of each request */
   readonly url?: string | undefined
   /** the host name or address that the service listens on, which a request to /mcp may name */
   readonly host?: string | undefined

@@ -56,7 +56,7 @@ test('src/README.md says of each dependency what it is for, and each is pinned',
 })
 
 // V8 makes a hidden class for each such object, and the class keeps all that the getter refers to until a full garbage collection. Objects
-// of requests are instances of classes. Those of src/app.ts are made once.
+// of requests are instances of classes. The objects of src/app.ts are made once.
 test('no object literal of src has a getter', () => {
   const found = sources
     .filter((path) => path !== 'src/app.ts')

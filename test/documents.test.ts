@@ -206,7 +206,7 @@ describe('the steps of a request in src/README.md', () => {
   const stepsOf = (kind: string) => stepsIn(new RegExp(`\\n  ${kind}: \\[\\n([\\s\\S]*?)\\n  \\],`).exec(source)![1]!)
   const rows = [...readText('src/README.md').matchAll(/^\| `(\w+)` \|( ●)? \|( ●)? \|( ●)? \| [^|]+ \|((?: \d{3})*) \|$/gm)]
 
-  test.each(KINDS)('are those of the pipeline, for a %s', (kind) => {
+  test.each(KINDS)('are the steps of the pipeline, for a %s', (kind) => {
     const listed = rows.filter((row) => row[2 + KINDS.indexOf(kind)] !== undefined).map(([, name]) => name)
     expect(listed).toEqual(stepsOf(kind).map(({ name }) => name))
   })

@@ -63,7 +63,7 @@ class Batches {
   readonly #boardId: string
   /** how long each operation is, in bytes */
   readonly #sizes: number[] = []
-  /** what those that were performed have created, or changed */
+  /** the records that the performed operations have created or changed */
   readonly #ids: string[] = []
   #waiting: BoardOperation[] = []
   #bytes = 0

@@ -57,7 +57,7 @@ type ScannedRecord = readonly [key: string, stored: Stored]
 
 /**
  * Checks the records of a partition, what they refer to, its indexes and the bytes of its files. Requests may write meanwhile:
- * what is found is compared with the present records before it is reported.
+ * its findings are compared with the present records before they are reported.
  * @returns the number of records that it has
  * @throws {StorageUnavailable}
  */

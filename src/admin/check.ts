@@ -49,7 +49,7 @@ export async function checkStorage(deps: AdminDeps, options: CheckOptions, io: C
     else summary.damage++
     await io.write(JSON.stringify(finding))
   }
-  // First: bytes that are written later have a record by the time at which the records are read.
+  // First: bytes that are written later have a record by the time the records are read.
   const unreferenced = new Set(await blobs.list())
   const damagedFiles = await reportDriverDamage(deps, options, report)
   const [readable, unreadable] = [new Set<string>(), new Set<string>()]

@@ -16,11 +16,11 @@ export interface AdminDeps extends Deps {
   readonly changes?: { readonly age: number; readonly count: number } | undefined
   /** how long the audit trail is kept, in milliseconds; by default 90 days */
   readonly auditAge?: number | undefined
-  /** the URL at which users reach the service, if this process knows it */
+  /** the URL where users reach the service, if this process knows it */
   readonly serviceUrl?: () => string | undefined
   /** sends a notice by mail, if this process does */
   readonly mailNotice?: ((to: Account, notice: Notice) => Promise<void>) | undefined
-  /** explains the decisions about what is stored; absent where the service is not loaded */
+  /** explains the decisions about stored records; absent where the service is not loaded */
   readonly policyAnswers?: PolicyAnswers | undefined
   /** makes requests as a member of a workspace; absent where the service is not loaded */
   readonly sendAs?: ((workspaceId: string, userId: string) => SendRequest) | undefined
@@ -33,7 +33,7 @@ export interface AdminDeps extends Deps {
  */
 export type SendRequest = (method: string, path: string, body?: object) => Promise<unknown>
 
-/** Who wants to do what, in a stored workspace. */
+/** A question: who wants to do what, in a stored workspace. */
 export interface StoredQuestion {
   readonly workspace: string
   readonly operation: string

@@ -143,7 +143,7 @@ const collectResponses: Step = async (tx, { id, target }) => {
 }
 
 /**
- * Removes the changes of a board that are too old or too many, except the last one, from which the next number follows. A
+ * Removes the changes of a board that are too old or too many, except the last one, which determines the next number. A
  * tombstone is due twice: after the day of the changes, when they may be too many, and when all of them are too old.
  */
 const collectChanges: Step = async (tx, tombstone, { clock, changes: { age, count } = defaultRetention }) => {
@@ -273,7 +273,7 @@ export class GarbageCollector {
       const { store } = this.#deps
       const now = endOfDue(this.#deps)
       const workspaces = await listAll(this.#deps, GLOBAL, indexes.workspaces())
-      // What people did outside of workspaces is removed too when it is old.
+      // Old entries about acts outside of workspaces are removed too.
       for (const { id } of [...workspaces, { id: GLOBAL }]) if (store.mayHaveTombstoneBefore(id, now)) this.schedule(id)
     } catch (error) {
       this.#log.warn({ err: error }, 'garbage collection could not list the workspaces')

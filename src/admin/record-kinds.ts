@@ -50,7 +50,7 @@ interface Kind {
   readonly schema: z.ZodType
   /** whether this is the key of a valid record. `rest` is what follows the first word and its colon. */
   readonly isKey: (key: string, value: any, rest: string) => boolean
-  /** what a valid record refers to */
+  /** the records that a valid record refers to */
   readonly references: References<any>
 }
 /** Kinds by the first word of their keys. */
@@ -298,7 +298,7 @@ const backedUpKinds: Kinds = {
 /** All records of a workspace. */
 const storedOfWorkspace: Kinds = {
   ...backedUpKinds,
-  // Whoever writes files counts them, so no export has it.
+  // The writer of files counts them, so no export has it.
   file_bytes: keyed(fileBytes, keys.fileBytes),
   schema: version,
   importing: keyed(run, keys.importing),

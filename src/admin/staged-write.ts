@@ -14,7 +14,7 @@ interface Stage {
   readonly partition: string
   /** the key of the record that exists until the write is complete, and names it */
   readonly marker: Key<{ id: string; begun_at: string }>
-  /** what a write says that is not the current one any more */
+  /** the message of a write that is no longer the current one */
   readonly outdated: string
 }
 type Records = readonly (readonly [key: string, value: Value])[]

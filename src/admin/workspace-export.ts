@@ -36,7 +36,7 @@ export async function writeWorkspace(
 ): Promise<void> {
   for await (const batch of deps.store.dump(workspaceId)) {
     for (const [key, value] of batch) {
-      // What describes the storage, or an import in progress, stays.
+      // Records that describe the storage, or an import in progress, stay.
       if (!isIn(records, key)) continue
       await onRecord(key)
       if (key.startsWith('file:')) {

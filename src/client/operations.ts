@@ -1774,7 +1774,7 @@ export type BoardsBatchInput = {
   operations: BatchOperation[]
 }
 
-/** A write of `boards.batch`. An id can be `$0`: that of what the first write has created, and so on. */
+/** A write of `boards.batch`. An id can be `$0`: the id that the first write has created, and so on. */
 export type BatchOperation =
   | BatchWrite<'boards.update', { board_id?: string }, Omit<BoardsUpdateInput, 'board_id' | 'dry_run'>>
   | BatchWrite<'boards.set_visibility', { board_id?: string }, Omit<BoardsSetVisibilityInput, 'board_id' | 'dry_run'>>

@@ -40,7 +40,7 @@ export interface WorkOptions {
   readonly column_id?: string
   /** only cards with this label */
   readonly label_id?: string
-  /** the time after which the card of a worker that has crashed is free again, in seconds; default 300 */
+  /** how many seconds until the card of a crashed worker is free again; default 300 */
   readonly ttl?: number
   /** how many seconds a request waits for a card, up to 30; default 30 */
   readonly wait?: number

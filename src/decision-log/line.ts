@@ -88,7 +88,7 @@ export interface LogEnd {
   readonly head: string | null
   /** the number of the next line */
   readonly next: number
-  /** what a crash has left after it */
+  /** the text that a crash has left after it */
   readonly torn: Torn | undefined
   /** whether the last line has no line break */
   readonly isOpen: boolean

@@ -349,7 +349,7 @@ export class DecisionLog {
   }
 
   #fail(error: Error): void {
-    // What a disk has after a failed sync is unknown. By name: a log needs no storage, whose error it is.
+    // After a failed sync, the content of the disk is unknown. By name: it is an error of the storage, which a log does not need.
     if (error.name === 'SyncFailed') this.#isBroken = true
     if (this.#failure === undefined) this.#options.onState?.(error)
     this.#failure = error

@@ -26,7 +26,7 @@ export interface Place {
   readonly line: number
 }
 
-/** What one decision has become. */
+/** The outcome of one decision. */
 type Change = Pick<Difference, 'stage' | 'kind' | 'about' | 'was' | 'now'> & { readonly facts: Facts }
 
 /** Decides what was recorded again. The facts in a record are all that a decision depends on. */

@@ -21,7 +21,7 @@ export interface Finding {
   readonly message: string
 }
 
-/** What was verified. */
+/** The result of a verification. */
 export interface VerifiedLog {
   readonly files: number
   readonly lines: number
@@ -68,7 +68,7 @@ class Chain {
   readonly #report: (finding: Finding) => void
   #last: { readonly line: Line; readonly contentHash: string } | undefined
   #beginsAfter: string | null = null
-  /** what is no line, since the last one */
+  /** text since the last line that is no line */
   #others: { readonly place: Place; readonly raw: RawLine }[] = []
   #place: Place = { file: '', line: 0, byte: 0 }
   #isOpen = false
@@ -97,7 +97,7 @@ class Chain {
     if (isAltered) this.#find('altered', place, 'this line has not the hash of its content')
     if (this.#last === undefined) this.#start(place, line)
     else if (!isExplained && line.prev !== this.#last.line.hash && line.prev !== this.#last.contentHash) this.#findGap(place, line)
-    // What an altered line states proves nothing.
+    // The content of an altered line proves nothing.
     if (!isAltered) this.#anchors.delete(line.hash)
     this.#last = { line, contentHash: isAltered ? sha256(raw.bytes.subarray(0, raw.bytes.lastIndexOf(',"hash":'))) : line.hash }
   }

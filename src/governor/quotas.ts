@@ -77,7 +77,7 @@ export class RateLimits {
    */
   countRequest(caller: Caller, by = 1): Awaitable<RateState[]> {
     return andThen(this.#countWithin('token', tokenOf(caller).id, by), (ofToken): Awaitable<RateState[]> => {
-      // What is refused to one token must not be missing to the others.
+      // A refusal to one token must not take units from the others.
       if (ofToken.remaining < 0) return [ofToken, this.#read('workspace', caller.workspaceId)]
       return andThen(this.#countWithin('workspace', caller.workspaceId, by), (ofWorkspace) => [ofToken, ofWorkspace])
     })

@@ -105,7 +105,7 @@ export class Turns {
     const lane = lanes.get(id)!
     lane.delete(turn)
     if (lane.size === 0) lanes.delete(id)
-    // Stryker disable next-line ConditionalExpression: a workspace in which nobody waits is passed over, and only takes memory
+    // Stryker disable next-line ConditionalExpression: a workspace where nobody waits is passed over, and only takes memory
     if (lanes.size === 0) this.#workspaces.delete(workspaceId)
     this.#owe(used)
     if (!this.#isPausing) this.#pause()
@@ -150,7 +150,7 @@ export class Turns {
 /** The turn of one request. Most requests end before their first slice does, and never wait. */
 export class Turn {
   readonly worker: Worker
-  /** Whether it has a lease, in which others wait for it: then it waits for nobody, and only lets the event loop go round. */
+  /** Whether it holds a lease that others wait for: then it waits for nobody, and only lets the event loop go round. */
   hasLease = false
   readonly #turns: Turns
   #began: number
@@ -185,7 +185,7 @@ export class Turn {
   async take(): Promise<void> {
     this.#requireClient()
     if (this.hasLease || this.#isOver) await setImmediate()
-    // What is done at the same time for one request waits together.
+    // Concurrent work for one request waits together.
     else await (this.#waiting ??= this.#wait())
     this.#requireClient()
     this.#began = this.#turns.now()
@@ -214,7 +214,7 @@ export class Turn {
     this.#grant = undefined
   }
 
-  /** Work begins after a time in which there was none. */
+  /** Work begins after an idle time. */
   begin(): void {
     if (!this.#isInLane) this.#began = this.#turns.now()
   }

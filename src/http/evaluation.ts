@@ -37,7 +37,7 @@ const STOPS: Readonly<Record<Semantic, boolean | undefined>> = {
  * Decides questions about permissions with the functions, the facts and the order that decide a request itself. Only what a
  * request does after its decision is left out. All reads belong to one state of the data: a later read fails if an earlier one
  * would now be another, and the request starts again.
- * @returns the decisions, in the order of the questions, up to the one after which it stops
+ * @returns the decisions, in the order of the questions, up to the one that it stops after
  * @throws {ApiError} `validation_failed` if a question names nothing that can be decided; `rate_limited`
  */
 export async function evaluate(

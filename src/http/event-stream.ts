@@ -40,7 +40,7 @@ export interface StreamDeps {
  * the first read that is refused, or with `rate_limited` if it cannot be served within its share. Of several in one response, each goes on
  * until it ends by itself.
  * @param streams each with the result of its first read
- * @param headers in addition to those of every response
+ * @param headers in addition to every response's
  */
 export function eventStreams(
   streams: readonly (StreamDeps & { readonly first: StreamedResult })[],

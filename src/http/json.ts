@@ -11,7 +11,7 @@ const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b
  * @param maxMembers the maximum number of members of all objects, and of items of all lists
  * @param weigh is called with the number of members and items before they are parsed
  * @throws {ApiError} `bad_request` if the body is not UTF-8, not JSON, nested too deep, or has a duplicate member
- *   (parsers differ in which of two they keep, RFC 8259 §4); `validation_failed` if it has too many members, or one that is `__proto__`
+ *   (parsers do not agree which of two they keep, RFC 8259 §4); `validation_failed` if it has too many members, or one that is `__proto__`
  */
 export function parseJson(bytes: Uint8Array, maxDepth: number, maxMembers: number, weigh?: (values: number) => void): unknown {
   const counted = countMembers(bytes, maxDepth)

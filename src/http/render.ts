@@ -87,7 +87,7 @@ function renderDone(
 /**
  * Answers a GET of a list with a page, or with 304 if the client has it. A page has no revision, so its ETag is a hash of it.
  * It is weak: it is the same for each content coding, and no condition of a write.
- * @param shared headers in addition to those of every response
+ * @param shared headers in addition to every response's
  */
 function listResponse(
   requestId: string,

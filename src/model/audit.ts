@@ -3,7 +3,7 @@ import { anyId, at, id, shortText } from './fields.ts'
 import { limits } from './limits.ts'
 import { line } from './text.ts'
 
-/** What came of something that was asked for. `unknown`: storage did not answer, so it may be done. */
+/** The outcome of a request. `unknown`: storage did not answer, so it may be done. */
 const auditOutcome = z.enum(['done', 'denied', 'unknown'])
 export type AuditOutcome = z.infer<typeof auditOutcome>
 

@@ -1,5 +1,5 @@
 /**
- * The one table of errors: every way in which a request can fail, with its HTTP status and default message.
+ * The one table of errors: every way that a request can fail, with its HTTP status and default message.
  * An error without a row here cannot be thrown.
  */
 export const errors = {

@@ -5,7 +5,7 @@ import { pictureTypes } from './picture.ts'
 import { line } from './text.ts'
 
 /**
- * Who else has access to a file than its owner. `workspace`: every member of the workspace. `board`: everyone with access to the
+ * Who has access to a file in addition to its owner. `workspace`: every member of the workspace. `board`: everyone with access to the
  * board that it was uploaded to. `private`: only its owner.
  */
 export const fileVisibilities = ['workspace', 'board', 'private'] as const
@@ -21,7 +21,7 @@ const content_type = line(
 )
 const size = countField('The size of the file in bytes.', Number.MAX_SAFE_INTEGER)
 
-/** What is known of the bytes of a picture. */
+/** Facts read from the bytes of a picture. */
 const picture = documented(
   z
     .strictObject({

@@ -40,7 +40,7 @@ export function lazy<Loaded>(load: () => Promise<Loaded>, { among = loaders, has
   return get
 }
 
-/** What is made when it is first asked for, and again after a failure. */
+/** A value that is made when it is first asked for, and again after a failure. */
 export function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
   let made: Promise<Made> | undefined
   return () =>

@@ -19,7 +19,7 @@ const BEGINNINGS: readonly (readonly [type: string, at: number, text: string])[]
 const ZIP = ['application/zip', 0, 'PK\x03\x04'] as const
 
 const OFFICE = 'application/vnd.openxmlformats-officedocument'
-/** What extensions mean that people attach. */
+/** The media types of extensions that people attach. */
 const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ['.csv', 'text/csv'],
   ['.css', 'text/css'],

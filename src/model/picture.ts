@@ -55,7 +55,7 @@ function sizeOfPng(bytes: Buffer): Size | undefined {
   return [bytes.readUInt32BE(16), bytes.readUInt32BE(20)]
 }
 
-/** ITU T.81 §B.1, §B.2: segments with their lengths, one of which begins the frame. */
+/** ITU T.81 §B.1, §B.2: segments with their lengths; one of them begins the frame. */
 function sizeOfJpeg(bytes: Buffer): Size | undefined {
   if (!has(bytes, 0, '\xff\xd8')) return undefined
   for (let at = 2; at + 9 <= bytes.length;) {

@@ -51,7 +51,7 @@ export function familyOf({ family, hash }: Pick<TokenRecord, 'family' | 'hash'>)
   return family ?? hash
 }
 
-/** What was done with a token on one day, in UTC: all requests, and those that were denied. */
+/** The use of a token on one day, in UTC: all requests, and the denied ones. */
 const tokenDay = z.strictObject({ day: z.iso.date(), calls: size, refusals: size })
 
 /** When and how a token was used. A separate record that is written seldom, so that using a token conflicts with nothing. */

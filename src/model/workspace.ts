@@ -44,7 +44,7 @@ export function isOf({ id }: Pick<Membership, 'id'>, { membership_id }: { readon
   return membership_id === id
 }
 
-/** What belongs to a membership stores this. */
+/** A record that belongs to a membership stores this. */
 export function membershipOf({ id }: Pick<Membership, 'id'>): { readonly membership_id?: string } {
   return id === undefined ? {} : { membership_id: id }
 }

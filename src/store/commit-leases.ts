@@ -66,7 +66,7 @@ export class CommitLeases {
 
   /**
    * What a commit has to wait for: the end of a lease that it does not have.
-   * @param lease the id of the lease in which it is made
+   * @param lease the id of the lease that it is made in
    * @returns undefined if it may go on
    */
   othersIn(partition: string, lease: string | undefined): Promise<void> | undefined {

@@ -99,7 +99,7 @@ export interface Snapshot {
 export interface Change {
   /** the revision of everything that the change writes; also identifies a commit that is sent again */
   readonly revision: string
-  /** the id of the lease in which it is made */
+  /** the id of the lease that it is made in */
   readonly lease?: string | undefined
   readonly expect: Expectation
   /** whether it only revokes or removes: a driver makes it although storage is full, if it can */

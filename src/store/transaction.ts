@@ -54,7 +54,7 @@ export class Transaction {
   #logged: { readonly log: ChangeLog; readonly author: Author } | undefined
 
   /**
-   * @param lease the id of the lease in which it commits
+   * @param lease the id of the lease that it commits in
    * @param beforeStep is called before the steps of its long reads
    */
   constructor(store: Store, partition: string, random: RandomSource, lease?: string, beforeStep?: ReadRequest['beforeStep']) {
@@ -321,7 +321,8 @@ export class Transaction {
 
   #toPage(page: ReadPage, { index, options }: RangeRequest): IndexPage<unknown> {
     const cut = page.isCut && { isCut: true }
-    // Stryker disable next-line ConditionalExpression: without writes the rest has the same result (of a weak read maybe another state), only later
+    // Stryker disable next-line ConditionalExpression: without writes the rest has the same result (of a weak read maybe another state),
+    // only later
     if (this.#writes.isEmpty) return { entries: [...page.entries], ...cut, values: page.records.map((stored) => stored?.value) }
     const written = this.#writtenTo(index.name)
     const entries = written === undefined ? page.entries : merged(page.entries, written, options, page.isCut)

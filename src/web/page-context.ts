@@ -134,7 +134,7 @@ export type PageResponse =
 export interface PageView extends ResponseParts {
   readonly title: string
   readonly body: VNode
-  /** what is in its holes, in their order */
+  /** the content of its holes, in their order */
   readonly parts?: readonly (readonly Buffer[])[] | undefined
   /** default: page */
   readonly layout?: Layout

@@ -32,7 +32,7 @@ import type { Page } from './page-context.ts'
 
 const settingsPage: Page = { path: '/settings', anonymous: true, get: () => ({ redirect: '/settings/tokens' }) }
 
-/** Those that do not exist where people have no passwords: nothing suggests one. */
+/** The pages that do not exist where people have no passwords: nothing suggests one. */
 export const pagesOfPasswords: ReadonlySet<Page> = new Set([
   secondStepPage,
   signInChallengePage,

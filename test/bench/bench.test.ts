@@ -37,7 +37,7 @@ test('a spread is a median with half of the distance of the quartiles', () => {
   expect(spreadOf([9, 1, 5, 3, 7])).toEqual({ median: 5, spread: 2 })
 })
 
-test('a ratio is the median of those of the rounds', () => {
+test('a ratio is the median of the ratios of the rounds', () => {
   expect(ratioOf([10, 100, 120, 60, 50], [10, 50, 40, 15, 10])).toEqual({ median: 3, spread: 1 })
 })
 

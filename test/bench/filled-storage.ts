@@ -30,7 +30,7 @@ export interface Filled {
 export interface FilledService {
   readonly filled: Filled
   readonly client: Client
-  /** CPU time in microseconds, with that of Redis */
+  /** CPU time in microseconds, including Redis */
   cpu(): Promise<number>
   /** memory of the process that holds the records, in bytes */
   memory(): Promise<number>

@@ -64,7 +64,7 @@ export const requests: BenchTable = {
       title:
         'CPU time of the server for one request, in µs (median ± half of the distance of the quartiles). h3 has no authentication, ' +
         'authorization and storage; for writes, it reads the JSON of the same body and validates it with zod. A key: each request has an ' +
-        'Idempotency-Key, and its response is stored for a day, which h3 does not do. The ratio is the median of those of the rounds.',
+        'Idempotency-Key, and its response is stored for a day, which h3 does not do. The ratio is the median of the ratios of the rounds.',
       head: ['request', RAW, H3, OURS, 'h3 ÷ Lanekeeper', 'goal'],
       rows: costs.map(({ scenario, cpu, ratio }) => [
         scenario,
@@ -82,7 +82,7 @@ async function compareWith(commit: string, size: RequestRounds): Promise<Report>
   const before = await startOurs(commit, buildCommit(commit))
   const costs = await measureOn([before, await startOurs()], size, (samples) => ratioOf(samples[OURS]!, samples[commit]!))
   return {
-    title: `CPU time of the service for one request, in µs (median ± half of the distance of the quartiles), beside that of ${commit}.`,
+    title: `CPU time of the service for one request, in µs (median ± half of the distance of the quartiles), beside ${commit}.`,
     head: ['request', commit, OURS, `Lanekeeper ÷ ${commit}`],
     rows: costs.map(({ scenario, cpu, ratio }) => [
       scenario,

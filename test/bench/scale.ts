@@ -67,7 +67,7 @@ export const scale: BenchTable = {
     }
     return {
       title:
-        `CPU time of a request in µs, with ${nameOf(few)} and with ${nameOf(many)} in one workspace; on Redis with that of Redis. Each ` +
+        `CPU time of a request in µs, with ${nameOf(few)} and with ${nameOf(many)} in one workspace; on Redis including Redis. Each ` +
         'request is for a random card or board.',
       head: ['storage', 'request', nameOf(few), nameOf(many), 'ratio', 'goal'],
       rows: costs.map((cost) => [

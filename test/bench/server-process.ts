@@ -40,7 +40,7 @@ export class ServerProcess {
   readonly url: string
   /** of a service with the demo data: a token with every scope */
   readonly adminToken: string
-  /** those of the demo data, who can sign in */
+  /** the demo data's users, who can sign in */
   readonly people: readonly { readonly email: string; readonly password: string }[]
   readonly #child: ChildProcess
 

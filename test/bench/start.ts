@@ -39,7 +39,7 @@ export const start: BenchTable = {
     const [node] = costs
     return {
       title:
-        'Until the process listens: CPU time and time in ms, and resident memory in MiB. The CPU time over that of Node.js alone should ' +
+        'Until the process listens: CPU time and time in ms, and resident memory in MiB. The CPU time beyond Node.js alone should ' +
         `be ≤ 500 ms. Each of the ${size.workspaces} workspaces has a board with 10 cards.`,
       head: ['process', 'CPU', 'over Node.js', 'time', 'memory'],
       rows: costs.map(({ process, cpu, wall, memory }) => [

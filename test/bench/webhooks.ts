@@ -36,7 +36,7 @@ async function measure(effort: Effort): Promise<Report> {
   return {
     title:
       'PATCH of a card, 8 connections: CPU time of the process that answers, in µs. If it delivers too, that is until everything was ' +
-      'delivered to receivers that answer at once. The ratio is the median of those of the rounds.',
+      'delivered to receivers that answer at once. The ratio is the median of the ratios of the rounds.',
     head: ['process', PLAIN, FOLLOWED, 'ratio', 'goal'],
     rows: rows.map(([what, { plain, followed, ratio }, goal = '']) => [
       what,

@@ -12,7 +12,7 @@ export class Workspace {
   #column = ''
   #board = ''
   #changed = 0
-  /** those of the board */
+  /** the board's */
   readonly cards: string[] = []
   board = ''
 

@@ -323,7 +323,7 @@ describe('an outcome that the service refuses', () => {
       request.url.endsWith(path) ? Promise.resolve(Response.json({ error: { code, message: 'no' } }, { status })) : send()
   const refused = 'The outcome was refused: no'
 
-  // What is refused about every card ends the worker; the card counts an attempt as far as that is possible.
+  // What is refused about every card ends the worker; the card counts an attempt if possible.
   test.each<[string, string, number, Error | undefined, object, boolean]>([
     ['/completion', 'forbidden', 403, undefined, { attempts: 1, reason: refused }, true],
     ['/completion', 'unauthorized', 401, undefined, { attempts: 1, reason: refused }, true],

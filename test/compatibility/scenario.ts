@@ -73,7 +73,7 @@ export async function playScenario(mine: Calls, others: Calls): Promise<void> {
   expect(notes.data).toMatchObject({ name: 'notes.txt', content_type: 'text/plain' })
   expect(await textOf(await mine.download(idOf(notes)))).toBe(TEXT)
 
-  // The ETag is that of the card before it was completed.
+  // The ETag identifies the card before it was completed.
   expect(codeOf(await mine.rename(cardId, etag, 'stale'))).toBe('precondition_failed')
   expect(await mine.rename(cardId, (await find()).etag, 'alpha gamma, done')).toHaveProperty('data.title', 'alpha gamma, done')
   expect(codeOf(await others.makePrivate(boardId))).toBe('forbidden')

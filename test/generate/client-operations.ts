@@ -84,7 +84,7 @@ function batchTypes(all: readonly Described[]): string[] {
   })
   const answers = batchable.map((one) => `  | BatchAnswer<'${one.row.id}', ${dataName(one)}>`)
   return [
-    '/** A write of `boards.batch`. An id can be `$0`: that of what the first write has created, and so on. */',
+    '/** A write of `boards.batch`. An id can be `$0`: the id that the first write has created, and so on. */',
     `export type BatchOperation =\n${writes.join('\n')}`,
     '',
     '/** What a write of `boards.batch` answers. Its `operation` tells which. */',

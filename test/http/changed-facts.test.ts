@@ -189,7 +189,7 @@ const changes: Readonly<Record<string, ChangeableFact>> = {
     },
   },
   // Another attachment of the card becomes its cover, so that the facts of the cover's file come from another file. In a scenario in
-  // which the caller has access to the file of the cover, they have none to that of the other attachment.
+  // which the caller has access to the file of the cover, they have no access to the file of the other attachment.
   [COVER]: {
     values: ['accessible', 'hidden'],
     change: (subject, value) => {

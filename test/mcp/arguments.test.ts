@@ -30,7 +30,7 @@ describe.each(revisions)('a client of the revision %s that mistypes', (revision)
     )
     const operation = client.callTool({ name: 'cards.search', arguments: {} })
     await expect(operation).rejects.toThrow('There is no tool of this name: that is an operation of the tool find_cards. ')
-    // Only those of its scopes.
+    // Only the operations of its scopes.
     await expect(client.callTool({ name: 'xyz', arguments: {} })).rejects.not.toThrow('create_card')
   })
 })

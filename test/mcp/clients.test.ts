@@ -52,7 +52,7 @@ test('with the four calls of the page of claims, a card is taken, worked on and 
   const board_id = (await lk.boards.create({ name: 'Work' })).data.id
   const column_id = (await lk.columns.create({ board_id, name: 'Ready' })).data.id
   const card = (await lk.cards.create({ board_id, column_id, title: 'Sow' })).data
-  // The first claim of the card has another number than that of the page.
+  // The first claim of the card has another number than the page shows.
   const calls = blockOf('src/http/claims.md', 'claim_next_card')
     .replaceAll('brd_…', board_id)
     .replaceAll('crd_…', card.id)

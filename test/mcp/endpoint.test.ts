@@ -220,7 +220,7 @@ describe('the endpoint', () => {
   })
 })
 
-/** What a reply has besides ids that differ in each request. */
+/** A reply without the ids that differ in each request. */
 const comparable = ({ status, result, error }: CallReply, ...ids: string[]) =>
   ids.reduce((text, id) => text.replaceAll(id, 'ID'), JSON.stringify({ status, result, error }).replaceAll(/[0-9a-f-]{36}/g, 'REQUEST'))
 

@@ -130,7 +130,7 @@ describe('a value', () => {
   })
 
   test.each([
-    ['that of another kind', idOf('column_id'), 'is not the id of a card: it is the id of a column'],
+    ['the id of another kind', idOf('column_id'), 'is not the id of a card: it is the id of a column'],
     [
       'in capitals',
       idOf('card_id').toUpperCase(),

@@ -14,11 +14,11 @@ const expected = { isList: false, hasParts: false, hasFields: false, offset: und
 const answer = (status: number, body: object, headers: Record<string, string> = {}) =>
   toResult({ status, headers: new Headers(headers), content: JSON.stringify(body), body }, expected)
 
-// A path that ends with no id is that of a list.
+// A path that ends with no id names a list.
 const isPaged = ({ method, path }: (typeof operations)[number]) => method === 'GET' && !path.endsWith('}') && path !== '/account'
 
 describe('the request of a call', () => {
-  test.each(offered.map((operation) => [operation.id, operation] as const))('%s is that of the API', (id, operation) => {
+  test.each(offered.map((operation) => [operation.id, operation] as const))('%s is the same as in the API', (id, operation) => {
     const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
     const params = Object.fromEntries(names.map((name, i) => [name, `id_${i}`]))
     const body = operation.example.body as object | undefined
@@ -86,8 +86,9 @@ describe('the request of a call', () => {
 
 describe('the operation of a call', () => {
   const tool = list.find('move_assign_complete_cards')!
-  test.each([[{}], [{ operation: 'cards.delete' }], [{ operation: ['cards.move'] }]])('is none that the tool does not have: %o', (args) =>
-    expect(selectOperation(tool, args)).toBeUndefined(),
+  test.each([[{}], [{ operation: 'cards.delete' }], [{ operation: ['cards.move'] }]])(
+    'is never one that the tool does not have: %o',
+    (args) => expect(selectOperation(tool, args)).toBeUndefined(),
   )
 
   test('need not be selected in a tool with one', () => {
@@ -127,7 +128,7 @@ describe('the result of a call', () => {
     const given = { ...error, message: 'M', request_id: 'r' }
     const result = answer(status, { error: given }, wait === undefined ? {} : { 'retry-after': String(wait) })
     expect(result.isError).toBe(true)
-    // Without Retry-After there is no such member: undefined is none.
+    // Without Retry-After there is no such member: undefined does not count.
     expect(result.structuredContent).toEqual({ error: { ...given, retry_after: wait, next: expect.stringMatching(next) } })
     expect(result.content).toEqual([{ type: 'text', text: JSON.stringify(result.structuredContent) }])
   })

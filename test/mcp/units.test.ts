@@ -33,7 +33,7 @@ interface Costly {
   readonly method: string
   readonly path: () => string
   readonly body?: () => object
-  /** of the tool, if they are not those of the body */
+  /** of the tool, if they differ from the body's */
   readonly args: () => object
   readonly units: number
 }

@@ -31,7 +31,7 @@ describe('the parameters of reads', async () => {
     body: { error: { issues: [{ in: 'query', path, message: expect.stringMatching(/../) }] } },
   })
 
-  test('are more than those of the cards', () => {
+  test('are more than the filters of the cards', () => {
     expect(new Set(parameters.map(({ id }) => id)).size).toBeGreaterThan(15)
     expect(parameters.filter(({ id }) => id === 'cards.search').map(({ name }) => name)).toEqual(
       expect.arrayContaining(['board_id', 'column_id', 'assignee_id', 'label_id', 'completed_by', 'include', 'fields', 'sort']),

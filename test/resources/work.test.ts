@@ -339,7 +339,7 @@ describe.each(drivers)('the work on cards, on $name', (driver) => {
       expect(await found).toMatchObject({ status: 201, body: { data: { id: setup.cardId } } })
     })
 
-    test('is none that becomes stuck after it was found', async () => {
+    test('is never one that becomes stuck after it was found', async () => {
       await failTimes(4)
       const { store } = setup.service
       store.beforeCommit = () => failTimes(1)
@@ -413,7 +413,7 @@ describe.each(drivers)('the work on cards, on $name', (driver) => {
     expect((await feed()).at(-1).data).toEqual(await work())
   })
 
-  test('that somebody tries again is in the feed, also beside another change of the card; that of a success is not', async () => {
+  test('that somebody tries again is in the feed, also beside another change of the card; a retry after a success is not', async () => {
     const params = { card_id: setup.cardId }
     const batch = (...operations: object[]) => setup.board.post(`/boards/${setup.board.id}/batch`, { operations })
     const retry = { operation: 'cards.retry', params }

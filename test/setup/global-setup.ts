@@ -35,7 +35,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const { root } = project.config
   const suites = project.vitest.state.getPaths().map((path) => relative(root, path))
   const names = new Set(project.vitest.projects.map(({ name }) => name))
-  // A run without tiers, such as that of the coverage, has all drivers.
+  // A run without tiers, such as for coverage, has all drivers.
   const onRedis = TIERS.filter((tier) => names.has(tier) || names.has('')).some((tier) => driversOf('service', tier).includes('redis'))
   const found = findNeeds(suites)
   // A suite of Redis alone needs it, whatever the drivers are.

@@ -1,6 +1,6 @@
 import { parse, importsOf, isFile } from '../lint/syntax.ts'
 
-/** What a suite can need besides Node.js: the built service in `dist`, a program, or the Redis that suites share. */
+/** What a suite can need in addition to Node.js: the built service in `dist`, a program, or the Redis that suites share. */
 export type Need = 'build' | 'redis-server' | 'shared Redis' | 'chromium' | 'proxies'
 /** The test files that need something, by paths relative to the root of the repository. */
 export type Needs = Readonly<Record<Need, readonly string[]>>

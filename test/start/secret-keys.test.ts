@@ -45,7 +45,7 @@ async function signsIn(url: string, email: string, secret: string): Promise<bool
   return visitor.isSignedIn()
 }
 
-/** The one line that a refused start prints, besides those of its log. */
+/** The one line that a refused start prints, apart from its log. */
 async function refusal(env: Env): Promise<string> {
   const { code, stderr, stdout } = await runCommandLine(['serve', '--port', '0'], env)
   expect([code, stdout]).toEqual([2, ''])

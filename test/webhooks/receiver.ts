@@ -29,7 +29,7 @@ export interface ReceiverOptions {
 export async function startReceiver(answer: (socket: Socket, request: string) => void, options: ReceiverOptions = {}): Promise<Receiver> {
   const requests: string[] = []
   const sockets: Socket[] = []
-  // With TLS, also those that never get as far as a request.
+  // With TLS, also connections that never make a request.
   const connections: Socket[] = []
   const waiting = new Set<() => void>()
   const changed = (): void => waiting.forEach((check) => check())

@@ -53,7 +53,7 @@ describe.each(drivers)('webhooks in a storage that was restored, on $name', (dri
     await target.stop()
   })
 
-  test('that their creator enables are not those of the restore any more, and a copy of the copy keeps them', async () => {
+  test('that their creator enables no longer count as restored, and a copy of the copy keeps them', async () => {
     const { service, board } = setup
     const [one, other] = [await Subscription.create(receivers, board), await Subscription.create(receivers, board)]
     const restoredFrom = async (lines: readonly string[]) => {

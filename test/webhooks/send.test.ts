@@ -422,7 +422,7 @@ describe('what a receiver can make the service read is bounded, without a look a
     await target.closed()
   })
 
-  test.each([0, 1, 16])('%i answers with 1xx before the answer are none of that', async (count) => {
+  test.each([0, 1, 16])('%i answers with 1xx before the answer are ignored', async (count) => {
     const target = await receiver(`${'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'.repeat(count)}${OK}`)
     expect(await deliver(target.port)).toEqual({ status: 200 })
   })

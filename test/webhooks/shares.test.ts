@@ -58,12 +58,12 @@ describe('webhooks of two people', () => {
     expect(underWay()).toBe(3)
   })
 
-  test('what the deliveries of one cost delays theirs, and not those of the other, and nothing is missing', async () => {
+  test('the cost of deliveries to one delays only their own, not the other deliveries, and nothing is missing', async () => {
     const time = { now: 1_000_000 }
     // Two units a second: an attempt in each.
     await start({ deliveryBudget: new DeliveryBudget({ token: 120, workspace: 12_000 }, () => time.now) })
     const [ofAnn, ofBob] = [await Subscription.create(receivers, board), await Subscription.create(receivers, board, {}, bob)]
-    // Those of ten seconds at once, and one more.
+    // The deliveries of ten seconds at once, and one more.
     for (let i = 1; i <= 11; i++) {
       await rename()
       await ofAnn.delivered(i)

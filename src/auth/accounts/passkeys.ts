@@ -27,7 +27,7 @@ export function relyingParty(origin: string): RelyingParty | undefined {
   return isIPv4(hostname) || hostname.startsWith('[') ? undefined : { origin, id: hostname }
 }
 
-/** What is read of the JSON of an answer before it is verified. The library refuses what is malformed in the rest. */
+/** The members of an answer's JSON that are read before it is verified. The library refuses malformed other members. */
 const answer = z.looseObject({
   id: z.string(),
   response: z.looseObject({

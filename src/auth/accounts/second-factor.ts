@@ -184,7 +184,7 @@ export function newRecoveryCodes(random: RandomSource): string[] {
   return Array.from({ length: limits.recoveryCodes }, () => randomText(random, LENGTH).replaceAll(/(.{4})(?=.)/g, '$1-'))
 }
 
-/** What is stored of a code. Case, spaces and hyphens do not count, and the letters O, I and L are read as the digits 0, 1 and 1. */
+/** The stored form of a code. Case, spaces and hyphens do not count, and the letters O, I and L are read as the digits 0, 1 and 1. */
 export function hashRecoveryCode(code: string): string {
   const plain = code.toLowerCase().replaceAll(/[\s-]/g, '')
   return sha256Hex(plain.replaceAll('o', '0').replaceAll(/[il]/g, '1'))

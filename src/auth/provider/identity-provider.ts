@@ -37,7 +37,7 @@ export interface SignInSecrets {
   readonly verifier: string
 }
 
-/** Who has signed in at the provider. */
+/** The person who has signed in at the provider. */
 export interface Claims {
   readonly issuer: string
   readonly subject: string
@@ -177,7 +177,7 @@ export class IdentityProvider {
     })
     const discovered = { configuration, until: now + DISCOVERY_AGE }
     this.#discovered = discovered
-    // Who comes right after a failure does not wait for another one.
+    // A request right after a failure does not wait for another one.
     configuration.catch(() => (discovered.until = this.#clock() + RETRY))
     return configuration
   }

@@ -23,7 +23,7 @@ interface Known {
   readonly workspaceId: string
   /** when this process last wrote, in milliseconds since 1970 */
   written: number
-  /** what it has not written yet */
+  /** the uses that it has not written yet */
   unwritten: Counted | undefined
 }
 

@@ -40,7 +40,7 @@ function detailsOf({ required_scope, row, reason, answers = [], further, code }:
   return [required_scope ?? 'web app', row, code ?? '', `${casesOf(answers) ?? reason}${items.join('')}`]
 }
 
-/** The cases in which the answers allow it; undefined if none does. */
+/** The cases where the answers allow it; undefined if none does. */
 function casesOf(answers: readonly Dependence[]): string | undefined {
   const cases = answers.find(({ answer }) => answer === 'allowed')?.cases
   if (cases === undefined) return undefined

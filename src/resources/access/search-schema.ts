@@ -126,7 +126,7 @@ export interface SearchPage {
 /** What a search has found. */
 export interface Found<Item> {
   readonly items: readonly Item[]
-  /** the position after which others may follow; undefined: none follow */
+  /** the last position before others that may follow; undefined: none follow */
   readonly next: string | undefined
 }
 

@@ -2,7 +2,7 @@ import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import redisDriver from 'unstorage/drivers/redis'
 import type { Driver } from 'unstorage'
 
-/** A client on which the scripts are defined as commands (see `scripts.ts`). */
+/** A client with the scripts as commands (see `scripts.ts`). */
 export type Connection = (Redis | Cluster) & {
   lkRead(key: string, request: string): Promise<unknown>
   lkCommit(key: string, request: string, markerTtl: number, resent: '0' | '1', ...records: readonly string[]): Promise<unknown>

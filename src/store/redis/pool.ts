@@ -18,7 +18,7 @@ const WRAPPED = /^Too many Cluster redirections\. Last error: (\w+): (.*)/s
 const MOVED = /\bMOVED\b/
 /** How long a read is repeated after its connection was lost, in milliseconds: a client reconnects after about 100. */
 const REPEAT_READS_FOR = 250
-/** The interval at which it is repeated, in milliseconds. */
+/** How often it is repeated: every so many milliseconds. */
 const REPEAT_INTERVAL = 5
 
 /** The commands that each client gets (see {@link Connection}). */

@@ -3,7 +3,7 @@ import { Cluster, type Redis } from 'ioredis'
 import type { Connection } from './client.ts'
 
 /**
- * Ends a connection whose replies cannot be parsed. The parser throws for a list that is too long, or in which lists are nested too deep,
+ * Ends a connection whose replies cannot be parsed. The parser throws for a list that is too long or nested too deep,
  * and that would end the process. Commands without a reply fail then, as when the connection is lost. How long a reply may take is limited
  * by the timeout of its command.
  */

@@ -81,12 +81,12 @@ export const noticesPage: Page = {
 }
 
 /**
- * Notifies a person of what was done in this session: on the pages of their other sessions and of later ones, and by mail. It has
+ * Notifies a person of an act in this session: on the pages of their other sessions and of later ones, and by mail. It has
  * been done already, so a failure is only logged.
  */
 export async function announce(context: PageContext & Pick<Visit, 'session'>, kind: NoticeKind, name: string | null = null): Promise<void> {
   const { web, session, url, agent, address } = context
-  // Who is bound to an account sees it too: somebody else may have its password.
+  // The person who is bound to an account sees it too: somebody else may have its password.
   const members = { kind, agent, address, session_id: kind === 'identity_bound' ? null : session.id, name }
   try {
     const [account, notice] = await transact(web.store, GLOBAL, web.random, async (tx) => [

@@ -14,7 +14,7 @@ import { renderTime } from '../times.ts'
 import type { Page, SignedInContext } from '../page-context.ts'
 import { toldBy } from '../told.ts'
 
-/** What was just done, by the name of the parameter that the redirect has. */
+/** Messages about the last action, by the name of the redirect's parameter. */
 const done: Readonly<Record<string, string>> = {
   password: 'Your password is changed, and your other sessions have ended.',
   session: 'The session has ended.',

@@ -26,7 +26,7 @@ const MAX_TILES = 30
 /** What stands in many places of a page. */
 const WHOLE: ReadonlySet<string> = new Set(['board', 'board_member', 'label'])
 
-/** What was read of the change feed of a board. */
+/** The part of a board's change feed that was read. */
 interface FoundChanges {
   readonly boardId: string
   readonly changes: readonly Change[]

@@ -26,7 +26,7 @@ export async function readControls(
 /** What the keys and the menu of a card do. */
 const ON_TILES = ['cards.move', 'cards.complete', 'cards.archive', 'cards.update', 'cards.assign']
 
-/** Those that the script offers on each card. */
+/** The controls that the script offers on each card. */
 export function offeredOnTiles({ may }: Controls): readonly string[] {
   return ON_TILES.filter((operation) => may.has(operation))
 }

@@ -46,7 +46,7 @@ export interface BoardData {
   readonly lanes: readonly Lane[]
   /** what the tiles of the cards are rendered with */
   readonly tiles: TileFacts
-  /** what waits for an answer of the person, on all boards */
+  /** the cards that wait for an answer by the person, on all boards */
   readonly waiting: Waiting
   readonly filters: BoardFilters
   /** whether only one of its columns is shown */

@@ -28,7 +28,7 @@ export interface CardData {
   readonly holders: Holders
   /** the one that waits for an answer */
   readonly question: Comment | undefined
-  /** what waits for an answer of the person, on all boards */
+  /** the cards that wait for an answer by the person, on all boards */
   readonly waiting: Waiting
   /** the first of the cards that block it */
   readonly blockers: readonly ListedCard[]

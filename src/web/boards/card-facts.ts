@@ -14,7 +14,7 @@ import { badgeOf, isWorkChoice, renderBadge, workWords } from './work.ts'
 /** A fact about a card, with the controls that the person has for it. */
 type Fact = readonly [id: string, name: string, content: unknown, control?: VNode | undefined]
 
-/** What is said of something that a card has none of. Without a control, it is left out. */
+/** The text for a part that the card lacks. Without a control, it is left out. */
 const NONE = 'None'
 
 /** The panel of a card: where it is, its state, its people, labels and blockers, each with the controls that the person may use. */
@@ -119,7 +119,7 @@ export function renderFacts(data: CardData, controls: Controls, base: string): V
   </aside>`
 }
 
-/** What ends the work on a card, or begins it again. */
+/** The controls that end the work on a card, or begin it again. */
 function renderActions({ id, completed_at, archived_at, title: about }: ListedCard, controls: Controls): VNode {
   const of = { card_id: id }
   const isOpen = completed_at === null

@@ -50,7 +50,7 @@ export async function readHistory(reader: Reader, card: Card, before: string): P
   })
   const items = requests.map(({ at, changes }) => {
     const [{ request_id, actor_id, token_id }] = changes as [ChangeRecord]
-    // What the trail has under this id counts only if it is about the card, and of the same author.
+    // The trail's entries under this id count only if they are about the card and by the same author.
     const entries = (trail.get(request_id ?? '') ?? []).filter(
       (entry) => entry.outcome === 'done' && entry.user_id === actor_id && entry.token_id === token_id && entry.ids.includes(card.id),
     )

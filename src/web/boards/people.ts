@@ -6,7 +6,7 @@ import { readAll, type Reader } from './reader.ts'
 /** How many pages of the directory are read at most, to find names. */
 const MAX_PAGES = 20
 
-/** What somebody is called who is no member any more. */
+/** The name shown for a former member. */
 export const FORMER_MEMBER = 'A former member'
 
 /** Somebody who can be chosen. */

@@ -158,7 +158,7 @@ async function answerPerson(context: SignedInContext, workspaceId: string, id: s
   const identify = () => new SessionPrincipal(session.user_id, workspaceId)
   const surface: Surface = { name: 'web_app', isCounted: !isRead, identify }
   const made = new Call(services, call, surface)
-  // What was changed has its answer, and its entries, also if nobody waits for them.
+  // A change gets its answer and its entries even if nobody waits for them.
   if (context.request.method === 'GET') await work.turn.spent()
   const result = await conclude<{ readonly status: number; readonly of: Answer | ApiError }>(services, made, {
     answer: (answer) => ({ status, of: answer }),

@@ -32,7 +32,7 @@ export const cardsPage = workspacePage('cards', 'cards.search', async (reader) =
   const boards = new Map(read.flatMap((board) => (board === undefined ? [] : [[board.id, board]])))
   // A board that the person lost since the search takes its cards with it.
   const cards = found.filter(({ board_id }) => boards.has(board_id))
-  // What waits longest comes first.
+  // The card that waits longest comes first.
   const asking = first
     .filter(({ id, board_id }) => boards.has(board_id) && questions.has(id))
     .toSorted((a, b) => (questions.get(a.id)!.created_at < questions.get(b.id)!.created_at ? -1 : 1))

@@ -55,7 +55,7 @@ export function renderSearch(reader: Reader, search: CardSearch, found: FoundCar
     <h1>Cards of all boards</h1>
     <nav class="tabs" aria-label="Lists of cards">
       ${Object.entries(cardViews).map(([name, label]) => {
-        // What a tab is about is its own: only the words of the search go with it.
+        // Each tab has its own filters: only the words of the search go with it.
         const address = name === view ? addressOf(search) : `?${new URLSearchParams({ view: name, ...(q !== '' && { q }) })}`
         return html`<a href=${address} aria-current=${name === view ? 'page' : undefined}
           >${label}${name === 'mine' && html` ${renderCountOfQuestions(found.waiting)}`}</a

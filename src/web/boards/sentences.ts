@@ -28,9 +28,9 @@ const ACTIONS = {
 const capitalized = (text: string) => text[0]!.toUpperCase() + text.slice(1)
 const quoted = (title: string | null | undefined) => (title == null ? undefined : `“${title}”`)
 
-/** What is known on the page of a change. */
+/** What the page knows about a change. */
 interface Known {
-  /** what the card is called that the change is on */
+  /** the title of the card that the change is on */
   readonly cardTitle: string | undefined
   readonly isMoved: boolean
 }

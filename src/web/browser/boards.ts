@@ -50,7 +50,7 @@ find?.addEventListener('input', () => {
   for (const item of document.querySelectorAll<HTMLElement>('.boards > li')) item.hidden = !item.textContent.toLowerCase().includes(text)
 })
 
-/** Who opens an editor, or the form for one more, writes next. */
+/** A person who opens an editor, or the form for one more, writes next. */
 addEventListener('click', ({ target }) => {
   const opened = (target as Element).closest('summary')?.closest('details:not([open]):is(.edit, [data-add])')
   if (!opened) return

@@ -67,7 +67,7 @@ function placeAround(lane: HTMLElement, others: readonly HTMLElement[]): void {
 /** @returns whether the column shows so few of its cards that it lacks some */
 function putTile(tile: HTMLElement, list: Element): boolean {
   const others = (Array.from(list.children) as HTMLElement[]).filter((one) => one.id !== tile.id)
-  // What is only being made is the last.
+  // An item that is still being made is the last.
   const place = others.find((one) => one.dataset['position'] === undefined || placeOf(tile) < placeOf(one)) ?? null
   const more = document.getElementById(list.id.replace(/cards$/, 'more'))
   const old = document.getElementById(tile.id)

@@ -42,7 +42,7 @@ interface Come {
   readonly isAsked: boolean
 }
 
-// What is to be done: fetch the page, ask what has changed, and show what has come. One after another.
+// The work to do: fetch the page, ask for changes, and show the answers. One after another.
 let isStale = false
 let isBehind = false
 const come: Come[] = []
@@ -105,7 +105,7 @@ async function work(): Promise<void> {
       if (update !== undefined) come.push({ update, isAsked: true })
     }
     if (holds > 0) {
-      // What was made before a card was dropped does not have it there.
+      // A page made before a card was dropped does not have it there.
       await whenReleased()
       come.length = 0
       isBehind = true
@@ -130,7 +130,7 @@ async function fetchPage(): Promise<void> {
   let response: Response
   let text: string
   try {
-    // What was fetched before a card was dropped does not have it there.
+    // A page fetched before a card was dropped does not have it there.
     do {
       await whenReleased()
       response = await fetch(location.href, { headers: { accept: 'text/html' } })
@@ -252,7 +252,7 @@ function needsPage(updates: readonly BoardUpdate[], changes: readonly ShownChang
   const { card: ofCard, as, whole, unsampled } = root!.dataset
   if (isStale || updates.some((update) => update.as !== as)) return true
   if (ofCard !== undefined) return changes.some(({ card, kind }) => card === ofCard || ON_CARD_PAGES.has(kind))
-  // What may be done with cards is known since there is one.
+  // The actions on cards are known since there is one.
   if (unsampled !== undefined && updates.some(({ tiles }) => Object.values(tiles).some((tile) => tile !== null))) return true
   const isOfColumn = new URLSearchParams(location.search).has('column')
   return (
@@ -291,7 +291,7 @@ function tell(changes: readonly ShownChange[], before: Before): void {
 let ahead = 0
 let expiry: number | undefined
 
-/** What of this page time changes: a card whose claim runs out, or that is tried again then. The page itself is one, too. */
+/** Elements that the passing time changes: a card whose claim expires, or that is tried again then. The page itself is one, too. */
 const timed = (selector = '[data-until]') =>
   Array.from(document.querySelectorAll<HTMLElement>(selector), ({ id, dataset }) => [id, Date.parse(dataset['until']!)] as const)
 

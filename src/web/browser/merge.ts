@@ -3,7 +3,7 @@
  * their identity: focus, scrolling and loaded images stay. Other elements are replaced as a whole.
  */
 export function merge(old: Element, next: Element): void {
-  // What a person has opened is no difference.
+  // An element that a person has opened is no difference.
   if (old instanceof HTMLDetailsElement) (next as HTMLDetailsElement).open = old.open
   if (old.hasAttribute('data-keep') || old.isEqualNode(next) || isDraft(old)) return
   if (!old.hasAttribute('data-merge') || old.tagName !== next.tagName) {

@@ -72,7 +72,7 @@ async function post(action: string, body: URLSearchParams | FormData, form?: HTM
   if (isDone && form !== undefined) finish(form, body)
   if (form !== undefined && status >= 200 && status < 500) takeKey(form)
   if (isDone && place !== undefined && new URL(place, location.href).pathname !== location.pathname) location.assign(place)
-  // What was refused may be shown as if it were done. A form was a draft until now, which an update leaves as it is.
+  // A refused change may be shown as if it were done. Until now, the form was a draft, which an update leaves as it is.
   else if (status !== 401) await (isDone && form === undefined ? catchUp() : refresh())
   if (error !== undefined && over_claim === undefined) say(error)
   else if (text !== undefined) say(text, undo && { name: 'Undo', act: () => void send(undo) })
@@ -122,7 +122,7 @@ export function sendForms(): void {
   })
 }
 
-/** What is added is sent in its turn. */
+/** Added requests are sent in their turn. */
 let turn: Promise<unknown> = Promise.resolve()
 let added = 0
 

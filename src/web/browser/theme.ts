@@ -1,7 +1,7 @@
 /** The theme of a person, on every page. This runs before a page is shown: it must not change its colors afterwards. */
 const KEY = 'lanekeeper-theme'
 const { classList, dataset } = document.documentElement
-// What works only with a script is shown.
+// Controls that work only with a script are shown.
 classList.add('has-js')
 
 const choices = () => document.querySelectorAll<HTMLSelectElement>('[data-theme-choice]')

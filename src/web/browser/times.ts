@@ -40,7 +40,7 @@ export function showTimes(root: ParentNode, now: number): void {
   for (const input of root.querySelectorAll<HTMLInputElement>('input[data-time]:not([data-local])')) {
     input.dataset['local'] = ''
     const at = new Date(`${input.defaultValue}Z`)
-    // What is no time stays as it is, for the person to correct.
+    // Text that is no time stays as it is, for the person to correct.
     if (!Number.isNaN(at.getTime())) input.defaultValue = localText(at)
   }
   for (const zone of root.querySelectorAll('[data-zone]')) zone.textContent = `(${Intl.DateTimeFormat().resolvedOptions().timeZone})`

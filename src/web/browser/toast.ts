@@ -1,6 +1,6 @@
 /** What a page says at the edge of the window, also to screen readers: one element, until it says something else. */
 
-/** Something that the person can do about what is said. */
+/** An action that the person can take in response. */
 interface Offer {
   readonly name: string
   act(): void

@@ -52,7 +52,7 @@ export function createReference(
     renderedFrom = document
     const query = path === '/docs' ? (searchParams.get('q') ?? '').trim() : ''
     const { base } = site
-    // What is found is not kept: clients can vary the query.
+    // Results are not kept: clients can vary the query.
     if (query !== '')
       return make(() => htmlText(renderPage(document, { title: 'Search', path: '', base, query, body: searchPage(document, query) })))
     const key = `${path} ${url}`

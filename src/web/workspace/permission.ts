@@ -10,10 +10,10 @@ import type { Transaction } from '../../store/transaction.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
 import type { PageView, SignedInContext } from '../page-context.ts'
 
-/** What is decided about a person who wants to do something in the web app. */
+/** The decision about a person who wants to do something in the web app. */
 type WebDecision = Pick<Decision, 'outcome' | 'row' | 'reason'>
 
-/** What was done if it was allowed; otherwise the page to show. */
+/** The result if it was allowed; otherwise the page to show. */
 export type Decided<T> = { readonly result: T; readonly row: string } | { readonly page: PageView }
 
 /**

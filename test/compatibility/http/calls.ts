@@ -13,7 +13,7 @@ export interface Request {
   readonly bytes?: boolean
 }
 
-/** The calls of the scenario as plain requests. @param send returns the parsed body, also that of a failure */
+/** The calls of the scenario as plain requests. @param send returns the parsed body, also of a failure */
 export function callsOf(send: (request: Request) => Promise<Body>): Calls {
   const held = (epoch: string) => ({ 'If-Claim': epoch })
   return {

@@ -43,7 +43,7 @@ function destinationOfNew(neighbors: readonly { readonly id: string }[], choice:
   return choice.side % 7 === 0 ? {} : destinationOf(neighbors, choice)
 }
 
-const besides = <T extends { readonly id: string }>(list: readonly T[], item: T) => list.filter(({ id }) => id !== item.id)
+const without = <T extends { readonly id: string }>(list: readonly T[], item: T) => list.filter(({ id }) => id !== item.id)
 const isActive = ({ archived }: { readonly archived: boolean }) => !archived
 
 function withCard(plan: (card: ModelCard, choice: Choice, id: string) => BatchItem | undefined): Plan {
@@ -68,7 +68,7 @@ const plans: Readonly<Record<string, Plan>> = {
   'move column': (columns, choice) => {
     const column = pick(columns, choice.item, undefined)
     if (column === undefined) return undefined
-    const destination = destinationOf(besides(columns, column), choice)
+    const destination = destinationOf(without(columns, column), choice)
     reposition(columns, column, destination)
     return { operation: 'columns.move', params: { column_id: column.id }, body: destination }
   },
@@ -95,7 +95,7 @@ const plans: Readonly<Record<string, Plan>> = {
     if (from === undefined || open.length === 0) return undefined
     const card = pick(from.cards, choice.item, absentCard)
     const to = pick(open, choice.list, open[0]!)
-    const destination = destinationOf(besides(to.cards, card).filter(isActive), choice)
+    const destination = destinationOf(without(to.cards, card).filter(isActive), choice)
     if (from !== to) from.cards.splice(from.cards.indexOf(card), 1)
     reposition(to.cards, card, destination)
     // Beside another card, the column need not be named.
@@ -111,7 +111,7 @@ const plans: Readonly<Record<string, Plan>> = {
   'move subtask': withCard((card, choice) => {
     const subtask = pick(card.subtasks, choice.list, undefined)
     if (subtask === undefined) return undefined
-    const destination = destinationOf(besides(card.subtasks, subtask), choice)
+    const destination = destinationOf(without(card.subtasks, subtask), choice)
     reposition(card.subtasks, subtask, destination)
     return { operation: 'subtasks.update', params: { subtask_id: subtask.id }, body: destination }
   }),
