@@ -16,7 +16,7 @@ import { WorkspaceImport } from './workspace-import.ts'
 /**
  * Restores a backup to an empty storage, with all ids. Nothing of it is accessible before the whole backup was read and its
  * checksum verified, and the service does not start on a storage whose restore has not finished. A failed restore can be
- * repeated. Of two that overlap, the one that began later continues and the other fails. Webhooks are disabled until somebody enables them.
+ * repeated. If two overlap, the one that began later continues and the other fails. Webhooks are disabled until somebody enables them.
  * @throws {AdminError} `conflict` if the storage is not empty or a later restore has begun; `invalid` if the lines are not a
  *   complete backup
  */

@@ -72,7 +72,7 @@ export interface Account {
   }
 }
 
-/** A decision. What the user has no access to is answered like what does not exist. */
+/** A decision. A resource that the user has no access to is answered like one that does not exist. */
 export interface EvaluationResult {
   /** Whether the token and its user may do it. A conflict (409) or an invalid body (422) is still possible: see `dry_run`. */
   decision: boolean
@@ -99,7 +99,7 @@ export interface EvaluationResults {
   evaluations: EvaluationResult[]
 }
 
-/** Operations. What the user has no access to is answered like what does not exist: with none. */
+/** Operations. A resource that the user has no access to is answered like one that does not exist: with no operations. */
 export interface FoundActions {
   /** Where the results continue. */
   page: {
@@ -120,7 +120,7 @@ export interface FoundActions {
   }[]
 }
 
-/** Resources. What the user has no access to is left out. */
+/** Resources. The ones that the user has no access to are left out. */
 export interface FoundResources {
   /** Where the results continue. */
   page: {
@@ -237,9 +237,9 @@ export interface Change {
   action: 'created' | 'updated' | 'deleted' | 'claimed' | 'released' | 'failed' | 'stuck' | 'asked' | 'answered' | 'retried'
   /** Of a claim: its `epoch`. */
   epoch?: number
-  /** Of work that has failed: the attempts in a row that ended without success. */
+  /** If work has failed: the attempts in a row that ended without success. */
   attempts?: number
-  /** Of work that has failed: why; null if its claim ran out. */
+  /** If work has failed: why; null if its claim expired. */
   reason?: string | null
   /** The user who made the change; null: the service or its operator made it. */
   actor_id: string | null
@@ -369,19 +369,19 @@ export type NextCard = ClaimedCard | null
 /** The claim of a card; null if nobody holds it. */
 export type CardClaim = Claim | null
 
-/** What the work on a card has come to. It is no part of the card: no ETag covers it. */
+/** The state of the work on a card. It is not part of the card: no ETag covers it. */
 export interface Work {
   /** The first that holds of `done` (completed), `archived`, `claimed`, `waiting` (a question has no answer), `stuck` (as many attempts in a row as the column allows), `blocked` (a blocker is open), `retrying` (`not_before` is in the future), `ready`. */
   state: 'done' | 'archived' | 'claimed' | 'waiting' | 'stuck' | 'blocked' | 'retrying' | 'ready'
   /** How many attempts in a row ended without success: failures, and claims that ran out. */
   attempts: number
-  /** Why the last attempt failed; null if its claim ran out, or if there is none. */
+  /** Why the last attempt failed; null if its claim expired, or if no attempt failed. */
   reason: string | null
-  /** When the last attempt failed; null if there is none. */
+  /** When the last attempt failed; null if none has. */
   failed_at: string | null
   /** When the card may be tried again; null if it waits for no time. */
   not_before: string | null
-  /** The question that waits for an answer, a comment on the card; null if there is none. */
+  /** The question that waits for an answer, a comment on the card; null if no question waits. */
   question_id: string | null
 }
 
@@ -603,7 +603,7 @@ export interface Delivery {
   error: string | null
 }
 
-/** What the operations of a batch answer. */
+/** The answers of the operations of a batch. */
 export interface BatchResults {
   /** The board. */
   board_id: string
@@ -671,7 +671,7 @@ export interface Evaluations {
   }
   /** Ignored: the service reads all facts itself. */
   context?: Record<string, unknown>
-  /** The questions. What one leaves out is taken from the members beside this list. */
+  /** The questions. Members that one leaves out are taken from the members beside this list. */
   evaluations: {
     /** Who wants to act: the calling token. */
     subject?: {
@@ -849,7 +849,7 @@ export type AccessEvaluateAllInput = {
   }
   /** Ignored: the service reads all facts itself. */
   context?: Record<string, unknown>
-  /** The questions. What one leaves out is taken from the members beside this list. */
+  /** The questions. Members that one leaves out are taken from the members beside this list. */
   evaluations: {
     /** Who wants to act: the calling token. */
     subject?: {
@@ -2136,13 +2136,13 @@ export interface ErrorMembers {
       state: 'done' | 'archived' | 'claimed' | 'waiting' | 'stuck' | 'blocked' | 'retrying' | 'ready'
       /** How many attempts in a row ended without success: failures, and claims that ran out. */
       attempts: number
-      /** Why the last attempt failed; null if its claim ran out, or if there is none. */
+      /** Why the last attempt failed; null if its claim expired, or if no attempt failed. */
       reason: string | null
-      /** When the last attempt failed; null if there is none. */
+      /** When the last attempt failed; null if none has. */
       failed_at: string | null
       /** When the card may be tried again; null if it waits for no time. */
       not_before: string | null
-      /** The question that waits for an answer, a comment on the card; null if there is none. */
+      /** The question that waits for an answer, a comment on the card; null if no question waits. */
       question_id: string | null
     }
     /** In a batch: the number of the operation that failed, from 0. */

@@ -37,7 +37,7 @@ export interface StreamDeps {
 /**
  * A stream of server-sent events (HTML Living Standard §9.2). Each read decides like a separate request: it
  * authenticates the token and asks the policy again, at least once a second. The stream ends with an event that has the error of
- * the first read that is refused, or with `rate_limited` if it cannot be served within its share. Of several in one response, each goes on
+ * the first read that is refused, or with `rate_limited` if it cannot be served within its share. Each of several in one response goes on
  * until it ends by itself.
  * @param streams each with the result of its first read
  * @param headers in addition to every response's

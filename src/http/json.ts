@@ -41,7 +41,7 @@ function parse(text: string): unknown {
 const PROTOTYPE = '__proto__'
 
 /**
- * Counts the members of all objects in a value. Of two members with one name, JSON.parse keeps one.
+ * Counts the members of all objects in a value. JSON.parse keeps one of two members with the same name.
  * @param path of the value
  * @param refuse gets the members whose name is `__proto__`
  */

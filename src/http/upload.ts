@@ -85,7 +85,7 @@ export async function receiveFile(
   return { ...(await receiveForm({ request, pieces, maxBytes: uploadBytes }, limited, blobId)), tombstoneId, workspaceBytes }
 }
 
-/** Of the disk, what files leave to the records, in bytes. */
+/** How many bytes of the disk files leave free for the records. */
 const DISK_RESERVE = 256 * 1024 * 1024
 /** How many bytes of a file are written before the disk is checked again. */
 const DISK_CHECK = 1024 * 1024

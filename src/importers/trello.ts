@@ -45,7 +45,7 @@ const card = z.object({
   coordinates: present,
   address: present,
 })
-/** Of other kinds of actions only the type is read. */
+/** Only the type is read of other kinds of actions. */
 const action = z.object({
   type: z.string(),
   date: present,

@@ -34,7 +34,7 @@ export const tools: readonly ToolRow[] = [
   {
     name: 'read_account_and_members',
     title: 'Read your account and the members',
-    description: 'Who you are, what your token may do, and which people there are. Begin with account.read.',
+    description: 'Tells who you are, what your token may do, and who is in the workspace. Begin with account.read.',
     effect: 'read',
     operations: ['account.read', 'members.list', 'board_members.list', 'boards.assignable'],
   },

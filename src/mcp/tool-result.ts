@@ -30,7 +30,7 @@ const LOST =
 
 const ABOUT_ITEMS =
   'An item of operations is like {"operation":"cards.move","card_id":"…","column_id":"…"}: operation is the id of a write, not the name of a tool, and its arguments stand beside it.'
-/** Of an error, nothing can be read on. */
+/** An error has no further parts to read. */
 const NOTHING_KNOWN: Expected = { isList: false, hasParts: false, hasFields: false, offset: undefined, wholeIn: 'Its read' }
 
 function invalid(issues: readonly { readonly path: string; readonly message: string }[] = []): string {

@@ -44,9 +44,9 @@ export const change = documented(
     id: anyIdField('The id of the object; of a board member, the id of the user; of a claim and of work, the id of the card.'),
     action,
     epoch: countField('Of a claim: its `epoch`.', Number.MAX_SAFE_INTEGER).optional(),
-    attempts: countField('Of work that has failed: the attempts in a row that ended without success.', Number.MAX_SAFE_INTEGER).optional(),
+    attempts: countField('If work has failed: the attempts in a row that ended without success.', Number.MAX_SAFE_INTEGER).optional(),
     reason: documented(prose(limits.workText), {
-      description: 'Of work that has failed: why; null if its claim ran out.',
+      description: 'If work has failed: why; null if its claim expired.',
     })
       .nullable()
       .optional(),

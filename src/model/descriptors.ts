@@ -33,7 +33,7 @@ export function descriptorLimit(read: () => string = () => readFileSync('/proc/s
 export function connectionLimit(limit: number | undefined, used = usedDescriptors()): number | undefined {
   if (limit === undefined || limit === Infinity) return undefined
   const free = limit - used
-  // Of few descriptors, most are left for files.
+  // If there are few descriptors, most are left for files.
   return Math.max(free - RESERVED, Math.floor(free / 4), FEWEST_CONNECTIONS)
 }
 

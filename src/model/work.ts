@@ -16,13 +16,13 @@ export const work = documented(
     }),
     attempts: countField('How many attempts in a row ended without success: failures, and claims that ran out.', Number.MAX_SAFE_INTEGER),
     reason: documented(prose(limits.workText), {
-      description: 'Why the last attempt failed; null if its claim ran out, or if there is none.',
+      description: 'Why the last attempt failed; null if its claim expired, or if no attempt failed.',
     }).nullable(),
-    failed_at: timeField('When the last attempt failed; null if there is none.').nullable(),
+    failed_at: timeField('When the last attempt failed; null if none has.').nullable(),
     not_before: timeField('When the card may be tried again; null if it waits for no time.').nullable(),
-    question_id: idField('comment', 'The question that waits for an answer, a comment on the card; null if there is none.').nullable(),
+    question_id: idField('comment', 'The question that waits for an answer, a comment on the card; null if no question waits.').nullable(),
   }),
-  { id: 'Work', description: 'What the work on a card has come to. It is no part of the card: no ETag covers it.' },
+  { id: 'Work', description: 'The state of the work on a card. It is not part of the card: no ETag covers it.' },
 )
 export type Work = Readonly<z.infer<typeof work>>
 

@@ -61,7 +61,7 @@ export function derive(definitions: readonly DefinitionSlot[], record: FactRecor
 }
 
 /**
- * All rules that allow something. Of several fields, each must be allowed by at least one rule, or there is none. They are checked
+ * All rules that allow something. Each of several fields must be allowed by at least one rule, or the result is empty. They are checked
  * separately, because CASL ignores `fields` when it gets no field.
  * @param candidates for each field
  * @param without the id of a rule that is ignored

@@ -21,7 +21,7 @@ export function thingOf({ kind, name, agent, address }: Pick<Notice, 'kind' | 'n
 }
 
 /**
- * Stores that something happened to an account. Of each kind the oldest are dropped if there are too many, so no kind pushes out another
+ * Stores that something happened to an account. The oldest of each kind are dropped if there are too many, so no kind pushes out another
  * one. What happens to the same thing again is one notice, unless it is about security.
  */
 export async function addNotice(

@@ -34,7 +34,7 @@ export function createPasswords(
   algorithm: Pick<typeof argon2, 'hash' | 'verify'> = loadedWhenUsed,
 ): Passwords {
   const { memoryCost, timeCost, parallelism } = cost
-  // Of the same cost as a stored hash: how long a verification takes does not tell whether there is an account.
+  // It costs the same as a stored hash: how long a verification takes does not tell whether there is an account.
   const placeholder = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`
   const enqueue = createQueue(CONCURRENCY, MAX_WAITING)
   return {

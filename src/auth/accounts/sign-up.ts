@@ -59,7 +59,7 @@ export type SignedUp = PasswordEntry & {
 
 /**
  * Uses a code: sets the person's e-mail address and password, ends all sessions that began with the old ones, and signs them in under the
- * rules of every sign-in. Of the browsers that were known, only this one remains.
+ * rules of every sign-in. Only this one of the known browsers remains.
  * @returns why the sign-up was refused, otherwise what follows; a refused sign-up does not use up the code
  */
 export async function signUp(deps: Deps, { code, email, passwordHash, ...visit }: SignUp): Promise<SignedUp | { refused: SignUpRefusal }> {

@@ -123,7 +123,7 @@ export class IdentityProvider {
     const provedAt = this.#recentTime(claims.auth_time)
     if (isProof && provedAt === undefined)
       throw new RefusedAnswer('the authentication is not recent, or the provider does not say when it was')
-    // Of both, the address and what is said of it are of one source.
+    // The address and the statement about it come from the same source.
     const told = claims['email'] === undefined ? await this.#askUserInfo(configuration, tokens.access_token, subject) : claims
     return { issuer, subject, email: verifiedEmail({ ...told, iss: issuer }), hasEmail: told['email'] !== undefined, provedAt }
   }

@@ -124,7 +124,7 @@ function permissionTo(engine: Engine, operation: PolicyOperation | Operation, fa
   if (kind === 'filtered_list') return { ...described, answer: isPossible, reason: 'Each item is decided on its own.', each_item: true }
   const answers = dependence(engine, permission, known, fields)
   const [first] = answers as [Dependence]
-  // Of facts that make no difference, any value does.
+  // Any value does for facts that make no difference.
   const reason = () => engine.decide(permission, { ...anyFacts(engine, permission), ...known }, fields).reason
   if (answers.length > 1) {
     const denied = answers.every(({ answer }) => answer !== 'allowed')

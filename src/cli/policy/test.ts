@@ -40,7 +40,7 @@ async function checksOf(name: string | undefined): Promise<readonly Check[]> {
   }
 }
 
-/** Of another domain, no service knows facts and operations. */
+/** No service knows the facts and operations of another domain. */
 async function proofOf(engine: Engine): Promise<readonly Check[]> {
   if (engine.vocabulary.domain !== undefined) return proveInvariants(engine).checks
   const [{ provePolicy }, { operations }] = await Promise.all([

@@ -73,7 +73,7 @@ export const headers = {
   ),
   'WWW-Authenticate': {
     description:
-      'Of a 401: `Bearer`. Of a 403 with `insufficient_scope`: with the scope that is required (RFC 6750 §3). Of `forbidden`: absent.',
+      'On a 401: `Bearer`. On a 403 with `insufficient_scope`: with the scope that is required (RFC 6750 §3). On `forbidden`: absent.',
     schema: text(100, { pattern: '^Bearer( error="insufficient_scope", scope="kanban:(read|write|admin)")?$' }),
     example: 'Bearer error="insufficient_scope", scope="kanban:write"',
   },

@@ -8,7 +8,7 @@ export function overview({ uploadBytes, quotas }: Pick<DocumentSource, 'uploadBy
     'A workspace has boards; a board has columns, cards and labels; a card has assignees, labels, subtasks, comments and attachments.',
     '## Authentication',
     'Every request carries `Authorization: Bearer <ACCESS_TOKEN>`. Begin with `account.read`. A missing, malformed, unknown, revoked or expired token gets 401 on every path: do not retry it. There are no cookies, no sessions and no CORS headers.',
-    'A scope limits the token. The permission of its user is checked in addition, for every request. What the user has no access to is answered like what does not exist, with 404.',
+    'A scope limits the token. The permission of its user is checked in addition, for every request. A resource that the user has no access to is answered like one that does not exist, with 404.',
     '## Responses',
     'Success is `{"data": …}`, with `{"page": {"next_cursor": …}}` for a list. Failure is `{"error": {"code", "message", "request_id"}}`. Responses may get further members: ignore those that you do not know. Requests with unknown members are refused. HEAD is answered like GET, without a body. A slash at the end of a path is ignored. A PATCH merges the members that it has; its type may also be `application/merge-patch+json`.',
     `## Lists`,

@@ -114,7 +114,7 @@ export function responseSchema(dataName: string, isList: boolean, page: JsonSche
 function otherFailure({ errors: { internal_error: example } }: RecordedExamples): ResponseObject {
   const schema = { $ref: `#/components/schemas/${FAILURE}` }
   return {
-    description: 'Any other failure of the service has the same members. What a proxy answers may have others.',
+    description: 'Any other failure of the service has the same members. The answer of a proxy may have others.',
     content: { 'application/json': { schema, ...(example !== undefined && { example }) } },
   }
 }

@@ -67,7 +67,7 @@ export const evaluations = documented(
     .partial()
     .extend({
       evaluations: documented(z.array(question.partial()).min(1).max(limits.evaluations), {
-        description: 'The questions. What one leaves out is taken from the members beside this list.',
+        description: 'The questions. Members that one leaves out are taken from the members beside this list.',
         maxItems: limits.evaluations,
       }),
       options: documented(
@@ -123,7 +123,10 @@ export const evaluationResult = documented(
       { description: 'Why.' },
     ),
   }),
-  { id: 'EvaluationResult', description: 'A decision. What the user has no access to is answered like what does not exist.' },
+  {
+    id: 'EvaluationResult',
+    description: 'A decision. A resource that the user has no access to is answered like one that does not exist.',
+  },
 )
 
 /** The answers, in the order of the questions. */

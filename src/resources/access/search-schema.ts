@@ -99,7 +99,10 @@ export const foundActions = documented(
     page: shownPage,
     results: documented(z.array(foundAction), { description: 'The operations, in the order of the documentation.', maxItems: max }),
   }),
-  { id: 'FoundActions', description: 'Operations. What the user has no access to is answered like what does not exist: with none.' },
+  {
+    id: 'FoundActions',
+    description: 'Operations. A resource that the user has no access to is answered like one that does not exist: with no operations.',
+  },
 )
 
 /** The resources that were found. */
@@ -108,7 +111,7 @@ export const foundResources = documented(
     page: shownPage,
     results: documented(z.array(foundResource), { description: 'The boards, oldest first.', maxItems: max }),
   }),
-  { id: 'FoundResources', description: 'Resources. What the user has no access to is left out.' },
+  { id: 'FoundResources', description: 'Resources. The ones that the user has no access to are left out.' },
 )
 
 export type ActionQuestion = Pick<z.output<typeof actionSearch>, 'subject' | 'resource'>

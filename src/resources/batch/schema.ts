@@ -17,14 +17,14 @@ const item = z.strictObject({
       .optional(),
     {
       description:
-        'As If-Match of the operation: an ETag that must be current. What an earlier operation of the batch has written has no current one.',
+        'As If-Match of the operation: an ETag that must be current. A resource that an earlier operation of the batch has written has no current one.',
       maxLength: 100,
     },
   ),
   if_claim: documented(z.int().min(1).optional(), {
     format: 'int64',
     description:
-      'As If-Claim of the operation. What an earlier operation of the batch has ended, such as by completing the card, is no claim.',
+      'As If-Claim of the operation. A claim that an earlier operation of the batch has ended, such as by completing the card, does not count.',
   }),
 })
 
@@ -52,7 +52,7 @@ const result = documented(
       maxLength: 100,
     }).nullable(),
   }),
-  { description: 'What one operation of a batch answers.' },
+  { description: 'The answer of one operation of a batch.' },
 )
 
 /** What the operations of a batch answer. */
@@ -64,6 +64,6 @@ export const batchResults = documented(
       maxItems: limits.batchOperations,
     }),
   }),
-  { id: 'BatchResults', description: 'What the operations of a batch answer.' },
+  { id: 'BatchResults', description: 'The answers of the operations of a batch.' },
 )
 export type BatchResult = z.output<typeof result>

@@ -74,7 +74,7 @@ export async function requireBlocker(tx: Transaction, blockerId: string): Promis
 
 /**
  * Checks that a blocker does not wait for the card that it is to block. All cards that wait for that one are found in the indexes, and the
- * commit requires that these have not changed. Of two commits that would close a cycle together, each changes an index that the other one
+ * commit requires that these have not changed. If two commits would close a cycle together, each changes an index that the other one
  * relies on, so one of them starts again. Each step needs those that the step before has found, and a client decides how many steps there
  * are: so they are charged.
  * @throws {ApiError} `conflict`

@@ -119,7 +119,7 @@ function save(tx: Write['tx'], before: ClaimRecord | undefined, after: ClaimReco
   if (names.some((name) => after[name] !== before?.[name])) tx.put(keys.claim(after.card_id), after)
 }
 
-/** Counts the attempt of a claim that was read and has run out. Of one that was not read, nothing is written. */
+/** Counts the attempt of a claim that was read and has run out. If it was not read, nothing is written. */
 export function countAttempt(request: Write, cardId: string): Awaitable<void> {
   const { tx } = request
   if (tx.known(keys.claim(cardId))?.expires_at == null) return undefined

@@ -85,7 +85,7 @@ async function firstCard(
   for (const [i, { id }] of columns.entries()) {
     const withLabel = labelId === undefined ? undefined : new Set(ranges[columns.length + i]!.entries)
     const isWanted = (entry: string) => !skipped.has(lastWord(entry)) && withLabel?.has(entry) !== false
-    // Of thousands that are ready again, few are asked about.
+    // Few of the thousands that are ready again are asked about.
     let first = ranges[i]!.entries.find(isWanted)
     // Stryker disable next-line EqualityOperator: an entry is among the ready ones or among those that are ready again
     for (const entry of due.get(id) ?? []) if ((first === undefined || entry < first) && isWanted(entry)) first = entry
@@ -115,7 +115,8 @@ async function confirm(
   const [card, column, readiness, removals] = await tx.read([...ofCard, ...claimReads(id, ofCard.length)])
   const claim = await readClaim(request, id)
   // One whose readiness or column is damaged is given to nobody.
-  // Stryker disable next-line ConditionalExpression,EqualityOperator,OptionalChaining: each card with blockers has its readiness, written with it
+  // Stryker disable next-line ConditionalExpression,EqualityOperator,OptionalChaining: each card with blockers has its readiness, written
+  // with it
   const isBlocked = blockersOf(card).length > 0 && readiness?.open_blocker_ids.length !== 0
   // Stryker disable next-line ConditionalExpression: without a card there is no column
   if (card === undefined || column?.archived_at !== null || workOf(card, claim, isBlocked, clock()).state !== 'ready')

@@ -25,7 +25,8 @@ const sentences: Readonly<Record<NoticeKind, (name: string) => string>> = {
   recovery_code_used: () => 'A recovery code was used to sign in.',
   passkey_added: (name) => `The passkey "${name}" was added to your account.`,
   passkey_removed: (name) => `The passkey "${name}" was removed from your account.`,
-  identity_bound: () => 'The identity provider signs you in to your account from now on. Whoever knows its password still can, too.',
+  identity_bound: () =>
+    'The identity provider signs you in to your account from now on. Anyone who knows its password can still sign in, too.',
   webhook_disabled: (name) => `Your webhook to ${name} was disabled: it could not be delivered. The page of its board says why.`,
 }
 

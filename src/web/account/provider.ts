@@ -245,5 +245,5 @@ function unreachable({ web, requestId }: PageContext, error: unknown): PageView 
     { event: 'web.provider_unreachable', reason: error.message, request_id: requestId },
     'the identity provider cannot be reached',
   )
-  return errorPage(503, 'The identity provider cannot be reached', 'Try again in a few minutes. Whoever is signed in stays signed in.')
+  return errorPage(503, 'The identity provider cannot be reached', 'Try again in a few minutes. People who are signed in stay signed in.')
 }

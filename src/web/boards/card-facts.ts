@@ -141,7 +141,7 @@ function renderWork({ card, question }: CardData, { context }: Controls): VNode 
   const { state, reason, failed_at, not_before } = work
   const now = context.web.clock()
   const badge = badgeOf(card, question?.body, now)
-  // Of a card that waits, the question stands beside this.
+  // If the card waits, its question stands beside this.
   const shown = state === 'waiting' || badge === undefined ? workWords[state] : renderBadge(badge, now)
   return html`${badge?.look === 'failed' && html`<p>${workWords[state]}</p>`}${shown}
   ${failed_at !== null && html`<p class="reason">${reason ?? 'The claim ran out.'}</p>`}

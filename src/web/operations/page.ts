@@ -257,7 +257,7 @@ async function refuseWith(context: SignedInContext, operation: Operation, error:
   const labels = new Map(fieldsOf(operation).map(({ name, label }) => [name, label]))
   const isConflict = code === 'precondition_failed'
   const text = isConflict
-    ? 'Somebody else has changed this in the meantime. What it is now stands below each field. Nothing of yours is lost: change it, or send it again.'
+    ? 'Somebody else has changed this in the meantime. Its present value stands below each field. Nothing of yours is lost: change it, or send it again.'
     : code === 'forbidden'
       ? `You may not do this. Row ${row} of the policy: ${reason}`
       : code === 'idempotency_key_reused'

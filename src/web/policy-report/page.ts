@@ -59,7 +59,7 @@ function partsOf(engine: Engine, data: ReportData, changes: PolicyDiff | undefin
   const changed: Part[] =
     changes === undefined
       ? []
-      : [{ id: 'changes', title: 'Changes', about: 'What is answered differently, and what was edited.', content: changesView(changes) }]
+      : [{ id: 'changes', title: 'Changes', about: 'The answers and the texts that differ.', content: changesView(changes) }]
   return [
     ...changed,
     {
@@ -71,7 +71,8 @@ function partsOf(engine: Engine, data: ReportData, changes: PolicyDiff | undefin
     {
       id: 'permissions',
       title: 'Permission table',
-      about: 'What a person may do, regardless of the token. Rules only allow: one that matches is enough, and what none allows is denied.',
+      about:
+        'What a person may do, regardless of the token. Rules only allow: one that matches is enough, and anything that no rule allows is denied.',
       content: sheet(rulesTable(engine, permissionRules, 'Allowed if')),
     },
     {
@@ -90,7 +91,7 @@ function partsOf(engine: Engine, data: ReportData, changes: PolicyDiff | undefin
     {
       id: 'coverage',
       title: 'Coverage',
-      about: 'What the hand-written decisions decide of the tables, counted over the whole decision space.',
+      about: 'How much of the tables the hand-written decisions cover, counted over the whole decision space.',
       content: coverageView(engine, data),
     },
   ]
