@@ -1891,7 +1891,7 @@ export interface Methods {
     readonly search_resource: WriteMethod<AccessSearchResourceInput, FoundResources>
   }
   readonly members: {
-    /** Lists the members of the workspace, in the order in which they joined. Scope `kanban:read`. */
+    /** Lists the members of the workspace, in the order they joined. Scope `kanban:read`. */
     readonly list: ListMethod<MembersListInput, Member>
   }
   readonly boards: {
@@ -1899,7 +1899,7 @@ export interface Methods {
     readonly list: ListMethod<BoardsListInput, ListedBoard>
     /** Creates a board that every member of the workspace has access to. Scope `kanban:write`. */
     readonly create: WriteMethod<BoardsCreateInput, Board>
-    /** Returns a board. With ?include=columns,cards,labels,members,counts it has what is on it, as it was at one moment. Scope `kanban:read`. */
+    /** Returns a board. With ?include=columns,cards,labels,members,counts it includes the contents, all from the same moment. Scope `kanban:read`. */
     readonly read: ReadMethod<BoardsReadInput, BoardSnapshot>
     /** Changes the name, the description or the cover color of a board. Scope `kanban:write`. */
     readonly update: WriteMethod<BoardsUpdateInput, Board>
@@ -1907,17 +1907,17 @@ export interface Methods {
     readonly set_visibility: WriteMethod<BoardsSetVisibilityInput, Board>
     /** Deletes a board permanently, with everything on it. Scope `kanban:admin`. */
     readonly delete: WriteMethod<BoardsDeleteInput, Deleted>
-    /** Lists the people who can be assigned to the cards of a board: those who have access to it. Scope `kanban:read`. */
+    /** Lists the people who can be assigned to the cards of a board: everyone with access to it. Scope `kanban:read`. */
     readonly assignable: ListMethod<BoardsAssignableInput, Member>
     /** Returns the changes of a board and its contents, in the order of their commits, each once. Scope `kanban:read`. */
     readonly changes: PageMethod<BoardsChangesInput, Change>
-    /** Returns the changes of a board as a stream of server-sent events, which goes on as they are made. Scope `kanban:read`. */
+    /** Returns the changes of a board as a stream of server-sent events, which continues as they are made. Scope `kanban:read`. */
     readonly events: BytesMethod<BoardsEventsInput>
     /** Makes several changes on a board in one commit: all of them, or none. Scope `kanban:write`. */
     readonly batch: WriteMethod<BoardsBatchInput, BatchResults>
   }
   readonly board_members: {
-    /** Lists the creator of a board and its explicit members, in the order in which they were added. Scope `kanban:read`. */
+    /** Lists the creator of a board and its explicit members, in the order they were added. Scope `kanban:read`. */
     readonly list: ListMethod<BoardMembersListInput, BoardMember>
     /** Makes a member of the workspace an explicit member of a board. Repeating it changes nothing. Scope `kanban:admin`. */
     readonly add: WriteMethod<BoardMembersAddInput, BoardMember>
@@ -1943,9 +1943,9 @@ export interface Methods {
   readonly cards: {
     /** Lists the cards of a board column by column. ?archived=true lists the archived ones; ?q= searches words in title and description. Scope `kanban:read`. */
     readonly list: ListMethod<CardsListInput, ListedCardWithCounts>
-    /** Lists the cards of all boards that you have access to, such as those that you are assigned to: what changed last comes first. Scope `kanban:read`. */
+    /** Lists the cards of all boards that you have access to, such as your assigned cards. The last changed card comes first. Scope `kanban:read`. */
     readonly search: ListMethod<CardsSearchInput, ListedCardWithClaim>
-    /** Returns a card. With ?include=counts,claim,work it has the numbers of its subtasks, comments and attachments, who holds it, and what the work on it has come to. Scope `kanban:read`. */
+    /** Returns a card. With ?include=counts,claim,work it has the numbers of its subtasks, comments and attachments, who holds it, and the state of the work on it. Scope `kanban:read`. */
     readonly read: ReadMethod<CardsReadInput, CardWithCounts>
     /** Creates a card in a column, before or after another card, or at the end: with labels, assignees, blockers and subtasks, if the body has them. Scope `kanban:write`. */
     readonly create: WriteMethod<CardsCreateInput, Card>
@@ -1973,9 +1973,9 @@ export interface Methods {
     readonly set_cover: WriteMethod<CardsSetCoverInput, Card>
     /** Removes the cover of a card. Without a cover, nothing changes. Scope `kanban:write`. */
     readonly clear_cover: WriteMethod<CardsClearCoverInput, Card>
-    /** Answers the question on a card with a comment. The card waits no more. Scope `kanban:write`. */
+    /** Answers the question on a card with a comment. The card no longer waits. Scope `kanban:write`. */
     readonly answer: WriteMethod<CardsAnswerInput, Comment>
-    /** Forgets that attempts have failed: a card that is stuck, or waits for a time, is offered again at once. Scope `kanban:write`. */
+    /** Forgets failed attempts: a card that is stuck, or waits for a time, is offered again at once. Scope `kanban:write`. */
     readonly retry: WriteMethod<CardsRetryInput, Work>
   }
   readonly blockers: {
@@ -2031,7 +2031,7 @@ export interface Methods {
     readonly create: WriteMethod<CommentsCreateInput, Comment>
     /** Changes your own comment. Scope `kanban:write`. */
     readonly update: WriteMethod<CommentsUpdateInput, Comment>
-    /** Deletes your own comment. If it is a question without an answer, the card waits no more. Scope `kanban:write`. */
+    /** Deletes your own comment. If it is a question without an answer, the card no longer waits. Scope `kanban:write`. */
     readonly delete: WriteMethod<CommentsDeleteInput, Deleted>
   }
   readonly attachments: {
@@ -2041,11 +2041,11 @@ export interface Methods {
     readonly read: ReadMethod<AttachmentsReadInput, Attachment>
     /** Downloads the bytes of an attachment, or a range of them. Scope `kanban:read`. */
     readonly download: BytesMethod<AttachmentsDownloadInput>
-    /** Attaches a file that is stored already, by its id. Scope `kanban:write`. */
+    /** Attaches a stored file by its id. Scope `kanban:write`. */
     readonly attach: WriteMethod<AttachmentsAttachInput, Attachment>
     /** Uploads a file, and attaches it. Scope `kanban:write`. */
     readonly upload: WriteMethod<AttachmentsUploadInput, Attachment>
-    /** Removes an attachment from its card. If it was the cover, the card has none afterwards. Scope `kanban:write`. */
+    /** Removes an attachment from its card. If it was the cover, the card then has no cover. Scope `kanban:write`. */
     readonly detach: WriteMethod<AttachmentsDetachInput, Deleted>
   }
   readonly files: {
@@ -2057,17 +2057,17 @@ export interface Methods {
   readonly webhooks: {
     /** Lists the webhooks of a board, oldest first. Scope `kanban:admin`. */
     readonly list: ListMethod<WebhooksListInput, Webhook>
-    /** Returns a webhook, and how far its deliveries are. Scope `kanban:admin`. */
+    /** Returns a webhook and the progress of its deliveries. Scope `kanban:admin`. */
     readonly read: ReadMethod<WebhooksReadInput, Webhook>
     /** Creates a webhook: the changes of the board that you may read are sent to a URL. Its secret is shown once. Scope `kanban:admin`. */
     readonly create: WriteMethod<WebhooksCreateInput, WebhookWithSecret>
-    /** Changes where a webhook sends, what it sends, or whether it does. Only its creator can. Scope `kanban:admin`. */
+    /** Changes the URL or the kinds of a webhook, or enables or disables it. Only its creator can. Scope `kanban:admin`. */
     readonly update: WriteMethod<WebhooksUpdateInput, Webhook>
-    /** Deletes a webhook. Its creator can, and who may delete the board. Scope `kanban:admin`. */
+    /** Deletes a webhook. Its creator can, and everyone who may delete the board. Scope `kanban:admin`. */
     readonly delete: WriteMethod<WebhooksDeleteInput, Deleted>
-    /** Makes a new secret, which is shown once. The old one signs too for 24 hours. Scope `kanban:admin`. */
+    /** Makes a new secret, which is shown once. The old one also signs for 24 hours. Scope `kanban:admin`. */
     readonly rotate_secret: WriteMethod<WebhooksRotateSecretInput, WebhookWithSecret>
-    /** Sends a delivery without entries now, and returns what was answered. Scope `kanban:admin`. */
+    /** Sends a delivery without entries now, and returns the outcome. Scope `kanban:admin`. */
     readonly test: WriteMethod<WebhooksTestInput, Delivery>
     /** Lists the last attempts to deliver, the newest first. Scope `kanban:admin`. */
     readonly deliveries: PageMethod<WebhooksDeliveriesInput, Delivery>

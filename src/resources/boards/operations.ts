@@ -43,7 +43,7 @@ export const boardOperations = [
     id: 'boards.read',
     method: 'GET',
     path: '/boards/{board_id}',
-    summary: 'Returns a board. With ?include=columns,cards,labels,members,counts it has what is on it, as it was at one moment.',
+    summary: 'Returns a board. With ?include=columns,cards,labels,members,counts it includes the contents, all from the same moment.',
     needs: ['read', 'Board'],
     row: 'P2',
     query: boardQuery,

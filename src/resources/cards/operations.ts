@@ -70,8 +70,7 @@ export const cardOperations = [
     id: 'cards.search',
     method: 'GET',
     path: '/cards',
-    summary:
-      'Lists the cards of all boards that you have access to, such as those that you are assigned to: what changed last comes first.',
+    summary: 'Lists the cards of all boards that you have access to, such as your assigned cards. The last changed card comes first.',
     needs: ['read', 'Card'],
     row: 'P2',
     query: cardSearchQuery,
@@ -85,7 +84,7 @@ export const cardOperations = [
     method: 'GET',
     path: '/cards/{card_id}',
     summary:
-      'Returns a card. With ?include=counts,claim,work it has the numbers of its subtasks, comments and attachments, who holds it, and what the work on it has come to.',
+      'Returns a card. With ?include=counts,claim,work it has the numbers of its subtasks, comments and attachments, who holds it, and the state of the work on it.',
     needs: ['read', 'Card'],
     row: 'P2',
     query: z.strictObject(includeParameter('counts', 'claim', 'work')),

@@ -51,7 +51,7 @@ export const changeOperations = [
     id: 'boards.events',
     method: 'GET',
     path: '/boards/{board_id}/events',
-    summary: 'Returns the changes of a board as a stream of server-sent events, which goes on as they are made.',
+    summary: 'Returns the changes of a board as a stream of server-sent events, which continues as they are made.',
     needs: ['read', 'Board'],
     row: 'P2',
     query: z.strictObject({ after }),

@@ -93,7 +93,7 @@ export const commentOperations = [
     id: 'comments.delete',
     method: 'DELETE',
     path: '/comments/{comment_id}',
-    summary: 'Deletes your own comment. If it is a question without an answer, the card waits no more.',
+    summary: 'Deletes your own comment. If it is a question without an answer, the card no longer waits.',
     needs: ['delete', 'Comment'],
     row: 'P14',
     data: deleted,

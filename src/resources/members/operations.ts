@@ -11,7 +11,7 @@ export const memberOperations = [
     id: 'members.list',
     method: 'GET',
     path: '/members',
-    summary: 'Lists the members of the workspace, in the order in which they joined.',
+    summary: 'Lists the members of the workspace, in the order they joined.',
     needs: ['read', 'Directory'],
     row: 'P1',
     query: z.strictObject(pageQuery('members.list')),
