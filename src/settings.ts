@@ -230,8 +230,7 @@ export const settings = z.object({
     .register(sources, { env: 'LANEKEEPER_LOG', description: `the log level: ${logLevels.join(', ')}` }),
   drain: wholeNumber(0, 3600, 'a number of seconds from 0 to 3600').default(0).register(sources, {
     env: 'LANEKEEPER_DRAIN',
-    description:
-      'the time in seconds between the signal that ends the service, from which on /readyz answers 503, and the closing of its port',
+    description: 'the time in seconds between the signal that ends the service and the closing of its port; meanwhile /readyz answers 503',
   }),
   accessLog: onOrOff('off').register(sources, {
     env: 'LANEKEEPER_ACCESS_LOG',

@@ -101,7 +101,7 @@ const NOT_RUN_BY_A_SUITE: readonly { readonly page: string; readonly text?: stri
   { page: 'test/README.md', reason: 'They run the suites, or programs from the network.' },
   { page: 'test/compatibility/README.md', ci: 'npm run test:compatibility', reason: 'It installs the clients, and runs their suites.' },
   { page: 'test/bench/README.md', reason: 'They take minutes. test/bench/bench.test.ts runs each table.' },
-  { page: '.github/CONTRIBUTING.md', reason: 'They are for a clone in which someone works.' },
+  { page: '.github/CONTRIBUTING.md', reason: 'They are for a clone that someone works in.' },
 ]
 
 describe('the blocks of commands, programs and configurations', () => {

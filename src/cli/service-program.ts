@@ -31,7 +31,7 @@ export function startsService([first = '']: readonly string[]): boolean {
 export function createServiceProgram(): Command {
   // Commands that are added later inherit these settings.
   const program = new Command('lanekeeper')
-    .description('A kanban API for agents, in which every access decision is declared, proved and explained.')
+    .description('A kanban API for agents. Every access decision is declared, proved and explained.')
     .exitOverride()
     .allowExcessArguments(false)
     .version(programVersion, '--version', 'print the version')

@@ -5,7 +5,7 @@ const UNIT_BYTES = 64 * 1024
 const UNIT_VALUES = 1000
 
 const MIB = 1024 * 1024
-/** Of the files that a token uploads in a minute, what costs nothing, and what each further MiB costs: it is hashed, written and synced. */
+/** The bytes that a token uploads in a minute for free, and the cost of each further MiB: it is hashed, written and synced. */
 const FREE_MIB = 10
 const UNITS_OF_MIB = 4
 

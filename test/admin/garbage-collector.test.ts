@@ -11,7 +11,7 @@ import { captureLog, quiet } from '../support/log.ts'
 import { newFolder } from '../support/run.ts'
 
 const HOUR = 3_600_000
-/** Workspaces in which nothing is due, and one in which something is. */
+/** Workspaces where nothing is due, and one where something is. */
 const IDLE = 20
 
 describe('the garbage collector on a folder with many workspaces', () => {
@@ -62,7 +62,7 @@ describe('the garbage collector on a folder with many workspaces', () => {
     expect(lines).toEqual([])
   }
 
-  test('it loads the one in which something has become due, collects it, and loads it no more', async () => {
+  test('it loads the one where something has become due, collects it, and loads it no more', async () => {
     now += 2 * HOUR
     await collect()
     expect((await state()).partitionLoads).toBe(2)

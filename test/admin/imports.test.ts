@@ -199,7 +199,7 @@ describe.each(drivers)('imports on $name', async (driver) => {
   test('before the last line of an export is verified, no record makes the workspace accessible', async () => {
     let written: string[] = []
     const run = async () => (written = await service.recordKeys(workspaceId))
-    // The labels fill the commits after which the other records are there.
+    // The labels fill the commits; the other records are there after them.
     const all = withTrailer([...lines.slice(0, -1), ...manyLabels()])
     await importWorkspace(deps, createIo(all, { at: all.length - 1, run }))
     expect(written).toContain(keys.importing())

@@ -13,7 +13,7 @@ interface Size {
   /** changes one after the other, and pages, of each round */
   readonly each: number
   readonly rounds: number
-  /** for which many changes are made, five in each */
+  /** many changes are made for them, five in each */
   readonly seconds: number
 }
 
@@ -127,7 +127,7 @@ interface Board {
   readonly page: string
 }
 
-/** A board of which everybody sees all cards, with labels, people and due times. */
+/** A board whose cards everybody sees, with labels, people and due times. */
 async function createBoard(client: Client, count: number): Promise<Board> {
   const send = async (method: string, path: string, body?: unknown) =>
     (JSON.parse(await client.send({ method, path: `/v1${path}`, body })) as { data: any }).data

@@ -68,7 +68,7 @@ async function onStorage(storage: string, { rounds, requests }: RequestRounds, i
   const [client, other] = [measured, deliverer].map(({ url }) => new Client(url, deliverer.adminToken)) as [Client, Client]
   try {
     const boards = { plain: await Workspace.create(client), followed: await Workspace.create(client) }
-    // The process in which the first one is created delivers.
+    // The process that creates the first one delivers.
     const path = `/v1/boards/${boards.followed.board}/webhooks`
     for (let i = 0; i < WEBHOOKS; i++) await other.send({ method: 'POST', path, body: { url: receiver.url } })
     const turns = { rounds, warmUp: WARM_UP_ROUNDS, what: storage }

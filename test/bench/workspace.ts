@@ -5,7 +5,7 @@ export const DESCRIPTION = 'Each card has a description of one sentence, like th
 /** Cards that are created on a board before the next board is used: a full board would refuse them. */
 const CARDS_PER_BOARD = 4000
 
-/** The workspace of a service in which requests are sent: a board with 100 cards, and boards for new ones. */
+/** The workspace of a service that requests are sent to: a board with 100 cards, and boards for new ones. */
 export class Workspace {
   readonly #client: Client
   #created = 0

@@ -60,7 +60,7 @@ const workers = [
     broken: `if card["title"] == "Broken": raise ValueError("No seed.")`,
   },
 ]
-/** The line of a worker before which it does its work. */
+/** The place in a worker's text where its work belongs: before the line that logs it. */
 const WORK = /^( *)(?=(?:console\.log|print)\(["`]working on)/m
 
 test.each(workers)('two workers in $language complete the ready cards of a board, each card once', async ({ text, lines, ...program }) => {

@@ -101,7 +101,7 @@ test('a read, a write without a key and a dry run have no Idempotency-Key', asyn
   expect(service.sent.map(({ headers }) => headers.get('idempotency-key'))).toEqual([null, null, null])
 })
 
-test('an error states the key with which the write can be repeated later', async () => {
+test('an error states the key to repeat the write with later', async () => {
   for (const step of ['cut', unknown()] as const) {
     const service = new FakeService(step)
     const error = await writeWith({ idempotencyKey: 'order-7' })(service.client()).catch((thrown: unknown) => thrown)

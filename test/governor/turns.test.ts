@@ -58,7 +58,7 @@ describe('the turns of the event loop', () => {
     expect(isWorking).toBe(true)
   })
 
-  test('the time in which a client has waited before it left is no work', async () => {
+  test('the wait of a client that leaves is no work', async () => {
     const { turns, pauses, endPause, work } = heldTurns(0)
     const client = new AbortController()
     const left = new Turn(turns, worker('a', 'ann', client.signal)).take()

@@ -75,7 +75,7 @@ const combinations = ROLES.flatMap((role, r) =>
 
 const searchActions = (service: Service, token: string, resource: object, more: object = {}): Promise<Reply> =>
   service.send(token, 'POST', '/access/search/action', { resource, ...more })
-/** Searches for the boards on which an operation is allowed. */
+/** Searches for the boards that an operation is allowed on. */
 const searchBoards = (service: Service, token: string, name: string, more: object = {}): Promise<Reply> =>
   service.send(token, 'POST', '/access/search/resource', { action: { name }, resource: { type: 'board' }, ...more })
 
@@ -148,7 +148,7 @@ describe('the operations on a resource', async () => {
   })
 })
 
-describe.each(drivers)('the boards on which an operation is allowed, on $name', async (driver) => {
+describe.each(drivers)('the boards that an operation is allowed on, on $name', async (driver) => {
   const boards: TestBoard[] = []
   const others: Person[] = []
   const service = await Service.forSuite(driver)
@@ -199,7 +199,7 @@ describe.each(drivers)('the boards on which an operation is allowed, on $name', 
     }
   })
 
-  test('that must name more are those on which it is allowed with some of it', async () => {
+  test('that must name more are the ones that allow it with some of it', async () => {
     const caller = world.callers.get('member active')!
     const find = (name: string) => findAll(caller.admin, name, 100)
     const own = boards.filter(({ creator }) => creator === caller).map(({ id }) => `board ${id}`)

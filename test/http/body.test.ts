@@ -59,7 +59,7 @@ describe('reading a body', () => {
 })
 
 describe('reading a body from a connection', () => {
-  /** A request of a connection on which nothing was received yet. */
+  /** A request of a connection that has received nothing yet. */
   const incoming = () => Object.assign(new Readable({ read: () => undefined }), { httpVersion: '1.1', headers: {} })
   const readFrom = async (connection: Readable, maxBytes = 10) => {
     const wrapped = { headers: new Headers(), runtime: { node: { req: connection } } } as unknown as Incoming

@@ -355,7 +355,7 @@ async function setUp(driver: Driver): Promise<Setup> {
 
 const change = ({ fact }: Transition, subject: Subject, value: string) => changes[fact]!.change(subject, value)
 
-/** Creates a scenario in which the fact has the first value. */
+/** Creates a scenario where the fact has the first value. */
 async function create({ world, start }: Setup, transition: Transition): Promise<Subject> {
   const { row, facts, from } = transition
   const scenario = (await createScenario(world, facts, scenarioOptions(row)))!

@@ -16,7 +16,7 @@ import { exchangeWhole, readReply, type HeaderSet, type WholeReply } from '../su
 const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
 const [ETAG, PAGE_ETAG] = [/^"[0-9A-Za-z]{20}"$/, /^W\/"[0-9a-f]{40}"$/].map((form) => expect.stringMatching(form))
 
-// What Node adds to each response, and to one after which the connection stays open.
+// What Node adds to each response, and to one that leaves the connection open.
 const DATED = { date: expect.stringMatching(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/) }
 const OPEN = { ...DATED, connection: 'keep-alive', 'keep-alive': expect.stringMatching(/^timeout=\d+$/) }
 

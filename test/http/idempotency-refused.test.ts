@@ -184,7 +184,7 @@ describe('after a failure, the next request with the Idempotency-Key is the firs
     await expectFirst(writes['an upload'])
   })
 
-  test('a rate limit in which a batch does not fit', async () => {
+  test('a rate limit that a batch does not fit in', async () => {
     await useUp(1)
     expect(outcomeOf(await writes['a batch']())).toBe('429 rate_limited')
     world.service.now += MINUTE

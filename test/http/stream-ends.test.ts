@@ -19,7 +19,7 @@ afterEach(({ task }) => {
   hasHung ||= task.result?.errors?.some(({ message }) => message.includes('has not ended')) === true
 })
 
-/** The ways in which the streams of a surface end, or go on. */
+/** How the streams of a surface end, or go on. */
 const waysOf = (surface: Surface, matches: (expected: End, way: Way) => boolean) =>
   ways.filter((way) => matches(way.ends[surface], way)).map((way) => [way.when, { ...way, expected: way.ends[surface] }] as const)
 const isEnd = (expected: End) => expected !== 'goes on'
@@ -78,7 +78,7 @@ describe.each(surfaces)('a stream of %s', (surface) => {
 
   // A look at the board consists of several accesses to storage. The end and the next change may come between any two of them.
   const MOMENTS = sample([1, 2, 3, 4, 5, 6], 2)
-  // A request that reads has the time at which it began.
+  // A request that reads has the time when it began.
   const isTooLate = ({ isForNextLook, isTime }: Way) => isForNextLook ?? (isTime && surface === 'the API')
   test.each(waysOf(surface, (expected, way) => isEnd(expected) && isTooLate(way) !== true))(
     'sends no change that is made after this, at any moment of the look: %s',

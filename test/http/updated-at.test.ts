@@ -20,7 +20,7 @@ interface Write {
   readonly body?: object
   /** requests before it, without their effects */
   readonly first?: readonly (readonly [method: string, path: string, body?: object])[]
-  /** the scenario, if it is another one than that in which the example is allowed */
+  /** the scenario, if it is not the one where the example is allowed */
   readonly facts?: Facts
   readonly related?: true
 }

@@ -91,7 +91,7 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'isActive(tx.known(key))': 'A filter by a user who is no member of the workspace is refused as a filter. It shows nothing of the user.',
   },
   'src/resources/cards/search.ts': {
-    'onlyId(assignee_id) === caller.userId': 'Chooses the index in which the cards are found. The policy decides about each of them.',
+    'onlyId(assignee_id) === caller.userId': 'Chooses the index that has the cards. The policy decides about each of them.',
   },
   'src/resources/changes/feed.ts': {
     'isActive(membership)': 'how a change of a board member is shown: former members are left out, as in the list of members',
@@ -192,7 +192,7 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     "reason === 'admin'": 'It chooses the sentence about a token that was not issued.',
   },
   'src/web/memberships.ts': {
-    'isActive(membership)': 'The web app manages tokens only: it offers the workspaces in which a person can have one.',
+    'isActive(membership)': 'The web app manages tokens only: it offers the workspaces where a person can have one.',
     'token?.user_id === session.user_id': 'The web app manages tokens only: a person sees and ends their own (spec §3).',
   },
   'src/web/webhooks/pages.ts': {

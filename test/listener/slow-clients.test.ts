@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { dropSlowClients } from '../../src/listener/listener.ts'
 
 const TIMEOUT = 30_000
-/** in which Node reports a connection without progress */
+/** after this, Node reports a connection without progress */
 const PERIOD = 3000
 
 /** A connection of a client that does not read, and the clock. */

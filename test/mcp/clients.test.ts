@@ -92,7 +92,7 @@ test('with each of the last calls of the page of claims, a card that is not comp
   expect(states).toMatchObject([
     { state: 'waiting', attempts: 0 },
     { state: 'retrying', attempts: 1, reason: 'The shed is locked.' },
-    // The call names a time for which nobody is offered the card.
+    // The call names how long nobody is offered the card.
     { state: 'retrying', attempts: 0 },
   ])
   await client.close()

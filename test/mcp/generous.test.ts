@@ -8,7 +8,7 @@ import { TestBoard } from '../support/board.ts'
 import { setUpMcp } from '../support/mcp.ts'
 import { engine } from '../support/service.ts'
 
-// What client libraries add by themselves, and the forms in which models write values: it changes nothing, or it means one thing.
+// What client libraries add by themselves, and the forms that models write values in: it changes nothing, or it means one thing.
 
 const list = new ToolList(() => engine, operations)
 const PREFIXES: Record<string, string> = {
@@ -35,7 +35,7 @@ const read = (tool: (typeof calls)[number][1], args: object) =>
   readArguments(list, tool, selectOperation(tool, args as Record<string, unknown>)!, args as Record<string, unknown>, USER)
 const namesIn = (tool: (typeof calls)[number][1]) => [...new Set(tool.callables.flatMap(argumentNames))]
 
-describe('a call in which every other argument of the tool', () => {
+describe('a call where every other argument of the tool', () => {
   test.each(calls)('is null means the same: %s', (_, tool, args) => {
     const nulls = Object.fromEntries(namesIn(tool).map((name) => [name, null]))
     expect(read(tool, { ...nulls, unknown_to_all: null, ...args }).values).toEqual(read(tool, args).values)

@@ -69,7 +69,7 @@ describe.each(lists)('each schema that a token with %s sees', (_scope, tools) =>
     expect(failing(({ format }) => format !== undefined && format !== 'date-time')).toEqual([])
   })
 
-  test('is a schema by which calls can be validated', () => {
+  test('is a schema that can validate calls', () => {
     for (const { inputSchema } of tools) expect(() => z.fromJSONSchema(inputSchema as any).safeParse({})).not.toThrow()
   })
 

@@ -64,7 +64,7 @@ const rows: Readonly<Record<string, Costly>> = {
     args: () => ({ board_id: board.id }),
     units: 25,
   },
-  'a search for the operations on a board, of which there are 17 to 20': {
+  'a search for the 17 to 20 operations on a board': {
     operation: 'access.search_action',
     method: 'POST',
     path: () => '/access/search/action',

@@ -148,7 +148,7 @@ test.each<[type: string, stated: string | undefined, name: string, head: Buffer]
   expect(mediaTypeOf(stated, name, head)).toBe(type)
 })
 
-test('files are sent with a type in which no browser runs anything', () => {
+test('files are sent with a type that no browser runs anything in', () => {
   const inert = ['text/plain', 'text/csv', 'image/png', 'video/mp4', 'application/json', 'application/pdf', `${OFFICE}.spreadsheetml.sheet`]
   for (const type of inert) expect(inertTypeOf(type)).toBe(type)
   const others =

@@ -21,7 +21,7 @@ test('a fact has no dot in a record, which CASL would take for a path', () => {
   expect(conditions['caller/role']).not.toBe(rule.conditions['caller.role'])
 })
 
-test('a candidate matches the records in which all of its conditions hold, whatever was asked before', () => {
+test('a candidate matches the records that meet all of its conditions, whatever was asked before', () => {
   const [candidate] = compile([ruleOf()])('read', 'Board')
   const records = ['owner', 'admin', 'member', undefined].flatMap((role) =>
     [true, false, undefined].map((access) => ({ 'caller/role': role, 'board/access': access })),

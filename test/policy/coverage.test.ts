@@ -103,7 +103,7 @@ describe('coverage', () => {
     expect(Object.values(coverage.shares()).map(({ covered }) => covered)).toEqual([0, 0, 0, 0, 0])
   })
 
-  test('counts the rules of a definition that was evaluated alone, and of those on which it depends', () => {
+  test('counts the rules of a definition that was evaluated alone, and of the ones it depends on', () => {
     const coverage = new Coverage(shipped)
     const rest = Object.fromEntries([...vocabulary.facts.values()].map(({ name, values }) => [name, values.at(-1)!]))
     const facts = { ...rest, ...guest, 'cover.state': 'set', 'file.visibility': 'workspace', 'file.owner': 'other' }

@@ -216,7 +216,7 @@ describe('the declarations of widenings', () => {
     expect([diff.unused, diff.changes.map(({ declared }) => declared)]).toEqual([[declaration], [undefined, undefined]])
   })
 
-  test('one of a definition counts if it is about all points in which the definition is true now', () => {
+  test('one of a definition counts if it is about all points where the definition is true now', () => {
     const [before, after] = [edited('guests', 'noneOpen'), edited('guests')]
     const part = declare(before, 'define board.access', { 'caller.role': ['member'] }, 'a part')
     const ofAnother = declare(before, 'define board.control', {}, 'another one')

@@ -30,7 +30,7 @@ function refusalOf(policy: HostilePolicy): string {
 }
 
 describe('a policy that breaks the specification', () => {
-  test.each(policies.map((policy) => [policy.what, policy] as const))('a policy is refused in which %s', (_what, policy) => {
+  test.each(policies.map((policy) => [policy.what, policy] as const))('a policy is refused where %s', (_what, policy) => {
     expect(refusalOf(policy)).not.toBe('')
   })
 })

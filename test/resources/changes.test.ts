@@ -197,7 +197,7 @@ describe.each(drivers)('the change feed of a board, on $name', (driver) => {
       expect(setup.service.records.at(-1)).toMatchObject({ operation: 'boards.changes', attempts: 1 })
     })
 
-    test('ends with the error of the first look at which access has ended', async () => {
+    test('ends with the error of the first look after access has ended', async () => {
       const { cursor } = await read()
       const waiting = longPoll(cursor)
       await setup.board.makePrivate()

@@ -6,7 +6,7 @@ import { notFound } from './refusals.ts'
 
 /** A kind of resource: what it is created with and changed to, by someone who is not the creator of the board, and what is answered. */
 interface Kind {
-  /** the path of its list, in which new ones come last */
+  /** the path of its list, where new ones come last */
   readonly list: (setup: BoardSetup) => string
   readonly prefix: string
   readonly body: (setup: BoardSetup) => object

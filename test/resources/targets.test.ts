@@ -51,7 +51,7 @@ const records: Readonly<Record<string, object>> = {
 const onBoard = { board, boardMember }
 const shownCard = { ...card, label_ids: [LABEL], assignee_ids: [] }
 const ofFile = { file: { ...file, visibility: 'board' }, home: { board: home, boardMember: homeMember } }
-/** name → parameter of the path, its id, the context, and the records without which it is not found */
+/** name → parameter of the path, its id, the context, and the records that finding it requires */
 const rows: readonly (readonly [name: string, parameter: string, id: string, context: object, required: readonly string[]])[] = [
   ['boardTarget', 'board_id', BOARD, onBoard, [keys.board(BOARD)]],
   ['parentBoard', 'board_id', BOARD, onBoard, [keys.board(BOARD)]],

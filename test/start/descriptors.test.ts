@@ -50,7 +50,7 @@ test.runIf(process.platform === 'linux')(
     const started = await startService(['--demo'], { LANEKEEPER_LOG: 'info' }, { descriptors: 70 })
     service = started
     const { hostname, port } = new URL(started.url)
-    // From the moment at which it is ready: what is loaded late comes after it.
+    // From the moment when it is ready: modules that are loaded late come after it.
     for (let i = 0; i < 150; i++) sockets.push(connect(Number(port), hostname).on('error', () => undefined))
     await expect.poll(() => started.stderr(), { timeout: 60_000 }).toContain('"event":"service.loaded"')
     expect(started.stderr()).toMatch(/"event":"descriptors\.few","limit":70,/)

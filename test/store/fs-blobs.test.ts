@@ -19,7 +19,7 @@ const read = async (blobs: Blobs, id: string, size: number) => {
   for await (const part of blobs.read(id, 0, size)) parts.push(part)
   return Buffer.concat(parts)
 }
-/** A disk on which the parent folder exists and is synced. */
+/** A disk where the parent folder exists and is synced. */
 async function diskWithFolder(seed: number): Promise<FaultyDisk> {
   const disk = new FaultyDisk(seed)
   await disk.makeFolder('/var/data')

@@ -62,7 +62,7 @@ describe('a dump of Redis while others write', () => {
     }
   }
 
-  test('has the records of the moment at which it began, in the order of their keys, however many dumps there are', async () => {
+  test('has the records of the moment when it began, in the order of their keys, however many dumps there are', async () => {
     const writer = new Writer()
     for (let i = 0; i < 150; i++) await writer.write()
     const dumps: { dump: Dump; expected: Batch; found: Batch }[] = []

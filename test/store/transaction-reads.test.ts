@@ -243,7 +243,7 @@ describe('what a transaction reads and expects', () => {
     })
   })
 
-  test('a commit names the lease in which it is made', async () => {
+  test('a commit names the lease that it is made in', async () => {
     for (const lease of ['t1', undefined]) {
       const other = new Transaction(store, 'w1', systemRandom, lease)
       await other.get(key('1'))

@@ -49,7 +49,7 @@ async function usage(): Promise<{ scripts: number; cpu: number }> {
   return { scripts: sum(/^cmdstat_eval\w*:calls=(\d+)/gm), cpu: 1000 * sum(/^used_cpu_(?:user|sys)_main_thread:(\S+)/gm) }
 }
 
-/** @param minScripts the number of scripts in which the work must be done at least */
+/** @param minScripts the least number of scripts for the work */
 async function expectShort(what: string, minScripts: number, work: (round: number) => Promise<unknown>): Promise<void> {
   const averages: number[] = []
   const yardsticks: number[] = []

@@ -14,7 +14,7 @@ import { load, shippedFiles } from './policy.ts'
 import { Service, type Person } from './service.ts'
 import { BROWSER, PASSWORD, signedIn, Visitor } from './visitor.ts'
 
-/** The policy in which only the creator of a private board has access to it. */
+/** The policy that gives only the creator of a private board access to it. */
 const creatorsOnly = load(
   edit(shippedFiles, [
     [
@@ -97,7 +97,7 @@ export function streamOf(
 /** How a stream ends: with an error, without one, or not at all. */
 export type End = 'unauthorized' | 'not_found' | 'without an error' | 'goes on'
 
-/** A way in which access ends. */
+/** A way for access to end. */
 export interface Way {
   readonly when: string
   readonly ends: Readonly<Record<Surface, End>>

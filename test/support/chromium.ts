@@ -45,7 +45,7 @@ export async function openWindow(
   return context.newPage()
 }
 
-/** The looks in which a page is examined. */
+/** The looks that a page is examined in. */
 export const looks = [
   ['light', { colorScheme: 'light', viewport: { width: 1200, height: 800 } }],
   ['dark', { colorScheme: 'dark', viewport: { width: 1200, height: 800 } }],

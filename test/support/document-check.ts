@@ -131,7 +131,7 @@ function escape(name: string): string {
   return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
 }
 
-/** A copy in which every object has only the members that are documented: clients must accept others, but the service sends none. */
+/** A copy whose objects have only the members that are documented: clients must accept others, but the service sends none. */
 function closed(value: unknown, document: OpenApiDocument): unknown {
   if (Array.isArray(value)) return value.map((item) => closed(item, document))
   if (typeof value !== 'object' || value === null) return value

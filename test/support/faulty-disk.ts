@@ -33,7 +33,7 @@ export class FaultyDisk implements Disk {
   fault: Fault | undefined
   /** maximum duration of an operation, in turns of the microtask queue (exclusive) */
   turns = 4
-  /** the size of the parts in which a file is read, in bytes */
+  /** the size of the parts that a file is read in, in bytes */
   partSize = 100_000
   readonly #root: FolderNode
   readonly #random: RandomInteger

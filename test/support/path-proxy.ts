@@ -13,7 +13,7 @@ type Proxy = Extract<Program, 'nginx' | 'caddy'>
  * Starts a real proxy with the part of its configuration that a document has.
  * @param site the directives of the site; its service is at 127.0.0.1:3000
  * @param port of the proxy
- * @param servicePort of the service before which it stands
+ * @param servicePort of the service behind it
  * @returns ends it
  */
 export async function startPathProxy(program: Proxy, site: string, port: number, servicePort: number): Promise<() => Promise<void>> {

@@ -1,7 +1,7 @@
 import type { PolicyFiles } from '../../src/policy/engine.ts'
 import { shippedFiles } from './policy.ts'
 
-/** A policy in which only its creator changes a board and what is on it; the others with access read it. */
+/** A policy that lets only its creator change a board and what is on it; the others with access read it. */
 export function readersOnly(): PolicyFiles {
   const { permissions, operations } = shippedFiles
   const rule = /(?<=  - id: (?:P4|P8|P9|P11)\n(?:    .*\n)*?    conditions: \{ board\.access: true)(?= \}\n)/g

@@ -19,7 +19,7 @@ export function createRunFolder(): string {
   return folder
 }
 
-/** The folder of this run, in which processes that tests start work. Undefined outside of a run of `npm test`. */
+/** The folder of this run, where processes that tests start work. Undefined outside of a run of `npm test`. */
 export function runFolder(): string | undefined {
   return process.env[RUN]
 }

@@ -20,7 +20,7 @@ export type Facts = Readonly<Record<string, string>>
 export const SCOPES = ['none', 'read', 'write', 'admin'] as const
 export type ScopeName = (typeof SCOPES)[number]
 
-/** A workspace in which every scenario of the hand-written decisions can be created. */
+/** A workspace where every scenario of the hand-written decisions can be created. */
 export interface World {
   readonly service: Service
   readonly workspaceId: string
@@ -76,7 +76,7 @@ const FIRST_CLAIM = { 'if-claim': '1' }
 /** Those operations. */
 export const OF_HOLDERS = ['claims.fail', 'claims.ask']
 
-/** The headers without which an operation is refused on a {@link Scenario} with its {@link scenarioOptions}. */
+/** The headers that an operation requires on a {@link Scenario} with its {@link scenarioOptions}. */
 export function headersFor(operationId: string): Record<string, string> {
   return OF_HOLDERS.includes(operationId) ? FIRST_CLAIM : {}
 }
@@ -142,7 +142,7 @@ const ALLOWED_BY_OPERATION: Readonly<Record<string, Facts>> = {
 }
 
 /**
- * Creates a scenario in which the owner may perform an operation with its example, and each write changes something. @param facts instead
+ * Creates a scenario where the owner may perform an operation with its example, and each write changes something. @param facts instead
  * of those
  */
 export async function createAllowed(

@@ -9,7 +9,7 @@ import { formOf, signedIn, textOf } from '../support/visitor.ts'
 const SCOPES = ['kanban:read', 'kanban:write', 'kanban:admin'] as const
 type Scope = (typeof SCOPES)[number]
 
-/** A policy in which a token with `kanban:write` deletes cards, and a row has other words. */
+/** A policy that lets a token with `kanban:write` delete cards, and has other words in a row. */
 function changedEngine(): Engine {
   const data = parse(shippedFiles.scopes.text) as { rules: { id: string; action: string | string[]; subject: string | string[] }[] }
   data.rules.find(({ id }) => id === 'S3.deletion')!.subject = ['Board']

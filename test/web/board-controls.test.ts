@@ -78,7 +78,7 @@ describe('the controls of a board', async () => {
   })
 })
 
-describe('with a policy in which others only read a board', async () => {
+describe('with a policy that lets others only read a board', async () => {
   const service = await startForSuite({ engine: load(readersOnly()) })
 
   test('its creator is offered everything, and they only to assign its cards, as keys too', async () => {

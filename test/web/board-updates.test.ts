@@ -109,7 +109,7 @@ describe('the update of a board', () => {
 // What they may do is another suite's: here, an update offers what the page offers, and shows what it shows.
 describe.each([
   ['the shipped policy', {}],
-  ['a policy in which others only read a board', { engine: load(readersOnly()) }],
+  ['a policy that lets others only read a board', { engine: load(readersOnly()) }],
 ])('with %s, an update has the fragments of the page for', async (_name, options) => {
   const made = await buildBoard(options)
   const { id } = await made.create('Notes', { assignee_ids: [made.owner.id], due_at: '2030-01-01T00:00:00Z' })

@@ -284,7 +284,7 @@ describe('the lists of a board', () => {
     expect((await api('GET', `/boards/${boardId}/members`)).length).toBe(1)
   })
 
-  test('have its archive, from which cards and columns are restored', async () => {
+  test('have its archive, where cards and columns are restored', async () => {
     const { id } = await card()
     await api('POST', `/cards/${id}/archive`)
     await api('POST', `/columns/${otherColumnId}/archive`)

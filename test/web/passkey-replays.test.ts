@@ -37,7 +37,7 @@ interface Flow {
   answer(options: any, origin: string, rpId: string): string
 }
 
-/** A browser in which the person has signed in some minutes ago. */
+/** A browser where the person has signed in some minutes ago. */
 const signedInSince = (minutes: number) => async () => {
   const visitor = await signedIn(service, person)
   service.now += minutes * MINUTE

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** What pages say was done, by the addresses at which they say it. */
+/** The pages' messages about what was done, by the addresses of the pages. */
 const CLAIMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '/settings/account': {
     password: 'Your password is changed',

@@ -432,7 +432,7 @@ describe('what a receiver can make the service read is bounded, without a look a
     expect(await deliver(target.port)).toEqual({ error: 'answer too long' })
   })
 
-  test('2,000 headers, of which only the first ones are kept', async () => {
+  test('2,000 headers; only the first ones are kept', async () => {
     const target = await receiver(`HTTP/1.1 503 Busy\r\nRetry-After: 60\r\n${'a:\r\n'.repeat(2000)}Content-Length: 0\r\n\r\n`)
     expect(await deliver(target.port)).toEqual({ status: 503, retryAfter: 60 })
   })

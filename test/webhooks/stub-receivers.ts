@@ -179,7 +179,7 @@ export class Subscription {
     return last
   }
 
-  /** Lets the time come at which it is tried again. */
+  /** Lets the time come when it is tried again. */
   async due(): Promise<void> {
     const { next_at } = await this.progress()
     this.service.now = Date.parse(next_at!)

@@ -82,7 +82,7 @@ export const notes: Readonly<Record<string, string>> = {
   'comments.delete': 'Only the author can do this. Others who can read the comment get 403. It cannot be undone.',
   'attachments.read': 'The bytes of the file have their own path, `/attachments/{attachment_id}/content`.',
   'attachments.download':
-    'Everyone with access to the board can download it, whatever the visibility of its file. Its ETag identifies the bytes. HEAD ignores Range. A type in which browsers could run something, such as HTML, SVG or a script, is sent as `application/octet-stream`; `content_type` of the attachment has it.',
+    'Everyone with access to the board can download it, whatever the visibility of its file. Its ETag identifies the bytes. HEAD ignores Range. A type that browsers could run something in, such as HTML, SVG or a script, is sent as `application/octet-stream`; `content_type` of the attachment has it.',
   'attachments.attach': 'Attaching a file gives everyone with access to the board access to its bytes. If-Match refers to the card.',
   'attachments.upload':
     'The home board of the file is the board of the card, and everyone with access to that has access to its bytes. The part names it: `filename*`, if there is one, before `filename`. If the part has no type, or one that says nothing (`application/octet-stream`, or `text/plain` for bytes that are no text), the bytes decide, and after them the extension. If-Match refers to the card.',

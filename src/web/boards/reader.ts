@@ -221,7 +221,7 @@ export function workspacePage(path: string, operation: string, respond: (reader:
 }
 
 /**
- * Makes the response of a page. What the person has no access to is answered like what does not exist, as below /v1.
+ * Makes the response of a page. A resource that the person has no access to is answered like one that does not exist, as below /v1.
  * @param operation what the page is about, for the audit trail
  */
 export async function ifFound(context: SignedInContext, operation: string, respond: () => Promise<PageResponse>): Promise<PageResponse> {

@@ -8,7 +8,7 @@ import { filesBelow, readText } from '../../lint/syntax.ts'
 const folder = 'test/compatibility'
 /** Packages of their own, each with its adapter. */
 const workspaces = ['n8n/', 'mastra-0/']
-/** By the folders in which they are installed. */
+/** By the folders that they are installed in. */
 const installed = new Map(
   ['', ...workspaces].flatMap((workspace) => {
     const { dependencies } = JSON.parse(readText(`${folder}/${workspace}package.json`)) as {

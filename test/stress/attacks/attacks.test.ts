@@ -172,7 +172,7 @@ const drills: Readonly<Record<string, Drill>> = {
       return onOthers(target, { kind: 'hammer', connections: 10, requests, receiver: { port, does: 'floods' } })
     },
   },
-  'ten webhooks follow each of ten boards, on which cards are renamed': {
+  'ten webhooks follow each of ten boards while cards are renamed': {
     quantile: 0.5,
     goal: 5,
     statuses: LIMITED,

@@ -111,7 +111,7 @@ export class Target {
         })
       })
       sent.on('error', (error: NodeJS.ErrnoException) => {
-        // The service has closed a connection that was idle for a while, at the moment at which it was used again.
+        // The service has closed a connection that was idle for a while, at the moment when it was used again.
         if (sent.reusedSocket && error.code === 'ECONNRESET')
           resolve(this.send(token, { method, path, body, ...(key !== undefined && { key }) }))
         else reject(error)

@@ -6,7 +6,7 @@ import type { WorkRun } from './work-oracle.ts'
 const HOUR = 3_600_000
 /** How many attempts the columns allow. A card is always moved to the next of them. */
 const MAXIMA = [2, 5, null]
-/** After so many rounds in which no worker got a card, the cards that are left are left for ever. */
+/** After so many rounds without a card for any worker, the remaining cards are left for ever. */
 const ROUNDS = 10
 /** So many workers hang before their claims run out. */
 const HUNG = 3
@@ -19,7 +19,9 @@ const [ask, hang, die]: Order[] = [{ way: 'ask' }, { way: 'hang' }, { way: 'die'
 const dying = (order: Order): Order => ({ ...order, dies: true })
 const times = (count: number, ...orders: Order[]) => Array.from({ length: count }, (_, i) => orders[i % orders.length]!)
 
-/** What happens to a card when it is taken for the first time, the second time, …: after that, it is completed. Card by card the next one. */
+/**
+ * What happens to a card when it is taken for the first time, the second time, …: after that, it is completed. Card by card the next one.
+ */
 const STORIES: readonly (readonly Order[])[] = [
   times(7, again),
   times(7, die!),
@@ -46,7 +48,10 @@ export interface WorkHappened extends WorkRun {
   readonly ofHung: readonly number[]
 }
 
-/** Lets workers fail, hang, die and ask, while people answer, try again and move cards: what happens depends on how many cards were taken, not on time. */
+/**
+ * Lets workers fail, hang, die and ask, while people answer, try again and move cards: what happens depends on how many cards were taken,
+ * not on time.
+ */
 export function runWorkDrill({ cardCount, ...options }: CrewOptions & { readonly cardCount: number }): Promise<WorkHappened> {
   return withCrew(options, async (crew) => {
     const board = (await crew.create('/boards', { name: 'Board' })).id as string
@@ -73,10 +78,10 @@ class WorkDrill {
   readonly #ofHung: number[] = []
   /** the stuck cards that somebody has looked at */
   readonly #seen = new Set<string>()
-  /** the columns in which cards are now */
+  /** the columns that have cards now */
   readonly #moved: Map<string, number>
   #taken = 0
-  /** how often workers got no card since the last round, and the rounds in a row in which nobody got one */
+  /** how often workers got no card since the last round, and the rounds in a row when nobody got one */
   #idle = 0
   #rounds = 0
 
@@ -162,7 +167,10 @@ class WorkDrill {
     for (const worker of this.#hung.splice(0)) worker.goOn()
   }
 
-  /** Looks at what waits for people, at most at so many questions and stuck cards. A stuck card is looked at once: it is tried again, moved, or left. */
+  /**
+   * Looks at what waits for people, at most at so many questions and stuck cards. A stuck card is looked at once: it is tried again, moved,
+   * or left.
+   */
   async #attend(most: number): Promise<void> {
     const { others } = this.#crew
     const questions = (await this.#list('work_state=waiting&include=work')).filter(({ id }) => this.#storyOf(id) !== UNANSWERED)

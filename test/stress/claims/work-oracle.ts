@@ -6,7 +6,7 @@ export interface WorkRun extends Run {
   readonly moving: string
   /** how many attempts the columns allow, in their order */
   readonly maxima: readonly (number | null)[]
-  /** the column in which each card was created */
+  /** the column where each card was created */
   readonly places: ReadonlyMap<string, number>
   /** the cards whose questions nobody answers */
   readonly unanswered: ReadonlySet<string>

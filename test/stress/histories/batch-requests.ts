@@ -128,7 +128,7 @@ export const placementKinds = Object.keys(plans)
 /** A batch, and the lists after it. */
 interface PlannedBatch {
   readonly operations: readonly BatchItem[]
-  /** The lists of the board, in which `$0` stands for what the first operation creates. */
+  /** The lists of the board, where `$0` stands for what the first operation creates. */
   readonly columns: ModelColumn[]
 }
 

@@ -24,7 +24,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** Opens the file. It requests nothing outside its folder, in which nothing else is. */
+/** Opens the file. It requests nothing outside its folder, which has nothing else. */
 async function openReport(options: BrowserContextOptions = {}, hash = ''): Promise<Page> {
   const page = await openWindow(browser, pathToFileURL(folder).href, {
     reducedMotion: 'reduce',
