@@ -2,7 +2,7 @@ import { keys } from '../store/keys.ts'
 import { NO_EXPECTATION, type Store } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import type { AdminDeps } from './deps.ts'
-import type { PartitionCheck } from './check-partition.ts'
+import type { PartitionCheck } from './findings.ts'
 
 /** The record that counts the bytes of the files of a workspace, as it was at one moment. */
 interface Counted {

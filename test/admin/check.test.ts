@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { FindingKind } from '../../src/admin/check-partition.ts'
+import type { FindingKind } from '../../src/admin/findings.ts'
 import type { Finding } from '../../src/admin/check.ts'
 import { setAccount } from '../../src/auth/accounts/sign-up.ts'
 import { inviteUser } from '../../src/admin/users.ts'

@@ -6,7 +6,7 @@ import { placementKinds, planBatch, withIds, type Choice } from '../stress/histo
 import { compareOrder, compareSubtasks } from '../stress/histories/compare.ts'
 import type { ModelColumn } from '../stress/histories/model.ts'
 import { TestBoard } from '../support/board.ts'
-import { runs } from '../support/effort.ts'
+import { sampledRuns } from '../support/sample.ts'
 import { expectEqual } from '../support/expect-equal.ts'
 import { findDamage } from '../support/findings.ts'
 import { memory } from '../support/memory.ts'
@@ -113,7 +113,7 @@ describe('the lists of a board after batches of placements', () => {
     let performed = 0
     try {
       const property = fc.asyncProperty(batches, async (all) => void (performed += await performAll(service, start, all)))
-      await fc.assert(property, runs(RUNS))
+      await fc.assert(property, sampledRuns(RUNS, 12))
       expectEqual((await findDamage(service.adminDeps)).findings, [])
     } finally {
       await service.stop()
