@@ -132,20 +132,20 @@ describe.each(drivers)('limits, on $name', (driver) => {
     ['a label name', 100, 'POST', '/boards/{board}/labels', 'name', { color: '#000000' }],
     ['a subtask title', 500, 'POST', '/cards/{card}/subtasks', 'title'],
     ['a comment', 20_000, 'POST', '/cards/{card}/comments', 'body'],
-  ])('%s has at most %i UTF-16 code units', async (_what, limit, method, path, member, more) => {
+  ])('%s has at most %i characters, whatever their size in UTF-16', async (_what, limit, method, path, member, more) => {
     const ids = { board: setup.board.id, column: setup.columnId, card: setup.cardId }
     const target = path.replace(/\{(\w+)\}/, (_all, name: keyof typeof ids) => ids[name])
     const write = (text: string) => setup.board.send(method, target, { [member]: text, ...more })
-    const longest = '\u{1f98a}'.repeat(limit / 2)
+    const longest = '\u{1f98a}'.repeat(limit)
     expect((await write(longest)).body.data[member]).toBe(longest)
-    const reply = await write('x'.repeat(limit + 1))
+    const reply = await write(`${longest}x`)
     expect([reply.status, reply.body.error.issues[0].message]).toEqual([422, expect.stringContaining(String(limit))])
   })
 })
 
 test('a card of the maximum size fits into a body, even if each of its characters is escaped', () => {
-  // `\uXXXX` has six bytes.
-  expect(limits.cardDescription * 6 + limits.cardTitle * 6 + 1000).toBeLessThan(limits.jsonBytes)
+  // `\uXXXX` has six bytes, and a character can be two of them.
+  expect(limits.cardDescription * 12 + limits.cardTitle * 12 + 1000).toBeLessThan(limits.jsonBytes)
 })
 
 /** The limits that the page states in other units. */
