@@ -41,7 +41,7 @@ import { Deliverer, webhookObserver } from './webhooks/deliverer.ts'
 import type { send } from './webhooks/send.ts'
 import { Targets } from './webhooks/targets.ts'
 
-const noticesModule = lazy(() => import('./web/account/notices.ts'))
+const noticesModule = lazy(() => import('./web/notices.ts'))
 
 /** How many tokens one process remembers: about 200 bytes each. */
 const SEEN_TOKENS = 50_000

@@ -1,4 +1,4 @@
-import { basename, relative } from 'node:path'
+import { basename, dirname, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { descendants, filesBelow, importsOf, list, parse, readText, stringValue, type SyntaxNode } from './lint/syntax.ts'
 import { blockOf } from './support/documents.ts'
@@ -80,6 +80,15 @@ describe('the import order', () => {
         .map((target) => `${path} → ${target}`),
     )
     expect(upward).toEqual([])
+  })
+
+  test('lets a file beside subfolders import from them only where it puts their exports together', () => {
+    const composers = new Map([['src/web', 'src/web/pages.ts']])
+    const inward = sources
+      .filter((path) => composers.has(dirname(path)) && composers.get(dirname(path)) !== path)
+      .flatMap((path) => importedFiles(path).map((target) => [path, target] as const))
+      .filter(([path, target]) => dirname(target).startsWith(`${dirname(path)}/`))
+    expect(inward.map((one) => one.join(' → '))).toEqual([])
   })
 
   test('lets the client import nothing but its own files: it also runs in browsers', () => {

@@ -38,7 +38,7 @@ import { announceWorker, isFirstProcess, isSupervisor, supervise } from './worke
 /** How long a process that has lost its storage takes to end, in milliseconds. */
 const LONGEST_END = 10_000
 
-const noticesModule = lazy(() => import('../web/account/notices.ts'))
+const noticesModule = lazy(() => import('../web/notices.ts'))
 
 /** Runs the service until a signal ends it. Logs go to stderr, because stdout is for the result. */
 export async function serve(flags: Flags): Promise<void> {

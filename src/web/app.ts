@@ -21,9 +21,9 @@ import { html } from './html.ts'
 import { pages, pagesOfPasswords } from './pages.ts'
 import { signInFirst } from './return-path.ts'
 import { securityHeaders } from './security-headers.ts'
-import { auditPage } from './activity/audit-page.ts'
-import { renderNotices } from './account/notices.ts'
-import { browserName } from './account/browser-name.ts'
+import { auditPage } from './audit-page.ts'
+import { renderNotices } from './notices.ts'
+import { browserName } from './browser-name.ts'
 import { findVisit } from './current-session.ts'
 
 const READ_METHODS = new Set(['GET', 'HEAD'])

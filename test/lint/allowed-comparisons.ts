@@ -119,10 +119,10 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     "board.visibility === 'workspace'": 'Index entries give candidates. The policy filters what is read through them.',
     "file.visibility === 'private'": 'The index has the files that the end of a membership changes.',
   },
-  'src/web/account/notices.ts': {
+  'src/web/notices.ts': {
     'addNotice(tx, creator_id, members, deps)': 'The notice of a webhook goes to the person who created it. It decides nothing.',
   },
-  'src/web/activity/audit-page.ts': {
+  'src/web/audit-page.ts': {
     'stated.subjectId !== userId': 'It leaves the person out of an entry that is about themselves.',
   },
   'src/web/activity/entries-view.ts': {
@@ -184,7 +184,7 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   'src/web/account/provider.ts': {
     'stored.user_id === userId': PROOF,
   },
-  'src/web/boards/reader.ts': {
+  'src/web/reader.ts': {
     'membership.role':
       'A page is told the role that it was made for, and is fetched again when the role changes. The policy decides what it has then.',
   },

@@ -1,6 +1,6 @@
 import type { ServerRequest } from 'srvx'
 import { expect, test } from 'vitest'
-import { readerOf } from '../../src/web/boards/reader.ts'
+import { readerOf } from '../../src/web/reader.ts'
 import { PageWork } from '../../src/web/page-work.ts'
 import { startForSuite } from '../support/board-team.ts'
 import { operations } from '../../src/resources/table.ts'

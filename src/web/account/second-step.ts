@@ -11,7 +11,7 @@ import { html } from '../html.ts'
 import type { Page, PageContext, PageResponse, PageView } from '../page-context.ts'
 import { forgetReturn, returnPath } from '../return-path.ts'
 import { tellingAddress } from '../told.ts'
-import { announce, mailNotice } from './notices.ts'
+import { announce, mailNotice } from '../notices.ts'
 import { codeField } from './proof-fields.ts'
 
 /** How long the device cookie is kept: a year, in seconds. */

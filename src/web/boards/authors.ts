@@ -3,7 +3,7 @@ import type { ChangeRecord } from '../../model/change.ts'
 import type { Claim } from '../../model/claim.ts'
 import { keys } from '../../store/keys.ts'
 import { decide } from '../workspace/permission.ts'
-import type { Reader } from './reader.ts'
+import type { Reader } from '../reader.ts'
 
 interface Made extends Pick<ChangeRecord, 'actor_id' | 'token_id'> {
   /** whether the operator made it as a member */

@@ -2,9 +2,9 @@ import type { VNode } from 'preact'
 import type { Column } from '../../model/column.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import { html } from '../html.ts'
-import type { ListedCard } from './listed-card.ts'
+import type { ListedCard } from '../listed-card.ts'
 import { adder, doForm, doLink, menu, type Controls } from './controls.ts'
-import type { Reader } from './reader.ts'
+import type { Reader } from '../reader.ts'
 
 /**
  * Reads what a person may do on a board. Columns and cards are decided by facts about their board, so one of each stands for all of them.

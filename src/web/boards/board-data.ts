@@ -4,10 +4,10 @@ import type { Label } from '../../model/label.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import { readHolders } from './authors.ts'
 import { cardQuery, filtersOf, matchesDue, type BoardFilters } from './filters.ts'
-import { TILE_PARTS, type ListedCard } from './listed-card.ts'
+import { TILE_PARTS, type ListedCard } from '../listed-card.ts'
 import { readPeople, type People } from './people.ts'
 import { readQuestions, readWaiting, type Waiting } from './questions.ts'
-import { readAll, type Reader } from './reader.ts'
+import { readAll, type Reader } from '../reader.ts'
 
 /** Cards of a column that a board shows; a link leads to the others. */
 const SHOWN_CARDS = 50

@@ -12,7 +12,7 @@ import { doButton, doForm, doLink, type Controls } from './controls.ts'
 import { renderCrumbs } from './crumbs.ts'
 import { swatch } from './icons.ts'
 import { readPeople, renderPerson } from './people.ts'
-import { readAll, workspacePage, type Reader } from './reader.ts'
+import { readAll, workspacePage, type Reader } from '../reader.ts'
 
 // The other parts of a board than its active cards: the people, the labels, and the archive. Their forms work without JavaScript only.
 

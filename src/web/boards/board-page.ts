@@ -11,7 +11,7 @@ import { isFiltered } from './filters.ts'
 import { icon, swatch } from './icons.ts'
 import { renderLive, renderLiveSign } from './live-view.ts'
 import { renderElsewhere } from './questions-view.ts'
-import { BOARD_SCRIPTS, workspacePage } from './reader.ts'
+import { BOARD_SCRIPTS, workspacePage } from '../reader.ts'
 
 /** A board as columns of cards. */
 export const boardPage = workspacePage('boards/{board}', 'boards.read', async (reader) => {

@@ -4,11 +4,11 @@ import type { Subtask } from '../../model/subtask.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import type { Given } from '../operations/form.ts'
 import { readHolders, type Holders } from './authors.ts'
-import { TILE_PARTS, type ListedCard } from './listed-card.ts'
+import { TILE_PARTS, type ListedCard } from '../listed-card.ts'
 import { readHistory, type History } from './history.ts'
 import { readPeople, type Member, type People } from './people.ts'
 import { readQuestions, readWaiting, type Waiting } from './questions.ts'
-import { readAll, type Reader } from './reader.ts'
+import { readAll, type Reader } from '../reader.ts'
 
 /** Blockers that are shown; the others are counted. */
 const SHOWN_BLOCKERS = 10

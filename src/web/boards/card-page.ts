@@ -5,7 +5,7 @@ import { isShowable, PICTURE_HEAD, pictureOf } from '../../model/picture.ts'
 import type { Page, PageResponse } from '../page-context.ts'
 import { readCard } from './card-data.ts'
 import { renderCard } from './card-view.ts'
-import { BOARD_SCRIPTS, workspacePage, type Reader } from './reader.ts'
+import { BOARD_SCRIPTS, workspacePage, type Reader } from '../reader.ts'
 
 /** A card: its text, subtasks, attachments and comments. */
 export const cardPage = workspacePage('cards/{card}', 'cards.read', async (reader) => {

@@ -14,7 +14,7 @@ import { icon } from './icons.ts'
 import { renderLive, renderLiveSign } from './live-view.ts'
 import { renderCrumbs } from './crumbs.ts'
 import { answerForm, renderElsewhere, renderQuestion } from './questions-view.ts'
-import type { Reader } from './reader.ts'
+import type { Reader } from '../reader.ts'
 import { nextMoment } from './work.ts'
 
 /** A card with all that is on it. */

@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { html } from '../html.ts'
 import { formAddress, operationForm, partialForm, type FormPart, type Given } from '../operations/form.ts'
 import type { SignedInContext } from '../page-context.ts'
-import { operationOf } from './reader.ts'
+import { operationOf } from '../reader.ts'
 
 // What a page offers to do. What the person may not do is not offered: each of these is undefined then.
 

@@ -6,7 +6,7 @@ import { limits } from '../../model/limits.ts'
 import { indexes } from '../../store/indexes.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { authorsOf } from './authors.ts'
-import type { Reader } from './reader.ts'
+import type { Reader } from '../reader.ts'
 
 /** Changes of the board that a page of a history examines at most, and requests that it shows. */
 export const EXAMINED = 1000

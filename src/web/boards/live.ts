@@ -21,7 +21,7 @@ import { securityHeaders } from '../security-headers.ts'
 import { describeChanges } from './board-changes.ts'
 import { STREAM_BOARDS } from './board-update.ts'
 import { filtersOf } from './filters.ts'
-import { auditOf, decidedBy, workspacePage, type Reader } from './reader.ts'
+import { auditOf, decidedBy, workspacePage, type Reader } from '../reader.ts'
 
 /** Everything of a board. The script of a page with filters asks for its own update. */
 const UNFILTERED = { filters: filtersOf(new URLSearchParams()), cards: [] }

@@ -7,7 +7,7 @@ import { renderMoment } from '../times.ts'
 import { icon, swatch } from './icons.ts'
 import { renderCountOfQuestions } from './questions-view.ts'
 import { readWaiting, type Waiting } from './questions.ts'
-import { BOARD_SCRIPTS, readAll, readerOf } from './reader.ts'
+import { BOARD_SCRIPTS, readAll, readerOf } from '../reader.ts'
 import { renderSearchForm } from './search-form.ts'
 
 /** Pages of boards that are listed of a workspace. */

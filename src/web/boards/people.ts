@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { initialsOf } from '../brand.ts'
 import { html } from '../html.ts'
-import { readAll, type Reader } from './reader.ts'
+import { readAll, type Reader } from '../reader.ts'
 
 /** How many pages of the directory are read at most, to find names. */
 const MAX_PAGES = 20

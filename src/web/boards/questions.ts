@@ -1,7 +1,7 @@
 import { OWN_ID } from '../../model/fields.ts'
 import type { Comment } from '../../model/comment.ts'
-import type { ListedCard } from './listed-card.ts'
-import type { Reader } from './reader.ts'
+import type { ListedCard } from '../listed-card.ts'
+import type { Reader } from '../reader.ts'
 
 /** Questions that are counted; of more of them, a page says that there are more. */
 const COUNTED = '100'

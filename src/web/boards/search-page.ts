@@ -1,9 +1,9 @@
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import { workspaceOf } from '../memberships.ts'
-import type { ListedCard } from './listed-card.ts'
+import type { ListedCard } from '../listed-card.ts'
 import { readPeople } from './people.ts'
 import { readQuestions, readWaiting } from './questions.ts'
-import { BOARD_SCRIPTS, workspacePage, type Reader } from './reader.ts'
+import { BOARD_SCRIPTS, workspacePage, type Reader } from '../reader.ts'
 import { cardSearchOf, cardViews, isAllOfMine, searchQuery } from './search-filters.ts'
 import { renderSearch } from './search-view.ts'
 

@@ -4,7 +4,7 @@ import type { WorkState } from '../../model/work.ts'
 import { html } from '../html.ts'
 import { distance } from '../time-texts.ts'
 import { renderDistance } from '../times.ts'
-import type { ListedCard } from './listed-card.ts'
+import type { ListedCard } from '../listed-card.ts'
 import { icon } from './icons.ts'
 
 /** The states of the work on a card that people choose from: value → words. */

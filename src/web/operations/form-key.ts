@@ -4,7 +4,7 @@ import { newSecret } from '../../auth/secrets.ts'
 import type { Done } from '../../http/outcome.ts'
 import { ApiError } from '../../model/errors.ts'
 import type { Operation } from '../../resources/operation.ts'
-import type { Asked, Reader } from '../boards/reader.ts'
+import type { Asked, Reader } from '../reader.ts'
 import type { PageContext } from '../page-context.ts'
 
 // A form that creates something has a key: sent twice, it creates one. It becomes the Idempotency-Key of the operation.

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { namesInPath, type Operation } from '../../resources/operation.ts'
-import { operationOf } from '../boards/reader.ts'
+import { operationOf } from '../reader.ts'
 import { formActions, postForm } from '../form-page.ts'
 import { html } from '../html.ts'
 import type { PageContext, SignedInContext } from '../page-context.ts'

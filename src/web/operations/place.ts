@@ -4,8 +4,8 @@ import { kindOfParameter, type IdKind } from '../../model/ids.ts'
 import type { Label } from '../../model/label.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import { namesInPath, type Operation } from '../../resources/operation.ts'
-import type { ListedCard } from '../boards/listed-card.ts'
-import type { Reader } from '../boards/reader.ts'
+import type { ListedCard } from '../listed-card.ts'
+import type { Reader } from '../reader.ts'
 import type { Field } from './fields.ts'
 
 /** Where an operation acts: what its path names, with the card and the board of it. */

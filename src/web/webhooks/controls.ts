@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { isFollowing, type Webhook } from '../../model/webhook.ts'
 import { doButton, doLink, type Controls } from '../boards/controls.ts'
-import type { Reader } from '../boards/reader.ts'
+import type { Reader } from '../reader.ts'
 import { pathOfWebhook } from './place.ts'
 
 const OPERATIONS = ['webhooks.test', 'webhooks.update', 'webhooks.rotate_secret', 'webhooks.delete']

@@ -6,7 +6,7 @@ import { GLOBAL, keys } from '../../store/keys.ts'
 import { listAll, transact } from '../../store/transact.ts'
 import { formPage } from '../form-page.ts'
 import { html, notice } from '../html.ts'
-import { logRevoked } from '../tokens/revoke.ts'
+import { logRevoked } from './revoke.ts'
 import type { Page, PageAudit, PageView, WebServices } from '../page-context.ts'
 import { tellingAddress } from '../told.ts'
 

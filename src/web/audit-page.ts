@@ -1,9 +1,9 @@
-import type { AuditRecorder } from '../../audit/recorder.ts'
-import { DENIED } from '../../http/audit-observer.ts'
-import type { Session } from '../../model/account.ts'
-import { isAnyId, isId } from '../../model/ids.ts'
-import { GLOBAL } from '../../store/keys.ts'
-import type { PageAudit, PageContext, PageResponse } from '../page-context.ts'
+import type { AuditRecorder } from '../audit/recorder.ts'
+import { DENIED } from '../http/audit-observer.ts'
+import type { Session } from '../model/account.ts'
+import { isAnyId, isId } from '../model/ids.ts'
+import { GLOBAL } from '../store/keys.ts'
+import type { PageAudit, PageContext, PageResponse } from './page-context.ts'
 
 /**
  * Adds what a page did to the audit trail: each form of a person who is signed in, and what a page states in addition. The operation and

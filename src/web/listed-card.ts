@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { cardWithCounts } from '../../resources/cards/schema.ts'
+import type { cardWithCounts } from '../resources/cards/schema.ts'
 
 /** What a tile shows in addition to the card. */
 export const TILE_PARTS = 'counts,claim,work'
