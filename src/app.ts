@@ -1,4 +1,5 @@
 import type { H3 } from 'h3'
+import { createAbilities } from './http/abilities.ts'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import memoryDriver from 'unstorage/drivers/memory'
@@ -176,12 +177,12 @@ export function createApp(options: AppOptions): App {
     apiPath: `${site.base}/v1`,
     route: createRouteTable(rows),
     operations: rows,
+    abilities: createAbilities(webhooks),
     legacyPrefixes: options.legacyPrefixes ?? [],
     blobs: options.blobs ?? createBlobs(memoryDriver()),
     uploadBytes: options.uploadBytes ?? limits.uploadBytes,
     workspaceBytes: (options.workspaceBytes ?? limits.workspaceBytes) || Infinity,
     usage,
-    webhooks,
     audit,
     // With `max`, the memory of all entries would be allocated now, which takes longer than the rest of a start.
     seenTokens: new LRUCache({ maxSize: SEEN_TOKENS, sizeCalculation: () => 1 }),

@@ -83,12 +83,21 @@ describe('the import order', () => {
   })
 
   test('lets a file beside subfolders import from them only where it puts their exports together', () => {
-    const composers = new Map([['src/web', 'src/web/pages.ts']])
+    const composers = new Map([
+      ['src/resources', 'src/resources/table.ts'],
+      ['src/web', 'src/web/pages.ts'],
+    ])
     const inward = sources
       .filter((path) => composers.has(dirname(path)) && composers.get(dirname(path)) !== path)
       .flatMap((path) => importedFiles(path).map((target) => [path, target] as const))
       .filter(([path, target]) => dirname(target).startsWith(`${dirname(path)}/`))
     expect(inward.map((one) => one.join(' → '))).toEqual([])
+  })
+
+  test('lets what every request consists of know no feature, which a row gets from src/http/abilities.ts', () => {
+    const feature = /^src\/(resources\/[^/]+\/|http\/(abilities|access-search|batch|evaluation|upload)\.ts$)/
+    const bases = ['src/http/attempt.ts', 'src/http/services.ts', 'src/http/unit.ts', 'src/resources/operation.ts']
+    expect(bases.flatMap(importedFiles).filter((path) => feature.test(path))).toEqual([])
   })
 
   test('lets the client import nothing but its own files: it also runs in browsers', () => {

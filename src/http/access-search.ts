@@ -5,7 +5,7 @@ import { boardCandidates } from '../resources/boards/queries.ts'
 import { namesInPath, type OperationRequest } from '../resources/operation.ts'
 import type { ItemRecord } from './decision-record.ts'
 import { Issues, type Refuse } from '../model/validation.ts'
-import { decideAll, type AskingRequest, type EvaluationServices } from './evaluation.ts'
+import { decideAll, type AskingAttempt, type EvaluationServices } from './evaluation.ts'
 import { hasScope } from './permission.ts'
 import { checkSubject, furtherNames, NO_OPERATION, readNames, typeOf, UNKNOWN_MEMBER, unknownMembers, type Evaluated } from './question.ts'
 
@@ -33,12 +33,12 @@ interface Place<Item> {
  * @throws {ApiError} `validation_failed`, `rate_limited`
  */
 export async function findActions(
-  services: EvaluationServices,
-  { request, record, chargeQuestions, turn }: AskingRequest,
+  attempt: AskingAttempt,
   { subject = OWN_TOKEN, resource }: ActionQuestion,
   { limit, after }: SearchPage,
 ): Promise<Found<FoundAction>> {
-  const { caller } = request
+  const { services, unit, record, turn } = attempt
+  const { caller } = unit
   const issues = new Issues()
   const refused = new Set<string>()
   // Many operations may have the same issue.
@@ -59,10 +59,10 @@ export async function findActions(
     return readNames(operation, caller, undefined, { id: resource.id, properties: own }, refuse, true)
   })
   issues.throwIfAny()
-  await chargeQuestions(asked.length)
+  await attempt.chargeStated({ questions: asked.length })
   const records: ItemRecord[] = []
   record.evaluations = records
-  const results = await decideAll(services, request, asked, records, turn)
+  const results = await decideAll(services, unit, asked, records, turn)
   const found = asked.flatMap(({ operation: { id: name }, open }, i) =>
     results[i]!.decision ? [{ position: name, item: { name, ...(open.length > 0 && { properties: { requires: [...open] } }) } }] : [],
   )
@@ -74,22 +74,22 @@ export async function findActions(
  * @throws {ApiError} `validation_failed`, `rate_limited`
  */
 export async function findResources(
-  services: EvaluationServices,
-  { request, record, chargeQuestions, turn }: AskingRequest,
+  attempt: AskingAttempt,
   question: ResourceQuestion,
   { limit, after }: SearchPage,
 ): Promise<Found<FoundResource>> {
-  const one = readResourceQuestion(services, request, question)
+  const { services, unit, record: ofAttempt, turn } = attempt
+  const one = readResourceQuestion(services, unit, question)
   const counted = new Map<string, ItemRecord>()
   const decide = async (asked: readonly Evaluated[]) => {
     const records: ItemRecord[] = []
-    const results = await decideAll(services, request, asked, records, turn)
+    const results = await decideAll(services, unit, asked, records, turn)
     for (const record of records) countRecord(counted, record)
-    record.evaluations = [...counted.values()]
+    ofAttempt.evaluations = [...counted.values()]
     return results
   }
   // If the scope of the token is not enough, no board is read.
-  if (!hasScope(services, one.operation, request.caller)) {
+  if (!hasScope(services, one.operation, unit.caller)) {
     await decide([one])
     return { items: [], next: undefined }
   }
@@ -99,10 +99,10 @@ export async function findResources(
   let last = after
   let lastVisible: string | undefined
   for (;;) {
-    const { candidates, more } = await boardCandidates(request, last, Math.max(limit + 1 - found.length, AT_ONCE))
+    const { candidates, more } = await boardCandidates(unit, last, Math.max(limit + 1 - found.length, AT_ONCE))
     const boards = candidates.flatMap(({ position, item }) => (item === undefined ? [] : [{ position, id: item.data.id }]))
     examined += boards.length
-    await chargeQuestions(examined)
+    await attempt.chargeStated({ questions: examined })
     const results = await decide(boards.map(({ id }) => ({ ...one, params: { ...one.params, [parameter!]: id } })))
     for (const [i, { position, id }] of boards.entries()) {
       const { decision, context } = results[i]!

@@ -1,23 +1,20 @@
 import type { AuthorizationContext, Caller } from '../authz/context.ts'
 import type { Awaitable } from '../model/awaitable.ts'
 import type { ApiError } from '../model/errors.ts'
-import { isDryRun, type Operation, type OperationRequest, type Upload } from '../resources/operation.ts'
+import { isDryRun, type Ability, type Operation, type OperationRequest } from '../resources/operation.ts'
 import type { OperationResult } from '../resources/result.ts'
+import type { Turn } from '../governor/turns.ts'
 import type { CommitLease } from '../store/commit-leases.ts'
 import type { Key } from '../store/keys.ts'
 import { Transaction } from '../store/transaction.ts'
-import { findActions, findResources } from './access-search.ts'
-import { performAll } from './batch.ts'
 import type { Call } from './call.ts'
 import type { AttemptRecord } from './decision-record.ts'
-import { evaluate, type AskingRequest } from './evaluation.ts'
 import type { IdempotentWrite } from './idempotency.ts'
 import type { Input } from './input.ts'
 import type { Done } from './outcome.ts'
 import type { Route } from './routes.ts'
-import type { Services } from './services.ts'
+import type { Services, UsingAttempt } from './services.ts'
 import { Unit, type Abilities } from './unit.ts'
-import { announcedSize, receiveFile } from './upload.ts'
 
 /** An operation that is decided once. */
 export type SingleOperation = Operation & { readonly kind: 'single' }
@@ -26,7 +23,7 @@ export type SingleOperation = Operation & { readonly kind: 'single' }
 export type ListOperation = Operation & { readonly kind: 'filtered_list' }
 
 /** One attempt at a call: what its steps have found so far, each for those after it. */
-export class Attempt implements Abilities {
+export class Attempt implements Abilities, UsingAttempt {
   readonly services: Services
   readonly call: Call
   readonly tx: Transaction
@@ -55,16 +52,15 @@ export class Attempt implements Abilities {
     this.record = record
     this.#lease = lease
     this.#position = position
-    this.tx = new Transaction(services.store, call.principal.partition, services.random, lease?.id, () => this.#turn.take())
+    this.tx = new Transaction(services.store, call.principal.partition, services.random, lease?.id, () => this.turn.take())
     this.route = services.route(call.method, call.path)
   }
 
   /** Takes the input. From now on there is what the operation is called with. */
-  begin(input: Input): void {
+  begin(input: Input, receive: OperationRequest['receive']): void {
     const { tx, caller, params } = this
-    const { body, upload } = input
+    const { body } = input
     const query = this.#position === undefined ? input.query : Object.assign({}, input.query, { after: this.#position })
-    const receive = upload ? () => this.#receive() : undefined
     this.input = input
     this.unit = new Unit(this.services, { tx, caller, params, query, body, receive }, this)
   }
@@ -79,73 +75,36 @@ export class Attempt implements Abilities {
     return this.operation.entity?.(this.params)
   }
 
-  evaluate(...[questions, semantic]: Parameters<Abilities['evaluate']>): ReturnType<Abilities['evaluate']> {
-    return evaluate(this.services, this.#asking, questions, semantic)
-  }
-
-  findActions(...[asked, page]: Parameters<Abilities['findActions']>): ReturnType<Abilities['findActions']> {
-    return findActions(this.services, this.#asking, asked, page)
-  }
-
-  findResources(...[asked, page]: Parameters<Abilities['findResources']>): ReturnType<Abilities['findResources']> {
-    return findResources(this.services, this.#asking, asked, page)
-  }
-
-  async perform(...[boardId, items]: Parameters<Abilities['perform']>): ReturnType<Abilities['perform']> {
-    this.call.cost.operations = items.length
-    await this.#chargeStated() // 429
-    return performAll(this.services, this.unit, this.record, boardId, items, this.#turn)
+  use<Given>(ability: Ability<Given>): Given {
+    return this.services.abilities.get(ability)?.(this) as Given
   }
 
   examine(characters: number): Promise<void> | undefined {
     this.call.cost.examined += characters
-    return this.#turn.spent()
+    return this.turn.spent()
   }
 
   once<T>(work: () => Promise<T>): Promise<T> {
-    // Others must not wait for a request to an outside service.
-    this.#lease?.end()
+    this.endLease()
     return this.call.once(work)
   }
 
   /** Waits for a turn before the first read of a stream: it finds many changes at once. Its further reads have their turns. */
   takeTurnOfStream(): Promise<void> | undefined {
-    return this.operation.isStream && this.#position === undefined ? this.#turn.take() : undefined
+    return this.operation.isStream && this.#position === undefined ? this.turn.take() : undefined
   }
 
-  get #turn() {
+  get turn(): Turn {
     return this.call.turn(this.caller, this.#lease)
   }
 
-  get #asking(): AskingRequest {
-    const chargeQuestions = (questions: number) => {
-      this.call.cost.questions = questions
-      return this.#chargeStated() // 429
-    }
-    return { request: this.unit, record: this.record, chargeQuestions, turn: this.#turn }
+  chargeStated(stated: Parameters<UsingAttempt['chargeStated']>[0]): Awaitable<void> {
+    // Each request costs one unit, which is charged.
+    return this.call.quota.chargeFurther(this.caller, Object.assign(this.call.cost, stated).stated - 1)
   }
 
-  /**
-   * Charges the known cost beyond the unit that each request costs.
-   * @throws {ApiError} `rate_limited`
-   */
-  #chargeStated(): Awaitable<void> {
-    return this.call.quota.chargeFurther(this.caller, this.call.cost.stated - 1)
-  }
-
-  /** Receives the uploaded file, in the first attempt that needs it. Others must not wait for this client. */
-  #receive(): Promise<Upload> {
-    const { call, services } = this
-    if (call.uploaded === undefined) this.#lease?.end()
-    return call
-      .upload(async () => {
-        await call.quota.chargeUpload(this.caller, announcedSize(call.headers)) // 429
-        return receiveFile(services, call.request, this.caller.workspaceId, this.#turn)
-      })
-      .then(async (upload) => {
-        call.cost.uploaded = upload.size
-        await call.quota.chargeUpload(this.caller, upload.size)
-        return upload
-      })
+  /** Others must not wait for its client, or for a request to an outside service. */
+  endLease(): void {
+    this.#lease?.end()
   }
 }

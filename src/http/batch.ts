@@ -3,7 +3,6 @@ import { limits } from '../model/limits.ts'
 import type { BatchItem, BatchResult } from '../resources/batch/schema.ts'
 import { isDryRun, namesInPath, type Operation, type OperationRequest } from '../resources/operation.ts'
 import { shownRevision } from '../resources/pending-removals.ts'
-import type { Turn } from '../governor/turns.ts'
 import { loadTarget } from '../resources/targets.ts'
 import type { Key } from '../store/keys.ts'
 import { requireClaim, entityTag, requireMatch, requireStatedClaim } from './preconditions.ts'
@@ -12,7 +11,7 @@ import { invalidMember, Issues, type Refuse } from '../model/validation.ts'
 import { recordResources, type AttemptRecord, type ItemRecord } from './decision-record.ts'
 import { requireAccess, requireScope } from './permission.ts'
 import { prefetchTargets } from './prefetch.ts'
-import type { Services } from './services.ts'
+import type { Services, UsingAttempt } from './services.ts'
 import { Decisions } from '../authz/decisions.ts'
 import { isBatchable } from '../resources/batch/operations.ts'
 import { issuesOf } from './input.ts'
@@ -22,14 +21,9 @@ import { issuesOf } from './input.ts'
  * alone, after the ones before it, and sees what they have written.
  * @throws {ApiError} the error of the first one that fails, with its `index`; nothing is changed then
  */
-export async function performAll(
-  services: Services,
-  request: OperationRequest,
-  record: AttemptRecord,
-  boardId: string,
-  items: readonly BatchItem[],
-  turn: Pick<Turn, 'spent' | 'take'>,
-): Promise<BatchResult[]> {
+export async function performAll(attempt: UsingAttempt, boardId: string, items: readonly BatchItem[]): Promise<BatchResult[]> {
+  await attempt.chargeStated({ operations: items.length }) // 429
+  const { services, unit: request, record, turn } = attempt
   const planned = plan(services, request.caller.userId, boardId, items)
   // Redis sends all cards at once, and up to a hundred of the longest ones are decoded at once.
   if (services.store.isRemote) await turn.take()

@@ -1,28 +1,20 @@
-import type { Awaitable } from '../model/awaitable.ts'
 import { ApiError, notFound } from '../model/errors.ts'
 import type { Scope } from '../model/token.ts'
 import type { EvaluationResult, Question, Semantic } from '../resources/access/schema.ts'
 import type { OperationRequest } from '../resources/operation.ts'
 import type { Turn } from '../governor/turns.ts'
-import { recordResources, type AttemptRecord, type ItemRecord } from './decision-record.ts'
+import { recordResources, type ItemRecord } from './decision-record.ts'
 import { hasScope, requireAccess, requirePossible, requireScope } from './permission.ts'
 import { prefetchTargets, type TargetRecords } from './prefetch.ts'
 import { readQuestions, requestOf, type Evaluated } from './question.ts'
-import type { Services } from './services.ts'
+import type { Services, UsingAttempt } from './services.ts'
 
 /** What an evaluation depends on. */
 export type EvaluationServices = Pick<Services, 'engine' | 'operations'>
 
-/** A request that asks questions, and what it does with them. */
-export interface AskingRequest {
-  readonly request: OperationRequest
-  readonly record: AttemptRecord
-  /**
-   * charges questions before they are decided.
-   * @param questions all until now, and those that follow
-   */
-  readonly chargeQuestions: (questions: number) => Awaitable<void>
-  /** its steps: to read a question, and to decide it, takes 30 µs, and many times that if it names many ids */
+/** An attempt that asks questions. To read a question, and to decide it, takes 30 µs, and many times that if it names many ids. */
+export interface AskingAttempt extends Pick<UsingAttempt, 'unit' | 'record' | 'chargeStated'> {
+  readonly services: EvaluationServices
   readonly turn: Pick<Turn, 'spent'>
 }
 
@@ -40,17 +32,13 @@ const STOPS: Readonly<Record<Semantic, boolean | undefined>> = {
  * @returns the decisions, in the order of the questions, up to the one that it stops after
  * @throws {ApiError} `validation_failed` if a question names nothing that can be decided; `rate_limited`
  */
-export async function evaluate(
-  services: EvaluationServices,
-  { request, record, chargeQuestions, turn }: AskingRequest,
-  questions: readonly Question[],
-  semantic: Semantic,
-): Promise<EvaluationResult[]> {
-  await chargeQuestions(questions.length)
-  const evaluated = await readQuestions(services, request.caller, questions, turn)
+export async function evaluate(attempt: AskingAttempt, questions: readonly Question[], semantic: Semantic): Promise<EvaluationResult[]> {
+  const { services, unit, record, turn } = attempt
+  await attempt.chargeStated({ questions: questions.length })
+  const evaluated = await readQuestions(services, unit.caller, questions, turn)
   const records: ItemRecord[] = []
   record.evaluations = records
-  return decideAll(services, request, evaluated, records, turn, STOPS[semantic])
+  return decideAll(services, unit, evaluated, records, turn, STOPS[semantic])
 }
 
 /**

@@ -1,21 +1,22 @@
 import type { Logger } from 'pino'
 import type { AuditRecorder } from '../audit/recorder.ts'
 import type { UsageRecorder } from '../auth/tokens/usage.ts'
+import type { Awaitable } from '../model/awaitable.ts'
 import type { ApiError } from '../model/errors.ts'
 import type { RandomSource } from '../model/ids.ts'
 import type { Clock } from '../model/time.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Blobs } from '../store/blobs.ts'
-import type { Operation } from '../resources/operation.ts'
-import type { WebhookAbilities } from '../resources/webhooks/abilities.ts'
+import type { Ability, Operation, OperationRequest } from '../resources/operation.ts'
 import type { ChangeLog } from '../store/change-log.ts'
 import type { Store } from '../store/port.ts'
 import type { RequestLog } from './decision-log.ts'
-import type { Sink } from './decision-record.ts'
+import type { AttemptRecord, Sink } from './decision-record.ts'
 import type { RunningKeys } from './idempotency.ts'
+import type { Cost } from '../governor/cost.ts'
 import type { RateLimits } from '../governor/quotas.ts'
-import type { Turns } from '../governor/turns.ts'
+import type { Turn, Turns } from '../governor/turns.ts'
 import type { Route } from './routes.ts'
 
 /** What never changes of a token (spec §5). Each request reads its token again, and decides on that. */
@@ -27,6 +28,20 @@ interface SeenToken extends Pick<TokenRecord, 'scopes'> {
 export interface SeenTokens {
   get(hash: string): SeenToken | undefined
   set(hash: string, token: SeenToken): unknown
+}
+
+/** An attempt at a request whose row uses an ability. */
+export interface UsingAttempt {
+  readonly services: Services
+  readonly unit: OperationRequest
+  readonly record: AttemptRecord
+  readonly turn: Pick<Turn, 'spent' | 'take'>
+  /**
+   * Charges for work before it is done.
+   * @param stated all of it until now, and what follows
+   * @throws {ApiError} `rate_limited`
+   */
+  chargeStated(stated: Partial<Pick<Cost, 'operations' | 'questions'>>): Awaitable<void>
 }
 
 /** What the pipeline depends on. */
@@ -43,6 +58,8 @@ export interface Services {
   readonly route: (method: string, path: string) => Route | ApiError
   /** the operations table */
   readonly operations: readonly Operation[]
+  /** what gives the abilities that rows of it use */
+  readonly abilities: ReadonlyMap<Ability<unknown>, (attempt: UsingAttempt) => unknown>
   /** prefixes of tokens issued before a rename, without `_pat_` (spec §5) */
   readonly legacyPrefixes: readonly string[]
   readonly blobs: Blobs
@@ -51,7 +68,6 @@ export interface Services {
   /** the bytes that the files of a workspace may have; Infinity: there is no limit */
   readonly workspaceBytes: number
   readonly usage: UsageRecorder
-  readonly webhooks: WebhookAbilities
   /** undefined: there is no audit trail */
   readonly audit?: AuditRecorder | undefined
   readonly seenTokens: SeenTokens

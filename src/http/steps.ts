@@ -1,6 +1,6 @@
 import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { ApiError } from '../model/errors.ts'
-import { isDryRun } from '../resources/operation.ts'
+import { isDryRun, type Upload } from '../resources/operation.ts'
 import type { OperationResult } from '../resources/result.ts'
 import { shownRevision } from '../resources/pending-removals.ts'
 import type { Attempt, ListOperation, SingleOperation } from './attempt.ts'
@@ -16,6 +16,7 @@ import { authorize, requireNamed, requireScope } from './permission.ts'
 import { readEpoch, requireClaim, requirePreconditions, requireStatedClaim, requireUnexpired, withItemTags } from './preconditions.ts'
 import { prefetch } from './prefetch.ts'
 import { requireStillVisible } from './replay.ts'
+import { announcedSize, receiveFile } from './upload.ts'
 
 /**
  * A step of an attempt.
@@ -65,7 +66,20 @@ export function takeInput(attempt: Attempt): Awaitable<void> {
     weigh: (bytes: number, values: number) => void Object.assign(call.cost, { received: bytes, values }),
   }
   call.input ??= readInput(call.request, search, operation, params, caller.userId, services.uploadBytes, weighing)
-  return andThen(call.input, (read) => attempt.begin(read))
+  return andThen(call.input, (read) => attempt.begin(read, read.upload ? () => receive(attempt) : undefined))
+}
+
+/** Receives the uploaded file, in the first attempt that needs it. Others must not wait for this client. */
+async function receive(attempt: Attempt): Promise<Upload> {
+  const { call, services, caller } = attempt
+  if (call.uploaded === undefined) attempt.endLease()
+  const upload = await call.upload(async () => {
+    await call.quota.chargeUpload(caller, announcedSize(call.headers)) // 429
+    return receiveFile(services, call.request, caller.workspaceId, attempt.turn)
+  })
+  call.cost.uploaded = upload.size
+  await call.quota.chargeUpload(caller, upload.size)
+  return upload
 }
 
 /** The query of a stream. A client that reconnects states the last event that it has. */

@@ -2,16 +2,16 @@ import { Decisions } from '../authz/decisions.ts'
 import type { Caller } from '../authz/context.ts'
 import { limits } from '../model/limits.ts'
 import type { RandomSource } from '../model/ids.ts'
-import { isDryRun, type OperationRequest } from '../resources/operation.ts'
+import { isDryRun, type Ability, type OperationRequest } from '../resources/operation.ts'
 import type { Services } from './services.ts'
 
 /** What an operation is called with, and what a question about one is decided with. */
 type Given = Pick<OperationRequest, 'tx' | 'params' | 'query' | 'body'> &
   Partial<Pick<OperationRequest, 'clock' | 'random' | 'receive'>> & { readonly caller: Caller }
 /** What only a request can do. */
-export type Abilities = Pick<OperationRequest, 'evaluate' | 'findActions' | 'findResources' | 'perform' | 'examine' | 'once'>
+export type Abilities = Pick<OperationRequest, 'use' | 'examine' | 'once'>
 
-type UnitServices = Pick<Services, 'engine' | 'clock' | 'random' | 'batch'> & Partial<Pick<Services, 'webhooks'>>
+type UnitServices = Pick<Services, 'engine' | 'clock' | 'random' | 'batch'>
 
 /**
  * The unit that an operation is called with. Requests, the operations of a batch, evaluations and the questions of operators all have
@@ -53,29 +53,13 @@ export class Unit implements OperationRequest {
     return this.#services.batch ?? limits.batch
   }
 
-  get webhooks(): OperationRequest['webhooks'] {
-    return this.#services.webhooks ?? refuse()
-  }
-
   get holds(): OperationRequest['holds'] {
     const decisions = Decisions.of(this.#services.engine)
     return (name, context) => decisions.holds(name, this.caller, context)
   }
 
-  get evaluate(): OperationRequest['evaluate'] {
-    return (questions, semantic) => this.#abilities.evaluate(questions, semantic)
-  }
-
-  get findActions(): OperationRequest['findActions'] {
-    return (asked, page) => this.#abilities.findActions(asked, page)
-  }
-
-  get findResources(): OperationRequest['findResources'] {
-    return (asked, page) => this.#abilities.findResources(asked, page)
-  }
-
-  get perform(): OperationRequest['perform'] {
-    return (boardId, items) => this.#abilities.perform(boardId, items)
+  use<Given>(ability: Ability<Given>): Given {
+    return this.#abilities.use(ability)
   }
 
   get once(): OperationRequest['once'] {
@@ -91,7 +75,7 @@ function refuse(): never {
   throw new TypeError('a unit that only decides performs nothing')
 }
 
-const DECIDES: Abilities = { evaluate: refuse, findActions: refuse, findResources: refuse, perform: refuse, examine: refuse, once: refuse }
+const DECIDES: Abilities = { use: refuse, examine: refuse, once: refuse }
 
 /** The random source of a dry run: no id that it gives can be taken for a real one. The first one has zeros only, and all differ. */
 function createZeros(): RandomSource {

@@ -12,12 +12,13 @@ import type { Index } from '../store/indexes.ts'
 import { keys, type Key } from '../store/keys.ts'
 import type { Read } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
-import type { EvaluationResult, Question, Semantic } from './access/schema.ts'
-import type { ActionQuestion, Found, FoundAction, FoundResource, ResourceQuestion, SearchPage } from './access/search-schema.ts'
-import type { BatchItem, BatchResult } from './batch/schema.ts'
 import type { OperationResult } from './result.ts'
-import type { WebhookAbilities } from './webhooks/abilities.ts'
 import { capacityMessage, requireCapacity, type Capacity } from './capacity.ts'
+
+/** What only the rows of one feature are called with. The feature declares it, and `app.ts` says what gives it. */
+export class Ability<Given> {
+  declare readonly given: Given
+}
 
 /** What an operation is called with: the caller, the input, and the unit of work. */
 export interface OperationRequest<Query = unknown, Body = unknown> {
@@ -33,26 +34,8 @@ export interface OperationRequest<Query = unknown, Body = unknown> {
   readonly batch: number
   /** whether a definition of the policy holds in a context, for example in the state after a change */
   readonly holds: (definition: string, context: AuthorizationContext) => boolean
-  /**
-   * Decides what the caller may do, as the operations themselves would be decided.
-   * @throws {ApiError} `validation_failed` if a question names nothing that can be decided
-   */
-  readonly evaluate: (questions: readonly Question[], semantic: Semantic) => Promise<EvaluationResult[]>
-  /**
-   * Finds what the caller may do on a resource, as evaluations decide.
-   * @throws {ApiError} `validation_failed`
-   */
-  readonly findActions: (asked: ActionQuestion, page: SearchPage) => Promise<Found<FoundAction>>
-  /**
-   * Finds the resources that the caller may do something on, as evaluations decide.
-   * @throws {ApiError} `validation_failed`
-   */
-  readonly findResources: (asked: ResourceQuestion, page: SearchPage) => Promise<Found<FoundResource>>
-  /**
-   * Performs other operations on a board in this transaction, each decided as if it were requested alone.
-   * @throws {ApiError} the error of the first one that fails, with its `index`
-   */
-  readonly perform: (boardId: string, items: readonly BatchItem[]) => Promise<BatchResult[]>
+  /** What gives the rows of a feature more than all rows have. */
+  use<Given>(ability: Ability<Given>): Given
   /**
    * Is called before cards are examined one by one.
    * @param characters their size
@@ -62,7 +45,6 @@ export interface OperationRequest<Query = unknown, Body = unknown> {
   readonly examine: (characters: number) => Promise<void> | undefined
   /** Does something that has effects outside of the transaction, once for all attempts at the request. */
   readonly once: <T>(work: () => Promise<T>) => Promise<T>
-  readonly webhooks: WebhookAbilities
   /** stores the bytes of an uploaded file, once for all attempts; undefined if the request has no file */
   readonly receive: (() => Promise<Upload>) | undefined
   /** The same request with another input, as a batch and an evaluation make one for each of their operations. */

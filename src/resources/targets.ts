@@ -8,7 +8,7 @@ import type { PendingRemovals } from '../model/pending-removal.ts'
 import { isActive } from '../model/workspace.ts'
 import { keys, type Key } from '../store/keys.ts'
 import { partOf, type Part, type Read, type ValueOf } from '../store/reads.ts'
-import { claimReads } from './claims/reads.ts'
+import { claimReads } from './claim-reads.ts'
 import { shownCard, shownFile } from './pending-removals.ts'
 import type { CallerTexts, OperationRequest, Target, TargetRequest } from './operation.ts'
 

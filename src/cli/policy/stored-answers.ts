@@ -170,11 +170,11 @@ async function explainStored(
 async function responseTo(
   services: EvaluationServices,
   request: OperationRequest,
-  asked: Parameters<typeof evaluate>[2][number],
+  asked: Parameters<typeof evaluate>[1][number],
   { status }: Operation,
 ): Promise<ExpectedResponse> {
-  const asking = { request, record: {} as AttemptRecord, chargeQuestions: async () => undefined, turn: WITHOUT_PAUSES }
-  const [result] = await evaluate(services, asking, [asked], 'execute_all')
+  const asking = { services, unit: request, record: {} as AttemptRecord, chargeStated: () => undefined, turn: WITHOUT_PAUSES }
+  const [result] = await evaluate(asking, [asked], 'execute_all')
   const { decision, context } = result!
   if (decision) return { status }
   if (context.code === 'validation_failed') throw new AdminError('invalid', context.reason)

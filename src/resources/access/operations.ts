@@ -2,6 +2,7 @@ import { encodeCursor } from '../../listing/pages.ts'
 import { operation } from '../operation.ts'
 import { evaluation, evaluationResult, evaluationResults, evaluations, type Evaluation } from './schema.ts'
 import {
+  ACCESS,
   actionSearch,
   foundActions,
   foundResources,
@@ -31,8 +32,8 @@ export const accessOperations = [
     body: evaluation,
     data: evaluationResult,
     example: { body: ABOUT_A_BOARD },
-    async run({ body, evaluate }) {
-      const [result] = await evaluate([{ asked: body, path: '' }], 'execute_all')
+    async run(request) {
+      const [result] = await request.use(ACCESS).evaluate([{ asked: request.body, path: '' }], 'execute_all')
       return { data: result! }
     },
   }),
@@ -54,10 +55,12 @@ export const accessOperations = [
         evaluations: [{ action: { name: 'boards.read' } }, { action: { name: 'boards.delete' } }],
       },
     },
-    async run({ body: { evaluations: asked, options, ...defaults }, evaluate }) {
+    async run(request) {
+      const { evaluations: asked, options, ...defaults } = request.body
       // The schema requires that each question is complete with the defaults.
       const questions = asked.map((one, i) => ({ asked: { ...defaults, ...one } as Evaluation, path: `evaluations.${i}.` }))
-      return { data: { evaluations: await evaluate(questions, options?.evaluations_semantic ?? 'execute_all') } }
+      const semantic = options?.evaluations_semantic ?? 'execute_all'
+      return { data: { evaluations: await request.use(ACCESS).evaluate(questions, semantic) } }
     },
   }),
 
@@ -72,9 +75,10 @@ export const accessOperations = [
     body: actionSearch,
     data: foundActions,
     example: { body: { resource: ABOUT_A_BOARD.resource } },
-    async run({ body: { page, ...asked }, findActions }) {
+    async run(request) {
+      const { page, ...asked } = request.body
       const list = listOfActions(asked.resource.type)
-      return { data: toPage(list, await findActions(asked, pageOf(list, page))) }
+      return { data: toPage(list, await request.use(ACCESS).findActions(asked, pageOf(list, page))) }
     },
   }),
 
@@ -89,9 +93,10 @@ export const accessOperations = [
     body: resourceSearch,
     data: foundResources,
     example: { body: { action: { name: 'boards.delete' }, resource: { type: 'board' }, page: { limit: 1 } } },
-    async run({ body: { page, ...asked }, findResources }) {
+    async run(request) {
+      const { page, ...asked } = request.body
       const list = listOfResources(asked.action.name)
-      return { data: toPage(list, await findResources(asked, pageOf(list, page))) }
+      return { data: toPage(list, await request.use(ACCESS).findResources(asked, pageOf(list, page))) }
     },
   }),
 ]

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { CURSOR, decodeCursor } from '../../listing/pages.ts'
 import { documented, idField } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
-import { action, context, resource, subject, text } from './schema.ts'
+import { Ability } from '../operation.ts'
+import { action, context, resource, subject, text, type EvaluationResult, type Question, type Semantic } from './schema.ts'
 
 // The shapes of the search of the OpenID AuthZEN Authorization API 1.0 (§8), as members of the envelope.
 
@@ -137,3 +138,21 @@ export interface Found<Item> {
 export function pageOf(list: string, { token, limit = usual }: Partial<z.output<typeof page>> = {}): SearchPage {
   return { limit, after: token === undefined ? undefined : decodeCursor(list, token) }
 }
+
+/** Decides what the caller may do, as the operations themselves would be decided. */
+export interface Access {
+  /** @throws {ApiError} `validation_failed` if a question names nothing that can be decided */
+  evaluate(questions: readonly Question[], semantic: Semantic): Promise<EvaluationResult[]>
+  /**
+   * Finds what the caller may do on a resource.
+   * @throws {ApiError} `validation_failed`
+   */
+  findActions(asked: ActionQuestion, page: SearchPage): Promise<Found<FoundAction>>
+  /**
+   * Finds the resources that the caller may do something on.
+   * @throws {ApiError} `validation_failed`
+   */
+  findResources(asked: ResourceQuestion, page: SearchPage): Promise<Found<FoundResource>>
+}
+
+export const ACCESS = new Ability<Access>()

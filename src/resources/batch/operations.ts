@@ -1,6 +1,6 @@
 import { operation, type Operation } from '../operation.ts'
 import { parentBoard } from '../targets.ts'
-import { batch, batchResults } from './schema.ts'
+import { batch, batchResults, PERFORM } from './schema.ts'
 
 const BATCH = 'boards.batch'
 /** What a batch cannot have: itself, and what may wait and find nothing. */
@@ -32,8 +32,8 @@ export function batchOperation(rows: readonly Operation[]): Operation {
       },
     },
     target: parentBoard,
-    run: async ({ body, perform }, { board }) => ({
-      data: { board_id: board.id, results: await perform(board.id, body.operations) },
+    run: async (request, { board }) => ({
+      data: { board_id: board.id, results: await request.use(PERFORM)(board.id, request.body.operations) },
       entity: null,
     }),
   })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { documented, idField } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
+import { Ability } from '../operation.ts'
 
 const item = z.strictObject({
   operation: documented(z.string().max(100), { description: 'The id of a write on the board, such as `cards.create`.', maxLength: 100 }),
@@ -67,3 +68,9 @@ export const batchResults = documented(
   { id: 'BatchResults', description: 'The answers of the operations of a batch.' },
 )
 export type BatchResult = z.output<typeof result>
+
+/**
+ * Performs other operations on a board in the transaction of the request, each decided as if it were requested alone.
+ * @throws {ApiError} the error of the first one that fails, with its `index`
+ */
+export const PERFORM = new Ability<(boardId: string, items: readonly BatchItem[]) => Promise<BatchResult[]>>()

@@ -1,6 +1,7 @@
 import type { RandomSource } from '../../model/ids.ts'
 import type { Delivery, WebhookRecord } from '../../model/webhook.ts'
 import type { Transaction } from '../../store/transaction.ts'
+import { Ability } from '../operation.ts'
 
 /** Why a webhook cannot be tested. */
 export const TESTED = 'The webhook is being tested already.'
@@ -30,3 +31,5 @@ export interface WebhookAbilities {
    */
   sendTest(webhook: WebhookRecord): Promise<Delivery>
 }
+
+export const WEBHOOKS = new Ability<WebhookAbilities>()

@@ -27,7 +27,7 @@ import { CHANGES, readChanges, readEnd, type FeedBoard } from '../changes/feed.t
 import { atLeastOne, deleted, isDryRun, operation, type OperationRequest } from '../operation.ts'
 import { parentBoard, webhookTarget } from '../targets.ts'
 import { deletedResult } from '../writes.ts'
-import { TESTED } from './abilities.ts'
+import { TESTED, WEBHOOKS } from './abilities.ts'
 import { requireFurtherCapacity } from './capacity.ts'
 import { addDelivery, readDeliveries, removeDeliveries } from './deliveries.ts'
 
@@ -138,8 +138,8 @@ function withSecret(request: OperationRequest, shown: Webhook, secret: string) {
 }
 
 /** @throws {ApiError} `validation_failed` */
-async function requireUrl({ webhooks }: Pick<OperationRequest, 'webhooks'>, url: string): Promise<void> {
-  const refusal = await webhooks.refusalOf(url)
+async function requireUrl(request: Pick<OperationRequest, 'use'>, url: string): Promise<void> {
+  const refusal = await request.use(WEBHOOKS).refusalOf(url)
   if (refusal !== undefined) throw invalidMember('url', refusal)
 }
 
@@ -203,7 +203,8 @@ export const webhookOperations = [
     example: { body: { url: 'https://ci.example/hooks/lanekeeper', kinds: ['card', 'work'] } },
     target: parentBoard,
     async run(request, { board }) {
-      const { tx, random, clock, caller, body, webhooks } = request
+      const { tx, random, clock, caller, body } = request
+      const webhooks = request.use(WEBHOOKS)
       await requireFurtherCapacity(request)
       await requireUrl(request, body.url)
       if (!isDryRun(request)) await webhooks.register(caller.workspaceId)
@@ -251,7 +252,8 @@ export const webhookOperations = [
     example: { body: { enabled: false } },
     target: webhookTarget,
     async run(request, loaded) {
-      const { tx, clock, body, webhooks, caller } = request
+      const { tx, clock, body, caller } = request
+      const webhooks = request.use(WEBHOOKS)
       const { url, kinds, authorization } = body
       if (url !== undefined) await requireUrl(request, url)
       requireOwnAuthorization(loaded.webhook, body)
@@ -302,8 +304,8 @@ export const webhookOperations = [
     data: webhookWithSecret,
     target: webhookTarget,
     async run(request, { webhook: before }) {
-      const { tx, clock, random, webhooks } = request
-      const { secret, sealed } = await webhooks.newSecret(tx, before.id, random)
+      const { tx, clock, random } = request
+      const { secret, sealed } = await request.use(WEBHOOKS).newSecret(tx, before.id, random)
       const until = timestamp(() => clock() + DAY)
       const old = before.old_secrets.filter((one) => clock() < Date.parse(one.until))
       const old_secrets = [{ secret: before.secret, until }, ...old].slice(0, limits.oldSecrets)
@@ -326,7 +328,7 @@ export const webhookOperations = [
     target: webhookTarget,
     async run(request, { webhook: tested }) {
       if (isDryRun(request)) return { data: { ...NOT_SENT, at: timestamp(request.clock) } }
-      const delivery = await request.once(() => request.webhooks.sendTest(tested))
+      const delivery = await request.once(() => request.use(WEBHOOKS).sendTest(tested))
       await addDelivery(request.tx, tested.id, delivery)
       return { data: delivery }
     },

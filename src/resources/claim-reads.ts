@@ -1,4 +1,4 @@
-import { keys } from '../../store/keys.ts'
+import { keys } from '../store/keys.ts'
 
 /**
  * What is read of the claim of a card.
