@@ -145,9 +145,9 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
   })
 
   describe('without an address in the ID token, UserInfo is asked', () => {
-    const askUserInfo = async (userInfo: StubProvider['userInfo'] | ((sub: string) => StubProvider['userInfo'])) => {
+    const askUserInfo = async (userInfo: StubProvider['userInfo'] | ((sub: string) => StubProvider['userInfo']), inToken?: unknown) => {
       service.now += 11 * MINUTE
-      const claims = { ...claimsOf(), email: undefined as never, email_verified: undefined as never }
+      const claims = { ...claimsOf(), email: inToken as never, email_verified: undefined as never }
       stub.userInfo = typeof userInfo === 'function' ? userInfo(claims.sub) : userInfo
       const entered = await enter(claims)
       service.now += 11 * MINUTE
@@ -173,6 +173,38 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     ])('nobody gets in if it says %s', async (_what, userInfo, status, reason) => {
       const { page, visitor, line } = await askUserInfo(userInfo)
       expect([page.status, await visitor.isSignedIn(), line!['reason']]).toEqual([status, false, expect.stringContaining(reason)])
+    })
+
+    // The subject tells who they are, so a provider whose UserInfo is out of order locks nobody out.
+    test.each<[what: string, userInfo: StubProvider['userInfo']]>([
+      ['fails', 500],
+      ['refuses', 403],
+      ['is about another subject', { sub: 'other' }],
+    ])('but not about a person who is bound: they sign in, and prove it, while it %s', async (_what, userInfo) => {
+      const claims = claimsOf()
+      await enter(claims)
+      service.now += 11 * MINUTE
+      stub.userInfo = userInfo
+      const asked = () => stub.requests.filter((one) => one === 'GET /userinfo').length
+      const before = asked()
+      const later = { ...claims, email: undefined as never, email_verified: undefined as never }
+      const { page, visitor } = await enter(later)
+      expect([page.location, await visitor.isSignedIn()]).toEqual(['/settings/tokens', true])
+      const proved = await enter({ ...later, auth_time: service.now / 1000 }, visitor, `${BEGIN}/proof`)
+      expect([proved.page.location, asked() - before]).toEqual(['/settings/account', 0])
+      service.now += 11 * MINUTE
+    })
+
+    test.each<[what: string, email: unknown]>([
+      ['null', null],
+      ['an empty text', ''],
+      ['spaces', ' '],
+    ])('also if the address is %s there, which is none', async (_what, none) => {
+      const address = email
+      const { visitor } = await askUserInfo((sub) => ({ sub, email: address, email_verified: true }), none)
+      expect(await visitor.isSignedIn()).toBe(true)
+      const { line } = await askUserInfo((sub) => ({ sub, email: none, email_verified: true }), none)
+      expect(line).toMatchObject({ reason: 'no_email' })
     })
 
     test('which is asked nothing if the ID token has an address', async () => {

@@ -37,9 +37,9 @@ export async function unbind(tx: Transaction, userId: string): Promise<boolean> 
   return bound !== undefined
 }
 
-/** The user who is bound to an identity. */
-async function boundUser(tx: Transaction, claims: Claims): Promise<string | undefined> {
-  return (await tx.get(keys.identity(identityHash(claims))))?.user_id
+/** The id of the user who is bound to an identity; undefined: nobody is. */
+export async function boundUser(tx: Transaction, identity: Pick<Claims, 'issuer' | 'subject'>): Promise<string | undefined> {
+  return (await tx.get(keys.identity(identityHash(identity))))?.user_id
 }
 
 /**

@@ -106,10 +106,16 @@ export class IdentityProvider {
   /**
    * Takes the answer that a browser has brought.
    * @param answer the address that it was sent to
+   * @param isBound whether somebody is bound to an identity: then no address is needed, so UserInfo is not asked
    * @throws {RefusedAnswer}
    * @throws {UnreachableProvider}
    */
-  async finish({ state, nonce, verifier }: SignInSecrets, answer: URL, isProof: boolean): Promise<Claims> {
+  async finish(
+    { state, nonce, verifier }: SignInSecrets,
+    answer: URL,
+    isProof: boolean,
+    isBound: (identity: Pick<Claims, 'issuer' | 'subject'>) => Promise<boolean>,
+  ): Promise<Claims> {
     const client = await library()
     const configuration = await this.#discover()
     // Stryker disable next-line BooleanLiteral: the library expects an ID token for its nonce anyway
@@ -124,8 +130,11 @@ export class IdentityProvider {
     if (isProof && provedAt === undefined)
       throw new RefusedAnswer('the authentication is not recent, or the provider does not say when it was')
     // The address and the statement about it come from the same source.
-    const told = claims['email'] === undefined ? await this.#askUserInfo(configuration, tokens.access_token, subject) : claims
-    return { issuer, subject, email: verifiedEmail({ ...told, iss: issuer }), hasEmail: told['email'] !== undefined, provedAt }
+    const told =
+      hasEmail(claims) || (await isBound({ issuer, subject }))
+        ? claims
+        : await this.#askUserInfo(configuration, tokens.access_token, subject)
+    return { issuer, subject, email: verifiedEmail({ ...told, iss: issuer }), hasEmail: hasEmail(told), provedAt }
   }
 
   /**
@@ -208,6 +217,11 @@ export class IdentityProvider {
 /** Whether an address of the provider can be used: with TLS, unless the provider itself is without. */
 function isAddress(text: string | undefined, protocol: string): boolean {
   return URL.canParse(text ?? '') && ['https:', protocol].includes(new URL(text!).protocol)
+}
+
+/** Some providers state an address that they do not have as null or as an empty text. */
+function hasEmail({ email }: Readonly<Record<string, unknown>>): boolean {
+  return typeof email === 'string' && email.trim() !== ''
 }
 
 /** Microsoft's issuers say it with a claim of their own. */

@@ -1,7 +1,7 @@
 import { createChallenge, takeChallenge } from '../../auth/accounts/challenges.ts'
 import { enter, type Entry } from '../../auth/accounts/entry.ts'
 import { endSessions, renewSession } from '../../auth/accounts/sessions.ts'
-import { findPerson, recognize, type Found, type Nobody } from '../../auth/provider/identities.ts'
+import { boundUser, findPerson, recognize, type Found, type Nobody } from '../../auth/provider/identities.ts'
 import {
   RefusedAnswer,
   UnreachableProvider,
@@ -142,9 +142,11 @@ async function finish(
   secrets: SignInSecrets,
   { user_id: userId }: Challenge,
 ): Promise<Claims | PageView> {
-  const { url, query } = context
+  const { url, query, web } = context
+  const isBound = (identity: Pick<Claims, 'issuer' | 'subject'>) =>
+    transact(web.store, GLOBAL, web.random, async (tx) => (await boundUser(tx, identity)) !== undefined)
   try {
-    return await provider.finish(secrets, new URL(`${url}${CALLBACK}?${query}`), userId !== null)
+    return await provider.finish(secrets, new URL(`${url}${CALLBACK}?${query}`), userId !== null, isBound)
   } catch (error) {
     if (!(error instanceof RefusedAnswer)) return unreachable(context, error)
     const { code } = error
