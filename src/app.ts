@@ -32,7 +32,6 @@ import type { Engine } from './policy/engine.ts'
 import { PolicyInvariantError } from './policy/folder.ts'
 import type { Proof } from './policy/prove.ts'
 import { createBlobs, type Blobs } from './store/blobs.ts'
-import { ChangeLog } from './store/change-log.ts'
 import type { SharedCounters } from './store/counters.ts'
 import type { Store } from './store/port.ts'
 import { UsageRecorder } from './auth/tokens/usage.ts'
@@ -193,7 +192,6 @@ export function createApp(options: AppOptions): App {
     log,
     turns: options.turns ?? new Turns(),
     runningKeys: new Set(),
-    changes: new ChangeLog(clock),
     stopping: stopping.signal,
     decisionLog: options.decisionLog && new RequestLog(options.decisionLog, clock),
     sinks: [

@@ -83,12 +83,10 @@ describe('the import order', () => {
   })
 
   test('lets a file beside subfolders import from them only where it puts their exports together', () => {
-    const composers = new Map([
-      ['src/resources', 'src/resources/table.ts'],
-      ['src/web', 'src/web/pages.ts'],
-    ])
+    const composers = new Set(['src/resources/table.ts', 'src/resources/derived.ts', 'src/web/pages.ts'])
+    const folders = new Set([...composers].map(dirname))
     const inward = sources
-      .filter((path) => composers.has(dirname(path)) && composers.get(dirname(path)) !== path)
+      .filter((path) => folders.has(dirname(path)) && !composers.has(path))
       .flatMap((path) => importedFiles(path).map((target) => [path, target] as const))
       .filter(([path, target]) => dirname(target).startsWith(`${dirname(path)}/`))
     expect(inward.map((one) => one.join(' → '))).toEqual([])
@@ -140,6 +138,17 @@ describe('the import order', () => {
       undefined,
     ])
   })
+})
+
+/** The schema of what is stored: keys, index entries, and how earlier versions become the present one. */
+const SCHEMA = /^src\/store\/(keys|indexes|indexing|migrations\/\w+)\.ts$/
+
+// What follows from a card is derived by resources: see src/resources/derived.ts.
+test('the store knows no cards, except for its schema', () => {
+  const about = /\bkeys\.(card|claim|readiness)\b|['"`](card|claim|readiness):|model\/(card|claim|readiness)\.ts/
+  const found = sources.filter((path) => layerOf(path) === 'store' && about.test(readText(path)))
+  expect(found.filter((path) => !SCHEMA.test(path))).toEqual([])
+  expect(found).not.toEqual([])
 })
 
 /** Files that are longer than they should be. The list may only get shorter. */

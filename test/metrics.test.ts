@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { Metrics } from '../src/metrics.ts'
+import { createDerivations } from '../src/resources/derived.ts'
 import { decorateStore, type Store, type StoreMetrics } from '../src/store/port.ts'
 import { createMemoryStore } from '../src/store/memory.ts'
 import { TestBoard } from './support/board.ts'
@@ -33,7 +34,7 @@ function documented(): string[] {
 const isDocumented = (name: string) => documented().some((row) => (row.endsWith('*') ? name.startsWith(row.slice(0, -1)) : name === row))
 
 /** A store in memory that reports something else about its state. */
-const storeWith = (metrics: () => Promise<StoreMetrics>): Store => decorateStore(createMemoryStore(), { metrics })
+const storeWith = (metrics: () => Promise<StoreMetrics>): Store => decorateStore(createMemoryStore(createDerivations()), { metrics })
 
 /** A state with all metrics. */
 const all: StoreMetrics = {
@@ -92,7 +93,7 @@ describe('the metrics', () => {
   })
 
   test('what does not apply to a driver is not exposed', async () => {
-    const { names } = await scrape(createMemoryStore())
+    const { names } = await scrape(createMemoryStore(createDerivations()))
     expect(names.filter((name) => /database|checkpoint|disk|loaded|_loads_|_releases_|redis/.test(name))).toEqual([])
   })
 
@@ -103,7 +104,7 @@ describe('the metrics', () => {
 
   test('what happens in a store is counted', async () => {
     const metrics = new Metrics()
-    const store = metrics.measure(createMemoryStore())
+    const store = metrics.measure(createMemoryStore(createDerivations()))
     const lease = await store.takeLease('p')
     lease.end()
     const expected = { records: new Map([['user:a', 'another revision']]), indexes: new Map(), capacity: new Map() }

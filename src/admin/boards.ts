@@ -4,7 +4,7 @@ import { timestamp } from '../model/time.ts'
 import { isActive } from '../model/workspace.ts'
 import type { Board } from '../model/board.ts'
 import { ApiError } from '../model/errors.ts'
-import { ChangeLog, SERVICE } from '../store/change-log.ts'
+import { SERVICE } from '../store/derivation.ts'
 import { type Deps, transact } from '../store/transact.ts'
 import { indexes } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
@@ -28,7 +28,7 @@ export async function transferBoard({ store, clock, random }: Deps, workspaceId:
       keys.boardMember(boardId, board.creator_id),
     ])
     if (!isActive(membership)) throw new AdminError('not_found', `${userId} is not a member of ${workspaceId}`)
-    tx.logChanges(new ChangeLog(clock), SERVICE)
+    tx.logChanges(SERVICE, clock)
     const now = timestamp(clock)
     // A creator has no entry.
     if (entry !== undefined) tx.remove(keys.boardMember(boardId, userId))

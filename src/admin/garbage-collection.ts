@@ -8,7 +8,8 @@ import type { Tombstone } from '../model/tombstone.ts'
 import { createTombstone, markFileIfUnattached } from '../resources/cascades.ts'
 import { removeDeliveries } from '../resources/webhooks/deliveries.ts'
 import { continueRemoval } from '../resources/pending-removals.ts'
-import { ChangeLog, secondTombstoneId, SERVICE } from '../store/change-log.ts'
+import { secondTombstoneId } from '../resources/changes/change-log.ts'
+import { SERVICE } from '../store/derivation.ts'
 import { indexes, lastWord, type Index } from '../store/indexes.ts'
 import { keys, GLOBAL } from '../store/keys.ts'
 import { transact, listAll } from '../store/transact.ts'
@@ -130,7 +131,7 @@ const collectFile: Step = async (tx, { id, target }, { clock, random }) => {
 }
 
 const collectReferences: Step = async (tx, { id }, { clock, random, batch = BATCH }) => {
-  tx.logChanges(new ChangeLog(clock), SERVICE)
+  tx.logChanges(SERVICE, clock)
   await continueRemoval({ tx, clock, random, batch }, id)
   return undefined
 }

@@ -4,7 +4,7 @@ import { timestamp } from '../model/time.ts'
 import { isActive, type Membership, type Role, type User } from '../model/workspace.ts'
 import { limits } from '../model/limits.ts'
 import { beginRemoval, continueRemoval, pendingRemovalOfMember } from '../resources/pending-removals.ts'
-import { ChangeLog, SERVICE } from '../store/change-log.ts'
+import { SERVICE } from '../store/derivation.ts'
 import { type Deps, listAll, transact } from '../store/transact.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
@@ -25,7 +25,7 @@ export async function addMember(deps: Deps, workspaceId: string, user: User, rol
       if (removal === undefined)
         return present !== undefined && isActive(present) ? present : join(tx, { clock, random }, user, role, present)
       await tx.get(keys.tombstone(removal.id))
-      tx.logChanges(new ChangeLog(clock), SERVICE)
+      tx.logChanges(SERVICE, clock)
       await continueRemoval({ tx, clock, random, batch }, removal.id)
       return undefined
     })
@@ -80,7 +80,7 @@ export async function endMembership(
   return transact(store, workspaceId, random, async (tx) => {
     const membership = await tx.get(keys.membership(userId))
     if (!isActive(membership)) return false
-    tx.logChanges(new ChangeLog(clock), SERVICE)
+    tx.logChanges(SERVICE, clock)
     const now = timestamp(clock)
     // Those that have expired stay as they are: they belong to this membership, so they are refused whatever the clock says.
     const active = activeTokens(userId, clock)

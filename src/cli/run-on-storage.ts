@@ -9,6 +9,7 @@ import { systemRandom } from '../model/ids.ts'
 import { systemClock } from '../model/time.ts'
 import { checkFolder } from '../store/fs/folder.ts'
 import { FolderInUse } from '../store/fs/lock.ts'
+import { createDerivations } from '../resources/derived.ts'
 import { folderOf, kindOf, openStorage } from '../store/open.ts'
 import { openSecretKeys } from './secret-keys.ts'
 
@@ -66,6 +67,7 @@ async function runLocally(config: StorageConfig, command: string, input: unknown
   const log = pino({ level: 'error' }, pino.destination({ dest: 2, sync: true }))
   const storage = await openStorage(address, {
     log,
+    derived: createDerivations(),
     bytes,
     serve: rpcServer.serve,
     allowOutdated: command === 'migrate',

@@ -26,6 +26,7 @@ import { DAY, systemClock } from '../model/time.ts'
 import { loadEngine } from '../policy/engine.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL } from '../store/keys.ts'
+import { createDerivations } from '../resources/derived.ts'
 import { openCounters, openStorage, type StorageHandle } from '../store/open.ts'
 import { listAll } from '../store/transact.ts'
 import { banner, proofLine, type Contents } from './banner.ts'
@@ -95,6 +96,7 @@ async function start(
   })
   const storage = await openStorage(config.storage, {
     log: sampleLog(log, systemClock),
+    derived: createDerivations(),
     bytes: config.bytes,
     cacheBytes: config.cache && config.cache * 1024 * 1024,
     serve: rpcServer.serve,

@@ -94,7 +94,7 @@ export class TokenPrincipal implements Principal {
     if (expiryOf(token) - now <= durations.tokenExpiryNotice) record.tokenExpires = expiryTextOf(token)
     // Stryker disable next-line ConditionalExpression: it only saves an object for each request
     if (!this.#isSeen) services.seenTokens.set(hash, { workspaceId, scopes: token.scopes })
-    tx.logChanges(services.changes, { actor_id: userId, token_id: id, request_id: record.requestId })
+    tx.logChanges({ actor_id: userId, token_id: id, request_id: record.requestId }, services.clock)
     return { userId, workspaceId, membership, token }
   }
 }
@@ -152,12 +152,12 @@ export class SessionPrincipal implements Principal {
     return this.#workspaceId
   }
 
-  async authenticate({ changes }: Services, tx: Transaction, record: AttemptRecord): Promise<SessionCaller> {
+  async authenticate({ clock }: Services, tx: Transaction, record: AttemptRecord): Promise<SessionCaller> {
     const [userId, workspaceId] = [this.#userId, this.#workspaceId]
     Object.assign(record, { userId, workspaceId })
     const membership = await tx.get(keys.membership(userId))
     if (!isActive(membership)) throw new ApiError(this.#refusal)
-    tx.logChanges(changes, { actor_id: userId, token_id: null, request_id: record.requestId })
+    tx.logChanges({ actor_id: userId, token_id: null, request_id: record.requestId }, clock)
     return { userId, workspaceId, membership, isSession: true }
   }
 }

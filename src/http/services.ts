@@ -9,7 +9,6 @@ import type { TokenRecord } from '../model/token.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { Ability, Operation, OperationRequest } from '../resources/operation.ts'
-import type { ChangeLog } from '../store/change-log.ts'
 import type { Store } from '../store/port.ts'
 import type { RequestLog } from './decision-log.ts'
 import type { AttemptRecord, Sink } from './decision-record.ts'
@@ -75,7 +74,6 @@ export interface Services {
   readonly rateLimits?: RateLimits | undefined
   readonly turns: Turns
   readonly runningKeys: RunningKeys
-  readonly changes: ChangeLog
   /** is aborted when the service stops: requests that wait for something are then answered */
   readonly stopping?: AbortSignal | undefined
   readonly clock: Clock

@@ -99,7 +99,7 @@ export const keys = {
   firstResponse: (tokenHash: string, keyHash: string): Key<FirstResponse> => `first_response:${tokenHash}:${keyHash}`,
   /** a long text of the first responses of an hour */
   responseText: (hour: string, sha256: string): Key<ResponseText> => `response_text:${hour}:${sha256}`,
-  /** a change of a board, by its number (see `change-log.ts`) */
+  /** a change of a board, by its number (see `appended.ts`) */
   change: (boardId: string, entry: string): Key<ChangeRecord> => `change:${boardId}:${entry}`,
   /** entries of the audit trail, in a workspace or global */
   audit: (batchId: string): Key<AuditBatch> => `audit:${batchId}`,

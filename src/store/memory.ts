@@ -1,15 +1,15 @@
 import type { Driver } from 'unstorage'
 import memoryDriver from 'unstorage/drivers/memory'
 import { andThen, type Awaitable } from '../model/awaitable.ts'
-import { numberAppended } from './change-log.ts'
+import { numberAppended } from './appended.ts'
 import { Partition, type Records } from './partition.ts'
 import type { Change, ReadRequest, Snapshot, Store, Stored, StoreMetrics, Value } from './port.ts'
 import { CommitLeases, type CommitLease } from './commit-leases.ts'
 import { Watchers } from './watchers.ts'
 
 /** Opens a store in memory. One process per store. */
-export function createMemoryStore(): Store {
-  return new MemoryStore()
+export function createMemoryStore(derived: Store['derived']): Store {
+  return new MemoryStore(derived)
 }
 
 /**
@@ -19,9 +19,14 @@ export function createMemoryStore(): Store {
 class MemoryStore implements Store {
   readonly driver = 'memory'
   readonly isRemote = false
+  readonly derived: Store['derived']
   readonly #partitions = new Map<string, Partition>()
   readonly #leases = new CommitLeases()
   readonly #watchers = new Watchers()
+
+  constructor(derived: Store['derived']) {
+    this.derived = derived
+  }
 
   read(partition: string, request: ReadRequest): Snapshot | null {
     return (this.#partitions.get(partition) ?? EMPTY).read(request)

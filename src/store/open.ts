@@ -25,7 +25,7 @@ export interface StorageHandle {
   close(): Promise<void>
 }
 
-export interface StorageOptions {
+export interface StorageOptions extends Pick<Store, 'derived'> {
   readonly log: Logger
   /**
    * The address of the bytes of files, when they are not stored with the records: an address like the
@@ -120,10 +120,10 @@ async function openStore(
   closers: Closers,
 ): Promise<{ store: Store; isReadOnly: boolean }> {
   if (kind === 'fs') return openFolder(folderOf(address), options, closers)
-  if (kind === 'memory') return withCloser(createMemoryStore(), closers)
+  if (kind === 'memory') return withCloser(createMemoryStore(options.derived), closers)
   // Loaded only when it is used: the client takes a third of the start time of a command.
   const { openRedisStore } = await import('./redis/store.ts')
-  return withCloser(await openRedisStore(address, { log: options.log }), closers)
+  return withCloser(await openRedisStore(address, { log: options.log, derived: options.derived }), closers)
 }
 
 function withCloser(store: Store, closers: Closers, isReadOnly = false): { store: Store; isReadOnly: boolean } {
@@ -133,7 +133,7 @@ function withCloser(store: Store, closers: Closers, isReadOnly = false): { store
 
 async function openFolder(
   path: string,
-  { log, cacheBytes, serve = () => undefined, onReadOnly, onLost }: StorageOptions,
+  { log, derived, cacheBytes, serve = () => undefined, onReadOnly, onLost }: StorageOptions,
   closers: Closers,
 ): Promise<{ store: Store; isReadOnly: boolean }> {
   // Loaded only when it is used, like the client of Redis.
@@ -147,7 +147,7 @@ async function openFolder(
     let store: FsStore | undefined
     const lock = await lockFolder(path, serve, () => store?.loseTo(LOST))
     closers.push(lock.release)
-    store = await openFsStore(path, { log, cacheBytes, reserveSize: RESERVE_SIZE, onLost })
+    store = await openFsStore(path, { log, derived, cacheBytes, reserveSize: RESERVE_SIZE, onLost })
     const opened = withCloser(store, closers)
     if (lock.isLost()) store.loseTo(LOST)
     return opened
@@ -158,7 +158,7 @@ async function openFolder(
   }
   const lock = await lockFolderForReading(path)
   closers.push(lock.release)
-  return withCloser(await openFsStoreForReading(path, { log, cacheBytes }), closers, true)
+  return withCloser(await openFsStoreForReading(path, { log, derived, cacheBytes }), closers, true)
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Derivation } from './derivation.ts'
 import type { Awaitable } from '../model/awaitable.ts'
 import type { CommitLease } from './commit-leases.ts'
 
@@ -114,7 +115,7 @@ export interface Change {
 
 /**
  * Records that a commit adds to the end of an index. The driver numbers them: one more than the last entry, or 1 in an empty
- * index (see `change-log.ts`). So the entries have the order of the commits, whatever the clocks say. Such an index has no
+ * index (see `appended.ts`). So the entries have the order of the commits, whatever the clocks say. Such an index has no
  * other entries, and must keep its last one: otherwise numbers would be used again.
  */
 export interface Appended {
@@ -186,6 +187,8 @@ export interface Store {
    * whether it is a server: each read is a round trip, so several are better made together, and other processes may use the same storage
    */
   readonly isRemote: boolean
+  /** what every commit of a transaction derives: `resources/derived.ts` lists it */
+  readonly derived: readonly Derivation[]
   /** @returns null when the expectation is not met */
   read(partition: string, request: ReadRequest): Awaitable<Snapshot | null>
   /**
@@ -257,6 +260,7 @@ export function decorateStore(store: Store, overrides: Partial<Store>): Store {
   return {
     driver: store.driver,
     isRemote: store.isRemote,
+    derived: store.derived,
     read: (partition, request) => store.read(partition, request),
     commit: (partition, change) => store.commit(partition, change),
     takeLease: (partition) => store.takeLease(partition),

@@ -1,10 +1,10 @@
 import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { randomText, type RandomSource } from '../model/ids.ts'
+import type { Clock } from '../model/time.ts'
 import type { Index } from './indexes.ts'
-import { countFileBytes, sizeOfFile } from './file-bytes.ts'
-import { keys, type Key } from './keys.ts'
-import type { Author, ChangeLog } from './change-log.ts'
-import type { Change, ReadRequest, Snapshot, Store, Value } from './port.ts'
+import type { Author, CommittingTransaction } from './derivation.ts'
+import type { Key } from './keys.ts'
+import type { Appended, Change, ReadRequest, Snapshot, Store, Value } from './port.ts'
 import { keysOf, NO_CAPACITY, Prefetched, ReadSet, referenceOf, reliedOn, type ReadPage } from './read-set.ts'
 import {
   PAGE_SIZE,
@@ -19,7 +19,6 @@ import {
   type ValueOf,
 } from './reads.ts'
 import { merged, onlyRemoves, widened, Writes } from './writes.ts'
-import { updateReadiness, type WrittenCard, type WrittenClaim } from './readiness.ts'
 
 /** Length of a revision, in characters. */
 const REVISION_LENGTH = 20
@@ -39,8 +38,9 @@ export class TransactionConflict extends Error {
  * each further read and the commit succeed only if none of it has changed. Its decisions are thus still valid at the
  * commit, without the caller stating what they depend on. A record must be read before it is written.
  */
-export class Transaction {
+export class Transaction implements CommittingTransaction {
   readonly partition: string
+  logged: CommittingTransaction['logged']
   readonly #store: Store
   readonly #random: RandomSource
   readonly #lease: string | undefined
@@ -51,7 +51,8 @@ export class Transaction {
   /** keys of new records, which contain a new id */
   #created: Set<string> | undefined
   #newRevision: string | undefined
-  #logged: { readonly log: ChangeLog; readonly author: Author } | undefined
+  #appended: Map<string, Appended & { readonly values: Value[] }> | undefined
+  #whenCommitted: (() => void)[] | undefined
 
   /**
    * @param lease the id of the lease that it commits in
@@ -233,44 +234,49 @@ export class Transaction {
     this.#reads.relyOnWhole(key)
   }
 
+  before<T>(key: Key<T>): T | undefined {
+    return this.#reads.get(key)?.value as T | undefined
+  }
+
+  isCreated(key: Key<unknown>): boolean {
+    return this.#created?.has(key) === true
+  }
+
+  putUnread<T>(key: Key<T>, value: T): void {
+    this.#writes.set(key, value as Value)
+  }
+
+  append<T>({ name, fetch }: Index<T>, value: T): void {
+    const appended = (this.#appended ??= new Map()).get(name)
+    if (appended === undefined) this.#appended.set(name, { fetch, values: [value as Value] })
+    else appended.values.push(value as Value)
+  }
+
+  whenCommitted(done: () => void): void {
+    ;(this.#whenCommitted ??= []).push(done)
+  }
+
   /** Adds the changes that the commit makes on boards to their change feeds. */
-  logChanges(log: ChangeLog, author: Author): void {
-    this.#logged = { log, author }
+  logChanges(author: Author, clock: Clock): void {
+    this.logged = { author, clock }
   }
 
   /**
-   * Applies everything that was put and removed, atomically.
+   * Applies everything that was put and removed, atomically, with everything that the store derives from it.
    * @throws {TransactionConflict} when something read has changed since; nothing is written then
    * @throws {StorageUnavailable}
    */
   commit(): Awaitable<void> {
     if (this.#writes.isEmpty) return undefined
-    // Readiness follows from the cards and their claims. Until the commit, the indexes of ready cards are as they were.
-    return andThen(this.#updateReadiness(), () => andThen(this.#countFileBytes(), () => this.#commit()))
-  }
-
-  #updateReadiness(): Awaitable<void> {
-    const [cards, claims]: [WrittenCard[], WrittenClaim[]] = [[], []]
-    for (const key of this.#writes.keys()) {
-      const kind = key.startsWith('card:') ? 'card' : key.startsWith('claim:') ? 'claim' : undefined
-      if (kind === undefined) continue
-      const written = { id: key.slice(kind.length + 1), before: this.#reads.get(key)?.value, after: this.#writes.put.get(key) }
-      if (kind === 'claim') claims.push(written as WrittenClaim)
-      else cards.push({ ...(written as Pick<WrittenCard, 'id' | 'before' | 'after'>), isNew: this.#created?.has(key) === true })
-    }
-    return updateReadiness(this, cards, claims)
-  }
-
-  /** A transaction that writes the count itself knows it. */
-  #countFileBytes(): Awaitable<void> {
-    let gained = 0
-    for (const key of this.#writes.keys())
-      if (key.startsWith('file')) gained += sizeOfFile(key, this.#writes.put.get(key)) - sizeOfFile(key, this.#reads.get(key)?.value)
-    return this.isWritten(keys.fileBytes()) ? undefined : countFileBytes(this, gained)
+    this.#appended = this.#whenCommitted = undefined
+    const written = [...this.#writes.keys()]
+    const none: Awaitable<void> = undefined
+    const derived = this.#store.derived.reduce((before, derive) => andThen(before, () => derive(this, written)), none)
+    return andThen(derived, () => this.#commit())
   }
 
   #commit(): Awaitable<void> {
-    const written: Change = {
+    const change: Change = {
       revision: this.#revision,
       lease: this.#lease,
       expect: this.#reads.expectation,
@@ -278,12 +284,11 @@ export class Transaction {
       put: this.#writes.put,
       remove: this.#writes.remove,
       indexes: this.#writes.indexes(this.#reads.records),
+      append: this.#appended,
     }
-    const records = { before: this.#reads.records, known: (key: string) => this.#value(key) }
-    const change = this.#logged?.log.addTo(written, this.#logged.author, records) ?? written
     return andThen(this.#store.commit(this.partition, change), (outcome) => {
       if (outcome === 'conflict') throw new TransactionConflict()
-      this.#logged?.log.committed(change)
+      for (const done of this.#whenCommitted ?? []) done()
     })
   }
 

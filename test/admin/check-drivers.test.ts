@@ -6,6 +6,7 @@ import { seedDemo } from '../../src/demo/seed.ts'
 import { readWorld } from '../../src/demo/world.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import { systemClock } from '../../src/model/time.ts'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { openStorage, type StorageHandle } from '../../src/store/open.ts'
 import { createRedisDriver } from '../../src/store/redis/client.ts'
 import { keys } from '../../src/store/keys.ts'
@@ -47,7 +48,7 @@ describe.runIf(driversOf('service').includes('redis'))('a check of Redis', () =>
   const check = (options = {}) => findDamage(depsOf(storage), options)
   beforeEach(async () => {
     server = await startRedis()
-    storage = await openStorage(server.url, { log: quiet })
+    storage = await openStorage(server.url, { log: quiet, derived: createDerivations() })
     Acme = (await fill(storage)).Acme
     client = createRedisDriver(server.url).getInstance() as Redis
     await client.connect()
@@ -103,7 +104,7 @@ describe.runIf(driversOf('service').includes('fs'))('a check of a folder', () =>
   }
   beforeEach(async () => {
     path = newFolder()
-    const storage = await openStorage(`fs:${path}`, { log: quiet })
+    const storage = await openStorage(`fs:${path}`, { log: quiet, derived: createDerivations() })
     workspaces = await fill(storage)
     await storage.close()
   })
@@ -111,7 +112,7 @@ describe.runIf(driversOf('service').includes('fs'))('a check of a folder', () =>
   test('names a workspace that the disk has damaged, before it is used and after', async () => {
     const { Acme } = workspaces
     for (const loadBefore of [false, true]) {
-      const storage = await openStorage(`fs:${path}`, { log: quiet })
+      const storage = await openStorage(`fs:${path}`, { log: quiet, derived: createDerivations() })
       if (loadBefore) expect((await findDamage(depsOf(storage))).summary.damage).toBe(0)
       damageRecord(path, Acme)
       const { findings } = await findDamage(depsOf(storage))

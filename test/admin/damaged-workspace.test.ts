@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { backUp } from '../../src/admin/backup.ts'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { openStorage } from '../../src/store/open.ts'
 import { TestBoard } from '../support/board.ts'
 import { createIo } from '../support/command-io.ts'
@@ -18,7 +19,7 @@ const unused = () => Promise.reject(new Error('not supported by this test'))
 test('a damaged workspace gets the state of an earlier backup, and the others keep theirs', async () => {
   const root = newFolder()
   const open = async (name: string) => {
-    const storage = await openStorage(`fs:${root}/${name}`, { log: quiet })
+    const storage = await openStorage(`fs:${root}/${name}`, { log: quiet, derived: createDerivations() })
     return Service.start({ name: 'fs', open: async () => ({ ...storage, recordKeys: unused, blobKeys: unused }) }).then((service) => ({
       service,
       stop: () => storage.close(),

@@ -4,6 +4,7 @@ import { GarbageCollector } from '../../src/admin/garbage-collection.ts'
 import { createWorkspace } from '../../src/admin/workspaces.ts'
 import { newId, systemRandom } from '../../src/model/ids.ts'
 import { timestamp } from '../../src/model/time.ts'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { openStorage, type StorageHandle } from '../../src/store/open.ts'
 import { keys } from '../../src/store/keys.ts'
 import { transact } from '../../src/store/transact.ts'
@@ -20,7 +21,7 @@ describe('the garbage collector on a folder with many workspaces', () => {
   let now = Date.now()
   let due: string
   const open = async () => {
-    storage = await openStorage(`fs:${path}`, { log: quiet })
+    storage = await openStorage(`fs:${path}`, { log: quiet, derived: createDerivations() })
   }
   const deps = (): AdminDeps => ({ store: storage.store, blobs: storage.blobs, clock: () => now, random: systemRandom })
   /** Leaves a tombstone that is due after some time. */

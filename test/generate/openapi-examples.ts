@@ -12,6 +12,7 @@ import type { RandomSource } from '../../src/model/ids.ts'
 import { limits } from '../../src/model/limits.ts'
 import { namesInPath, type Operation } from '../../src/resources/operation.ts'
 import { operations } from '../../src/resources/table.ts'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { createBlobs } from '../../src/store/blobs.ts'
 import { decorateStore, Contention, StorageUnavailable } from '../../src/store/port.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
@@ -77,7 +78,7 @@ class Recorder {
     let now = Date.parse('2026-11-20T12:00:00.000Z')
     const clock = () => (now += 1000)
     const random = repeatableRandom()
-    const memory = createMemoryStore()
+    const memory = createMemoryStore(createDerivations())
     const failing: Failing = {}
     const store = decorateStore(memory, {
       async read(partition, request) {

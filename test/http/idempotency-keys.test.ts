@@ -5,6 +5,7 @@ import { systemRandom } from '../../src/model/ids.ts'
 import type { FirstResponse } from '../../src/model/idempotency.ts'
 import { DAY, HOUR } from '../../src/model/time.ts'
 import type { Upload } from '../../src/resources/operation.ts'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { keys } from '../../src/store/keys.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/port.ts'
@@ -45,7 +46,7 @@ describe('a write with an Idempotency-Key', () => {
   let running: Set<string>
   let first: IdempotentWrite
   beforeEach(() => {
-    store = createMemoryStore()
+    store = createMemoryStore(createDerivations())
     running = new Set()
     first = create()
   })

@@ -28,13 +28,14 @@ let warnings: unknown[][]
 let authors: unknown[][]
 let seen: Map<string, unknown>
 let services: Services
+const clock = () => now
 let read: unknown[]
 beforeEach(() => {
   record = { requestId: 'req_1' } as AttemptRecord
   ;[warnings, authors, read] = [[], [], []]
   seen = new Map()
   const log = { warn: (...line: unknown[]) => void warnings.push(line) }
-  services = { clock: () => now, log, seenTokens: seen, changes: 'the log', legacyPrefixes: [] } as unknown as Services
+  services = { clock, log, seenTokens: seen, legacyPrefixes: [] } as unknown as Services
 })
 /** A transaction that finds these records. */
 const finding = (...found: unknown[]) =>
@@ -85,7 +86,7 @@ describe('a token', () => {
     expect(record).toEqual({ requestId: 'req_1', userId: 'usr_1', workspaceId: WORKSPACE, tokenId: 'tok_1' })
     expect([read, authors]).toEqual([
       [`token:${hash}`, 'membership:{0.user_id}'],
-      [['the log', { actor_id: 'usr_1', token_id: 'tok_1', request_id: 'req_1' }]],
+      [[{ actor_id: 'usr_1', token_id: 'tok_1', request_id: 'req_1' }, clock]],
     ])
     expect([[...seen], warnings]).toEqual([[[hash, { workspaceId: WORKSPACE, scopes: ['kanban:read'] }]], []])
   })
@@ -123,7 +124,7 @@ describe('a person who is signed in', () => {
       membership: member,
       isSession: true,
     })
-    expect([read, authors]).toEqual([['membership:usr_1'], [['the log', { actor_id: 'usr_1', token_id: null, request_id: 'req_1' }]]])
+    expect([read, authors]).toEqual([['membership:usr_1'], [[{ actor_id: 'usr_1', token_id: null, request_id: 'req_1' }, clock]]])
     expect(record).toEqual({ requestId: 'req_1', userId: 'usr_1', workspaceId: WORKSPACE })
   })
 

@@ -9,6 +9,7 @@ import { createEngine, type Engine, type EngineParts, type PolicyFiles } from '.
 import { cells } from '../../src/policy/enumerate.ts'
 import { operationsOf, webOperation } from '../../src/policy/operations.ts'
 import { proveInvariants, requireSuccess } from '../../src/policy/prove.ts'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { quiet } from '../support/log.ts'
 import { load, shipped, shippedFiles } from '../support/policy.ts'
@@ -103,7 +104,7 @@ test('the proof fails for a permission that no operation needs', () => {
 })
 
 describe('the start of the service', () => {
-  const start = (options: object) => () => createApp({ store: createMemoryStore(), log: quiet, ...options })
+  const start = (options: object) => () => createApp({ store: createMemoryStore(createDerivations()), log: quiet, ...options })
   const read = operations.find(({ id }) => id === 'boards.read')!
   const withRow = (id: string, change: (row: Operation) => object) =>
     operations.map((one) => (one.id === id ? { ...one, ...change(one) } : one))

@@ -12,7 +12,7 @@ import {
   shownFile,
   shownRevision,
 } from '../../src/resources/pending-removals.ts'
-import { ChangeLog, SERVICE } from '../../src/store/change-log.ts'
+import { SERVICE } from '../../src/store/derivation.ts'
 import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
@@ -72,7 +72,7 @@ describe('the removal of references', () => {
   const written = () => records.written.filter((key) => !/^change|^tombstone:tmb_b\d{6}$/.test(key))
   const work = <T>(run: (tx: Transaction) => T | Promise<T>) =>
     records.work((tx) => {
-      tx.logChanges(new ChangeLog(clock), SERVICE)
+      tx.logChanges(SERVICE, clock)
       return run(tx)
     })
   const addCards = (...cards: readonly Partial<Card>[]) =>

@@ -17,7 +17,7 @@ test('processes that start at the same time on an empty storage agree on the id 
       getItem: async (key) => (await pause(), memory.getItem(key)),
       setItem: async (key, value) => (await pause(), memory.setItem!(key, value, {})),
     }
-    const inMemory = createMemoryStore()
+    const inMemory = createMemoryStore([])
     const store = decorateStore(inMemory, {
       read: async (partition, request) => (await pause(), inMemory.read(partition, request)),
       commit: async (partition, change) => (await pause(), inMemory.commit(partition, change)),
@@ -28,7 +28,7 @@ test('processes that start at the same time on an empty storage agree on the id 
 })
 
 test('a mount of another storage is refused', async () => {
-  const [store, other, mount] = [createMemoryStore(), createMemoryStore(), memoryDriver()]
+  const [store, other, mount] = [createMemoryStore([]), createMemoryStore([]), memoryDriver()]
   await checkBlobMount(store, mount)
   await checkBlobMount(other, memoryDriver())
   await expect(checkBlobMount(other, mount)).rejects.toThrow(BlobMountMismatch)

@@ -1,6 +1,7 @@
 import { chmod, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { FolderInUse, lockFolder, lockFolderForReading } from '../../src/store/fs/lock.ts'
 import { openStorage } from '../../src/store/open.ts'
 import { effort } from '../support/effort.ts'
@@ -53,7 +54,7 @@ describe('the lock of a folder', () => {
     'that was %s with its file ends the answers of its holder, and leaves the socket to the next one',
     async (how) => {
       let reason: Error | undefined
-      const storage = await openStorage(`fs:${path}`, { log: quiet, onLost: (error) => (reason = error) })
+      const storage = await openStorage(`fs:${path}`, { log: quiet, derived: createDerivations(), onLost: (error) => (reason = error) })
       const { store } = storage
       const nothing = { records: [], ranges: [], counts: [], expect: { records: new Map(), indexes: new Map(), capacity: new Map() } }
       const read = async () => store.read('p1', nothing as never)
@@ -124,9 +125,9 @@ describe('the lock of a folder', () => {
 
   test('is released when the folder cannot be opened', async () => {
     await mkdir(`${path}/records.db.new`)
-    await expect(openStorage(`fs:${path}`, { log: quiet })).rejects.toThrow()
+    await expect(openStorage(`fs:${path}`, { log: quiet, derived: createDerivations() })).rejects.toThrow()
     await rm(`${path}/records.db.new`, { recursive: true })
-    await (await openStorage(`fs:${path}`, { log: quiet })).close()
+    await (await openStorage(`fs:${path}`, { log: quiet, derived: createDerivations() })).close()
   })
 
   test('names no holder where another program listens', async () => {

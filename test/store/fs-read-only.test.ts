@@ -18,7 +18,7 @@ describe('a folder that is opened for reading only', () => {
     await store.commit('p1', change({ put: { 'a:1': {}, 'a:2': {} } }))
     await store.commit('p2', change({ put: { 'b:1': {} } }))
   })
-  const open = () => openFsStoreForReading(path, { log: quiet })
+  const open = () => openFsStoreForReading(path, { log: quiet, derived: [] })
   const content = async () => Promise.all((await readdir(path)).map(async (name) => [name, await readFile(`${path}/${name}`)]))
 
   test('has its records, refuses changes, and is not changed', async () => {

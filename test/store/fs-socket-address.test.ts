@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { callRpcServer } from '../../src/admin/rpc-client.ts'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { FolderInUse, lockFolder, lockFolderForReading } from '../../src/store/fs/lock.ts'
 import { connectTo, requireUsable } from '../../src/store/fs/socket-address.ts'
 import { openStorage } from '../../src/store/open.ts'
@@ -49,8 +50,8 @@ describe('a folder whose socket paths are longer than the operating system takes
 
   test.runIf(process.platform === 'linux')('can be the folder of a store', async () => {
     const path = await folderOf(200)
-    const storage = await openStorage(`fs:${path}`, { log: quiet })
-    await expect(openStorage(`fs:${path}`, { log: quiet })).rejects.toThrow(FolderInUse)
+    const storage = await openStorage(`fs:${path}`, { log: quiet, derived: createDerivations() })
+    await expect(openStorage(`fs:${path}`, { log: quiet, derived: createDerivations() })).rejects.toThrow(FolderInUse)
     await storage.close()
   })
 

@@ -2,6 +2,7 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
 import { systemRandom } from '../../src/model/ids.ts'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
 import { SCHEMA_VERSION } from '../../src/store/migrations/list.ts'
 import { BadAddress, kindOf, openStorage } from '../../src/store/open.ts'
@@ -25,7 +26,7 @@ describe('bytes of files on a separate mount', () => {
     ['a driver of unstorage with options', (at: string) => `fs-lite:${JSON.stringify({ base: `${at}/elsewhere` })}`],
   ])('bytes can be stored in %s', async (_name, address) => {
     for (const records of [`fs:${folder}/data`, 'memory']) {
-      const options = { log: quiet, bytes: address(folder) }
+      const options = { log: quiet, derived: createDerivations(), bytes: address(folder) }
       const storage = await openStorage(records, options)
       await storage.blobs.write('blb_00000000000000000000', stream('here'))
       await storage.close()
@@ -40,7 +41,7 @@ describe('bytes of files on a separate mount', () => {
   })
 
   test('bytes can be stored in Redis when the records are in a folder', async () => {
-    const storage = await openStorage(`fs:${folder}/data`, { log: quiet, bytes: sharedRedis() })
+    const storage = await openStorage(`fs:${folder}/data`, { log: quiet, derived: createDerivations(), bytes: sharedRedis() })
     await storage.blobs.write('blb_00000000000000000001', stream('there'))
     for await (const chunk of storage.blobs.read('blb_00000000000000000001', 0, 5)) expect(Buffer.from(chunk).toString()).toBe('there')
     await storage.blobs.remove('blb_00000000000000000001')
@@ -56,17 +57,17 @@ describe('bytes of files on a separate mount', () => {
     ['fs-lite:{"base":}', /the driver "fs-lite" cannot be created: its options are not valid JSON/],
     ['s3:{"secretAccessKey":"hunter2"}', /the driver "s3" cannot be created/],
   ])('the invalid address of bytes %s is refused', async (bytes, message) => {
-    const opening = openStorage(`fs:${folder}/data`, { log: quiet, bytes })
+    const opening = openStorage(`fs:${folder}/data`, { log: quiet, derived: createDerivations(), bytes })
     await expect(opening).rejects.toThrow(BadAddress)
     await expect(opening).rejects.toThrow(message)
     await expect(opening).rejects.not.toThrow(/hunter2/)
     // The lock of the folder has been released.
-    await (await openStorage(`fs:${folder}/data`, { log: quiet })).close()
+    await (await openStorage(`fs:${folder}/data`, { log: quiet, derived: createDerivations() })).close()
   })
 })
 
 describe('the association of a storage with its bytes', () => {
-  const open = (bytes?: string) => openStorage(`fs:${folder}/data`, { log: quiet, bytes })
+  const open = (bytes?: string) => openStorage(`fs:${folder}/data`, { log: quiet, derived: createDerivations(), bytes })
   test.each([
     ['from another folder to the default', 'a', undefined],
     ['from the default to another folder', undefined, 'a'],
@@ -83,10 +84,10 @@ test('an address with a "~" that the shell did not expand is refused', () => exp
 
 test('a Redis that is out of memory can be opened and dumped', async () => {
   const redis = await startRedis()
-  await (await openStorage(redis.url, { log: quiet })).close()
+  await (await openStorage(redis.url, { log: quiet, derived: createDerivations() })).close()
   const client = new Redis(redis.url)
   await client.config('SET', 'maxmemory', '1')
-  const storage = await openStorage(redis.url, { log: quiet })
+  const storage = await openStorage(redis.url, { log: quiet, derived: createDerivations() })
   for await (const batch of storage.store.dump('global')) expect(batch.map(([key]) => key)).toEqual(['bytes_mount:self', 'schema:self'])
   await expect(storage.store.ready()).rejects.toThrow('Redis refused')
   await storage.close()
@@ -98,27 +99,29 @@ test('a Redis that is out of memory can be opened and dumped', async () => {
 test('a folder with other files is refused, and nothing is created in it', async () => {
   await writeFile(`${folder}/notes.txt`, 'mine')
   const refusal = { name: 'UnusableFolder', message: expect.stringContaining('contains no Lanekeeper data: notes.txt') }
-  await expect(openStorage(`fs:${folder}`, { log: quiet })).rejects.toMatchObject(refusal)
+  await expect(openStorage(`fs:${folder}`, { log: quiet, derived: createDerivations() })).rejects.toMatchObject(refusal)
   expect(await readdir(folder)).toEqual(['notes.txt'])
 })
 
 // Each version that is refused, on each driver: migrations.test.ts.
 test('records of another version are refused at every opening', async () => {
   const address = `fs:${folder}/data`
-  const storage = await openStorage(address, { log: quiet })
+  const storage = await openStorage(address, { log: quiet, derived: createDerivations() })
   await transact(storage.store, GLOBAL, systemRandom, async (tx) => {
     await tx.get(keys.schema())
     tx.put(keys.schema(), { version: SCHEMA_VERSION + 1 })
   })
   await storage.close()
   for (let attempt = 1; attempt <= 2; attempt++)
-    await expect(openStorage(address, { log: quiet })).rejects.toMatchObject({ name: 'UnsupportedSchema' })
-  await (await openStorage(address, { log: quiet, allowOutdated: true })).close()
+    await expect(openStorage(address, { log: quiet, derived: createDerivations() })).rejects.toMatchObject({ name: 'UnsupportedSchema' })
+  await (await openStorage(address, { log: quiet, derived: createDerivations(), allowOutdated: true })).close()
 })
 
 test('opening fails after a timeout when no sentinel can be reached', async () => {
   const port = await freePort()
-  await expect(openStorage(`redis-sentinel://127.0.0.1:${port}/main`, { log: quiet })).rejects.toThrow(/cannot be reached/)
+  await expect(openStorage(`redis-sentinel://127.0.0.1:${port}/main`, { log: quiet, derived: createDerivations() })).rejects.toThrow(
+    /cannot be reached/,
+  )
 }, 30_000)
 
 test.each([

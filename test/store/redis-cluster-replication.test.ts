@@ -25,7 +25,7 @@ test('in a cluster, a write waits for replicas of the node that has its keys', a
   while (!/slave0:.*state=online/.test(await operators[0]!.info('replication')));
 
   const url = `${cluster.url}?wait=1&wait_timeout=300`
-  const store = await openRedisStore(url, { log: quiet })
+  const store = await openRedisStore(url, { log: quiet, derived: [] })
   const outcome = (work: () => Promise<unknown>) =>
     work().then(
       () => 'done',

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { openStorage } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port.ts'
 import { Pool } from '../../src/store/redis/pool.ts'
@@ -61,7 +62,7 @@ describe('a Redis cluster of three nodes', () => {
   afterAll(() => cluster.stop())
 
   test('the smoke test passes with workspaces on every node of a cluster', async () => {
-    const service = await Service.start(driverOf(await openStorage(cluster.url, { log: quiet })))
+    const service = await Service.start(driverOf(await openStorage(cluster.url, { log: quiet, derived: createDerivations() })))
     const workspacesOn = async (node: RedisServer): Promise<number> => {
       const client = clientOf(node)
       const keys = await client.keys('lk:{wsp_*}:n')
@@ -76,7 +77,7 @@ describe('a Redis cluster of three nodes', () => {
 
   describe('the storage port on a Redis cluster', () => {
     let stores = 0
-    contract(() => openRedisStore(cluster.url, { log: quiet, prefix: `t${stores++}` }))
+    contract(() => openRedisStore(cluster.url, { log: quiet, derived: [], prefix: `t${stores++}` }))
   })
 
   // The client reports both in the same way as a redirection, which is a refusal.
@@ -100,7 +101,7 @@ describe('a Redis cluster of three nodes', () => {
   })
 
   test('a cluster with an emptied node is not ready, and its tokens are not called invalid', async () => {
-    const store = await openRedisStore(cluster.url, { log: quiet, prefix: 'emptied' })
+    const store = await openRedisStore(cluster.url, { log: quiet, derived: [], prefix: 'emptied' })
     const partitions = Array.from({ length: 30 }, (_, i) => `w${i}`)
     const absent = (partition: string) =>
       store.read(partition, readRequest({ records: ['a:1'] })).then(
@@ -121,7 +122,7 @@ describe('a Redis cluster of three nodes', () => {
   })
 
   test('no commit is lost or done twice when cluster nodes lose their connections or stop for a while', async () => {
-    const store = await openRedisStore(cluster.url, { log: quiet })
+    const store = await openRedisStore(cluster.url, { log: quiet, derived: [] })
     const operations = new OperationLog(store)
     operations.start()
     for (const node of cluster.nodes) {
@@ -138,7 +139,7 @@ describe('a Redis cluster of three nodes', () => {
     await operations.stop()
     // On a loaded machine, the nodes may need longer to agree that all are present than opening a store may take.
     let verifier: RedisStore | undefined
-    while (verifier === undefined) verifier = await openRedisStore(cluster.url, { log: quiet }).catch(() => undefined)
+    while (verifier === undefined) verifier = await openRedisStore(cluster.url, { log: quiet, derived: [] }).catch(() => undefined)
     expect(await operations.findViolations(verifier)).toEqual([])
     await Promise.all([store.close(), verifier.close()])
   })
@@ -147,7 +148,7 @@ describe('a Redis cluster of three nodes', () => {
 describe('Redis with a sentinel', () => {
   test('the service uses the master, and after a failover the promoted replica', async () => {
     const sentinel = await startSentinel()
-    const storage = await openStorage(sentinel.url, { log: quiet })
+    const storage = await openStorage(sentinel.url, { log: quiet, derived: createDerivations() })
     const service = await Service.start(driverOf(storage))
     await smokeTest(service)
     const operations = new OperationLog(storage.store)

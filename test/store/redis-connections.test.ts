@@ -23,7 +23,7 @@ describe('the connections to a Redis', () => {
   })
 
   describe('of a store', () => {
-    const open = (url: string, log = quiet) => openRedisStore(url, { log })
+    const open = (url: string, log = quiet) => openRedisStore(url, { log, derived: [] })
 
     test('are two, and are closed with it', async () => {
       const store = await open(redis.server.url)

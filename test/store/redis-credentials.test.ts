@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { openStorage } from '../../src/store/open.ts'
 import { BadRedisUrl } from '../../src/store/redis/client.ts'
 import { captureLog, quiet } from '../support/log.ts'
@@ -23,7 +24,7 @@ describe('a password in the address of a Redis', () => {
 
   test.each(['', 'lane', 'default', 'narrow'])('user "%s" can connect with the password of the address', async (user) => {
     const captured = captureLog()
-    const storage = await openStorage(address(server, PASSWORD, user), { log: captured.log })
+    const storage = await openStorage(address(server, PASSWORD, user), { log: captured.log, derived: createDerivations() })
     await storage.store.ready()
     await storage.close()
     expect(captured.lines).toEqual([])
@@ -37,7 +38,7 @@ describe('a password in the address of a Redis', () => {
     const lines: string[] = []
     const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) })
     const url = changeUrl(address(server, PASSWORD))
-    const error = (await openStorage(url, { log }).catch((thrown: unknown) => thrown)) as Error
+    const error = (await openStorage(url, { log, derived: createDerivations() }).catch((thrown: unknown) => thrown)) as Error
     expect([error.name, error.message]).toEqual(['StorageUnavailable', expect.stringMatching(reason)])
     log.error({ err: error }, error.stack)
     expect(lines.join('')).not.toMatch(/s3cr|wr0ng|pässword|p%C3%A4ssword/)
@@ -51,7 +52,7 @@ describe('a password in the address of a Redis', () => {
     'redis://admin:s3cret@[::1',
     'redis://admin:s3cret@127.0.0.1/production',
   ])('the error for the invalid address %s does not contain the password', async (url) => {
-    const error = (await openStorage(url, { log: quiet }).catch((thrown: unknown) => thrown)) as Error
+    const error = (await openStorage(url, { log: quiet, derived: createDerivations() }).catch((thrown: unknown) => thrown)) as Error
     expect(error).toBeInstanceOf(BadRedisUrl)
     expect(inspect(error)).not.toContain('s3cret')
   })

@@ -17,7 +17,7 @@ let prefix: string
 let store: RedisStore
 beforeEach(async () => {
   prefix = `dump-${randomUUID()}`
-  store = await openRedisStore(sharedRedis(), { log: quiet, prefix })
+  store = await openRedisStore(sharedRedis(), { log: quiet, derived: [], prefix })
 })
 afterEach(() => store.close())
 

@@ -26,7 +26,7 @@ function storeWith(expected?: string | null): RedisStore {
   const client = { mget: async () => reply, lkRead: async () => reply, get }
   const pool = { runRead: async (run: (on: unknown) => Promise<unknown>) => run(client), probe: async () => undefined }
   const identity = expected === undefined ? undefined : new Identity('lk', new Map([['lk:id', expected]]))
-  return new RedisStore(pool as unknown as Pool, 'lk', { identity })
+  return new RedisStore(pool as unknown as Pool, 'lk', { derived: [], identity })
 }
 const keysRead = async (part: Partial<ReadRequest>, expected: string | null = 'id-1') =>
   (await storeWith(expected).read('w1', readRequest(part)))!.records.length
@@ -89,10 +89,10 @@ test('a store on a Redis that was emptied is not ready', async () => {
 test('the identity of a Redis is chosen once, and all stores on it have the same', async () => {
   const prefix = `identity-${Math.random()}`
   const pool = await Pool.open(sharedRedis(), 1, quiet)
-  const stores = [await openRedisStore(sharedRedis(), { log: quiet, prefix })]
+  const stores = [await openRedisStore(sharedRedis(), { log: quiet, derived: [], prefix })]
   const chosen = await pool.run((client) => client.get(`${prefix}:id`))
   expect(chosen).toMatch(/^[0-9a-f-]{36}$/)
-  stores.push(await openRedisStore(sharedRedis(), { log: quiet, prefix }))
+  stores.push(await openRedisStore(sharedRedis(), { log: quiet, derived: [], prefix }))
   expect(await pool.run((client) => client.get(`${prefix}:id`))).toBe(chosen)
   for (const store of stores) expect((await store.read('w1', readRequest(plain)))!.records).toHaveLength(2)
   await pool.run((client) => client.set(`${prefix}:id`, 'another'))

@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => pool.close())
 beforeEach(async () => {
   prefix = `long-${randomUUID()}`
-  store = new RedisStore(pool, prefix)
+  store = new RedisStore(pool, prefix, { derived: [] })
   const put = Object.fromEntries(ids.map((id) => [`card:${id}`, card(id, 1)]))
   const add = ids.map((id) => `p ${id}`)
   await commit({ put: { ...put, 'board:1': { n: 1 } }, index: { cards: { add }, empty: {}, small: { add: ['x 1'] } } })

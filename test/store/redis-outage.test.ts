@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { openStorage } from '../../src/store/open.ts'
 import { TestBoard } from '../support/board.ts'
 import { quiet } from '../support/log.ts'
@@ -15,7 +16,7 @@ let attachment: string
 
 beforeEach(async () => {
   server = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
-  service = await Service.start(driverOf(await openStorage(server.url, { log: quiet })))
+  service = await Service.start(driverOf(await openStorage(server.url, { log: quiet, derived: createDerivations() })))
   board = await TestBoard.create(service, await service.person(await service.workspace()))
   card = await board.card(await board.column())
   attachment = (await upload('before')).body.data.id

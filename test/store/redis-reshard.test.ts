@@ -17,7 +17,7 @@ afterAll(async () => {
 })
 
 test('while a cluster migrates the slot of a partition, each commit is refused or done in whole', async () => {
-  const store = await openRedisStore(cluster.url, { log: quiet })
+  const store = await openRedisStore(cluster.url, { log: quiet, derived: [] })
   const operations = new OperationLog(store)
   operations.start()
   await operations.more(50, 'done')

@@ -15,7 +15,7 @@ beforeAll(async () => {
   server = await startRedis()
   client = createRedisDriver(server.url).getInstance() as Redis
   await client.connect()
-  store = await openRedisStore(server.url, { log: quiet })
+  store = await openRedisStore(server.url, { log: quiet, derived: [] })
 })
 beforeEach(() => client.flushdb())
 afterAll(async () => {
@@ -52,7 +52,7 @@ test('a record that is removed after its key was read is left out of a scan, and
 
 test('partitions, records and indexes of another prefix, and other keys, are not listed', async () => {
   await store.commit('w1', change({ put: { 'a:1': {} }, index: { i: { add: ['x 1'] } } }))
-  const other = await openRedisStore(server.url, { log: quiet, prefix: 'lk2' })
+  const other = await openRedisStore(server.url, { log: quiet, derived: [], prefix: 'lk2' })
   await other.commit('w2', change({ put: { 'a:1': {} } }))
   await client.set('lk:{w3}:c:r1', '1')
   await client.set('lk:bytes:{w4}:r:a:1', '1')

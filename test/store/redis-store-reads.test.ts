@@ -13,7 +13,7 @@ const { pool, commands } = answeringPool((name) => replies[name]!.shift())
 let store: RedisStore
 beforeEach(() => {
   commands.length = 0
-  store = new RedisStore(pool, 'lk')
+  store = new RedisStore(pool, 'lk', { derived: [] })
 })
 
 const read = (part: Partial<ReadRequest>) => store.read('w1', readRequest(part))

@@ -39,7 +39,7 @@ function storeWith(replies: readonly (number | Error)[], duration = 0) {
     clock += duration
     return queue.shift()
   })
-  return { store: new RedisStore(pool, 'lk'), commands }
+  return { store: new RedisStore(pool, 'lk', { derived: [] }), commands }
 }
 
 /** The commits that were sent: the key, the time to live of the outcome, and whether it is resent. */
@@ -138,7 +138,7 @@ describe('a lease on Redis', () => {
       onLease()
       return leases.length === 1 ? leases[0] : leases.shift()
     })
-    return { store: new RedisStore(pool, 'lk'), commands }
+    return { store: new RedisStore(pool, 'lk', { derived: [] }), commands }
   }
 
   test('waits for the lease of another process, and is over when it ends even if Redis does not answer', async () => {
@@ -191,7 +191,7 @@ describe('a lease on Redis', () => {
 
 test('a store on Redis is ready when its pool can write', async () => {
   const probe = vi.fn(async () => 0)
-  const store = new RedisStore({ probe } as unknown as Pool, 'lk')
+  const store = new RedisStore({ probe } as unknown as Pool, 'lk', { derived: [] })
   expect(store.driver).toBe('redis')
   await store.ready()
   expect(probe).toHaveBeenCalledExactlyOnceWith('lk:ready', undefined)
@@ -201,7 +201,7 @@ test('a store on Redis is ready when its pool can write', async () => {
 
 test('a store on Redis is not ready when that is not known after four seconds', async () => {
   const probe = () => new Promise(() => undefined)
-  const store = new RedisStore({ probe } as unknown as Pool, 'lk')
+  const store = new RedisStore({ probe } as unknown as Pool, 'lk', { derived: [] })
   await expect(store.ready()).rejects.toMatchObject({ name: 'StorageUnavailable', message: 'Redis did not answer' })
   expect(delays.times).toEqual([4000])
 })

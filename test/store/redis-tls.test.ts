@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { openStorage } from '../../src/store/open.ts'
 import { quiet } from '../support/log.ts'
 import { freePort } from '../support/ports.ts'
@@ -55,7 +56,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const opening = (address: string) => openStorage(address, { log: quiet })
+const opening = (address: string) => openStorage(address, { log: quiet, derived: createDerivations() })
 
 test('a Redis is reached by its Unix socket', async () => {
   for (const [address, database] of [

@@ -17,7 +17,7 @@ describe('a unit of work', () => {
   let events: (string | number)[]
   let restore: () => void
   beforeEach(() => {
-    store = createMemoryStore()
+    store = createMemoryStore([])
     events = []
     vi.spyOn(Math, 'random').mockReturnValue(0.5)
     restore = replaceDelays(async (milliseconds) => {

@@ -23,7 +23,7 @@ let store: Store
 let tx: Transaction
 let reads: number
 beforeEach(async () => {
-  store = createMemoryStore()
+  store = createMemoryStore([])
   await store.commit(
     'w1',
     change({ put: { [board]: { id: '1', open: 'yes', name: 'A' }, [card]: { board_id: '1' } }, index: { i: { add: ['x 1'] } } }),

@@ -29,7 +29,7 @@ describe('what a transaction reads and expects', () => {
   }
   const write9 = async () => (await tx.get(key('9')), tx.put(key('9'), { n: 9 }))
   beforeEach(async () => {
-    store = createMemoryStore()
+    store = createMemoryStore([])
     await store.commit(
       'w1',
       change({ put: { 'a:1': { n: 1, next: '2' }, 'a:2': { n: 2 }, 'a:3': { n: 3 } }, index: { i: { add: ['x 1', 'x 2', 'y 3'] } } }),

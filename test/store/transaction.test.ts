@@ -1,12 +1,12 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { systemRandom } from '../../src/model/ids.ts'
 import { decorateStore, type Store } from '../../src/store/port.ts'
-import { indexes } from '../../src/store/indexes.ts'
+import type { Derivation } from '../../src/store/derivation.ts'
+import { indexes, type Index } from '../../src/store/indexes.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { transact } from '../../src/store/transact.ts'
 import { TransactionConflict, Transaction } from '../../src/store/transaction.ts'
-import { card } from '../support/records.ts'
 
 const a: Key<{ n: number }> = 'a:1'
 const b: Key<{ n: number }> = 'b:1'
@@ -28,7 +28,7 @@ describe('a transaction', () => {
   const set = (key: Key<{ n: number }>, n: number) =>
     transact(store, 'w1', systemRandom, async (tx) => (await tx.get(key), tx.put(key, { n })))
   beforeEach(async () => {
-    store = createMemoryStore()
+    store = createMemoryStore([])
     await set(a, 1)
   })
 
@@ -51,24 +51,49 @@ describe('a transaction', () => {
     expect(await tx.range(page.index, page.options)).toEqual({ entries: [`2026 ${second}`], values: [board(second!)] })
   })
 
-  test('a commit that completes a card makes those ready that it blocked', async () => {
-    const [blocker, blocked] = [card({ id: 'c1' }), card({ id: 'c2', blocker_ids: ['c1'] })]
-    const stored = async () => {
+  describe('derivations of a commit', () => {
+    const log: Index<object> = { name: 'log', fetch: 'entry:' }
+    const committed = vi.fn()
+    const entries = () => begin().range(log, { limit: 9 })
+    beforeEach(() => {
+      committed.mockClear()
+      // The second one sees what the first one wrote.
+      const copy: Derivation = (tx, written) => {
+        for (const key of written) tx.putUnread(`copy:${key}`, { of: tx.known(key), before: tx.before(key), isNew: tx.isCreated(key) })
+      }
+      const append: Derivation = (tx, written) => {
+        for (const key of written) for (let i = 0; i < 2; i++) tx.append(log, { i, copy: tx.known(`copy:${key}`) })
+        tx.whenCommitted(committed)
+      }
+      store = createMemoryStore([copy, append])
+    })
+
+    test('are a part of it, in order', async () => {
+      await transact(store, 'w1', systemRandom, (tx) => tx.create(a, { n: 1 }))
+      const copy = { of: { n: 1 }, before: undefined, isNew: true }
+      expect([await begin().get(`copy:${a}`), await entries()]).toMatchObject([
+        copy,
+        {
+          values: [
+            { i: 0, copy },
+            { i: 1, copy },
+          ],
+        },
+      ])
+      await set(a, 2)
+      expect([await begin().get(`copy:${a}`), committed.mock.calls]).toEqual([{ of: { n: 2 }, before: { n: 1 }, isNew: false }, [[], []]])
+    })
+
+    test('do not happen in a commit that conflicts, or that writes nothing', async () => {
       const tx = begin()
-      const readiness = await tx.read([keys.readiness('c1'), keys.readiness('c2'), keys.readiness('c3')])
-      return [readiness.map((one) => one?.open_blocker_ids), (await tx.range(indexes.readyCards('col_1'), { limit: 9 })).entries]
-    }
-    const setUp = begin()
-    for (const one of [blocker, blocked]) setUp.create(keys.card(one.id), one)
-    // Only cards are ready, whatever else is like one.
-    setUp.create('copy:c3', { ...blocked, id: 'c3' })
-    await setUp.commit()
-    expect(await stored()).toEqual([[undefined, ['c1'], undefined], ['a0 c1']])
-    const tx = begin()
-    await tx.get(keys.card('c1'))
-    tx.put(keys.card('c1'), { ...blocker, completed_at: '2026' })
-    await tx.commit()
-    expect(await stored()).toEqual([[undefined, [], undefined], ['a0 c2']])
+      await tx.get(a)
+      tx.put(a, { n: 1 })
+      await set(a, 2)
+      committed.mockClear()
+      await expect(async () => tx.commit()).rejects.toThrow(TransactionConflict)
+      await begin().commit()
+      expect([(await entries()).values.length, committed.mock.calls.length]).toEqual([2, 0])
+    })
   })
 
   describe('reading a whole index', () => {

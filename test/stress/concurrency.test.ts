@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import { systemClock } from '../../src/model/time.ts'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { decorateStore, NO_EXPECTATION, type Store } from '../../src/store/port.ts'
 import type { Deps } from '../../src/store/transact.ts'
 import { openRedisStore } from '../../src/store/redis/store.ts'
@@ -62,7 +63,7 @@ describe('four processes on one Redis', () => {
   let store: Store
   beforeAll(async () => {
     server = await startRedis()
-    store = await openRedisStore(server.url, { log: quiet })
+    store = await openRedisStore(server.url, { log: quiet, derived: createDerivations() })
     processes = await startProcesses(4, server.url)
   })
   afterAll(async () => {
@@ -121,8 +122,8 @@ describe.each(drivers)('one process on $name', (driver) => {
 test('concurrent requests are linearizable when connections to Redis are cut', { timeout: 3_600_000 }, async () => {
   const server = await startRedis()
   const proxy = await TcpProxy.open(server.port)
-  const direct = await openRedisStore(server.url, { log: quiet })
-  const proxied = await openRedisStore(proxy.url, { log: quiet, connections: 4 })
+  const direct = await openRedisStore(server.url, { log: quiet, derived: createDerivations() })
+  const proxied = await openRedisStore(proxy.url, { log: quiet, derived: createDerivations(), connections: 4 })
   // Enough for the beginning of a connection and a few requests.
   proxy.bytes = () => Math.floor(7_000 + Math.random() * 60_000)
   proxy.cut()

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { systemRandom } from '../../src/model/ids.ts'
 import { systemClock } from '../../src/model/time.ts'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { openStorage } from '../../src/store/open.ts'
 import { effort } from '../support/effort.ts'
 import { quiet } from '../support/log.ts'
@@ -18,7 +19,7 @@ const MAX_KILLS = 20
 test('writes under a key are made exactly once while the service is killed, and the seeded bug is found: each attempt has its own key', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-once-'))
   const storage = `fs:${folder}/data`
-  const { store, close } = await openStorage(storage, { log: quiet })
+  const { store, close } = await openStorage(storage, { log: quiet, derived: createDerivations() })
   const token = await createWriter({ store, clock: systemClock, random: systemRandom })
   await close()
   const port = await freePort()

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { openRedisStore } from '../../src/store/redis/store.ts'
 import { effort } from '../support/effort.ts'
 import { quiet } from '../support/log.ts'
@@ -28,7 +29,7 @@ async function failOver(wait: number, lag: number): Promise<{ acknowledged: numb
   await replicated()
   const address = await TcpProxy.open(master.port)
 
-  const store = await openRedisStore(`${address.url}?wait=${wait}&wait_timeout=50`, { log: quiet })
+  const store = await openRedisStore(`${address.url}?wait=${wait}&wait_timeout=50`, { log: quiet, derived: createDerivations() })
   const operations = new OperationLog(store)
   operations.start(WORKERS)
   await operations.more(50 + Math.random() * 100, 'done')
@@ -45,7 +46,7 @@ async function failOver(wait: number, lag: number): Promise<{ acknowledged: numb
   await operations.stop()
   await store.close()
 
-  const promoted = await openRedisStore(replica.url, { log: quiet })
+  const promoted = await openRedisStore(replica.url, { log: quiet, derived: createDerivations() })
   const violations = await operations.findViolations(promoted)
   await promoted.close()
   for (const operator of operators) operator.disconnect()

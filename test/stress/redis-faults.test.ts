@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterEach, describe, expect, test } from 'vitest'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
 import { effort } from '../support/effort.ts'
 import { quiet } from '../support/log.ts'
@@ -15,14 +16,14 @@ let operations: OperationLog
 
 async function begin(options: readonly string[] = []): Promise<void> {
   server = await startRedis(options)
-  store = await openRedisStore(server.url, { log: quiet })
+  store = await openRedisStore(server.url, { log: quiet, derived: createDerivations() })
   operations = new OperationLog(store)
 }
 
 /** Stops the work and compares its outcomes with the content of the server. */
 async function verify(): Promise<void> {
   await operations.stop()
-  const verifier = await openRedisStore(server.url, { log: quiet })
+  const verifier = await openRedisStore(server.url, { log: quiet, derived: createDerivations() })
   expect(await operations.findViolations(verifier)).toEqual([])
   await verifier.close()
 }

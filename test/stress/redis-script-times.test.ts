@@ -2,6 +2,7 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { limits } from '../../src/model/limits.ts'
 import { systemRandom } from '../../src/model/ids.ts'
+import { createDerivations } from '../../src/resources/derived.ts'
 import type { Index } from '../../src/store/indexes.ts'
 import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
 import { transact } from '../../src/store/transact.ts'
@@ -34,7 +35,7 @@ let store: RedisStore
 beforeAll(async () => {
   server = await startRedis()
   operator = new Redis(server.port, '127.0.0.1')
-  store = await openRedisStore(server.url, { log: quiet })
+  store = await openRedisStore(server.url, { log: quiet, derived: createDerivations() })
 })
 afterAll(async () => {
   await store.close()

@@ -1,4 +1,5 @@
 import { createApp } from '../../src/app.ts'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { openStorage } from '../../src/store/open.ts'
 import { quiet } from './log.ts'
 import { engine } from './service.ts'
@@ -9,7 +10,7 @@ import { engine } from './service.ts'
  * @param address as in LANEKEEPER_STORAGE
  */
 export async function statusesOf(address: string, tokens: readonly string[]): Promise<number[]> {
-  const { store, blobs, close } = await openStorage(address, { log: quiet })
+  const { store, blobs, close } = await openStorage(address, { log: quiet, derived: createDerivations() })
   const app = createApp({ store, blobs, log: quiet, engine })
   const statusOf = async (token: string) => {
     const response = await app.fetch(new Request('http://localhost/v1/account', { headers: { authorization: `Bearer ${token}` } }))

@@ -3,6 +3,7 @@ import { decorateStore, type Change, type ReadRequest, type Snapshot, type Store
 /** A store that records its reads, and that tests can interrupt. */
 export class CountingStore implements Store {
   declare readonly driver: Store['driver']
+  declare readonly derived: Store['derived']
   /** counts what round trips would be, also on drivers that need none */
   isRemote = true
   /** keys and indexes that were read, in order */

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { createBlobs } from '../../src/store/blobs.ts'
 import { decorateStore } from '../../src/store/port.ts'
 import { createFsBlobDriver } from '../../src/store/fs/blob-driver.ts'
@@ -18,7 +19,7 @@ const fs: Driver = {
   async open() {
     const path = await mkdtemp(join(tmpdir(), 'lanekeeper-'))
     // A small value, so that every suite makes many checkpoints.
-    const store = await openFsStore(path, { log: quiet, checkpointAt: 64 * 1024 })
+    const store = await openFsStore(path, { log: quiet, derived: createDerivations(), checkpointAt: 64 * 1024 })
     const bytes = createFsBlobDriver(`${path}/bytes`)
     return {
       store: decorateStore(store, { close: async () => (await store.close(), await rm(path, { recursive: true })) }),

@@ -1,3 +1,4 @@
+import { createDerivations } from '../../src/resources/derived.ts'
 import { openDatabase } from '../../src/store/fs/sqlite.ts'
 import { openFsStore, type FsStore, type FsStoreOptions } from '../../src/store/fs/store.ts'
 import { entriesOfCommits } from './commits.ts'
@@ -5,7 +6,7 @@ import { quiet } from './log.ts'
 
 /** Opens a folder without its lock, whose index entries come from {@link entriesOfCommits}. */
 export function openFolder(path: string, options: Partial<FsStoreOptions> = {}): Promise<FsStore> {
-  return openFsStore(path, { log: quiet, entriesOf: entriesOfCommits, ...options })
+  return openFsStore(path, { log: quiet, derived: createDerivations(), entriesOf: entriesOfCommits, ...options })
 }
 
 /** The keys of all records of a partition. */

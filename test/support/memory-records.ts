@@ -1,5 +1,6 @@
 import { beforeEach } from 'vitest'
 import { systemRandom } from '../../src/model/ids.ts'
+import { createDerivations } from '../../src/resources/derived.ts'
 import type { Key } from '../../src/store/keys.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import type { IndexRange, Store } from '../../src/store/port.ts'
@@ -21,7 +22,7 @@ class MemoryRecords {
   }
 
   reset(): void {
-    this.store = createMemoryStore()
+    this.store = createMemoryStore(createDerivations())
     this.ranges = []
     const { commit, read } = this.store
     this.store.commit = (partition, change) => {

@@ -1,5 +1,6 @@
 import type { Driver as StorageDriver } from 'unstorage'
 import memoryDriver from 'unstorage/drivers/memory'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { createBlobs, type Blobs } from '../../src/store/blobs.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/port.ts'
@@ -30,7 +31,7 @@ export const memory: Driver = {
   name: 'memory',
   async open() {
     const bytes = memoryDriver()
-    const store = createMemoryStore()
+    const store = createMemoryStore(createDerivations())
     return {
       store,
       blobs: createBlobs(bytes),

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, inject } from 'vitest'
+import { createDerivations } from '../../src/resources/derived.ts'
 import { createBlobs } from '../../src/store/blobs.ts'
 import { decorateStore } from '../../src/store/port.ts'
 import { createRedisDriver } from '../../src/store/redis/client.ts'
@@ -45,13 +46,13 @@ export const redis: Driver = {
     await client.connect()
     const keysBelow = async (path: string) =>
       (await client.keys('*')).filter((key) => key.startsWith(`${path}:`)).map((key) => key.slice(path.length + 1))
-    const store = await openRedisStore(url, { log: quiet, prefix })
+    const store = await openRedisStore(url, { log: quiet, derived: createDerivations(), prefix })
     return {
       store: decorateStore(store, { close: async () => (await store.close(), void (await client.flushdb('ASYNC'))) }),
       blobs: createBlobs(bytes),
       recordKeys: (partition) => keysBelow(`${prefix}:{${partition}}:r`),
       blobKeys: () => keysBelow(`${prefix}:bytes`),
-      openAgain: () => openRedisStore(url, { log: quiet, prefix }),
+      openAgain: () => openRedisStore(url, { log: quiet, derived: createDerivations(), prefix }),
     }
   },
 }

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach } from 'vitest'
+import { createDerivations } from '../../src/resources/derived.ts'
 import type { StorageHandle } from '../../src/store/open.ts'
 import { openRedisStore, type RedisStore, type RedisStoreOptions } from '../../src/store/redis/store.ts'
 import { quiet } from './log.ts'
@@ -49,7 +50,7 @@ export class RedisPlace {
 
   /** Opens a store, by default directly. */
   async open(url = this.server.url, options: Partial<RedisStoreOptions> = {}): Promise<RedisStore> {
-    const store = await openRedisStore(url, { log: quiet, ...options })
+    const store = await openRedisStore(url, { log: quiet, derived: createDerivations(), ...options })
     this.#opened.push(store)
     return store
   }

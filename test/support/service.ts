@@ -14,7 +14,7 @@ import type { AdminDeps } from '../../src/admin/deps.ts'
 import { transact } from '../../src/store/transact.ts'
 import { addUser } from '../../src/admin/users.ts'
 import { createWorkspace } from '../../src/admin/workspaces.ts'
-import { SERVICE } from '../../src/store/change-log.ts'
+import { SERVICE } from '../../src/store/derivation.ts'
 import { GLOBAL, keys, type Key } from '../../src/store/keys.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
 import { issueToken } from '../../src/auth/tokens/issue.ts'
@@ -190,7 +190,7 @@ export class Service {
   /** Writes to the store directly, for states that the API does not allow. */
   write<T>(workspaceId: string, work: (tx: Transaction) => T | Promise<T>): Promise<T> {
     return transact(this.store, workspaceId, this.deps.random, (tx) => {
-      tx.logChanges(this.app.services.changes, SERVICE)
+      tx.logChanges(SERVICE, this.deps.clock)
       return work(tx)
     })
   }

@@ -40,7 +40,13 @@ const unsyncedDisk = {
 try {
   await lockFolder(path, () => undefined)
   const open = { lazy: openLazyWriter, unsynced: openUnsyncedWriter }[bug] ?? openWriter
-  const store = await openFsStore(path, { log: pino({ level: 'silent' }), checkpointAt: 20_000, reserveSize, openWriter: open })
+  const store = await openFsStore(path, {
+    log: pino({ level: 'silent' }),
+    derived: [],
+    checkpointAt: 20_000,
+    reserveSize,
+    openWriter: open,
+  })
   const blobs = createBlobs(createFsBlobDriver(`${path}/bytes`, bug === 'unsynced blobs' ? unsyncedDisk : realDisk))
   send({ ready: true })
   createInterface({ input: process.stdin }).on('line', (line) => {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { appendedEntry } from '../../src/store/change-log.ts'
+import { appendedEntry } from '../../src/store/appended.ts'
 import { keys } from '../../src/store/keys.ts'
 import { startWithAudit } from '../support/audit-trail.ts'
 import { buildTeam } from '../support/board-team.ts'

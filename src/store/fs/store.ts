@@ -3,7 +3,7 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { numberAppended } from '../change-log.ts'
+import { numberAppended } from '../appended.ts'
 import { CommitLeases, type CommitLease } from '../commit-leases.ts'
 import { entriesOf } from '../indexing.ts'
 import { GLOBAL } from '../keys.ts'
@@ -31,7 +31,7 @@ import { openWriter, type OpenWriter, type Writer } from './writer.ts'
 /** The size of the log that leads to a checkpoint, in bytes. */
 const CHECKPOINT_AT = 16 * 1024 * 1024
 
-export interface FsStoreOptions {
+export interface FsStoreOptions extends Pick<Store, 'derived'> {
   readonly log: Logger
   /** the memory that loaded partitions may take, in bytes; half of the heap of the process by default */
   readonly cacheBytes?: number | undefined
@@ -73,10 +73,7 @@ export async function openFsStore(path: string, options: FsStoreOptions): Promis
  * can only take over by writing, a copy of both is read.
  * @throws {UnusableFolder} {@link StorageDamaged}
  */
-export async function openFsStoreForReading(
-  path: string,
-  options: Pick<FsStoreOptions, 'log' | 'cacheBytes' | 'entriesOf'>,
-): Promise<FsStore> {
+export async function openFsStoreForReading(path: string, options: FsStoreOptions): Promise<FsStore> {
   if (!(await checkFolder(path))) throw new UnusableFolder(`${path} contains no Lanekeeper data`)
   const file = databaseIn(path)
   const copy = checkLog(path).exists || existsSync(`${file}-journal`) ? await copyOf(file) : undefined
@@ -113,6 +110,7 @@ const NO_WRITER = {
 export class FsStore implements Store {
   readonly driver = 'fs'
   readonly isRemote = false
+  readonly derived: Store['derived']
   readonly #path: string
   readonly #database: DatabaseSync
   readonly #writer: Writer
@@ -127,11 +125,12 @@ export class FsStore implements Store {
   /** @param refusal why nothing can be written */
   constructor(
     path: string,
-    { log, cacheBytes = defaultCacheBytes(), entriesOf: entries = entriesOf, onLost }: FsStoreOptions,
+    { log, derived, cacheBytes = defaultCacheBytes(), entriesOf: entries = entriesOf, onLost }: FsStoreOptions,
     database: DatabaseSync,
     writer: Writer,
     refusal?: StorageUnavailable,
   ) {
+    this.derived = derived
     this.#path = path
     this.#onLost = onLost
     this.#database = database

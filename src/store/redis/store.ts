@@ -79,7 +79,7 @@ const WAITING_CONNECTIONS = 8
 /** How long it may take to find out whether Redis is ready, in milliseconds. */
 const READY_TIMEOUT = 2 * COMMAND_TIMEOUT
 
-export interface RedisStoreOptions {
+export interface RedisStoreOptions extends Pick<Store, 'derived'> {
   readonly log: Logger
   /** number of connections; 2 by default */
   readonly connections?: number
@@ -100,7 +100,7 @@ export interface RedisStoreOptions {
  */
 export async function openRedisStore(
   url: string,
-  { log, connections = 2, prefix = 'lk', lease, repeatReadsFor }: RedisStoreOptions,
+  { log, derived, connections = 2, prefix = 'lk', lease, repeatReadsFor }: RedisStoreOptions,
 ): Promise<RedisStore> {
   const pools: Pool[] = []
   const openPool = async (size: number): Promise<Pool> => {
@@ -121,6 +121,7 @@ export async function openRedisStore(
     const commits = replication && new CommitSender(await openPool(WAITING_CONNECTIONS), replication)
     const commitPubSub = new CommitPubSub(() => openClient(url, log), prefix)
     return new RedisStore(pool, prefix, {
+      derived,
       lease,
       identity,
       commits,
@@ -134,7 +135,7 @@ export async function openRedisStore(
   }
 }
 
-interface StoreParts {
+interface StoreParts extends Pick<Store, 'derived'> {
   /** how long a lease lasts at most among the processes, in milliseconds */
   readonly lease?: number | undefined
   /** how the storage must be identified; undefined: that is not checked */
@@ -151,6 +152,7 @@ interface StoreParts {
 export class RedisStore implements Store {
   readonly driver = 'redis'
   readonly isRemote = true
+  readonly derived: Store['derived']
   readonly #pool: Pool
   /** all that are to be closed */
   readonly #pools: readonly Pool[]
@@ -162,7 +164,12 @@ export class RedisStore implements Store {
   readonly #parentKeys = new ParentKeyCache()
   readonly #commitPubSub: CommitPubSub
 
-  constructor(pool: Pool, prefix: string, { lease = LEASE_DURATION, identity, commits, pools = [pool], commitPubSub }: StoreParts = {}) {
+  constructor(
+    pool: Pool,
+    prefix: string,
+    { derived, lease = LEASE_DURATION, identity, commits, pools = [pool], commitPubSub }: StoreParts,
+  ) {
+    this.derived = derived
     this.#pool = pool
     this.#pools = pools
     this.#prefix = prefix

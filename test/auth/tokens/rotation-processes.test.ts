@@ -6,6 +6,7 @@ import { createApp } from '../../../src/app.ts'
 import { issueToken, rotateToken } from '../../../src/auth/tokens/issue.ts'
 import { systemRandom } from '../../../src/model/ids.ts'
 import { DAY } from '../../../src/model/time.ts'
+import { createDerivations } from '../../../src/resources/derived.ts'
 import { openRedisStore } from '../../../src/store/redis/store.ts'
 import { transact } from '../../../src/store/transact.ts'
 import { effort } from '../../support/effort.ts'
@@ -19,7 +20,10 @@ test('when two processes on one Redis rotate the same token, one succeeds and bo
   const now = Date.parse('2026-11-20T12:00:00.000Z')
   const clock = () => now
   const random = systemRandom
-  const stores = [await openRedisStore(url, { log: quiet, prefix }), await openRedisStore(url, { log: quiet, prefix })]
+  const stores = [
+    await openRedisStore(url, { log: quiet, derived: createDerivations(), prefix }),
+    await openRedisStore(url, { log: quiet, derived: createDerivations(), prefix }),
+  ]
   const apps = stores.map((store) => createApp({ store, log: quiet, engine, clock, passwords: cheapPasswords }))
   const deps = { store: stores[0]!, clock, random }
   const { id: workspaceId } = await createWorkspace(deps, 'Acme')

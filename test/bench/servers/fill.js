@@ -9,6 +9,7 @@ import { issueToken } from '../../../dist/auth/tokens/issue.js'
 import { startListener } from '../../../dist/listener/listener.js'
 import { newId, systemRandom as random } from '../../../dist/model/ids.js'
 import { systemClock as clock, timestamp } from '../../../dist/model/time.js'
+import { createDerivations } from '../../../dist/resources/derived.js'
 import { keys } from '../../../dist/store/keys.js'
 import { openStorage } from '../../../dist/store/open.js'
 import { transact } from '../../../dist/store/transact.js'
@@ -23,7 +24,7 @@ const SENT_CARDS = 100_000
 const [address, ...numbers] = process.argv.slice(2)
 const [workspaces, boards, cardsPerBoard] = numbers.map(Number)
 const log = pino({ level: 'error' }, pino.destination({ dest: 2, sync: true }))
-const storage = await openStorage(address, { log })
+const storage = await openStorage(address, { log, derived: createDerivations() })
 const deps = { store: storage.store, blobs: storage.blobs, clock, random }
 const now = timestamp(clock)
 const times = { created_at: now, updated_at: now }

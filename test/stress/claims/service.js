@@ -9,13 +9,14 @@ import { createApp } from '../../../dist/app.js'
 import { issueToken } from '../../../dist/auth/tokens/issue.js'
 import { startListener } from '../../../dist/listener/listener.js'
 import { systemRandom as random } from '../../../dist/model/ids.js'
+import { createDerivations } from '../../../dist/resources/derived.js'
 import { openStorage } from '../../../dist/store/open.js'
 import { transact } from '../../../dist/store/transact.js'
 
 const [address, clockFile, skew, port, tokenCount] = process.argv.slice(2)
 const clock = () => Date.now() + Number(skew) + Number(readFileSync(clockFile, 'utf8'))
 const log = pino({ level: 'error' }, pino.destination({ dest: 2, sync: true }))
-const { store, blobs } = await openStorage(address, { log })
+const { store, blobs } = await openStorage(address, { log, derived: createDerivations() })
 const deps = { store, blobs, clock, random }
 const app = createApp({ ...deps, log })
 await startListener(app.h3, { port: Number(port), host: '127.0.0.1' })

@@ -10,6 +10,7 @@ import { createWorkspace } from '../../../src/admin/workspaces.ts'
 import { issueToken } from '../../../src/auth/tokens/issue.ts'
 import { systemRandom as random } from '../../../src/model/ids.ts'
 import { systemClock as clock } from '../../../src/model/time.ts'
+import { createDerivations } from '../../../src/resources/derived.ts'
 import { openStorage } from '../../../src/store/open.ts'
 import { transact } from '../../../src/store/transact.ts'
 import { quiet } from '../../support/log.ts'
@@ -106,7 +107,7 @@ export class Services {
 
 /** The token of an owner of a new workspace, in a storage that no process uses. */
 async function makeToken(address: string): Promise<string> {
-  const { store, close } = await openStorage(address, { log: quiet })
+  const { store, close } = await openStorage(address, { log: quiet, derived: createDerivations() })
   const deps = { store, clock, random }
   const user = await addUser(deps, { display_name: 'Ann' })
   const { id } = await createWorkspace(deps, 'Acme')

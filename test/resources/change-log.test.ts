@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { DAY } from '../../src/model/time.ts'
-import { ChangeLog, numberAppended, secondTombstoneId } from '../../src/store/change-log.ts'
-import type { Change } from '../../src/store/port.ts'
-import { change } from '../support/changes.ts'
+import { createChangeLog, secondTombstoneId } from '../../src/resources/changes/change-log.ts'
+import type { CommittingTransaction, Derivation } from '../../src/store/derivation.ts'
 import { card, claimOf } from '../support/records.ts'
 
 const BOARD = 'brd_abcdefghijklmnopqrst'
@@ -18,11 +17,28 @@ const present: Readonly<Record<string, object>> = {
   [`board:${OTHER}`]: {},
   'card:1': { board_id: BOARD },
 }
-const add = (log: ChangeLog, changed: Change, before: Record<string, object> = {}) =>
-  log.addTo(changed, AUTHOR, {
-    before: new Map(Object.entries(before).map(([key, value]) => [key, { value: value as never, revision: 'r' }])),
-    known: (key) => present[key],
-  })
+type Records = Readonly<Record<string, object>>
+/** Derives the entries of a transaction that writes and removes records. */
+function derive(
+  log: Derivation,
+  put: Records,
+  { remove = [] as string[], before = {} as Records, now = Date.parse(NOW), author = true } = {},
+) {
+  const append: Record<string, object[]> = {}
+  const tombstones: Record<string, object> = {}
+  const whenCommitted: (() => void)[] = []
+  const written = [...Object.keys(put), ...remove]
+  const tx = {
+    logged: author ? { author: AUTHOR, clock: () => now } : undefined,
+    before: (key: string) => before[key] ?? (written.includes(key) ? undefined : present[key]),
+    known: (key: string) => (remove.includes(key) ? undefined : (put[key] ?? before[key] ?? present[key])),
+    append: ({ name }: { name: string }, value: object) => void (append[name] ??= []).push(value),
+    putUnread: (key: string, value: object) => void (tombstones[key] = value),
+    whenCommitted: (done: () => void) => void whenCommitted.push(done),
+  }
+  void log(tx as unknown as CommittingTransaction, written)
+  return { append, tombstones, commit: () => whenCommitted.forEach((done) => done()) }
+}
 const record = (kind: string, id: string, action: string, more: object = {}) => ({ at: NOW, kind, id, action, ...more, ...AUTHOR })
 const work = (action: string, more: object = {}) => record('work', '1', action, more)
 
@@ -102,10 +118,9 @@ describe('a change log', () => {
     ['a claim that is stored with its end', 'claim:1', undefined, ended, undefined],
     ['a removed claim', 'claim:1', held, undefined, undefined],
   ])('of %s has the right entry', (_what, key, before, after, entries) => {
-    const changed = change(after === undefined ? { remove: [key] } : { put: { [key]: after } })
-    const result = add(new ChangeLog(() => Date.parse(NOW)), changed, before && { [key]: before })
-    if (entries === undefined) expect(result).toBe(changed)
-    else expect(result.append).toEqual(new Map([[`changes:${BOARD}`, { fetch: `change:${BOARD}:`, values: [entries].flat() }]]))
+    const [put, remove] = after === undefined ? [{}, [key]] : [{ [key]: after }, []]
+    const { append } = derive(createChangeLog(), put, { remove, before: before && { [key]: before } })
+    expect(append).toEqual(entries === undefined ? {} : { [`changes:${BOARD}`]: [entries].flat() })
   })
 
   test.each([
@@ -113,8 +128,8 @@ describe('a change log', () => {
     ['released', ended],
     ['ended with a question', { ...ended, question_id: 'q' }],
   ])('has no attempt for a claim that was %s in time, and runs out before the commit', (_how, after) => {
-    const result = add(new ChangeLog(() => Date.parse(NOW)), change({ put: { 'claim:1': after } }), { 'claim:1': past })
-    const actions = [...(result.append?.values() ?? [])].flatMap(({ values }) => values.map((one) => (one as { action: string }).action))
+    const { append } = derive(createChangeLog(), { 'claim:1': after }, { before: { 'claim:1': past } })
+    const actions = Object.values(append).flatMap((entries) => entries.map((one) => (one as { action: string }).action))
     expect(actions).toContain('released')
     expect(actions).not.toContain('failed')
   })
@@ -124,79 +139,43 @@ describe('a change log', () => {
     ['is moved to another column', { column_id: 'col_2' }],
   ])('of a card that %s has no retry: its attempts are forgotten with that', (_what, members) => {
     const before = card({ id: '1', board_id: BOARD })
-    const changed = change({ put: { 'card:1': { ...before, ...members }, 'claim:1': ended } })
-    const { append } = add(new ChangeLog(() => Date.parse(NOW)), changed, { 'card:1': before, 'claim:1': failed })
-    expect(append!.get(`changes:${BOARD}`)!.values).toEqual([record('card', '1', 'updated')])
+    const put = { 'card:1': { ...before, ...members }, 'claim:1': ended }
+    const { append } = derive(createChangeLog(), put, { before: { 'card:1': before, 'claim:1': failed } })
+    expect(append[`changes:${BOARD}`]).toEqual([record('card', '1', 'updated')])
   })
 
   test('adds entries in the order of the writes, for each board, with a tombstone for the day', () => {
-    const changed = change({
-      put: { 'label:1': { board_id: BOARD }, 'label:2': { board_id: OTHER }, 'label:3': { board_id: BOARD } },
-      remove: ['label:4', 'token:1'],
-      index: { 'labels:x': { add: ['x 1'] }, tombstones: { add: ['x 2'], remove: ['x 3'] } },
-    })
+    const put = { 'label:1': { board_id: BOARD }, 'label:2': { board_id: OTHER }, 'label:3': { board_id: BOARD } }
     const tombstones = [BOARD, OTHER].map((target, i) => ({
       id: [`tmb_abcdefghijklmn0${TODAY}`, `tmb_00${TODAY}`][i]!,
       kind: 'changes',
       target,
       not_before: '2026-11-21T00:05:00.000Z',
     }))
-    expect(add(new ChangeLog(() => Date.parse(NOW)), changed, { 'label:4': { board_id: BOARD } })).toEqual({
-      ...changed,
-      put: new Map<string, unknown>([...changed.put, ...tombstones.map((tombstone) => [`tombstone:${tombstone.id}`, tombstone] as const)]),
-      indexes: new Map([
-        ['labels:x', { add: ['x 1'], remove: [] }],
-        ['tombstones', { add: ['x 2', ...tombstones.map(({ id }) => `2026-11-21T00:05:00.000Z ${id}`)], remove: ['x 3'] }],
-      ]),
-      append: new Map(
-        [
-          [BOARD, [record('label', '1', 'created'), record('label', '3', 'created'), record('label', '4', 'deleted')]] as const,
-          [OTHER, [record('label', '2', 'created')]] as const,
-        ].map(([id, values]) => [`changes:${id}`, { fetch: `change:${id}:`, values }]),
-      ),
+    expect(derive(createChangeLog(), put, { remove: ['label:4', 'token:1'], before: { 'label:4': { board_id: BOARD } } })).toMatchObject({
+      append: {
+        [`changes:${BOARD}`]: [record('label', '1', 'created'), record('label', '3', 'created'), record('label', '4', 'deleted')],
+        [`changes:${OTHER}`]: [record('label', '2', 'created')],
+      },
+      tombstones: Object.fromEntries(tombstones.map((tombstone) => [`tombstone:${tombstone.id}`, tombstone])),
     })
   })
 
+  test('adds nothing to a transaction whose changes are not logged', () => {
+    const { append, tombstones } = derive(createChangeLog(), { 'label:1': { board_id: BOARD } }, { author: false })
+    expect([append, tombstones]).toEqual([{}, {}])
+  })
+
   test('adds the tombstone of a board and a day until it was committed once', () => {
-    let day = 7
-    const log = new ChangeLog(() => day * DAY)
-    const changed = () => add(log, change({ put: { 'label:1': { board_id: BOARD } } }))
-    const tombstones = ({ put, indexes }: Change) => [[...put.keys()].slice(1), indexes]
-    const expected = (id: string, at: string) => [[`tombstone:${id}`], new Map([['tombstones', { add: [`${at} ${id}`], remove: [] }]])]
-    const first = expected('tmb_abcdefghijklmn000007', '1970-01-09T00:05:00.000Z')
-    expect([tombstones(changed()), tombstones(changed())]).toEqual([first, first])
-    log.committed(changed())
-    expect(tombstones(changed())).toEqual([[], new Map()])
-    day = 8
-    expect(tombstones(changed())).toEqual(expected('tmb_abcdefghijklmn000008', '1970-01-10T00:05:00.000Z'))
+    const log = createChangeLog()
+    const changed = (day: number) => derive(log, { 'label:1': { board_id: BOARD } }, { now: day * DAY })
+    const tombstones = (day: number) => Object.keys(changed(day).tombstones)
+    expect([tombstones(7), tombstones(7)]).toEqual([['tombstone:tmb_abcdefghijklmn000007'], ['tombstone:tmb_abcdefghijklmn000007']])
+    changed(7).commit()
+    expect([tombstones(7), tombstones(8)]).toEqual([[], ['tombstone:tmb_abcdefghijklmn000008']])
   })
 })
 
 test('the second tombstone of a day differs from the first in one digit', () => {
   expect(secondTombstoneId('tmb_abcdefghijklmn020777')).toBe('tmb_abcdefghijklmn120777')
-})
-
-test('appended records are numbered from the last entry of their index', () => {
-  const changed = change({ put: { 'a:1': {} }, index: { i: { add: ['x 1'] } } })
-  expect(numberAppended(changed, () => '5')).toBe(changed)
-  const append = new Map([
-    ['log:1', { fetch: 'e:', values: [{ n: 1 }, { n: 2 }] }],
-    ['log:2', { fetch: 'f:', values: [{ n: 3 }] }],
-  ])
-  const lastOf = (index: string) => (index === 'log:1' ? '0000000000000009' : undefined)
-  expect(numberAppended({ ...changed, append }, lastOf)).toEqual({
-    ...changed,
-    put: new Map<string, unknown>([
-      ['a:1', {}],
-      ['e:0000000000000010', { n: 1 }],
-      ['e:0000000000000011', { n: 2 }],
-      ['f:0000000000000001', { n: 3 }],
-    ]),
-    indexes: new Map([
-      ['i', { add: ['x 1'], remove: [] }],
-      ['log:1', { add: ['0000000000000010', '0000000000000011'], remove: [] }],
-      ['log:2', { add: ['0000000000000001'], remove: [] }],
-    ]),
-    append: undefined,
-  })
 })

@@ -1,54 +1,47 @@
-import { andThen, type Awaitable } from '../model/awaitable.ts'
-import { blockersOf, isOpen, type Card } from '../model/card.ts'
-import { holdOf, type ClaimRecord } from '../model/claim.ts'
-import type { Readiness } from '../model/readiness.ts'
-import { indexes, lastWord, type Index } from './indexes.ts'
-import { keys, type Key } from './keys.ts'
-import type { IndexPage, RangeOptions, Read } from './reads.ts'
+import { andThen, type Awaitable } from '../../model/awaitable.ts'
+import { blockersOf, isOpen, type Card } from '../../model/card.ts'
+import { holdOf, type ClaimRecord } from '../../model/claim.ts'
+import type { Readiness } from '../../model/readiness.ts'
+import type { CommittingTransaction } from '../../store/derivation.ts'
+import { indexes, lastWord } from '../../store/indexes.ts'
+import { keys, type Key } from '../../store/keys.ts'
 
-/** A card that a transaction writes or removes. */
-export interface WrittenCard {
-  readonly id: string
-  /** undefined: it is new */
-  readonly before: Card | undefined
-  /** undefined: the transaction removes it */
-  readonly after: Card | undefined
-  /** whether the transaction has made its id, so that no other card that is stored can name it */
-  readonly isNew: boolean
-}
-
-/** The claim of a card that a transaction writes. */
-export interface WrittenClaim {
+/** A card that a transaction writes or removes, or the claim of a card. */
+interface Written<T> {
   /** of the card */
   readonly id: string
-  readonly before: ClaimRecord | undefined
-  readonly after: ClaimRecord | undefined
+  /** undefined: it is new */
+  readonly before: T | undefined
+  /** undefined: the transaction removes it */
+  readonly after: T | undefined
+  /** whether the transaction has made its id, so that no other stored card can name it */
+  readonly isNew: boolean
 }
+type WrittenCard = Written<Card>
+type WrittenClaim = Written<ClaimRecord>
 
-/** The part of a transaction that is needed here. */
-interface Work {
-  prefetch(request: { readonly counts: readonly Index<unknown>[] }): Awaitable<unknown>
-  count(index: Index<unknown>, limit: number): Awaitable<number>
-  all<T>(index: Index<T>, options: Pick<RangeOptions, 'entriesOnly'>): Promise<IndexPage<T>>
-  read(records: readonly Read[]): Awaitable<unknown>
-  known<T>(key: Key<T>): T | undefined
-  put<T>(key: Key<T>, value: T): void
-  remove(key: Key<unknown>): void
-}
-
-/**
- * Writes what follows for the readiness of cards from the cards and the claims that a transaction writes. Each transaction does this before
- * its commit, so that every change that affects it has it in the same commit, whoever makes it. It can be repeated.
- */
-export function updateReadiness(tx: Work, written: readonly WrittenCard[], claims: readonly WrittenClaim[]): Awaitable<void> {
-  const affected = written.filter(isAffected)
-  const toggled = written.filter(({ before, after, isNew }) => !isNew && isOpen(before) !== isOpen(after))
+/** Derives the readiness of cards from the cards and the claims that a transaction writes. */
+export function deriveReadiness(tx: CommittingTransaction, written: readonly string[]): Awaitable<void> {
+  const [cards, claims]: [WrittenCard[], WrittenClaim[]] = [[], []]
+  for (const key of written) {
+    if (key.startsWith(CARD)) cards.push(writtenTo(tx, key, CARD))
+    else if (key.startsWith(CLAIM)) claims.push(writtenTo(tx, key, CLAIM))
+  }
+  const affected = cards.filter(isAffected)
+  const toggled = cards.filter(({ before, after, isNew }) => !isNew && isOpen(before) !== isOpen(after))
   const held = claims.filter(({ before, after }) => holdOf(before) !== holdOf(after) || notBefore(before) !== notBefore(after))
   if (affected.length + toggled.length + held.length === 0) return undefined
   return andThen(blockersAmong(tx, toggled), (blockers) => {
     if (affected.length + blockers.length + held.length === 0) return undefined
     return update(tx, affected, blockers, held)
   })
+}
+
+const CARD = keys.card('')
+const CLAIM = keys.claim('')
+
+function writtenTo<T>(tx: CommittingTransaction, key: Key<T>, prefix: Key<T>): Written<T> {
+  return { id: key.slice(prefix.length), before: tx.before(key), after: tx.known(key), isNew: tx.isCreated(key) }
 }
 
 const notBefore = (record: ClaimRecord | undefined) => record?.not_before ?? null
@@ -63,7 +56,7 @@ function isAffected({ before, after, isNew }: WrittenCard): boolean {
 }
 
 /** Those cards that are blockers. The commit succeeds only if the others still are not. */
-function blockersAmong(tx: Work, cards: readonly WrittenCard[]): Awaitable<readonly WrittenCard[]> {
+function blockersAmong(tx: CommittingTransaction, cards: readonly WrittenCard[]): Awaitable<readonly WrittenCard[]> {
   const isBlocker = ({ id }: WrittenCard) => tx.count(indexes.blockedCards(id), 0)
   const [first, ...others] = cards
   if (first === undefined) return []
@@ -81,7 +74,7 @@ function blockersAmong(tx: Work, cards: readonly WrittenCard[]): Awaitable<reado
  * @param held the claims that make a card begin or cease to wait
  */
 async function update(
-  tx: Work,
+  tx: CommittingTransaction,
   affected: readonly WrittenCard[],
   toggled: readonly WrittenCard[],
   held: readonly WrittenClaim[],
@@ -124,7 +117,7 @@ function readinessOf(
   return { card_id, board_id, column_id, position, is_open: isOpen(card), blocker_ids, open_blocker_ids, held, not_before }
 }
 
-function save(tx: Work, id: string, readiness: Readiness | undefined): void {
+function save(tx: CommittingTransaction, id: string, readiness: Readiness | undefined): void {
   const key = keys.readiness(id)
   if (readiness !== undefined) tx.put(key, readiness)
   else if (tx.known(key) !== undefined) tx.remove(key)

@@ -1,0 +1,129 @@
+import { LRUCache } from 'lru-cache'
+import { isStuck } from '../../model/claim.ts'
+import { changedKinds, type ChangedKind, type ChangeRecord } from '../../model/change.ts'
+import { durations } from '../../model/durations.ts'
+import { DAY, timestamp } from '../../model/time.ts'
+import type { Tombstone } from '../../model/tombstone.ts'
+import type { CommittingTransaction, Derivation } from '../../store/derivation.ts'
+import { indexes } from '../../store/indexes.ts'
+import { keys } from '../../store/keys.ts'
+
+/** How many boards a process remembers for {@link createChangeLog}. */
+const REMEMBERED = 10_000
+const kinds: ReadonlySet<string> = new Set(changedKinds)
+
+/**
+ * Creates the derivation of the change feed: what a commit changes on boards. The entries are a part of the commit, so no change is
+ * without one, in the order of the commits.
+ *
+ * A board is recognised by its record: a change of what is on it must have read it. Changes of what belongs to a deleted board or
+ * card are not added.
+ */
+export function createChangeLog(): Derivation {
+  // The tombstones of boards and days that this process has written.
+  const scheduled = new LRUCache<string, true>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
+  return (tx, written) => {
+    if (tx.logged === undefined) return
+    const { actor_id, token_id, request_id } = tx.logged.author
+    const boards = new Set<string>()
+    const now = tx.logged.clock()
+    const at = timestamp(() => now)
+    for (const key of written) {
+      const changed = describe(key, tx)
+      for (const { kind, id, action, ...more } of changed?.done ?? []) {
+        boards.add(changed!.board_id)
+        tx.append(indexes.changes(changed!.board_id), { at, kind, id, action, ...more, actor_id, token_id, request_id })
+      }
+    }
+    for (const boardId of boards) {
+      const tombstone = tombstoneOf(boardId, now)
+      if (scheduled.has(tombstone.id)) continue
+      tx.putUnread(keys.tombstone(tombstone.id), tombstone)
+      tx.whenCommitted(() => scheduled.set(tombstone.id, true))
+    }
+  }
+}
+
+/** The tombstone of the changes that a board has on one day: always the same, so it needs no read, and may be written again. */
+function tombstoneOf(boardId: string, now: number): Tombstone {
+  const day = dayOf(now)
+  return {
+    id: tombstoneIdOf(boardId, day),
+    kind: 'changes',
+    target: boardId,
+    not_before: timestamp(() => (day + 1) * DAY + durations.clockSkew),
+  }
+}
+
+function dayOf(now: number): number {
+  return Math.floor(now / DAY)
+}
+
+/** What was done to an object. */
+type Done = Pick<ChangeRecord, 'kind' | 'id' | 'action' | 'epoch' | 'attempts' | 'reason'>
+
+/** What is changed on a board. */
+interface Described {
+  readonly board_id: string
+  readonly done: readonly Done[]
+}
+
+/** Where a record is. */
+type Place = Readonly<Partial<Record<'board_id' | 'card_id', string>>>
+
+/** The object that a record is: undefined if it is on no board, or if the board or the card has been deleted. */
+function describe(key: string, tx: CommittingTransaction): Described | undefined {
+  const [kind, id, userId] = key.split(':') as [kind: ChangedKind, id: string, userId?: string]
+  if (!kinds.has(kind)) return undefined
+  const [old, now] = [tx.before<Place>(key), tx.known<Place>(key)]
+  const value = now ?? old
+  // It was absent, and is removed.
+  if (value === undefined) return undefined
+  const board_id = kind === 'board' ? id : (value.board_id ?? tx.known(keys.card(value.card_id!))?.board_id)
+  if (board_id === undefined || tx.known(keys.board(board_id)) === undefined) return undefined
+  if (kind === 'claim') return { board_id, done: describeClaim(id, tx) }
+  const action: ChangeRecord['action'] = now === undefined ? 'deleted' : old === undefined ? 'created' : 'updated'
+  return { board_id, done: [{ kind, id: userId ?? id, action }] }
+}
+
+/** What was done with a claim and with the work on its card. A renewal is nothing, and neither is the end of a claim that was lost. */
+function describeClaim(id: string, tx: CommittingTransaction): readonly Done[] {
+  const [old, now] = [tx.before(keys.claim(id)), tx.known(keys.claim(id))]
+  if (now === undefined) return []
+  const { epoch, expires_at, attempts, question_id } = now
+  const claim = { kind: 'claim', id, epoch } as const
+  const work = { kind: 'work', id } as const
+  const isNew = expires_at !== null && epoch !== old?.epoch
+  if (old === undefined) return isNew ? [{ ...claim, action: 'claimed' }] : []
+  // Not by the time: the commit follows from the time when the claim was read.
+  const isLost = now.lost_epoch === old.epoch && old.lost_epoch !== old.epoch
+  // What a success forgets in the same commit was an attempt, too.
+  const failed = attempts > old.attempts ? attempts : isLost && !old.was_moved ? old.attempts + 1 : undefined
+  const isForgotten = (failed !== undefined || old.failed_at !== null) && now.failed_at === null && !hasSucceeded(id, tx)
+  const done: readonly (Done | false)[] = [
+    old.expires_at !== null && expires_at === null && !isLost && { ...claim, action: 'released' },
+    failed !== undefined && { ...work, action: 'failed', attempts: failed, reason: failed === attempts ? now.reason : null },
+    isStuck(now, attempts) && !isStuck(old, old.attempts) && { ...work, action: 'stuck' },
+    question_id !== null && question_id !== old.question_id && { ...work, action: 'asked' },
+    old.question_id !== null && now.answer_id !== old.answer_id && { ...work, action: 'answered' },
+    isForgotten && { ...work, action: 'retried' },
+    isNew && { ...claim, action: 'claimed' },
+  ]
+  return done.filter((one) => one !== false)
+}
+
+/** Whether a commit completes a card, or moves it to another column: both forget its attempts. */
+function hasSucceeded(cardId: string, tx: CommittingTransaction): boolean {
+  const [old, now] = [tx.before(keys.card(cardId)), tx.known(keys.card(cardId))]
+  return now !== undefined && (now.column_id !== old?.column_id || (now.completed_at !== null && old.completed_at === null))
+}
+
+/** The id has a part of the board's, and the day. */
+function tombstoneIdOf(boardId: string, day: number): string {
+  return `tmb_${boardId.slice(boardId.indexOf('_') + 1).slice(0, 14)}0${String(day).padStart(5, '0')}`
+}
+
+/** The id of the tombstone that follows the one of a day, when that was due. */
+export function secondTombstoneId(first: string): string {
+  return `${first.slice(0, -6)}1${first.slice(-5)}`
+}

@@ -1,0 +1,43 @@
+import type { Awaitable } from '../model/awaitable.ts'
+import type { ChangeRecord } from '../model/change.ts'
+import type { Clock } from '../model/time.ts'
+import type { Index } from './indexes.ts'
+import type { Key } from './keys.ts'
+
+/** Who makes the changes of a transaction. */
+export type Author = Pick<ChangeRecord, 'actor_id' | 'token_id' | 'request_id'>
+/** The service itself, or its operator. */
+export const SERVICE: Author = { actor_id: null, token_id: null, request_id: null }
+
+/**
+ * Adds to a transaction what follows from its writes, as the first part of its commit. Every commit of a store calls all
+ * derivations of the store in order, so no writer can forget one.
+ * @param written the keys of the records that the transaction wrote and removed before the first derivation
+ */
+export type Derivation = (tx: CommittingTransaction, written: readonly string[]) => Awaitable<void>
+
+/** The part of a transaction that a derivation uses. */
+export interface CommittingTransaction {
+  /** whose changes the change feeds show, and when; undefined: they show none of this transaction */
+  readonly logged: { readonly author: Author; readonly clock: Clock } | undefined
+  get<T>(key: Key<T>): Awaitable<T | undefined>
+  read(records: readonly Key<unknown>[]): Awaitable<unknown>
+  prefetch(request: { readonly counts: readonly Index<unknown>[] }): Awaitable<unknown>
+  count(index: Index<unknown>, limit: number): Awaitable<number>
+  all(index: Index<unknown>, options: { readonly entriesOnly: boolean }): Promise<{ readonly entries: readonly string[] }>
+  /** a record that was read, as it is stored */
+  before<T>(key: Key<T>): T | undefined
+  /** a record that was read, as the transaction leaves it */
+  known<T>(key: Key<T>): T | undefined
+  isWritten(key: Key<unknown>): boolean
+  /** whether the transaction has made the id of the record, so that no other stored record can name it */
+  isCreated(key: Key<unknown>): boolean
+  put<T>(key: Key<T>, value: T): void
+  /** writes a record without a read: whoever else writes it writes the same value */
+  putUnread<T>(key: Key<T>, value: T): void
+  remove(key: Key<unknown>): void
+  /** adds a record to the end of an index that has only such records */
+  append<T>(index: Index<T>, value: T): void
+  /** calls a function when the commit has succeeded */
+  whenCommitted(done: () => void): void
+}
