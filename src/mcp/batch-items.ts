@@ -1,76 +1,87 @@
-import { issuesOfInput } from '../http/input.ts'
-import { missingArgument, suggestion } from './argument-messages.ts'
+import type { Refuse, ValidationIssue } from '../model/validation.ts'
+import { suggestion } from './argument-messages.ts'
 import { readValue } from './argument-values.ts'
 import { OF_CALL } from './batch-schema.ts'
 import { argumentNames, OPERATION, schemaOf, type Callable } from './callable.ts'
+import { readOperation, type Kept, type OperationArgumentsRead } from './operation-arguments.ts'
 import type { ToolList } from './tool-list.ts'
-import { argumentIssue, partsOf } from './tool-request.ts'
+import { partsOf } from './tool-request.ts'
 
-type Refuse = (path: string, message: string) => void
 type Members = Readonly<Record<string, unknown>>
 
 /** The arguments of an item that are no parameters of its operation. */
-const OF_ITEM = new Set(['if_match', 'if_claim'])
-/** Characters of a name that an error repeats. */
-const LONGEST_NAME = 100
+const OF_ITEM = ['if_match', 'if_claim'] as const
 
-/**
- * Reads the items of a batch.
- * @returns them as the API takes them
- */
-export function readBatchItems(list: ToolList, value: unknown, userId: string, refuse: Refuse): unknown {
+/** The items of a batch, as they are meant. */
+export interface BatchItemsRead {
+  /** as the API takes them */
+  readonly items: unknown
+  readonly kept: readonly Kept[]
+  /** what the API would say of what has no issue yet */
+  readonly further: () => readonly ValidationIssue[]
+}
+
+/** Reads the items of a batch. Each is read like a call of its own, see {@link readOperation}. */
+export function readBatchItems(list: ToolList, value: unknown, userId: string, refuse: Refuse): BatchItemsRead {
   const read = readValue({ type: 'array', items: { type: 'object' } }, value, { path: 'operations', refuse })
-  if (!Array.isArray(read)) return read
-  return read.map((item: unknown, i) => {
+  if (!Array.isArray(read)) return { items: read, kept: [], further: () => [] }
+  const further: (() => readonly ValidationIssue[])[] = []
+  const kept: Kept[] = []
+  const items = read.map((item: unknown, i) => {
     const given = asObject(item)
-    return given === undefined ? item : readItem(list, given, userId, (path, message) => refuse(`operations.${i}.${path}`, message))
+    if (given === undefined) return item
+    const at = (path: string) => `operations.${i}.${path}`
+    const callable = list.callableOf(given[OPERATION])
+    const refusal = list.refusalInBatch(callable)
+    if (refusal !== undefined) refuse(at(OPERATION), refusal)
+    if (callable === undefined) return given
+    const own = readItem(callable, given, userId)
+    for (const { path, message } of own.issues) refuse(at(path), message)
+    kept.push(...own.kept.map((one) => ({ ...one, path: at(one.path) })))
+    further.push(() => own.further().map((issue) => ({ ...issue, path: at(issue.path) })))
+    return inFormOfApi(callable, own)
+  })
+  return { items, kept, further: () => further.flatMap((issues) => issues()) }
+}
+
+function readItem(callable: Callable, item: Members, userId: string): OperationArgumentsRead {
+  const { id } = callable.operation
+  return readOperation(callable, givenIn(callable, item), {
+    userId,
+    valueOf: (name, schema, value, refuse) =>
+      OF_CALL.has(name)
+        ? void (value !== null && refuse(name, 'is not an argument of an item: give it beside "operations", for the whole batch'))
+        : readValue(schema, value, { path: name, refuse, takesReferences: true }),
+    foreign(name, value) {
+      if (value === null) return undefined
+      const known = argumentNames(callable).filter((one) => !OF_CALL.has(one))
+      const hint = suggestion(name, known)
+      return `is not an argument of ${id}${hint === undefined ? '' : ` (${hint})`}`
+    },
+    // The batch names the board.
+    isKnown: (name) => name === 'board_id',
   })
 }
 
-function readItem(list: ToolList, item: Members, userId: string, refuse: Refuse): unknown {
-  const callable = list.callableOf(item[OPERATION])
-  if (callable === undefined) {
-    refuse(OPERATION, 'is not the id of a write on a board')
-    return item
-  }
-  const { operation } = callable
-  const found = new Set<string>()
-  const refuseOnce: Refuse = (path, message) => {
-    if (!found.has(path)) refuse(path, message)
-    found.add(path)
-  }
-  const values = new Map<string, unknown>()
-  for (const [name, value] of flatten(callable, item)) {
-    const schema = OF_CALL.has(name) ? undefined : schemaOf(callable, name)
-    if (schema === undefined) {
-      const hint = suggestion(name, argumentNames(callable))
-      refuseOnce(name.slice(0, LONGEST_NAME), `is not an argument of ${operation.id}${hint === undefined ? '' : ` (${hint})`}`)
-      continue
-    }
-    const read = value === null ? null : readValue(schema, value, { path: name, refuse: refuseOnce, takesReferences: true })
-    if (read !== undefined) values.set(name, read)
-    const message = read === undefined ? undefined : argumentIssue(name, read)
-    if (message !== undefined) refuseOnce(name, message)
-  }
-  for (const name of callable.arguments.required)
-    if (name !== 'board_id' && !values.has(name)) refuseOnce(name, missingArgument(callable, name))
-  const own = [...values].filter(([name]) => OF_ITEM.has(name))
-  const { params, search, members } = partsOf(callable, Object.fromEntries([...values].filter(([name]) => !OF_ITEM.has(name))))
-  const body = operation.body && members
-  if (found.size > 0) for (const { path, message } of issuesOfInput(operation, params, userId, search, body)) refuseOnce(path, message)
-  return { [OPERATION]: operation.id, params, ...(body === undefined ? {} : { body }), ...Object.fromEntries(own) }
+function inFormOfApi(callable: Callable, { values }: OperationArgumentsRead): unknown {
+  const { id, body } = callable.operation
+  const { params, members } = partsOf(callable, values)
+  const own = OF_ITEM.filter((name) => values[name] !== undefined).map((name) => [name, values[name]] as const)
+  return { [OPERATION]: id, params, ...(body === undefined ? {} : { body: members }), ...Object.fromEntries(own) }
 }
 
-/**
- * The arguments of an item, without null. In the form of the API, where they are in `params` and `body`, null is meant: the schema of the
- * tool has no such members, so no client has added it.
- */
-function flatten(callable: Callable, { params, body, ...others }: Members): [string, unknown][] {
+/** All arguments of an item: those beside its operation, and in the form of the API those in its `params` and `body`. */
+function givenIn(callable: Callable, { params, body, ...others }: Members): (readonly [string, unknown])[] {
+  const beside = Object.entries(others).filter(([name, value]) => name !== OPERATION && value !== undefined)
   const isText = typeof body === 'string' && schemaOf(callable, 'body') !== undefined
-  const [inParams, inBody] = [asObject(params), isText ? undefined : asObject(body)]
-  const plain = { ...others, ...(inParams === undefined ? { params } : inParams), ...(inBody === undefined ? { body } : {}) }
-  const given = Object.entries(plain).filter(([name, value]) => name !== OPERATION && value !== null && value !== undefined)
-  return [...given, ...Object.entries(inBody ?? {})]
+  return [...beside, ...membersOf('params', params), ...(isText ? [['body', body] as const] : membersOf('body', body))]
+}
+
+/** The members of an object; what is none is an argument itself. */
+function membersOf(name: string, value: unknown): (readonly [string, unknown])[] {
+  if (value === null || value === undefined) return []
+  const object = asObject(value)
+  return object === undefined ? [[name, value]] : Object.entries(object)
 }
 
 /** An object, also as JSON text. */

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../http/openapi/types.ts'
-import { argumentNames, listedArgument, OPERATION, type Callable } from './callable.ts'
+import { argumentNames, listedArgument, OPERATION, schemaOf, type Callable } from './callable.ts'
+import { clearingValue } from './listed-schema.ts'
 import { mergeSchemas } from './merged-schema.ts'
 
 // An item of a batch has an operation and its arguments side by side, as they are in a call of its own. The API takes them in `params` and
@@ -23,7 +24,12 @@ export function batchSchema(callables: readonly Callable[]): JsonSchema {
     for (const name of argumentNames(one))
       // The batch names the board.
       if (!OF_CALL.has(name) && name !== 'board_id') schemas.set(name, [...(schemas.get(name) ?? []), listedArgument(one, name)])
-  const listed = [...schemas].map(([name, all]) => [name, undescribed(mergeSchemas(all, false))] as const)
+  const clearing = (name: string) => {
+    const values = callables.map((one) => clearingValue(schemaOf(one, name) ?? {}))
+    const value = values.find((one) => one !== undefined)
+    return value === undefined ? {} : { description: `${JSON.stringify(value)} clears it; null keeps it.` }
+  }
+  const listed = [...schemas].map(([name, all]) => [name, { ...undescribed(mergeSchemas(all, false)), ...clearing(name) }] as const)
   const properties = { [OPERATION]: { type: 'string' }, ...Object.fromEntries(listed) }
   return { type: 'array', items: { type: 'object', properties, required: [OPERATION], additionalProperties: false } }
 }

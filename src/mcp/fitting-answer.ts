@@ -69,8 +69,8 @@ export function fit(content: Content, expected: Expected): { readonly content: C
   const { offset } = expected
   if (text.length <= LONGEST && offset === undefined) return { content: shown, text }
   if (expected.hasParts) return written(partOf(text, offset ?? 0, content['etag']))
-  const short = written(noted(cut(shown) as Content, expected))
-  return short.text.length <= LONGEST ? short : written(noted(idsOf(shown), expected))
+  const short = written(noted(cut(content) as Content, expected))
+  return short.text.length <= LONGEST ? short : written(idsOf(content, expected))
 }
 
 function written(content: Content) {
@@ -119,10 +119,13 @@ function wellFormed(text: string): string {
 /** Tells how to read a text in full that was cut. */
 function noted(content: Content, { wholeIn }: Expected): Content {
   if (!hasCut(content)) return content
-  return {
-    ...content,
-    note: `Where truncated is true, only the first ${BEGINNING} characters of a text are there. ${wholeIn} has the whole.`,
-  }
+  return withNote(content, `Where truncated is true, only the first ${BEGINNING} characters of a text are there. ${wholeIn} has the whole.`)
+}
+
+/** Adds a note to those that an answer has. */
+function withNote(content: Content, note: string): Content {
+  const { note: earlier } = content
+  return { ...content, note: typeof earlier === 'string' ? `${earlier} ${note}` : note }
 }
 
 function hasCut(value: unknown): boolean {
@@ -131,11 +134,12 @@ function hasCut(value: unknown): boolean {
 }
 
 /** The results of a batch's operations, reduced to the members that name them. */
-function idsOf(content: Content): Content {
+function idsOf(content: Content, { wholeIn }: Expected): Content {
   const data = content['data'] as { readonly results?: readonly Content[] } | null
   if (data?.results === undefined) return content
   const results = data.results.map((one) => ({ ...one, data: { id: (one['data'] as Content)['id'] } }))
-  return { ...content, data: { ...data, results, truncated: true } }
+  const short = { ...content, data: { ...data, results, truncated: true } }
+  return withNote(short, `The answer would be too long: of each result, only the id and the etag are there. ${wholeIn} has the whole.`)
 }
 
 /** A part of an answer that is too long. */

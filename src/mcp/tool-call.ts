@@ -7,6 +7,7 @@ import type { ApiAnswer, ApiRequest, Exchange } from './exchange.ts'
 import { sendFitting, type Expected } from './fitting-answer.ts'
 import { readArguments } from './given-arguments.ts'
 import { isList, OFFSET } from './input-schema.ts'
+import { keptNote } from './operation-arguments.ts'
 import type { ToolList } from './tool-list.ts'
 import { selectOperation, toRequest, type CallArguments } from './tool-request.ts'
 import { refusedResult, toResult } from './tool-result.ts'
@@ -37,7 +38,8 @@ export async function callTool(list: ToolList, context: CallContext, name: strin
     const request = toRequest(selected, values)
     const expected = expectedOf(list, selected, values, offset)
     const answer = await withCurrentState(exchange, request, await sendFitting(exchange, request, expected))
-    return toResult(answer, expected, kept.length === 0 ? {} : { note: keptNote(kept) })
+    const note = keptNote(kept)
+    return toResult(answer, expected, note === undefined ? {} : { note })
   } catch (error) {
     if (error instanceof ApiError) return refusedResult(exchange.requestId, error)
     throw error
@@ -77,10 +79,6 @@ function wholeIn(list: ToolList, id: string): string {
   // A snapshot and the changes of a board have cards; a claim belongs to a card.
   const read = kind === 'comments' || id === 'boards.list' ? `${kind}.read` : 'cards.read'
   return id === 'boards.changes' ? 'The operation that reads it, such as cards.read,' : `${read} of ${list.toolOf(read)}`
-}
-
-function keptNote(kept: readonly string[]): string {
-  return `Null was given for ${kept.join(', ')}, which is kept: the description of an argument says what clears it.`
 }
 
 function noTool(list: ToolList, name: string, scopes: readonly string[]): string {

@@ -84,13 +84,19 @@ export class ToolList {
     return visible
   }
 
-  /** The list of the operations that a batch can have: what its own scope allows, whatever else a token has. */
+  /** Why a batch cannot have an operation: it has what its own scope allows, whatever else a token has. Undefined: it can. */
+  refusalInBatch(callable: Callable | undefined): string | undefined {
+    if (callable === undefined || callable.uploadsText || !isBatchable(callable.operation)) return 'is not the id of a write on a board'
+    const decisions = Decisions.of(this.#engine())
+    const { required: scope } = decisions.scope('batch Board', { scopes: [] })
+    const { allowed, required } = decisions.scope(callable.operation.permission, { scopes: [scope] })
+    return allowed ? undefined : `requires ${required}: a batch cannot have it`
+  }
+
+  /** The list of the operations that a batch can have. */
   #batchItems(): JsonSchema {
-    const { required } = Decisions.of(this.#engine()).scope('batch Board', { scopes: [] })
     const callables = this.all.flatMap((tool) => tool.callables)
-    return batchSchema(
-      callables.filter(({ operation, uploadsText }) => !uploadsText && isBatchable(operation) && this.isAllowed(operation, [required])),
-    )
+    return batchSchema(callables.filter((one) => this.refusalInBatch(one) === undefined))
   }
 
   /** What is described for HTTP, as a model writes it: an operation by its id, and a parameter without a question mark. */

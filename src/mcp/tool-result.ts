@@ -78,10 +78,10 @@ function adviceFor(error: Readonly<Record<string, unknown>>): string | undefined
 
 /**
  * The result of a call: the answer of the API, including facts from its headers.
- * @param further members of a successful result
+ * @param further members of the result; of the error, if it is one
  */
 export function toResult({ status, headers, body }: ApiAnswer, expected: Expected, further: Content = {}): CallToolResult {
-  if (status >= 400) return failedResult(body.error ?? {}, headers)
+  if (status >= 400) return failedResult({ ...body.error, ...further }, headers)
   const etag = headers.get('etag')
   const content = {
     ...body,

@@ -182,22 +182,33 @@ describe('a date', () => {
     })
     expect(await change(id, { due_at: 'none' })).toMatchObject({ data: { due_at: null } })
     expect(await change(id, { title: 'Newer' })).not.toHaveProperty('note')
-    expect((await change(id, { due_at: null })).error.issues[0].message).toContain('must have at least one of title')
+    // The refusal says it, too: the API does not see what was null.
+    const { error } = await change(id, { due_at: null })
+    expect(error.issues[0].message).toContain('must have at least one of title')
+    expect(error.note).toBe('Null was given for due_at, which is kept: "none" clears it.')
+    expect((await change(id, { due_at: null, titel: 'T' })).error.note).toContain('which is kept')
   })
 
-  test('is treated the same in a batch; null in the form of the API clears it, as there', async () => {
+  test('is treated the same in a batch, also in the form of the API', async () => {
     const ids = [
       await board.card(column, 'A', { due_at: DUE }),
       await board.card(column, 'B', { due_at: DUE }),
       await board.card(column, 'C', { due_at: DUE }),
+      await board.card(column, 'D', { due_at: DUE }),
     ]
     const items = [
       { operation: 'cards.update', card_id: ids[0], title: 'A2', due_at: null, body: null, comment_id: null },
       { operation: 'cards.update', card_id: ids[1], due_at: 'none' },
-      { operation: 'cards.update', params: { card_id: ids[2] }, body: { due_at: null } },
+      { operation: 'cards.update', params: { card_id: ids[2] }, body: { title: 'C2', due_at: null } },
+      { operation: 'cards.update', params: { card_id: ids[3] }, body: { due_at: 'none' } },
+      { operation: 'columns.rename', params: { column_id: column }, body: { name: 'N', max_attempts: null, wip_limit: '0' } },
     ]
-    const { data } = await call('make_many_changes', { board_id: board.id, operations: JSON.stringify(items) })
-    expect(data.results.map(({ data: card }: any) => card.due_at)).toEqual([DUE, null, null])
+    const { data, note } = await call('make_many_changes', { board_id: board.id, operations: JSON.stringify(items) })
+    expect(data.results.map(({ data: card }: any) => card.due_at)).toEqual([DUE, null, DUE, null, undefined])
+    expect(data.results[4].data).toMatchObject({ name: 'N', max_attempts: 5, wip_limit: null })
+    expect(note).toBe(
+      'Null was given for operations.0.due_at, operations.2.due_at, which are kept: "none" clears them. Null was given for operations.4.max_attempts, which is kept: 0 clears it.',
+    )
   })
 })
 
@@ -234,6 +245,54 @@ describe('the operations of a batch', () => {
     expect((await many({ operation: 'cards.update', card_id: id, title: 'T', if_match: etag })).data.results[0].data.title).toBe('T')
     expect((await many({ operation: 'cards.update', card_id: id, title: 'U', if_match: etag })).error.code).toBe('precondition_failed')
     expect((await many({ operation: 'cards.update', card_id: id, title: 'U', if_claim: '7' })).error.code).toBe('precondition_failed')
+  })
+})
+
+describe('the mistakes of a batch', () => {
+  const many = (operations: unknown[], others: object = {}) => call('make_many_changes', { board_id: board.id, operations, ...others })
+  const issuesOf = async (...args: Parameters<typeof many>) =>
+    (await many(...args)).error.issues.map(({ path, message }: any) => `${path} ${message}`)
+  const [A, B] = ['crd_00000000000000000000', 'crd_11111111111111111111']
+
+  test.each<[string, object, string]>([
+    ['in params and beside', { operation: 'cards.archive', params: { card_id: A }, card_id: B }, 'card_id'],
+    ['in a body as text and beside', { operation: 'cards.update', card_id: A, title: 'a', body: '{"title":"b"}' }, 'title'],
+    ['in params and body', { operation: 'cards.update', params: { card_id: A }, body: { title: 'a', card_id: B } }, 'card_id'],
+  ])('are named if an argument is given twice with different values: %s', async (_, item, name) => {
+    expect(await issuesOf([item])).toEqual([`operations.0.${name} is given twice, with different values`])
+  })
+
+  test('are none if an argument is given twice with one value, or once as null', async () => {
+    const id = await board.card(column)
+    const { data } = await many([
+      { operation: 'cards.complete', params: { card_id: id }, card_id: ` "${id}"`, completed: 'true', body: { completed: true } },
+      { operation: 'cards.update', card_id: id, title: null, due_at: null, body: { title: 'b', due_at: '2027-01-01T00:00:00Z' } },
+    ])
+    expect(data.results[1].data).toMatchObject({ title: 'b', due_at: '2027-01-01T00:00:00.000Z' })
+  })
+
+  test('are all named at once, with those of the call', async () => {
+    const items = [
+      { operation: 'cards.update', card_id: 'bad', title: 't' },
+      { operation: 'cards.complete', card_id: A, completed: 'maybe' },
+      { operation: 'boards.delete' },
+      { operation: 'cards.read', card_id: A },
+    ]
+    const inItems = ['operations.0.card_id', 'operations.1.completed', 'operations.2.operation', 'operations.3.operation']
+    const paths = async (list: unknown[], others?: object) => (await many(list, others)).error.issues.map(({ path }: any) => path)
+    expect((await paths(items)).toSorted()).toEqual(inItems)
+    expect((await paths([items[1]], { foo: 1 })).toSorted()).toEqual(['foo', 'operations.1.completed'.replace('1', '0')])
+    expect((await paths([items[1], { operation: 'cards.sing' }])).toSorted()).toEqual(['operations.0.completed', 'operations.1.operation'])
+  })
+
+  test('are named for an argument of the whole batch, which is no suggestion', async () => {
+    expect(await issuesOf([{ operation: 'cards.archive', card_id: A, dry_run: true }])).toEqual([
+      'operations.0.dry_run is not an argument of an item: give it beside "operations", for the whole batch',
+    ])
+    expect(await issuesOf([{ operation: 'cards.archive', card_id: A, dryrun: true, params: { operation: 'cards.delete' } }])).toEqual([
+      'operations.0.dryrun is not an argument of cards.archive',
+      'operations.0.operation is not an argument of cards.archive',
+    ])
   })
 })
 
