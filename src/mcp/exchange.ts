@@ -13,7 +13,7 @@ export interface ApiRequest {
   /** with its question mark, or empty */
   readonly search: string
   readonly headers: Readonly<Record<string, string>>
-  /** sent as JSON, or as it is if it is a form */
+  /** sent as JSON, or as it is if it is a form, which has its type */
   readonly body: unknown
 }
 
@@ -93,7 +93,7 @@ export class Exchange {
       const value = this.#request.headers.get(name)
       if (value !== null) headers.set(name, value)
     }
-    const isForm = body instanceof FormData
+    const isForm = body instanceof Blob
     if (body !== undefined && !isForm) headers.set('content-type', 'application/json')
     const content = body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }
     const request = new Request(URL_BELOW_V1, { method, headers, signal: this.signal, ...content })

@@ -6,15 +6,16 @@ import { documented } from '../model/fields.ts'
 import { limits } from '../model/limits.ts'
 import { line } from '../model/text.ts'
 import { uploadForm } from '../resources/attachments/attachment.ts'
+import { formOf } from './text-form.ts'
 
 const contentTypes = ['text/plain', 'text/markdown', 'text/csv', 'application/json'] as const
 
-/** A form cannot express a quotation mark exactly, and an upload keeps only the last component of a path. */
-const isFileName = (name: string) => !/["\\/]/.test(name) && name !== '.' && name !== '..'
+/** An upload keeps only the last component of a path. */
+const isFileName = (name: string) => !/[\\/]/.test(name) && name !== '.' && name !== '..'
 
 /** The arguments of a text file that a tool uploads. */
 export const textFile = z.strictObject({
-  name: documented(line(limits.fileName).refine(isFileName, 'must be a file name: without \\, / and "'), {
+  name: documented(line(limits.fileName).refine(isFileName, 'must be a file name: without \\ and /'), {
     description: 'The name of the file, such as `notes.md`.',
   }),
   text: documented(
@@ -32,15 +33,12 @@ export const textFile = z.strictObject({
  * @param args the arguments, as the client sent them
  * @throws {ApiError} `validation_failed`, `payload_too_large`
  */
-export function textForm(args: Readonly<Record<string, unknown>>): FormData {
+export function textForm(args: Readonly<Record<string, unknown>>): Blob {
   const { success, data, error } = textFile.safeParse(args)
   if (!success) throw validationFailed(issuesOf(error, 'body'))
   const { name, text, content_type: type, visibility } = data
   requireSmall(text)
-  const form = new FormData()
-  form.set('visibility', visibility)
-  form.set('file', new File([text], name, { type }))
-  return form
+  return formOf({ name, type, text, fields: { visibility } })
 }
 
 function requireSmall(text: string): void {

@@ -26,6 +26,11 @@ describe('attach_text', () => {
     expect((await board.get(`/attachments/${data.id}/content`)).text).toBe(text)
   })
 
+  // Browsers write a name in ways that are decoded. An argument means what it says.
+  test.each(['a%22b.md', '=?utf-8?Q?x?=.md', 'a "b".md', "it's; 100%.md", '%0D%0A.md', 'ä🎉.md'])('keeps the name %s', async (name) => {
+    expect((await attach({ name, text: 'a' })).data.name).toBe(name)
+  })
+
   test('has the defaults of an upload', async () => {
     const { data } = await attach({ name: 'a.txt', text: '' })
     expect(data).toMatchObject({ content_type: 'text/plain', visibility: 'board', size: 0 })
