@@ -28,7 +28,9 @@ export function readValue(schema: JsonSchema, value: unknown, reading: Reading):
   const plain = typeof value === 'string' ? readText(schema, value) : value
   if (cleared !== undefined && (plain === cleared || plain === 'none')) return null
   if (isType(schema, 'array')) return readList(schema, plain, reading)
-  if (isType(schema, 'object') && isObject(plain)) return readMembers(schema, plain, reading)
+  if (!isType(schema, 'object')) return plain
+  if (isObject(plain)) return readMembers(schema, plain, reading)
+  reading.refuse(reading.path, 'must be an object, or the JSON text of one')
   return plain
 }
 
@@ -72,8 +74,20 @@ function shapeFor(value: unknown, shapes: readonly JsonSchema[]): JsonSchema {
 function readList({ items }: JsonSchema, value: unknown, reading: Reading): unknown {
   const schema = (items ?? {}) as JsonSchema
   const isText = typeof value === 'string' && isType(schema, 'string')
+  if (!isText && typeof value === 'string' && isNoItem(value.trim())) {
+    reading.refuse(reading.path, 'must be a list, or the JSON text of one')
+    return value
+  }
   const given = Array.isArray(value) ? value : isText ? value.split(',').map((item) => item.trim()) : [value]
   return given.flatMap((item: unknown, i) => readValue(schema, item, { ...reading, path: `${reading.path}.${i}` }) ?? [])
+}
+
+/** What programs write for a value that is no text. */
+const NO_TEXT = /^(?:null|none|undefined|nan|true|false|-?\d+(?:\.\d+)?|["'[{].*)$/is
+
+/** Whether a text in the place of a list is no item of it, but the JSON of something else, or broken JSON. */
+function isNoItem(text: string): boolean {
+  return NO_TEXT.test(text) && !isObject(parsed(text, '{'))
 }
 
 function readMembers({ properties }: JsonSchema, value: Readonly<Record<string, unknown>>, reading: Reading): unknown {
@@ -90,6 +104,11 @@ function readMembers({ properties }: JsonSchema, value: Readonly<Record<string, 
 /** What the pattern of each id has in common. */
 const ID_PART = anyIdPattern.slice(anyIdPattern.indexOf('_'), -1)
 const isIdPattern = (pattern: string): boolean => pattern.includes(ID_PART)
+/** Whether a value is an id, or a list of ids. */
+export function isIdSchema({ pattern, items }: JsonSchema): boolean {
+  return (typeof pattern === 'string' && isIdPattern(pattern)) || (items !== undefined && isIdSchema(items as JsonSchema))
+}
+
 const patterns = new Map<string, RegExp>()
 const REFERENCE = /^\$\d{1,2}$/
 

@@ -58,8 +58,9 @@ function readItem(callable: Callable, item: Members, userId: string): OperationA
       const hint = suggestion(name, known)
       return `is not an argument of ${id}${hint === undefined ? '' : ` (${hint})`}`
     },
+    assumed: {},
     // The batch names the board.
-    isKnown: (name) => name === 'board_id',
+    known: 'board_id',
   })
 }
 

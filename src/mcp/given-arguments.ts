@@ -1,5 +1,6 @@
 import { ApiError } from '../model/errors.ts'
 import { validationFailed, type ValidationIssue } from '../model/validation.ts'
+import { isAskedAbout, readAskedAbout } from './access-question.ts'
 import { notAnArgument } from './argument-messages.ts'
 import { readValue } from './argument-values.ts'
 import { readBatchItems, type BatchItemsRead } from './batch-items.ts'
@@ -26,23 +27,30 @@ export interface GivenArguments {
  * @throws {ApiError} `validation_failed`, with all that is wrong with the call, and `known_arguments`
  */
 export function readArguments(list: ToolList, tool: CallableTool, selected: Callable, args: CallArguments, userId: string): GivenArguments {
-  const assumed = assumedInCalls[selected.operation.id] ?? {}
   let batch: BatchItemsRead | undefined
   const given = Object.entries(args).filter(([name]) => name !== OPERATION)
   const read = readOperation(selected, given, {
     userId,
     valueOf(name, schema, value, refuse) {
+      if (isAskedAbout(selected.operation.id, name))
+        return readAskedAbout(list, name, readValue(schema, value, { path: name, refuse }), actionOf(args), refuse)
       if (!isBatchItems(selected, name)) return readValue(schema, value, { path: name, refuse })
       batch = readBatchItems(list, value, userId, refuse)
       return batch.items
     },
     foreign: (name, value) => (saysNothing(tool, name, value) ? undefined : notAnArgument(list, tool, selected, name, args)),
-    isKnown: (name) => assumed[name] !== undefined,
+    assumed: assumedInCalls[selected.operation.id] ?? {},
   })
   const { [OFFSET]: offset, ...values } = read.values
   const kept = [...read.kept, ...(batch?.kept ?? [])]
   if (read.issues.length > 0) throw refusal(selected, [...read.issues, ...read.further(), ...(batch?.further() ?? [])], kept)
-  return { values: { ...assumed, ...values }, offset: offset === 0 ? undefined : (offset as number | undefined), kept }
+  return { values, offset: offset === 0 ? undefined : (offset as number | undefined), kept }
+}
+
+/** The operation that a question is about. */
+function actionOf({ action }: CallArguments): unknown {
+  const read = readValue({ type: 'object' }, action, { path: '', refuse: () => {} })
+  return (read as { readonly name?: unknown } | undefined)?.name
 }
 
 /** Whether an argument that the operation does not take says nothing: it is null, or has the default of another operation of the tool. */

@@ -24,8 +24,10 @@ export interface ReadingRules {
   readonly valueOf: (name: string, schema: JsonSchema, value: unknown, refuse: Refuse) => unknown
   /** what is wrong with an argument that the operation does not take; undefined if it is ignored */
   readonly foreign: (name: string, value: unknown) => string | undefined
-  /** whether a required argument is known without being given */
-  readonly isKnown: (name: string) => boolean
+  /** arguments that have these values unless they are given */
+  readonly assumed: CallArguments
+  /** a required argument that is known without being given */
+  readonly known?: string
 }
 
 /** The arguments of an operation, as they are meant. */
@@ -47,7 +49,7 @@ const LONGEST_NAME = 100
 export function readOperation(
   callable: Callable,
   given: readonly (readonly [name: string, value: unknown])[],
-  { userId, valueOf, foreign, isKnown }: ReadingRules,
+  { userId, valueOf, foreign, assumed, known }: ReadingRules,
 ): OperationArgumentsRead {
   const issues: ValidationIssue[] = []
   const refuse: Refuse = (path, message) => {
@@ -73,9 +75,9 @@ export function readOperation(
     const message = argumentIssue(name, read)
     if (message !== undefined) refuse(name, message)
   }
-  const missing = callable.arguments.required.filter((name) => !values.has(name) && !isKnown(name))
+  const missing = callable.arguments.required.filter((name) => !values.has(name) && assumed[name] === undefined && name !== known)
   issues.unshift(...missing.map((path): ValidationIssue => ({ in: 'body', path, message: missingArgument(callable, path) })))
-  const meant = Object.fromEntries(values)
+  const meant = { ...assumed, ...Object.fromEntries(values) }
   const kept = [...nulls].filter(([name]) => !values.has(name)).map(([path, clearing]) => ({ path, clearing }))
   return { values: meant, kept, issues, further: () => furtherIssues(callable, meant, issues, userId) }
 }

@@ -79,23 +79,23 @@ describe('a value', () => {
     [
       'an object as JSON text',
       'check_access',
-      { operation: 'access.search_action', resource: '{"type":"board","id":"x"}' },
+      { operation: 'access.search_action', resource: `{"type":"board","id":"${idOf('board_id')}"}` },
       'resource',
-      { type: 'board', id: 'x' },
+      { type: 'board', id: idOf('board_id') },
     ],
     [
       'an open object as JSON text',
       'check_access',
-      { operation: 'access.search_action', resource: { type: 'board', id: 'x', properties: '{"user_id":"me"}' } },
+      { operation: 'access.search_action', resource: { type: 'board', id: idOf('board_id'), properties: '{"user_id":"me"}' } },
       'resource',
-      { type: 'board', id: 'x', properties: { user_id: 'me' } },
+      { type: 'board', id: idOf('board_id'), properties: { user_id: 'me' } },
     ],
     [
       'null inside of an object',
       'check_access',
-      { operation: 'access.search_action', resource: { type: 'board', id: 'x', properties: null } },
+      { operation: 'access.search_action', resource: { type: 'board', id: idOf('board_id'), properties: null } },
       'resource',
-      { type: 'board', id: 'x' },
+      { type: 'board', id: idOf('board_id') },
     ],
     ['an id in quotation marks', 'find_cards', { operation: 'cards.read', card_id: ` "${idOf('card_id')}"\n` }, 'card_id', idOf('card_id')],
     ['"none" for a time', 'edit_cards_comments_subtasks', { ...card, due_at: 'none' }, 'due_at', null],
@@ -128,6 +128,15 @@ describe('a value', () => {
     for (const given of [subtasks, JSON.stringify(subtasks)])
       expect(read(list.find('create_card')!, { ...args, subtasks: given }).values['subtasks']).toEqual(meant)
   })
+
+  test.each(['null', 'None', 'false', '"x"', ' 12', '["One"', '{"title":'])(
+    'of a list of subtasks is no title if it is the text %s',
+    (subtasks) => {
+      const args = { board_id: idOf('board_id'), column_id: idOf('column_id'), title: 'T' }
+      expect(() => read(list.find('create_card')!, { ...args, subtasks })).toThrow('"subtasks" must be a list, or the JSON text of one')
+      expect(read(list.find('create_card')!, { ...args, subtasks: 'Sow, then water' }).values['subtasks']).toEqual(['Sow, then water'])
+    },
+  )
 
   test.each([
     ['the id of another kind', idOf('column_id'), 'is not the id of a card: it is the id of a column'],
@@ -299,6 +308,43 @@ describe('the mistakes of a batch', () => {
 test('access is asked about the caller, whom a call need not name', async () => {
   const question = { operation: 'access.evaluate', action: { name: 'boards.update' }, resource: { type: 'board', id: board.id } }
   expect((await call('check_access', question)).data.decision).toBe(true)
-  expect((await call('check_access', { ...question, subject: { type: 'user', id: 'me' } })).data.decision).toBe(true)
+  expect((await call('check_access', { ...question, subject: { type: 'user', id: '"me"' } })).data.decision).toBe(true)
   expect((await call('check_access', { ...question, subject: { type: 'user', id: USER } })).error.code).toBe('validation_failed')
+})
+
+describe('a question about access', () => {
+  const asked = (resource: object, action = 'cards.move') =>
+    call('check_access', { operation: 'access.evaluate', action: { name: action }, resource })
+
+  test('has ids that are read like those of any call', async () => {
+    const id = await board.card(column)
+    const place = await board.column()
+    for (const given of [`"${id}"`, ` ${id}`])
+      expect((await asked({ type: 'card', id: given, properties: { column_id: ` '${place}'\n` } })).data.decision).toBe(true)
+    const found = await call('check_access', { operation: 'access.search_action', resource: { type: 'board', id: `"${board.id}"` } })
+    expect(found.data.results).toContainEqual({ name: 'boards.update' })
+  })
+
+  test.each<[string, object, path: string, message: string]>([
+    ['the id of another kind', { type: 'card', id: idOf('column_id') }, 'resource.id', 'it is the id of a column'],
+    ['capitals', { type: 'card', id: idOf('card_id').toUpperCase() }, 'resource.id', 'is not the id of a card'],
+    ['a name', { type: 'workspace', id: 'ours' }, 'resource.id', 'is not the id of a workspace'],
+    [
+      'the id of another kind in its properties',
+      { type: 'card', id: idOf('card_id'), properties: { column_id: idOf('card_id') } },
+      'resource.properties.column_id',
+      'it is the id of a card',
+    ],
+    [
+      'a text as its properties',
+      { type: 'card', id: idOf('card_id'), properties: 'nope' },
+      'resource.properties',
+      'must be an object, or the',
+    ],
+  ])('is refused with %s, and not answered with no', async (_, resource, path, message) => {
+    for (const one of [resource, JSON.stringify(resource)]) {
+      const { issues } = (await asked(one as object)).error
+      expect(issues).toEqual([{ in: 'body', path, message: expect.stringContaining(message) }])
+    }
+  })
 })
