@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { H3 } from 'h3'
 import { createAbilities } from './http/abilities.ts'
 import { LRUCache } from 'lru-cache'
@@ -153,6 +154,8 @@ export function createApp(options: AppOptions): App {
   const site = new PublicUrl(url)
   const { secretKeys = SecretKeys.random(), webhookTargets: targets = Targets.from(undefined) } = options
   const stopping = new AbortController()
+  // All that waits listens to it.
+  setMaxListeners(0, stopping.signal)
   const usage = new UsageRecorder({ store, clock, random })
   const deliverer = new Deliverer({
     services: () => services,

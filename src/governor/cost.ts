@@ -3,6 +3,7 @@ const UNIT_QUESTIONS = 4
 const UNIT_CHARACTERS = 512 * 1024
 const UNIT_BYTES = 64 * 1024
 const UNIT_VALUES = 1000
+const UNIT_PIECES = 256
 
 const MIB = 1024 * 1024
 /** The bytes that a token uploads in a minute for free, and the cost of each further MiB: it is hashed, written and synced. */
@@ -28,6 +29,8 @@ export class Cost {
   /** of the JSON of its body, in bytes, and the members and items in it */
   received = 0
   values = 0
+  /** that its body came in */
+  pieces = 0
   /** of the body of the answer, unless it is a file */
   bytes = 0
   /** of the file that it has stored: uploads are counted for a minute (`unitsOfUploads`) */
@@ -39,7 +42,7 @@ export class Cost {
   }
 
   get units(): number {
-    const body = Math.floor(this.received / UNIT_BYTES) + Math.floor(this.values / UNIT_VALUES)
+    const body = Math.floor(this.received / UNIT_BYTES) + Math.floor(this.values / UNIT_VALUES) + Math.floor(this.pieces / UNIT_PIECES)
     return Math.max(this.stated, 1 + body) + Math.floor(this.examined / UNIT_CHARACTERS) + Math.floor(this.bytes / UNIT_BYTES)
   }
 }

@@ -305,6 +305,14 @@ export class Quota {
     return this.#require(caller, this.#limits.countUpload(tokenOf(caller).id, missing))
   }
 
+  /** Counts the bytes of an upload that has failed. */
+  countUpload(caller: Caller, bytes: number): void {
+    const missing = bytes - this.#chargedUpload
+    if (missing <= 0 || this.#limits === undefined) return
+    this.#chargedUpload = bytes
+    this.chargeDone(this.#limits.countUpload(tokenOf(caller).id, missing))
+  }
+
   /** Counts the remaining cost of finished work. Nothing is refused: what exceeds the limit is missing later. */
   chargeDone(units: number): void {
     if (units > 0 && this.#caller !== undefined && this.#limits !== undefined)

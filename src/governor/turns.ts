@@ -222,7 +222,6 @@ export class Turn {
   /**
    * Passes on pieces of data. Each piece is short work for the consumer. It waits for a turn before the next one when such work has used
    * up its allowance, and has none while it waits for data.
-   * @throws {ApiError} `request_timeout` when the client has left
    */
   async *share<Piece>(pieces: AsyncIterable<Piece>, allowance: Allowance): AsyncGenerator<Piece> {
     for await (const piece of pieces) {
@@ -231,7 +230,8 @@ export class Turn {
       yield piece
       allowance.add(this.#turns.now() - began)
       if (allowance.isLeft) continue
-      await this.take()
+      // Of a client that has left, the data say it in their way.
+      await this.take().catch(() => undefined)
       this.leave()
     }
   }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import type { Operation } from '../resources/operation.ts'
-import { readBody } from './body.ts'
+import { Pieces, readBody } from './body.ts'
 import { isListParameter, membersOf, withOwnMembers } from './body-members.ts'
 import { Issues, type ValidationIssue } from '../model/validation.ts'
 import { readFields, selectableFields, withoutInclude } from './fields.ts'
@@ -25,7 +25,7 @@ export interface Weighing {
   /** is awaited before a large body is parsed */
   readonly beforeLarge: () => Promise<void>
   /** is called with its bytes, and the number of its members and items */
-  readonly weigh?: (bytes: number, values: number) => void
+  readonly weigh?: (bytes: number, values: number, pieces: number) => void
 }
 
 const nothing = z.strictObject({})
@@ -190,10 +190,11 @@ export async function readJson(
   const [, type] = JSON_TYPE.exec(headers.get('content-type') ?? '') ?? []
   if (type === undefined || (type.toLowerCase() !== 'json' && method !== 'PATCH'))
     throw unsupportedType(method, method === 'PATCH' ? `${JSON_BODY}, ${MERGE_PATCH}` : JSON_BODY)
-  const bytes = await readBody(request, limits.jsonBytes)
+  const pieces = new Pieces()
+  const bytes = await readBody(request, limits.jsonBytes, pieces)
   // A client that sends large bodies all the time must not delay others.
   if (bytes.byteLength > LARGE_BODY) await beforeLarge()
-  return parseJson(bytes, limits.jsonDepth, limits.jsonMembers, (values) => weigh?.(bytes.byteLength, values))
+  return parseJson(bytes, limits.jsonDepth, limits.jsonMembers, (values) => weigh?.(bytes.byteLength, values, pieces.count))
 }
 
 /** RFC 9110 §15.5.16: the response names what is accepted. */

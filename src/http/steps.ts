@@ -63,7 +63,7 @@ export function takeInput(attempt: Attempt): Awaitable<void> {
   const search = operation.isStream ? continued(call) : call.search
   const weighing = {
     beforeLarge: () => call.turn(caller).take(),
-    weigh: (bytes: number, values: number) => void Object.assign(call.cost, { received: bytes, values }),
+    weigh: (received: number, values: number, pieces: number) => void Object.assign(call.cost, { received, values, pieces }),
   }
   call.input ??= readInput(call.request, search, operation, params, caller.userId, services.uploadBytes, weighing)
   return andThen(call.input, (read) => attempt.begin(read, read.upload ? () => receive(attempt) : undefined))
@@ -75,9 +75,14 @@ async function receive(attempt: Attempt): Promise<Upload> {
   if (call.uploaded === undefined) attempt.endLease()
   const upload = await call.upload(async () => {
     await call.quota.chargeUpload(caller, announcedSize(call.headers)) // 429
-    return receiveFile(services, call.request, caller.workspaceId, attempt.turn)
+    try {
+      return await receiveFile(services, call.request, caller.workspaceId, attempt.turn, call.cost)
+    } catch (error) {
+      // What was received has cost as much as if it had been kept.
+      call.quota.countUpload(caller, call.cost.uploaded)
+      throw error
+    }
   })
-  call.cost.uploaded = upload.size
   await call.quota.chargeUpload(caller, upload.size)
   return upload
 }

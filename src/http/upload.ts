@@ -1,4 +1,5 @@
 import type { ServerRequest } from 'srvx'
+import type { Cost } from '../governor/cost.ts'
 import type { Turn } from '../governor/turns.ts'
 import { durations } from '../model/durations.ts'
 import { conflict } from '../model/errors.ts'
@@ -16,7 +17,7 @@ import type { Blobs } from '../store/blobs.ts'
 import { keys } from '../store/keys.ts'
 import { StorageUnavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
-import { bodyOf, tooLarge } from './body.ts'
+import { bodyOf, Pieces, tooLarge } from './body.ts'
 import { invalidMember } from '../model/validation.ts'
 import { partsOf, type Part } from './multipart.ts'
 import type { Services } from './services.ts'
@@ -46,6 +47,7 @@ export function checkAnnouncedSize(headers: Headers, maxBytes: number): void {
  * Stores the file of a request. A tombstone for its bytes is committed first, and the commit that creates the file
  * removes it. So the bytes of an upload that is interrupted, even by a crash, are always removed.
  * @param turn of its request: the work for its pieces is shared with others
+ * @param cost gets what is received, also of an upload that is interrupted or refused
  * @throws {ApiError} `bad_request`, `payload_too_large`, `validation_failed`; `conflict` if it takes too long
  */
 export async function receiveFile(
@@ -53,6 +55,7 @@ export async function receiveFile(
   request: ServerRequest,
   workspaceId: string,
   turn: Turn,
+  cost: Pick<Cost, 'uploaded' | 'pieces'>,
 ): Promise<Upload> {
   const blobId = newId('blob', random)
   const tombstoneId = newId('tombstone', random)
@@ -81,7 +84,7 @@ export async function receiveFile(
     }
   }
   const limited: Blobs = { ...blobs, write: (id, bytes) => blobs.write(id, accepted(bytes)) }
-  const pieces = (body: AsyncIterable<Uint8Array>) => turn.share(atMost(body, uploadBytes), turns.forUploads)
+  const pieces = (body: AsyncIterable<Uint8Array>) => turn.share(counted(atMost(body, uploadBytes), cost), turns.forUploads)
   return { ...(await receiveForm({ request, pieces, maxBytes: uploadBytes }, limited, blobId)), tombstoneId, workspaceBytes }
 }
 
@@ -118,7 +121,7 @@ interface ReceivedForm {
 
 /** Streams the file of a form to blob storage, and reads the field `visibility`. On failure the bytes are removed. */
 async function receiveForm({ request, pieces, maxBytes }: ReceivedForm, blobs: Blobs, blobId: string): Promise<ReceivedFile> {
-  const body = bodyOf(request)
+  const body = bodyOf(request, new Pieces())
   try {
     const form = new Form(blobs, blobId, maxBytes)
     for await (const part of partsOf(request.headers.get('content-type')!, pieces(body))) await form.take(part)
@@ -139,6 +142,15 @@ async function* atMost(body: AsyncIterable<Uint8Array>, maxBytes: number): Async
   for await (const chunk of body) {
     size += chunk.byteLength
     if (size > maxBytes + MAX_OVERHEAD) throw tooLarge('file', maxBytes)
+    yield chunk
+  }
+}
+
+/** Counts what is received. */
+async function* counted(body: AsyncIterable<Uint8Array>, cost: Pick<Cost, 'uploaded' | 'pieces'>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    cost.uploaded += chunk.byteLength
+    cost.pieces++
     yield chunk
   }
 }

@@ -77,10 +77,7 @@ export function createMcpEndpoint(current: () => Services, options: McpOptions):
       { method: 'POST', body: {}, isBodyOptional: false },
       {
         beforeLarge: () => turn.take(),
-        weigh(bytes, values) {
-          cost.received = bytes
-          cost.values = values
-        },
+        weigh: (received, values, pieces) => void Object.assign(cost, { received, values, pieces }),
       },
     ).finally(() => turn.leave())
     // The requests that it becomes cost what they contain, too: they are parsed again.

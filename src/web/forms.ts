@@ -1,6 +1,6 @@
 import type { ServerRequest } from 'srvx'
 import { equalInConstantTime, newSecret } from '../auth/secrets.ts'
-import { bodyOf, readBody } from '../http/body.ts'
+import { bodyOf, Pieces, readBody } from '../http/body.ts'
 import { ApiError } from '../model/errors.ts'
 import { cookieOf, setCookie } from './cookies.ts'
 import type { FormRest, PageContext } from './page-context.ts'
@@ -47,7 +47,7 @@ export async function readUploadForm(
     ?.slice(1)
     .find((text) => text !== undefined)
   const form = new URLSearchParams()
-  const parts = bodyOf(request)
+  const parts = bodyOf(request, new Pieces())
   let read = Buffer.alloc(0)
   let length = 0
   const until = async (text: string, from: number): Promise<number> => {

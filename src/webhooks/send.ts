@@ -15,7 +15,7 @@ const MAX_ANSWER = 1024
 /** The size of all headers of an answer, in bytes. */
 const MAX_HEADERS = 16 * 1024
 /** What a receiver may send in all. An answer that comes byte by byte is one piece for each byte. */
-const BOUNDS: AnswerBounds = { bytes: 32 * 1024, pieces: 4096 }
+const BOUNDS: AnswerBounds = { bytes: 32 * 1024, pieces: 256 }
 
 /** What is sent, and where to. */
 export interface Delivery {

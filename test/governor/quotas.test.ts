@@ -272,8 +272,15 @@ describe('processes that share counters', () => {
 test('a JSON body costs what it weighs, unless what is known of its work costs more', () => {
   const unitsOf = (known: Partial<Cost>) => Object.assign(new Cost(), known).units
   expect(
-    [{ received: 65_535, values: 999 }, { received: 65_536 }, { values: 10_000 }, { received: 524_288, values: 10_000 }].map(unitsOf),
-  ).toEqual([1, 2, 11, 19])
+    [
+      { received: 65_535, values: 999 },
+      { received: 65_536 },
+      { values: 10_000 },
+      { received: 524_288, values: 10_000 },
+      { pieces: 255 },
+      { pieces: 512 },
+    ].map(unitsOf),
+  ).toEqual([1, 2, 11, 19, 1, 3])
   expect(
     [
       { operations: 5, values: 3000 },

@@ -53,6 +53,13 @@ describe('reading a body', () => {
     expect(await read(['0123456789'], { 'content-length': '10' })).toBe('0123456789')
   })
 
+  test('a body in many pieces is refused, unless they are large enough', async () => {
+    const many = (count: number, piece: string) => readBody(request(Array.from({ length: count }, () => piece)), Infinity)
+    expect(await many(20_000, 'x')).toHaveLength(20_000)
+    await expect(many(20_100, 'x')).rejects.toMatchObject({ code: 'payload_too_large', details: { headers: { connection: 'close' } } })
+    expect(await many(20_100, 'x'.repeat(256))).toHaveLength(20_100 * 256)
+  })
+
   test('a body that ends too early is refused', async () => {
     expect(await refusal(['01', new Error('connection lost')])).toMatchObject({ code: 'bad_request', message: 'The body is incomplete.' })
   })

@@ -41,6 +41,22 @@ const statusOf = async (token: string | null, path = '/account', headers: Record
   (await service.send(token, 'GET', path, undefined, headers)).status
 const POLICY = '"token";q=3;w=60, "workspace";q=5;w=60'
 
+test('an upload that is refused costs what was received of it', async () => {
+  await service.stop()
+  await start({ quotas: { token: 100, workspace: 1000, address: 2 } })
+  const board = await TestBoard.create(service, ann)
+  const cardId = await board.card(await board.column())
+  service.now += MINUTE
+  const part = (text: string) => `--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n${text}\r\n`
+  const twice = `${part('x'.repeat(12 * 1024 * 1024))}${part('')}--x--\r\n`
+  const refused = await service.send(ann.write, 'POST', `/cards/${cardId}/files`, twice, {
+    'content-type': 'multipart/form-data; boundary=x',
+  })
+  expect(refused.status).toBe(422)
+  // Of 13 MiB begun, the first ten cost nothing, and the others four each.
+  expect((await service.send(ann.write, 'GET', '/account')).headers.get('ratelimit')).toContain('"token";r=86;')
+})
+
 describe('the rate of a token', () => {
   test('each response states what remains of the minute, and the request after the last one is refused', async () => {
     service.now += 20_300

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Services } from '../../src/http/services.ts'
+import { Cost } from '../../src/governor/cost.ts'
 import { Turn, Turns } from '../../src/governor/turns.ts'
 import { checkAnnouncedSize, isUpload, receiveFile } from '../../src/http/upload.ts'
 import { ApiError } from '../../src/model/errors.ts'
@@ -70,7 +71,7 @@ function receive(
     turns,
   }
   const turn = new Turn(turns, { workspaceId: WORKSPACE, id: 'token', signal: request.signal })
-  return receiveFile(services as unknown as Services, request as Parameters<typeof receiveFile>[1], WORKSPACE, turn)
+  return receiveFile(services as unknown as Services, request as Parameters<typeof receiveFile>[1], WORKSPACE, turn, new Cost())
 }
 const refusal = (...args: Parameters<typeof receive>) =>
   receive(...args).then(

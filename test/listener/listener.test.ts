@@ -25,10 +25,22 @@ describe('the listener', async () => {
   const auth = () => `authorization: Bearer ${person.admin}`
   const send = async (...chunks: (string | Uint8Array)[]) => firstReply(await exchange(listener.port, ...chunks))
 
+  const ACCOUNT = '/v1/account'
+  const unauthorized = lines('POST /v1/boards HTTP/1.1', 'host: x', 'transfer-encoding: chunked')
+  test('a client that goes on sending a body after the answer is disconnected', async () => {
+    const received = await exchange(listener.port, unauthorized, `1${CRLF}x${CRLF}`.repeat(3000))
+    expect(firstReply(received).status).toBe(401)
+  })
+
+  test('a body that ends soon after the answer leaves the connection open for the next request', async () => {
+    const rest = `${`1${CRLF}x${CRLF}`.repeat(1000)}0${CRLF}${CRLF}`
+    const received = await exchange(listener.port, unauthorized, rest, get(ACCOUNT, auth()))
+    expect([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['401', '200'])
+  })
+
   const BAD = [400, 'bad_request'] as const
   const ANONYMOUS = [401, 'unauthorized'] as const
   const NOWHERE = [404, 'not_found'] as const
-  const ACCOUNT = '/v1/account'
   test.each<[string, string, number, string]>([
     ['an invalid request line', `hello${CRLF}${CRLF}`, ...BAD],
     ['TLS on a plain port', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', ...BAD],
