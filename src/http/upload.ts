@@ -192,7 +192,7 @@ class Form {
     if (!hasAtMost(limits.fileName, name)) throw invalidMember('file', `has a name of more than ${limits.fileName} characters`)
     const file = new ObservedFile(bytes, this.#maxBytes)
     const written = await this.#blobs.write(this.#blobId, file.bytes())
-    const contentType = mediaTypeOf(statedType(type), name, file.head)
+    const contentType = mediaTypeOf(statedType(type), name, file.head, CHARSET.exec(type)?.[1])
     this.#file = { name, contentType, picture: pictureOf(file.head) ?? null, ...written }
   }
 
@@ -239,6 +239,8 @@ class ObservedFile {
 }
 
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,63}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}$/
+
+const CHARSET = /;\s*charset\s*=\s*"?([\w-]{1,40})/i
 
 /** A type in lower case and without parameters; undefined if none is stated, or it is malformed. */
 function statedType(text: string): string | undefined {

@@ -19,11 +19,12 @@ const BEGINNINGS: readonly (readonly [type: string, at: number, text: string])[]
 const ZIP = ['application/zip', 0, 'PK\x03\x04'] as const
 
 const OFFICE = 'application/vnd.openxmlformats-officedocument'
-/** The media types of extensions that people attach. */
+/** The media types of extensions that people attach. No pictures: pages show them, so only the bytes say that a file is one. */
 const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ['.csv', 'text/csv'],
   ['.css', 'text/css'],
   ['.docx', `${OFFICE}.wordprocessingml.document`],
+  ['.gz', 'application/gzip'],
   ['.htm', 'text/html'],
   ['.html', 'text/html'],
   ['.js', 'text/javascript'],
@@ -31,9 +32,13 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ['.log', TEXT],
   ['.md', 'text/markdown'],
   ['.mjs', 'text/javascript'],
+  ['.mp3', 'audio/mpeg'],
+  ['.mp4', 'video/mp4'],
+  ['.pdf', 'application/pdf'],
   ['.pptx', `${OFFICE}.presentationml.presentation`],
   ['.svg', 'image/svg+xml'],
   ['.txt', TEXT],
+  ['.webm', 'video/webm'],
   ['.xlsx', `${OFFICE}.spreadsheetml.sheet`],
   ['.xml', 'application/xml'],
   ['.yaml', 'application/yaml'],
@@ -41,29 +46,34 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ['.zip', 'application/zip'],
 ])
 
+/** Texts in these charsets contain zero bytes, and mostly begin with one of these marks (Unicode §23.8). */
+const WIDE = /^(?:utf-?(?:16|32)|(?:iso-10646-)?ucs-?[24])/i
+const MARKS = ['\xff\xfe', '\xfe\xff', '\0\0\xfe\xff']
+
 /**
  * The media type of a file. What its client states counts, unless that says nothing: then the bytes decide, and after them the extension.
  * @param stated in lower case and without parameters; undefined: no type, or a malformed one
  * @param head its first bytes
+ * @param charset that the client states of a text; '': none
  */
-export function mediaTypeOf(stated: string | undefined, name: string, head: Uint8Array): string {
-  const isText = !head.includes(0)
+export function mediaTypeOf(stated: string | undefined, name: string, head: Uint8Array, charset = ''): string {
+  const recognized = pictureOf(head)?.type ?? beginningOf(head, BEGINNINGS)
+  const isWide = WIDE.test(charset) && recognized === undefined
+  const isText = !head.includes(0) || isWide || MARKS.some((mark) => beginningText(head).startsWith(mark))
   if (stated !== undefined && stated !== UNKNOWN && !(stated === TEXT && !isText)) return stated
   const extension = EXTENSIONS.get(extname(name).toLowerCase())
   const isTextType = extension !== undefined && /^text\/|[/+](?:json|xml|yaml)$/.test(extension)
   const fitting = isTextType && !isText ? undefined : extension
-  return (
-    pictureOf(head)?.type ??
-    beginningOf(head, BEGINNINGS) ??
-    fitting ??
-    beginningOf(head, [ZIP]) ??
-    (stated === undefined && isText ? TEXT : UNKNOWN)
-  )
+  return recognized ?? fitting ?? beginningOf(head, [ZIP]) ?? (stated === undefined && isText ? TEXT : UNKNOWN)
 }
 
 function beginningOf(head: Uint8Array, known: typeof BEGINNINGS): string | undefined {
-  const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, 16)).toString('latin1')
+  const text = beginningText(head)
   return known.find(([, at, beginning]) => text.startsWith(beginning, at))?.[0]
+}
+
+function beginningText(head: Uint8Array): string {
+  return Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, 16)).toString('latin1')
 }
 
 const INERT =

@@ -271,6 +271,10 @@ test('what a part says of its file is completed by its bytes', async () => {
     picture: null,
   })
   expect(await upload(Buffer.from('a,b'), 'a.csv', [])).toMatchObject({ contentType: 'text/csv', picture: null })
+  const wide = Buffer.from('a,b', 'utf16le')
+  for (const charset of ['utf-16le', '"UTF-16"'])
+    expect((await upload(wide, 'a.txt', [`content-type: text/plain; charset=${charset}`])).contentType).toBe('text/plain')
+  expect((await upload(wide, 'a.txt', ['content-type: text/plain'])).contentType).toBe('application/octet-stream')
   // Its head is longer than what is looked at.
   const long = Buffer.concat([png(3, 2), Buffer.alloc(90_000)])
   expect(await upload(long, 'blob', [])).toMatchObject({ contentType: 'image/png', size: long.length, picture })

@@ -119,6 +119,8 @@ describe('the dimensions of a picture', () => {
 const OFFICE = 'application/vnd.openxmlformats-officedocument'
 const binary = Buffer.from([1, 0, 2])
 const script = Buffer.from('alert(1)')
+/** text in UTF-16, as Windows stores it */
+const wide = () => Buffer.from('\ufeffalert(1)', 'utf16le')
 
 test.each<[type: string, stated: string | undefined, name: string, head: Buffer]>([
   // What is stated counts.
@@ -144,8 +146,30 @@ test.each<[type: string, stated: string | undefined, name: string, head: Buffer]
   ['text/csv', undefined, 'a.csv', script],
   ['image/svg+xml', undefined, 'a.svg', Buffer.from('<svg/>')],
   ['application/octet-stream', undefined, 'a.html', binary],
+  ['application/pdf', undefined, 'a.PDF', binary],
+  [`${OFFICE}.wordprocessingml.document`, 'application/octet-stream', 'a.docx', binary],
+  // An extension makes no picture.
+  ['application/octet-stream', undefined, 'a.png', binary],
+  ['application/octet-stream', 'application/octet-stream', 'a.jpeg', binary],
+  // Text can have zero bytes: with a mark, or with a charset.
+  ['text/plain', 'text/plain', 'a.txt', wide()],
+  ['text/plain', undefined, 'a', wide()],
+  ['text/csv', 'application/octet-stream', 'a.csv', wide().swap16()],
+  ['text/plain', 'text/plain', 'a', Buffer.from([0, 0, 0xfe, 0xff, 0, 0, 0, 65])],
 ])('the type is %s, if %s is stated of %s', (type, stated, name, head) => {
   expect(mediaTypeOf(stated, name, head)).toBe(type)
+})
+
+test.each<[type: string, charset: string, head: Buffer]>([
+  ['text/plain', 'utf-16', binary],
+  ['text/plain', 'UTF-16LE', binary],
+  ['text/plain', 'utf-32be', binary],
+  ['text/plain', 'iso-10646-ucs-2', binary],
+  ['application/octet-stream', 'utf-8', binary],
+  ['application/octet-stream', '', binary],
+  ['image/png', 'utf-16', png(1, 1)],
+])('the type is %s, if text/plain in the charset "%s" is stated', (type, charset, head) => {
+  expect(mediaTypeOf('text/plain', 'a.txt', head, charset)).toBe(type)
 })
 
 test('files are sent with a type that no browser runs anything in', () => {
