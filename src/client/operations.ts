@@ -1777,10 +1777,6 @@ export type BoardsBatchInput = {
 /** A write of `boards.batch`. An id can be `$0`: the id that the first write has created, and so on. */
 export type BatchOperation =
   | BatchWrite<'boards.update', { board_id?: string }, Omit<BoardsUpdateInput, 'board_id' | 'dry_run'>>
-  | BatchWrite<'boards.set_visibility', { board_id?: string }, Omit<BoardsSetVisibilityInput, 'board_id' | 'dry_run'>>
-  | BatchWrite<'boards.delete', { board_id?: string }, {}>
-  | BatchWrite<'board_members.add', { board_id?: string; user_id: string }, {}>
-  | BatchWrite<'board_members.remove', { board_id?: string; user_id: string }, {}>
   | BatchWrite<'columns.create', { board_id?: string }, Omit<ColumnsCreateInput, 'board_id' | 'dry_run'>>
   | BatchWrite<'columns.rename', { column_id: string }, Omit<ColumnsRenameInput, 'column_id' | 'dry_run'>>
   | BatchWrite<'columns.move', { column_id: string }, Omit<ColumnsMoveInput, 'column_id' | 'dry_run'>>
@@ -1792,7 +1788,6 @@ export type BatchOperation =
   | BatchWrite<'cards.complete', { card_id: string }, Omit<CardsCompleteInput, 'card_id' | 'dry_run'>>
   | BatchWrite<'cards.archive', { card_id: string }, {}>
   | BatchWrite<'cards.restore', { card_id: string }, {}>
-  | BatchWrite<'cards.delete', { card_id: string }, {}>
   | BatchWrite<'cards.assign', { card_id: string; user_id: string }, {}>
   | BatchWrite<'cards.unassign', { card_id: string; user_id: string }, {}>
   | BatchWrite<'cards.apply_label', { card_id: string; label_id: string }, {}>
@@ -1818,19 +1813,10 @@ export type BatchOperation =
   | BatchWrite<'comments.delete', { comment_id: string }, {}>
   | BatchWrite<'attachments.attach', { card_id: string }, Omit<AttachmentsAttachInput, 'card_id' | 'dry_run'>>
   | BatchWrite<'attachments.detach', { attachment_id: string }, {}>
-  | BatchWrite<'webhooks.create', { board_id?: string }, Omit<WebhooksCreateInput, 'board_id' | 'dry_run'>>
-  | BatchWrite<'webhooks.update', { webhook_id: string }, Omit<WebhooksUpdateInput, 'webhook_id' | 'dry_run'>>
-  | BatchWrite<'webhooks.delete', { webhook_id: string }, {}>
-  | BatchWrite<'webhooks.rotate_secret', { webhook_id: string }, {}>
-  | BatchWrite<'webhooks.test', { webhook_id: string }, {}>
 
 /** What a write of `boards.batch` answers. Its `operation` tells which. */
 export type BatchResult =
   | BatchAnswer<'boards.update', Board>
-  | BatchAnswer<'boards.set_visibility', Board>
-  | BatchAnswer<'boards.delete', Deleted>
-  | BatchAnswer<'board_members.add', BoardMember>
-  | BatchAnswer<'board_members.remove', Deleted>
   | BatchAnswer<'columns.create', Column>
   | BatchAnswer<'columns.rename', Column>
   | BatchAnswer<'columns.move', Column>
@@ -1842,7 +1828,6 @@ export type BatchResult =
   | BatchAnswer<'cards.complete', Card>
   | BatchAnswer<'cards.archive', Card>
   | BatchAnswer<'cards.restore', Card>
-  | BatchAnswer<'cards.delete', Deleted>
   | BatchAnswer<'cards.assign', Card>
   | BatchAnswer<'cards.unassign', Card>
   | BatchAnswer<'cards.apply_label', Card>
@@ -1868,11 +1853,6 @@ export type BatchResult =
   | BatchAnswer<'comments.delete', Deleted>
   | BatchAnswer<'attachments.attach', Attachment>
   | BatchAnswer<'attachments.detach', Deleted>
-  | BatchAnswer<'webhooks.create', WebhookWithSecret>
-  | BatchAnswer<'webhooks.update', Webhook>
-  | BatchAnswer<'webhooks.delete', Deleted>
-  | BatchAnswer<'webhooks.rotate_secret', WebhookWithSecret>
-  | BatchAnswer<'webhooks.test', Delivery>
 
 /** A method for each operation, by its id. */
 export interface Methods {

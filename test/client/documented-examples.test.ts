@@ -32,6 +32,13 @@ test.each([
   ["body: { name: 'To do' } }, // $0", 'body: { title: 1 } }, // $0', /title/],
   ["color: '#2da44e' }", '}', /color/],
   ['{ card_id: ', '{ column_id: ', /column_id/],
+  // A batch has the scope kanban:write, so it refuses what requires kanban:admin.
+  [
+    "operation: 'cards.complete', params: { card_id: '$2' }, body: { completed: true }",
+    "operation: 'cards.delete', params: { card_id: '$2' }",
+    /cards\.delete/,
+  ],
+  ["operation: 'columns.create', body: { name: 'To do' }", "operation: 'webhooks.test', params: { webhook_id: '' }", /webhooks\.test/],
   [', body: { completed: true } }', ' }', /completed|body/],
   ['result.data.title)', 'result.data.titel)', /titel/],
 ])('the types of a batch refuse a mistake: %s → %s', async (right, wrong, message) => {

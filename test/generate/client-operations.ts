@@ -11,6 +11,7 @@ import {
   type ResponseObject,
 } from '../../src/http/openapi/types.ts'
 import { errors, type ErrorCode } from '../../src/model/errors.ts'
+import { effectiveScopes, type Scope } from '../../src/model/token.ts'
 import { isBatchable } from '../../src/resources/batch/operations.ts'
 import { namesInPath, type Operation } from '../../src/resources/operation.ts'
 
@@ -72,9 +73,13 @@ function withBatchTypes(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: Object.fromEntries(typed) } as JsonSchema
 }
 
-/** One write of a batch, and one answer of it, for each operation that a batch can have. */
+/**
+ * One write of a batch, and one answer of it, for each operation that a batch can have: a batch refuses operations that require a higher
+ * scope than it does itself.
+ */
 function batchTypes(all: readonly Described[]): string[] {
-  const batchable = all.filter(({ row }) => isBatchable(row))
+  const granted = effectiveScopes([scopeOf(all.find(({ row }) => row.id === 'boards.batch')!)])
+  const batchable = all.filter((one) => isBatchable(one.row) && granted.includes(scopeOf(one)))
   const writes = batchable.map(({ row, parameters }) => {
     const inPath = namesInPath(row.path)
     const params = inPath.map((name) => `${name}${name === 'board_id' ? '?' : ''}: string`).join('; ')
@@ -143,11 +148,16 @@ function methodsType(all: readonly Described[]): string {
 }
 
 function methodText(operation: Described): string {
-  const { row, described } = operation
+  const { row } = operation
   const input = inputType(operation).length === 0 ? '{}' : inputName(row)
-  const scope = Object.values(described.security[0]!)[0]![0]!
+  const scope = scopeOf(operation)
   const name = row.id.slice(tagOf(row.id).length + 1)
   return [...docComment(`${row.summary} Scope \`${scope}\`.`, '    '), `    readonly ${name}: ${methodType(operation, input)}`].join('\n')
+}
+
+/** The scope that an operation requires. */
+function scopeOf({ described }: Described): Scope {
+  return Object.values(described.security[0]!)[0]![0] as Scope
 }
 
 function methodType(operation: Described, input: string): string {
