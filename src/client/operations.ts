@@ -1185,7 +1185,7 @@ export type CardsListInput = {
   work_state?: ('done' | 'archived' | 'claimed' | 'waiting' | 'stuck' | 'blocked' | 'retrying' | 'ready')[]
   /** Whether to list the archived cards instead of the active ones. The cards of an archived column are archived. Default: false. */
   archived?: boolean
-  /** Only cards that have all of these words, in any order, in the title or the description. Case and accents do not matter, and ß is ss. A word also finds longer ones that contain it. Words in double quotes must follow each other. */
+  /** Only cards that have all of these words, in any order, in the title or the description. Case and accents do not matter, and ß is ss. A word also finds longer ones that contain it. Words in double quotes must follow each other, with any white space between them. */
   q?: string
   /** Adds members. With `fields`, name them there, too. `counts`: how many objects belong to it; a resource then has no ETag. `claim`: who holds it, and until when; a resource then has no ETag. `work`: what the work on it has come to; a resource then has no ETag. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
   include?: ('counts' | 'claim' | 'work' | 'etag')[]
@@ -1215,7 +1215,7 @@ export type CardsSearchInput = {
   work_state?: ('done' | 'archived' | 'claimed' | 'waiting' | 'stuck' | 'blocked' | 'retrying' | 'ready')[]
   /** Whether to list the archived cards instead of the active ones. The cards of an archived column are archived. Default: false. */
   archived?: boolean
-  /** Only cards that have all of these words, in any order, in the title or the description. Case and accents do not matter, and ß is ss. A word also finds longer ones that contain it. Words in double quotes must follow each other. */
+  /** Only cards that have all of these words, in any order, in the title or the description. Case and accents do not matter, and ß is ss. A word also finds longer ones that contain it. Words in double quotes must follow each other, with any white space between them. */
   q?: string
   /** Only cards that have this card as a blocker. */
   blocker_id?: string

@@ -50,6 +50,7 @@ describe('the cards of all boards', () => {
     ['?view=mine&q=%20%20late%20mine', ['Late mine']],
     // What makes no sense filters nothing.
     ['?view=nonsense&state=nonsense&assignee=nonsense', ['Late secret', 'Late mine', 'Far']],
+    ['?q=%22%22', ['Late secret', 'Late mine', 'Far']],
     ['?view=constructor', ['Late secret', 'Late mine', 'Far']],
     [`?q=${'late'.repeat(100)}`, []],
   ])('with %s', async (query, titles) => {

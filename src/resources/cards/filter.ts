@@ -1,5 +1,5 @@
 import { blockersOf, type Card } from '../../model/card.ts'
-import { fold, searchedWords } from './words.ts'
+import { fold, searchedWords, wordFinder } from './words.ts'
 import type { WorkFilter, WorkStates } from './work-states.ts'
 
 /** In place of the id of a label or an assignee: cards without one. */
@@ -102,12 +102,13 @@ function hasAny(ids: readonly string[], wanted: readonly string[]): boolean {
 
 /** Returns a predicate for cards that have all words, each in the title or the description. */
 function textMatcher(words: readonly string[]): (card: Card) => boolean {
+  const finders = words.map(wordFinder)
   return ({ title, description }) => {
     const folded = fold(title)
-    const others = words.filter((word) => !folded.includes(word))
+    const others = finders.filter((isIn) => !isIn(folded))
     if (others.length === 0) return words.length > 0
     const text = fold(description)
-    return others.every((word) => text.includes(word))
+    return others.every((isIn) => isIn(text))
   }
 }
 

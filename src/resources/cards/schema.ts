@@ -10,6 +10,7 @@ import { atMost, line, prose, time } from '../../model/text.ts'
 import { timedSorts } from '../../store/indexes.ts'
 import { countsShape } from '../counts.ts'
 import { includeParameter, listed } from '../included.ts'
+import { hasWords } from './words.ts'
 import { NONE } from './filter.ts'
 import { subtaskOfNewCard } from '../subtasks/operations.ts'
 import { idPattern, idPrefixes, isId, type IdKind } from '../../model/ids.ts'
@@ -147,12 +148,15 @@ const filters = {
   archived: booleanParameter
     .describe('Whether to list the archived cards instead of the active ones. The cards of an archived column are archived.')
     .default(false),
-  q: documented(z.string().trim().min(1, 'must not be blank').check(atMost(limits.searchText)), {
-    description:
-      'Only cards that have all of these words, in any order, in the title or the description. Case and accents do not matter, and ß is ss. A word also finds longer ones that contain it. Words in double quotes must follow each other.',
-    maxLength: limits.searchText,
-    pattern: '\\S',
-  }).optional(),
+  q: documented(
+    z.string().trim().min(1, { error: 'must not be blank', abort: true }).check(atMost(limits.searchText)).refine(hasWords, 'has no word'),
+    {
+      description:
+        'Only cards that have all of these words, in any order, in the title or the description. Case and accents do not matter, and ß is ss. A word also finds longer ones that contain it. Words in double quotes must follow each other, with any white space between them.',
+      maxLength: limits.searchText,
+      pattern: '\\S',
+    },
+  ).optional(),
 }
 
 /** The query of cards.list. All filters that are given must match. */

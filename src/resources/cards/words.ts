@@ -57,8 +57,31 @@ export function fold(text: string): string {
   return Buffer.from(folded.buffer, 0, 2 * length).toString('utf16le')
 }
 
-/** The words of a search, folded. What is in double quotes is one word, with its spaces. */
+/**
+ * The words of a search, folded. What is in double quotes is one word, with one space for each white space in it. Quotes without anything
+ * between them are no word.
+ */
 export function searchedWords(q: string): readonly string[] {
-  const words = [...fold(q).matchAll(/"\s*([^"]*[^"\s])\s*"|\S+/g)].map(([word, quoted]) => quoted ?? word)
-  return [...new Set(words)]
+  const words = [...fold(q).matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted?.trim().replaceAll(/\s+/g, ' ') ?? word)
+  return [...new Set(words)].filter((word) => word !== '')
+}
+
+/**
+ * Whether a folded text contains a word of a search. The white space in a phrase stands for any: people do not see whether a line ends there, or a
+ * space is one that does not break. A phrase that the text has as it is needs no pattern, which is slower.
+ */
+export function wordFinder(word: string): (folded: string) => boolean {
+  if (!word.includes(' ')) return (folded) => folded.includes(word)
+  const phrase = new RegExp(
+    word
+      .split(' ')
+      .map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+      .join('\\s+'),
+  )
+  return (folded) => folded.includes(word) || phrase.test(folded)
+}
+
+/** Whether a search has a word. One that has none, such as two quotes, would find nothing, or everything. */
+export function hasWords(q: string): boolean {
+  return searchedWords(q).length > 0
 }

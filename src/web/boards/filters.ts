@@ -3,6 +3,7 @@ import { OWN_ID } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
 import { DAY } from '../../model/time.ts'
 import { NONE } from '../../resources/cards/filter.ts'
+import { hasWords } from '../../resources/cards/words.ts'
 import { isWorkChoice, type WorkChoice } from './work.ts'
 
 /** The choices of the filter for due times: value → label. */
@@ -29,13 +30,19 @@ export function filtersOf(query: URLSearchParams): BoardFilters {
   const text = (name: string) => (query.get(name) ?? '').trim()
   const [state, work] = [text('state'), text('work')]
   return {
-    q: [...text('q')].slice(0, limits.searchText).join(''),
+    q: searchedText(text('q')),
     label: text('label'),
     assignee: text('assignee'),
     due: Object.hasOwn(dueChoices, text('due')) ? (text('due') as DueChoice) : '',
     state: state === 'open' || state === 'done' ? state : '',
     work: isWorkChoice(work) ? work : '',
   }
+}
+
+/** The words of a search field, as the operations take them; '' if there are none. */
+export function searchedText(text: string): string {
+  const q = [...text].slice(0, limits.searchText).join('')
+  return hasWords(q) ? q : ''
 }
 
 export function isFiltered(filters: BoardFilters): boolean {

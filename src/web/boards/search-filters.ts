@@ -1,6 +1,6 @@
 import { OWN_ID } from '../../model/fields.ts'
-import { limits } from '../../model/limits.ts'
 import { DAY } from '../../model/time.ts'
+import { searchedText } from './filters.ts'
 import { isWorkChoice, type WorkChoice } from './work.ts'
 
 /** The lists of cards of all boards: value → name. */
@@ -40,7 +40,7 @@ export function isAllOfMine({ view, q, state, work }: CardSearch): boolean {
 /** Reads the search of an address. What makes no sense filters nothing. */
 export function cardSearchOf(query: URLSearchParams): CardSearch {
   const text = (name: string) => (query.get(name) ?? '').trim()
-  const q = [...text('q')].slice(0, limits.searchText).join('')
+  const q = searchedText(text('q'))
   const view = Object.hasOwn(cardViews, text('view')) ? (text('view') as CardView) : q === '' ? 'mine' : 'recent'
   const [state, work] = [text('state'), text('work')]
   return {
