@@ -7,6 +7,7 @@ import { HOUR, timestamp, type Clock } from '../model/time.ts'
 import type { Upload } from '../resources/operation.ts'
 import { keys, type Key } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
+import { comparedTags } from './preconditions.ts'
 import { restoreTexts, separateTexts } from './response-texts.ts'
 
 /** A string of structured fields (RFC 8941 §3.3.3), or the same text without quotes, as many clients send it. */
@@ -169,8 +170,13 @@ function keyOf(method: string, headers: Headers): string | null | undefined {
 
 function describe({ method, path, query, body, headers }: Asked): string {
   const claim = headers.get('if-claim')
-  const stated = [method, path, query, body, headers.get('if-match'), headers.get('if-none-match')]
+  const stated = [method, path, query, body, tagsIn(headers.get('if-match')), tagsIn(headers.get('if-none-match'))]
   return JSON.stringify(claim === null ? stated : [...stated, claim])
+}
+
+/** Conditions that are decided alike belong to the same request. */
+function tagsIn(condition: string | null): string | null {
+  return condition === null ? null : comparedTags(condition)
 }
 
 /** @param upload its bytes and fields are a part of the request; the ids that they got are not */

@@ -96,6 +96,11 @@ function strongTag(stated: string): string {
   return plainTag(stated.startsWith('W/') ? stated.slice(2) : stated)
 }
 
+/** A condition as it is compared: two that name the same tags are equal, whatever a proxy has made of them. */
+export function comparedTags(condition: string): string {
+  return listOf(condition).map(strongTag).join(', ')
+}
+
 function listOf(header: string): string[] {
   return header.split(',').map((tag) => tag.trim())
 }

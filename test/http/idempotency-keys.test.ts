@@ -133,6 +133,20 @@ describe('a write with an Idempotency-Key', () => {
     expect(await find(create('k', 'another token'), change)).toBeUndefined()
   })
 
+  test.each<[before: string, ...alike: string[]]>([
+    ['"x"', 'W/"x"', '"x-gzip"', 'W/"x-br"'],
+    ['W/"x"', '"x"'],
+    ['"x", "y"', '"x","y"', 'W/"x" , "y-zstd"'],
+  ])('can be repeated if a proxy has rewritten the condition %s', async (before, ...alike) => {
+    for (const name of ['if-match', 'if-none-match']) {
+      const change = (condition: string) => ({ headers: new Headers({ [name]: condition }) })
+      await remember(create(name), {}, undefined, change(before))
+      for (const condition of alike)
+        expect([condition, await find(create(name), change(condition))]).toMatchObject([condition, { data: {} }])
+      expect(await errorOf(find(create(name), change('W/"z"')))).toMatchObject({ code: 'idempotency_key_reused' })
+    }
+  })
+
   test('cannot be repeated with another path and the same If-Claim', async () => {
     const headers = new Headers({ 'if-claim': '1' })
     await remember(first, {}, undefined, { headers })
