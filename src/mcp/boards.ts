@@ -1,4 +1,5 @@
 import { ResourceNotFoundError, type ListResourcesResult, type ReadResourceResult } from '@modelcontextprotocol/server'
+import { fitSnapshot } from './fitting-snapshot.ts'
 import { textOf, type ApiAnswer, type ApiRequest, type Exchange } from './exchange.ts'
 
 const URI = /^lanekeeper:\/\/boards\/([A-Za-z0-9_]+)$/
@@ -51,14 +52,14 @@ export async function listBoards(exchange: Exchange, cursor: string | undefined)
 }
 
 /**
- * Reads the snapshot of a board.
+ * Reads the snapshot of a board. It is no longer than the answer of a tool.
  * @throws {ResourceNotFoundError} if the board is absent, in another workspace or hidden: the error is the same
  */
 export async function readBoard(exchange: Exchange, uri: string): Promise<ReadResourceResult> {
   const [, id] = URI.exec(uri) ?? []
   if (id === undefined) throw new ResourceNotFoundError(uri)
   const { content } = await get(exchange, `/boards/${id}`, '?include=columns,cards,labels,members', uri)
-  return { contents: [{ uri, mimeType: JSON_TYPE, text: textOf(content).slice(BEFORE_DATA.length, -1) }] }
+  return { contents: [{ uri, mimeType: JSON_TYPE, text: fitSnapshot(textOf(content).slice(BEFORE_DATA.length, -1)) }] }
 }
 
 async function get(exchange: Exchange, path: string, search: string, uri?: string): Promise<ApiAnswer> {

@@ -4,11 +4,11 @@ import type { ApiAnswer, ApiRequest, Exchange } from './exchange.ts'
 // and nothing is left out without saying how to get it.
 
 /** Characters of the longest answer. */
-const LONGEST = 60_000
+export const LONGEST = 60_000
 /** Characters that an answer may have beside its data. */
-const RESERVE = 1_000
+export const RESERVE = 1_000
 /** Characters of the beginning of a long text. */
-const BEGINNING = 500
+export const BEGINNING = 500
 /** The members that are texts of any length. */
 const TEXTS: ReadonlySet<string> = new Set(['description', 'body'])
 /** How often a page is requested again: what is on it may change meanwhile. */
@@ -93,7 +93,7 @@ function shownContent(content: Content, expected: Expected): Content {
 }
 
 /** A value whose long texts have only their beginning. An object with such a text says so. */
-function cut(value: unknown): unknown {
+export function cut(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(cut)
   if (typeof value !== 'object' || value === null) return value
   const members = Object.entries(value).map(

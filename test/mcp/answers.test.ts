@@ -164,3 +164,36 @@ describe('one record', () => {
     expect(error).toMatchObject({ code: 'precondition_failed', current: { id, truncated: true } })
   })
 })
+
+describe('the resource of a board', () => {
+  const read = async (id: string) => {
+    const response = await mcp.send(mcp.ann.read, 'resources/read', { uri: `lanekeeper://boards/${id}` }, { accept: '*/*' })
+    const { text } = ((await response.json()) as any).result.contents[0]
+    expect(text.length).toBeLessThanOrEqual(LONGEST)
+    return JSON.parse(text)
+  }
+
+  test('is whole if it is short', async () => {
+    const other = await TestBoard.create(mcp.service, mcp.ann)
+    await other.card(await other.column(), 'Card', { description: LONG })
+    const snapshot = await read(other.id)
+    expect(snapshot.cards[0].description).toBe(LONG)
+    expect(snapshot).not.toHaveProperty('note')
+  })
+
+  test('has the beginnings of long texts, and the first cards, if it is longer than an answer', async () => {
+    const all = (await board.get(`/boards/${board.id}?include=cards`)).body.data
+    const texts = await read(board.id)
+    expect(texts.note).toContain('cards.read have the whole')
+    const { length } = texts.cards
+    expect(texts.cards.map(({ id }: any) => id)).toEqual(all.cards.slice(0, length).map(({ id }: any) => id))
+    expect(texts.cards[0].description.length).toBeLessThanOrEqual(500)
+    expect(length).toBeGreaterThan(20)
+    expect(length).toBeLessThan(all.cards.length)
+    expect(texts.note).toContain(`cards has only its first ${length} items: the tools find_cards`)
+    // It would go on after cards that are not there.
+    expect(all).toHaveProperty('cards_cursor')
+    expect(texts).not.toHaveProperty('cards_cursor')
+    expect(texts.columns).toHaveLength(1)
+  })
+})
