@@ -13,6 +13,7 @@ import { ApiError } from '../model/errors.ts'
 import { programVersion } from '../model/package-files.ts'
 import type { Operation } from '../resources/operation.ts'
 import { Exchange, type ApiAnswer } from './exchange.ts'
+import { answerFormat, withoutNulls, type AnswerFormat } from './message-form.ts'
 import { createServer } from './server.ts'
 import type { CallContext } from './tool-call.ts'
 import { describeError } from './tool-result.ts'
@@ -29,11 +30,12 @@ export interface McpOptions {
 }
 
 const NO_BATCH = 'Send one message in a request. Batches were removed from MCP in its revision 2025-06-18.'
+const NEITHER = 'An answer is JSON or a stream of events. Send Accept: application/json, text/event-stream; one of the two is enough.'
 /** The code of an error that JSON-RPC leaves to the transport. */
 const TRANSPORT_ERROR = -32_000
 const INVALID_REQUEST = -32_600
 /** The headers of the request that the library reads. It gets no credential. */
-const PASSED_ON = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name']
+const PASSED_ON = ['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name']
 /** The headers of an answer of the API that say why a request was refused. */
 const OF_REFUSALS = new Set(['www-authenticate', 'allow', 'retry-after', 'accept-post', 'accept-encoding', 'connection'])
 
@@ -85,8 +87,9 @@ export function createMcpEndpoint(current: () => Services, options: McpOptions):
     if (Array.isArray(message)) return respond(exchange, 400, {}, { id: null, error: { code: INVALID_REQUEST, message: NO_BATCH } })
     const authInfo = { token: '', clientId: '', scopes: [...scopes], extra: { exchange, scopes, userId } }
     const format = answerFormat(request.headers.get('accept'))
-    const passed = withoutCredential(request, format, exchange.signal)
-    return complete(exchange, format, await handler.fetch(passed, { parsedBody: message, authInfo }))
+    if (format === undefined) return respond(exchange, 406, {}, { id: null, error: { code: TRANSPORT_ERROR, message: NEITHER } })
+    const passed = withoutCredential(request, exchange.signal)
+    return complete(exchange, format, await handler.fetch(passed, { parsedBody: withoutNulls(message), authInfo }))
   }
 
   return async (request) => {
@@ -114,26 +117,16 @@ function respond(exchange: Exchange, status: number, own: Readonly<Record<string
   return whole(status, headers, JSON.stringify({ jsonrpc: '2.0', ...message }))
 }
 
-/** How a client takes an answer: as the library makes it, or as JSON alone; undefined: in neither form. */
-type AnswerFormat = 'any' | 'json' | undefined
-
 /** What the library requires of a client, although it answers in one of the two. */
 const BOTH = 'application/json, text/event-stream'
 
-/** @param accept a client that names no type, or any, can read JSON; many bridges and curl do so */
-function answerFormat(accept: string | null): AnswerFormat {
-  const types = (accept ?? '*/*').toLowerCase()
-  if (types.includes('text/event-stream')) return 'any'
-  return /\*\/\*|application\/(?:\*|json)/.test(types) ? 'json' : undefined
-}
-
-function withoutCredential(request: ServerRequest, format: AnswerFormat, signal: AbortSignal): Request {
+function withoutCredential(request: ServerRequest, signal: AbortSignal): Request {
   const headers = new Headers()
   for (const name of PASSED_ON) {
     const value = request.headers.get(name)
     if (value !== null) headers.set(name, value)
   }
-  if (format !== undefined) headers.set('accept', BOTH)
+  headers.set('accept', BOTH)
   return new Request('http://localhost/mcp', { method: 'POST', headers, signal })
 }
 

@@ -118,6 +118,8 @@ describe('the endpoint', () => {
     ['any type', '*/*'],
     ['JSON', 'application/json'],
     ['JSON in capitals, or HTML', 'text/html, Application/JSON;q=0.9'],
+    ['JSON, and no stream of events', 'text/event-stream;q=0, application/json'],
+    ['an empty value', ''],
     ['no type', undefined],
   ])('answers a client that accepts %s with JSON', async (_, accept) => {
     const headers: Record<string, string> = {
@@ -132,9 +134,33 @@ describe('the endpoint', () => {
     expect(((await response.json()) as any).result.serverInfo.name).toBe('lanekeeper')
   })
 
-  test('does not answer a client that accepts neither JSON nor a stream of events', async () => {
-    const headers = { 'content-type': JSON_TYPE, accept: 'text/html', ...auth(mcp.ann.read) }
-    expect((await raw({ method: 'POST', headers, body: initialize() })).status).toBe(406)
+  test.each(['text/html', '*/*;q=0', 'application/json;q=0, text/event-stream; q=0.0'])(
+    'does not answer a client that accepts neither JSON nor a stream of events: %s',
+    async (accept) => {
+      const headers = { 'content-type': JSON_TYPE, accept, ...auth(mcp.ann.read) }
+      const response = await raw({ method: 'POST', headers, body: initialize() })
+      expect(response.status).toBe(406)
+      expect(((await response.json()) as any).error.message).toContain('one of the two is enough')
+    },
+  )
+
+  test('answers a client that accepts a stream of events alone with one', async () => {
+    const headers = { 'content-type': JSON_TYPE, accept: 'application/json;q=0, text/event-stream', ...auth(mcp.ann.read) }
+    const response = await raw({ method: 'POST', headers, body: initialize() })
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+    await response.text()
+  })
+
+  test('takes parameters that are null as left out', async () => {
+    for (const [method, params] of [
+      ['tools/call', { name: 'read_account_and_members', arguments: null }],
+      ['tools/list', { cursor: null }],
+      ['tools/list', null],
+    ] as const) {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+      const answer: any = await (await raw({ method: 'POST', headers: { ...json, accept: '*/*', ...auth(mcp.ann.read) }, body })).json()
+      expect(answer).toHaveProperty('result')
+    }
   })
 
   test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])('speaks the revision %s', async (revision) => {
