@@ -8,7 +8,7 @@ import { andThen } from '../model/awaitable.ts'
 import { refusedPorts } from '../model/ports.ts'
 import { limitRequests, isIdle } from './connection-limits.ts'
 import { speakEnvelope, type NodeHandler } from './protocol.ts'
-import { boundUnreadBody, hasBody } from './unread-body.ts'
+import { discardRest, hasBody } from './unread-body.ts'
 
 /** A running listener. */
 export interface Listener {
@@ -50,10 +50,11 @@ export async function startListener(h3: H3, options: ListenOptions): Promise<Lis
   const { port, host, grace = 10_000, sendTimeout = SEND_TIMEOUT, maxConnections, onRefused } = options
   // In place of such a port, listhen would try 3000, and fail if that is taken.
   if (port !== 0 && refusedPorts.has(port)) throw new CannotListen(`cannot listen on port ${port}: browsers refuse it as unsafe`)
-  const handler: NodeHandler = (req, res) => {
-    if (hasBody(req)) boundUnreadBody(req, res)
-    return andThen(h3.fetch(new NodeRequest({ req, res })), (response) => send(res, response))
-  }
+  const handler: NodeHandler = (req, res) =>
+    andThen(h3.fetch(new NodeRequest({ req, res })), (response) => {
+      if (hasBody(req)) discardRest(req)
+      send(res, response)
+    })
   const anywhere = host === '0.0.0.0' || host === '::'
   const exactly = { port, random: port === 0, ports: [], portRange: [], alternativePortRange: [], verbose: false }
   const listener = await listen(handler, {
