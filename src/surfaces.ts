@@ -38,7 +38,7 @@ export function createSurfaces(options: SurfaceOptions): H3 {
   const { services, log, site, isDraining, quotas } = options
   const { operations, uploadBytes } = services()
   const compression = new Compression()
-  const reference = new ReferenceDocument(() => ({ engine: services().engine, operations, uploadBytes, quotas }))
+  const reference = new ReferenceDocument(() => ({ engine: services().engine, operations, uploadBytes, quotas, base: site.base }))
   const revoke = createRevocation(services())
 
   const api = ({ req: request }: H3Event, { path, search }: RequestTarget) => {

@@ -69,7 +69,7 @@ export function createMcpEndpoint(current: () => Services, options: McpOptions):
     const account = await exchange.authenticate()
     // A token without a scope of this service can connect, and learns from the result of each call what it needs.
     const isKnown = account.status === 200 || account.body.error?.['code'] === 'insufficient_scope'
-    if (!isKnown) return refuse(exchange, account)
+    if (!isKnown) return refuse(exchange, account, options.site.base)
     if (request.method !== 'POST') throw new ApiError('method_not_allowed', { headers: { allow: 'POST' } })
     const { scopes, workspace, token, user_id: userId } = account.status === 200 ? (account.body.data as Account) : WITHOUT_SCOPE
     const turn = new Turn(turns, { workspaceId: workspace.id, id: token.id, signal: exchange.signal })
@@ -99,14 +99,21 @@ export function createMcpEndpoint(current: () => Services, options: McpOptions):
     } catch (error) {
       const apiError = toApiError(log, exchange.requestId, error)
       const { status, details } = apiError
-      return refuse(exchange, { status, headers: new Headers(details.headers), body: errorBody(exchange.requestId, apiError) })
+      return refuse(
+        exchange,
+        { status, headers: new Headers(details.headers), body: errorBody(exchange.requestId, apiError) },
+        options.site.base,
+      )
     }
   }
 }
 
-/** Answers with an error of the API: its status and headers, and a message of JSON-RPC that has all its members. */
-function refuse(exchange: Exchange, { status, headers, body }: Omit<ApiAnswer, 'content'>): Response {
-  const data = describeError(body.error ?? {}, headers)
+/**
+ * Answers with an error of the API: its status and headers, and a message of JSON-RPC that has all its members.
+ * @param base the path below which the service is
+ */
+function refuse(exchange: Exchange, { status, headers, body }: Omit<ApiAnswer, 'content'>, base: string): Response {
+  const data = describeError(body.error ?? {}, headers, base)
   const message = [data['message'], data['next']].filter((text) => text !== undefined).join(' ')
   const own = Object.fromEntries([...headers].filter(([name]) => OF_REFUSALS.has(name)))
   return respond(exchange, status, own, { id: null, error: { code: TRANSPORT_ERROR, message, data } })

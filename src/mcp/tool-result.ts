@@ -10,8 +10,6 @@ const WHERE_IDS_ARE =
 /** What a client should do about each error. */
 const advice: Partial<Record<ErrorCode, string>> = {
   bad_request: 'Correct the arguments.',
-  unauthorized:
-    'Without a token, or with one that expired or was revoked, nothing works. The user can create one in the web app, at /settings.',
   not_found: `${WHERE_IDS_ARE} What you have no access to is answered like what does not exist.`,
   conflict: 'Read the resource again, and follow the message. Another agent may be working on it.',
   idempotency_key_in_use: 'Wait for the first request, and repeat it with the same key.',
@@ -58,10 +56,12 @@ function changed({ current_etag: etag, current }: Readonly<Record<string, unknow
  * What to do about an error.
  * @param error the error of an API response
  */
-function adviceFor(error: Readonly<Record<string, unknown>>): string | undefined {
+function adviceFor(error: Readonly<Record<string, unknown>>, base: string): string | undefined {
   switch (error['code']) {
+    case 'unauthorized':
+      return `Without a token, or with one that expired or was revoked, nothing works. The user can create one in the web app, at ${base}/settings.`
     case 'insufficient_scope':
-      return `Use a token with the scope ${String(error['required_scope'])}. The user can create one in the web app, at /settings.`
+      return `Use a token with the scope ${String(error['required_scope'])}. The user can create one in the settings of the web app.`
     case 'precondition_failed':
       return error['current_claim'] === undefined ? changed(error) : LOST
     case 'validation_failed':
@@ -102,9 +102,12 @@ function failedResult(error: Readonly<Record<string, unknown>>, headers: Headers
   return { ...resultOf(fit({ error: describeError(error, headers) }, NOTHING_KNOWN)), isError: true }
 }
 
-/** An error of the API with what to do next. */
-export function describeError(error: Readonly<Record<string, unknown>>, headers: Headers): Record<string, unknown> {
-  const next = adviceFor(error)
+/**
+ * An error of the API with what to do next.
+ * @param base the path below which the service is
+ */
+export function describeError(error: Readonly<Record<string, unknown>>, headers: Headers, base = ''): Record<string, unknown> {
+  const next = adviceFor(error, base)
   const retryAfter = headers.get('retry-after')
   return {
     ...error,

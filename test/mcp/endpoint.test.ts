@@ -212,7 +212,7 @@ describe('the endpoint', () => {
             code: 'insufficient_scope',
             required_scope: 'kanban:read',
             granted_scopes: [],
-            next: expect.stringContaining('/settings'),
+            next: expect.stringContaining('in the settings of the web app'),
           },
         },
       ])

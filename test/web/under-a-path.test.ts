@@ -137,7 +137,10 @@ describe.each([
     const textOf = async (path: string) => (await fetchAt(URL_OF_SERVICE + path)).text()
     expect(JSON.parse(await textOf('/openapi.json')).servers).toMatchObject([{ url: `${URL_OF_SERVICE}/v1` }])
     expect(await textOf('/llms.txt')).toContain(`MCP: ${URL_OF_SERVICE}/mcp `)
-    expect((await fetchAt(`${URL_OF_SERVICE}/mcp`, { method: 'POST', headers: { host: 'example.org' } })).status).toBe(401)
+    const refused = await fetchAt(`${URL_OF_SERVICE}/mcp`, { method: 'POST', headers: { host: 'example.org' } })
+    expect(refused.status).toBe(401)
+    const texts = [await refused.text(), await textOf('/openapi.json'), await textOf('/docs'), await textOf('/llms.txt')]
+    for (const text of texts) expect([text.match(/[^\w/]\/(?:settings|mcp)\b(?!\/\{)/g), text.includes(`${BASE}/`)]).toEqual([null, true])
     for (const path of ['/healthz', '/readyz', '/docs', '/policies', '/app'])
       expect([path, (await fetchAt(URL_OF_SERVICE + path)).ok]).toEqual([path, path !== '/app'])
   })

@@ -22,7 +22,7 @@ import type { JsonSchema, OpenApiDocument, OperationObject, ParameterObject } fr
  * and the table of errors, in the order of these tables.
  */
 export function createDocument(source: DocumentSource): OpenApiDocument {
-  const { engine, operations, uploadBytes, quotas } = source
+  const { engine, operations, uploadBytes, quotas, base = '' } = source
   const examples = source.examples ?? recordedExamples
   const errorResponses = new ErrorResponses(examples)
   const forbiddable = findForbiddable(engine)
@@ -43,7 +43,7 @@ export function createDocument(source: DocumentSource): OpenApiDocument {
       title: 'Lanekeeper',
       version: programVersion,
       summary: 'A workspace-scoped kanban API for agents, command-line tools and native applications.',
-      description: overview({ uploadBytes, quotas }),
+      description: overview({ uploadBytes, quotas, base }),
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: SERVER, description: 'This service.' }],
@@ -55,8 +55,7 @@ export function createDocument(source: DocumentSource): OpenApiDocument {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'lk_pat_…',
-          description:
-            'A personal access token. It represents one user in one workspace and has one of the scopes `kanban:read`, `kanban:write` and `kanban:admin`, and each scope includes the ones before it. Users create tokens in the web app, at `/settings`. The security requirement of an operation names the least scope.',
+          description: `A personal access token. It represents one user in one workspace and has one of the scopes \`kanban:read\`, \`kanban:write\` and \`kanban:admin\`, and each scope includes the ones before it. Users create tokens in the web app, at \`${base}/settings\`. The security requirement of an operation names the least scope.`,
         },
       },
       schemas: {

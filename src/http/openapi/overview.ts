@@ -3,7 +3,7 @@ import type { DocumentSource } from './source.ts'
 import { httpClients, mcpClients, versionsInWords } from './tried-with.ts'
 
 /** What the document says of the whole service, in Markdown. */
-export function overview({ uploadBytes, quotas }: Pick<DocumentSource, 'uploadBytes' | 'quotas'>): string {
+export function overview({ uploadBytes, quotas, base = '' }: Pick<DocumentSource, 'uploadBytes' | 'quotas' | 'base'>): string {
   return [
     'A workspace has boards; a board has columns, cards and labels; a card has assignees, labels, subtasks, comments and attachments.',
     '## Authentication',
@@ -22,7 +22,7 @@ export function overview({ uploadBytes, quotas }: Pick<DocumentSource, 'uploadBy
     '## Tools',
     'The ids of operations have a dot, such as `boards.list`. Generators of clients make it a name of their language. Arazzo reads `$sourceDescriptions.NAME.ID` up to the dot, so a workflow (redocly respect) names an operation by its place: `operationPath: "{$sourceDescriptions.NAME.url}#/paths/~1boards/get"`.',
     `These generators and libraries are tried with each version of the service, as packages of npm: ${versionsInWords(httpClients)}. Some make the file of an upload a text (openapi-typescript, typed-openapi), or read each download as text (openapi-typescript-codegen) or as JSON (kubb): there, write the transport of that call yourself.`,
-    `MCP has the same operations, at \`/mcp\`. These clients are tried with each version of the service, as packages of npm: ${versionsInWords(mcpClients)}.`,
+    `MCP has the same operations, at \`${base}/mcp\`. These clients are tried with each version of the service, as packages of npm: ${versionsInWords(mcpClients)}.`,
     '## Limits',
     ...(quotas === undefined
       ? []

@@ -12,6 +12,8 @@ export interface DocumentSource {
   readonly uploadBytes: number
   /** undefined: requests are not limited */
   readonly quotas: RateQuotas | undefined
+  /** the path below which the service is, such as `/kanban`; default: nothing else is at its origin */
+  readonly base?: string
   /** default: the repository's */
   readonly examples?: RecordedExamples
 }
