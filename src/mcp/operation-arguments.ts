@@ -1,5 +1,6 @@
 import { issuesOf, issuesOfInput } from '../http/input.ts'
 import type { JsonSchema } from '../http/openapi/types.ts'
+import { limits } from '../model/limits.ts'
 import type { Refuse, ValidationIssue } from '../model/validation.ts'
 import { missingArgument } from './argument-messages.ts'
 import { schemaOf, type Callable } from './callable.ts'
@@ -52,15 +53,18 @@ export function readOperation(
   { userId, valueOf, foreign, assumed, known }: ReadingRules,
 ): OperationArgumentsRead {
   const issues: ValidationIssue[] = []
+  const paths = new Set<string>()
   const refuse: Refuse = (path, message) => {
-    if (!issues.some((one) => one.path === path)) issues.push({ in: 'body', path, message })
+    if (!paths.has(path)) issues.push({ in: 'body', path, message })
+    paths.add(path)
   }
   const values = new Map<string, unknown>()
   const nulls = new Map<string, Kept['clearing']>()
   for (const [name, value] of given) {
     const schema = schemaOf(callable, name)
     if (schema === undefined) {
-      const message = foreign(name, value)
+      // Only the first issues are shown. To look for what was meant by each of thousands would take long.
+      const message = issues.length < limits.issues ? foreign(name, value) : 'is not an argument'
       if (message !== undefined) refuse(name.slice(0, LONGEST_NAME), message)
       continue
     }
@@ -89,6 +93,7 @@ function furtherIssues(
   found: readonly ValidationIssue[],
   userId: string,
 ): readonly ValidationIssue[] {
+  if (found.length >= limits.issues) return []
   const { operation, uploadsText } = callable
   const { params, search, members } = partsOf(callable, meant)
   const further = uploadsText
