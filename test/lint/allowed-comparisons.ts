@@ -52,9 +52,6 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   'src/http/upload.ts': {
     "this.#visibility ?? 'board'": 'The visibility of a new file if the request names none.',
   },
-  'src/mcp/text-file.ts': {
-    "form.set('visibility', visibility)": 'A field of the form that is sent to the API.',
-  },
   'src/model/board.ts': {
     "['workspace', 'private']": 'The definition of the visibilities.',
   },

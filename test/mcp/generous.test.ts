@@ -271,7 +271,7 @@ describe('the mistakes of a batch', () => {
     expect(await issuesOf([item])).toEqual([`operations.0.${name} is given twice, with different values`])
   })
 
-  test('are none if an argument is given twice with one value, or once as null', async () => {
+  test('need no refusal if an argument is given twice with one value, or once as null', async () => {
     const id = await board.card(column)
     const { data } = await many([
       { operation: 'cards.complete', params: { card_id: id }, card_id: ` "${id}"`, completed: 'true', body: { completed: true } },
@@ -280,7 +280,7 @@ describe('the mistakes of a batch', () => {
     expect(data.results[1].data).toMatchObject({ title: 'b', due_at: '2027-01-01T00:00:00.000Z' })
   })
 
-  test('are all named at once, with those of the call', async () => {
+  test('are all named at once, beside the mistakes of the call', async () => {
     const items = [
       { operation: 'cards.update', card_id: 'bad', title: 't' },
       { operation: 'cards.complete', card_id: A, completed: 'maybe' },
