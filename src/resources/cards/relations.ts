@@ -13,7 +13,7 @@ import { saveCard } from './save.ts'
 import { cardCover } from './schema.ts'
 
 const NO_PICTURE =
-  'The cover of a card must be a picture in PNG, JPEG, GIF or WebP, of at most 40 megapixels, and this attachment is not one.'
+  'The cover of a card must be a picture in PNG, JPEG, GIF or WebP, of at most 40 megapixels, whose size stands in its first 256 KiB. This attachment is not one.'
 
 type Write = Pick<OperationRequest, 'tx' | 'clock'>
 const capacityOf = { assignee_ids: 'assigneesPerCard', label_ids: 'labelsPerCard' } as const
