@@ -31,6 +31,8 @@ interface ModelCard {
   failedAt: number | null
   notBefore: number | null
   hasQuestion: boolean
+  /** worker → until when and as of which ETag of the card it is not offered to them, because they have released it */
+  released: Map<number, { until: number; etag: string }>
 }
 
 const isOpen = (card: ModelCard) => !card.isDone && !card.isArchived
@@ -109,7 +111,16 @@ class History {
     for (let i = 0; i < CARDS; i++) {
       const id = await this.#board.card(this.#columns[0]!)
       const empty = { claim: undefined, epoch: 0, wasMoved: false, maximum: null, hasQuestion: false, blocker: undefined }
-      this.#model.cards.push({ id, column: 0, place: this.#places++, isDone: false, isArchived: false, ...empty, ...FORGOTTEN })
+      this.#model.cards.push({
+        id,
+        column: 0,
+        place: this.#places++,
+        isDone: false,
+        isArchived: false,
+        released: new Map(),
+        ...empty,
+        ...FORGOTTEN,
+      })
     }
   }
 
@@ -125,9 +136,26 @@ class History {
     await this.#compare()
   }
 
+  /** Whether a card is offered to a worker: not for a minute after they have released it, unless it has changed. */
+  async #isOffered({ id, released }: ModelCard, number: number): Promise<boolean> {
+    const one = released.get(number)
+    return one === undefined || this.#model.now >= one.until || (await this.#etagOf(id)) !== one.etag
+  }
+
+  /** The first ready card that is offered to a worker. */
+  async #firstFor(number: number): Promise<ModelCard | undefined> {
+    for (const found of this.#model.ordered.filter((one) => this.#model.stateOf(one) === 'ready'))
+      if (await this.#isOffered(found, number)) return found
+    return undefined
+  }
+
+  async #etagOf(id: string): Promise<string> {
+    return (await this.#board.get(`/cards/${id}`)).headers.get('etag')!
+  }
+
   async #next(number: number): Promise<void> {
     const model = this.#model
-    const first = model.ordered.find((found) => model.stateOf(found) === 'ready')
+    const first = await this.#firstFor(number)
     const { body } = await this.#send(number, 'POST', `/boards/${this.#board.id}/claims`, { ttl: TTL })
     expect(body.data?.id).toBe(first?.id)
     if (first !== undefined) model.grant(first, number)
@@ -174,10 +202,12 @@ class History {
       }
       case 'retry':
         await this.#expect(true, 0, 'POST', `${path}/retry`)
+        found.released.clear()
         Object.assign(found, FORGOTTEN)
         return
       case 'release':
         await this.#expect(true, by, 'DELETE', `${path}/claim`)
+        if (claim !== undefined) found.released.set(by, { until: model.now + 60 * SECOND, etag: await this.#etagOf(found.id) })
         found.claim = undefined
         return
       case 'touch':
@@ -200,6 +230,7 @@ class History {
         return
       case 'complete':
         await this.#expect(true, 0, 'PUT', `${path}/completion`, { completed: one.done })
+        if (one.done && !found.isDone) found.released.clear()
         if (one.done && !found.isDone) Object.assign(found, { claim: undefined, ...FORGOTTEN })
         found.isDone = one.done
         return
@@ -207,6 +238,7 @@ class History {
         await this.#expect(true, 0, 'POST', `${path}/move`, { column_id: this.#columns[one.column], to: 'last' })
         found.place = this.#places++
         if (one.column === found.column) return
+        found.released.clear()
         Object.assign(found, { column: one.column, ...FORGOTTEN, wasMoved: claim !== undefined || found.wasMoved })
         if (found.epoch > 0) found.maximum = MAXIMA[one.column]!
       }
@@ -254,7 +286,7 @@ class History {
     const ready = active.filter((one) => model.stateOf(one) === 'ready').map(({ id }) => id)
     expect(await listed('ready=true')).toEqual(ready)
     const first = await this.#send(0, 'POST', `/boards/${board.id}/claims?dry_run=true`, {})
-    expect(first.body.data?.id).toBe(ready[0])
+    expect(first.body.data?.id).toBe((await this.#firstFor(0))?.id)
     for await (const damage of checkIndexes(board.service.store, board.creator.workspaceId)) expect(damage).toEqual([])
   }
 }
