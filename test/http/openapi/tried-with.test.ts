@@ -60,3 +60,8 @@ describe('the generators and libraries that the pages name', () => {
     expect(overview({ uploadBytes: 1, quotas: undefined })).toContain(versionsInWords(httpClients))
   })
 })
+
+test('the page about webhooks names the library that verifies deliveries, in the version that is installed', () => {
+  const { devDependencies } = JSON.parse(readText('package.json')) as { readonly devDependencies: Readonly<Record<string, string>> }
+  expect(readText('src/http/webhooks.md')).toContain(`\`standardwebhooks\` ${devDependencies['standardwebhooks']} `)
+})
