@@ -1,7 +1,8 @@
-/** What costs one unit more: so many questions, characters of examined cards, bytes of an answer. */
+/** What costs one unit more: so many bytes that are sent or received. */
+export const UNIT_BYTES = 64 * 1024
+/** The same for questions, characters of examined cards, values in a JSON body and pieces of a body. */
 const UNIT_QUESTIONS = 4
 const UNIT_CHARACTERS = 512 * 1024
-const UNIT_BYTES = 64 * 1024
 const UNIT_VALUES = 1000
 const UNIT_PIECES = 256
 
@@ -35,6 +36,11 @@ export class Cost {
   bytes = 0
   /** of the file that it has stored: uploads are counted for a minute (`unitsOfUploads`) */
   uploaded = 0
+
+  /** Sets what the JSON of its body weighs. */
+  weigh(received: number, values: number, pieces: number): void {
+    Object.assign(this, { received, values, pieces })
+  }
 
   /** What is known before the work is done, in units. */
   get stated(): number {

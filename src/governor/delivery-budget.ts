@@ -1,11 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { MINUTE } from '../model/time.ts'
+import { UNIT_BYTES } from './cost.ts'
 import type { RateQuotas } from './quotas.ts'
 
 /** The cost of an attempt at a delivery, in units: it takes about two milliseconds and stores about 20 KB. */
 const ATTEMPT = 2
-/** What costs one unit more: so many bytes of a delivery. */
-const UNIT_BYTES = 64 * 1024
 /** How much may be used at once after a time without deliveries: the units of so many milliseconds. */
 const BURST = 10_000
 /** How many people and workspaces are remembered. */

@@ -299,18 +299,20 @@ export class Quota {
    * @throws {ApiError} `rate_limited`
    */
   chargeUpload(caller: Caller, bytes: number): Awaitable<void> {
-    const missing = bytes - this.#chargedUpload
-    if (missing <= 0 || this.#limits === undefined) return undefined
-    this.#chargedUpload = bytes
-    return this.#require(caller, this.#limits.countUpload(tokenOf(caller).id, missing))
+    return this.#require(caller, this.#countUpload(caller, bytes))
   }
 
   /** Counts the bytes of an upload that has failed. */
-  countUpload(caller: Caller, bytes: number): void {
+  chargeFailedUpload(caller: Caller, bytes: number): void {
+    this.chargeDone(this.#countUpload(caller, bytes))
+  }
+
+  /** @returns what the bytes cost that were not counted before, in units */
+  #countUpload(caller: Caller, bytes: number): number {
     const missing = bytes - this.#chargedUpload
-    if (missing <= 0 || this.#limits === undefined) return
+    if (missing <= 0 || this.#limits === undefined) return 0
     this.#chargedUpload = bytes
-    this.chargeDone(this.#limits.countUpload(tokenOf(caller).id, missing))
+    return this.#limits.countUpload(tokenOf(caller).id, missing)
   }
 
   /** Counts the remaining cost of finished work. Nothing is refused: what exceeds the limit is missing later. */

@@ -1,8 +1,7 @@
 import { ApiError } from '../model/errors.ts'
+import { UNIT_BYTES } from './cost.ts'
 import type { Turn, Turns } from './turns.ts'
 
-/** Bytes that cost a unit, as in an answer. */
-const UNIT_BYTES = 64 * 1024
 /** How long a stream may wait for its turn, or for its client, before it has to begin again, in milliseconds. */
 const LONGEST_WAIT = 30_000
 

@@ -1,5 +1,6 @@
 import type { ServerRequest } from 'srvx'
 import { z } from 'zod'
+import type { Cost } from '../governor/cost.ts'
 import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import type { Operation } from '../resources/operation.ts'
@@ -24,8 +25,8 @@ export interface Input {
 export interface Weighing {
   /** is awaited before a large body is parsed */
   readonly beforeLarge: () => Promise<void>
-  /** is called with its bytes, and the number of its members and items */
-  readonly weigh?: (bytes: number, values: number, pieces: number) => void
+  /** gets its bytes, the number of its members and items, and the pieces that it came in */
+  readonly cost?: Pick<Cost, 'weigh'>
 }
 
 const nothing = z.strictObject({})
@@ -175,7 +176,7 @@ function readParameters({ query: schema }: Pick<Operation, 'query'>, search: str
 export async function readJson(
   request: ServerRequest,
   { method, body: schema, isBodyOptional }: Pick<Operation, 'method' | 'isBodyOptional'> & { readonly body: unknown },
-  { beforeLarge, weigh }: Weighing,
+  { beforeLarge, cost }: Weighing,
 ): Promise<unknown> {
   const required = schema !== undefined && !isBodyOptional
   const { headers } = request
@@ -194,7 +195,7 @@ export async function readJson(
   const bytes = await readBody(request, limits.jsonBytes, pieces)
   // A client that sends large bodies all the time must not delay others.
   if (bytes.byteLength > LARGE_BODY) await beforeLarge()
-  return parseJson(bytes, limits.jsonDepth, limits.jsonMembers, (values) => weigh?.(bytes.byteLength, values, pieces.count))
+  return parseJson(bytes, limits.jsonDepth, limits.jsonMembers, (values) => cost?.weigh(bytes.byteLength, values, pieces.count))
 }
 
 /** RFC 9110 §15.5.16: the response names what is accepted. */

@@ -61,10 +61,7 @@ export function takeInput(attempt: Attempt): Awaitable<void> {
   requireValidKey(call.method, call.headers)
   if (!operation.isRead) readEpoch(call.headers)
   const search = operation.isStream ? continued(call) : call.search
-  const weighing = {
-    beforeLarge: () => call.turn(caller).take(),
-    weigh: (received: number, values: number, pieces: number) => void Object.assign(call.cost, { received, values, pieces }),
-  }
+  const weighing = { beforeLarge: () => call.turn(caller).take(), cost: call.cost }
   call.input ??= readInput(call.request, search, operation, params, caller.userId, services.uploadBytes, weighing)
   return andThen(call.input, (read) => attempt.begin(read, read.upload ? () => receive(attempt) : undefined))
 }
@@ -79,7 +76,7 @@ async function receive(attempt: Attempt): Promise<Upload> {
       return await receiveFile(services, call.request, caller.workspaceId, attempt.turn, call.cost)
     } catch (error) {
       // What was received has cost as much as if it had been kept.
-      call.quota.countUpload(caller, call.cost.uploaded)
+      call.quota.chargeFailedUpload(caller, call.cost.uploaded)
       throw error
     }
   })

@@ -84,7 +84,7 @@ export async function receiveFile(
     }
   }
   const limited: Blobs = { ...blobs, write: (id, bytes) => blobs.write(id, accepted(bytes)) }
-  const pieces = (body: AsyncIterable<Uint8Array>) => turn.share(counted(atMost(body, uploadBytes), cost), turns.forUploads)
+  const pieces = (body: AsyncIterable<Uint8Array>) => turn.share(atMost(body, uploadBytes, cost), turns.forUploads)
   return { ...(await receiveForm({ request, pieces, maxBytes: uploadBytes }, limited, blobId)), tombstoneId, workspaceBytes }
 }
 
@@ -136,21 +136,16 @@ async function receiveForm({ request, pieces, maxBytes }: ReceivedForm, blobs: B
   }
 }
 
-/** Ends a body that is longer than any valid upload. */
-async function* atMost(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.byteLength
-    if (size > maxBytes + MAX_OVERHEAD) throw tooLarge('file', maxBytes)
-    yield chunk
-  }
-}
-
-/** Counts what is received. */
-async function* counted(body: AsyncIterable<Uint8Array>, cost: Pick<Cost, 'uploaded' | 'pieces'>): AsyncGenerator<Uint8Array> {
+/** Counts what is received, and ends a body that is longer than any valid upload. */
+async function* atMost(
+  body: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  cost: Pick<Cost, 'uploaded' | 'pieces'>,
+): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) {
     cost.uploaded += chunk.byteLength
     cost.pieces++
+    if (cost.uploaded > maxBytes + MAX_OVERHEAD) throw tooLarge('file', maxBytes)
     yield chunk
   }
 }

@@ -77,10 +77,7 @@ export function createMcpEndpoint(current: () => Services, options: McpOptions):
     const message = await readJson(
       request,
       { method: 'POST', body: {}, isBodyOptional: false },
-      {
-        beforeLarge: () => turn.take(),
-        weigh: (received, values, pieces) => void Object.assign(cost, { received, values, pieces }),
-      },
+      { beforeLarge: () => turn.take(), cost },
     ).finally(() => turn.leave())
     // The requests that it becomes cost what they contain, too: they are parsed again.
     if (cost.units > 1) current().rateLimits?.countDoneOf(token.id, workspace.id, cost.units - 1)

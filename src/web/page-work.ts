@@ -1,11 +1,9 @@
+import { UNIT_BYTES } from '../governor/cost.ts'
 import { Turn, type Worker } from '../governor/turns.ts'
 import { clientSignal } from '../http/answered.ts'
 import { networkOf } from '../http/client-address.ts'
 import type { Services } from '../http/services.ts'
 import type { ServerRequest } from 'srvx'
-
-/** What costs a unit, in bytes: as of an answer below /v1. */
-const UNIT_BYTES = 64 * 1024
 
 /** What a page works for: a workspace of a person, or nobody. */
 class PageWorker implements Worker {
