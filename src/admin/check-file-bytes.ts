@@ -1,5 +1,4 @@
 import { keys } from '../store/keys.ts'
-import { NO_EXPECTATION, type Store } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import type { AdminDeps } from './deps.ts'
 import type { PartitionCheck } from './findings.ts'
@@ -12,10 +11,11 @@ interface Counted {
 }
 
 /** Reads the record that counts the bytes of the files of a workspace. */
-export async function countedBytes(store: Store, partition: string): Promise<Counted> {
-  const { records } = (await store.read(partition, { records: [keys.fileBytes()], ranges: [], counts: [], expect: NO_EXPECTATION }))!
-  const stored = records[0]?.stored ?? null
-  return { bytes: Number(stored?.value['bytes'] ?? 0), revision: stored?.revision ?? null }
+export async function countedBytes({ store, random }: AdminDeps, partition: string): Promise<Counted> {
+  return transact(store, partition, random, async (tx) => {
+    const present = await tx.get(keys.fileBytes())
+    return { bytes: present?.bytes ?? 0, revision: tx.revisionOf(keys.fileBytes()) ?? null }
+  })
 }
 
 /**
@@ -24,15 +24,15 @@ export async function countedBytes(store: Store, partition: string): Promise<Cou
  * @param sum the bytes of all files that were read
  */
 export async function checkFileBytes(
-  { store, random }: AdminDeps,
+  deps: AdminDeps,
   partition: string,
   { before, sum }: { readonly before: Counted; readonly sum: number },
   { reindex, report }: PartitionCheck,
 ): Promise<void> {
-  const after = await countedBytes(store, partition)
+  const after = await countedBytes(deps, partition)
   if (after.revision !== before.revision || after.bytes === sum) return
   if (reindex)
-    await transact(store, partition, random, async (tx) => {
+    await transact(deps.store, partition, deps.random, async (tx) => {
       const present = await tx.get(keys.fileBytes())
       // A file that came since has been counted from the wrong number.
       tx.put(keys.fileBytes(), { bytes: Math.max(0, (present?.bytes ?? 0) + sum - after.bytes) })

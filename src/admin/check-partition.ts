@@ -34,7 +34,7 @@ export async function checkPartition(deps: AdminDeps, partition: string, check: 
       subject: keys.importing(),
       message: 'an import of this workspace has begun and not finished; the next one removes its records',
     })
-  const before = await countedBytes(store, partition)
+  const before = await countedBytes(deps, partition)
   let [count, sum] = [0, 0]
   for await (const batch of store.scan(partition)) {
     const records = batch.filter((record): record is ScannedRecord => record[1] !== null)

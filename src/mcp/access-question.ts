@@ -1,7 +1,7 @@
 import { userIdPattern, OWN_ID } from '../model/fields.ts'
 import { idPattern, idPrefixes, type IdKind } from '../model/ids.ts'
 import type { Refuse } from '../model/validation.ts'
-import { isIdSchema, readValue } from './argument-values.ts'
+import { isIdSchema, isObject, readValue } from './argument-values.ts'
 import { schemaOf } from './callable.ts'
 import type { ToolList } from './tool-list.ts'
 
@@ -22,17 +22,15 @@ export function isAskedAbout(operationId: string, name: string): boolean {
  * @param action the operation that the question is about; undefined: any
  */
 export function readAskedAbout(list: ToolList, name: string, value: unknown, action: unknown, refuse: Refuse): unknown {
-  const asked = asMembers(value)
-  if (asked === undefined) return value
-  const { type, id, properties } = asked
+  if (!isObject(value)) return value
+  const { type, id, properties } = value
   const pattern = patternOf(type)
-  const own = asMembers(properties)
   return {
-    ...asked,
+    ...value,
     ...(pattern === undefined || id === undefined
       ? {}
       : { id: readValue({ type: 'string', pattern }, id, { path: `${name}.id`, refuse }) }),
-    ...(own === undefined || name === 'subject' ? {} : { properties: readProperties(list, own, type, action, refuse) }),
+    ...(!isObject(properties) || name === 'subject' ? {} : { properties: readProperties(list, properties, type, action, refuse) }),
   }
 }
 
@@ -60,8 +58,4 @@ function patternOf(type: unknown): string | undefined {
   if (typeof type !== 'string' || !Object.hasOwn(idPrefixes, type)) return undefined
   const pattern = idPattern(type as IdKind)
   return type === 'workspace' || type === 'token' ? `^(?:${OWN_ID}|${pattern.slice(1, -1)})$` : pattern
-}
-
-function asMembers(value: unknown): Members | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : undefined
 }

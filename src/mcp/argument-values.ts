@@ -38,7 +38,8 @@ function isType({ type }: JsonSchema, name: string): boolean {
   return type === name || (Array.isArray(type) && type.includes(name))
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Whether a value is an object with members. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -1,6 +1,6 @@
 import type { Refuse, ValidationIssue } from '../model/validation.ts'
 import { suggestion } from './argument-messages.ts'
-import { readValue } from './argument-values.ts'
+import { isObject, readValue } from './argument-values.ts'
 import { OF_CALL } from './batch-schema.ts'
 import { argumentNames, OPERATION, schemaOf, type Callable } from './callable.ts'
 import { readOperation, type Kept, type OperationArgumentsRead } from './operation-arguments.ts'
@@ -88,5 +88,5 @@ function membersOf(name: string, value: unknown): (readonly [string, unknown])[]
 /** An object, also as JSON text. */
 function asObject(value: unknown): Members | undefined {
   const read = readValue({ type: 'object' }, value, { path: '', refuse: () => {} })
-  return typeof read === 'object' && read !== null && !Array.isArray(read) ? (read as Members) : undefined
+  return isObject(read) ? read : undefined
 }

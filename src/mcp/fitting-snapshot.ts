@@ -16,9 +16,10 @@ export function fitSnapshot(text: string): string {
   let board = whole
   for (;;) {
     const excess = JSON.stringify(board).length - (LONGEST - RESERVE)
-    const [longest] = listsOf(board).toSorted(([, a], [, b]) => lengthOf(b) - lengthOf(a))
+    const lists = listsOf(board).map(([name, items]) => ({ name, items, length: lengthOf(items) }))
+    const [longest] = lists.toSorted((a, b) => b.length - a.length)
     if (excess <= 0 || longest === undefined) break
-    const [name, items] = longest
+    const { name, items } = longest
     const { [`${name}_cursor`]: _, ...others } = board
     // A cursor that follows the last item of the whole list would leave out others.
     board = { ...others, [name]: withoutLast(items, excess) }

@@ -22,7 +22,11 @@ const annotations: Readonly<Record<Effect, Tool['annotations']>> = {
 /** The tools, and which of them a token sees. */
 export class ToolList {
   /** by name */
-  readonly #all: ReadonlyMap<string, CallableTool>
+  /** all tools, whatever the scopes of a token */
+  readonly all: readonly CallableTool[]
+  readonly #byName: ReadonlyMap<string, CallableTool>
+  /** the operations, except for those that upload a text */
+  readonly #byId: ReadonlyMap<unknown, Callable>
   /** the ids of the operations by their method and path */
   readonly #idOf: ReadonlyMap<string, string>
   readonly #engine: () => Engine
@@ -39,13 +43,11 @@ export class ToolList {
         return operation === undefined ? [] : [{ operation, uploadsText, arguments: argumentsOf(operation, uploadsText) }]
       })
     this.#engine = engine
-    this.#all = new Map(tools.map((row) => [row.name, { ...row, callables: callables(row) }]))
+    this.all = tools.map((row) => ({ ...row, callables: callables(row) }))
+    this.#byName = new Map(this.all.map((tool) => [tool.name, tool]))
+    const single = this.all.flatMap((tool) => tool.callables).filter(({ uploadsText }) => !uploadsText)
+    this.#byId = new Map(single.map((one) => [one.operation.id, one]))
     this.#idOf = new Map(operations.map(({ id, method, path }) => [`${method} ${path}`, id]))
-  }
-
-  /** All tools, whatever the scopes of a token. */
-  get all(): readonly CallableTool[] {
-    return [...this.#all.values()]
   }
 
   /** The name of the tool that has an operation. */
@@ -55,12 +57,12 @@ export class ToolList {
 
   /** A tool by its name. Whether the token may call it is decided by the pipeline. */
   find(name: string): CallableTool | undefined {
-    return this.#all.get(name)
+    return this.#byName.get(name)
   }
 
   /** An operation by its id, as one of a batch. */
   callableOf(id: unknown): Callable | undefined {
-    return this.all.flatMap(({ callables }) => callables).find(({ operation, uploadsText }) => operation.id === id && !uploadsText)
+    return this.#byId.get(id)
   }
 
   /** Whether the scope table allows an operation to a token with these scopes. */
