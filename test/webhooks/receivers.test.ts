@@ -270,31 +270,46 @@ test('at most five deliveries of a workspace are under way, and 50 in all', asyn
   const sum = () => [...underWay.values()].reduce((all, one) => all + one, 0)
   const most = { ofOne: 0, ofAll: 0 }
   const ends: (() => void)[] = []
+  let isHeld = true
   const sendDelivery: typeof send = async ({ url }) => {
     underWay.set(url, (underWay.get(url) ?? 0) + 1)
     most.ofOne = Math.max(most.ofOne, underWay.get(url)!)
     most.ofAll = Math.max(most.ofAll, sum())
-    await new Promise<void>((resolve) => ends.push(resolve))
+    if (isHeld) await new Promise<void>((resolve) => ends.push(resolve))
     underWay.set(url, underWay.get(url)! - 1)
     return OK
   }
   const service = await Service.start(memory, { sendDelivery })
   const webhooks: Subscription[] = []
+  service.app.deliverer.start()
   for (let i = 0; i < 14; i++) {
     const workspaceId = await service.workspace()
-    const people = [await service.person(workspaceId), await service.person(workspaceId), await service.person(workspaceId)]
+    const people = await Promise.all([1, 2, 3, 4].map(() => service.person(workspaceId)))
     const board = await TestBoard.create(service, people[0]!)
     const url = `https://of-workspace-${i}.example/`
-    for (let j = 0; j < 7; j++) webhooks.push(await Subscription.create(new StubReceivers(), board, { url }, people[j % 3]))
+    const create = async (person: number) => webhooks.push(await Subscription.create(new StubReceivers(), board, { url }, people[person]))
+    // Alone, and one person after the other, the first workspace has all of its places: the last one is for a person who has none.
+    for (const [person, inAll] of [
+      [0, 3],
+      [1, 4],
+      [2, 5],
+    ] as const) {
+      while (webhooks.length < 7 * i + inAll) await create(person)
+      await board.column()
+      if (i === 0) await expect.poll(sum).toBe(inAll)
+    }
+    // A fourth person would have a sixth place.
+    for (const person of [3, 1]) await create(person)
     await board.column()
   }
-  service.app.deliverer.start()
   // The last five are for workspaces that have none.
   await expect.poll(sum).toBeGreaterThanOrEqual(45)
   for (let i = 0; i < webhooks.length; i++) {
     await expect.poll(() => ends.length).toBeGreaterThan(0)
     ends.shift()!()
   }
+  isHeld = false
+  for (const end of ends) end()
   for (const webhook of webhooks) await webhook.until({ begun: null })
   expect([most.ofOne, most.ofAll <= 50]).toEqual([5, true])
   await service.app.deliverer.stop()
