@@ -1,20 +1,18 @@
 import type { AuthorizationContext, Caller } from '../authz/context.ts'
 import type { Awaitable } from '../model/awaitable.ts'
 import type { ApiError } from '../model/errors.ts'
-import { isDryRun, type Ability, type Operation, type OperationRequest } from '../resources/operation.ts'
+import type { Ability, Operation, OperationRequest } from '../resources/operation.ts'
 import type { OperationResult } from '../resources/result.ts'
 import type { Turn } from '../governor/turns.ts'
 import type { CommitLease } from '../store/commit-leases.ts'
-import type { Key } from '../store/keys.ts'
 import { Transaction } from '../store/transaction.ts'
 import type { Call } from './call.ts'
 import type { AttemptRecord } from './decision-record.ts'
-import type { IdempotentWrite } from './idempotency.ts'
 import type { Input } from './input.ts'
 import type { Done } from './outcome.ts'
 import type { Route } from './routes.ts'
 import type { Services, UsingAttempt } from './services.ts'
-import { Unit, type Abilities } from './unit.ts'
+import type { Abilities, Unit } from './unit.ts'
 
 /** An operation that is decided once. */
 export type SingleOperation = Operation & { readonly kind: 'single' }
@@ -22,8 +20,31 @@ export type SingleOperation = Operation & { readonly kind: 'single' }
 /** A list whose items are decided one by one. */
 export type ListOperation = Operation & { readonly kind: 'filtered_list' }
 
-/** One attempt at a call: what its steps have found so far, each for those after it. */
-export class Attempt implements Abilities, UsingAttempt {
+/** What the steps of an attempt find, each for those after it. */
+export interface Findings {
+  readonly caller: Caller
+  readonly operation: Operation
+  readonly params: OperationRequest['params']
+  readonly input: Input
+  readonly unit: Unit
+  /** the target and all else that was loaded and decided on */
+  readonly loaded: AuthorizationContext
+  readonly result: OperationResult
+  /** what is answered, if nothing fails after it */
+  readonly done: Done
+  /** whether it changes something other than the stored response */
+  readonly changes: boolean
+}
+
+/** An attempt whose steps have found these. */
+export type After<Name extends keyof Findings> = Attempt & Pick<Findings, Name>
+
+declare const FOUND: unique symbol
+/** What a step returns that has found these: undefined, of a type that only {@link Attempt.found} makes. */
+export type Found<Name extends keyof Findings> = void & { readonly [FOUND]: (name: Name) => void }
+
+/** One attempt at a call. */
+export class Attempt implements Abilities {
   readonly services: Services
   readonly call: Call
   readonly tx: Transaction
@@ -32,51 +53,34 @@ export class Attempt implements Abilities, UsingAttempt {
   readonly route: Route | ApiError
   readonly #lease: CommitLease | undefined
   /** where a stream goes on */
-  readonly #position: string | undefined
-  caller!: Caller
-  operation!: Operation
-  params!: OperationRequest['params']
-  input!: Input
-  unit!: Unit
-  /** the target and all else that was loaded and decided on */
-  loaded: AuthorizationContext | undefined
-  result: OperationResult | undefined
-  /** whether it changes something other than the stored response */
-  changes!: boolean
-  /** what is answered, if nothing fails after it */
-  done: Done | undefined
+  readonly position: string | undefined
+  readonly caller: Caller | undefined
+  readonly operation: Operation | undefined
+  readonly params: OperationRequest['params'] | undefined
+  readonly input: Input | undefined
+  readonly unit: Unit | undefined
+  readonly loaded: AuthorizationContext | undefined
+  readonly result: OperationResult | undefined
+  readonly done: Done | undefined
+  readonly changes: boolean | undefined
 
   constructor(services: Services, call: Call, record: AttemptRecord, lease: CommitLease | undefined, position: string | undefined) {
     this.services = services
     this.call = call
     this.record = record
     this.#lease = lease
-    this.#position = position
+    this.position = position
     this.tx = new Transaction(services.store, call.principal.partition, services.random, lease?.id, () => this.turn.take())
     this.route = services.route(call.method, call.path)
   }
 
-  /** Takes the input. From now on there is what the operation is called with. */
-  begin(input: Input, receive: OperationRequest['receive']): void {
-    const { tx, caller, params } = this
-    const { body } = input
-    const query = this.#position === undefined ? input.query : Object.assign({}, input.query, { after: this.#position })
-    this.input = input
-    this.unit = new Unit(this.services, { tx, caller, params, query, body, receive }, this)
-  }
-
-  /** The Idempotency-Key that counts. */
-  get key(): IdempotentWrite | undefined {
-    return isDryRun(this.unit) ? undefined : this.call.key
-  }
-
-  /** The record whose revision is the ETag of the target. */
-  get entity(): Key<unknown> | undefined {
-    return this.operation.entity?.(this.params)
+  /** Makes findings known to the steps after this one, which returns what this returns. */
+  found<Some extends Partial<Findings>>(findings: Some): Found<keyof Some & keyof Findings> {
+    return void Object.assign(this, findings) as never
   }
 
   use<Given>(ability: Ability<Given>): Given {
-    return this.services.abilities.get(ability)?.(this) as Given
+    return this.services.abilities.get(ability)?.(this as After<'unit'>) as Given
   }
 
   examine(characters: number): Promise<void> | undefined {
@@ -89,18 +93,19 @@ export class Attempt implements Abilities, UsingAttempt {
     return this.call.once(work)
   }
 
-  /** Waits for a turn before the first read of a stream: it finds many changes at once. Its further reads have their turns. */
-  takeTurnOfStream(): Promise<void> | undefined {
-    return this.operation.isStream && this.#position === undefined ? this.turn.take() : undefined
+  get turn(): Turn {
+    return this.call.turn(this.#payer, this.#lease)
   }
 
-  get turn(): Turn {
-    return this.call.turn(this.caller, this.#lease)
+  /** whose turns and units its work takes */
+  get #payer(): Caller {
+    if (this.caller === undefined) throw new TypeError('nobody is authenticated yet')
+    return this.caller
   }
 
   chargeStated(stated: Parameters<UsingAttempt['chargeStated']>[0]): Awaitable<void> {
     // Each request costs one unit, which is charged.
-    return this.call.quota.chargeFurther(this.caller, Object.assign(this.call.cost, stated).stated - 1)
+    return this.call.quota.chargeFurther(this.#payer, Object.assign(this.call.cost, stated).stated - 1)
   }
 
   /** Others must not wait for its client, or for a request to an outside service. */

@@ -11,6 +11,7 @@ import type { Answer, Events, Outcome, Wait } from './outcome.ts'
 import { TokenPrincipal } from './principal.ts'
 import { render, renderError } from './render.ts'
 import type { Services } from './services.ts'
+import { StepList } from './step-list.ts'
 import * as steps from './steps.ts'
 import { Trail } from './trail.ts'
 
@@ -18,47 +19,33 @@ import { Trail } from './trail.ts'
 // authentication. Nothing here waits if nothing has to: a read on memory is answered in one go.
 
 /** The steps until the operation of a request is known. */
-const FIRST: readonly steps.Step[] = [
-  steps.readAhead,
-  steps.authenticate, // 401
-  steps.charge, // 429
-  steps.findOperation, // 404 405
-]
-const INPUT: readonly steps.Step[] = [
-  steps.checkScope, // 403
-  steps.takeInput, // 400 413 415 422
-]
+const FIRST = new StepList()
+  .add(steps.readAhead)
+  .add(steps.authenticate) // 401
+  .add(steps.charge) // 429
+  .add(steps.findOperation) // 404 405
+
+const INPUT = FIRST.add(steps.checkScope) // 403
+  .add(steps.takeInput) // 400 413 415 422
 
 /** The steps of each kind of operation, in the order in which the contract refuses requests. */
-const STEPS: Readonly<Record<'list' | 'read' | 'write', readonly steps.Step[]>> = {
-  list: [
-    ...FIRST,
-    ...INPUT,
-    steps.checkNamed, // 404
-    steps.list,
-  ],
-  read: [
-    ...FIRST,
-    ...INPUT,
-    steps.decide, // 404 403
-    steps.perform, // 404 410
-    steps.finish,
-  ],
-  write: [
-    ...FIRST,
-    ...INPUT,
-    steps.replay, // 404 409 422
-    steps.decide, // 404 403
-    steps.checkPreconditions, // 412 428
-    steps.perform, // 404 409 410; of an upload 400 413 422 507
-    steps.remember, // 429
-    steps.commit, // 412 503
-    steps.finish,
-  ],
+const STEPS = {
+  list: INPUT.add(steps.checkNamed) // 404
+    .add(steps.list).steps,
+  read: INPUT.add(steps.decide) // 404 403
+    .add(steps.perform) // 404 410
+    .add(steps.finish).steps,
+  write: INPUT.add(steps.replay) // 404 409 422
+    .add(steps.decide) // 404 403
+    .add(steps.checkPreconditions) // 412 428
+    .add(steps.perform) // 404 409 410; of an upload 400 413 422 507
+    .add(steps.remember) // 429
+    .add(steps.commit) // 412 503
+    .add(steps.finish).steps,
 }
 
-function stepsOf({ route }: Attempt): readonly steps.Step[] {
-  if (route instanceof ApiError) return FIRST
+function stepsOf({ route }: Attempt): StepList['steps'] {
+  if (route instanceof ApiError) return FIRST.steps
   const { kind, isRead } = route.operation
   return kind === 'filtered_list' ? STEPS.list : isRead ? STEPS.read : STEPS.write
 }
@@ -67,7 +54,7 @@ function stepsOf({ route }: Attempt): readonly steps.Step[] {
  * Follows the steps of an attempt until one has the outcome, at the latest the last one.
  * @param at the next step
  */
-function follow(attempt: Attempt, steps: readonly steps.Step[], at = 0): Awaitable<Outcome> {
+function follow(attempt: Attempt, steps: StepList['steps'], at = 0): Awaitable<Outcome> {
   for (let i = at; ; i++) {
     const outcome = steps[i]!(attempt)
     if (outcome instanceof Promise) return outcome.then((later) => later ?? follow(attempt, steps, i + 1))
