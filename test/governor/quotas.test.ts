@@ -29,6 +29,19 @@ describe('the limits', () => {
     expect(open('u')).toBeUndefined()
   })
 
+  test('let a session take access away three times a minute, whatever its person does in another session', () => {
+    const one = create()
+    one.countPage('s', 100)
+    expect([1, 2, 3, 4].map(() => one.countEnd('s'))).toEqual([undefined, undefined, undefined, 60])
+    expect(one.countEnd('other')).toBeUndefined()
+  })
+
+  test('let a stream go on until it has used the last unit of its token', () => {
+    const one = create()
+    expect([2, 1, 1].map((units) => one.countStream(caller, units))).toEqual([undefined, undefined, 60])
+    expect(one.countStream(callerOf('other'), 1)).toBeUndefined()
+  })
+
   test('remember a count until its window has ended', () => {
     const one = create()
     one.countDone(caller, 1)
@@ -147,6 +160,14 @@ describe('the quota of a call', () => {
     unlimited.chargeDone(100)
     unlimited.addLogged(100 * sizes.keptBytes)
     expect([unlimited.headers, unlimited.exceeded, unlimited.leave]).toEqual([{}, undefined, undefined])
+  })
+
+  test('the bytes of uploads are counted apart from the requests of the token', () => {
+    const quota = create()
+    quota.chargeUpload(caller, 1)
+    quota.chargeFailedUpload(caller, 1)
+    expect(remaining()).toBe(10)
+    expect(limits.countUpload('t', 1024 * 1024 * 10)).toBe(4)
   })
 
   test('the first ten MiB of uploads of a token in a minute cost nothing, and each further one four units', () => {

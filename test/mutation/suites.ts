@@ -4,7 +4,7 @@ import { suitesOfTiers } from '../setup/tiers.ts'
 const FURTHER: Readonly<Record<string, readonly string[]>> = {
   policy: [],
   authz: [],
-  governor: ['http/rate-limits', 'http/kept-bytes', 'http/evaluation', 'resources/batch-cost', 'mcp/units'],
+  governor: ['http/rate-limits', 'http/stream-costs', 'http/kept-bytes', 'http/evaluation', 'resources/batch-cost', 'mcp/units'],
   http: [
     'resources/batch',
     'resources/cards-search',
