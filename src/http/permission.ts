@@ -98,25 +98,26 @@ export function requireAccess(
   record: PermissionRecord,
 ): Awaitable<AuthorizationContext> {
   requireVisible(services, operation, request.caller, target, record) // 404
-  return andThen(loadRelated(operation, request, target), (related) =>
-    andThen(loadClaim(services, operation, request, related), (loaded) => {
-      requirePermission(services, operation, request, loaded, record) // 404 403
-      return loaded
-    }),
-  )
+  return andThen(loadNamed(services, operation, request, target), (loaded) => {
+    requirePermission(services, operation, request, loaded, record) // 404 403
+    return loaded
+  })
 }
 
 /**
- * Loads the other resources that a request names.
+ * Loads what a request names beside its target, and the claim of the card if the policy depends on it.
  * @returns everything that its facts are read from
  * @throws {ApiError} `not_found`
  */
-export function loadRelated(
-  { related }: Operation & { kind: 'single' },
+export function loadNamed(
+  services: Policy,
+  operation: Operation & { kind: 'single' },
   request: OperationRequest,
   target: AuthorizationContext,
 ): Awaitable<AuthorizationContext> {
-  return related === undefined ? target : andThen(related(request, target), (found) => Object.assign({}, target, found))
+  const { related } = operation
+  if (related === undefined) return loadClaim(services, operation, request, target)
+  return andThen(related(request, target), (found) => loadClaim(services, operation, request, Object.assign({}, target, found)))
 }
 
 /** Adds the claim of the card, if the policy depends on it. A card that is created has none. */

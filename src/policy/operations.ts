@@ -19,6 +19,8 @@ export interface PolicyOperation {
 export interface FurtherPermission extends Pick<PolicyOperation, 'permission' | 'row'> {
   /** the member of the body */
   readonly member: string
+  /** what names an item in a 404; default: the member */
+  readonly parameter?: string
 }
 
 /** An operation that only the web app does. */

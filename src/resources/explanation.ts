@@ -4,7 +4,7 @@ import { dependence, type Dependence } from '../policy/dependence.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import { explain, type Explanation } from '../policy/explain.ts'
-import { isOfWebApp, type PolicyOperation } from '../policy/operations.ts'
+import { isOfWebApp, type FurtherPermission, type PolicyOperation } from '../policy/operations.ts'
 
 /** The policy's part of the response that a request would get. A conflict or an invalid body is still possible. */
 export interface ExpectedResponse {
@@ -18,10 +18,7 @@ export interface ExpectedResponse {
 }
 
 /** The facts of an item that a member of the body names in addition. */
-export interface FurtherFacts {
-  readonly member: string
-  readonly facts: Facts
-}
+export type FurtherFacts = Omit<FurtherPermission, 'row'> & { readonly facts: Facts }
 
 /** A decision about an item that the body names in addition. */
 export interface FurtherExplanation extends Explanation {
@@ -42,18 +39,14 @@ export interface OperationExplanation {
   readonly notes: readonly string[]
 }
 
-/** What an explanation needs of an operation: of one that only the decisions of a policy describe, less is known. */
-export interface ExplainedOperation extends PolicyOperation {
-  readonly status?: number
-  readonly also: readonly (PolicyOperation['also'][number] & { readonly parameter?: string })[]
-}
-
 /** What a decision about an operation depends on. */
 export interface AskedOperation {
-  readonly operation: ExplainedOperation
+  /** of one that only the decisions of a policy describe, no status is known */
+  readonly operation: PolicyOperation & { readonly status?: number }
   /** the scope, and the facts of its permission */
   readonly facts: Facts
   readonly fields?: readonly string[] | undefined
+  /** in the order of the further permissions */
   readonly further?: readonly FurtherFacts[]
 }
 
@@ -64,17 +57,19 @@ export interface AskedOperation {
  */
 export function explainOperation(engine: Engine, { operation, facts, fields, further = [] }: AskedOperation): OperationExplanation {
   const decision = explain(engine, operation.permission, facts, fields)
-  const explained = operation.also.flatMap(({ member, parameter = member, permission }) =>
-    further.filter((one) => one.member === member).map((one) => ({ member, parameter, ...explain(engine, permission, one.facts) })),
-  )
+  const items = further.map(({ member, parameter = member, ...one }) => ({
+    member,
+    parameter,
+    ...explain(engine, one.permission, one.facts),
+  }))
   const isMember = isAuthenticated(facts)
-  const response = isMember ? responseTo(operation, [decision, ...explained]) : errorOf(codeOfStrangers(operation))
+  const response = isMember ? responseTo(operation, [decision, ...items]) : errorOf(codeOfStrangers(operation))
   const allowed = response.code === undefined && response.leftOut !== true
-  return { ...describeOperation(operation), allowed, response, decision, further: explained, notes: notesOn(operation, isMember) }
+  return { ...describeOperation(operation), allowed, response, decision, further: items, notes: notesOn(operation, isMember) }
 }
 
 /** What somebody is answered whose membership has ended: to them, a workspace in the web app does not exist. */
-function codeOfStrangers(operation: ExplainedOperation): ErrorCode {
+function codeOfStrangers(operation: PolicyOperation): ErrorCode {
   return isOfWebApp(operation) ? 'not_found' : 'unauthorized'
 }
 
@@ -85,7 +80,7 @@ export function describeOperation({ id, method, path }: PolicyOperation): Pick<O
 
 /** The response to the first decision that denies. */
 function responseTo(
-  { status = 200, kind }: ExplainedOperation,
+  { status = 200, kind }: AskedOperation['operation'],
   decisions: readonly (Explanation & { readonly parameter?: string })[],
 ): ExpectedResponse {
   const denied = decisions.find(({ answer }) => answer !== 'allowed')
@@ -99,7 +94,7 @@ export function errorOf(code: ErrorCode, parameter?: string): ExpectedResponse {
   return { status: errors[code].status, code, ...(parameter !== undefined && { parameter }) }
 }
 
-function notesOn(operation: ExplainedOperation, isMember: boolean): string[] {
+function notesOn(operation: PolicyOperation, isMember: boolean): string[] {
   const { kind, permission } = operation
   if (isOfWebApp(operation))
     return [
@@ -123,18 +118,23 @@ export interface OperationDependence {
   readonly notes: readonly string[]
 }
 
+/** The answer about a stored resource. About a list: how the answer for each item depends on it. */
+export type StoredAnswer = OperationExplanation | (OperationDependence & { readonly allowed: boolean; readonly response: ExpectedResponse })
+
 /**
  * Tells how the answer depends on the facts that are not stated.
  * @throws {TypeError} see {@link dependence}
  */
 export function dependenceOf(engine: Engine, { operation, facts, fields, further = [] }: AskedOperation): OperationDependence {
-  const ofItems = operation.also.flatMap(({ member, permission }) =>
-    further.filter((one) => one.member === member).map((one) => ({ ...one, answers: dependence(engine, permission, one.facts) })),
-  )
+  const items = further.map(({ member, permission, facts: ofItem }) => ({
+    member,
+    facts: ofItem,
+    answers: dependence(engine, permission, ofItem),
+  }))
   const answers = dependence(engine, operation.permission, facts, fields)
   // The tables deny everything to someone whose membership has ended, but what is answered does not depend on them.
   const isMembershipKnown = Object.hasOwn(facts, 'caller.membership') || !engine.vocabulary.facts.has('caller.membership')
   const { status, code } = errorOf(codeOfStrangers(operation))
   const notes = isMembershipKnown ? [] : [`If the membership has ended, the response is ${status} ${code}, before the tables are asked.`]
-  return { ...describeOperation(operation), facts, answers, further: ofItems, notes }
+  return { ...describeOperation(operation), facts, answers, further: items, notes }
 }

@@ -5,11 +5,13 @@ import { filesBelow, parse } from './syntax.ts'
 
 /** Where decisions belong, where facts are read, and what serves no request: the demo world, and what the operator does, who may do everything. */
 const EXEMPT = ['src/policy/', 'src/authz/facts.ts', 'src/demo/', 'src/cli/', 'src/admin/', 'src/importers/']
-/** It answers as requests are decided. */
-const STORED_ANSWERS = 'src/cli/policy/stored-answers.ts'
+/** They answer as requests are decided. */
+const STORED_ANSWERS = new Set(
+  ['stored-answers', 'stored-explanation', 'stored-request', 'assumed-caller'].map((name) => `src/cli/policy/${name}.ts`),
+)
 
 const sources = filesBelow('src')
-  .filter((path) => path.endsWith('.ts') && (path === STORED_ANSWERS || !EXEMPT.some((prefix) => path.startsWith(prefix))))
+  .filter((path) => path.endsWith('.ts') && (STORED_ANSWERS.has(path) || !EXEMPT.some((prefix) => path.startsWith(prefix))))
   .map((path) => parse(path))
 
 /** Each is a decision, or gives another name to what one could be made of. */

@@ -37,11 +37,12 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   'src/auth/tokens/lifecycle.ts': {
     "scopes.includes('kanban:admin')": 'Issuing is authentication: kanban:admin requires recent re-authentication (spec §3).',
   },
-  'src/cli/policy/stored-answers.ts': {
-    'isActive(membership)': 'It leaves out a member whose membership has ended since the list was read.',
-    'isActive(caller.membership)':
-      'The operator asks what a member may do. A former member may do nothing: every request of theirs is answered 401.',
+  'src/cli/policy/assumed-caller.ts': {
     'membership === undefined': 'The operator names a user who never was a member of the workspace.',
+  },
+  'src/cli/policy/stored-answers.ts': {
+    'isActive(caller.membership)':
+      'The operator asks what members may do. A former member may do nothing: every request of theirs is answered 401.',
   },
   'src/http/idempotency.ts': {
     visibility: 'A part of what the fingerprint of a request covers.',

@@ -3,15 +3,12 @@ import type { Membership } from '../../model/workspace.ts'
 import { dependence, type Dependence } from '../../policy/dependence.ts'
 import type { Engine } from '../../policy/engine.ts'
 import type { Facts } from '../../policy/evaluate.ts'
+import type { Explanation } from '../../policy/explain.ts'
 import { isOfWebApp, type PolicyOperation } from '../../policy/operations.ts'
-import type { ExpectedResponse, OperationDependence, OperationExplanation } from '../../resources/explanation.ts'
-import { describeOperation } from '../../resources/explanation.ts'
+import { describeOperation, type ExpectedResponse, type StoredAnswer } from '../../resources/explanation.ts'
 import type { Operation } from '../../resources/operation.ts'
 import { webActions } from '../../resources/web-actions.ts'
 import { shapeOf } from '../../http/body-members.ts'
-
-/** The answer about a stored resource. About a list: how the answer for each item depends on it. */
-export type StoredAnswer = OperationExplanation | (OperationDependence & { readonly allowed: boolean; readonly response: ExpectedResponse })
 
 /** A member of a workspace, and what they are answered. */
 export interface MemberAnswer {
@@ -19,46 +16,35 @@ export interface MemberAnswer {
   readonly answer: StoredAnswer
 }
 
-/** A member, as the results name them. */
-interface Named {
-  readonly user_id: string
-  readonly display_name: string
-  readonly role: string
-}
+type Members = readonly Pick<Membership, 'user_id' | 'display_name' | 'role'>[]
 
 /** Members that the same rules decide for. */
 export interface MemberGroup {
   readonly rules: readonly { readonly id: string; readonly reason: string }[]
-  readonly members: readonly Named[]
+  readonly members: Members
 }
 
 /** Members who are denied for the same reason. */
 export interface DeniedGroup {
   readonly response: ExpectedResponse
   readonly reason: string
-  readonly members: readonly Named[]
+  readonly members: Members
 }
 
 /** Groups members by the rules that decide, and those who are denied by the reason. */
 export function groupMembers(answers: readonly MemberAnswer[]): { readonly allowed: MemberGroup[]; readonly denied: DeniedGroup[] } {
-  const groups = new Map<string, MemberAnswer[]>()
-  for (const one of answers) {
-    const { answer } = one
-    const key = JSON.stringify(answer.allowed ? [rulesOf(answer)] : [answer.response, reasonOf(answer)])
-    groups.set(key, [...(groups.get(key) ?? []), one])
+  const groups = new Map<string, MemberGroup | DeniedGroup>()
+  for (const { membership, answer } of answers) {
+    const { user_id, display_name, role } = membership
+    const shared = answer.allowed ? { rules: rulesOf(answer) } : { response: answer.response, reason: reasonOf(answer) }
+    const key = JSON.stringify(shared)
+    groups.set(key, { ...shared, members: [...(groups.get(key)?.members ?? []), { user_id, display_name, role }] })
   }
-  const allowed: MemberGroup[] = []
-  const denied: DeniedGroup[] = []
-  for (const group of groups.values()) {
-    const [{ answer }] = group as [MemberAnswer]
-    const members = group.map(({ membership: { user_id, display_name, role } }) => ({ user_id, display_name, role }))
-    if (answer.allowed) allowed.push({ rules: rulesOf(answer), members })
-    else denied.push({ response: answer.response, reason: reasonOf(answer), members })
-  }
-  return { allowed, denied }
+  const all = [...groups.values()]
+  return { allowed: all.filter((group) => 'rules' in group), denied: all.filter((group) => 'reason' in group) }
 }
 
-function decisionsOf(answer: StoredAnswer): readonly OperationExplanation['decision'][] {
+function decisionsOf(answer: StoredAnswer): readonly Explanation[] {
   return 'decision' in answer ? [answer.decision, ...answer.further] : []
 }
 

@@ -1,13 +1,11 @@
 import { ConfigError } from '../../config.ts'
-import type { ExpectedResponse, OperationDependence, OperationExplanation } from '../../resources/explanation.ts'
+import type { StoredAnswer } from '../../resources/explanation.ts'
 import { webActions } from '../../resources/web-actions.ts'
 import { noIo, runOnStorage } from '../command.ts'
 import { Failure } from '../exit.ts'
 import { painter } from '../text.ts'
 import { describeResponse, renderDependence, renderExplanation } from './explanation-text.ts'
 import { readPairs, readServiceScope, refuseTokenOptions, splitList, type ExplainFlags } from './fact-options.ts'
-
-type StoredResult = OperationExplanation | (OperationDependence & { readonly allowed: boolean; readonly response: ExpectedResponse })
 
 /**
  * Explains a decision about stated facts or a stored workspace.
@@ -24,7 +22,7 @@ export async function printExplanation(flags: ExplainFlags): Promise<void> {
   if (isDenied) throw new Failure('denied', 'denied in at least one case')
 }
 
-async function explainStored({ as: user, workspace, operation, resource, ...flags }: ExplainFlags): Promise<StoredResult> {
+async function explainStored({ as: user, workspace, operation, resource, ...flags }: ExplainFlags): Promise<StoredAnswer> {
   for (const name of ['facts', 'any', 'policies'] as const)
     if (flags[name] !== undefined) throw new ConfigError(`--${name} is about stated facts, and has no effect with --as`)
   if (workspace === undefined) throw new ConfigError('--as needs --workspace: the id of the workspace of the user')
@@ -42,5 +40,5 @@ async function explainStored({ as: user, workspace, operation, resource, ...flag
     named,
     ...(fields.length > 0 && { fields }),
   }
-  return (await runOnStorage(flags, 'policy.explain', question, noIo)) as StoredResult
+  return (await runOnStorage(flags, 'policy.explain', question, noIo)) as StoredAnswer
 }

@@ -5,6 +5,7 @@ import { didYouMean } from '../../policy/diagnostic.ts'
 import type { Engine } from '../../policy/engine.ts'
 import type { Facts } from '../../policy/evaluate.ts'
 import type { PolicyOperation } from '../../policy/operations.ts'
+import type { FurtherFacts } from '../../resources/explanation.ts'
 import type { CommonOptions } from '../command.ts'
 
 /** The options of `lanekeeper policy explain`. */
@@ -86,7 +87,7 @@ export interface StatedFacts {
   /** of its permission, with the scope if it is asked */
   readonly facts: Facts
   /** of each further permission whose facts were all stated */
-  readonly further: readonly { readonly member: string; readonly facts: Facts }[]
+  readonly further: readonly FurtherFacts[]
   /** facts of its permission, and of further permissions with only some facts stated */
   readonly missing: readonly { readonly name: string; readonly values: readonly string[]; readonly means: string }[]
 }
@@ -107,10 +108,11 @@ export function readFacts(
 ): StatedFacts {
   const { vocabulary } = engine
   const own = factsOf(engine, operation.permission, false)
-  const further = operation.also.map(({ member, permission }) => {
+  const further = operation.also.map((one) => {
+    const { member, permission } = one
     const all = factsOf(engine, permission, false).map((fact) => ({ ...fact, key: `${member}:${fact.name}` }))
     const isStated = all.some(({ name, key }) => stated.has(key) || (stated.has(name) && !own.some((fact) => fact.name === name)))
-    return { member, all, isAsked: isStated || required.includes(member) }
+    return { ...one, all, isAsked: isStated || required.includes(member) }
   })
   const asked = further.filter(({ isAsked }) => isAsked)
   const possible = new Set([...own.map(({ name }) => name), ...further.flatMap(({ all }) => all.flatMap(({ name, key }) => [name, key]))])
@@ -121,7 +123,7 @@ export function readFacts(
   const missing = [...own, ...asked.flatMap(({ all }) => all)].filter((fact) => valueOf(fact) === undefined)
   return {
     facts: { ...(scope !== undefined && { [vocabulary.scopeOrder.name]: scope }), ...pick(own) },
-    further: asked.map(({ member, all }) => ({ member, facts: pick(all) })),
+    further: asked.map(({ all, ...one }) => ({ ...one, facts: pick(all) })),
     missing: [...new Map(missing.map((fact) => [fact.name, fact])).values()],
   }
 }
