@@ -44,15 +44,14 @@ export class BoardStream {
    */
   watch(board: string, after: string, listener: Listener): () => void {
     const known = this.#boards.get(board)
-    if (known === undefined && !this.#makeRoom()) listener({ isFull: true })
-    else if (known === undefined) {
-      this.#boards.set(board, { after, listeners: new Set([listener]) })
-      this.#openIn(GATHER)
-    } else {
+    if (known !== undefined) {
       known.listeners.add(listener)
       listener({ state: this.#state })
       if (known.after !== after) listener({ isBehind: true })
-    }
+    } else if (this.#hasRoom()) {
+      this.#boards.set(board, { after, listeners: new Set([listener]) })
+      this.#openIn(GATHER)
+    } else listener({ isFull: true })
     return () => this.#leave(board, listener)
   }
 
@@ -64,12 +63,8 @@ export class BoardStream {
     this.#close()
   }
 
-  /**
-   * Forgets boards that nobody looks at any more.
-   * @returns whether there is room for another one
-   */
-  #makeRoom(): boolean {
-    if (this.#boards.size >= STREAM_BOARDS) this.#forgetUnwatched()
+  #hasRoom(): boolean {
+    this.#forgetUnwatched()
     return this.#boards.size < STREAM_BOARDS
   }
 

@@ -1,6 +1,6 @@
 /** What a person does with the tile of a card: it is shown at once, and sent. What was refused is put back. */
 import { focusOn } from './focus.ts'
-import { hold } from './live.ts'
+import { pauseUpdates } from './pauses.ts'
 import { send } from './send.ts'
 
 /** A place on the board: a list of tiles, and the tile that it is before. */
@@ -32,7 +32,7 @@ function spotOf(tile: Element): Spot {
 /** Begins to move a card. Until it is dropped, the page does not change below it. */
 export function lift(tile: HTMLElement): Lifted {
   tile.classList.add('lifted')
-  return { tile, from: spotOf(tile), release: hold() }
+  return { tile, from: spotOf(tile), release: pauseUpdates() }
 }
 
 export function putBack({ tile, from: { list, next }, release }: Lifted): void {

@@ -1,29 +1,21 @@
 /** The menu of a card: one for the whole board, filled when it opens. */
 import { archive, complete, laneName, may, moveToLane, openForm } from './card-actions.ts'
+import { createElement } from './create-element.ts'
 import { focusOn } from './focus.ts'
 
 export function showTileMenus(board: HTMLElement): void {
-  const menu = document.createElement('div')
-  menu.className = 'tile-actions'
-  menu.popover = 'auto'
-  menu.role = 'menu'
-  menu.ariaLabel = 'Actions'
+  const menu = createElement('div', { className: 'tile-actions', popover: 'auto', role: 'menu', ariaLabel: 'Actions' })
   document.querySelector('main')!.append(menu)
   let cardId: string | undefined
   const buttonOf = (id: string | undefined) => document.getElementById(id ?? '')?.querySelector<HTMLElement>('.tile-menu')
 
   const items = (tile: HTMLElement): HTMLElement[] => {
     const item = (name: string, act: () => void) => {
-      const button = document.createElement('button')
-      button.type = 'button'
-      button.role = 'menuitem'
-      button.tabIndex = -1
-      button.textContent = name
-      button.addEventListener('click', () => {
+      const onclick = () => {
         menu.hidePopover()
         act()
-      })
-      return button
+      }
+      return createElement('button', { type: 'button', role: 'menuitem', tabIndex: -1, onclick }, name)
     }
     const completion = tile.classList.contains('completed') ? 'Open again' : 'Complete'
     const lanes = Array.from(document.querySelectorAll('.lane')).filter((lane) => lane !== tile.closest('.lane'))

@@ -1,5 +1,5 @@
 /** How a page gets the updates of its board: from a stream that all tabs share, from one of its own, or by asking now and then. */
-import { BoardStream, type Listener } from './board-stream.ts'
+import { BoardStream, type Listener, type Message } from './board-stream.ts'
 import type { Ask } from './stream-worker.ts'
 
 /** Tabs with a stream of their own, where there are no shared workers: a browser has six connections to one host. */
@@ -7,11 +7,8 @@ const OWN_STREAMS = 3
 /** How often other tabs ask, in milliseconds. */
 const POLL = 5000
 
-/**
- * @param poll asks what has changed
- * @returns ends it
- */
-export type Watch = (after: string, listener: Listener, poll: () => void) => () => void
+/** @returns ends it */
+export type Watch = (after: string, listener: Listener) => () => void
 
 /**
  * @param worker the address of the script of the shared worker
@@ -20,17 +17,17 @@ export type Watch = (after: string, listener: Listener, poll: () => void) => () 
 export function connectionOf({ base, board }: Omit<Ask, 'after'>, worker: string, name: string): Watch {
   const port = portOf(worker, name)
   if (port === undefined) return ownConnection(base, board)
-  return (after, listener, poll) => {
-    let stop = () => {}
-    const receive = ({ data }: MessageEvent) => {
-      if (data.isFull === true) stop = polling(listener, poll)
+  return (after, listener) => {
+    let stopPolling = () => {}
+    const receive = ({ data }: MessageEvent<Message>) => {
+      if ('isFull' in data) stopPolling = poll(listener)
       else listener(data)
     }
     port.addEventListener('message', receive)
     port.start()
     port.postMessage({ base, board, after } satisfies Ask)
     return () => {
-      stop()
+      stopPolling()
       port.removeEventListener('message', receive)
       port.postMessage(null)
     }
@@ -48,19 +45,17 @@ function portOf(worker: string, name: string): MessagePort | undefined {
 
 /** A stream for this tab alone, if it is one of the first. */
 function ownConnection(base: string, board: string): Watch {
-  const stream = new BoardStream(new URL(base, location.href).href)
+  const stream = new BoardStream(base)
   const slot = takeSlot()
-  return (after, listener, poll) => {
-    let leave = () => {}
+  return (after, listener) => {
     let isOver = false
-    const begin = async () => {
-      const hasSlot = await slot
-      if (!isOver) leave = hasSlot ? stream.watch(board, after, listener) : polling(listener, poll)
-    }
-    void begin()
+    const started = slot.then((hasSlot) => {
+      if (isOver) return undefined
+      return hasSlot ? stream.watch(board, after, listener) : poll(listener)
+    })
     return () => {
       isOver = true
-      leave()
+      void started.then((leave) => leave?.())
     }
   }
 }
@@ -81,8 +76,8 @@ async function takeSlot(): Promise<boolean> {
   return false
 }
 
-function polling(listener: Listener, poll: () => void): () => void {
+function poll(listener: Listener): () => void {
   listener({ state: 'live' })
-  const timer = setInterval(poll, POLL)
+  const timer = setInterval(() => listener({ isBehind: true }), POLL)
   return () => clearInterval(timer)
 }

@@ -1,11 +1,11 @@
+import { createElement } from './create-element.ts'
+
 /** Shows the buttons that copy a text of the page. */
 export function showCopyButtons(): void {
   for (const button of document.querySelectorAll<HTMLElement>('[data-copy]')) {
     // Feedback is in the button that was pressed. Screen readers announce the status beside it.
     const label = button.firstChild as Text
-    const status = document.createElement('span')
-    status.className = 'unseen'
-    status.setAttribute('role', 'status')
+    const status = createElement('span', { className: 'unseen', role: 'status' })
     button.after(status)
     button.hidden = false
     let reset: number | undefined

@@ -34,3 +34,11 @@ export function step(key: string): boolean {
   }
   return false
 }
+
+/** Changes the page. Keeps the focus on its element or the nearest ancestor. */
+export function keepFocus(change: () => void): void {
+  const ids: string[] = []
+  for (let at = document.activeElement; at !== null && ids.length < 3; at = at.parentElement) if (at.id !== '') ids.push(at.id)
+  change()
+  if (document.activeElement === document.body) ids.some((id) => focusOn(document.getElementById(id)))
+}

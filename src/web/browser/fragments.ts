@@ -1,7 +1,8 @@
 /** Puts the fragments of an update into the page of a board. */
 import { countTexts, foundText, isOver, questionTexts, type TextPart } from '../boards/counts.ts'
 import type { BoardUpdate } from '../boards/board-update.ts'
-import { merge } from './merge.ts'
+import { createElement } from './create-element.ts'
+import { merge, moveBefore } from './merge.ts'
 import { showTimes } from './times.ts'
 
 /** @returns whether the page has no place for a change and must be fetched again */
@@ -51,7 +52,7 @@ function placeLane(lane: HTMLElement): void {
   const others = (Array.from(lanes.children) as HTMLElement[]).filter((one) => one !== lane)
   if (lane.contains(document.activeElement)) return placeAround(lane, others)
   const next = others.find((one) => !one.matches('.lane') || placeOf(lane) < placeOf(one)) ?? null
-  if (lane.parentElement !== lanes || lane.nextElementSibling !== next) lanes.insertBefore(lane, next)
+  moveBefore(lanes, lane, next)
 }
 
 /** Moving an element takes the focus from its content, so the others are moved. */
@@ -75,22 +76,14 @@ function putTile(tile: HTMLElement, list: Element): boolean {
   if (more !== null && placeOf(tile) > more.dataset['last']!) old?.remove()
   else if (old === null) list.insertBefore(tile, place)
   else {
-    if (old.parentElement !== list || old.nextElementSibling !== place) list.insertBefore(old, place)
+    moveBefore(list, old, place)
     merge(old, tile)
   }
   return more !== null && list.children.length < 10
 }
 
 function write(element: Element, texts: readonly TextPart[]): void {
-  element.replaceChildren(
-    ...texts.map(([text, isUnseen]) => {
-      if (!isUnseen) return text
-      const part = document.createElement('span')
-      part.className = 'unseen'
-      part.textContent = text
-      return part
-    }),
-  )
+  element.replaceChildren(...texts.map(([text, isUnseen]) => (isUnseen ? createElement('span', { className: 'unseen' }, text) : text)))
 }
 
 /**

@@ -28,6 +28,11 @@ export function merge(old: Element, next: Element): void {
   for (const gone of known.values()) gone.remove()
 }
 
+/** Moves an element, unless it is there already: moving takes the focus and the scrolling from its content. */
+export function moveBefore(list: Element, element: Element, next: Element | null): void {
+  if (element.parentElement !== list || element.nextElementSibling !== next) list.insertBefore(element, next)
+}
+
 /** Opens in the next version of an element what is open in it. */
 export function keepOpen(old: Element, next: Element): void {
   for (const { id } of old.querySelectorAll('details[open][id]')) next.querySelector(`details[id="${id}"]`)?.setAttribute('open', '')

@@ -1,3 +1,4 @@
+import { createElement } from './create-element.ts'
 import { findOperations, type SearchEntry, type SearchHit } from '../reference/find-operations.ts'
 
 /** How many operations are shown while a person types. The page of the form has all of them. */
@@ -19,7 +20,9 @@ export function showSearch(form: HTMLFormElement): void {
     // The person has typed on.
     if (query !== field.value.trim()) return
     const found = findOperations(entries, query)
-    hits.replaceChildren(found.length === 0 ? element('p', 'No operation matches.', 'hint') : listOf(form.action, found, query))
+    hits.replaceChildren(
+      found.length === 0 ? createElement('p', { className: 'hint' }, 'No operation matches.') : listOf(form.action, found, query),
+    )
     hits.hidden = query === ''
     status.textContent = query === '' ? '' : `${found.length} ${found.length === 1 ? 'operation' : 'operations'}`
   }
@@ -55,27 +58,18 @@ export function showSearch(form: HTMLFormElement): void {
 
 /** @param docs the address of the reference */
 function listOf(docs: string, found: readonly SearchHit[], query: string): HTMLElement {
-  const list = document.createElement('ul')
-  list.append(...found.slice(0, SHOWN).map((hit) => itemOf(docs, hit)))
+  const list = createElement('ul', {}, ...found.slice(0, SHOWN).map((hit) => itemOf(docs, hit)))
   if (found.length > SHOWN) list.append(link(`${docs}?q=${encodeURIComponent(query)}`, `All ${found.length} operations`))
   return list
 }
 
 function itemOf(docs: string, { entry: { id, method, path, summary }, names }: SearchHit): HTMLElement {
-  const request = element('span', '', 'request')
-  request.append(element('span', method, `method ${method.toLowerCase()}`), ' ', element('code', path))
+  const name = createElement('span', { className: `method ${method.toLowerCase()}` }, method)
+  const request = createElement('span', { className: 'request' }, name, ' ', createElement('code', {}, path))
   const why = names.length === 0 ? summary : `Matches ${names.slice(0, 5).join(', ')}`
-  return link(`${docs}/${id}`, element('strong', id), ' ', request, ' ', element('span', why, 'hint'))
+  return link(`${docs}/${id}`, createElement('strong', {}, id), ' ', request, ' ', createElement('span', { className: 'hint' }, why))
 }
 
 function link(href: string, ...content: readonly (string | Node)[]): HTMLElement {
-  const item = document.createElement('li')
-  const anchor = item.appendChild(document.createElement('a'))
-  anchor.href = href
-  anchor.append(...content)
-  return item
-}
-
-function element(name: string, text: string, className = ''): HTMLElement {
-  return Object.assign(document.createElement(name), { textContent: text, className })
+  return createElement('li', {}, createElement('a', { href }, ...content))
 }

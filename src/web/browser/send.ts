@@ -2,6 +2,7 @@
  * Sends the forms of operations in place: the page stays, shows what has changed, and says why something was refused. Without it, each form
  * is sent by the browser, and leads to a page.
  */
+import { createElement } from './create-element.ts'
 import { giveBack, takeKey } from './form-keys.ts'
 import { catchUp, refresh, SIGNED_OUT } from './live.ts'
 import { say } from './toast.ts'
@@ -150,13 +151,8 @@ async function add(form: HTMLFormElement): Promise<void> {
 
 /** The card as it will be, until the page has it. */
 function showPending(lane: Element, title: string): HTMLElement {
-  const tile = document.createElement('li')
-  tile.className = 'tile pending'
-  tile.id = `pending-${++added}`
-  const text = document.createElement('span')
-  text.className = 'tile-title'
-  text.textContent = title
-  tile.append(text)
+  const text = createElement('span', { className: 'tile-title' }, title)
+  const tile = createElement('li', { className: 'tile pending', id: `pending-${++added}` }, text)
   lane.querySelector('.tiles')!.append(tile)
   tile.scrollIntoView({ block: 'nearest' })
   return tile

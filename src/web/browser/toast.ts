@@ -1,5 +1,7 @@
 /** What a page says at the edge of the window, also to screen readers: one element, until it says something else. */
 
+import { createElement } from './create-element.ts'
+
 /** An action that the person can take in response. */
 interface Offer {
   readonly name: string
@@ -27,11 +29,8 @@ export function say(said: string, offer?: Offer): void {
   if (isAnswer) timer = setTimeout(end, LIFETIME)
   if (offer === undefined) return
   offered = offer
-  const button = document.createElement('button')
-  button.type = 'button'
+  const button = createElement('button', { type: 'button', onclick: takeBack }, offer.name)
   button.dataset['act'] = ''
-  button.textContent = offer.name
-  button.addEventListener('click', takeBack)
   text.after(button)
 }
 

@@ -1,0 +1,36 @@
+/** What the passing time changes on a page, without an entry in the change feed: a claim expires, or a card may be tried again. */
+export class Expiries {
+  readonly #onExpiry: () => void
+  /** How far the clock of the service is ahead of this one, in milliseconds. */
+  #offset = 0
+  #timer: number | undefined
+
+  constructor(onExpiry: () => void) {
+    this.#onExpiry = onExpiry
+  }
+
+  /**
+   * Waits for the next expiry.
+   * @param now the time of the service, in milliseconds since 1970
+   */
+  schedule(now: number): void {
+    this.#offset = now - Date.now()
+    clearTimeout(this.#timer)
+    const next = Math.min(...timesOf('').values())
+    if (next !== Infinity) this.#timer = setTimeout(this.#onExpiry, Math.max(next - now, 0) + 500)
+  }
+
+  /**
+   * @param selector of elements; empty: all, also the page itself
+   * @returns the ids of those whose time has passed
+   */
+  expired(selector = ''): string[] {
+    return [...timesOf(selector)].flatMap(([id, until]) => (until <= Date.now() + this.#offset ? [id] : []))
+  }
+}
+
+/** The elements that the passing time changes: id → when. */
+function timesOf(selector: string): ReadonlyMap<string, number> {
+  const elements = document.querySelectorAll<HTMLElement>(`${selector}[data-until]`)
+  return new Map(Array.from(elements, ({ id, dataset }) => [id, Date.parse(dataset['until']!)]))
+}

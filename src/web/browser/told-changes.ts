@@ -1,0 +1,66 @@
+/** Says who has changed what on a page, and marks it for some time. */
+import type { ShownChange } from '../boards/board-update.ts'
+import { noteOf, sentenceOf } from '../boards/sentences.ts'
+import { createElement } from './create-element.ts'
+import { announce } from './toast.ts'
+
+/** How long a change is marked, in milliseconds. */
+const LIFETIME = 8000
+const marks = new Map<string, { readonly note: string; readonly until: number }>()
+
+/** Changes the page without the marks, which are no part of it. */
+export function withoutMarks(change: () => void): void {
+  for (const note of document.querySelectorAll('.by')) note.remove()
+  for (const element of document.querySelectorAll('.fresh')) element.classList.remove('fresh')
+  change()
+  for (const [id, { note, until }] of marks) {
+    const element = document.getElementById(id)
+    if (Date.now() > until) marks.delete(id)
+    else if (element !== null) {
+      element.classList.add('fresh')
+      element.append(createElement('p', { className: 'by' }, note))
+    }
+  }
+}
+
+const columnOf = (card: string | null) => (card === null ? undefined : document.getElementById(card)?.closest('.lane')?.id)
+
+/** What a card is called on this page. */
+function titleOf(card: string | null, { card: ofPage }: DOMStringMap): string | undefined {
+  const title = card === ofPage ? document.getElementById('card-title') : document.getElementById(card ?? '')?.querySelector('.tile-title')
+  return title?.textContent ?? undefined
+}
+
+/**
+ * Prepares what is said about changes. The page still shows what was before them.
+ * @param page the data of its root
+ * @returns says it, when the page shows the changes
+ */
+export function prepareTelling(changes: readonly ShownChange[], page: DOMStringMap): () => void {
+  const before = changes.map(({ card }) => ({ column: columnOf(card), title: titleOf(card, page) }))
+  return () => {
+    const sentences = changes.flatMap((change, i) => {
+      const { kind, id, card, action, isOwn } = change
+      if (isOwn || !isOnPage(change, page)) return []
+      const { column, title } = before[i]!
+      const isMoved = kind === 'card' && action === 'updated' && column !== undefined && column !== columnOf(card)
+      const place = document.getElementById(id) !== null && kind !== 'board' ? id : (card ?? '')
+      marks.set(place, { note: noteOf(change, isMoved), until: Date.now() + LIFETIME })
+      return [sentenceOf(change, { cardTitle: titleOf(card, page) ?? title, isMoved })]
+    })
+    if (sentences.length === 0) return
+    withoutMarks(() => {})
+    announce(sentences.slice(-3).join('. '))
+    setTimeout(() => {
+      withoutMarks(() => {})
+      if (marks.size === 0) announce('')
+    }, LIFETIME + 50)
+  }
+}
+
+/** What the page of a card shows around the card. */
+const ON_CARD_PAGES: ReadonlySet<string> = new Set(['board', 'column', 'label'])
+
+/** Whether a change is one of what the page shows: a board, or a card. */
+export const isOnPage = ({ card, kind }: ShownChange, page: DOMStringMap): boolean =>
+  page['card'] === undefined || card === page['card'] || ON_CARD_PAGES.has(kind)
