@@ -5,11 +5,11 @@ import { showTileMenus } from './card-menu.ts'
 import { focusOn, step } from './focus.ts'
 import { useFormKeys } from './form-keys.ts'
 import { commandOf, isTyping } from './keys.ts'
-import { goLive, refresh } from './live.ts'
+import { livePage } from './live.ts'
 import { hasText } from './merge.ts'
 import { sendForms } from './send.ts'
 
-goLive()
+livePage?.start()
 useFormKeys()
 sendForms()
 const board = document.querySelector<HTMLElement>('[data-may]')
@@ -25,7 +25,7 @@ if (form !== null) {
     for (const select of form.querySelectorAll('select')) select.classList.toggle('chosen', select.value !== '')
     form.closest('details')!.querySelector('[data-active]')!.textContent = query.size === 0 ? '' : `${query.size} active`
     history.replaceState(null, '', form.action.split('?')[0] + (query.size === 0 ? '' : `?${query}`))
-    void refresh()
+    void livePage!.refresh()
   }
   let typing: number | undefined
   form.addEventListener('change', apply)
@@ -81,8 +81,7 @@ addEventListener('keydown', (event) => {
   else if (key === undefined) return
   else if (key === 'Escape') {
     const { card, board } = document.querySelector<HTMLElement>('[data-feed]')?.dataset ?? {}
-    if ([...document.querySelectorAll('[data-draft]')].some(hasText)) return
-    else if (card !== undefined) location.assign(board!)
+    if (card !== undefined && ![...document.querySelectorAll('[data-draft]')].some(hasText)) location.assign(board!)
   } else if (key === '/') {
     const search = document.querySelector<HTMLInputElement>('[data-search]')
     if (search === null) return

@@ -14,7 +14,7 @@ export interface Lifted {
   readonly tile: HTMLElement
   readonly from: Spot
   /** lets the page show again what has changed meanwhile */
-  readonly release: () => void
+  readonly resume: () => void
 }
 
 /** The operations that the person may perform on the cards of this board. */
@@ -24,6 +24,7 @@ export const titleOf = (tile: Element): string => tile.querySelector('.tile-titl
 export const laneName = (lane: Element | null): string => lane?.querySelector('[data-name]')?.textContent ?? ''
 /** Whether a tile is of a card: not of one that is only being made, or that has just been archived. */
 export const isCard = (tile: Element): boolean => !tile.matches('.pending, [hidden]')
+export const cardsOf = (list: Element) => (Array.from(list.children) as HTMLElement[]).filter(isCard)
 
 function spotOf(tile: Element): Spot {
   return { list: tile.parentElement!, next: tile.nextElementSibling }
@@ -32,29 +33,29 @@ function spotOf(tile: Element): Spot {
 /** Begins to move a card. Until it is dropped, the page does not change below it. */
 export function lift(tile: HTMLElement): Lifted {
   tile.classList.add('lifted')
-  return { tile, from: spotOf(tile), release: pauseUpdates() }
+  return { tile, from: spotOf(tile), resume: pauseUpdates() }
 }
 
-export function putBack({ tile, from: { list, next }, release }: Lifted): void {
+export function putBack({ tile, from: { list, next }, resume }: Lifted): void {
   tile.classList.remove('lifted')
   list.insertBefore(tile, next?.parentElement === list ? next : null)
-  release()
+  resume()
 }
 
 /** Leaves a card where its tile is now. */
 export async function drop(lifted: Lifted): Promise<void> {
-  const { tile, from, release } = lifted
+  const { tile, from, resume } = lifted
   tile.classList.remove('lifted')
   const to = spotOf(tile)
-  if (to.list === from.list && to.next === from.next) return release()
+  if (to.list === from.list && to.next === from.next) return resume()
   const fields = { card_id: tile.id, column_id: tile.closest('.lane')!.id, ...placeOf(tile) }
-  const isDone = await send({ operation: 'cards.move', fields }, release)
+  const isDone = await send({ operation: 'cards.move', fields }, resume)
   // The page has been fetched again, unless there is no connection: then it is still where it was dropped.
   if (!isDone && tile.isConnected && tile.parentElement === to.list && tile.nextElementSibling === to.next) putBack(lifted)
 }
 
-function placeOf(tile: Element): Record<string, string> {
-  const tiles = Array.from(tile.parentElement!.children).filter((one) => one === tile || isCard(one))
+function placeOf(tile: HTMLElement): Record<string, string> {
+  const tiles = cardsOf(tile.parentElement!)
   const at = tiles.indexOf(tile)
   const [previous, next] = [tiles[at - 1], tiles[at + 1]]
   return next !== undefined ? { before: next.id } : previous !== undefined ? { after: previous.id } : { to: 'last' }

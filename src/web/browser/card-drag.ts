@@ -1,5 +1,6 @@
 /** Moves cards with a pointer: a mouse at once, a finger after it has rested on the card, because otherwise it scrolls. */
-import { drop, isCard, lift, may, putBack, type Lifted } from './card-actions.ts'
+import { cardsOf, drop, isCard, lift, may, putBack, type Lifted } from './card-actions.ts'
+import { putBefore } from './merge.ts'
 
 interface Press {
   readonly tile: HTMLElement
@@ -129,11 +130,10 @@ function follow(board: HTMLElement, tile: HTMLElement, x: number, y: number): bo
   const down = list.scrollTop
   if (y < top + EDGE) list.scrollTop -= SPEED
   else if (y > bottom - EDGE) list.scrollTop += SPEED
-  const others = Array.from(list.children).filter((one) => one !== tile && isCard(one))
-  const next = others.find((one) => {
+  const next = cardsOf(list).find((one) => {
     const { top: above, height } = one.getBoundingClientRect()
-    return y < above + height / 2
+    return one !== tile && y < above + height / 2
   })
-  if (tile.parentElement !== list || tile.nextElementSibling !== (next ?? null)) list.insertBefore(tile, next ?? null)
+  putBefore(list, tile, next ?? null)
   return lanes.scrollLeft !== across || list.scrollTop !== down
 }

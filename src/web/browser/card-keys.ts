@@ -1,5 +1,5 @@
 /** The keys of a card that has the focus: it is picked up, moved by arrows and dropped, completed, edited, or assigned. */
-import { complete, drop, isCard, laneName, lift, may, openForm, putBack, titleOf, type Lifted } from './card-actions.ts'
+import { cardsOf, complete, drop, laneName, lift, may, openForm, putBack, titleOf, type Lifted } from './card-actions.ts'
 import { focusOn } from './focus.ts'
 import { commandOf, isTyping } from './keys.ts'
 import { say, takeBack } from './toast.ts'
@@ -63,7 +63,7 @@ export function useTileKeys(board: HTMLElement): void {
 /** Moves a tile by one place, or to the next column. */
 function moveBy(key: string, tile: HTMLElement): void {
   const list = tile.parentElement!
-  const tiles = Array.from(list.children).filter((one) => one === tile || isCard(one))
+  const tiles = cardsOf(list)
   const at = tiles.indexOf(tile)
   if (key === 'ArrowUp') tiles[at - 1]?.before(tile)
   else if (key === 'ArrowDown') tiles[at + 1]?.after(tile)
@@ -71,8 +71,8 @@ function moveBy(key: string, tile: HTMLElement): void {
     const lists = Array.from(document.querySelectorAll('.lane .tiles'))
     const other = lists[lists.indexOf(list) + (key === 'ArrowRight' ? 1 : -1)]
     if (other === undefined) return
-    other.insertBefore(tile, Array.from(other.children).filter(isCard)[at] ?? null)
+    other.insertBefore(tile, cardsOf(other)[at] ?? null)
   }
-  const now = Array.from(tile.parentElement!.children).filter(isCard)
+  const now = cardsOf(tile.parentElement!)
   say(`${laneName(tile.closest('.lane'))}, place ${now.indexOf(tile) + 1} of ${now.length}.`)
 }

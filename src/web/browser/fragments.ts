@@ -2,7 +2,7 @@
 import { countTexts, foundText, isOver, questionTexts, type TextPart } from '../boards/counts.ts'
 import type { BoardUpdate } from '../boards/board-update.ts'
 import { createElement } from './create-element.ts'
-import { merge, moveBefore } from './merge.ts'
+import { merge, putBefore } from './merge.ts'
 import { showTimes } from './times.ts'
 
 /** @returns whether the page has no place for a change and must be fetched again */
@@ -52,7 +52,7 @@ function placeLane(lane: HTMLElement): void {
   const others = (Array.from(lanes.children) as HTMLElement[]).filter((one) => one !== lane)
   if (lane.contains(document.activeElement)) return placeAround(lane, others)
   const next = others.find((one) => !one.matches('.lane') || placeOf(lane) < placeOf(one)) ?? null
-  moveBefore(lanes, lane, next)
+  putBefore(lanes, lane, next)
 }
 
 /** Moving an element takes the focus from its content, so the others are moved. */
@@ -74,10 +74,9 @@ function putTile(tile: HTMLElement, list: Element): boolean {
   const old = document.getElementById(tile.id)
   // The cards after this one are on the page that the link leads to.
   if (more !== null && placeOf(tile) > more.dataset['last']!) old?.remove()
-  else if (old === null) list.insertBefore(tile, place)
   else {
-    moveBefore(list, old, place)
-    merge(old, tile)
+    putBefore(list, old ?? tile, place)
+    if (old !== null) merge(old, tile)
   }
   return more !== null && list.children.length < 10
 }

@@ -8,11 +8,11 @@ import { connectionOf, type Watch } from './connection.ts'
 import { Expiries } from './expiries.ts'
 import { keepFocus } from './focus.ts'
 import { countQuestions, putFragments } from './fragments.ts'
-import { hasText, keepOpen, merge } from './merge.ts'
+import { hasText, merge } from './merge.ts'
 import { isPaused, whenResumed } from './pauses.ts'
 import { showTimes } from './times.ts'
 import { announce } from './toast.ts'
-import { isOnPage, prepareTelling, withoutMarks } from './told-changes.ts'
+import { isOnPage, prepareAnnouncement, withoutMarks } from './announced-changes.ts'
 
 /** An update that the page does not show yet. */
 interface ReceivedUpdate extends BoardUpdate {
@@ -33,14 +33,14 @@ class LivePage {
   readonly #root: HTMLElement
   readonly #expiries = new Expiries(() => this.#isConnected && void this.catchUp())
   readonly #watch: Watch
-  /** Ends the connection that there is. */
+  /** Ends the connection; undefined: there is none. */
   #disconnect: (() => void) | undefined
   #streamState: keyof typeof SIGNS = 'waiting'
-  /** What is to be done: changes to request, updates to show, and the page to fetch. */
+  /** Work that one run after another does: request changes, show updates, fetch the page. */
   readonly #pending = { changes: false, updates: [] as ReceivedUpdate[], page: false }
   #running: Promise<void> | undefined
   readonly #retry = { wait: FIRST_WAIT, timer: undefined as number | undefined }
-  /** What the page is up to date with: a cursor of the change feed, and the number of the last change that was shown. */
+  /** The cursor of the change feed that the page is up to date with, and the number of the last change that was shown. */
   readonly #shown: { cursor: string; seq: number }
 
   constructor(root: HTMLElement) {
@@ -57,7 +57,7 @@ class LivePage {
     return this.#run()
   }
 
-  /** Shows what has changed since the page was shown last. A page that updates do not tell about is fetched again. */
+  /** Shows what has changed since the page was last updated. Fetches the page if updates are not enough for it. */
   catchUp(): Promise<void> {
     const { card, whole } = this.#root.dataset
     return card === undefined && whole === undefined ? this.#requestChanges() : this.refresh()
@@ -69,7 +69,7 @@ class LivePage {
   }
 
   #run(): Promise<void> {
-    this.#running ??= this.#workOff()
+    this.#running ??= this.#processPending()
       .then(
         () => this.#succeed(),
         () => this.#fail(),
@@ -78,12 +78,12 @@ class LivePage {
     return this.#running
   }
 
-  async #workOff(): Promise<void> {
+  async #processPending(): Promise<void> {
     const pending = this.#pending
     while (pending.page || pending.changes || pending.updates.length > 0) {
       if (pending.changes) await this.#fetchUpdate()
       if (isPaused()) {
-        // An update that was made before a card was dropped does not have it there.
+        // An update that was made before the drop has the card in its old place.
         await whenResumed()
         pending.updates.length = 0
         pending.changes = true
@@ -97,7 +97,7 @@ class LivePage {
     showSign(this.#streamState)
   }
 
-  /** Nothing is lost: what was not shown is requested again, from where the page is. */
+  /** Requests later what was not shown, starting from the cursor of the page: nothing is lost. */
   #fail(): void {
     const { timer, wait } = this.#retry
     this.#pending.changes = true
@@ -115,7 +115,7 @@ class LivePage {
     for (const id of this.#expiries.expired('.tile')) query.append('card', id)
     const response = await request(`${this.#root.dataset['board']}/changes?${query}`, 'application/json')
     if (response.ok) this.#pending.updates.push({ ...((await response.json()) as BoardUpdate), isRequested: true })
-    // Too much was missed, or the page knows what is wrong.
+    // The page has missed too much, or fetching it says what is wrong.
     else this.#pending.page = true
   }
 
@@ -125,14 +125,14 @@ class LivePage {
     // The stream repeats what was requested meanwhile.
     const updates = received.filter(({ isRequested, changes }) => isRequested || changes.length === 0 || changes.at(-1)!.seq > seq)
     const changes = updates.flatMap((update) => update.changes).filter((change) => change.seq > seq)
-    const tell = prepareTelling(changes, this.#root.dataset)
+    const announceChanges = prepareAnnouncement(changes, this.#root.dataset)
     if (this.#pending.page || needsPage(this.#root.dataset, updates, changes)) await this.#fetchPage()
-    else this.#put(updates, changes)
+    else this.#putUpdates(updates, changes)
     this.#shown.seq = changes.at(-1)?.seq ?? seq
-    tell()
+    announceChanges()
   }
 
-  #put(updates: readonly ReceivedUpdate[], changes: readonly ShownChange[]): void {
+  #putUpdates(updates: readonly ReceivedUpdate[], changes: readonly ShownChange[]): void {
     const last = updates.at(-1)
     if (last === undefined) return
     if (this.#root.dataset['card'] === undefined)
@@ -146,7 +146,7 @@ class LivePage {
 
   async #fetchPage(): Promise<void> {
     this.#pending.page = false
-    const { url, redirected, text } = await requestPage().catch((error: Error) => {
+    const [{ url, redirected }, text] = await requestPage().catch((error: Error) => {
       this.#pending.page = true
       throw error
     })
@@ -156,10 +156,9 @@ class LivePage {
     if (next === null) return this.#leave(GONE, () => location.reload())
     const root = this.#root
     changePage(() => {
-      // Both are written for the same moment: otherwise, each time that was written anew would look like a change.
+      // Both show times relative to the same moment, so that only what has changed differs.
       const now = Date.now()
       for (const version of [root, next]) showTimes(version, now)
-      keepOpen(root, next)
       merge(root, document.adoptNode(next))
     })
     document.title = page.title
@@ -170,7 +169,7 @@ class LivePage {
   /** Leaves the page, unless somebody is writing on it. */
   #leave(said: string, go: () => void): void {
     if (!hasText(this.#root)) return go()
-    this.disconnect()
+    this.#close()
     this.#streamState = 'ended'
     showSign('ended')
     announce(said)
@@ -180,7 +179,7 @@ class LivePage {
     if ('state' in message) {
       this.#streamState = message.state
       showSign(message.state)
-      // It may be that the session is over. The page knows.
+      // The session may have ended: the answer to a request says so.
       if (message.state === 'waiting') void this.catchUp()
     } else if ('ended' in message) this.#endStream(message.ended)
     // With filters, the page requests the cards that they show.
@@ -197,33 +196,40 @@ class LivePage {
    * @param code of its error
    */
   #endStream(code: string): void {
-    this.disconnect()
+    this.#close()
     if (code === 'unauthorized') return this.#leave(SIGNED_OUT, () => location.reload())
     if (code === 'not_found' || code === 'forbidden') return this.#leave(GONE, () => location.reload())
-    // The page begins anew where the feed is now.
+    // Fetching the page moves its cursor to the end of the feed.
     showSign('waiting')
     void this.refresh()
-    setTimeout(() => this.connect(), code === 'cursor_expired' ? FIRST_WAIT : LAST_WAIT)
+    setTimeout(() => this.#connect(), code === 'cursor_expired' ? FIRST_WAIT : LAST_WAIT)
   }
 
   get #isConnected(): boolean {
     return this.#disconnect !== undefined
   }
 
-  /** A tab in the background asks for nothing until somebody looks at it. */
-  connect(): void {
+  /** Connects the page while it is visible: a tab in the background asks for nothing until somebody looks at it. */
+  start(): void {
+    this.#connect()
+    document.addEventListener('visibilitychange', () => (document.visibilityState === 'hidden' ? this.#close() : this.#connect()))
+    addEventListener('pagehide', () => this.#close())
+    addEventListener('pageshow', ({ persisted }) => persisted && this.#connect())
+  }
+
+  #connect(): void {
     if (this.#isConnected || document.visibilityState === 'hidden') return
     this.#disconnect = this.#watch(this.#shown.cursor, (message) => this.#receive(message))
     if (this.#expiries.expired().length > 0) void this.catchUp()
   }
 
-  disconnect(): void {
+  #close(): void {
     this.#disconnect?.()
     this.#disconnect = undefined
   }
 }
 
-/** Changes the page. What the page has by its script alone stays: the focus, and the marks of changes. */
+/** Changes the page, and keeps the focus and the marks of changes. */
 const changePage = (change: () => void) => keepFocus(() => withoutMarks(change))
 
 /** @throws {Error} if the service could not answer now: it is asked again */
@@ -233,14 +239,12 @@ async function request(url: string, accept: string): Promise<Response> {
   return response
 }
 
-async function requestPage(): Promise<{ readonly url: string; readonly redirected: boolean; readonly text: string }> {
-  for (;;) {
-    await whenResumed()
-    const response = await request(location.href, 'text/html')
-    const text = await response.text()
-    // A page that was made before a card was dropped does not have it there.
-    if (!isPaused()) return { url: response.url, redirected: response.redirected, text }
-  }
+async function requestPage(): Promise<readonly [Response, string]> {
+  await whenResumed()
+  const response = await request(location.href, 'text/html')
+  const text = await response.text()
+  // A page that was made before a drop has the card in its old place.
+  return isPaused() ? requestPage() : [response, text]
 }
 
 /** Whether updates are not enough, so that the page is fetched again. */
@@ -275,23 +279,5 @@ function showSign(state: keyof typeof SIGNS): void {
 }
 
 const root = document.querySelector<HTMLElement>('[data-feed]')
-const page = root === null ? undefined : new LivePage(root)
-
-/** Fetches the page, and shows what differs. One that is not live is loaded again. */
-export async function refresh(): Promise<void> {
-  return page === undefined ? location.reload() : page.refresh()
-}
-
-/** Shows what has changed on the board since the page was shown last, such as what the person has done. */
-export async function catchUp(): Promise<void> {
-  return page === undefined ? location.reload() : page.catchUp()
-}
-
-/** Connects a page that shows a board or a card. */
-export function goLive(): void {
-  if (page === undefined) return
-  page.connect()
-  document.addEventListener('visibilitychange', () => (document.visibilityState === 'hidden' ? page.disconnect() : page.connect()))
-  addEventListener('pagehide', () => page.disconnect())
-  addEventListener('pageshow', ({ persisted }) => persisted && page.connect())
-}
+/** The page that shows a board or a card, if this is one. */
+export const livePage = root === null ? undefined : new LivePage(root)

@@ -1,10 +1,14 @@
 /**
  * Replaces the parts of an element that differ in another version of it. The children of a merged element have ids, which let them keep
- * their identity: focus, scrolling and loaded images stay. Other elements are replaced as a whole.
+ * their identity: focus, scrolling and loaded images stay. Other elements are replaced as a whole. What a person has opened stays open.
  */
 export function merge(old: Element, next: Element): void {
-  // An element that a person has opened is no difference.
-  if (old instanceof HTMLDetailsElement) (next as HTMLDetailsElement).open = old.open
+  if (old.matches('details[open]')) next.setAttribute('open', '')
+  for (const { id } of old.querySelectorAll('details[open][id]')) next.querySelector(`details[id="${id}"]`)?.setAttribute('open', '')
+  mergeParts(old, next)
+}
+
+function mergeParts(old: Element, next: Element): void {
   if (old.hasAttribute('data-keep') || old.isEqualNode(next) || isDraft(old)) return
   if (!old.hasAttribute('data-merge') || old.tagName !== next.tagName) {
     old.replaceWith(next)
@@ -22,20 +26,15 @@ export function merge(old: Element, next: Element): void {
     else {
       if (own === place) place = place.nextElementSibling
       else old.insertBefore(own, place)
-      merge(own, child)
+      mergeParts(own, child)
     }
   }
   for (const gone of known.values()) gone.remove()
 }
 
-/** Moves an element, unless it is there already: moving takes the focus and the scrolling from its content. */
-export function moveBefore(list: Element, element: Element, next: Element | null): void {
+/** Puts an element before another one, or last. If it is there already, it is not touched: its content would lose focus and scrolling. */
+export function putBefore(list: Element, element: Element, next: Element | null): void {
   if (element.parentElement !== list || element.nextElementSibling !== next) list.insertBefore(element, next)
-}
-
-/** Opens in the next version of an element what is open in it. */
-export function keepOpen(old: Element, next: Element): void {
-  for (const { id } of old.querySelectorAll('details[open][id]')) next.querySelector(`details[id="${id}"]`)?.setAttribute('open', '')
 }
 
 /** Whether a person is writing something in an element: it stays as it is, with the version that they began with. */

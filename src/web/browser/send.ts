@@ -4,7 +4,7 @@
  */
 import { createElement } from './create-element.ts'
 import { giveBack, takeKey } from './form-keys.ts'
-import { catchUp, refresh, SIGNED_OUT } from './live.ts'
+import { livePage, SIGNED_OUT } from './live.ts'
 import { say } from './toast.ts'
 
 /** A form as it is sent: the id of the operation, and its fields. */
@@ -22,6 +22,7 @@ interface Answer {
   readonly over_claim?: number
 }
 
+const UNSENT = 'This could not be sent. Check the connection, and try again.'
 const root = document.querySelector<HTMLElement>('[data-forms]')
 
 /**
@@ -35,18 +36,15 @@ export function send({ operation, fields }: Sent, answered?: () => void): Promis
   return post(`${forms}/${operation}`, new URLSearchParams({ back: location.pathname, ...fields, form_token: token }), undefined, answered)
 }
 
-/**
- * Sends a form.
- * @returns what was answered; undefined: nothing, or another page
- */
-async function ask(action: string, body: URLSearchParams | FormData): Promise<Answer | undefined> {
+/** Sends a form. Its status is 0 if there was no answer, or another page. */
+async function ask(action: string, body: URLSearchParams | FormData): Promise<Answer> {
   try {
     const response = await fetch(action, { method: 'POST', headers: { accept: 'application/json' }, body })
     // To the sign-in page. What was written stays here.
     if (response.redirected) return { status: 401, error: SIGNED_OUT }
     return { ...((await response.json()) as Answer), status: response.status }
   } catch {
-    return undefined
+    return { status: 0, error: UNSENT }
   }
 }
 
@@ -56,8 +54,7 @@ async function ask(action: string, body: URLSearchParams | FormData): Promise<An
  * @param answered called before the page is shown anew
  */
 async function post(action: string, body: URLSearchParams | FormData, form?: HTMLFormElement, answered?: () => void): Promise<boolean> {
-  const answer = await ask(action, body)
-  const { status, location: place, text, undo, error, over_claim } = answer ?? { status: 0, error: UNSENT }
+  const { status, location: place, text, undo, error, over_claim } = await ask(action, body)
   if (status === 412 && form !== undefined) {
     // The page of the form shows what somebody else has changed, beside what the person has written.
     form.submit()
@@ -74,13 +71,11 @@ async function post(action: string, body: URLSearchParams | FormData, form?: HTM
   if (form !== undefined && status >= 200 && status < 500) takeKey(form)
   if (isDone && place !== undefined && new URL(place, location.href).pathname !== location.pathname) location.assign(place)
   // A refused change may be shown as if it were done. Until now, the form was a draft, which an update leaves as it is.
-  else if (status !== 401) await (isDone && form === undefined ? catchUp() : refresh())
+  else if (status !== 401) await (isDone && form === undefined ? livePage?.catchUp() : livePage?.refresh())
   if (error !== undefined && over_claim === undefined) say(error)
   else if (text !== undefined) say(text, undo && { name: 'Undo', act: () => void send(undo) })
   return isDone
 }
-
-const UNSENT = 'This could not be sent. Check the connection, and try again.'
 
 /** Empties a form that was sent, unless more was written in the meantime, and closes what it stands in. */
 function finish(form: HTMLFormElement, body: URLSearchParams | FormData): void {
@@ -98,9 +93,6 @@ function bodyOf(form: HTMLFormElement, submitter?: HTMLElement | null): URLSearc
   return form.enctype === 'multipart/form-data' ? data : new URLSearchParams([...data].map(([name, value]) => [name, String(value)]))
 }
 
-/** Forms that are on their way. Their buttons stay as they are, so that the focus does. */
-const sending = new WeakSet<HTMLFormElement>()
-
 /** Sends the forms of the page that say so. */
 export function sendForms(): void {
   document.addEventListener('submit', (event) => {
@@ -109,17 +101,14 @@ export function sendForms(): void {
     if (form.dataset['send'] === undefined || event.defaultPrevented || root === null) return
     event.preventDefault()
     if (form.closest('[data-add]') !== null) return void add(form)
-    if (sending.has(form)) return
+    if (form.hasAttribute('aria-busy')) return
     const tooLarge = [...form.querySelectorAll<HTMLInputElement>('[data-most]')].some(
       ({ files, dataset }) => (files?.[0]?.size ?? 0) > Number(dataset['most']),
     )
     if (tooLarge) return say('This file is too large.')
-    sending.add(form)
+    // Its buttons stay as they are, so that the focus does.
     form.setAttribute('aria-busy', 'true')
-    void post(form.action, bodyOf(form, event.submitter), form).finally(() => {
-      sending.delete(form)
-      form.removeAttribute('aria-busy')
-    })
+    void post(form.action, bodyOf(form, event.submitter), form).finally(() => form.removeAttribute('aria-busy'))
   })
 }
 

@@ -1,5 +1,4 @@
 /** What a page says at the edge of the window, also to screen readers: one element, until it says something else. */
-
 import { createElement } from './create-element.ts'
 
 /** An action that the person can take in response. */

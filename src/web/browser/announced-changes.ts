@@ -1,4 +1,4 @@
-/** Says who has changed what on a page, and marks it for some time. */
+/** Announces who has changed what on a page, and marks it for some time. */
 import type { ShownChange } from '../boards/board-update.ts'
 import { noteOf, sentenceOf } from '../boards/sentences.ts'
 import { createElement } from './create-element.ts'
@@ -32,11 +32,11 @@ function titleOf(card: string | null, { card: ofPage }: DOMStringMap): string | 
 }
 
 /**
- * Prepares what is said about changes. The page still shows what was before them.
+ * Prepares the announcement of changes while the page still shows what was before them.
  * @param page the data of its root
- * @returns says it, when the page shows the changes
+ * @returns announces them, once the page shows them
  */
-export function prepareTelling(changes: readonly ShownChange[], page: DOMStringMap): () => void {
+export function prepareAnnouncement(changes: readonly ShownChange[], page: DOMStringMap): () => void {
   const before = changes.map(({ card }) => ({ column: columnOf(card), title: titleOf(card, page) }))
   return () => {
     const sentences = changes.flatMap((change, i) => {
@@ -61,6 +61,6 @@ export function prepareTelling(changes: readonly ShownChange[], page: DOMStringM
 /** What the page of a card shows around the card. */
 const ON_CARD_PAGES: ReadonlySet<string> = new Set(['board', 'column', 'label'])
 
-/** Whether a change is one of what the page shows: a board, or a card. */
+/** Whether the page shows what has changed. */
 export const isOnPage = ({ card, kind }: ShownChange, page: DOMStringMap): boolean =>
   page['card'] === undefined || card === page['card'] || ON_CARD_PAGES.has(kind)
