@@ -45,35 +45,9 @@ export function compile(rules: readonly Rule[]): (action: string, subject: strin
     ability.rulesFor(action, subject, field).map((compiled) => {
       void compiled.ast
       const { rule } = compiled.origin as RawRule
-      return { rule, matches: remember(rule, (record) => compiled.matchesConditions(record as never)) }
+      return { rule, matches: (record) => compiled.matchesConditions(record as never) }
     })
 }
-
-/**
- * Asks CASL once for each combination of values of the facts in the conditions of a rule: a decision then takes a third of the time. There
- * are few combinations.
- */
-function remember({ conditions }: Rule, matches: Candidate['matches']): Candidate['matches'] {
-  const keys = Object.keys(conditions).map(recordKey)
-  const last = keys.pop()!
-  const root: Answers = new Map()
-  return (record) => {
-    let node = root
-    for (const key of keys) {
-      let next = node.get(record[key]) as Answers | undefined
-      // Stryker disable next-line ConditionalExpression: an answer that is not found is asked for again, and is the same
-      if (next === undefined) node.set(record[key], (next = new Map()))
-      node = next
-    }
-    let answer = node.get(record[last]) as boolean | undefined
-    // Stryker disable next-line ConditionalExpression: as above
-    if (answer === undefined) node.set(record[last], (answer = matches(record)))
-    return answer
-  }
-}
-
-/** The answers by the value of a fact, then by the value of the next one. */
-type Answers = Map<unknown, Answers | boolean>
 
 function deepFreeze<T>(value: T): T {
   // A primitive value, null included, counts as frozen.
