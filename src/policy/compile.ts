@@ -1,4 +1,5 @@
-import { createMongoAbility, type MongoAbility, type RawRuleOf } from '@casl/ability'
+import { createMongoAbility, mongoQueryMatcher, type MongoAbility, type RawRuleOf } from '@casl/ability'
+import type { Conditions } from './conditions.ts'
 import type { Rule } from './rules.ts'
 
 /** A fact record as CASL sees it: fact or definition → value. */
@@ -15,6 +16,19 @@ export function recordKey(fact: string): string {
 /** The conditions of a rule as CASL takes them: a copy, with the keys of a record. */
 export function caslConditions({ conditions }: Rule): Record<string, unknown> {
   return Object.fromEntries(Object.entries(structuredClone(conditions)).map(([name, value]) => [recordKey(name), value]))
+}
+
+/** The names of the conditions that do not hold: CASL is asked about each alone. A rule matches if the list is empty. */
+export function unmetConditions(conditions: Conditions, terms: Readonly<FactRecord>): readonly string[] {
+  return Object.keys(conditions).filter((name) => !matcherOf(name, conditions)({ [recordKey(name)]: terms[name] }))
+}
+
+const matchers = new WeakMap<Conditions, Record<string, (record: FactRecord) => boolean>>()
+
+function matcherOf(name: string, conditions: Conditions): (record: FactRecord) => boolean {
+  let known = matchers.get(conditions)
+  if (known === undefined) matchers.set(conditions, (known = {}))
+  return (known[name] ??= mongoQueryMatcher({ [recordKey(name)]: conditions[name] as never }))
 }
 
 /** A rule that allows something on each record that it matches. */

@@ -13,11 +13,6 @@ export function acceptedValues(condition: Condition): readonly string[] {
   return typeof condition === 'object' ? condition.$in : [String(condition)]
 }
 
-/** The names of the conditions that do not hold. A rule matches if the list is empty. */
-export function unmetConditions(conditions: Conditions, values: Readonly<Record<string, string | boolean>>): readonly string[] {
-  return Object.keys(conditions).filter((name) => !acceptedValues(conditions[name]!).includes(String(values[name])))
-}
-
 /** The two tables: `scopes` depends on the token only, `permissions` on all other facts. */
 export type Table = 'scopes' | 'permissions'
 

@@ -1,4 +1,4 @@
-import { unmetConditions } from './conditions.ts'
+import { unmetConditions } from './compile.ts'
 import { withDependencies, type Engine } from './engine.ts'
 import { cells, type Cell } from './enumerate.ts'
 import type { Facts } from './evaluate.ts'

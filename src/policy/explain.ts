@@ -1,5 +1,6 @@
 import { smallestChanges, type ChangeSet, type Values } from './changes.ts'
-import { acceptedValues, unmetConditions } from './conditions.ts'
+import { unmetConditions } from './compile.ts'
+import { acceptedValues } from './conditions.ts'
 import { factsOf } from './dependence.ts'
 import type { Decision, Engine } from './engine.ts'
 import { answerTo, type Answer } from './enumerate.ts'
