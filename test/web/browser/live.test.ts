@@ -120,6 +120,21 @@ test('what could not be fetched is fetched again, and what is half-written stays
   expect([refused > 1, await title.inputValue()]).toEqual([true, 'Half written'])
 })
 
+test('what is open stays open, without the focus, when others rename its column or the board', async () => {
+  const { id, columns } = await demo.board(['Ideas'])
+  const page = await demo.open(`${demo.base}/boards/${id}`)
+  await isLive(page)
+  await page.locator(`[id="${columns[0]}-add"] summary`).click()
+  await page.locator('.adder[open] input:focus').waitFor()
+  await page.getByPlaceholder('Search cards').focus()
+  await demo.agent('PATCH', `/columns/${columns[0]}`, { name: 'Plans' })
+  await page.getByRole('heading', { name: 'Plans' }).waitFor()
+  expect(await page.locator('.adder[open]').count()).toBe(1)
+  await demo.agent('PATCH', `/boards/${id}`, { name: 'Winter release' })
+  await page.getByRole('heading', { name: 'Winter release' }).waitFor()
+  expect(await page.locator('.adder[open]').count()).toBe(1)
+})
+
 test('the first card of a board is offered, and the last one of many stays', async () => {
   const other = await demo.board(['Only'])
   const page = await demo.open(`${demo.base}/boards/${other.id}`)
