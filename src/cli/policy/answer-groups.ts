@@ -3,17 +3,17 @@ import type { Membership } from '../../model/workspace.ts'
 import { dependence, type Dependence } from '../../policy/dependence.ts'
 import type { Engine } from '../../policy/engine.ts'
 import type { Facts } from '../../policy/evaluate.ts'
-import type { Explanation } from '../../policy/explain.ts'
 import { isOfWebApp, type PolicyOperation } from '../../policy/operations.ts'
-import { describeOperation, type ExpectedResponse, type StoredAnswer } from '../../resources/explanation.ts'
+import { pointsOf } from '../../policy/points.ts'
+import { describeOperation, type ExpectedResponse, type OperationExplanation } from '../../resources/explanation.ts'
 import type { Operation } from '../../resources/operation.ts'
 import { webActions } from '../../resources/web-actions.ts'
-import { shapeOf } from '../../http/body-members.ts'
+import { membersOf } from '../../http/body-members.ts'
 
 /** A member of a workspace, and what they are answered. */
 export interface MemberAnswer {
   readonly membership: Membership
-  readonly answer: StoredAnswer
+  readonly answer: OperationExplanation
 }
 
 type Members = readonly Pick<Membership, 'user_id' | 'display_name' | 'role'>[]
@@ -44,21 +44,15 @@ export function groupMembers(answers: readonly MemberAnswer[]): { readonly allow
   return { allowed: all.filter((group) => 'rules' in group), denied: all.filter((group) => 'reason' in group) }
 }
 
-function decisionsOf(answer: StoredAnswer): readonly Explanation[] {
-  return 'decision' in answer ? [answer.decision, ...answer.further] : []
-}
-
 /** All rules that decide: of the operation's permission, and of the further ones. */
-function rulesOf(answer: StoredAnswer): MemberGroup['rules'] {
-  const rules = decisionsOf(answer).flatMap(({ stage }) => stage.rules.filter(({ holds }) => holds))
+function rulesOf({ decision, further }: OperationExplanation): MemberGroup['rules'] {
+  const rules = [decision, ...further].flatMap(({ stage }) => stage.rules.filter(({ holds }) => holds))
   return [...new Map(rules.map(({ id, reason }) => [id, { id, reason }])).values()]
 }
 
 /** What the first denied decision misses. */
-function reasonOf(answer: StoredAnswer): string {
-  const denied = decisionsOf(answer).find((decision) => decision.answer !== 'allowed')
-  if (denied === undefined) return ''
-  const { missing, rules } = denied.stage
+function reasonOf({ decision, further }: OperationExplanation): string {
+  const { missing, rules } = [decision, ...further].find(({ answer }) => answer !== 'allowed')!.stage
   return missing.length > 0 ? `${missing[0]} does not hold` : rules.map(({ id, reason }) => `${id}: ${reason}`).join(' Or ')
 }
 
@@ -97,35 +91,31 @@ export function permissionsOn(engine: Engine, operations: readonly Operation[], 
   return [...operations, ...webActions].filter((one) => isOnBoard(one) === onBoard).map((one) => permissionTo(engine, one, facts))
 }
 
-function permissionTo(engine: Engine, operation: PolicyOperation | Operation, facts: Facts): OperationPermission {
-  const { vocabulary } = engine
-  const { permission, kind } = operation
-  const scope = isOfWebApp(operation) ? undefined : engine.checkScope(permission, facts)
-  const { [vocabulary.scopeOrder.name]: _scope, ...known } = facts
-  const fields =
-    'fields' in operation ? operation.fields?.(Object.fromEntries(Object.keys(shapeOf(operation)).map((name) => [name, null]))) : undefined
+function permissionTo(engine: Engine, operation: PolicyOperation & Pick<Partial<Operation>, 'body'>, facts: Facts): OperationPermission {
+  const { permissions, scopeOrder } = engine.vocabulary
+  const permission = permissions.get(operation.permission)!
+  const { [scopeOrder.name]: _scope, ...known } = facts
+  const scope = isOfWebApp(operation) ? undefined : engine.checkScope(permission.id, facts)
   const further = operation.also.map(({ member, row, permission: id }) => ({ member, row, answers: dependence(engine, id, known) }))
   const described = { ...describeOperation(operation), row: operation.row, required_scope: scope?.required ?? null, further }
-  const isPossible = scope?.allowed === false ? 'needs_scope' : 'allowed'
-  if (kind === 'filtered_list') return { ...described, answer: isPossible, reason: 'Each item is decided on its own.', each_item: true }
-  const answers = dependence(engine, permission, known, fields)
-  const [first] = answers as [Dependence]
-  // Any value does for facts that make no difference.
-  const reason = () => engine.decide(permission, { ...anyFacts(engine, permission), ...known }, fields).reason
-  if (answers.length > 1) {
-    const denied = answers.every(({ answer }) => answer !== 'allowed')
-    if (denied) return { ...described, answer: 'denied', reason: reason(), answers }
+  const possible = scope?.allowed === false ? 'needs_scope' : 'allowed'
+  if (operation.kind === 'filtered_list')
+    return { ...described, answer: possible, reason: 'Each item is decided on its own.', each_item: true }
+  const members = membersOf(operation.body)
+  const fields = permission.fields?.filter((name) => Object.hasOwn(members, name))
+  const answers = dependence(engine, permission.id, known, fields)
+  const depends = answers.length > 1 && { answers }
+  if (depends && answers.some(({ answer }) => answer === 'allowed'))
     return {
       ...described,
-      answer: isPossible === 'allowed' ? 'depends' : isPossible,
+      answer: scope?.allowed === false ? possible : 'depends',
       reason: 'It depends on what the request names.',
       answers,
     }
-  }
-  if (first.answer === 'allowed') return { ...described, answer: isPossible, reason: reason() }
-  return { ...described, answer: 'denied', code: first.answer, reason: reason() }
-}
-
-function anyFacts({ vocabulary }: Engine, permission: string): Facts {
-  return Object.fromEntries(vocabulary.permissions.get(permission)!.facts.map(({ name, values }) => [name, values[0]!]))
+  // Any value does for facts that make no difference.
+  const [any] = pointsOf(permission.facts)
+  const { reason } = engine.decide(permission.id, { ...any, ...known }, fields)
+  const [{ answer }] = answers as [Dependence]
+  if (answer === 'allowed') return { ...described, answer: possible, reason }
+  return { ...described, answer: 'denied', ...(!depends && { code: answer }), reason, ...depends }
 }

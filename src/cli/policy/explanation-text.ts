@@ -1,40 +1,39 @@
-import type { Change, ChangeSet } from '../../policy/changes.ts'
+import type { ChangeSet } from '../../policy/changes.ts'
 import type { Dependence } from '../../policy/dependence.ts'
+import type { Facts } from '../../policy/evaluate.ts'
 import type { ExplainedRule, Explanation } from '../../policy/explain.ts'
-import type { ExpectedResponse, FurtherExplanation, OperationDependence, OperationExplanation } from '../../resources/explanation.ts'
+import type { ExpectedResponse, OperationDependence, OperationExplanation, StoredAnswer } from '../../resources/explanation.ts'
 import { cell, type painter } from '../text.ts'
 
 /** Functions that colour text. */
 export type Paint = ReturnType<typeof painter>
 
-/** An explanation for reading. */
-export function renderExplanation(explanation: OperationExplanation, paint: Paint): string {
-  const { operation, request, allowed, response, decision, further, notes } = explanation
-  const verdict = `${allowed ? 'allowed' : 'denied'}: ${describeResponse(response)}`
-  return [
-    `${paint.bold(operation)}  ${paint.dim(request)}`,
-    (allowed ? paint.green : paint.red)(verdict),
-    ...(response.code === 'unauthorized' ? ['The membership has ended: no token of this user is accepted.'] : []),
-    ...notes,
+/** An explanation for reading; of a list, and of facts that are not all stated: how the answer depends on the others. */
+export function renderExplanation(result: StoredAnswer | OperationDependence, paint: Paint): string {
+  const { bold, dim } = paint
+  const { operation, request, notes } = result
+  const further = result.further.flatMap((one) => [
     '',
-    ...renderDecision(decision, paint),
-    ...further.flatMap((one) => ['', `${paint.bold('and for each of')} ${one.member}`, ...renderDecision(one, paint)]),
-    ...renderAdvice(explanation, paint),
+    `${bold('and for each of')} ${one.member}`,
+    ...('stage' in one ? renderDecision(one, paint) : renderAnswers(one.answers, paint)),
+  ])
+  return [
+    `${bold(operation)}  ${dim(request)}`,
+    ...('response' in result ? renderResponse(result, paint) : []),
+    ...notes,
+    ...('decision' in result
+      ? ['', ...renderDecision(result.decision, paint), ...further, ...renderAdvice(result, paint)]
+      : [`${bold('given')}  ${describeFacts(result.facts) || 'nothing'}`, ...renderAnswers(result.answers, paint), ...further]),
   ].join('\n')
 }
 
-/** Describes how an answer depends on facts that are not known. For a stored list: on each item. */
-export function renderDependence(result: OperationDependence & { readonly response?: ExpectedResponse }, paint: Paint): string {
-  const { operation, request, facts, answers, further, notes, response } = result
-  const painted = response?.code === undefined ? paint.green : paint.red
-  return [
-    `${paint.bold(operation)}  ${paint.dim(request)}`,
-    ...(response === undefined ? [] : [`${painted(describeResponse(response))}; each item of the list is decided on its own:`]),
-    ...notes,
-    `${paint.bold('given')}  ${Object.entries(facts).map(isWords).join(', ') || 'nothing'}`,
-    ...renderAnswers(answers, paint),
-    ...further.flatMap((one) => ['', `${paint.bold('and for each of')} ${one.member}`, ...renderAnswers(one.answers, paint)]),
-  ].join('\n')
+function renderResponse(result: StoredAnswer, { green, red }: Paint): string[] {
+  const { allowed, response } = result
+  const words = describeResponse(response)
+  const painted = allowed ? green : red
+  if (!('decision' in result)) return [`${painted(words)}; each item of the list is decided on its own:`]
+  const ended = response.code === 'unauthorized' ? ['The membership has ended: no token of this user is accepted.'] : []
+  return [painted(`${allowed ? 'allowed' : 'denied'}: ${words}`), ...ended]
 }
 
 function renderAnswers(answers: readonly Dependence[], paint: Paint): string[] {
@@ -55,55 +54,51 @@ export function describeResponse({ status, code, parameter, leftOut }: ExpectedR
   return [status, code ?? 'ok', ...(parameter === undefined ? [] : [`because of ${parameter}`])].join(' ')
 }
 
-function renderDecision({ permission, scope, stage, facts }: Explanation, paint: Paint): string[] {
-  const mark = (isYes: boolean) => (isYes ? paint.green('yes') : paint.red('no '))
-  const ruleLine = (rule: ExplainedRule) => `${mark(rule.holds)} ${rule.id}: ${rule.reason}${describeUnmet(rule, paint)}`
+function renderDecision({ permission, scope, stage, facts }: Explanation, { bold, dim, green, red }: Paint): string[] {
+  const mark = (isYes: boolean) => (isYes ? green('yes') : red('no '))
+  const ruleLine = ({ id, holds, reason, unmet }: ExplainedRule) => {
+    const missing = unmet.map(({ name, value, wanted }) => `${name} is ${value}, not ${wanted.join(' or ')}`)
+    return `${mark(holds)} ${id}: ${reason}${holds ? '' : dim(` (${missing.join('; ')})`)}`
+  }
+  const ofScope = scope && [
+    `${bold('scope')}  ${permission} requires ${scope.required} (${scope.row}: "${scope.words}")`,
+    `  ${mark(scope.allowed)} ${scope.rule}: ${scope.reason} The token has ${scope.granted}.`,
+  ]
   return [
-    ...(scope === undefined
-      ? []
-      : [
-          `${paint.bold('scope')}  ${permission} requires ${scope.required} (${scope.row}: "${scope.words}")`,
-          `  ${mark(scope.allowed)} ${scope.rule}: ${scope.reason} The token has ${scope.granted}.`,
-        ]),
-    `${paint.bold('permission')}  ${permission} (${stage.row}: "${stage.words}")`,
+    ...(ofScope ?? []),
+    `${bold('permission')}  ${permission} (${stage.row}: "${stage.words}")`,
     ...stage.definitions.flatMap(({ name, means, value, rules }) => [
-      `  ${mark(value)} ${paint.bold(name)}: ${means}`,
+      `  ${mark(value)} ${bold(name)}: ${means}`,
       ...rules.map((rule) => `      ${ruleLine(rule)}`),
     ]),
     ...stage.rules.map((rule) => `  ${ruleLine(rule)}`),
     ...stage.refusedFields.map((field) => `  ${mark(false)} no rule allows to change ${field}`),
-    `${paint.bold('facts')}  ${Object.entries(facts).map(isWords).join(', ')}`,
+    `${bold('facts')}  ${describeFacts(facts)}`,
   ]
 }
 
-function isWords([name, value]: readonly [string, string]): string {
-  return `${name} is ${cell(value)}`
-}
-
-function describeUnmet({ unmet }: ExplainedRule, { dim }: Paint): string {
-  if (unmet.length === 0) return ''
-  return dim(` (${unmet.map(({ name, value, wanted }) => `${name} is ${value}, not ${wanted.join(' or ')}`).join('; ')})`)
+function describeFacts(facts: Facts): string {
+  return Object.entries(facts)
+    .map(([name, value]) => `${name} is ${cell(value)}`)
+    .join(', ')
 }
 
 /** For a denial: what would allow it. */
-function renderAdvice({ decision, further }: OperationExplanation, paint: Paint): string[] {
-  const denied = [decision, ...further].filter(({ answer }) => answer !== 'allowed')
-  return denied.flatMap((one) => {
-    const about = denied.length > 1 ? ` ${(one as Partial<FurtherExplanation>).member ?? one.permission}` : ''
-    const scope = one.scope === undefined ? [] : [`${paint.bold('required scope')}  ${one.scope.required}`]
-    if (one.changes.length > 0)
-      return [
-        '',
-        ...scope,
-        `${paint.bold(`the smallest change that would allow${about || ' it'}`)}`,
-        ...one.changes.map((set) => `  ${describeChanges(set)}`),
-      ]
-    const why = one.fixed.length > 0 ? `${one.fixed.join(' and ')} would have to differ, and cannot be changed` : 'no rule allows it'
-    return ['', ...scope, `no change would allow${about || ' it'}: ${why}`]
+function renderAdvice({ decision, further }: OperationExplanation, { bold }: Paint): string[] {
+  const denied = [{ ...decision, member: decision.permission }, ...further].filter(({ answer }) => answer !== 'allowed')
+  return denied.flatMap(({ member, scope, changes, fixed }) => {
+    const what = denied.length > 1 ? member : 'it'
+    const required = scope === undefined ? [] : [`${bold('required scope')}  ${scope.required}`]
+    const why = fixed.length > 0 ? `${fixed.join(' and ')} would have to differ, and cannot be changed` : 'no rule allows it'
+    const advice =
+      changes.length > 0
+        ? [bold(`the smallest change that would allow ${what}`), ...changes.map((set) => `  ${describeChanges(set)}`)]
+        : [`no change would allow ${what}: ${why}`]
+    return ['', ...required, ...advice]
   })
 }
 
 /** Changes in words: "caller.role owner or admin instead of member". */
 function describeChanges(set: ChangeSet): string {
-  return set.map(({ fact, from, to }: Change) => `${fact} ${to.join(' or ')} instead of ${from}`).join(', and ')
+  return set.map(({ fact, from, to }) => `${fact} ${to.join(' or ')} instead of ${from}`).join(', and ')
 }

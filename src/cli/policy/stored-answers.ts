@@ -5,6 +5,7 @@ import { factsFor, scopeFacts } from '../../authz/facts.ts'
 import type { Services } from '../../http/services.ts'
 import { Unit } from '../../http/unit.ts'
 import { isActive } from '../../model/workspace.ts'
+import type { OperationExplanation } from '../../resources/explanation.ts'
 import { transact, type Deps } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { groupMembers, permissionsOn, type MemberAnswer } from './answer-groups.ts'
@@ -33,7 +34,9 @@ export function createPolicyAnswers(services: Pick<Services, 'engine' | 'operati
         const answer = await transact(deps.store, question.workspace, deps.random, async (tx) => {
           const caller = await callerIn(tx, question.workspace, user_id, required ?? NO_SCOPE)
           if (!isActive(caller.membership)) return undefined
-          return { membership: caller.membership, answer: await explainStored(services, question, unitOf(deps, tx, caller)) }
+          // What is answered about a list is refused above.
+          const answer = (await explainStored(services, question, unitOf(deps, tx, caller))) as OperationExplanation
+          return { membership: caller.membership, answer }
         })
         if (answer !== undefined) members.push(answer)
       }

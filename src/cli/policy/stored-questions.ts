@@ -3,7 +3,7 @@ import type { Dependence } from '../../policy/dependence.ts'
 import { noIo, runOnStorage, type CommonOptions } from '../command.ts'
 import { table, cell, painter } from '../text.ts'
 import { describeTerms, type Paint, describeResponse } from './explanation-text.ts'
-import { readPairs, readServiceScope, splitList } from './fact-options.ts'
+import { readNamed, readServiceScope } from './explain-flags.ts'
 
 interface WhatCanFlags extends CommonOptions {
   readonly workspace: string
@@ -63,9 +63,7 @@ interface WhoCan {
 
 /** Prints who may do something. */
 export async function printWhoCan(operation: string, resource: string | undefined, flags: WhoCanFlags): Promise<void> {
-  const fields = splitList(flags.fields)
-  const named = Object.fromEntries(readPairs('with', flags.with))
-  const question = { workspace: flags.workspace, operation, resource, named, ...(fields.length > 0 && { fields }) }
+  const question = { workspace: flags.workspace, operation, resource, ...readNamed(flags) }
   const result = (await runOnStorage(flags, 'policy.who-can', question, noIo)) as WhoCan
   console.log(flags.json === true ? JSON.stringify(result) : renderMembers(result, painter(process.stdout)))
 }
