@@ -89,11 +89,16 @@ describe.each(drivers)('the import of a board on $name', (driver) => {
       // The creation of the board was committed, and could not be deleted.
       if (board.description !== DESCRIPTION) {
         found.unfinished++
-        expect([board.description, error.message]).toEqual([expect.stringContaining('being imported'), expect.stringContaining(board.id)])
+        expect({ description: board.description, message: error.message }).toEqual({
+          description: expect.stringContaining('being imported'),
+          message: expect.stringContaining(board.id),
+        })
       }
       await service.send(person.admin, 'DELETE', `/boards/${board.id}`)
     }
-    expect([found.whole, found.nothing > 0, found.unfinished > 5]).toEqual([1, true, true])
+    expect(found.whole).toBe(1)
+    expect(found.nothing).toBeGreaterThan(0)
+    expect(found.unfinished).toBeGreaterThan(5)
   })
 
   test.each<[string, (lines: string[]) => string[], RegExp]>([
@@ -106,7 +111,7 @@ describe.each(drivers)('the import of a board on $name', (driver) => {
   ])('input with %s fails, and leaves nothing', async (_case, change, message) => {
     const error = await importLines(change(linesOf(60))).catch((reason: unknown) => reason)
     expect(error).toMatchObject({ name: 'AdminError', message: expect.stringMatching(message) as string })
-    expect([await remaining(), await boards()]).toEqual([before, []])
+    expect({ remaining: await remaining(), boards: await boards() }).toEqual({ remaining: before, boards: [] })
   })
 
   test('an import whose assignee leaves meanwhile fails, and leaves nothing', async () => {
@@ -120,7 +125,10 @@ describe.each(drivers)('the import of a board on $name', (driver) => {
     }
     const importing = importBoard(service.adminDeps, input, { ...createIo(), lines: interrupted() })
     await expect(importing).rejects.toMatchObject({ name: 'AdminError', code: 'not_found' })
-    expect([(await remaining()).filter((key) => !key.startsWith('tombstone:')), await boards()]).toEqual([before, []])
+    expect({ remaining: (await remaining()).filter((key) => !key.startsWith('tombstone:')), boards: await boards() }).toEqual({
+      remaining: before,
+      boards: [],
+    })
   })
 
   test('a private board is seen by its members alone, and never by others', async () => {

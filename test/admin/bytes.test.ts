@@ -236,7 +236,7 @@ describe.each(drivers)('the bytes of files on $name', (driver) => {
         duplex: 'half',
       } as RequestInit),
     )
-    expect([response.status, ((await response.json()) as any).error.code]).toEqual([409, 'conflict'])
+    expect({ status: response.status, code: ((await response.json()) as any).error.code }).toEqual({ status: 409, code: 'conflict' })
     expect(await service.blobKeys()).toEqual([])
   })
 })

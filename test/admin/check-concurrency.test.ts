@@ -23,7 +23,10 @@ describe.each(drivers)('a check of storage in use on $name', (driver) => {
         return setup.service.adminDeps.store.read(partition, request)
       },
     })
-    expect([(await findDamage({ ...setup.service.adminDeps, store })).findings, collected]).toEqual([[], true])
+    expect({ findings: (await findDamage({ ...setup.service.adminDeps, store })).findings, collected }).toEqual({
+      findings: [],
+      collected: true,
+    })
   })
 
   test('finds nothing when a file is uploaded in the middle of it', async () => {
@@ -35,7 +38,10 @@ describe.each(drivers)('a check of storage in use on $name', (driver) => {
         yield* setup.service.adminDeps.store.indexNames(partition)
       },
     })
-    expect([(await findDamage({ ...setup.service.adminDeps, store })).findings, uploaded]).toEqual([[], true])
+    expect({ findings: (await findDamage({ ...setup.service.adminDeps, store })).findings, uploaded }).toEqual({
+      findings: [],
+      uploaded: true,
+    })
   })
 
   test('finds nothing when the record of bytes is replaced during two of its scans', async () => {
@@ -51,7 +57,7 @@ describe.each(drivers)('a check of storage in use on $name', (driver) => {
     })
     const { findings } = await findDamage({ ...setup.service.adminDeps, store })
     // In truth, the count of the bytes would have changed with the record.
-    expect([findings.filter(({ kind }) => kind !== 'file_bytes_wrong'), scans]).toEqual([[], 4])
+    expect({ findings: findings.filter(({ kind }) => kind !== 'file_bytes_wrong'), scans }).toEqual({ findings: [], scans: 4 })
   })
 
   test('finds nothing while requests write', async () => {

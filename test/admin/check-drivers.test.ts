@@ -65,7 +65,10 @@ describe.runIf(driversOf('service').includes('redis'))('a check of Redis', () =>
     const label = await recordOf('comment')
     await client.del(key(`r:${label}`))
     const [lost, ...others] = (await damageOf()).toSorted().toReversed()
-    expect([lost, others.every((name) => name.startsWith('index_entry_stray comments:'))]).toEqual([`record_lost ${label}`, true])
+    expect({ lost, areOthersStray: others.every((name) => name.startsWith('index_entry_stray comments:')) }).toEqual({
+      lost: `record_lost ${label}`,
+      areOthersStray: true,
+    })
     expect(others).toHaveLength(1)
     expect((await check({ reindex: true })).summary).toMatchObject({ damage: 1, repaired: 1 })
     expect(await damageOf()).toEqual([])
@@ -128,10 +131,10 @@ describe.runIf(driversOf('service').includes('fs'))('a check of a folder', () =>
     const env = { LANEKEEPER_STORAGE: `fs:${path}`, LANEKEEPER_LOG: 'silent' }
     const host = new CommandHost(env)
     const clean = await host.run(['check'])
-    expect([clean.code, clean.stdout.split('\n')[0]]).toEqual([
-      0,
-      expect.stringMatching(/^import_unfinished wsp_0{19}1 importing:self: an import of this workspace has begun/),
-    ])
+    expect({ code: clean.code, firstLine: clean.stdout.split('\n')[0] }).toEqual({
+      code: 0,
+      firstLine: expect.stringMatching(/^import_unfinished wsp_0{19}1 importing:self: an import of this workspace has begun/),
+    })
     const blob = (await readdir(`${path}/bytes`)).find((name) => name.startsWith('blb_'))
     await flipBit(`bytes/${blob}/0`)
     damageRecord(path, Globex)
@@ -142,18 +145,18 @@ describe.runIf(driversOf('service').includes('fs'))('a check of a folder', () =>
         .trimEnd()
         .split('\n')
         .map((line) => JSON.parse(line))
-      expect([code, stderr.trimEnd().split('\n').at(-1)]).toEqual([
-        6,
-        expect.stringMatching(`^damage was found: ${lines.at(-1).damage} findings?$`),
-      ])
+      expect({ code, lastLine: stderr.trimEnd().split('\n').at(-1) }).toEqual({
+        code: 6,
+        lastLine: expect.stringMatching(`^damage was found: ${lines.at(-1).damage} findings?$`),
+      })
       expect(lines.slice(0, -1).filter(({ partition, kind }) => partition === Globex && kind === 'partition_damaged')).toHaveLength(1)
       expect(lines.at(-1)).toMatchObject({ partitions: 4, notices: 1 })
     }
     await service.stop()
     const { code, stdout } = await host.run(['check', '--reindex'])
-    expect([code, stdout]).toEqual([
-      6,
-      expect.stringContaining(`partition_damaged ${Globex} ${Globex}: ${path}/records.db is damaged in the workspace ${Globex}`),
-    ])
+    expect({ code, stdout }).toEqual({
+      code: 6,
+      stdout: expect.stringContaining(`partition_damaged ${Globex} ${Globex}: ${path}/records.db is damaged in the workspace ${Globex}`),
+    })
   })
 })

@@ -352,7 +352,11 @@ describe.each(drivers)('a check on $name', (driver) => {
     await service.adminDeps.blobs.write('blb_00000000000000000000', bytesOf('imported'))
     const { findings, summary } = await check({ reindex: true })
     expect(namesOf(findings)).toEqual([`bytes_unreferenced ${blobId}`, 'import_unfinished importing:self'])
-    expect([summary.damage, summary.notices, await service.adminDeps.blobs.exists(blobId)]).toEqual([0, 2, true])
+    expect({ damage: summary.damage, notices: summary.notices, hasBytes: await service.adminDeps.blobs.exists(blobId) }).toEqual({
+      damage: 0,
+      notices: 2,
+      hasBytes: true,
+    })
   })
 
   test('names a damaged partition and checks the others', async () => {

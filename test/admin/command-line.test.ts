@@ -30,7 +30,7 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
     const run = (...args: string[]) => host.run(args)
     const json = async (...args: string[]) => {
       const { code, stdout, stderr } = await run(...args, '--json')
-      expect([args, code, stderr]).toEqual([args, 0, ''])
+      expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' })
       return JSON.parse(stdout)
     }
     /** The status of GET /account with each token. */
@@ -188,7 +188,11 @@ describe('an invalid command', () => {
     [['user', 'sign-out', 'usr_nonsense'], 3, /there is no user/],
   ])('%j is reported in one line', async (args, code, message) => {
     const result = await host.run(args.map((argument) => (argument === 'WORKSPACE' ? acme : argument)))
-    expect([result.code, result.stdout, result.stderr.trimEnd().split('\n').length]).toEqual([code, '', 1])
+    expect({ code: result.code, stdout: result.stdout, stderrLines: result.stderr.trimEnd().split('\n').length }).toEqual({
+      code,
+      stdout: '',
+      stderrLines: 1,
+    })
     expect(result.stderr).toMatch(message)
   })
 })

@@ -108,7 +108,7 @@ describe.each(drivers)('imports on $name', async (driver) => {
       code: 'invalid',
       message: expect.stringMatching(message),
     })
-    expect([await listWorkspaces(deps), await remainingKeys()]).toEqual([[], []])
+    expect({ workspaces: await listWorkspaces(deps), remainingKeys: await remainingKeys() }).toEqual({ workspaces: [], remainingKeys: [] })
   }
   test.each<[string, (id: string) => string[], RegExp]>([
     ['only a header', () => [], /has no record of wsp_/],
@@ -247,7 +247,11 @@ describe.each(drivers)('imports on $name', async (driver) => {
     const empty = record(`file:${secret.id}`, { ...secret, size: 0 })
     await importWorkspace(deps, createIo(withTrailer([lines[0]!.replaceAll(workspaceId, other), empty, workspace])))
     const [imported, ...more] = await readFiles(other)
-    expect([imported!.size, imported!.blob_id === secret.blob_id, more]).toEqual([0, false, []])
+    expect({ size: imported!.size, isSameBlob: imported!.blob_id === secret.blob_id, more }).toEqual({
+      size: 0,
+      isSameBlob: false,
+      more: [],
+    })
     expect(imported!.blob_id).toMatch(/^blb_[0-9a-z]{20}$/)
   })
 

@@ -84,7 +84,10 @@ test('a run that ended at any storage operation can be repeated, and creates not
     // When only the link is missing, the message says how to get one.
     if (second instanceof Error) expect(second.message).toContain('lanekeeper user invite usr_')
     else repeated++
-    expect([(await listWorkspaces(service.deps)).length, (await listUsers(service.deps)).length]).toEqual([1, 1])
+    expect({ workspaces: (await listWorkspaces(service.deps)).length, users: (await listUsers(service.deps)).length }).toEqual({
+      workspaces: 1,
+      users: 1,
+    })
     await service.stop()
     if (!failed) break
   }

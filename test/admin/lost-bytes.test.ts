@@ -176,6 +176,6 @@ describe.each(drivers)('files with lost bytes on $name', (driver) => {
       }
     })
     const { summary } = await exported()
-    expect([summary.lost, summary.lost_files.length]).toEqual([1005, 1000])
+    expect({ lost: summary.lost, listed: summary.lost_files.length }).toEqual({ lost: 1005, listed: 1000 })
   })
 })

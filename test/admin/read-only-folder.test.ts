@@ -84,7 +84,10 @@ describe.skipIf(!isTestable)('a folder that cannot be written to', () => {
     ['backup', () => ['backup'], /"end":true/],
   ])('%s runs, says that it only reads, and changes nothing', async (_name, args, output) => {
     const { code, stdout, stderr } = await command(...args())
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/^the storage cannot be written to, and is opened for reading only \(E/)])
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/^the storage cannot be written to, and is opened for reading only \(E/),
+    })
     expect(stdout).toMatch(output)
     expect(await fingerprint()).toBe(before)
   })
@@ -100,7 +103,11 @@ describe.skipIf(!isTestable)('a folder that cannot be written to', () => {
     'the command %s is refused and changes nothing',
     async (...args) => {
       const { code, stdout, stderr } = await command(...args)
-      expect([code, stdout, stderr.trimEnd().split('\n')]).toEqual([4, '', [expect.stringMatching(/^E(ROFS|ACCES|PERM)/)]])
+      expect({ code, stdout, stderr: stderr.trimEnd().split('\n') }).toEqual({
+        code: 4,
+        stdout: '',
+        stderr: [expect.stringMatching(/^E(ROFS|ACCES|PERM)/)],
+      })
       expect(await fingerprint()).toBe(before)
     },
   )

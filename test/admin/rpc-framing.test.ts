@@ -24,7 +24,7 @@ describe('the framing of RPC messages', () => {
       for (; read < 10; read++) yield Buffer.from(`${read}\n`)
     }
     const lines = readLines(chunks())
-    expect([(await lines.next()).value, read]).toEqual(['0', 0])
-    expect([(await lines.next()).value, read]).toEqual(['1', 1])
+    expect({ line: (await lines.next()).value, read }).toEqual({ line: '0', read: 0 })
+    expect({ line: (await lines.next()).value, read }).toEqual({ line: '1', read: 1 })
   })
 })

@@ -111,7 +111,7 @@ describe('administration commands over RPC', () => {
     const local = await runCommand(deps, command, input, createIo(written)).catch((error: unknown) => error)
     const remote = await call(command, input, createIo(written)).catch((error: unknown) => error)
     expect(local).toBeInstanceOf(AdminError)
-    expect([remote, (remote as AdminError).code]).toEqual([local, code])
+    expect({ remote, code: (remote as AdminError).code }).toEqual({ remote: local, code })
     expect(commands).toEqual([])
   })
 
@@ -121,7 +121,7 @@ describe('administration commands over RPC', () => {
   ])('a failure of the storage arrives as %s', async (name, failure) => {
     rpcServer.open({ ...deps, store: decorateStore(deps.store, { read: () => Promise.reject(failure) }) })
     const error = await call('workspace.list', {}).catch((reason: unknown) => reason)
-    expect([(error as Error).constructor.name, (error as Error).message]).toEqual([name, failure.message])
+    expect({ name: (error as Error).constructor.name, message: (error as Error).message }).toEqual({ name, message: failure.message })
     expect(commands).toEqual([])
   })
 
@@ -230,7 +230,7 @@ describe('administration commands over RPC', () => {
     let closed = false
     const closing = rpcServer.close().then(() => (closed = true))
     await expect(call('workspace.list', {})).rejects.toThrow(StorageUnavailable)
-    expect([closed, commands]).toEqual([false, []])
+    expect({ closed, commands }).toEqual({ closed: false, commands: [] })
     resume!()
     expect(await importing).toBe('line 2 of the export is not valid JSON')
     await closing

@@ -51,19 +51,26 @@ describe.each(drivers)('the keys of secrets on $name', (driver) => {
   test('a secret that was stored as it is works, and is sealed at the next start with a key', async () => {
     await storePlain()
     await adopt()
-    expect([await accepts(code()), await recorded(), (await stored())!.authenticator!.secret]).toEqual(['app', undefined, TOTP_SECRET])
+    expect({ accepted: await accepts(code()), recorded: await recorded(), secret: (await stored())!.authenticator!.secret }).toStrictEqual({
+      accepted: 'app',
+      recorded: undefined,
+      secret: TOTP_SECRET,
+    })
     await adopt(first)
     expect(findIn(Buffer.from(JSON.stringify(await stored())), secrets)).toEqual([])
-    expect([await accepts(code(), first), await recorded()]).toEqual([
-      'app',
-      { key_id: keysOf(first).ids[0], has_secrets: true, complete: true },
-    ])
+    expect({ accepted: await accepts(code(), first), recorded: await recorded() }).toEqual({
+      accepted: 'app',
+      recorded: { key_id: keysOf(first).ids[0], has_secrets: true, complete: true },
+    })
   })
 
   test('after a start with a newer key, the earlier one is not needed any more', async () => {
     await adopt(first)
     await adopt(second, first)
-    expect([await accepts(code(), second), await recorded()]).toMatchObject(['app', { key_id: keysOf(second).ids[0], complete: true }])
+    expect({ accepted: await accepts(code(), second), recorded: await recorded() }).toMatchObject({
+      accepted: 'app',
+      recorded: { key_id: keysOf(second).ids[0], complete: true },
+    })
     await adopt(second)
     // A process that had started before cannot read it, and does not accept the code.
     await expect(accepts(code(), first)).rejects.toThrow(`need the key ${keysOf(second).ids[0]}`)
@@ -76,7 +83,10 @@ describe.each(drivers)('the keys of secrets on $name', (driver) => {
     await adopt(second, first)
     const webhook = (await service.write(ann.workspaceId, (tx) => tx.get(keys.webhook(id))))!
     const open = (sealed: string) => keysOf(second).open(sealed, keys.webhook(id))
-    expect([open(webhook.secret), open(webhook.authorization!)]).toEqual([secret, 'Bearer hunter2'])
+    expect({ secret: open(webhook.secret), authorization: open(webhook.authorization!) }).toEqual({
+      secret,
+      authorization: 'Bearer hunter2',
+    })
   })
 
   test('a start without the key of the secrets is refused with one sentence, and after the key is forgotten it is not', async () => {
@@ -91,7 +101,7 @@ describe.each(drivers)('the keys of secrets on $name', (driver) => {
     expect(await accepts(RECOVERY_CODE, second)).toBe('recovery')
     // It was found again.
     await adopt(second, first)
-    expect([await accepts(code(), second), (await recorded())!.complete]).toEqual(['app', true])
+    expect({ accepted: await accepts(code(), second), complete: (await recorded())!.complete }).toEqual({ accepted: 'app', complete: true })
   })
 
   test('a key that has sealed nothing is replaced without a word', async () => {
@@ -111,7 +121,11 @@ describe.each(drivers)('the keys of secrets on $name', (driver) => {
       const { findings } = await findDamage({ ...service.adminDeps, secretKeys: keysOf(...texts) })
       return findings.map(({ kind, subject }) => `${kind} ${subject}`)
     }
-    expect([await find(first), await find(), await find(second)]).toEqual([[], [], [`secret_unreadable ${keys.secondFactor(ann.id)}`]])
+    expect({ withFirst: await find(first), withNone: await find(), withSecond: await find(second) }).toEqual({
+      withFirst: [],
+      withNone: [],
+      withSecond: [`secret_unreadable ${keys.secondFactor(ann.id)}`],
+    })
   })
 
   test('a backup has the secrets sealed, an export has none, and a restored storage needs the key', async () => {
@@ -135,7 +149,7 @@ describe.each(drivers)('the keys of secrets on $name', (driver) => {
     const dump = async () => findIn(Buffer.from(JSON.stringify(await stored())), new Map([['offered', offered], ...secrets]))
     expect(await dump()).toEqual([])
     const { codes } = await addAuthenticator(service.deps, session, codeAt(offered, service.now))
-    expect([codes?.length, await dump()]).toEqual([10, []])
+    expect({ codes: codes?.length, dump: await dump() }).toEqual({ codes: 10, dump: [] })
   })
 })
 
@@ -145,7 +159,10 @@ describe('the page of an authenticator app', () => {
     const ann = await service.person(await service.workspace())
     const visitor = await signedIn(service, ann)
     const page = await visitor.open('/settings/account/authenticator')
-    expect([page.status, page.shown]).toEqual([503, expect.stringContaining('has to set LANEKEEPER_SECRET_KEY first')])
+    expect({ status: page.status, shown: page.shown }).toEqual({
+      status: 503,
+      shown: expect.stringContaining('has to set LANEKEEPER_SECRET_KEY first'),
+    })
     expect((await service.recordKeys(GLOBAL)).filter((key) => key.startsWith('second_factor:'))).toEqual([])
   })
 
@@ -157,7 +174,10 @@ describe('the page of an authenticator app', () => {
     await giveAuthenticator(Object.assign(Object.create(service), { deps: { ...service.deps, secretKeys: keysOf(first) } }), ann)
     const visitor = await signedInHalfway(service, email)
     const page = await visitor.submit({ code: codeAt(TOTP_SECRET, service.now) })
-    expect([page.status, page.shown]).toEqual([503, expect.stringContaining('Use a recovery code or a passkey')])
+    expect({ status: page.status, shown: page.shown }).toEqual({
+      status: 503,
+      shown: expect.stringContaining('Use a recovery code or a passkey'),
+    })
     expect(captured.lines.find(({ event }) => event === 'secrets.unusable')?.reason).toContain(keysOf(first).ids[0])
     expect(findIn(Buffer.from(captured.text()), new Map([...secrets, ['key', first], ['other key', second]]))).toEqual([])
     const again = await signedInHalfway(service, email)

@@ -127,10 +127,14 @@ test('beside a running service, stdout has the token alone, it works at once, an
   const before = await create('--scope', 'read')
   const service = await startService([], env)
   const created = await create('--scope', 'write', '--days', '7')
-  expect([created.code, created.stdout]).toEqual([0, expect.stringMatching(/^lk_pat_[0-9A-Za-z]+\n$/)])
+  expect({ code: created.code, stdout: created.stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^lk_pat_[0-9A-Za-z]+\n$/) })
   expect(created.stderr).toMatch(/^created tok_\w+ with kanban:write for usr_\w+, until \S+; the token is shown only now:\n$/)
   const json = await create('--scope', 'read', '--json')
-  expect([json.code, json.stderr, json.stdout.trimEnd().split('\n').length]).toEqual([0, '', 1])
+  expect({ code: json.code, stderr: json.stderr, stdoutLines: json.stdout.trimEnd().split('\n').length }).toEqual({
+    code: 0,
+    stderr: '',
+    stdoutLines: 1,
+  })
   const parsed = JSON.parse(json.stdout) as { token: string }
   expect(parsed).toMatchObject({ token: expect.stringMatching(TOKEN) as string, user_id })
   const plaintexts = [before.stdout.trim(), created.stdout.trim(), parsed.token]
