@@ -87,7 +87,7 @@ test('the log says once that the clock was set back, and not because a token has
     const behind = () => captured.lines.filter(({ event }) => event === 'clock.behind')
     expect(behind()).toEqual([])
     other.now -= 10 * MINUTE
-    expect([await status(member.read), await status(member.write)]).toEqual([401, 401])
+    expect({ read: await status(member.read), write: await status(member.write) }).toEqual({ read: 401, write: 401 })
     expect(behind()).toMatchObject([{ level: 50, token_id: expect.stringMatching(/^tok_/), issued_at: expect.any(String) }])
     other.now += 10 * MINUTE
     expect(await status(member.read)).toBe(200)

@@ -57,7 +57,7 @@ describe('a file of keys', () => {
   test('is made with a random key, for its owner alone, and nothing else remains', async () => {
     const [one, other] = [newFolder(), newFolder()]
     const { ids } = await makeKeyFile(one)
-    expect([readKeyFile(keyFileIn(one))!.ids, readdirSync(one)]).toEqual([ids, ['secret.key']])
+    expect({ ids: readKeyFile(keyFileIn(one))!.ids, files: readdirSync(one) }).toEqual({ ids, files: ['secret.key'] })
     expect(statSync(keyFileIn(one)).mode & 0o777).toBe(0o600)
     expect((await makeKeyFile(other)).ids).not.toEqual(ids)
     expect(Buffer.from(readFileSync(keyFileIn(one), 'utf8'), 'base64')).toHaveLength(32)

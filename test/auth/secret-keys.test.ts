@@ -91,7 +91,7 @@ describe('keys', () => {
   test('are several with commas, spaces or lines, the newest first, and open what any of them has sealed', () => {
     for (const separator of [',', ' ', '\n', ', ', '\r\n']) {
       const both = SecretKeys.parse([second.toString('hex'), base64].join(separator))
-      expect([both.ids, both.open(sealed, OWNER)]).toEqual([[idOf(second), idOf(first)], SECRET])
+      expect({ ids: both.ids, opened: both.open(sealed, OWNER) }).toEqual({ ids: [idOf(second), idOf(first)], opened: SECRET })
     }
   })
 

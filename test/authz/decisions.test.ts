@@ -30,7 +30,7 @@ describe('the decisions of a policy', () => {
     const counting: Engine = { ...engine, decide: (...given) => (asked++, engine.decide(...given)) }
     const decisions = Decisions.of(counting)
     const made = contexts.map((context) => decisions.decide('read Card', caller('member'), context))
-    expect([asked, new Set(made).size]).toEqual([4, 4])
+    expect({ asked, distinct: new Set(made).size }).toEqual({ asked: 4, distinct: 4 })
     expect(made.every((decision) => Object.isFrozen(decision) && Object.isFrozen(decision.facts))).toBe(true)
   })
 

@@ -26,7 +26,11 @@ describe.each(drivers)('the notices of a person, on $name', async (driver) => {
     const all = await kept()
     const of = (kind: NoticeKind) => all.filter((one) => one.kind === kind)
     expect(all[0]!.kind).toBe('new_sign_in')
-    expect([of('new_sign_in').length, of('webhook_disabled').length, of('token_created').length]).toEqual([1, 10, 10])
+    expect({
+      newSignIn: of('new_sign_in').length,
+      webhookDisabled: of('webhook_disabled').length,
+      tokenCreated: of('token_created').length,
+    }).toEqual({ newSignIn: 1, webhookDisabled: 10, tokenCreated: 10 })
     expect(of('token_created').map(({ name }) => name)).toEqual(Array.from({ length: limits.noticesOfKind }, (_, i) => `Token ${20 + i}`))
   })
 

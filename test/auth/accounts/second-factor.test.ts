@@ -54,17 +54,17 @@ describe('a code of an authenticator app', () => {
     const bytes = Uint8Array.from({ length: 20 }, (_one, i) => 0x31 + (i % 10) - (i % 10 === 9 ? 10 : 0))
     expect(await factors.newTotpSecret(() => bytes)).toBe(TOTP_SECRET)
     const uri = new URL(await factors.totpUri(TOTP_SECRET, 'ann@example.org'))
-    expect([decodeURIComponent(uri.pathname), Object.fromEntries(uri.searchParams)]).toEqual([
-      expect.stringMatching(/Lanekeeper:ann@example\.org$/),
-      { issuer: 'Lanekeeper', secret: TOTP_SECRET, algorithm: 'SHA1', digits: '6', period: '30' },
-    ])
+    expect({ path: decodeURIComponent(uri.pathname), query: Object.fromEntries(uri.searchParams) }).toEqual({
+      path: expect.stringMatching(/Lanekeeper:ann@example\.org$/),
+      query: { issuer: 'Lanekeeper', secret: TOTP_SECRET, algorithm: 'SHA1', digits: '6', period: '30' },
+    })
   })
 })
 
 describe('recovery codes', () => {
   test('are ten different ones of 120 random bits', () => {
     const codes = factors.newRecoveryCodes(systemRandom)
-    expect([codes.length, new Set(codes).size]).toEqual([10, 10])
+    expect({ count: codes.length, distinct: new Set(codes).size }).toEqual({ count: 10, distinct: 10 })
     for (const code of codes) expect(code).toMatch(/^([0-9a-hjkmnp-tv-z]{4}-){5}[0-9a-hjkmnp-tv-z]{4}$/)
   })
 
@@ -94,7 +94,7 @@ describe('the second factor of a person', () => {
     expect(await use(codeAt(secret, now))).toBeUndefined()
     expect(await confirm('000000')).toEqual({ secret })
     const { codes } = await confirm(codeAt(secret, now))
-    expect([codes?.length, (await stored()).pending]).toEqual([10, null])
+    expect({ codes: codes?.length, pending: (await stored()).pending }).toEqual({ codes: 10, pending: null })
     expect(await use(codeAt(secret, now))).toBeUndefined()
     now += STEP
     expect(await use(codeAt(secret, now))).toBe('app')
@@ -152,7 +152,11 @@ describe('the second factor of a person', () => {
     await factors.removeAuthenticator(deps(), USER)
     expect(await stored()).toEqual({ ...none, passkeys })
     const remove = () => run((tx) => factors.removeSecondFactor(tx, USER))
-    expect([await remove(), await records.read(keys.secondFactor(USER)), await remove()]).toEqual([true, undefined, false])
+    expect({ removed: await remove(), stored: await records.read(keys.secondFactor(USER)), removedAgain: await remove() }).toStrictEqual({
+      removed: true,
+      stored: undefined,
+      removedAgain: false,
+    })
   })
 })
 

@@ -72,11 +72,12 @@ describe.each(drivers)('sessions, on $name', async (driver) => {
     const confirmations: Confirmation[] = [{ id: 'cnf_1', workspace_id: 'wsp_1', name: 'CI', scopes: ['kanban:admin'], days: 30 }]
     waitUntil(20 * MINUTE)
     const renewed = await renew({ ...session, confirmations })
-    expect([await resume(secret), await resume(renewed.secret)]).toEqual([undefined, renewed.session])
+    expect({ old: await resume(secret), renewed: await resume(renewed.secret) }).toStrictEqual({ old: undefined, renewed: renewed.session })
     const { hash, form_token } = renewed.session
     const at = new Date(start + 20 * MINUTE).toISOString()
     expect(renewed.session).toEqual({ ...session, confirmations, hash, form_token, seen_at: at, proved_at: at })
-    expect([renewed.secret === secret, form_token === session.form_token]).toEqual([false, false])
+    expect(renewed.secret).not.toBe(secret)
+    expect(form_token).not.toBe(session.form_token)
   })
 
   test('the time of the last request is written at most once a minute', async () => {
@@ -101,7 +102,7 @@ describe.each(drivers)('sessions, on $name', async (driver) => {
     await beginSeveral(20)
     waitUntil(31 * MINUTE)
     const { secret } = await begin()
-    expect([await isLive(secret), (await sessions()).length]).toEqual([true, before + 1])
+    expect({ isLive: await isLive(secret), sessions: (await sessions()).length }).toEqual({ isLive: true, sessions: before + 1 })
   })
 
   test('the list of a person has the live ones, newest first', async () => {

@@ -69,7 +69,7 @@ describe.each(drivers)('sign-in, on $name', async (driver) => {
     const before = await resume()
     signIn = new SignIn({ ...service.deps, store }, passwords)
     await signedIn({ currentSession: session.hash })
-    expect([before, await resume()]).toEqual([session, undefined])
+    expect({ before, after: await resume() }).toStrictEqual({ before: session, after: undefined })
   })
 
   test('an unknown e-mail address and a wrong password have the same result for the same work', async () => {

@@ -36,7 +36,7 @@ describe.each(drivers)('sign-up, on $name', async (driver) => {
     'the text "%s" cannot be a code, so it is refused without a read',
     async (code) => {
       service.store.trips = 0
-      expect([await use(code), service.store.trips]).toEqual([{ refused: 'no_link' }, 0])
+      expect({ outcome: await use(code), trips: service.store.trips }).toEqual({ outcome: { refused: 'no_link' }, trips: 0 })
     },
   )
 
@@ -98,7 +98,7 @@ describe.each(drivers)('sign-up, on $name', async (driver) => {
     expect(await accountOf()).toMatchObject({ email: `new.${email}`, password_hash: 'new hash', created_at: created, updated_at: at })
     // Only the browser that did it is known.
     const { devices } = (await accountOf())!
-    expect([devices.length, devices.includes('device')]).toEqual([1, false])
+    expect({ count: devices.length, hasEarlier: devices.includes('device') }).toEqual({ count: 1, hasEarlier: false })
     expect([await ownerOf(email), await ownerOf(`new.${email}`)]).toEqual([undefined, userId])
   })
 })

@@ -33,7 +33,11 @@ test('a request is sent as it is given, and its answer comes as a whole', async 
   const one = await provider('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX: 1\r\nX: 2\r\nContent-Length: 2\r\n\r\n{}')
   for (const body of ['a=b', new URLSearchParams({ a: 'b' }), Buffer.from('a=b')]) {
     const response = await ask(one, { body })
-    expect([response.status, response.headers.get('x'), await response.json()]).toEqual([200, '1, 2', {}])
+    expect({ status: response.status, x: response.headers.get('x'), body: await response.json() }).toEqual({
+      status: 200,
+      x: '1, 2',
+      body: {},
+    })
   }
   const [, , last] = one.requests
   expect(last!.split('\r\n')[0]).toBe('POST /token?x=1 HTTP/1.1')

@@ -43,7 +43,7 @@ const table: Record<TokenState, Record<Event, TokenState | 'same' | 'refused'>> 
   // A token that is expired by the clock of one process may still be active by the clock of another.
   expired: { rotate: 'refused', revoke: 'revoked' },
 }
-test('a day is 86,400,000 ms, a minute 60,000 ms', () => expect([DAY, MINUTE]).toEqual([86_400_000, 60_000]))
+test('a day is 86,400,000 ms, a minute 60,000 ms', () => expect({ DAY, MINUTE }).toEqual({ DAY: 86_400_000, MINUTE: 60_000 }))
 
 const tokenStates = Object.keys(table) as TokenState[]
 const cells = tokenStates.flatMap((state) => (Object.keys(events) as Event[]).map((event) => [state, event, table[state][event]] as const))

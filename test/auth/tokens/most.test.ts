@@ -84,7 +84,10 @@ describe.each(drivers)('the most tokens that a person has in a workspace, on $na
     const confirmed = await visitor.submit({}, '/settings/confirm')
     const chosen = await visitor.choose(workspaceId, { name: 'Nightly build' })
     for (const page of [confirmed, chosen]) {
-      expect([page.status, textOf(page.text)]).toEqual([422, expect.stringContaining('You have 100 active tokens in this workspace')])
+      expect({ status: page.status, text: textOf(page.text) }).toEqual({
+        status: 422,
+        text: expect.stringContaining('You have 100 active tokens in this workspace'),
+      })
       expect(page.text).not.toContain('lk_pat_')
     }
     expect(chosen.text).toContain('value="Nightly build"')

@@ -42,7 +42,11 @@ test('when two processes on one Redis rotate the same token, one succeeds and bo
     const [success, ...others] = results.filter((result) => result.status === 'fulfilled').map(({ value }) => value)
     expect(others).toEqual([])
     expect(results.find((result) => result.status === 'rejected')!.reason).toMatchObject({ reason: 'not_active' })
-    for (const app of apps) expect([await statusOf(app, current.plaintext), await statusOf(app, success!.plaintext)]).toEqual([401, 200])
+    for (const app of apps)
+      expect({ old: await statusOf(app, current.plaintext), fresh: await statusOf(app, success!.plaintext) }).toEqual({
+        old: 401,
+        fresh: 200,
+      })
     current = success!
   }
   for (const app of apps) await app.services.usage.settled()

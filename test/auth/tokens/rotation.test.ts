@@ -58,7 +58,7 @@ describe.each(drivers)('rotation, on $name', async (driver) => {
       family: first.token.hash,
     })
     expect(await stored()).toEqual({ ...first.token, revoked_at: at, replaced_by: token.id, last: token.id })
-    expect([await status(first.plaintext), await status(plaintext)]).toEqual([401, 200])
+    expect({ old: await status(first.plaintext), fresh: await status(plaintext) }).toEqual({ old: 401, fresh: 200 })
     expect(await activeTokens()).toEqual([token])
   })
 
@@ -89,7 +89,10 @@ describe.each(drivers)('rotation, on $name', async (driver) => {
       expect(await status(rotated.plaintext)).toBe(200)
       done = true
       await reader
-      expect([observations[0], observations.at(-1)]).toMatchObject([{ oldStatus: 200 }, { oldStatus: 401, newStatus: 200 }])
+      expect({ first: observations[0], last: observations.at(-1) }).toMatchObject({
+        first: { oldStatus: 200 },
+        last: { oldStatus: 401, newStatus: 200 },
+      })
       for (const { isDone, oldStatus, newStatus, after } of observations) {
         expect(newStatus === 200 || isDone ? [401] : [200, 401]).toContain(oldStatus)
         if (!after && oldStatus === 401 && newStatus === 401) expect(await status(rotated.plaintext)).toBe(200)
@@ -143,11 +146,11 @@ describe.each(drivers)('rotation, on $name', async (driver) => {
     const user = (await service.write(GLOBAL, (tx) => tx.get(keys.user(person.id))))!
     await addMember(service.deps, workspaceId, user, 'owner')
     const afterRejoining = await Promise.all(all.map(status))
-    expect([afterLeaving, refused, afterRejoining]).toEqual([
-      [401, 401, 401, 401, 401],
-      ['no_member', 'no_member'],
-      [401, 401, 401, 401, 401],
-    ])
+    expect({ afterLeaving, refused, afterRejoining }).toEqual({
+      afterLeaving: [401, 401, 401, 401, 401],
+      refused: ['no_member', 'no_member'],
+      afterRejoining: [401, 401, 401, 401, 401],
+    })
     expect(await status(await service.token(workspaceId, person.id, ['kanban:read']))).toBe(200)
   })
 })

@@ -140,7 +140,11 @@ describe('the use of a token', () => {
     service.store.commit = commit
     await recorder.flush()
     const days = (await useOf('c'))!.days!
-    expect([days.length, days[0], days.at(-1)]).toEqual([30, day('2026-11-30', 1, 1), day('2026-12-29', 1, 1)])
+    expect({ count: days.length, first: days[0], last: days.at(-1) }).toEqual({
+      count: 30,
+      first: day('2026-11-30', 1, 1),
+      last: day('2026-12-29', 1, 1),
+    })
   })
 
   test('is written in the background, which can be waited for', async () => {
