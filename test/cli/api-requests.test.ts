@@ -74,10 +74,10 @@ test.each(operations.map((row) => [row.id, row] as const))('%s has the options o
   })
   const file = row.takesUpload ? ['--file', import.meta.filename] : []
   const { code, stderr } = await host.run(['api', id, ...options, ...file])
-  expect([code, stderr]).toEqual([0, ''])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const { method, url, body: sentBody } = sent.pop()!
   const path = row.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => params[name]!)
-  expect([method, url.pathname]).toEqual([row.method, `/v1${path}`])
+  expect({ method, pathname: url.pathname }).toEqual({ method: row.method, pathname: `/v1${path}` })
   if (row.takesUpload) expect(sentBody).toContain('filename="api-requests.test.ts"')
   else if (row.body === undefined) expect(sentBody).toBe('')
   else expect(JSON.parse(sentBody)).toEqual(body ?? {})
@@ -95,7 +95,7 @@ test.each(times)('%s accepts a relative time for %s, in both notations', async (
     const before = Date.now()
     const { code, stderr } = await host.run(['api', id, ...others, ...option, '--json'])
     const after = Date.now()
-    expect([option, code, stderr]).toEqual([option, 0, ''])
+    expect({ option, code, stderr }).toEqual({ option, code: 0, stderr: '' })
     const { url, body } = sent.pop()!
     const value = url.searchParams.get(name) ?? (JSON.parse(body) as Record<string, string>)[name]!
     expect(value).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -111,11 +111,11 @@ test('a time is sent as it is, and what is no time is an error that says what is
   expect(JSON.parse(sent.pop()!.body)).toEqual({ due_at: null })
   for (const value of ['7d', '-7x', 'tomorrow', '', '-h']) {
     const { code, stderr } = await host.run(['api', 'cards.update', '--card-id', 'x', '--due-at', value])
-    expect([value, code, stderr]).toEqual([
+    expect({ value, code, stderr }).toEqual({
       value,
-      2,
-      `--due-at: "${value}" is no time; it must be one such as 2026-11-20T12:00:00Z, or -7d, -12h, +2w, -30m or now\n`,
-    ])
+      code: 2,
+      stderr: `--due-at: "${value}" is no time; it must be one such as 2026-11-20T12:00:00Z, or -7d, -12h, +2w, -30m or now\n`,
+    })
   }
   expect(sent).toEqual([])
 })

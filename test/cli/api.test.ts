@@ -125,7 +125,7 @@ describe('lanekeeper api', () => {
     [3, 'not_found', ['boards.read', '--board-id', 'brd_none']],
   ])('exit code %i and the message %j follow from %j', async (code, message, args) => {
     const result = await api(...args)
-    expect([result.code, result.stdout]).toEqual([code, ''])
+    expect({ code: result.code, stdout: result.stdout }).toEqual({ code, stdout: '' })
     expect(result.stderr).toContain(message)
   })
 
@@ -133,10 +133,10 @@ describe('lanekeeper api', () => {
     const call = (...further: string[]) =>
       host.run(['api', 'boards.create', '--name', 'x', '--idempotency-key', 'k', ...further], { ...env, LANEKEEPER_TOKEN: reader })
     const { code, stderr } = await call()
-    expect([code, stderr]).toEqual([
-      3,
-      expect.stringMatching(/^insufficient_scope: .*\n {2}status: 403\n {2}request_id: \S+\n {2}required_scope: kanban:write\n/),
-    ])
+    expect({ code, stderr }).toEqual({
+      code: 3,
+      stderr: expect.stringMatching(/^insufficient_scope: .*\n {2}status: 403\n {2}request_id: \S+\n {2}required_scope: kanban:write\n/),
+    })
     expect(JSON.parse((await call('--json')).stderr).error).toMatchObject({
       code: 'insufficient_scope',
       status: 403,
@@ -148,9 +148,15 @@ describe('lanekeeper api', () => {
 
   test('without a token, a message says where it is read from', async () => {
     const result = await host.run(['api', 'account.read'], { LANEKEEPER_URL: env['LANEKEEPER_URL']! })
-    expect([result.code, result.stderr]).toEqual([2, 'LANEKEEPER_TOKEN: it must have an access token, lk_pat_…\n'])
+    expect({ code: result.code, stderr: result.stderr }).toEqual({
+      code: 2,
+      stderr: 'LANEKEEPER_TOKEN: it must have an access token, lk_pat_…\n',
+    })
     const broken = await host.run(['api', 'account.read'], { ...env, LANEKEEPER_TOKEN: 'lk_pat_secret\n' })
-    expect([broken.code, broken.stderr]).toEqual([2, 'LANEKEEPER_TOKEN: it has characters that no token has\n'])
+    expect({ code: broken.code, stderr: broken.stderr }).toEqual({
+      code: 2,
+      stderr: 'LANEKEEPER_TOKEN: it has characters that no token has\n',
+    })
   })
 })
 
@@ -164,7 +170,10 @@ test('a service that answers 503 or nothing ends the command with exit code 4', 
   const { port } = server.address() as { port: number }
   const env = { LANEKEEPER_URL: `http://127.0.0.1:${port}`, LANEKEEPER_TOKEN: 'lk_pat_test' }
   const refused = await runCommandLine(['api', 'account.read'], env)
-  expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining('unavailable: Storage is not reachable.\n  status: 503')])
+  expect({ code: refused.code, stderr: refused.stderr }).toEqual({
+    code: 4,
+    stderr: expect.stringContaining('unavailable: Storage is not reachable.\n  status: 503'),
+  })
   server.close()
 })
 

@@ -71,7 +71,7 @@ describe('a service with a decision log', () => {
     expect(answered.length).toBeGreaterThanOrEqual(60)
     const { code, stdout } = await policy('verify-log', file, '--json')
     const summary = JSON.parse(stdout)
-    expect([code, summary]).toMatchObject([0, { findings: 0, begins_after: null, open_end: false }])
+    expect({ code, summary }).toMatchObject({ code: 0, summary: { findings: 0, begins_after: null, open_end: false } })
     expect((await policy('verify-log', file, '--anchor', summary.head)).code).toBe(0)
     expect((await policy('replay', file)).code).toBe(0)
   })
@@ -97,7 +97,7 @@ describe('a service with a decision log', () => {
     await first.until('\n')
     const second = start()
     await expect(second.until('\n')).rejects.toThrow(`decision-log: ${file} is in use by process ${first.child.pid}`)
-    expect([await second.stop(), await first.stop()]).toEqual([4, 0])
+    expect({ second: await second.stop(), first: await first.stop() }).toEqual({ second: 4, first: 0 })
     const third = start()
     await third.until('\n')
     await third.stop()
@@ -126,11 +126,11 @@ describe('the commands for decision logs', () => {
     const path = await altered('altered.jsonl', (lines) => lines.with(3, lines[3]!.replace('"status":2', '"status":4')))
     const byte = Buffer.byteLength(text.split('\n').slice(0, 3).join('\n')) + 1
     const { code, stdout, stderr } = await policy('verify-log', path)
-    expect([code, stdout, stderr]).toEqual([
-      8,
-      expect.stringContaining(`altered ${path}:4, byte ${byte}: this line has not the hash of its content\n`),
-      'the log is not as it was written: 1 finding\n',
-    ])
+    expect({ code, stdout, stderr }).toEqual({
+      code: 8,
+      stdout: expect.stringContaining(`altered ${path}:4, byte ${byte}: this line has not the hash of its content\n`),
+      stderr: 'the log is not as it was written: 1 finding\n',
+    })
     const json = await policy('verify-log', path, '--json')
     expect(json.stdout.split('\n').slice(0, 2).map((line) => JSON.parse(line))).toMatchObject([{ kind: 'altered', file: path, line: 4, byte }, { findings: 1 }]) // prettier-ignore
   })
@@ -149,11 +149,11 @@ describe('the commands for decision logs', () => {
     )
     const { code, stdout } = await policy('replay', file, '--policies', other, '--json')
     const lines = stdout.trim().split('\n').map((line) => JSON.parse(line)) // prettier-ignore
-    expect([code, lines[0], lines.at(-1)]).toMatchObject([
-      9,
-      { kind: 'narrowed', stage: 'permission', was: 'allowed', now: 'not_found', example: { file, facts: expect.any(Object) } },
-      { changed: expect.any(Number) },
-    ])
+    expect({ code, first: lines[0], last: lines.at(-1) }).toMatchObject({
+      code: 9,
+      first: { kind: 'narrowed', stage: 'permission', was: 'allowed', now: 'not_found', example: { file, facts: expect.any(Object) } },
+      last: { changed: expect.any(Number) },
+    })
     expect(lines.at(-1).changed).toBeGreaterThan(0)
   })
 

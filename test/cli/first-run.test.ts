@@ -17,7 +17,7 @@ describe('init', () => {
 
   test('without a terminal it names the options that are missing, and creates nothing', async () => {
     const { code, stdout, stderr } = await runCommandLine(['init', '--owner', 'Olivia'], env)
-    expect([code, stdout, stderr]).toEqual([2, '', 'without a terminal, init needs --workspace, --email\n'])
+    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: 'without a terminal, init needs --workspace, --email\n' })
     expect((await host.run(['workspace', 'list'])).code).toBe(3)
   })
 
@@ -28,7 +28,7 @@ describe('init', () => {
     [[...NEW, '--url', 'ftp://x'], 'url'],
   ])('the options %j are refused', async (options, message) => {
     const { code, stderr } = await host.run(['init', ...options])
-    expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) })
   })
 
   test('it prints the link and the next steps, and with --json the ids; a second run is refused', async () => {
@@ -83,7 +83,7 @@ describe.each(['with a running service', 'without a service'])('import --from %s
   test('a board is imported, and the report names what is not carried', async () => {
     const planned = await run('trello', fixture('trello'), '--dry-run', '--json')
     const made = await run('trello', fixture('trello'), '--json')
-    expect([planned.code, made.code]).toEqual([0, 0])
+    expect({ planned: planned.code, made: made.code }).toEqual({ planned: 0, made: 0 })
     const { board_id, ...rest } = JSON.parse(made.stdout)
     expect(board_id).toMatch(/^brd_/)
     expect(JSON.parse(planned.stdout)).toEqual({ ...rest, board_id: null, dry_run: true })
@@ -111,7 +111,11 @@ describe.each(['with a running service', 'without a service'])('import --from %s
     ['a user who is no member', () => run('trello', fixture('trello'), '--as', 'usr_00000000000000000000'), 3, 'not a member'],
   ])('%s is refused', async (_case, command, code, message) => {
     const result = await command((args) => host.run(args))
-    expect([result.code, result.stdout, result.stderr]).toEqual([code, '', expect.stringContaining(message)])
+    expect({ code: result.code, stdout: result.stdout, stderr: result.stderr }).toEqual({
+      code,
+      stdout: '',
+      stderr: expect.stringContaining(message),
+    })
   })
 
   test('terminal escape sequences of a file are not printed', async () => {
@@ -121,7 +125,7 @@ describe.each(['with a running service', 'without a service'])('import --from %s
       JSON.stringify({ name: 'a\u001b[31m', lists: [], cards: [], labels: [{ id: '1', name: 'b\u001b[2J', color: 'x' }] }),
     )
     const { code, stdout } = await run('trello', file, '--dry-run')
-    expect([code, stdout.includes('\u001b')]).toEqual([0, false])
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.not.stringContaining('\u001b') })
     expect(stdout).toContain('\\u{1b}[2J')
   })
 })

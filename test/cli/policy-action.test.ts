@@ -69,7 +69,7 @@ test('the action is composite, each input is described, and no expression is par
   expect(action.runs.using).toBe('composite')
   for (const { description } of Object.values(action.inputs)) expect(description).not.toBe('')
   // A name that a stranger has chosen would be executed.
-  for (const { run, shell } of action.runs.steps) expect([shell, run.includes('${{')]).toEqual(['bash', false])
+  for (const { run, shell } of action.runs.steps) expect({ shell, run }).toEqual({ shell: 'bash', run: expect.not.stringContaining('${{') })
 })
 
 test('the page of the engine shows a workflow that uses it, with inputs that it has', () => {
@@ -83,16 +83,16 @@ test('the page of the engine shows a workflow that uses it, with inputs that it 
 test('the commands of the page of the engine work', async () => {
   const script = blockOf('src/policy/README.md', 'npx lanekeeper policy test ./access')
   const { stdout, stderr } = await runScript(script, repository)
-  expect([stderr, stdout]).toEqual(['', expect.stringMatching(/0 failed\n[^]*the same policy/)])
+  expect({ stderr, stdout }).toEqual({ stderr: '', stdout: expect.stringMatching(/0 failed\n[^]*the same policy/) })
   expect(readFileSync(join(repository, 'access.html'), 'utf8')).toContain('Nothing has changed.')
 })
 
 test('a change that keeps all decisions passes, and its plan says so', () => {
   expect(runStep(prove).status).toBe(0)
-  expect([runStep(compare).status, readFileSync(join(temporary, 'policy-plan.md'), 'utf8')]).toEqual([
-    0,
-    expect.stringContaining('the same policy'),
-  ])
+  expect({ status: runStep(compare).status, plan: readFileSync(join(temporary, 'policy-plan.md'), 'utf8') }).toEqual({
+    status: 0,
+    plan: expect.stringContaining('the same policy'),
+  })
 })
 
 test('a change that allows more fails, and its plan is commented on the pull request and shown in the summary', () => {
@@ -100,7 +100,10 @@ test('a change that allows more fails, and its plan is commented on the pull req
   writeFileSync(file, readFileSync(file, 'utf8').replace('fields: [title]', 'fields: [title, owner]'))
   expect(runStep(prove).status).toBe(7)
   const compared = runStep(compare)
-  expect([compared.status, compared.stderr]).toEqual([10, expect.stringContaining('::error title=the policy allows more than before::')])
+  expect({ status: compared.status, stderr: compared.stderr }).toEqual({
+    status: 10,
+    stderr: expect.stringContaining('::error title=the policy allows more than before::'),
+  })
   for (const name of ['policy-plan.md', 'summary.md']) expect(readFileSync(join(temporary, name), 'utf8')).toContain('`update Key` [R11]')
   // GitHub runs it after a step that has failed, too.
   expect(comment.if).toContain('!cancelled()')

@@ -27,7 +27,7 @@ const run = (...words: string[]) => host.run(['policy', ...words])
 describe('policy test', () => {
   test('a policy that holds passes each check, in every format', async () => {
     const { code, stdout } = await run('test', before)
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+ checks, 0 failed\n$/)])
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+ checks, 0 failed\n$/) })
     const count = Number(/^\d+/.exec(stdout)![0])
     const tap = (await run('test', before, '--format', 'tap')).stdout.split('\n')
     expect(tap.slice(0, 3)).toEqual(['TAP version 14', `1..${count}`, 'ok 1 - the policy can be loaded'])
@@ -45,7 +45,7 @@ describe('policy test', () => {
       ['junit', message.replaceAll('"', '&quot;')],
     ] as const) {
       const { code, stdout, stderr } = await run('test', broken, '--format', format)
-      expect([code, stderr]).toEqual([7, 'the policy does not hold: 10 failures\n'])
+      expect({ code, stderr }).toEqual({ code: 7, stderr: 'the policy does not hold: 10 failures\n' })
       expect(stdout).toContain(text)
     }
   })
@@ -54,7 +54,7 @@ describe('policy test', () => {
     const folder = policyFolder()
     await writePolicy(folder, edit(shippedFiles, [['scopes', 'id: S1\n', 'id: S9\n']]))
     const { code, stdout } = await run('test', folder, '--format', 'tap')
-    expect([code, stdout]).toEqual([7, expect.stringContaining('not ok 1 - the policy can be loaded')])
+    expect({ code, stdout }).toEqual({ code: 7, stdout: expect.stringContaining('not ok 1 - the policy can be loaded') })
     expect(stdout).toMatch(/scopes\.yaml:\d+:\d+/)
   })
 })
@@ -88,10 +88,10 @@ test.each([
 describe('policy diff', () => {
   test('a policy that allows less is a plan without a failure', async () => {
     const { code, stdout } = await run('diff', before, after)
-    expect([code, stdout]).toEqual([
-      0,
-      expect.stringContaining(`policy ${shipped.hash.slice(0, 12)} → ${load(otherFiles).hash.slice(0, 12)}`),
-    ])
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining(`policy ${shipped.hash.slice(0, 12)} → ${load(otherFiles).hash.slice(0, 12)}`),
+    })
     expect(stdout.split('\n').filter((line) => /^[-+~]/.test(line))).toEqual([
       '- DENY restore Column [X1] when token.scope is kanban:write and board.access (403 insufficient_scope; was allowed)',
       '- DENY update Label [X4] when board.caller is member or none and board.access (403 forbidden; was allowed)',
@@ -104,11 +104,14 @@ describe('policy diff', () => {
 
   test('a policy that allows more fails, until it declares what the plan says', async () => {
     const { code, stdout, stderr } = await run('diff', after, before)
-    expect([code, stderr]).toEqual([10, 'not declared in widenings.yaml: 2 widenings\n'])
+    expect({ code, stderr }).toEqual({ code: 10, stderr: 'not declared in widenings.yaml: 2 widenings\n' })
     const declared = policyFolder()
     await writePolicy(declared, shippedFiles, stdout.slice(stdout.indexOf('version: 1')).replaceAll('# why it is wanted', 'because'))
     const again = await run('diff', after, declared)
-    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('    declared by its author: because\n')])
+    expect({ code: again.code, stdout: again.stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining('    declared by its author: because\n'),
+    })
     expect(again.stdout).toContain('widenings: 2, 0 not declared')
     // It is for that policy only.
     const { stdout: about } = await run('diff', more, declared)
@@ -133,10 +136,10 @@ describe('policy diff', () => {
     expect(markdown).toContain('| `update Label` [X4] | board.caller is member or none and board.access | 403 forbidden → allowed |')
     expect(markdown).toContain('**not declared**')
     const { changes, undeclared } = JSON.parse((await run('diff', after, before, '--json')).stdout)
-    expect([undeclared, changes.map(({ kind, permission }: any) => `${kind} ${permission}`)]).toEqual([
-      2,
-      ['widening restore Column', 'widening update Label', 'response restore Column'],
-    ])
+    expect({ undeclared, changes: changes.map(({ kind, permission }: any) => `${kind} ${permission}`) }).toEqual({
+      undeclared: 2,
+      changes: ['widening restore Column', 'widening update Label', 'response restore Column'],
+    })
   })
 
   test('what is neither a folder nor a revision is refused', async () => {
@@ -167,7 +170,7 @@ describe('policy diff', () => {
     const author = 'git -c user.name=a -c user.email=a@example.org'
     await cp(after, join(repository, 'policies'), { recursive: true })
     const prepared = `git init -q -b main && git add . && ${author} commit -qm first && git update-ref refs/remotes/origin/main main`
-    expect([shell(prepared), commands.map(shell)]).toEqual([0, [0, 0]])
+    expect({ prepared: shell(prepared), commands: commands.map(shell) }).toEqual({ prepared: 0, commands: [0, 0] })
     await writePolicy(join(repository, 'policies'), shippedFiles)
     expect(commands.map(shell)).toEqual([0, 10])
     expect(readFileSync(summary, 'utf8')).toContain('### Allows more')

@@ -45,7 +45,7 @@ describe('the policy of another domain', () => {
     [['replay', log, '--policies', repositoriesFolder], /^4 decisions of 2 records: 0 are decided differently/],
   ])('%s', async (words, output) => {
     const { code, stdout, stderr } = await run(...words)
-    expect([code, stderr]).toEqual([0, ''])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(output)
     expect(stdout).not.toMatch(/kanban|boards?\./)
   })
@@ -56,16 +56,16 @@ describe('the policy of another domain', () => {
     [['keys.update', '--facts', 'key.owner=caller', '--fields', 'name'], 2, /keys.update does not take "name", but title, owner/],
   ])('explain %j', async ([operation, ...words], code, output) => {
     const result = await run('explain', '--policies', repositoriesFolder, '--operation', operation!, '--scope', 'write', ...words)
-    expect([result.code, result.stdout + result.stderr]).toEqual([code, expect.stringMatching(output)])
+    expect({ code: result.code, output: result.stdout + result.stderr }).toEqual({ code, output: expect.stringMatching(output) })
     expect(result.stdout).not.toMatch(/kanban|401/)
   })
 
   test('is refused by the service', async () => {
     const { code, stderr } = await host.run(['serve', '--policies', repositoriesFolder])
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringContaining('specification.yaml:4:1: this is a policy of repositories, not of this service'),
-    ])
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('specification.yaml:4:1: this is a policy of repositories, not of this service'),
+    })
   })
 })
 

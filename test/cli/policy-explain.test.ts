@@ -29,7 +29,7 @@ const explain = (operation: string, scope: string, facts: string, ...others: str
 describe('policy explain of stated facts', () => {
   test('prints both stages, every rule, the response and the smallest changes of a denial', async () => {
     const { code, stdout, stderr } = await run(...explain('boards.delete', 'admin', `${SEES_BOARD},caller.role=member`))
-    expect([code, stderr]).toEqual([DENIED, 'denied: 403 forbidden\n'])
+    expect({ code, stderr }).toEqual({ code: DENIED, stderr: 'denied: 403 forbidden\n' })
     expect(stdout).toBe(
       `boards.delete  DELETE /boards/{board_id}
 denied: 403 forbidden
@@ -57,14 +57,17 @@ the smallest change that would allow it
     const { stdout } = await run(...explain('comments.update', 'admin', facts))
     expect(stdout).toContain('\nno change would allow it: comment.author would have to differ, and cannot be changed\n')
     const { result } = await json(...explain('comments.update', 'admin', facts))
-    expect([result.decision.changes, result.decision.fixed]).toEqual([[], ['comment.author']])
+    expect({ changes: result.decision.changes, fixed: result.decision.fixed }).toEqual({ changes: [], fixed: ['comment.author'] })
   })
 
   test('explains further permissions of an operation whose facts are stated', async () => {
     const facts = `${SEES_BOARD},caller.role=member`
     expect((await json(...explain('cards.create', 'write', facts))).result.further).toEqual([])
     const { code, result } = await json(...explain('cards.create', 'write', `${facts},label.board=other`))
-    expect([code, result.response]).toEqual([DENIED, { status: 404, code: 'not_found', parameter: 'label_id' }])
+    expect({ code, response: result.response }).toEqual({
+      code: DENIED,
+      response: { status: 404, code: 'not_found', parameter: 'label_id' },
+    })
     expect(result.further.map(({ member, answer, fixed }: any) => [member, answer, fixed])).toEqual([
       ['label_ids', 'not_found', ['label.board']],
     ])
@@ -75,7 +78,10 @@ the smallest change that would allow it
     expect((await run(...explain('cards.set_cover', 'write', facts))).stderr).toMatch(/missing.*\n {2}cover\.state=set\|none /)
     const cover = 'cover.state=set,attachment_id:file.visibility=private'
     const { result } = await json(...explain('cards.set_cover', 'write', `${facts},${cover}`))
-    expect([result.decision.answer, result.decision.facts['file.visibility']]).toEqual(['allowed', 'workspace'])
+    expect({ answer: result.decision.answer, visibility: result.decision.facts['file.visibility'] }).toEqual({
+      answer: 'allowed',
+      visibility: 'workspace',
+    })
     expect(result.further.map(({ answer, facts: own }: any) => [answer, own['file.visibility'], own['file.owner']])).toEqual([
       ['forbidden', 'private', 'other'],
     ])
@@ -84,23 +90,23 @@ the smallest change that would allow it
   test('shows how the answer depends on the facts that are not stated', async () => {
     const words = explain('boards.delete', 'admin', 'caller.membership=active,board.visibility=workspace')
     const missing = await run(...words)
-    expect([missing.code, missing.stdout]).toEqual([2, ''])
+    expect({ code: missing.code, stdout: missing.stdout }).toEqual({ code: 2, stdout: '' })
     expect(missing.stderr).toMatch(
       /^facts: these are missing.*\n {2}caller\.role=owner\|admin\|member .*\n {2}board\.caller=creator\|member\|none /,
     )
     const { code, stdout } = await run(...words, '--any')
-    expect([code, stdout.split('\n').slice(2, -1).toSorted()]).toEqual([
-      DENIED,
-      [
+    expect({ code, lines: stdout.split('\n').slice(2, -1).toSorted() }).toEqual({
+      code: DENIED,
+      lines: [
         'allowed if board.caller is creator',
         'allowed if caller.role is owner or admin',
         'forbidden if caller.role is member, and board.caller is member or none',
       ],
-    ])
+    })
     const unknown = await json(...explain('boards.read', 'read', 'board.visibility=workspace', '--any'))
     expect(unknown.result.notes).toEqual(['If the membership has ended, the response is 401 unauthorized, before the tables are asked.'])
     const always = await run(...explain('boards.read', 'read', 'caller.membership=active,board.visibility=workspace', '--any'))
-    expect([always.code, always.stdout]).toEqual([0, expect.stringContaining('\nallowed in every case\n')])
+    expect({ code: always.code, stdout: always.stdout }).toEqual({ code: 0, stdout: expect.stringContaining('\nallowed in every case\n') })
   })
 
   const audit = (...words: string[]) => ['explain', '--operation', 'workspace.audit', ...words] as const
@@ -108,7 +114,7 @@ the smallest change that would allow it
   describe('about what only the web app does', () => {
     test('prints the permission stage alone', async () => {
       const { code, stdout, stderr } = await run(...audit('--facts', 'caller.membership=active,caller.role=member'))
-      expect([code, stderr]).toEqual([DENIED, 'denied: 403 forbidden\n'])
+      expect({ code, stderr }).toEqual({ code: DENIED, stderr: 'denied: 403 forbidden\n' })
       expect(stdout).toMatch(
         /^workspace\.audit {2}web app\ndenied: 403 forbidden\nIt is done in the web app, .*\n\npermission {2}read AuditTrail/,
       )
@@ -121,7 +127,11 @@ the smallest change that would allow it
       ['ended', 'owner', { status: 404, code: 'not_found' }],
     ])('has the response of its page: %s %s', async (membership, role, response) => {
       const { code, result } = await json(...audit('--facts', `caller.membership=${membership},caller.role=${role}`))
-      expect([code, result.allowed, result.response]).toEqual([response.status === 200 ? 0 : DENIED, response.status === 200, response])
+      expect({ code, allowed: result.allowed, response: result.response }).toEqual({
+        code: response.status === 200 ? 0 : DENIED,
+        allowed: response.status === 200,
+        response,
+      })
       expect(result.decision.scope).toBeUndefined()
     })
   })
@@ -140,7 +150,7 @@ the smallest change that would allow it
     ['--facts is about stated facts', explain('boards.delete', 'admin', 'board.caller=none', '--as', 'usr_1')],
   ])('refuses invalid input: %s', async (message, words) => {
     const { code, stdout, stderr } = await run(...words)
-    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)])
+    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(message) })
   })
 })
 

@@ -51,7 +51,12 @@ describe('policy coverage', () => {
     const { code, stdout } = await run('policy', 'coverage', '--json', '--lcov', lcov)
     expect(code).toBe(0)
     const { policy, source, rules, cells: ofTable } = JSON.parse(stdout)
-    expect([policy, source, rules.missing, ofTable.missing]).toEqual([shipped.hash, 'decisions', [], []])
+    expect({ policy, source, missingRules: rules.missing, missingCells: ofTable.missing }).toEqual({
+      policy: shipped.hash,
+      source: 'decisions',
+      missingRules: [],
+      missingCells: [],
+    })
     expect([ofTable.total, ofTable.covered]).toEqual(Array.from({ length: 2 }, () => [...cells(shipped.vocabulary)].length))
     const record = readFileSync(lcov, 'utf8')
     expect(record.match(/^SF:/gm)).toHaveLength(2)
@@ -74,7 +79,13 @@ describe('policy coverage', () => {
     writeFileSync(log, `${lines.map((line) => JSON.stringify(line)).join('\n')}\n{"torn`)
     const { stdout } = await run('policy', 'coverage', '--json', '--log', log)
     const { source, decisions, unknown, cells: ofTable, scopes } = JSON.parse(stdout)
-    expect([source, decisions, unknown, ofTable.covered, scopes.covered]).toEqual(['log', 14, 1, 2, 1])
+    expect({ source, decisions, unknown, cells: ofTable.covered, scopes: scopes.covered }).toEqual({
+      source: 'log',
+      decisions: 14,
+      unknown: 1,
+      cells: 2,
+      scopes: 1,
+    })
     writeFileSync(log, 'no record\n')
     expect(await runCommandLine(['policy', 'coverage', '--log', log])).toMatchObject({
       code: 2,
@@ -119,6 +130,6 @@ test('policy report writes the page to a file, with what has changed since an ea
   // As a user runs it.
   const changed = await runCommandLine(['policy', 'report', '--out', out, '--since', since])
   expect(plain.stdout).toBe(renderReport(shipped, operations))
-  expect([changed.code, changed.stdout]).toEqual([0, ''])
+  expect({ code: changed.code, stdout: changed.stdout }).toEqual({ code: 0, stdout: '' })
   expect(readFileSync(out, 'utf8')).toContain('Nothing has changed.')
 })

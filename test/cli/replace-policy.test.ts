@@ -41,7 +41,10 @@ describe('a policy that is replaced', () => {
     const proof = { permissions: 1, cells: 1, milliseconds: 1, checks: [], failures: [] }
     const examine: Examiner['examine'] = async (...given) => ({ ...(await examiner.examine(...given)), proof }) as Examination
     const files = await replace({ examine })
-    expect([files, inUse()]).toMatchObject([{ permissions: { text: departing.permissions.text } }, load(departing).hash])
+    expect({ files, inUse: inUse() }).toMatchObject({
+      files: { permissions: { text: departing.permissions.text } },
+      inUse: load(departing).hash,
+    })
     expect(service.app.proof).toBe(proof)
     expect(lines).toMatchObject([
       { event: 'policy.replaced', before: shipped.hash, policy: inUse(), changes: expect.any(Number), widened: 0 },

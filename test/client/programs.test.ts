@@ -133,7 +133,7 @@ test('the commands with "lanekeeper api" of the page of the command line work', 
       ([, quoted, bare]) => quoted ?? bare!.replace(/^\$(\w+)$/, (_all, variable: string) => variables[variable]!),
     )
     const { code, stdout, stderr } = await host.run(args, { LANEKEEPER_URL: url, LANEKEEPER_TOKEN: admin })
-    expect([line, code, stderr.replace(/^etag: .*\n$/, '')]).toEqual([line, 0, ''])
+    expect({ line, code, stderr: stderr.replace(/^etag: .*\n$/, '') }).toEqual({ line, code: 0, stderr: '' })
     last = stdout.trimEnd()
     if (name !== undefined) variables[name] = last
   }

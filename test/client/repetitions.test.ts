@@ -117,7 +117,11 @@ test('over a connection, the file is sent whole again after one that was cut wit
     const bytes = Buffer.alloc(3_000_000, 'lanekeeper ')
     const client = createClient({ url: `http://127.0.0.1:${port}`, token: 'lk_pat_test', retries: { delay: 0 } })
     const { status } = await client.attachments.upload({ card_id: 'crd_1', file: new File([bytes], 'a.bin') })
-    expect([status, received.length, new Set(received.map(({ key }) => key)).size]).toEqual([201, 3, 1])
+    expect({ status, received: received.length, keys: new Set(received.map(({ key }) => key)).size }).toEqual({
+      status: 201,
+      received: 3,
+      keys: 1,
+    })
     expect(received[2]!.bytes.includes(bytes)).toBe(true)
   } finally {
     server.closeAllConnections()
@@ -139,7 +143,7 @@ describe('with a service whose responses are lost', () => {
     const client = createClient({ url: 'http://localhost', token: bob.write, fetch, retries: { delay: 0 } })
     const uploaded = await client.attachments.upload({ card_id: cardId, file: file() })
     const created = await client.comments.create({ card_id: cardId, body: 'Sown' })
-    expect([uploaded.replayed, created.replayed, attempts]).toEqual([true, true, 6])
+    expect({ uploaded: uploaded.replayed, created: created.replayed, attempts }).toEqual({ uploaded: true, created: true, attempts: 6 })
     expect((await board.all(`/cards/${cardId}/attachments`)).map(({ id }) => id)).toEqual([uploaded.data.id])
     expect((await board.all(`/cards/${cardId}/comments`)).map(({ id }) => id)).toEqual([created.data.id])
   })

@@ -181,9 +181,9 @@ describe('a handler that throws', () => {
       return 'release'
     })
     // The worker has gone on.
-    expect([ended, cards]).toEqual([enough, 2])
+    expect({ ended, cards }).toEqual({ ended: enough, cards: 2 })
     const { claim, completed_at, work: found } = await read(id)
-    expect([claim, completed_at]).toEqual([null, null])
+    expect({ claim, completed_at }).toEqual({ claim: null, completed_at: null })
     const comments = (await other.comments.list({ card_id: id })).data
     return { ...found!, seconds: found!.not_before === null ? 0 : (Date.parse(found!.not_before) - service.now) / SECOND, comments }
   }
@@ -532,7 +532,7 @@ describe('the signal of the caller', () => {
       },
       { onFailure: (error: unknown) => told!.push(error) },
     )
-    expect([ended, reasons]).toEqual([enough, [enough]])
+    expect({ ended, reasons }).toEqual({ ended: enough, reasons: [enough] })
     expect(await read(id)).toMatchObject({ claim: null, work: { state, attempts } })
     expect(told!.length).toBe(attempts)
   })
