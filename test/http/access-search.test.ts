@@ -120,11 +120,11 @@ describe('the operations on a resource', async () => {
         replies.push(bytes(await searchActions(service, scenario.caller.admin, { type, id })))
         trips.push(service.store.trips - before)
       }
-      expect([type, new Set(replies).size, JSON.parse(replies[0]!.slice(replies[0]!.indexOf('{"data"'))).data]).toEqual([
+      expect({ type, distinct: new Set(replies).size, data: JSON.parse(replies[0]!.slice(replies[0]!.indexOf('{"data"'))).data }).toEqual({
         type,
-        1,
-        { page: { next_token: '', count: 0 }, results: [] },
-      ])
+        distinct: 1,
+        data: { page: { next_token: '', count: 0 }, results: [] },
+      })
       // What is malformed is not looked for, as below every path.
       expect([type, new Set(trips.slice(0, 2)).size]).toEqual([type, 1])
     }
@@ -140,11 +140,13 @@ describe('the operations on a resource', async () => {
     let token: string | undefined
     for (let pages = 0; token !== ''; pages++) {
       const { body } = await searchActions(service, person.admin, resource, { page: { limit: 5, token } })
-      expect([pages < 10, body.data.results.length <= 5, body.data.page.count]).toEqual([true, true, body.data.results.length])
+      expect(pages).toBeLessThan(10)
+      expect(body.data.results.length).toBeLessThanOrEqual(5)
+      expect(body.data.page.count).toEqual(body.data.results.length)
       paged.push(...body.data.results)
       token = body.data.page.next_token
     }
-    expect([paged, whole.length]).toEqual([whole, operationsOn('board').length])
+    expect({ paged, count: whole.length }).toEqual({ paged: whole, count: operationsOn('board').length })
   })
 })
 
@@ -276,7 +278,7 @@ describe('a search', async () => {
     const { next_token: token } = first.body.data.page
     expect(token).not.toBe('')
     const other = await searchBoards(service, ann.admin, 'boards.update', { page: { token } })
-    expect([other.status, other.body.error.issues[0].path]).toEqual([422, 'page.token'])
+    expect({ status: other.status, path: other.body.error.issues[0].path }).toEqual({ status: 422, path: 'page.token' })
     expect((await onBoard(ann.admin, { page: { token } })).status).toBe(422)
     expect((await searchBoards(service, bob.admin, 'boards.read', { page: { token } })).status).toBe(200)
   })
@@ -295,7 +297,10 @@ describe('a search', async () => {
   test('that the token has not the scope for reads no board, and finds none', async () => {
     service.store.touched.length = 0
     const { body } = await searchBoards(service, ann.read, 'boards.delete')
-    expect([body.data.results, service.store.touched.filter((key) => /board/.test(key))]).toEqual([[], []])
+    expect({ results: body.data.results, touched: service.store.touched.filter((key) => /board/.test(key)) }).toEqual({
+      results: [],
+      touched: [],
+    })
     expect(service.records.at(-1)!.evaluations).toMatchObject([{ operation: 'boards.delete', code: 'insufficient_scope', count: 1 }])
   })
 
@@ -315,13 +320,13 @@ describe('a search', async () => {
     // 41 boards, and then 31 at once, because 10 are found.
     const first = await find()
     const { results, page } = first.body.data
-    expect([results, countsOf()]).toEqual([
-      own.slice(0, 10),
-      [
+    expect({ results, counts: countsOf() }).toEqual({
+      results: own.slice(0, 10),
+      counts: [
         [undefined, 10],
         ['forbidden', 403],
       ],
-    ])
+    })
     expect(before - remaining(first)).toBe(Math.ceil(413 / 4))
     const second = await find(page.next_token)
     expect(second.body.data).toEqual({ page: { next_token: '', count: 1 }, results: own.slice(10) })
@@ -356,11 +361,11 @@ describe('with another policy, a search', () => {
       expect(recorded.open).toEqual(properties === undefined ? ['user_id'] : undefined)
       return body.data.results.find(({ name }: Found) => name === 'board_members.add')
     }
-    expect([await find(), await find({ user_id: 'me' }), await find({ user_id: bob })]).toEqual([
-      { name: 'board_members.add', properties: { requires: ['user_id'] } },
-      undefined,
-      undefined,
-    ])
+    expect({ anybody: await find(), me: await find({ user_id: 'me' }), bob: await find({ user_id: bob }) }).toStrictEqual({
+      anybody: { name: 'board_members.add', properties: { requires: ['user_id'] } },
+      me: undefined,
+      bob: undefined,
+    })
     await service.stop()
   })
 

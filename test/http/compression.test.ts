@@ -66,7 +66,10 @@ describe('over HTTP', async () => {
       const plain = await send(method, path, { 'accept-encoding': 'zstd, identity;q=0' }, body)
       expect(plain.headers['content-encoding']).toBeUndefined()
       const { status, headers, body: compressed } = await send(method, path, { 'accept-encoding': coding }, body)
-      expect([status, DECODE[coding](compressed).equals(Buffer.from(withRequestId(plain, headers)))]).toEqual([plain.status, true])
+      expect({ status, isWhole: DECODE[coding](compressed).equals(Buffer.from(withRequestId(plain, headers))) }).toEqual({
+        status: plain.status,
+        isWhole: true,
+      })
       expect(headers).toMatchObject({ 'content-encoding': coding, 'content-length': String(compressed.length) })
       expect(compressed.length).toBeLessThan(plain.body.length)
       expect([headers['vary'], headers['content-type'], headers['cache-control']]).toEqual(
@@ -82,7 +85,7 @@ describe('over HTTP', async () => {
     for (const accepted of [...CODINGS, 'identity']) {
       const [get, head] = await Promise.all(['GET', 'HEAD'].map((method) => send(method, path, { 'accept-encoding': accepted })))
       const shared = ({ status, headers: { date: _date, 'x-request-id': _id, ...headers } }: WholeReply) => ({ status, headers })
-      expect([shared(head!), head!.body.length]).toEqual([shared(get!), 0])
+      expect({ headers: shared(head!), bytes: head!.body.length }).toEqual({ headers: shared(get!), bytes: 0 })
     }
   })
 
@@ -95,7 +98,7 @@ describe('over HTTP', async () => {
     'the response to GET %s is never compressed',
     async (path) => {
       const { status, headers } = await send('GET', path, { 'accept-encoding': 'br, gzip' })
-      expect([status < 400, 'content-encoding' in headers]).toEqual([true, false])
+      expect({ isDone: status < 400, isEncoded: 'content-encoding' in headers }).toEqual({ isDone: true, isEncoded: false })
     },
   )
 
@@ -111,7 +114,12 @@ describe('over HTTP', async () => {
           const coded = plain.replace(/"$/, `-${coding}"`)
           for (const etag of [coded, `W/${coded}`]) {
             const { status, body, headers } = await send('GET', path, { 'accept-encoding': one, 'if-none-match': `"x", ${etag}` })
-            expect([status, body.length, headers['etag'], headers['vary']]).toEqual([304, 0, etag, vary])
+            expect({ status, bytes: body.length, etag: headers['etag'], vary: headers['vary'] }).toEqual({
+              status: 304,
+              bytes: 0,
+              etag,
+              vary,
+            })
           }
         }
       expect((await send('GET', path, { 'if-none-match': plain })).headers['etag']).toBe(plain)
@@ -133,11 +141,11 @@ describe('the compression of bodies', () => {
     ['1025 bytes of a buffer', Buffer.alloc(1025), true],
   ])('a body of %s is compressed: only if it is larger than 1 KiB', async (_what, content, isCompressed) => {
     const response = await apply(new Compression(), content)
-    expect([response.status, response.headers.get('x-other'), response.headers.has('content-encoding')]).toEqual([
-      201,
-      'stays',
-      isCompressed,
-    ])
+    expect({
+      status: response.status,
+      xOther: response.headers.get('x-other'),
+      isEncoded: response.headers.has('content-encoding'),
+    }).toEqual({ status: 201, xOther: 'stays', isEncoded: isCompressed })
     const bytes = Buffer.from(await response.arrayBuffer())
     expect((isCompressed ? gunzipSync(bytes) : bytes).equals(Buffer.from(content))).toBe(true)
   })
@@ -176,10 +184,10 @@ describe('the compression of bodies', () => {
       if (i === 1) running[i]!.reject(new Error('out of memory'))
       else running[i]!.resolve(Buffer.from('x'))
     }
-    expect([numbers, await Promise.all(all)]).toEqual([
-      [2, 3, 4, 5, 5],
-      ['done', 'failed', 'done', 'done', 'done'],
-    ])
+    expect({ numbers, results: await Promise.all(all) }).toEqual({
+      numbers: [2, 3, 4, 5, 5],
+      results: ['done', 'failed', 'done', 'done', 'done'],
+    })
     // The next one does not wait.
     void apply(compression, BODY)
     await nextTurn()
@@ -206,16 +214,16 @@ describe('the compression of bodies', () => {
     const response = { writeHead: (...head: unknown[]) => (sent.push(head), response), end: (body: unknown) => sent.push(body) }
     const to = response as unknown as ServerResponse
     const whole = new CompressibleResponse('{}', 201, ['x-other', 'stays'])
-    expect([whole.sendTo(to), sent]).toEqual([true, [[201, 'Created', ['x-other', 'stays']], '{}']])
+    expect({ isSent: whole.sendTo(to), sent }).toEqual({ isSent: true, sent: [[201, 'Created', ['x-other', 'stays']], '{}'] })
     whole.headers.set('x-new', 'added')
-    expect([whole.sendTo(to), sent.length, [...whole.headers]]).toEqual([
-      false,
-      2,
-      [
+    expect({ isSent: whole.sendTo(to), calls: sent.length, headers: [...whole.headers] }).toEqual({
+      isSent: false,
+      calls: 2,
+      headers: [
         ['x-new', 'added'],
         ['x-other', 'stays'],
       ],
-    ])
+    })
   })
 
   test('is only for the JSON of /v1 and of /mcp, and for public texts: nothing else makes such a response', () => {

@@ -79,12 +79,12 @@ describe.each(drivers)('credentials, on $name', async (driver) => {
     const credentials = new Map<string, string[]>()
     for (const [name, header] of refused) {
       const reply = await sendWith(header, method, path)
-      expect([name, reply.status, reply.headers.get('www-authenticate'), reply.body.error?.code]).toEqual([
+      expect({ name, status: reply.status, wwwAuthenticate: reply.headers.get('www-authenticate'), code: reply.body.error?.code }).toEqual({
         name,
-        401,
-        'Bearer',
-        'unauthorized',
-      ])
+        status: 401,
+        wwwAuthenticate: 'Bearer',
+        code: 'unauthorized',
+      })
       const response = bytes(reply)
       credentials.set(response, [...(credentials.get(response) ?? []), name])
     }
@@ -116,7 +116,7 @@ describe.each(drivers)('credentials, on $name', async (driver) => {
         service.store.touched.length = service.store.trips = 0
         const body = method === 'GET' || method === 'DELETE' ? undefined : '{ this is not JSON'
         const reply = await service.send(person[scope], method, fill(path), body, { 'content-type': 'text/plain' })
-        expect([reply.status, reply.body.error.code]).toEqual([403, 'insufficient_scope'])
+        expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status: 403, code: 'insufficient_scope' })
         expect(reply.body.error).toMatchObject({
           required_scope: `kanban:${required}`,
           granted_scopes: ['kanban:read', 'kanban:write', 'kanban:admin'].slice(0, SCOPES.indexOf(scope)),

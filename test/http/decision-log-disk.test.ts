@@ -52,7 +52,11 @@ describe('when the disk of the decision log is full', () => {
   test('a write is refused before its commit, and the next ones before anything is read', async () => {
     fails = /^write/
     const first = await create('One')
-    expect([first.status, first.headers.get('retry-after'), first.body.error]).toMatchObject([503, '1', REFUSED])
+    expect({ status: first.status, retryAfter: first.headers.get('retry-after'), error: first.body.error }).toMatchObject({
+      status: 503,
+      retryAfter: '1',
+      error: REFUSED,
+    })
     const { trips } = service.store
     expect((await create('Two')).body.error).toMatchObject(REFUSED)
     expect((await service.send(null, 'GET', '/boards')).status).toBe(503)
@@ -71,7 +75,7 @@ describe('when the disk of the decision log is full', () => {
       fails = /^write/
     }
     const reply = await service.send(ann.read, 'GET', '/account')
-    expect([isDecided, reply.status, reply.body.error]).toMatchObject([true, 503, REFUSED])
+    expect({ isDecided, status: reply.status, error: reply.body.error }).toMatchObject({ isDecided: true, status: 503, error: REFUSED })
   })
 
   test('the bytes of an upload that was refused are removed', async () => {
@@ -104,12 +108,12 @@ describe('a commit that is not made', () => {
     service.store.beforeCommit = async () => void (await service.send(ann.write, 'PATCH', `/boards/${id}`, { name: 'Other' }))
     expect((await service.send(ann.write, 'PATCH', `/boards/${id}`, { name: 'Two' })).status).toBe(200)
     const [first, other, withdrawn, second] = (await records()).slice(before)
-    expect([first, other, withdrawn, second]).toMatchObject([
-      { kind: 'decision', effect: 'commit', attempts: 1 },
-      { kind: 'decision', effect: 'commit', attempts: 1 },
-      { kind: 'outcome', of: first.n, outcome: 'not_done', request_id: first.request_id },
-      { kind: 'decision', effect: 'commit', attempts: 2, request_id: first.request_id },
-    ])
+    expect({ first, other, withdrawn, second }).toMatchObject({
+      first: { kind: 'decision', effect: 'commit', attempts: 1 },
+      other: { kind: 'decision', effect: 'commit', attempts: 1 },
+      withdrawn: { kind: 'outcome', of: first.n, outcome: 'not_done', request_id: first.request_id },
+      second: { kind: 'decision', effect: 'commit', attempts: 2, request_id: first.request_id },
+    })
     expect(await records()).toHaveLength(before + 4)
   })
 
@@ -177,7 +181,8 @@ async function createUnderFault(fault: FaultyDisk['fault'] | undefined, seed: nu
 test('whatever fails on the disk, every commit has its record, and what was refused was not done', async () => {
   const boards = async () => (await service.recordKeys(ann.workspaceId)).filter((key) => key.startsWith('board:'))
   const { operations, done: all } = await createUnderFault(undefined, 0)
-  expect([operations > 12, all.length]).toEqual([true, 4])
+  expect(operations).toBeGreaterThan(12)
+  expect(all.length).toBe(4)
   let created = all.length
   let refusals = 0
   for (let at = 1; at <= operations; at++)
@@ -190,7 +195,7 @@ test('whatever fails on the disk, every commit has its record, and what was refu
       for (const permanent of [true, false]) {
         const { findings, lost, done, refused } = await createUnderFault({ at, kind, effect, permanent }, at)
         const stored = await boards()
-        expect([at, kind, effect, permanent, findings, lost]).toEqual([at, kind, effect, permanent, 0, []])
+        expect({ at, kind, effect, permanent, findings, lost }).toEqual({ at, kind, effect, permanent, findings: 0, lost: [] })
         expect(done.filter(({ body }) => !stored.includes(`board:${body.data.id}`))).toEqual([])
         created += done.length
         expect(stored).toHaveLength(created)
@@ -253,7 +258,7 @@ describe('refusals that decided nothing', () => {
     const refusals = found.filter(({ kind }) => kind === 'refusal')
     expect(refusals.every(({ stage, code }) => stage === 'rate_limit' && code === 'rate_limited')).toBe(true)
     const ofToken = ({ token_id }: { readonly token_id: string }) => refusals.filter((line) => line.token_id === token_id).length
-    expect([ofToken(ofAnn), ofToken(ofBob)]).toEqual([MOST, 3])
+    expect({ ofAnn: ofToken(ofAnn), ofBob: ofToken(ofBob) }).toEqual({ ofAnn: MOST, ofBob: 3 })
     expect(found.filter(({ kind }) => kind === 'left_out')).toMatchObject([{ ...ofAnn, count: 181 - MOST }])
     // Each request that was admitted has its own line.
     expect(found.filter(({ kind }) => kind === 'decision')).toHaveLength(2 * LIMIT)

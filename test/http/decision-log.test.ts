@@ -23,7 +23,7 @@ function decisionsIn(record: object): number {
   const replay = new Replay(engine)
   replay.add(text, { file: 'x', line: 1 })
   const recorded = [...decisionsOf(readRecord(text)!)].reduce((sum, one) => sum + one.count, 0)
-  expect([replay.decisions, replay.differences]).toEqual([recorded, []])
+  expect({ decisions: replay.decisions, differences: replay.differences }).toEqual({ decisions: recorded, differences: [] })
   return recorded
 }
 
@@ -77,7 +77,7 @@ describe('a request that succeeds', () => {
         records = await recordsOf(async () => (reply = await send()))
         isChanged = changes.length > before
       })
-      expect([reply.status < 300, isChanged], reply.text).toEqual([true, isWrite])
+      expect({ isDone: reply.status < 300, isChanged }, reply.text).toEqual({ isDone: true, isChanged: isWrite })
       const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => scenario.params[name!]!)
       const isList = FILTERED.has(id)
       const account = (await service.send(scenario.caller.admin, 'GET', '/account')).body.data
@@ -294,14 +294,16 @@ describe('a request', async () => {
     const count = found.body.data.results.length
     const ask = { action: { name: 'board_members.add' }, resource: { type: 'board' } }
     const [record] = await send(bob.admin, 'POST', '/access/search/resource', ask)
-    expect([record.kind, record.evaluations.length <= 6, count > more]).toEqual(['decision', true, true])
+    expect(record.kind).toBe('decision')
+    expect(record.evaluations.length).toBeLessThanOrEqual(6)
+    expect(count).toBeGreaterThan(more)
     for (const one of record.evaluations)
       expect(one).toMatchObject({ operation: 'board_members.add', resource_id: null, open: ['user_id'] })
     expect(record.evaluations.reduce((sum: number, one: any) => sum + one.count, 0)).toBe(count)
     const [line] = await send(bob.admin, 'POST', '/access/search/action', { resource: { type: 'board', id: board.id } })
     const onBoard = handWrittenOperations.filter(({ path }) => path.startsWith('/boards/{')).length
     expect(line.evaluations.map((one: any) => one.resource_id)).toEqual(Array.from({ length: onBoard }, () => board.id))
-    expect([decisionsIn(record), decisionsIn(line)]).toEqual([2 + 2 * count, 2 + 2 * onBoard])
+    expect({ record: decisionsIn(record), line: decisionsIn(line) }).toEqual({ record: 2 + 2 * count, line: 2 + 2 * onBoard })
   })
 
   test('has at most 4 KB for each question, whatever it names, and the same decision once', async () => {

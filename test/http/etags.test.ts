@@ -124,9 +124,12 @@ describe.each(drivers)('ETags, on $name', async (driver) => {
     const { if_match, etag } = expected[id]!
     if (if_match === 'bytes' || if_match === 'page') throw new Error('no write refers to bytes or to a page')
     const stale = await request(scenario, id, { 'if-match': '"00000000000000000000"' })
-    expect([stale.status, stale.body.error.code]).toEqual([412, 'precondition_failed'])
+    expect({ status: stale.status, code: stale.body.error.code }).toEqual({ status: 412, code: 'precondition_failed' })
     const current = if_match === 'none' ? null : await etagOf(scenario, if_match)
-    expect([stale.headers.get('etag'), stale.body.error.current_etag ?? null]).toEqual([current, current])
+    expect({ etag: stale.headers.get('etag'), currentEtag: stale.body.error.current_etag ?? null }).toEqual({
+      etag: current,
+      currentEtag: current,
+    })
     const done = await request(scenario, id, current === null ? {} : { 'if-match': current })
     expect(done.status).toBeLessThan(300)
     if (etag === 'none') expect(done.headers.get('etag')).toBeNull()
@@ -152,7 +155,10 @@ describe.each(drivers)('ETags, on $name', async (driver) => {
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 412, 412])
     const winner = replies.find(({ status }) => status === 200)!
     for (const loser of replies.filter(({ status }) => status === 412))
-      expect([loser.headers.get('etag'), loser.body.error.current_etag]).toEqual([winner.headers.get('etag'), winner.headers.get('etag')])
+      expect({ etag: loser.headers.get('etag'), currentEtag: loser.body.error.current_etag }).toEqual({
+        etag: winner.headers.get('etag'),
+        currentEtag: winner.headers.get('etag'),
+      })
   })
 
   // The forms of a condition: preconditions.test.ts.
@@ -191,16 +197,25 @@ describe.each(drivers)('ETags, on $name', async (driver) => {
       const etag = before.headers.get('etag')!
       expect(etag).toMatch(/^W\/"[0-9a-f]{40}"$/)
       // The JSON of a record is kept when it is requested again.
-      expect([await tagOf(list), await tagOf(list), (await send('HEAD', list)).headers.get('etag')]).toEqual([etag, etag, etag])
+      expect({ first: await tagOf(list), second: await tagOf(list), head: (await send('HEAD', list)).headers.get('etag') }).toEqual({
+        first: etag,
+        second: etag,
+        head: etag,
+      })
       for (const condition of [etag, etag.slice(2)]) {
         const { status, text, headers } = await send('HEAD', list, undefined, { 'if-none-match': condition })
-        expect([status, text, headers.get('etag'), headers.get('cache-control')]).toEqual([304, '', etag, 'private, no-cache'])
+        expect({ status, text, etag: headers.get('etag'), cacheControl: headers.get('cache-control') }).toEqual({
+          status: 304,
+          text: '',
+          etag,
+          cacheControl: 'private, no-cache',
+        })
         expect((await send('GET', list, undefined, { 'if-none-match': condition })).status).toBe(304)
       }
       const changed = await send(method, path, body && JSON.parse(pathOf(JSON.stringify(body), scenario)))
       expect(changed.status, changed.text).toBeLessThan(300)
       const after = await send('GET', list, undefined, { 'if-none-match': etag })
-      expect([after.status, after.headers.get('etag') === etag]).toEqual([200, false])
+      expect({ status: after.status, isSameTag: after.headers.get('etag') === etag }).toEqual({ status: 200, isSameTag: false })
       expect(after.body).not.toEqual(before.body)
     })
 
@@ -211,7 +226,7 @@ describe.each(drivers)('ETags, on $name', async (driver) => {
       const list = `/boards/${board.id}/cards?limit=1`
       const [alone, data] = [await tagOf(list), (await send('GET', list)).body.data]
       await board.card(column, 'Second')
-      expect([(await send('GET', list)).body.data, (await tagOf(list)) === alone]).toEqual([data, false])
+      expect({ data: (await send('GET', list)).body.data, isSameTag: (await tagOf(list)) === alone }).toEqual({ data, isSameTag: false })
     })
 
     test('a page with other items of the same texts in another order has another ETag', async () => {
@@ -233,7 +248,10 @@ describe.each(drivers)('ETags, on $name', async (driver) => {
       const lists = ['/boards/{board_id}/columns', `${cards}?fields=title,due_at`]
       const [before, whole] = [await Promise.all(lists.map(tagOf)), await tagOf(cards)]
       await board.patch(`/cards/${card}`, { description: 'New' })
-      expect([await Promise.all(lists.map(tagOf)), (await tagOf(cards)) === whole]).toEqual([before, false])
+      expect({ tags: await Promise.all(lists.map(tagOf)), isSameTag: (await tagOf(cards)) === whole }).toEqual({
+        tags: before,
+        isSameTag: false,
+      })
     })
   })
 })

@@ -119,7 +119,7 @@ describe('the answer to a question', () => {
   ]
   test.each(cases)('about %s', async (_title, token, question, data) => {
     const reply = await ask(token(), question())
-    expect([reply.status, reply.body]).toEqual([200, { data }])
+    expect({ status: reply.status, body: reply.body }).toEqual({ status: 200, body: { data } })
     expect(service.records.at(-1)!.evaluations![0]).not.toHaveProperty('open')
   })
 
@@ -137,7 +137,7 @@ describe('the answer to a question', () => {
   ])('about %s', async (_title, question, expected) => {
     const { status, body } = await ask(ann.admin, question())
     const { decision, context } = body.data
-    expect([status, decision === true ? true : (context.parameter ?? '')]).toEqual([200, expected])
+    expect({ status, decision: decision === true ? true : (context.parameter ?? '') }).toEqual({ status: 200, decision: expected })
   })
 })
 
@@ -148,7 +148,7 @@ describe('a question', () => {
       const action = { name: 'boards.update', ...(properties && { properties }) }
       const question = { subject: { type: 'user', id: 'me' }, action, resource: { type: 'board', id: board.id } }
       const { status, body } = await service.send(ann.write, 'POST', '/access/evaluation', question)
-      expect([status, body.data.decision]).toEqual([200, true])
+      expect({ status, decision: body.data.decision }).toEqual({ status: 200, decision: true })
     }
   })
 })
@@ -202,7 +202,10 @@ describe('several questions', () => {
       const waiting = vi.spyOn(turns, 'enter')
       const evaluations = Array.from({ length: 100 }, () => about('boards.read', 'board', id))
       const { body } = await own.send(person.read, 'POST', '/access/evaluations', { evaluations })
-      expect([body.data.evaluations.length, waiting.mock.calls.length]).toEqual([100, expected])
+      expect({ evaluations: body.data.evaluations.length, pauses: waiting.mock.calls.length }).toEqual({
+        evaluations: 100,
+        pauses: expected,
+      })
       await own.stop()
     },
   )
@@ -223,13 +226,11 @@ describe('several questions', () => {
     }
     expect(await decisions(bob.admin, { evaluations })).toEqual([false, false])
     const { attempts, evaluations: recorded } = service.records.at(-1)!
-    expect([reads >= 2, attempts, recorded!.map(({ operation, code }) => [operation, code])]).toEqual([
-      true,
-      2,
-      [
-        ['boards.read', 'not_found'],
-        ['cards.assign', 'not_found'],
-      ],
+    expect(reads).toBeGreaterThanOrEqual(2)
+    expect(attempts).toBe(2)
+    expect(recorded!.map(({ operation, code }) => [operation, code])).toEqual([
+      ['boards.read', 'not_found'],
+      ['cards.assign', 'not_found'],
     ])
   })
 })
@@ -263,6 +264,10 @@ describe('an evaluation', () => {
     const first = await ask(bob.read, about('boards.read'), headers)
     await board.makePrivate()
     const second = await ask(bob.read, about('boards.read'), headers)
-    expect([first.body.data.decision, second.body.data.decision, second.headers.has('idempotent-replayed')]).toEqual([true, false, false])
+    expect({
+      first: first.body.data.decision,
+      second: second.body.data.decision,
+      isReplayed: second.headers.has('idempotent-replayed'),
+    }).toEqual({ first: true, second: false, isReplayed: false })
   })
 })

@@ -27,7 +27,7 @@ describe('?fields=', async () => {
     for (const name of names) {
       const { status, body } = await get(id, `fields=${name}`)
       const expected = all.map((item) => Object.fromEntries(Object.entries(item).filter(([other]) => other === name || other === 'id')))
-      expect([name, status, itemsOf(body.data)]).toEqual([name, 200, expected])
+      expect({ name, status, items: itemsOf(body.data) }).toEqual({ name, status: 200, items: expected })
     }
     expect((await get(id, `fields=${names.join()}`)).body.data).toEqual((await get(id, '')).body.data)
   })
@@ -42,7 +42,7 @@ describe('?fields=', async () => {
     const names = Object.keys(itemsOf((await get(id, '')).body.data)[0] ?? {})
     for (const name of ['titel', '__proto__', 'constructor', 'id.x', '', '*']) {
       const { status, body } = await get(id, `fields=${names[0] ?? ''},${name}`)
-      expect([status, body.error.issues]).toMatchObject([422, [{ in: 'query', path: 'fields' }]])
+      expect({ status, issues: body.error.issues }).toMatchObject({ status: 422, issues: [{ in: 'query', path: 'fields' }] })
       const { message } = body.error.issues[0]
       expect(message.startsWith(`names "${names.length === 0 ? '' : name}", which is not one of `)).toBe(true)
       expect(names.filter((known) => !message.split(/ of |, /).includes(known))).toEqual([])
@@ -70,7 +70,7 @@ describe('?fields=', async () => {
   ])('%s?%s, without what adds the member, is refused: it would be absent in silence', async (id, query, name) => {
     const { status, body } = await get(id, query)
     const message = `names "${name}", which is only there with include=${name}`
-    expect([status, body.error?.issues]).toEqual([422, [{ in: 'query', path: 'fields', message }]])
+    expect({ status, issues: body.error?.issues }).toEqual({ status: 422, issues: [{ in: 'query', path: 'fields', message }] })
   })
 
   test('a long name is not repeated as a whole', async () => {
@@ -81,7 +81,9 @@ describe('?fields=', async () => {
   test("the ETag is the resource's, and works in conditions", async () => {
     const etag = (await get('cards.read', '')).headers.get('etag')!
     const some = await get('cards.read', 'fields=title')
-    expect([some.headers.get('etag'), (await get('cards.read', 'fields=title', { 'if-none-match': etag })).status]).toEqual([etag, 304])
+    expect({ etag: some.headers.get('etag'), status: (await get('cards.read', 'fields=title', { 'if-none-match': etag })).status }).toEqual(
+      { etag, status: 304 },
+    )
     const card = pathOf('/cards/{card_id}', scenario)
     expect((await service.send(scenario.caller.write, 'PATCH', card, { title: 'New' }, { 'if-match': etag })).status).toBe(200)
     expect((await get('cards.read', 'fields=title', { 'if-none-match': etag })).body.data).toEqual({

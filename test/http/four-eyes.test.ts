@@ -59,20 +59,24 @@ describe.each(drivers)('a service with four eyes, on $name', (driver) => {
         })
       ).body.data.decision
     const claim = (await service.send(bob.write, 'PUT', `/cards/${cardId}/claim`, {})).body.data
-    expect([await may(bob.write, 'cards.move'), await may(bob.admin, 'cards.move'), await may(ann.write, 'cards.move')]).toEqual([
-      true,
-      false,
-      false,
-    ])
-    expect([(await move(bob.write)).status, (await move(bob.admin)).status, (await move(ann.write)).status]).toEqual([200, 403, 403])
-    expect([await may(bob.write, 'cards.complete'), await may(ann.write, 'cards.complete')]).toEqual([false, true])
+    expect({
+      bobWrite: await may(bob.write, 'cards.move'),
+      bobAdmin: await may(bob.admin, 'cards.move'),
+      annWrite: await may(ann.write, 'cards.move'),
+    }).toEqual({ bobWrite: true, bobAdmin: false, annWrite: false })
+    expect({
+      bobWrite: (await move(bob.write)).status,
+      bobAdmin: (await move(bob.admin)).status,
+      annWrite: (await move(ann.write)).status,
+    }).toEqual({ bobWrite: 200, bobAdmin: 403, annWrite: 403 })
+    expect({ bob: await may(bob.write, 'cards.complete'), ann: await may(ann.write, 'cards.complete') }).toEqual({ bob: false, ann: true })
     expect((await complete(bob.write)).body.error).toMatchObject({ code: 'forbidden', row: 'P9' })
     expect((await complete(bob.admin)).status).toBe(403)
     const batch = { operations: [{ operation: 'cards.complete', params: { card_id: cardId }, body: { completed: true } }] }
     expect((await service.send(bob.write, 'POST', `/boards/${board.id}/batch`, batch)).status).toBe(403)
     await service.send(bob.write, 'DELETE', `/cards/${cardId}/claim`)
     // Nobody holds it now, and bob is still the one who worked on it.
-    expect([(await move(ann.write)).status, (await complete(bob.write)).status]).toEqual([200, 403])
+    expect({ move: (await move(ann.write)).status, complete: (await complete(bob.write)).status }).toEqual({ move: 200, complete: 403 })
     expect((await service.send(bob.write, 'PUT', `/cards/${cardId}/claim`, {})).body.data.epoch).toBe(claim.epoch + 1)
     expect((await complete(ann.write)).status).toBe(200)
     expect((await service.send(bob.write, 'POST', `/boards/${board.id}/cards`, { column_id: setup.columnId, title: 'New' })).status).toBe(
@@ -88,10 +92,10 @@ describe.each(drivers)('a service with four eyes, on $name', (driver) => {
     const answer = (token: string) => service.send(token, 'POST', `/cards/${cardId}/answer`, { body: 'The blue one.' })
     const question = { subject: { type: 'user', id: 'me' }, action: { name: 'cards.answer' }, resource: { type: 'card', id: cardId } }
     const may = async (token: string) => (await service.send(token, 'POST', '/access/evaluation', question)).body.data.decision
-    expect([await may(bob.write), await may(ann.write)]).toEqual([false, true])
+    expect({ bob: await may(bob.write), ann: await may(ann.write) }).toEqual({ bob: false, ann: true })
     for (const token of [bob.write, bob.admin]) expect((await answer(token)).body.error).toMatchObject({ code: 'forbidden', row: 'X11' })
     expect((await answer(ann.write)).status).toBe(201)
     // Nobody has asked now.
-    expect([(await answer(bob.write)).status, await may(bob.write)]).toEqual([409, true])
+    expect({ status: (await answer(bob.write)).status, may: await may(bob.write) }).toEqual({ status: 409, may: true })
   })
 })

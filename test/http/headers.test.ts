@@ -97,7 +97,7 @@ function send(
 
 /** The announced length must be the body's. */
 function expectReply({ status, headers, body }: WholeReply, expectedStatus: number, expectedHeaders: HeaderSet, bodyless = false): void {
-  expect([status, headers]).toEqual([expectedStatus, expectedHeaders])
+  expect({ status, headers }).toEqual({ status: expectedStatus, headers: expectedHeaders })
   expect(body.length).toBe(bodyless ? 0 : Number(headers['content-length']))
 }
 
@@ -169,7 +169,7 @@ describe('the headers of an error', () => {
     const reply = await request()
     expectReply(reply, status, expected)
     const { error } = JSON.parse(reply.body.toString()) as { error: Record<string, unknown> }
-    expect([error['code'], error['request_id']]).toEqual([code, reply.headers['x-request-id']])
+    expect({ code: error['code'], requestId: error['request_id'] }).toEqual({ code, requestId: reply.headers['x-request-id'] })
   })
 
   test('an error of HEAD has exactly the headers of the error of GET', async () => {

@@ -77,11 +77,16 @@ const writeNames = Object.keys(writes) as WriteName[]
 async function expectFirst(send: (query?: string) => Promise<Reply>): Promise<void> {
   const before = await changes()
   const first = await send()
-  expect([first.status < 300, isReplayed(first)], first.text).toEqual([true, null])
+  expect({ isDone: first.status < 300, isReplayed: isReplayed(first) }, first.text).toEqual({ isDone: true, isReplayed: null })
   const after = await changes()
   expect(after).toBeGreaterThan(before)
   const again = await send()
-  expect([again.status, again.text, isReplayed(again), await changes()]).toEqual([first.status, first.text, 'true', after])
+  expect({ status: again.status, text: again.text, isReplayed: isReplayed(again), changes: await changes() }).toEqual({
+    status: first.status,
+    text: first.text,
+    isReplayed: 'true',
+    changes: after,
+  })
 }
 
 /** A failure of every request, from its beginning to its end. */

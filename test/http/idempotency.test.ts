@@ -74,7 +74,11 @@ describe.each(drivers)('every write with an Idempotency-Key, on $name', (driver)
       const dry = await send(true)
       expect([count(), ...['dry-run', 'location', 'etag'].map((name) => dry.headers.get(name))]).toEqual([before, 'true', null, null])
       const first = await send(false)
-      expect([first.status < 300, isReplayed(first), first.headers.get('dry-run')]).toEqual([true, null, null])
+      expect({ isDone: first.status < 300, isReplayed: isReplayed(first), dryRun: first.headers.get('dry-run') }).toEqual({
+        isDone: true,
+        isReplayed: null,
+        dryRun: null,
+      })
       expect(dry.status).toBe(first.status)
       // The next card is one that exists.
       const created = row.status === 201 && id !== 'claims.take_next' ? { id: expect.stringMatching(ZEROS) } : {}
@@ -85,12 +89,15 @@ describe.each(drivers)('every write with an Idempotency-Key, on $name', (driver)
       expect(commits).toBeGreaterThan(before)
       service.now += 1000
       const again = await send(false)
-      expect([comparable(again), isReplayed(again)]).toEqual([comparable(withoutSecret(first)), 'true'])
+      expect({ answer: comparable(again), isReplayed: isReplayed(again) }).toEqual({
+        answer: comparable(withoutSecret(first)),
+        isReplayed: 'true',
+      })
       const other = await send(false, { 'if-match': '"another"' })
-      expect([other.status, other.body.error.code]).toEqual([422, 'idempotency_key_reused'])
+      expect({ status: other.status, code: other.body.error.code }).toEqual({ status: 422, code: 'idempotency_key_reused' })
       expect(service.records.at(-2)!.replayed).toBe(true)
       // A dry run is no repetition either.
-      expect([isReplayed(await send(true)), count()]).toEqual([null, commits])
+      expect({ isReplayed: isReplayed(await send(true)), commits: count() }).toEqual({ isReplayed: null, commits })
     },
   )
 })
@@ -149,7 +156,7 @@ describe('the repetition of every write', () => {
         const again = await send()
         if (id === 'boards.delete') expect(comparable(again)).toEqual(comparable(first))
         else {
-          expect([again.status, withoutId(again.body.error)]).toEqual([404, withoutId(absent.body.error)])
+          expect({ status: again.status, error: withoutId(again.body.error) }).toEqual({ status: 404, error: withoutId(absent.body.error) })
           expect(service.records.at(-1)).toMatchObject({
             stage: 'idempotency',
             code: 'not_found',
@@ -194,7 +201,10 @@ describe.each(drivers)('an Idempotency-Key, on $name', (driver) => {
     await board.delete(`/cards/${cardId}`)
     service.now += durations.firstResponse
     await collect()
-    expect([comparable(await describeCard()), isReplayed(await create('label', withKey()))]).toEqual([comparable(first), 'true'])
+    expect({ described: comparable(await describeCard()), isReplayed: isReplayed(await create('label', withKey())) }).toEqual({
+      described: comparable(first),
+      isReplayed: 'true',
+    })
     service.now += HOUR
     await collect()
     expect(await kept()).toEqual([])
@@ -221,7 +231,10 @@ describe.each(drivers)('an Idempotency-Key, on $name', (driver) => {
     // How many meet depends on the storage.
     const [inUse, done] = [replies.filter(({ status }) => status === 409), replies.filter(({ status }) => status === 201)]
     for (const { body } of inUse) expect(body.error.code).toBe('idempotency_key_in_use')
-    expect([inUse.length + done.length, done.filter((reply) => isReplayed(reply) === null).length]).toEqual([4, 1])
+    expect({ answered: inUse.length + done.length, fresh: done.filter((reply) => isReplayed(reply) === null).length }).toEqual({
+      answered: 4,
+      fresh: 1,
+    })
     expect(new Set(done.map(({ text }) => text)).size).toBe(1)
     expect(await labelsOf()).toEqual(['label'])
     expect(isReplayed(await send(service))).toBe('true')
@@ -240,7 +253,11 @@ describe('a request with an Idempotency-Key', () => {
     const { service, workspaceId, ann, board, cardId } = setup
     const first = await upload(ann, 'text', withKey())
     const again = await upload(ann, 'text', withKey())
-    expect([first.status, comparable(again), isReplayed(again)]).toEqual([201, comparable(first), 'true'])
+    expect({ status: first.status, answer: comparable(again), isReplayed: isReplayed(again) }).toEqual({
+      status: 201,
+      answer: comparable(first),
+      isReplayed: 'true',
+    })
     expect((await upload(ann, 'other text', withKey())).body.error.code).toBe('idempotency_key_reused')
     expect(await board.all(`/cards/${cardId}/attachments`)).toHaveLength(1)
     expect(await service.blobKeys()).toEqual(await service.blobKeysInUse(workspaceId))
@@ -261,7 +278,7 @@ describe('a request with an Idempotency-Key', () => {
       [503, 'unknown', '1'],
     ])
     const again = await create(withKey())
-    expect([again.status, isReplayed(again)]).toEqual([201, 'true'])
+    expect({ status: again.status, isReplayed: isReplayed(again) }).toEqual({ status: 201, isReplayed: 'true' })
     expect(await board.all(`/boards/${board.id}/labels`)).toHaveLength(2)
   })
 })
@@ -280,7 +297,11 @@ describe('a dry run', () => {
     ] as const
     for (const [token, method, path, body, status] of refused) {
       const [dry, made] = [await service.send(token, method, `${path}?dry_run=true`, body), await service.send(token, method, path, body)]
-      expect([dry.status, dry.body.error.code, dry.body.error.message]).toEqual([status, made.body.error.code, made.body.error.message])
+      expect({ status: dry.status, code: dry.body.error.code, message: dry.body.error.message }).toEqual({
+        status,
+        code: made.body.error.code,
+        message: made.body.error.message,
+      })
     }
     const { status } = await board.send('PATCH', `/cards/${cardId}?dry_run=true`, { title: 'x' }, { 'if-match': '"0"' })
     expect(status).toBe(412)
@@ -291,7 +312,10 @@ describe('a dry run', () => {
     const form = new FormData()
     form.set('file', new File(['text'], 'a.txt'))
     const dry = await service.upload(ann.write, `/cards/${cardId}/files?dry_run=true`, form)
-    expect([dry.status, dry.body.data]).toMatchObject([201, { name: 'a.txt', size: 4, file_id: expect.stringMatching(ZEROS) }])
+    expect({ status: dry.status, data: dry.body.data }).toMatchObject({
+      status: 201,
+      data: { name: 'a.txt', size: 4, file_id: expect.stringMatching(ZEROS) },
+    })
     expect(await service.blobKeys()).toEqual(await service.blobKeysInUse(workspaceId))
     expect(await board.all(`/cards/${cardId}/attachments`)).toEqual([])
   })

@@ -228,7 +228,7 @@ describe('the issues of a request that is not valid name their members exactly',
     const sent = typeof body === 'string' || body === undefined ? body : fill(JSON.stringify(body))
     const { status, body: answer } = await service.send(person.admin, method, path, sent)
     const { code, issues, message: first } = answer.error
-    expect([status, code]).toEqual([422, 'validation_failed'])
+    expect({ status, code }).toEqual({ status: 422, code: 'validation_failed' })
     const found = issues.map((issue: Record<'in' | 'path' | 'message', string>) => `${issue.in} ${issue.path}`.trim())
     expect(found.join(', ')).toBe(places)
     for (const issue of issues) expect(issue.message).toMatch(/./)
@@ -286,14 +286,14 @@ describe('the issues of a request that is not valid name their members exactly',
     ['PUT', '/boards/x/?limit=1', 'GET, HEAD, PATCH, DELETE'],
   ])('%s %s is answered with 405, and Allow lists %s', async (method, path, allow) => {
     const reply = await service.send(person.admin, method, path)
-    expect([reply.status, reply.headers.get('allow')]).toEqual([405, allow])
+    expect({ status: reply.status, allow: reply.headers.get('allow') }).toEqual({ status: 405, allow })
   })
 
   test('a slash at the end of a path is dropped, whatever is asked', async () => {
     const get = async (path: string, token = person.admin) => service.send(token, 'GET', path)
     for (const path of ['/boards', `/boards/${board.id}`, `/cards/${card}`, '/account']) {
       const [plain, withSlash] = [await get(path), await get(`${path}/`)]
-      expect([withSlash.status, withSlash.body]).toEqual([plain.status, plain.body])
+      expect({ status: withSlash.status, body: withSlash.body }).toEqual({ status: plain.status, body: plain.body })
       expect((await get(`${path}/?x=1`)).body.error.issues).toEqual((await get(`${path}?x=1`)).body.error.issues)
     }
     for (const path of ['/', '', '//', '/boards//', '//boards', `/boards//${board.id}`, '/boards/x/', '/nothing/'])
@@ -303,8 +303,14 @@ describe('the issues of a request that is not valid name their members exactly',
     // It is the same request, also for an Idempotency-Key, and its answer names the same path.
     const create = (path: string) => service.send(person.admin, 'POST', path, { name: 'Once' }, { 'idempotency-key': 'slash' })
     const [first, again] = [await create('/boards/'), await create('/boards')]
-    expect([first.status, first.headers.get('location')]).toEqual([201, `/v1/boards/${first.body.data.id}`])
-    expect([again.headers.get('idempotent-replayed'), again.body.data.id]).toEqual(['true', first.body.data.id])
+    expect({ status: first.status, location: first.headers.get('location') }).toEqual({
+      status: 201,
+      location: `/v1/boards/${first.body.data.id}`,
+    })
+    expect({ idempotentReplayed: again.headers.get('idempotent-replayed'), id: again.body.data.id }).toEqual({
+      idempotentReplayed: 'true',
+      id: first.body.data.id,
+    })
   })
 })
 

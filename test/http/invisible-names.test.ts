@@ -26,11 +26,11 @@ describe('names in the API', () => {
     for (const character of invisible) {
       for (const name of [`pay${character}pal`, `${character}pal`, `pal${character}`, character]) {
         const reply = await setup.board.send(...writeOf(name))
-        expect([name, reply.status, reply.body.error?.issues]).toEqual([
+        expect({ name, status: reply.status, issues: reply.body.error?.issues }).toEqual({
           name,
-          422,
-          [{ in: 'body', path: 'name', message: expect.stringContaining(REFUSED) as string }],
-        ])
+          status: 422,
+          issues: [{ in: 'body', path: 'name', message: expect.stringContaining(REFUSED) as string }],
+        })
       }
     }
     for (const name of needed) expect((await setup.board.send(...writeOf(name))).status).toBeLessThan(300)
@@ -79,7 +79,7 @@ describe('names elsewhere', async () => {
     const visitor = await signedIn(service, person)
     for (const character of invisible) {
       const page = await visitor.choose(person.workspaceId, { name: `a${character}b` })
-      expect([page.status, textOf(page.text)]).toEqual([422, expect.stringContaining(REFUSED)])
+      expect({ status: page.status, text: textOf(page.text) }).toEqual({ status: 422, text: expect.stringContaining(REFUSED) })
     }
   })
 })

@@ -49,12 +49,19 @@ describe('what is stored for an Idempotency-Key', () => {
   test('is refused beyond the limit, before anything is done, and the key can be used later', async () => {
     for (let i = 0; i < 24; i++) await describeCard(`${i}${textOf(3)}`, `key-${i}`)
     const refused = await describeCard(textOf(5), 'last')
-    expect([refused.status, refused.body.error.code, refused.headers.has('retry-after')]).toEqual([429, 'rate_limited', true])
+    expect({ status: refused.status, code: refused.body.error.code, hasRetryAfter: refused.headers.has('retry-after') }).toEqual({
+      status: 429,
+      code: 'rate_limited',
+      hasRetryAfter: true,
+    })
     expect(service.records.at(-1)).toMatchObject({ exceeded: 'token' })
     service.now += 60_000
     expect((await board.read(card)).description).toBe(`23${textOf(3)}`)
     const done = await describeCard(textOf(5), 'last')
-    expect([done.status, done.headers.get('idempotent-replayed')]).toEqual([200, null])
+    expect({ status: done.status, idempotentReplayed: done.headers.get('idempotent-replayed') }).toEqual({
+      status: 200,
+      idempotentReplayed: null,
+    })
   })
 })
 
@@ -75,7 +82,8 @@ test('what a request leaves in the decision log counts for the next ones', async
   const { n: _n, prev: _prev, hash: _hash, ...line } = (await linesOf(disk)).at(-1)
   const units = Math.floor((JSON.stringify(line).length - 2) / limits.keptBytes)
   const second = await send()
-  expect([units > 0, remaining(first) - remaining(second)]).toEqual([true, units + evaluations.length / 4])
+  expect(units).toBeGreaterThan(0)
+  expect(remaining(first) - remaining(second)).toEqual(units + evaluations.length / 4)
 })
 
 test('the lines of attempts that began again after a conflict count for the next requests, too', async () => {
@@ -89,14 +97,15 @@ test('the lines of attempts that began again after a conflict count for the next
   const conflict = async (): Promise<void> => void (await service.write(ann.workspaceId, async (tx) => edit(tx, card)))
   service.store.beforeCommit = conflict
   const first = await board.send('POST', `/boards/${board.id}/batch`, { operations })
-  expect([first.status, service.records.at(-1)!.attempts]).toEqual([200, 2])
+  expect({ status: first.status, attempts: service.records.at(-1)!.attempts }).toEqual({ status: 200, attempts: 2 })
   await log.flush()
   const written = (await linesOf(disk)).filter(({ request_id }) => request_id === first.headers.get('x-request-id'))
   const sizes = written.map(({ n: _n, prev: _prev, hash: _hash, ...line }) => JSON.stringify(line).length - 2)
   const unitsOf = (bytes: number) => Math.floor(bytes / limits.keptBytes)
   const units = unitsOf(sizes.reduce((sum, size) => sum + size, 0))
   const second = await board.get(`/cards/${card}`)
-  expect([written.map(({ kind }) => kind), units > unitsOf(Math.max(...sizes))]).toEqual([['decision', 'outcome', 'decision'], true])
+  expect(written.map(({ kind }) => kind)).toEqual(['decision', 'outcome', 'decision'])
+  expect(units).toBeGreaterThan(unitsOf(Math.max(...sizes)))
   expect(remaining(first) - remaining(second)).toBe(units + 1)
 })
 

@@ -30,7 +30,7 @@ describe.each(drivers)('limits, on $name', (driver) => {
   const createCard = () => setup.board.send('POST', `/boards/${setup.board.id}/cards`, { column_id: setup.columnId, title: 'x' })
   const createLabel = () => setup.board.send('POST', `/boards/${setup.board.id}/labels`, { name: 'x', color: '#000000' })
   const expectFull = ({ status, body }: Reply, limit = 5000, message = 'A board has at most 5000 active cards.') =>
-    expect([status, body.error]).toMatchObject([409, { code: 'conflict', limit, message }])
+    expect({ status, error: body.error }).toMatchObject({ status: 409, error: { code: 'conflict', limit, message } })
 
   test.each(storedLimits)('at most %i: %s The next one is answered with 409', async (limit, message, kind, create) => {
     const { id } = (await create()).body.data
@@ -139,7 +139,10 @@ describe.each(drivers)('limits, on $name', (driver) => {
     const longest = '\u{1f98a}'.repeat(limit)
     expect((await write(longest)).body.data[member]).toBe(longest)
     const reply = await write(`${longest}x`)
-    expect([reply.status, reply.body.error.issues[0].message]).toEqual([422, expect.stringContaining(String(limit))])
+    expect({ status: reply.status, message: reply.body.error.issues[0].message }).toEqual({
+      status: 422,
+      message: expect.stringContaining(String(limit)),
+    })
   })
 })
 

@@ -46,11 +46,11 @@ describe('what a refused request names', () => {
     const record: Item = { operation: 'x' }
     const access = async () => requireAccess(policyOf({ act: groups }, 'not_found'), operationOf(path), request, {}, record)
     const { code, details } = await errorOf(access())
-    expect([code, details.members?.parameter, record]).toEqual([
-      'not_found',
+    expect({ code, parameter: details.members?.parameter, record }).toEqual({
+      code: 'not_found',
       parameter,
-      { operation: 'x', stage: 'permission', decision: { permission: 'act', outcome: 'not_found', row: 'R', reason: 'because' } },
-    ])
+      record: { operation: 'x', stage: 'permission', decision: { permission: 'act', outcome: 'not_found', row: 'R', reason: 'because' } },
+    })
   })
 })
 
@@ -83,7 +83,11 @@ test('a list whose query names what is absent is refused at its target', async (
   >[1]
   const record: Item = { operation: 'x' }
   const error = await errorOf(requireNamed({ engine }, operation, {} as Request, record))
-  expect([error.code, error.details.members, record.stage]).toEqual(['not_found', { parameter: 'label_id' }, 'target'])
+  expect({ code: error.code, members: error.details.members, stage: record.stage }).toEqual({
+    code: 'not_found',
+    members: { parameter: 'label_id' },
+    stage: 'target',
+  })
 })
 
 test('what is possible is decided by the permission table', async () => {

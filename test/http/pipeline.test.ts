@@ -62,13 +62,13 @@ describe('the sinks of decision records', () => {
       throw new Error('out of order')
     }
     const { response, lines } = await readBoard([fail, ({ operation, status }) => void records.push([operation, status])])
-    expect([response.status, records]).toEqual([200, [['boards.read', 200]]])
+    expect({ status: response.status, records }).toEqual({ status: 200, records: [['boards.read', 200]] })
     expect(lines).toMatchObject([{ level: 50, request_id: 'req_1', err: { message: 'out of order' } }])
   })
 
   test('a service without sinks logs nothing', async () => {
     const { response, lines } = await readBoard([])
-    expect([response.status, lines]).toEqual([200, []])
+    expect({ status: response.status, lines }).toEqual({ status: 200, lines: [] })
   })
 })
 
@@ -137,7 +137,7 @@ describe('a conflict with concurrent writes', () => {
     const commit = vi.spyOn(service.store, 'commit').mockImplementation(async () => (commits++, 'conflict'))
     const reply = await service.send(ann.write, 'PATCH', path, { name: 'x' })
     commit.mockRestore()
-    expect([reply.status, commits]).toEqual([503, 12])
+    expect({ status: reply.status, commits }).toEqual({ status: 503, commits: 12 })
   })
 
   test('the record has nothing of an attempt that was repeated', async () => {
@@ -160,7 +160,7 @@ describe('a conflict with concurrent writes', () => {
       service.store.beforeRead = async () => void pausedAtRead.push(isPaused)
     }
     expect((await service.send(ann.write, 'PATCH', path, { description: 'x' })).status).toBe(200)
-    expect([random.mock.calls.length, pausedAtRead[0]]).toEqual([1, false])
+    expect({ draws: random.mock.calls.length, pausedAtRead: pausedAtRead[0] }).toEqual({ draws: 1, pausedAtRead: false })
   })
 })
 
@@ -180,7 +180,7 @@ describe('an upload that fails after its bytes were stored', () => {
       await blobs.remove(id)
     }
     const { status } = await uploadToDeletedCard()
-    expect([status, stored.length, await service.blobKeys()]).toEqual([404, 1, []])
+    expect({ status, stored: stored.length, blobKeys: await service.blobKeys() }).toEqual({ status: 404, stored: 1, blobKeys: [] })
   })
 
   test('if its bytes cannot be removed now, the response is the refusal', async () => {
@@ -188,7 +188,7 @@ describe('an upload that fails after its bytes were stored', () => {
       throw new Error('out of order')
     }
     const reply = await uploadToDeletedCard()
-    expect([reply.status, reply.body.error.code]).toEqual([404, 'not_found'])
+    expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status: 404, code: 'not_found' })
   })
 
   test('its bytes stay if it is not known whether its file was created', async () => {
@@ -201,7 +201,7 @@ describe('an upload that fails after its bytes were stored', () => {
     expect((await board.attach(card, { text: 'hello' })).status).toBe(503)
     const [attachment] = await board.all(`/cards/${card}/attachments`)
     const response = await service.fetch(ann.read, 'GET', `/attachments/${attachment.id}/content`)
-    expect([response.status, await response.text()]).toEqual([200, 'hello'])
+    expect({ status: response.status, text: await response.text() }).toEqual({ status: 200, text: 'hello' })
   })
 })
 
@@ -230,7 +230,7 @@ test('the commit of a creation relies on its If-Match, which names the parent', 
   const etag = (await service.send(ann.read, 'GET', path)).headers.get('etag')!
   service.store.beforeCommit = async () => void (await service.send(ann.write, 'PATCH', path, { name: 'meanwhile' }))
   const reply = await service.send(ann.write, 'POST', `${path}/columns`, { name: 'x' }, { 'if-match': etag })
-  expect([reply.status, service.records.at(-1)!.attempts]).toEqual([412, 2])
+  expect({ status: reply.status, attempts: service.records.at(-1)!.attempts }).toEqual({ status: 412, attempts: 2 })
 })
 
 test('the commit of a write relies on its If-None-Match: a tag that becomes current meanwhile is found', async () => {
@@ -240,7 +240,11 @@ test('the commit of a write relies on its If-None-Match: a tag that becomes curr
     seen.push(reply.headers.get('etag')!)
   }
   const reply = await service.send(ann.write, 'PATCH', path, { name: 'mine' }, { 'if-none-match': '"x"' })
-  expect([reply.status, service.records.at(-1)!.attempts, seen.length]).toEqual([200, 2, 1])
+  expect({ status: reply.status, attempts: service.records.at(-1)!.attempts, seen: seen.length }).toEqual({
+    status: 200,
+    attempts: 2,
+    seen: 1,
+  })
 })
 
 test('no other request waits for the bytes of an upload that has a lease, and its next attempt has its lease until the commit', async () => {

@@ -69,7 +69,7 @@ describe('a token', () => {
     if (!isRead) expect(create).toThrow(expect.objectContaining({ code: 'unauthorized' }))
     else {
       const { partition, tokenHash, presented } = create()
-      expect([partition, tokenHash, presented]).toEqual([WORKSPACE, hash, undefined])
+      expect({ partition, tokenHash, presented }).toStrictEqual({ partition: WORKSPACE, tokenHash: hash, presented: undefined })
     }
   })
 
@@ -84,11 +84,11 @@ describe('a token', () => {
       presented: active,
     })
     expect(record).toEqual({ requestId: 'req_1', userId: 'usr_1', workspaceId: WORKSPACE, tokenId: 'tok_1' })
-    expect([read, authors]).toEqual([
-      [`token:${hash}`, 'membership:{0.user_id}'],
-      [[{ actor_id: 'usr_1', token_id: 'tok_1', request_id: 'req_1' }, clock]],
-    ])
-    expect([[...seen], warnings]).toEqual([[[hash, { workspaceId: WORKSPACE, scopes: ['kanban:read'] }]], []])
+    expect({ read, authors }).toEqual({
+      read: [`token:${hash}`, 'membership:{0.user_id}'],
+      authors: [[{ actor_id: 'usr_1', token_id: 'tok_1', request_id: 'req_1' }, clock]],
+    })
+    expect({ seen: [...seen], warnings }).toEqual({ seen: [[hash, { workspaceId: WORKSPACE, scopes: ['kanban:read'] }]], warnings: [] })
   })
 
   test('says when it expires, in its last fourteen days', async () => {
@@ -107,7 +107,7 @@ describe('a token', () => {
     expect(await authenticate(token, membership)).toEqual({ outcome: 'unauthorized', presented: token })
     const details = { event: 'token.replaced_used', request_id: 'req_1', token_id: 'tok_1', replaced_by: 'tok_2', user_id: 'usr_1' }
     expect(warnings).toEqual(isReplaced ? [[details, 'a replaced token was used']] : [])
-    expect([record, authors, [...seen]]).toEqual([{ requestId: 'req_1' }, [], []])
+    expect({ record, authors, seen: [...seen] }).toEqual({ record: { requestId: 'req_1' }, authors: [], seen: [] })
   })
 })
 
@@ -124,7 +124,10 @@ describe('a person who is signed in', () => {
       membership: member,
       isSession: true,
     })
-    expect([read, authors]).toEqual([['membership:usr_1'], [[{ actor_id: 'usr_1', token_id: null, request_id: 'req_1' }, clock]]])
+    expect({ read, authors }).toEqual({
+      read: ['membership:usr_1'],
+      authors: [[{ actor_id: 'usr_1', token_id: null, request_id: 'req_1' }, clock]],
+    })
     expect(record).toEqual({ requestId: 'req_1', userId: 'usr_1', workspaceId: WORKSPACE })
   })
 

@@ -77,10 +77,10 @@ describe('the rate of a token', () => {
     for (let i = 0; i < 3; i++) await statusOf(ann.write)
     service.store.touched.length = 0
     const reply = await service.send(ann.write, 'POST', '/boards', { name: 'New' })
-    expect([reply.status, reply.body.error]).toEqual([
-      429,
-      { code: 'rate_limited', message: 'Too many requests. Try again later.', request_id: reply.headers.get('x-request-id') },
-    ])
+    expect({ status: reply.status, error: reply.body.error }).toEqual({
+      status: 429,
+      error: { code: 'rate_limited', message: 'Too many requests. Try again later.', request_id: reply.headers.get('x-request-id') },
+    })
     expect(service.store.touched.filter((key) => !/^(token|membership):/.test(key))).toEqual([])
     service.now += MINUTE
     expect((await service.send(ann.read, 'GET', '/boards')).body.data).toEqual([])
@@ -149,11 +149,11 @@ describe('responses that their client does not read', () => {
       socket.write(get(`/attachments/${file.body.data.id}/content`) + get('/account'))
       await expect.poll(() => service.records.map(({ status }) => status)).toEqual([200, 200])
       const refused = await service.send(ann.read, 'GET', '/account')
-      expect([refused.status, refused.headers.get('retry-after'), refused.body.error.message]).toEqual([
-        429,
-        '1',
-        'Too many requests of this token are in progress. Wait for their responses.',
-      ])
+      expect({ status: refused.status, retryAfter: refused.headers.get('retry-after'), message: refused.body.error.message }).toEqual({
+        status: 429,
+        retryAfter: '1',
+        message: 'Too many requests of this token are in progress. Wait for their responses.',
+      })
       expect(await statusOf(bob.read)).toBe(200)
       socket.destroy()
       await expect.poll(() => statusOf(ann.read)).toBe(200)

@@ -33,11 +33,11 @@ async function setUp() {
 describe('a policy that is replaced', () => {
   test('the next request is decided by it', async () => {
     const { service, rename, restore } = await setUp()
-    expect([await rename(), await restore()]).toEqual([200, 200])
+    expect({ rename: await rename(), restore: await restore() }).toEqual({ rename: 200, restore: 200 })
     service.app.replacePolicy(other)
-    expect([await rename(), await restore()]).toEqual([403, 403])
+    expect({ rename: await rename(), restore: await restore() }).toEqual({ rename: 403, restore: 403 })
     service.app.replacePolicy(shipped)
-    expect([await rename(), await restore()]).toEqual([200, 200])
+    expect({ rename: await rename(), restore: await restore() }).toEqual({ rename: 200, restore: 200 })
   })
 
   test('what else uses it follows it: /readyz, the document, MCP and the pages of tokens', async () => {
@@ -57,11 +57,14 @@ describe('a policy that is replaced', () => {
     const before = [JSON.parse(await text('/readyz')).policy, await scopeOf()]
     const listed = await tools()
     service.app.replacePolicy(other)
-    expect([before, [JSON.parse(await text('/readyz')).policy, await scopeOf()]]).toEqual([
-      [shipped.hash, 'kanban:write'],
-      [other.hash, 'kanban:admin'],
-    ])
-    expect([listed.includes('restore'), (await tools()) === listed]).toEqual([true, false])
+    expect({ before, after: [JSON.parse(await text('/readyz')).policy, await scopeOf()] }).toEqual({
+      before: [shipped.hash, 'kanban:write'],
+      after: [other.hash, 'kanban:admin'],
+    })
+    expect({ offersRestore: listed.includes('restore'), isUnchanged: (await tools()) === listed }).toEqual({
+      offersRestore: true,
+      isUnchanged: false,
+    })
   })
 
   test('a request in flight ends under the policy it began with', async () => {

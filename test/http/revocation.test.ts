@@ -75,7 +75,7 @@ describe.each(drivers)('the revocation endpoint, on $name', async (driver) => {
 
   test('a token with a legacy prefix is accepted if the prefix is configured, and revoked', async () => {
     const [legacy, other] = [await service.legacyToken(person, 'oldname'), await service.legacyToken(person, 'other')]
-    expect([await statusOf(legacy), await statusOf(other)]).toEqual([200, 401])
+    expect({ legacy: await statusOf(legacy), other: await statusOf(other) }).toEqual({ legacy: 200, other: 401 })
     await revoke(legacy)
     expect(await statusOf(legacy)).toBe(401)
   })
@@ -112,9 +112,12 @@ describe.each(drivers)('the revocation endpoint, on $name', async (driver) => {
     ['OPTIONS', 'OPTIONS', undefined, null, 405],
   ])('%s is refused', async (_request, method, body, type, expected) => {
     const reply = await send(method, body, { type })
-    expect([reply.status, typeof reply.body.error.code]).toEqual([expected, 'string'])
+    expect({ status: reply.status, code: typeof reply.body.error.code }).toEqual({ status: expected, code: 'string' })
     if (expected === 405) expect(reply.headers.get('allow')).toBe('POST')
-    expect([reply.headers.get('access-control-allow-origin'), reply.headers.get('set-cookie')]).toEqual([null, null])
+    expect({
+      accessControlAllowOrigin: reply.headers.get('access-control-allow-origin'),
+      setCookie: reply.headers.get('set-cookie'),
+    }).toEqual({ accessControlAllowOrigin: null, setCookie: null })
   })
 
   test('a form with a charset and a token type hint is accepted (RFC 7009 §2.1)', async () => {
@@ -129,9 +132,9 @@ describe.each(drivers)('the revocation endpoint, on $name', async (driver) => {
     const token = await newToken()
     const from = '198.51.100.7'
     for (let i = 0; i < 30; i++) await revoke('hello', { from })
-    expect([(await revoke(token, { from })).status, await statusOf(token)]).toEqual([429, 200])
+    expect({ revocation: (await revoke(token, { from })).status, token: await statusOf(token) }).toEqual({ revocation: 429, token: 200 })
     service.now += 2000
-    expect([(await revoke(token, { from })).status, await statusOf(token)]).toEqual([200, 401])
+    expect({ revocation: (await revoke(token, { from })).status, token: await statusOf(token) }).toEqual({ revocation: 200, token: 401 })
   })
 
   test('if storage is unavailable, the response is 503 and not a confirmation', async () => {
@@ -141,7 +144,7 @@ describe.each(drivers)('the revocation endpoint, on $name', async (driver) => {
     }
     const reply = await revoke(token)
     service.store.beforeRead = undefined
-    expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '1'])
+    expect({ status: reply.status, retryAfter: reply.headers.get('retry-after') }).toEqual({ status: 503, retryAfter: '1' })
   })
 })
 

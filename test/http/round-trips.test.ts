@@ -148,7 +148,7 @@ describe.each(drivers)('on $name', async (driver) => {
     // A list remembers the columns of its board.
     if (row.method === 'GET') await send(row, scenario)
     const before = service.store.trips
-    expect([await send(row, scenario), service.store.trips - before]).toEqual(['ok', expected[id]![0]])
+    expect({ outcome: await send(row, scenario), trips: service.store.trips - before }).toEqual({ outcome: 'ok', trips: expected[id]![0] })
   })
 
   test.each(filtered)('%s with %s accesses the storage as often as the table says', async (id, query, accesses) => {
@@ -157,7 +157,7 @@ describe.each(drivers)('on $name', async (driver) => {
     const read = () => service.send(scenario.caller.read, 'GET', pathOf(row.path + query, scenario))
     await read()
     const before = service.store.trips
-    expect([(await read()).status, service.store.trips - before]).toEqual([200, accesses])
+    expect({ status: (await read()).status, trips: service.store.trips - before }).toEqual({ status: 200, trips: accesses })
   })
 
   // A change between the read and the commit of a write.

@@ -87,7 +87,7 @@ describe.each(drivers)('a page of a list that is assembled from several reads, o
       }
       const reply = await service.send(ann.read, 'GET', path)
       service.store.beforeRead = undefined
-      expect([reply.status, reply.body.data.length]).toEqual([200, 2])
+      expect({ status: reply.status, data: reply.body.data.length }).toEqual({ status: 200, data: 2 })
       pages.push(reply.body.data.map((item: Record<string, string>) => item[member]!))
     }
     // The changes preceded an access of each page, except for the last page, which needs fewer accesses.

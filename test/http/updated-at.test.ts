@@ -234,7 +234,7 @@ describe.each(drivers)('updated_at, on $name', (driver) => {
       [...onBoard(changed.map(keyOf), 'updated'), ...onBoard(added, 'created'), ...onBoard(removed.map(keyOf), 'deleted')].toSorted(),
     )
     for (const change of feed) {
-      expect([change.actor_id, change.at]).toEqual([caller.id, now])
+      expect({ actorId: change.actor_id, at: change.at }).toEqual({ actorId: caller.id, at: now })
       if (change.kind !== 'board_member') expect(change.data).toEqual(change.action === 'deleted' ? null : after.get(keyInFeed(change)))
     }
   })

@@ -238,7 +238,7 @@ describe('the name of a file', () => {
 
   test('is "file" if there is none', async () => {
     const upload = await receive(form(part([disposition('; name="file"'), 'content-type: application/octet-stream'], 'x')))
-    expect([upload.name, upload.contentType]).toEqual(['file', 'application/octet-stream'])
+    expect({ name: upload.name, contentType: upload.contentType }).toEqual({ name: 'file', contentType: 'application/octet-stream' })
   })
 
   test('has at most 255 characters', async () => {

@@ -90,7 +90,11 @@ describe('the listener', async () => {
     ['an asterisk target', head('OPTIONS * HTTP/1.1', 'host: x'), ...NOWHERE],
   ])('%s is answered with an error envelope', async (_case, bytes, status, code) => {
     const reply = await send(bytes)
-    expect([reply.status, reply.body.error?.code, typeof reply.body.error?.request_id]).toEqual([status, code, 'string'])
+    expect({ status: reply.status, code: reply.body.error?.code, requestId: typeof reply.body.error?.request_id }).toEqual({
+      status,
+      code,
+      requestId: 'string',
+    })
   })
 
   // A proxy that filters by prefix must see the same path as the service.

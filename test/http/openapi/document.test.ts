@@ -86,7 +86,11 @@ describe('the OpenAPI document', () => {
         named.map((name) => [name, true]),
       )
       for (const { name, description, schema } of parameters)
-        expect([name, description, schema]).toEqual([name, expect.stringMatching(/^[A-Z`].+\.$/s), expect.any(Object)])
+        expect({ name, description, schema }).toEqual({
+          name,
+          description: expect.stringMatching(/^[A-Z`].+\.$/s),
+          schema: expect.any(Object),
+        })
       expect(operation.requestBody !== undefined).toBe(row.body !== undefined)
       expect(Object.keys(operation.responses)).toContain(String(row.status))
       expect(codesOf(operation).includes('conflict')).toBe(row.conflicts.length > 0)
@@ -137,7 +141,12 @@ describe('the OpenAPI document', () => {
     const bytes = all.filter(([, schema]) => schema['contentMediaType'] !== undefined)
     expect(bytes.map(([at]) => at.replace(/.*[./]/, ''))).toEqual(expect.arrayContaining(['file', 'schema']))
     for (const [at, schema] of bytes)
-      expect([at, schema['type'], schema['format'], schema['maxLength']]).toEqual([at, 'string', 'binary', undefined])
+      expect({ at, type: schema['type'], format: schema['format'], maxLength: schema['maxLength'] }).toStrictEqual({
+        at,
+        type: 'string',
+        format: 'binary',
+        maxLength: undefined,
+      })
     const inHeaders = Object.values(document.components.parameters).filter((parameter) => parameter.in === 'header')
     expect(inHeaders.map(({ name, schema, example }) => [name, schema['type'], typeof example]).toSorted()).toEqual(
       ['Idempotency-Key', 'If-Claim', 'If-Match', 'If-None-Match', 'If-Range', 'Range'].map((name) => [name, 'string', 'string']),
@@ -146,7 +155,10 @@ describe('the OpenAPI document', () => {
 
   test('states the patterns and the nullable members of a body with their defaults as texts, and of a query', () => {
     const body = document.components.schemas['CardsCreateBody'] as { required: string[]; properties: Record<string, JsonSchema> }
-    expect([body['required'], body['additionalProperties' as never]]).toEqual([['column_id', 'title'], false])
+    expect({ required: body['required'], additionalProperties: body['additionalProperties' as never] }).toEqual({
+      required: ['column_id', 'title'],
+      additionalProperties: false,
+    })
     expect(body.properties).toMatchObject({
       column_id: { type: 'string', pattern: expect.stringMatching(/^\^col_/) },
       description: { type: 'string', maxLength: 50_000 },
@@ -251,7 +263,7 @@ describe('the examples of the OpenAPI document', () => {
     const { content } = document.paths['/boards/{board_id}/events']!['get']!.responses['200'] as ResponseObject
     const [, id, data] = /^id: (\S+)\nevent: change\ndata: (.+)\n\n$/.exec(content!['text/event-stream']!.example as string)!
     const { response } = recordedExamples.operations['boards.changes'] as { response: any }
-    expect([id, JSON.parse(data!)]).toEqual([response.page.next_cursor, response.data.at(-1)])
+    expect({ id, data: JSON.parse(data!) }).toEqual({ id: response.page.next_cursor, data: response.data.at(-1) })
   })
 
   test('of headers and parameters match their schemas', () => {

@@ -146,7 +146,10 @@ describe('the errors that the document lists for an operation', async () => {
           let reply: Reply | undefined
           service.store.beforeCommit = async () => void (reply = await send({}))
           const first = await send({})
-          expect([first.status < 300, first.headers.get('idempotent-replayed')]).toEqual([true, null])
+          expect({ isDone: first.status < 300, idempotentReplayed: first.headers.get('idempotent-replayed') }).toEqual({
+            isDone: true,
+            idempotentReplayed: null,
+          })
           return reply!
         },
         idempotency_key_reused: () => send({ 'if-match': '"0000"' }),
@@ -158,7 +161,7 @@ describe('the errors that the document lists for an operation', async () => {
     const provoked = provocations(operation, await newScenario(operation))
     for (const [code, send] of Object.entries(provoked)) {
       const { body, headers } = await send()
-      expect([body.error?.code, body.error?.request_id]).toEqual([code, headers.get('x-request-id')])
+      expect({ code: body.error?.code, requestId: body.error?.request_id }).toEqual({ code, requestId: headers.get('x-request-id') })
       const further = [...headers].filter(([name]) => !SHARED.has(name) && name !== 'etag')
       expect([code, Object.fromEntries(further)]).toEqual([code, FURTHER[code as ErrorCode]?.(operation) ?? {}])
       expect(headers.get('cache-control')).toBe('private, no-store')
@@ -186,11 +189,11 @@ describe('the errors that the document lists for an operation', async () => {
       const [empty, absent] = [await send({}), await send()]
       const { required } = document.paths[path]![method.toLowerCase()]!.requestBody!
       const isOptional = OPTIONAL.has(id)
-      expect([required, empty.status < 300, absent.status < 300 || absent.status]).toEqual([
-        !isOptional,
-        isOptional,
-        isOptional || (takesUpload ? 415 : 400),
-      ])
+      expect({ required, empty: empty.status < 300, absent: absent.status < 300 || absent.status }).toEqual({
+        required: !isOptional,
+        empty: isOptional,
+        absent: isOptional || (takesUpload ? 415 : 400),
+      })
     },
   )
 

@@ -29,7 +29,10 @@ describe('what is served outside of /v1 for the developers of clients', async ()
 
   test('/openapi.json is the document of the operations table, without a token', async () => {
     const response = await send('/openapi.json')
-    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
+    expect({ status: response.status, contentType: response.headers.get('content-type') }).toEqual({
+      status: 200,
+      contentType: 'application/json; charset=utf-8',
+    })
     const document = JSON.parse(JSON.stringify(defaultDocument()))
     document.servers[0].url = `${listener.url}/v1`
     expect(await response.json()).toEqual(document)
@@ -45,10 +48,13 @@ describe('what is served outside of /v1 for the developers of clients', async ()
       return { headers: response.headers, text: await response.text() }
     }
     const [first, second] = [await get('a.example:8080'), await get('b.example')]
-    expect([first.url, second.url]).toEqual(['http://a.example:8080/v1', 'http://b.example/v1'])
+    expect({ first: first.url, second: second.url }).toEqual({ first: 'http://a.example:8080/v1', second: 'http://b.example/v1' })
     expect(first.etag).not.toBe(second.etag)
     for (let i = 0; i < 20; i++) await get(`other${i}.example`)
-    expect([await get('a.example:8080'), (await get('"$&<x>')).url]).toEqual([first, 'http://"$&<x>/v1'])
+    expect({ again: await get('a.example:8080'), otherUrl: (await get('"$&<x>')).url }).toEqual({
+      again: first,
+      otherUrl: 'http://"$&<x>/v1',
+    })
   })
 
   test('the documents of a service with rate limits and a public origin state them', async () => {
@@ -74,21 +80,33 @@ describe('what is served outside of /v1 for the developers of clients', async ()
       const text = await first.text()
       const names = ['content-type', 'content-length', 'etag', 'cache-control', 'x-content-type-options']
       const [type, length, etag, cached] = names.map((name) => first.headers.get(name))
-      expect([type, length, etag, cached]).toEqual([
-        expect.any(String),
-        String(Buffer.byteLength(text)),
-        expect.stringMatching(/^"[0-9a-f]{64}"$/),
-        'public, max-age=300',
-      ])
+      expect({ type, length, etag, cached }).toEqual({
+        type: expect.any(String),
+        length: String(Buffer.byteLength(text)),
+        etag: expect.stringMatching(/^"[0-9a-f]{64}"$/),
+        cached: 'public, max-age=300',
+      })
       const headersOfHead = names.map((name) => head.headers.get(name))
-      expect([head.status, await head.text(), headersOfHead]).toEqual([200, '', names.map((name) => first.headers.get(name))])
+      expect({ status: head.status, text: await head.text(), headers: headersOfHead }).toEqual({
+        status: 200,
+        text: '',
+        headers: names.map((name) => first.headers.get(name)),
+      })
       const second = await send(path, { headers: { 'if-none-match': etag! } })
-      expect([second.status, await second.text(), second.headers.get('etag')]).toEqual([304, '', etag])
+      expect({ status: second.status, text: await second.text(), etag: second.headers.get('etag') }).toEqual({
+        status: 304,
+        text: '',
+        etag,
+      })
       expect((await send(path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
       for (const method of ['POST', 'PUT', 'DELETE']) {
         const refused = await send(path, { method })
         const { error } = (await refused.json()) as any
-        expect([refused.status, refused.headers.get('allow'), error.code]).toEqual([405, 'GET, HEAD', 'method_not_allowed'])
+        expect({ status: refused.status, allow: refused.headers.get('allow'), code: error.code }).toEqual({
+          status: 405,
+          allow: 'GET, HEAD',
+          code: 'method_not_allowed',
+        })
       }
     },
   )
@@ -103,17 +121,17 @@ describe('what is served outside of /v1 for the developers of clients', async ()
       const { policy_decision_point: base, ...endpoints } = (await response.json()) as Record<string, string>
       const sent = { method: 'POST', body: '{}', headers: { authorization: `Bearer ${ann.read}`, 'content-type': 'application/json' } }
       const statuses = Object.values(endpoints).map(async (endpoint) => (await get(new URL(endpoint).pathname, sent)).status)
-      expect([response.headers.get('content-type'), base, endpoints, await Promise.all(statuses)]).toEqual([
-        'application/json; charset=utf-8',
-        url ?? 'http://localhost',
-        {
+      expect({ contentType: response.headers.get('content-type'), base, endpoints, statuses: await Promise.all(statuses) }).toEqual({
+        contentType: 'application/json; charset=utf-8',
+        base: url ?? 'http://localhost',
+        endpoints: {
           access_evaluation_endpoint: `${base}/v1/access/evaluation`,
           access_evaluations_endpoint: `${base}/v1/access/evaluations`,
           search_action_endpoint: `${base}/v1/access/search/action`,
           search_resource_endpoint: `${base}/v1/access/search/resource`,
         },
-        [422, 422, 422, 422],
-      ])
+        statuses: [422, 422, 422, 422],
+      })
       await own.stop()
     },
   )
@@ -169,7 +187,7 @@ describe('what is served outside of /v1 for the developers of clients', async ()
       }
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })
       const response = await fetch(url!, { method: 'POST', headers, body })
-      expect([response.status, (await response.text()).includes('find_cards')]).toEqual([200, true])
+      expect({ status: response.status, text: await response.text() }).toEqual({ status: 200, text: expect.stringContaining('find_cards') })
     })
 
     test('has links that lead somewhere', async () => {
