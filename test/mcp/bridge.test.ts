@@ -61,7 +61,7 @@ describe('lanekeeper mcp', () => {
     ['with a token as an option', ['--token', 'lk_pat_x'], {}, /unknown option '--token'/],
   ])('%s ends with the exit code 2 and says why', async (_, args, env, message) => {
     const { code, stdout, stderr } = await host.run(['mcp', ...args], env)
-    expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(message)])
+    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
     expect(stderr).not.toContain('secret text')
   })
 })

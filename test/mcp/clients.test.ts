@@ -33,7 +33,11 @@ test.each([
 test('the command for clients that speak stdio is one of lanekeeper', () => {
   const { command, args, env } = JSON.parse(blockOf('src/mcp/README.md', '"command": "npx"')).mcpServers.lanekeeper
   // test/mcp/bridge.test.ts starts it.
-  expect([command, args.slice(0, 3), Object.keys(env)]).toEqual(['npx', ['lanekeeper', 'mcp', '--url'], ['LANEKEEPER_TOKEN']])
+  expect({ command, args: args.slice(0, 3), variables: Object.keys(env) }).toEqual({
+    command: 'npx',
+    args: ['lanekeeper', 'mcp', '--url'],
+    variables: ['LANEKEEPER_TOKEN'],
+  })
 })
 
 test('the program in Python works, and prints the refusal', async () => {

@@ -22,7 +22,7 @@ test('the list of tools, the result of a tool and a resource are compressed', as
   for (const message of messages) {
     const plain = await send(undefined, ...message)
     const { response, bytes } = await send('br', ...message)
-    expect([response.status, brotliDecompressSync(bytes).equals(plain.bytes)]).toEqual([200, true])
+    expect({ status: response.status, isWhole: brotliDecompressSync(bytes).equals(plain.bytes) }).toEqual({ status: 200, isWhole: true })
     expect(bytes.length).toBeLessThan(plain.bytes.length / 2)
     expect([...response.headers]).toEqual(
       expect.arrayContaining([
@@ -41,7 +41,10 @@ test('a response that is a stream of events is sent as it is', async () => {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })
   const init = { method: 'POST', headers: { ...headers, authorization: `Bearer ${mcp.ann.admin}` }, body }
   const response = await mcp.service.app.fetch(new Request('http://localhost/mcp', init))
-  expect([response.headers.get('content-type'), response.headers.get('content-encoding')]).toEqual(['text/event-stream', null])
+  expect({ contentType: response.headers.get('content-type'), contentEncoding: response.headers.get('content-encoding') }).toEqual({
+    contentType: 'text/event-stream',
+    contentEncoding: null,
+  })
   const text = await response.text()
-  expect([text.startsWith('event: message\ndata: {'), text.length > 2000]).toEqual([true, true])
+  expect({ isEvent: text.startsWith('event: message\ndata: {'), isLong: text.length > 2000 }).toEqual({ isEvent: true, isLong: true })
 })

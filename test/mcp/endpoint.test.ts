@@ -97,7 +97,12 @@ describe('the endpoint', () => {
   ])('refuses %s, with a message of JSON-RPC', async (_, init, status, code) => {
     const response = await raw(init())
     const body: any = await response.json()
-    expect([response.status, body.jsonrpc, body.id, body.error.data?.code]).toEqual([status, '2.0', null, code])
+    expect({ status: response.status, jsonrpc: body.jsonrpc, id: body.id, code: body.error.data?.code }).toEqual({
+      status,
+      jsonrpc: '2.0',
+      id: null,
+      code,
+    })
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
     expect(response.headers.get('cache-control')).toBe('private, no-store')
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
@@ -107,7 +112,10 @@ describe('the endpoint', () => {
 
   test('has one path, with or without a final slash', async () => {
     const slash = await raw({ method: 'POST', headers: { ...json, ...auth(mcp.ann.admin) }, body: initialize() }, '/mcp/')
-    expect([slash.status, await slash.text()]).toEqual([200, expect.stringContaining('"protocolVersion":"2025-11-25"')])
+    expect({ status: slash.status, text: await slash.text() }).toEqual({
+      status: 200,
+      text: expect.stringContaining('"protocolVersion":"2025-11-25"'),
+    })
     for (const path of ['/mcp/x', '/mcp//', '/MCP', '/v1/mcp']) {
       const { status } = await raw({ method: 'POST', headers: { ...json, ...auth(mcp.ann.admin) }, body: '{}' }, path)
       expect([path, status]).toEqual([path, 404])
@@ -128,7 +136,10 @@ describe('the endpoint', () => {
       ...(accept === undefined ? {} : { accept }),
     }
     const response = await raw({ method: 'POST', headers, body: initialize() })
-    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
+    expect({ status: response.status, contentType: response.headers.get('content-type') }).toEqual({
+      status: 200,
+      contentType: 'application/json; charset=utf-8',
+    })
     expect(Number(response.headers.get('content-length'))).toBeGreaterThan(100)
     expect(response.headers.get('connection')).toBeNull()
     expect(((await response.json()) as any).result.serverInfo.name).toBe('lanekeeper')
@@ -147,7 +158,10 @@ describe('the endpoint', () => {
   test('answers a client that accepts a stream of events alone with one', async () => {
     const headers = { 'content-type': JSON_TYPE, accept: 'application/json;q=0, text/event-stream', ...auth(mcp.ann.read) }
     const response = await raw({ method: 'POST', headers, body: initialize() })
-    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+    expect({ status: response.status, contentType: response.headers.get('content-type') }).toEqual({
+      status: 200,
+      contentType: 'text/event-stream',
+    })
     await response.text()
   })
 
@@ -183,7 +197,7 @@ describe('the endpoint', () => {
         const response = await raw({ method }, path)
         // In the form of OAuth, so that a client shows its user the sentence instead of what is wrong with it.
         const { error, error_description: said }: any = await response.json()
-        expect([path, method, response.status, error]).toEqual([path, method, 404, 'not_found'])
+        expect({ path, method, status: response.status, error }).toEqual({ path, method, status: 404, error: 'not_found' })
         expect(said).toBe(
           'There is no OAuth here: a person creates an access token in the web app, at /settings, and the client sends it as "Authorization: Bearer <token>".',
         )
@@ -205,9 +219,9 @@ describe('the endpoint', () => {
     expect((await client.listTools()).tools).toEqual([])
     for (const args of [{ operation: 'boards.list' }, {}, { operation: 'boards' }]) {
       const { isError, structuredContent } = await client.callTool({ name: 'read_boards', arguments: args })
-      expect([isError, structuredContent]).toMatchObject([
-        true,
-        {
+      expect({ isError, structuredContent }).toMatchObject({
+        isError: true,
+        structuredContent: {
           error: {
             code: 'insufficient_scope',
             required_scope: 'kanban:read',
@@ -215,7 +229,7 @@ describe('the endpoint', () => {
             next: expect.stringContaining('in the settings of the web app'),
           },
         },
-      ])
+      })
     }
     await expect(client.listResources()).rejects.toThrow('scope')
     await expect(client.callTool({ name: 'x', arguments: {} })).rejects.toThrow('There is no tool of this name')
@@ -231,7 +245,7 @@ describe('the endpoint', () => {
     mcp.service.records.length = 0
     const args = { operation: 'boards.create', name: 'New' }
     const { status, error } = await mcp.call(mcp.ann.write, 'create_boards_columns_labels', args, headers as Record<string, string>)
-    expect([status, error.code]).toEqual([400, -32_020])
+    expect({ status, code: error.code }).toEqual({ status: 400, code: -32_020 })
     expect(mcp.service.records.map(({ operation }) => operation)).toEqual(['account.read'])
   })
 
@@ -262,7 +276,13 @@ describe('each call is decided like a request to the API', () => {
         mcp.service.store.touched.length = 0
         const reply = await mcp.call(mcp.ann[held], toolOf(id), { operation: id })
         // A client that got a 403 would look for OAuth.
-        expect([id, held, reply.status, reply.headers.get('www-authenticate'), reply.result?.isError]).toEqual([id, held, 200, null, true])
+        expect({
+          id,
+          held,
+          status: reply.status,
+          wwwAuthenticate: reply.headers.get('www-authenticate'),
+          isError: reply.result?.isError,
+        }).toEqual({ id, held, status: 200, wwwAuthenticate: null, isError: true })
         expect(reply.content.error).toMatchObject({ code: 'insufficient_scope', required_scope: `kanban:${scope}` })
         expect(reply.content.error.next).toContain(`a token with the scope kanban:${scope}`)
         const read = mcp.service.store.touched.filter((key) => !/^(token|membership|user|workspace)/.test(key))
@@ -330,7 +350,11 @@ describe('each call is decided like a request to the API', () => {
     expect((await call()).content.error.code).toBe('not_found')
     await raw({ method: 'POST', body: new URLSearchParams({ token: bob.read }) }, '/revoke')
     const reply = await call()
-    expect([reply.status, reply.headers.get('www-authenticate'), reply.error.data.code]).toEqual([401, 'Bearer', 'unauthorized'])
+    expect({ status: reply.status, wwwAuthenticate: reply.headers.get('www-authenticate'), code: reply.error.data.code }).toEqual({
+      status: 401,
+      wwwAuthenticate: 'Bearer',
+      code: 'unauthorized',
+    })
   })
 
   test('headers of the request to the endpoint do not reach the operation', async () => {

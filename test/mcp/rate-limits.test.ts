@@ -13,7 +13,11 @@ test('each call counts as one request of its token, together with requests to th
   ])
   expect((await mcp.service.send(mcp.ann.read, 'GET', '/account')).headers.get('ratelimit')).toContain('"token";r=0')
   const refused = await read()
-  expect([refused.status, refused.headers.get('retry-after'), refused.error.data.code]).toEqual([429, '60', 'rate_limited'])
+  expect({ status: refused.status, retryAfter: refused.headers.get('retry-after'), code: refused.error.data.code }).toEqual({
+    status: 429,
+    retryAfter: '60',
+    code: 'rate_limited',
+  })
   expect(refused.error.data).toMatchObject({ retry_after: 60, next: 'Wait `retry_after` seconds.' })
 })
 

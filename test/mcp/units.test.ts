@@ -100,7 +100,7 @@ describe('the units that a request costs', () => {
     const tool = tools.find(({ operations }) => operations.includes(operation))
     const called = async () => {
       const { status, result, error, headers } = await mcp.call(mcp.ann.admin, tool!.name, { operation, ...args(), ...body?.() })
-      expect([status, result?.isError, error]).toEqual([200, undefined, undefined])
+      expect({ status, isError: result?.isError, error }).toStrictEqual({ status: 200, isError: undefined, error: undefined })
       return headers
     }
     expect(await spentBy(direct)).toEqual([units, units])
