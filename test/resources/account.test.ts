@@ -11,9 +11,9 @@ describe.each(drivers)('account, on $name', async (driver) => {
     await service.send(ann.write, 'GET', '/account')
     await service.app.services.usage.settled()
     const reply = await service.send(ann.write, 'GET', '/account')
-    expect([reply.status, reply.body]).toEqual([
-      200,
-      {
+    expect({ status: reply.status, body: reply.body }).toEqual({
+      status: 200,
+      body: {
         data: {
           user_id: ann.id,
           display_name: 'Ann',
@@ -29,7 +29,7 @@ describe.each(drivers)('account, on $name', async (driver) => {
           },
         },
       },
-    ])
+    })
   })
 
   test.each([

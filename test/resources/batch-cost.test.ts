@@ -34,7 +34,7 @@ test('a batch pauses for other requests before it reads its targets, and wheneve
   for (let i = 0; i < 1 + 5; i++) {
     await expect.poll(() => pauses.length, { interval: 1 }).toBe(1)
     await nextTurn()
-    expect([pauses.length, service.records.length]).toEqual([1, answered])
+    expect({ pauses: pauses.length, records: service.records.length }).toEqual({ pauses: 1, records: answered })
     pauses.shift()!()
   }
   expect((await reply).status).toBe(200)
@@ -60,7 +60,7 @@ test('a batch that holds a lease that others wait for makes no pause', async () 
   }
   // Three attempts of five operations, with a pause before each attempt; and one of each change of the visibility, which examines
   // assignments.
-  expect([(await reply).status, leases, waiting.mock.calls.length]).toEqual([200, 1, 18 + 3])
+  expect({ status: (await reply).status, leases, pauses: waiting.mock.calls.length }).toEqual({ status: 200, leases: 1, pauses: 18 + 3 })
   await service.stop()
 })
 
@@ -88,15 +88,21 @@ test('a failure of storage is not blamed on an operation', async () => {
     }
     const { status, body } = await send(items)
     store.beforeRead = undefined
-    if (reads < failing) return expect([status, failing]).toEqual([200, expect.toSatisfy((count: number) => count > 2)])
-    expect([status, body.error.code, body.error.index]).toEqual([503, 'unavailable', undefined])
+    if (reads < failing)
+      return expect({ status, failing }).toEqual({ status: 200, failing: expect.toSatisfy((count: number) => count > 2) })
+    expect({ status, code: body.error.code, index: body.error.index }).toStrictEqual({ status: 503, code: 'unavailable', index: undefined })
   }
 })
 
 test("the ETag that was expected and the current one are the failed operation's", async () => {
   const etag = (await setup.board.get(`/cards/${setup.cardId}`)).headers.get('etag')
   const { status, body, headers } = await send([...labels(1), { ...update({ title: 'x' }), if_match: '"0"' }])
-  expect([status, body.error.index, body.error.current_etag, headers.get('etag')]).toEqual([412, 1, etag, etag])
+  expect({ status, index: body.error.index, currentEtag: body.error.current_etag, etag: headers.get('etag') }).toEqual({
+    status: 412,
+    index: 1,
+    currentEtag: etag,
+    etag,
+  })
 })
 
 test('the response may have exactly as many bytes as a page, and no more', async () => {
@@ -109,5 +115,8 @@ test('the response may have exactly as many bytes as a page, and no more', async
   expect(rest).toBeGreaterThan(0)
   expect((await reply(rest)).status).toBe(200)
   const refused = await reply(rest + 1)
-  expect([refused.status, refused.body.error.issues]).toEqual([422, [expect.objectContaining({ path: 'operations.20' })]])
+  expect({ status: refused.status, issues: refused.body.error.issues }).toEqual({
+    status: 422,
+    issues: [expect.objectContaining({ path: 'operations.20' })],
+  })
 })

@@ -92,7 +92,7 @@ describe.each(drivers)('a batch, on $name', (driver) => {
     const ids = { otherCard: await other.card(await other.column()), comment, card: cardId }
     const before = await snapshot()
     const reply = await send([createLabel(), item(ids), onCard('cards.archive', cardId)])
-    expect([reply.status, reply.body.error.code, reply.body.error.index]).toEqual([status, code, 1])
+    expect({ status: reply.status, code: reply.body.error.code, index: reply.body.error.index }).toEqual({ status, code, index: 1 })
     expect(await snapshot()).toBe(before)
   })
 
@@ -115,7 +115,12 @@ describe.each(drivers)('a batch, on $name', (driver) => {
   test('refuses if_match about something that an earlier operation has written, without an ETag that was never there', async () => {
     const one = update(setup.cardId)
     const { status, body, headers } = await send([one, { ...one, if_match: '"0"' }])
-    expect([status, body.error.index, 'current_etag' in body.error, headers.get('etag')]).toEqual([412, 1, false, null])
+    expect({ status, index: body.error.index, hasCurrentEtag: 'current_etag' in body.error, etag: headers.get('etag') }).toEqual({
+      status: 412,
+      index: 1,
+      hasCurrentEtag: false,
+      etag: null,
+    })
   })
 
   test('accepts the ETag of the board for several creations, as they do when they are requested alone', async () => {
@@ -130,7 +135,7 @@ describe.each(drivers)('a batch, on $name', (driver) => {
     setup.service.store.beforeCommit = async () => void (await board.patch(`/cards/${cardId}`, { description: 'Meanwhile' }))
     const comment = onCard('comments.create', cardId, { body: 'x' })
     const { status, body } = await send([{ ...comment, if_match: etag }])
-    expect([status, body.error?.index]).toEqual([412, 0])
+    expect({ status, index: body.error?.index }).toEqual({ status: 412, index: 0 })
     setup.service.store.beforeCommit = async () => void (await board.patch(`/cards/${cardId}`, { description: 'Again' }))
     expect((await send([comment])).status).toBe(200)
   })
@@ -142,7 +147,11 @@ describe.each(drivers)('a batch, on $name', (driver) => {
     ]
     const { status, body } = await send(items, { query: '?dry_run=true' })
     const ids = body.data.results.map(({ data }: any) => data.id)
-    expect([status, new Set(ids).size, ids[0]]).toEqual([200, 100, 'lbl_00000000000000000000'])
+    expect({ status, distinct: new Set(ids).size, firstId: ids[0] }).toEqual({
+      status: 200,
+      distinct: 100,
+      firstId: 'lbl_00000000000000000000',
+    })
     for (const id of ids.slice(0, -1)) expect(id).toMatch(/^lbl_0{16}/)
     expect(new Set(body.data.results.map(({ etag }: any) => etag))).toEqual(new Set([null]))
   })
@@ -151,7 +160,8 @@ describe.each(drivers)('a batch, on $name', (driver) => {
     const { columnId } = setup
     const { body } = await send([createCard(columnId, 'One'), createCard(columnId, 'Two'), update('$0', { title: 'Changed' })])
     const [first, second, third] = body.data.results
-    expect([first.etag, second.etag === third.etag]).toEqual([null, true])
+    expect(first.etag).toBeNull()
+    expect(second.etag).toBe(third.etag)
     for (const { data, etag } of [second, third])
       expect((await setup.board.send('GET', `/cards/${data.id}`, undefined, { 'if-none-match': etag })).status).toBe(304)
   })
@@ -192,7 +202,10 @@ describe.each(drivers)('a batch, on $name', (driver) => {
     expect((await send(create(100))).status).toBe(200)
     expect((await send(create(99))).status).toBe(200)
     const full = await send(create(2))
-    expect([full.status, full.body.error]).toMatchObject([409, { code: 'conflict', limit: 200, index: 1 }])
+    expect({ status: full.status, error: full.body.error }).toMatchObject({
+      status: 409,
+      error: { code: 'conflict', limit: 200, index: 1 },
+    })
     expect(await board.all(`/boards/${board.id}/labels`)).toHaveLength(199)
   })
 
@@ -234,33 +247,36 @@ describe('a batch', () => {
   ])('refuses %s, and names it', async (_name, item, issue) => {
     const { status, body } = await send([item, createColumn('x')])
     const issues = body.error.issues.map((one: any) => [one.in, `${one.path}: ${one.message}`])
-    expect([status, issues]).toEqual([422, [['body', `operations.0.${issue}`]]])
+    expect({ status, issues }).toEqual({ status: 422, issues: [['body', `operations.0.${issue}`]] })
   })
 
   test.each(['x$0', '$0x', '$100', '$00', '$'])('takes the parameter "%s" for an id, not for a reference', async (label_id) => {
     const { status, body } = await send([{ operation: 'labels.delete', params: { label_id } }])
-    expect([status, body.error.index]).toEqual([404, 0])
+    expect({ status, index: body.error.index }).toEqual({ status: 404, index: 0 })
   })
 
   test('accepts an empty body where none is needed, and texts that look like references', async () => {
     const reply = await send([onCard('cards.archive', setup.cardId, {}), createCard(setup.columnId, '$7', { description: '$0' })])
-    expect([reply.status, reply.body.data?.results[1].data]).toMatchObject([200, { title: '$7', description: '$0' }])
+    expect({ status: reply.status, data: reply.body.data?.results[1].data }).toMatchObject({
+      status: 200,
+      data: { title: '$7', description: '$0' },
+    })
   })
 
   test('does not grow without limit: neither its changes nor its response', async () => {
     const { columnId, board, cardId } = setup
     const subtasks = Array.from({ length: 200 }, () => 'x')
     const many = await send(Array.from({ length: 10 }, () => createCard(columnId, 'x', { subtasks })))
-    expect([many.status, many.body.error.issues]).toEqual([
-      422,
-      [{ in: 'body', path: 'operations.5', message: `comes after more than ${limits.batchRecords} changes in this batch` }],
-    ])
+    expect({ status: many.status, issues: many.body.error.issues }).toEqual({
+      status: 422,
+      issues: [{ in: 'body', path: 'operations.5', message: `comes after more than ${limits.batchRecords} changes in this batch` }],
+    })
     const titles = Array.from({ length: 40 }, (_, i) => update(cardId, { title: `${i}` }))
     const long = await send([update(cardId, { description: 'x'.repeat(50_000) }), ...titles])
-    expect([long.status, long.body.error.issues]).toEqual([
-      422,
-      [{ in: 'body', path: 'operations.20', message: `makes the response longer than ${limits.pageBytes} bytes` }],
-    ])
+    expect({ status: long.status, issues: long.body.error.issues }).toEqual({
+      status: 422,
+      issues: [{ in: 'body', path: 'operations.20', message: `makes the response longer than ${limits.pageBytes} bytes` }],
+    })
     expect(await board.titles()).toEqual(['Card'])
   })
 

@@ -27,7 +27,10 @@ describe.each(drivers)('blockers of cards, on $name', (driver) => {
       await board.put(`/cards/${a}/completion`, { completed })
       await board.post(`/cards/${a}/${completed ? 'archive' : 'restore'}`)
       const read = await board.get(`/cards/${cardId}`)
-      expect([read.body.data.blocker_ids, read.headers.get('etag')]).toEqual([[a], headers.get('etag')])
+      expect({ blockerIds: read.body.data.blocker_ids, etag: read.headers.get('etag') }).toEqual({
+        blockerIds: [a],
+        etag: headers.get('etag'),
+      })
     }
   })
 
@@ -45,7 +48,7 @@ describe.each(drivers)('blockers of cards, on $name', (driver) => {
     const changes = (await board.get(`/boards/${board.id}/changes?after=${changes_cursor}`)).body.data
     expect(changes.map(({ id, action }: any) => `${id} ${action}`).toSorted()).toEqual([`${a} deleted`, `${cardId} updated`].toSorted())
     await board.delete(`/cards/${b}`)
-    expect([await ready(), await blocked()]).toEqual([['Card'], []])
+    expect({ ready: await ready(), blocked: await blocked() }).toEqual({ ready: ['Card'], blocked: [] })
   })
 
   test('a card is no blocker of itself', async () => {

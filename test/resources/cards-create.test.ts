@@ -66,7 +66,7 @@ describe.each(drivers)('a card that is created with labels, assignees and subtas
     const { board } = setup
     const subtasks = ['First', { title: ' Second ' }, { title: 'Third', completed: true }, ...many(20, (i) => `${i}`)]
     const [reply, commits] = await createCounted({ label_ids: named('label2', 'label'), assignee_ids: named('user2', 'user'), subtasks })
-    expect([reply.status, commits]).toEqual([201, 1])
+    expect({ status: reply.status, commits }).toEqual({ status: 201, commits: 1 })
     const { id } = reply.body.data
     expect(reply.body.data).toMatchObject({ label_ids: named('label2', 'label'), assignee_ids: named('user2', 'user') })
     expect((await board.get(`/cards/${id}`)).body).toEqual(reply.body)

@@ -94,12 +94,12 @@ describe('a search of many boards', async () => {
         'GET',
         `/cards?sort=completed_at&completed_after=${from}&completed_before=${to}${query}`,
       )
-      expect([query, body.data.map(({ title }: any) => title), read]).toEqual([query, wanted, wanted.length])
+      expect({ query, titles: body.data.map(({ title }: any) => title), read }).toEqual({ query, titles: wanted, read: wanted.length })
     }
     // Ann has completed all of them: none is read to find that.
     read = 0
     const { body } = await service.send(ann.read, 'GET', `/cards?sort=completed_at&completed_by=${bob.id}`)
-    expect([body.data, read]).toEqual([[], 0])
+    expect({ data: body.data, read }).toEqual({ data: [], read: 0 })
   })
 
   test('reads only cards with due times within the bounds of the query, in their order', async () => {

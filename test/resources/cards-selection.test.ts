@@ -16,14 +16,23 @@ describe('a selection of cards', () => {
     for (const offered of ['abcdefg', 'gfedcba', 'dagbfce']) {
       const selection = select(3, isDescending)
       for (const title of offered) if (selection.accepts(card(title))) selection.add(card(title))
-      expect([offered, titles(selection), selection.bound, selection.mayHaveMore]).toEqual([offered, chosen, bound, true])
+      expect({ offered, titles: titles(selection), bound: selection.bound, mayHaveMore: selection.mayHaveMore }).toEqual({
+        offered,
+        titles: chosen,
+        bound,
+        mayHaveMore: true,
+      })
     }
   })
 
   test('accepts every card until it is full, and then those that precede the last one, or are chosen', () => {
     const selection = select(2)
     expect(selection.add(card('d'))).toEqual([])
-    expect([selection.bound, selection.mayHaveMore, selection.accepts(card('z'))]).toEqual([undefined, false, true])
+    expect({ bound: selection.bound, mayHaveMore: selection.mayHaveMore, accepts: selection.accepts(card('z')) }).toStrictEqual({
+      bound: undefined,
+      mayHaveMore: false,
+      accepts: true,
+    })
     selection.add(card('b'))
     expect(['a', 'c', 'd', 'e'].map((title) => selection.accepts(card(title)))).toEqual([true, true, true, false])
     expect(selection.add(card('c'))).toEqual([card('d')])
@@ -42,11 +51,15 @@ describe('a selection of cards', () => {
     const long = 'x'.repeat(0.4 * MIB)
     const selection = select(100)
     for (const title of 'fedcba') selection.add(card(title, long))
-    expect([titles(selection), selection.bound, selection.mayHaveMore]).toEqual(['abc', 'c', true])
+    expect({ titles: titles(selection), bound: selection.bound, mayHaveMore: selection.mayHaveMore }).toEqual({
+      titles: 'abc',
+      bound: 'c',
+      mayHaveMore: true,
+    })
     expect(selection.accepts(card('d'))).toBe(false)
     // A card that is longer than a page is alone on one.
     const longest = select(100)
     for (const title of 'cba') longest.add(card(title, 'x'.repeat(2 * MIB)))
-    expect([titles(longest), longest.mayHaveMore]).toEqual(['ab', true])
+    expect({ titles: titles(longest), mayHaveMore: longest.mayHaveMore }).toEqual({ titles: 'ab', mayHaveMore: true })
   })
 })

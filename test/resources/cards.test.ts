@@ -26,7 +26,7 @@ describe.each(drivers)('cards, on $name', (driver) => {
     expect(first.body.data).toEqual({ ...before, completed_at: later, completed_by_id: ann.id, updated_at: later })
     const updated_at = board.tick()
     const second = await complete(bob.write, true)
-    expect([second.text, second.headers.get('etag')]).toEqual([first.text, first.headers.get('etag')])
+    expect({ text: second.text, etag: second.headers.get('etag') }).toEqual({ text: first.text, etag: first.headers.get('etag') })
     expect((await complete(ann.write, false)).body.data).toEqual({ ...before, updated_at })
     expect((await complete(bob.write, true)).body.data.completed_by_id).toBe(bob.id)
   })

@@ -92,7 +92,7 @@ describe('the records that follow from a change', () => {
       await attachments(...ids)
       records.written = []
       await removed('a1')
-      expect([records.written, await read<object>(TOMBSTONE)]).toEqual([[], undefined])
+      expect({ written: records.written, read: await read<object>(TOMBSTONE) }).toStrictEqual({ written: [], read: undefined })
     })
 
     test.each([
@@ -115,7 +115,7 @@ describe('the records that follow from a change', () => {
     test('it is cancelled if the file is attached again, and that writes nothing if none is scheduled', async () => {
       await removed('a1')
       await work((tx) => unmarkFile(tx, 'fil_x1'))
-      expect([records.written, await read<object>(TOMBSTONE)]).toEqual([[TOMBSTONE], undefined])
+      expect({ written: records.written, read: await read<object>(TOMBSTONE) }).toStrictEqual({ written: [TOMBSTONE], read: undefined })
       records.written = []
       await work((tx) => unmarkFile(tx, 'fil_x1'))
       expect(records.written).toEqual([])

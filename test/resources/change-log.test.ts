@@ -163,7 +163,7 @@ describe('a change log', () => {
 
   test('adds nothing to a transaction whose changes are not logged', () => {
     const { append, tombstones } = derive(createChangeLog(), { 'label:1': { board_id: BOARD } }, { author: false })
-    expect([append, tombstones]).toEqual([{}, {}])
+    expect({ append, tombstones }).toEqual({ append: {}, tombstones: {} })
   })
 
   test('adds the tombstone of a board and a day until it was committed once', () => {

@@ -143,7 +143,7 @@ describe.each(drivers)('the change feed of a board, on $name', (driver) => {
     })
     for (const forged of ['x -', `${'9'.repeat(16)} -`]) expect((await read(encodeCursor('boards.changes', forged))).status).toBe(410)
     const lost = await read(cursor)
-    expect([lost.status, lost.error.code]).toEqual([410, 'cursor_expired'])
+    expect({ status: lost.status, code: lost.error.code }).toEqual({ status: 410, code: 'cursor_expired' })
     expect(lost.error.message).toContain('include=')
     service.now += 20 * DAY
     const fresh = await service.token(workspaceId, setup.ann.id, ['kanban:admin'])

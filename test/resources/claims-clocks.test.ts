@@ -33,24 +33,30 @@ describe.each(drivers)('claims with two processes whose clocks differ, on $name'
     const { service, ann, bob } = setup
     expect(await take(service, ann.write)).toBe(1)
     wait(TTL - APART - 1)
-    expect([await isHeld(service), await isHeld(ahead), await take(ahead, bob.write)]).toEqual([true, true, 409])
+    expect({ isHeld: await isHeld(service), isHeldAhead: await isHeld(ahead), take: await take(ahead, bob.write) }).toEqual({
+      isHeld: true,
+      isHeldAhead: true,
+      take: 409,
+    })
     wait(1)
-    expect([await isHeld(service), await isHeld(ahead)]).toEqual([true, false])
+    expect({ service: await isHeld(service), ahead: await isHeld(ahead) }).toEqual({ service: true, ahead: false })
     // Until another takes the card, its holder is refused by one process and not by the other.
-    expect([await write(ahead, ann.write, 1), await write(service, ann.write, 1)]).toEqual([412, 200])
+    expect({ ahead: await write(ahead, ann.write, 1), service: await write(service, ann.write, 1) }).toEqual({ ahead: 412, service: 200 })
     expect(await take(ahead, bob.write)).toBe(2)
-    for (const one of [service, ahead]) expect([await write(one, ann.write, 1), await write(one, bob.write, 2)]).toEqual([412, 200])
+    for (const one of [service, ahead])
+      expect({ ann: await write(one, ann.write, 1), bob: await write(one, bob.write, 2) }).toEqual({ ann: 412, bob: 200 })
   })
 
   test('a claim ends later by the difference, at the latest', async () => {
     const { service, ann, bob } = setup
     expect(await take(ahead, ann.write)).toBe(1)
     wait(TTL)
-    expect([await isHeld(service), await isHeld(ahead)]).toEqual([true, false])
+    expect({ service: await isHeld(service), ahead: await isHeld(ahead) }).toEqual({ service: true, ahead: false })
     wait(APART - 1)
-    expect([await isHeld(service), await take(service, bob.write)]).toEqual([true, 409])
+    expect({ isHeld: await isHeld(service), take: await take(service, bob.write) }).toEqual({ isHeld: true, take: 409 })
     wait(1)
-    expect([await isHeld(service), await take(service, bob.write)]).toEqual([false, 2])
-    for (const one of [service, ahead]) expect([await write(one, ann.write, 1), await write(one, bob.write, 2)]).toEqual([412, 200])
+    expect({ isHeld: await isHeld(service), take: await take(service, bob.write) }).toEqual({ isHeld: false, take: 2 })
+    for (const one of [service, ahead])
+      expect({ ann: await write(one, ann.write, 1), bob: await write(one, bob.write, 2) }).toEqual({ ann: 412, bob: 200 })
   })
 })

@@ -37,7 +37,10 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
     const claim = (await take(bob.write)).body.data
     const { id } = setup.board
     const counted = await send(ann.read, 'GET', `/cards/${setup.cardId}?include=claim,counts`)
-    expect([counted.body.data, counted.headers.get('etag')]).toMatchObject([{ claim, counts: { subtasks: 0 } }, null])
+    expect({ data: counted.body.data, etag: counted.headers.get('etag') }).toMatchObject({
+      data: { claim, counts: { subtasks: 0 } },
+      etag: null,
+    })
     const plain = await send(ann.read, 'GET', `/cards/${setup.cardId}`)
     expect(plain.body.data).not.toHaveProperty('claim')
     const conditional = await send(ann.read, 'GET', `/cards/${setup.cardId}?include=claim`, undefined, {
@@ -51,7 +54,7 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
     const again = await send(ann.read, 'GET', `/boards/${id}/cards?include=claim,etag&fields=id,claim,etag`, undefined, {
       'if-none-match': list.headers.get('etag')!,
     })
-    expect([again.status, again.body.data[0].claim]).toEqual([200, null])
+    expect({ status: again.status, claim: again.body.data[0].claim }).toEqual({ status: 200, claim: null })
   })
 
   test('one in a batch needs no body', async () => {
@@ -94,7 +97,7 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       const other = await setup.board.card(await setup.board.column())
       for (const id of [setup.cardId, other]) await take(bob.write, id)
       await setup.board.post(`/${what}s/${setup[`${what}Id`]}/archive`)
-      expect([await current(), (await current(other)).epoch]).toEqual([null, 1])
+      expect({ current: await current(), otherEpoch: (await current(other)).epoch }).toEqual({ current: null, otherEpoch: 1 })
     })
 
     test('not after its token expires', async () => {
@@ -296,7 +299,7 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
           await change(id, label)
         }
         const reply = await next(bob.write, { column_id: setup.columnId, label_id: label })
-        expect([moment, store[moment], reply.body.data]).toEqual([moment, undefined, null])
+        expect({ moment, stored: store[moment], data: reply.body.data }).toStrictEqual({ moment, stored: undefined, data: null })
         await setup.board.post(`/columns/${setup.columnId}/restore`)
       }
     })
@@ -318,7 +321,7 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       Object.assign(store, { watch: leave })
       const poll = setup.service.app.fetch(new Request(url, { method: 'POST', headers, body: '{"wait":30}', signal: left.signal }))
       expect((await inTime(poll, () => 'the long poll is not answered')).status).toBe(200)
-      expect([left.signal.aborted, await current()]).toEqual([true, null])
+      expect({ aborted: left.signal.aborted, current: await current() }).toEqual({ aborted: true, current: null })
     })
 
     test('a repetition with an Idempotency-Key gets the same card; one that has found nothing looks again', async () => {

@@ -59,7 +59,10 @@ describe.each(drivers)('the bytes of files, on $name', (driver) => {
   test('are counted exactly by uploads at the same time, and none makes another one fail', async () => {
     const replies: Reply[] = await Promise.all(Array.from({ length: 12 }, () => attach(100)))
     const statuses = replies.map(({ status }) => status)
-    expect([statuses.filter((status) => status === 201).length, statuses.filter((status) => status === 507).length]).toEqual([10, 2])
+    expect({
+      stored: statuses.filter((status) => status === 201).length,
+      full: statuses.filter((status) => status === 507).length,
+    }).toEqual({ stored: 10, full: 2 })
     expect(await used()).toBe(1000)
     expect(await setup.board.all(`/cards/${cardId}/attachments`)).toHaveLength(10)
     await board.delete(`/boards/${board.id}`)

@@ -26,10 +26,13 @@ describe.each(drivers)('files, on $name', (driver) => {
     const later = board.tick()
     await hide(file_id)
     const after = await service.send(bob.read, 'GET', path, undefined, { 'if-none-match': before.headers.get('etag')! })
-    expect([after.status, after.body.data]).toEqual([200, { ...before.body.data, visibility: 'private', updated_at: later }])
+    expect({ status: after.status, data: after.body.data }).toEqual({
+      status: 200,
+      data: { ...before.body.data, visibility: 'private', updated_at: later },
+    })
     expect(await board.all(`/cards/${cardId}/attachments`)).toEqual([after.body.data])
     const stale = await board.send('DELETE', path, undefined, { 'if-match': before.headers.get('etag')! })
-    expect([stale.status, stale.headers.get('etag')]).toEqual([412, after.headers.get('etag')])
+    expect({ status: stale.status, etag: stale.headers.get('etag') }).toEqual({ status: 412, etag: after.headers.get('etag') })
     expect((await board.send('DELETE', path, undefined, { 'if-match': after.headers.get('etag')! })).status).toBe(200)
   })
 

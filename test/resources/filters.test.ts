@@ -43,7 +43,10 @@ describe('the parameters of reads', async () => {
     async (id, name) => {
       expect(await get(id, `${name}=`)).toMatchObject(refused(name))
       const twice = await get(id, `${name}=&${name}=`)
-      expect([twice.status, twice.body.error.issues[0]]).toMatchObject([422, { in: 'query', path: name }])
+      expect({ status: twice.status, issues: twice.body.error.issues[0] }).toMatchObject({
+        status: 422,
+        issues: { in: 'query', path: name },
+      })
     },
   )
 
@@ -146,7 +149,10 @@ describe('the parameters of reads', async () => {
     ['members.list', 'include=etag', 'include', /is not a known member/],
   ])('%s says what ?%s must be', async (id, query, path, message) => {
     const { status, body } = await get(id, query)
-    expect([status, body.error.issues]).toEqual([422, [{ in: 'query', path, message: expect.stringMatching(message) }]])
+    expect({ status, issues: body.error.issues }).toEqual({
+      status: 422,
+      issues: [{ in: 'query', path, message: expect.stringMatching(message) }],
+    })
   })
 })
 
@@ -166,7 +172,7 @@ describe.each(drivers)('"me", on $name', async (driver) => {
     expect(service.records.at(-1)).toMatchObject({ related: userId })
     expect((await send('DELETE', '/cards/{card_id}/assignees/me')).body.data.assignee_ids).toEqual([])
     const { status, body } = await send('PUT', '/boards/{board_id}/members/me')
-    expect([status, body.data.user_id]).toEqual([200, userId])
+    expect({ status, userId: body.data.user_id }).toEqual({ status: 200, userId })
     const create = (members: object) => send('POST', '/boards/{board_id}/cards', { column_id, title: 'Mine', ...members })
     expect((await create({ assignee_ids: ['me'] })).body.data.assignee_ids).toEqual([userId])
     expect(await create({ assignee_ids: [userId, 'me'] })).toMatchObject(invalid('assignee_ids.1'))
@@ -207,7 +213,11 @@ describe.each(drivers)('"me", on $name', async (driver) => {
     ] as const) {
       const first = await send(method, path.replace('$', 'me'), body('me'), key(name))
       const again = await send(method, path.replace('$', userId), body(userId), key(name))
-      expect([name, again.text, again.headers.get('idempotent-replayed')]).toEqual([name, first.text, 'true'])
+      expect({ name, text: again.text, idempotentReplayed: again.headers.get('idempotent-replayed') }).toEqual({
+        name,
+        text: first.text,
+        idempotentReplayed: 'true',
+      })
       const other = await send(method, path.replace('$', world.other.id), body(world.other.id), key(name))
       expect([name, other.body.error.code]).toEqual([name, 'idempotency_key_reused'])
     }

@@ -142,9 +142,12 @@ describe.each(drivers.flatMap((driver) => Object.entries(kinds).map(([name, kind
           created_at: setup.board.now,
           updated_at: setup.board.now,
         })
-        expect([created.status, created.headers.get('location')]).toEqual([201, `/v1/${name}/${id}`])
+        expect({ status: created.status, location: created.headers.get('location') }).toEqual({
+          status: 201,
+          location: `/v1/${name}/${id}`,
+        })
         const read = await setup.board.get(`/${name}/${id}`)
-        expect([read.body, read.headers.get('etag')]).toEqual([created.body, created.headers.get('etag')])
+        expect({ body: read.body, etag: read.headers.get('etag') }).toEqual({ body: created.body, etag: created.headers.get('etag') })
         all.push(created.body.data)
       }
       for (const limit of [1, 2, 100]) expect((await list(limit)).slice(before.length)).toEqual(all)
@@ -158,7 +161,7 @@ describe.each(drivers.flatMap((driver) => Object.entries(kinds).map(([name, kind
         const [body, changes] = kind.update!
         const updated_at = setup.board.tick()
         const updated = await send('PATCH', `/${name}/${data.id}`, body)
-        expect([updated.status, updated.body]).toEqual([200, { data: { ...data, ...changes, updated_at } }])
+        expect({ status: updated.status, body: updated.body }).toEqual({ status: 200, body: { data: { ...data, ...changes, updated_at } } })
         expect((await setup.board.get(`/${name}/${data.id}`)).body).toEqual(updated.body)
         expect((await list()).slice(-2)).toEqual([updated.body.data, other])
       })
@@ -170,7 +173,7 @@ describe.each(drivers.flatMap((driver) => Object.entries(kinds).map(([name, kind
         expect((await send('DELETE', path)).body).toEqual({ data: { id: gone, deleted: true } })
         for (const method of ['DELETE', 'GET']) expect(await send(method, path)).toMatchObject(notFound)
         const ids = new Set((await list()).map(({ id }) => id))
-        expect([ids.has(gone), ids.has(kept)]).toEqual([false, true])
+        expect({ gone: ids.has(gone), kept: ids.has(kept) }).toEqual({ gone: false, kept: true })
       })
   },
 )

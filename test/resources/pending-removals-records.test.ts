@@ -107,11 +107,11 @@ describe('the removal of references', () => {
     await addCards({ id: 'c1', label_ids: ['l', 'm'] }, { id: 'c2', label_ids: ['l'] }, { id: 'c3', label_ids: ['l'], board_id: 'deleted' })
     await begin({ kind: 'label', label_id: 'l' }, 4)
     expect(written()).toEqual(['c1', 'c2', 'c3'].map(keys.card))
-    expect([await read(keys.card('c1')), await pending(), await tombstones()]).toMatchObject([
-      { label_ids: ['m'], updated_at: NOW },
-      undefined,
-      [],
-    ])
+    expect({ card: await read(keys.card('c1')), pending: await pending(), tombstones: await tombstones() }).toMatchObject({
+      card: { label_ids: ['m'], updated_at: NOW },
+      pending: undefined,
+      tombstones: [],
+    })
     expect(await changed()).toEqual(['c1', 'c2'])
   })
 
@@ -135,7 +135,7 @@ describe('the removal of references', () => {
     expect(written()).toHaveLength(4)
     await next(2)
     expect(written()).toHaveLength(3)
-    expect([await pending(), await tombstones()]).toEqual([undefined, []])
+    expect({ pending: await pending(), tombstones: await tombstones() }).toStrictEqual({ pending: undefined, tombstones: [] })
     await add({ [keys.tombstone('t9')]: { id: 't9', not_before: NOW } })
     await work((tx) => continueWith(tx, 't9', 2))
     expect(written()).toEqual([keys.tombstone('t9')])
@@ -148,7 +148,10 @@ describe('the removal of references', () => {
     await addCards({ id: 'c0', label_ids: ['l'] })
     await next(2)
     // Nothing gets an ended label any more, so what is before is not read again.
-    expect([(await read(keys.card('c0')))!.label_ids, await pending()]).toEqual([['l'], undefined])
+    expect({ labelIds: (await read(keys.card('c0')))!.label_ids, pending: await pending() }).toStrictEqual({
+      labelIds: ['l'],
+      pending: undefined,
+    })
   })
 
   test('ends the assignments of each user on one board, but those that were made since', async () => {
@@ -214,7 +217,7 @@ describe('the removal of references', () => {
     expect((await read(keys.file('g')))!.visibility).toBe('board')
     await begin({ kind: 'file', file_id: 'f' }, 10)
     expect(written()).toEqual([keys.attachment('a1')])
-    expect([await pending(), await changed()]).toEqual([undefined, ['a1', 'c1', 'c1']])
+    expect({ pending: await pending(), changed: await changed() }).toStrictEqual({ pending: undefined, changed: ['a1', 'c1', 'c1'] })
   })
 
   test('ends as many memberships of boards at once as their records allow', async () => {

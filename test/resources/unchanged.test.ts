@@ -56,7 +56,13 @@ describe.each(drivers)('writes without effect, on $name', (driver) => {
         const [method, path] = fill(request).split(' ') as [string, string]
         const sent = body && JSON.parse(JSON.stringify(body, fillAll))
         const reply = await board.send(method, path, sent, { 'if-match': etag })
-        expect([request, body, reply.status, reply.body, reply.headers.get('etag')]).toEqual([request, body, 200, before.body, etag])
+        expect({ request, sent: body, status: reply.status, body: reply.body, etag: reply.headers.get('etag') }).toEqual({
+          request,
+          sent: body,
+          status: 200,
+          body: before.body,
+          etag,
+        })
       }
   })
 

@@ -76,7 +76,10 @@ describe.each(drivers)('webhooks, on $name', (driver) => {
   test('send a header that nobody can read again, and that no other receiver gets', async () => {
     const header = 'Bearer hunter2-hunter2'
     const webhook = await create({ authorization: header })
-    expect([webhook.has_authorization, webhook.authorization]).toEqual([true, undefined])
+    expect({ hasAuthorization: webhook.has_authorization, authorization: webhook.authorization }).toStrictEqual({
+      hasAuthorization: true,
+      authorization: undefined,
+    })
     const send = async () => {
       await setup.board.send('POST', `/webhooks/${webhook.id}/test`)
       return sent.at(-1)!.headers['authorization']

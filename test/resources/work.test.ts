@@ -60,7 +60,10 @@ describe.each(drivers)('the work on cards, on $name', (driver) => {
     })
 
     test.each(['', '  ', 'x'.repeat(2001), null, 7])('has a reason and a question of 1 to 2,000 characters: %j is 422', async (text) => {
-      expect([(await fail(undefined, { reason: text })).status, (await end('question', { question: text })).status]).toEqual([422, 422])
+      expect({ fail: (await fail(undefined, { reason: text })).status, ask: (await end('question', { question: text })).status }).toEqual({
+        fail: 422,
+        ask: 422,
+      })
     })
 
     test('is tried again after 30 seconds, twice as many after each further attempt, and at most an hour', async () => {
@@ -97,7 +100,7 @@ describe.each(drivers)('the work on cards, on $name', (driver) => {
       const before = await setup.board.get(`/cards/${setup.cardId}`)
       await failTimes(1)
       const after = await setup.board.get(`/cards/${setup.cardId}`)
-      expect([after.body, after.headers.get('etag')]).toEqual([before.body, before.headers.get('etag')])
+      expect({ body: after.body, etag: after.headers.get('etag') }).toEqual({ body: before.body, etag: before.headers.get('etag') })
     })
   })
 
@@ -109,7 +112,7 @@ describe.each(drivers)('the work on cards, on $name', (driver) => {
       wait(3600)
       expect((await next()).body.data).toBeNull()
       const refused = await take()
-      expect([refused.status, refused.body.error.work]).toEqual([409, await work()])
+      expect({ status: refused.status, work: refused.body.error.work }).toEqual({ status: 409, work: await work() })
       const { body } = await send('POST', `/cards/${setup.cardId}/retry`)
       expect(body).toEqual({ data: { state: 'ready', ...FRESH } })
       expect((await send('POST', `/cards/${setup.cardId}/retry`)).body).toEqual(body)
@@ -156,7 +159,7 @@ describe.each(drivers)('the work on cards, on $name', (driver) => {
       await setup.board.post(`/cards/${setup.cardId}/move`, { after: other })
       for (const how of ['archive', 'restore']) await setup.board.post(`/cards/${setup.cardId}/${how}`)
       expect((await work()).state).toBe('stuck')
-      expect([(await next()).body.data.id, (await next()).body.data]).toEqual([other, null])
+      expect({ first: (await next()).body.data.id, second: (await next()).body.data }).toEqual({ first: other, second: null })
       await send('POST', `/cards/${setup.cardId}/retry`)
       expect((await next()).body.data.id).toBe(setup.cardId)
     })
@@ -243,22 +246,25 @@ describe.each(drivers)('the work on cards, on $name', (driver) => {
     test('is a comment, and nobody gets the card until it is answered; who takes it then gets both', async () => {
       const asked = await ask()
       const { data: question } = asked.body
-      expect([asked.status, asked.headers.get('location'), question]).toMatchObject([
-        201,
-        `/v1/comments/${question.id}`,
-        { kind: 'question', body: 'Which logo?', answers: null, author_id: setup.bob.id, card_id: setup.cardId },
-      ])
+      expect({ status: asked.status, location: asked.headers.get('location'), question }).toMatchObject({
+        status: 201,
+        location: `/v1/comments/${question.id}`,
+        question: { kind: 'question', body: 'Which logo?', answers: null, author_id: setup.bob.id, card_id: setup.cardId },
+      })
       expect(await work()).toEqual({ state: 'waiting', ...FRESH, question_id: question.id })
       expect((await next()).body.data).toBeNull()
       const refused = await take()
-      expect([refused.status, refused.body.error.work]).toEqual([409, await work()])
+      expect({ status: refused.status, work: refused.body.error.work }).toEqual({ status: 409, work: await work() })
       const answered = await send('POST', `/cards/${setup.cardId}/answer`, { body: 'The blue one.' }, {}, setup.ann.write)
       const { data: answer } = answered.body
-      expect([answered.status, answer]).toMatchObject([201, { kind: 'answer', answers: question.id, author_id: setup.ann.id }])
+      expect({ status: answered.status, answer }).toMatchObject({
+        status: 201,
+        answer: { kind: 'answer', answers: question.id, author_id: setup.ann.id },
+      })
       expect(await work()).toEqual({ state: 'ready', ...FRESH })
       expect((await send('POST', `/cards/${setup.cardId}/answer`, { body: 'Again.' })).status).toBe(409)
       const taken = (await next({}, '?include=work')).body.data
-      expect([taken.work.state, taken.answered]).toEqual(['claimed', { question, answer }])
+      expect({ state: taken.work.state, answered: taken.answered }).toEqual({ state: 'claimed', answered: { question, answer } })
       expect((await works()).map(([, action]: unknown[]) => action)).toEqual(['asked', 'answered'])
     })
 
@@ -296,7 +302,10 @@ describe.each(drivers)('the work on cards, on $name', (driver) => {
     test('keeps the limit of a question when it is edited', async () => {
       const { id } = (await ask()).body.data
       const edit = (length: number) => send('PATCH', `/comments/${id}`, { body: '😀'.repeat(length) })
-      expect([(await edit(2000)).status, (await edit(2001)).body.error.issues[0].path]).toEqual([200, 'body'])
+      expect({ longest: (await edit(2000)).status, tooLong: (await edit(2001)).body.error.issues[0].path }).toEqual({
+        longest: 200,
+        tooLong: 'body',
+      })
     })
 
     test('goes on while the card is moved, retried, completed and opened again', async () => {
