@@ -83,14 +83,14 @@ describe('leases', () => {
     const first = await take('first')
     const second = take('second')
     await vi.advanceTimersByTimeAsync(99)
-    expect([events, leases.isHeld('w1', first.id)]).toEqual([['first'], true])
+    expect({ events, isHeld: leases.isHeld('w1', first.id) }).toEqual({ events: ['first'], isHeld: true })
     await vi.advanceTimersByTimeAsync(1)
     await second
-    expect([leases.isHeld('w1', first.id), leases.isHeld('w1', (await second).id)]).toEqual([false, true])
+    expect({ first: leases.isHeld('w1', first.id), second: leases.isHeld('w1', (await second).id) }).toEqual({ first: false, second: true })
     const late = pass('late commit', first.id)
     first.end()
     await settle()
-    expect([events, leases.isHeld('w1', (await second).id)]).toEqual([['first', 'second'], true])
+    expect({ events, isHeld: leases.isHeld('w1', (await second).id) }).toEqual({ events: ['first', 'second'], isHeld: true })
     ;(await second).end()
     await late
     expect(events.at(-1)).toBe('late commit')

@@ -105,7 +105,7 @@ describe.each(driversOfContract)('appended records of the storage port on $name'
     const before = calls.mine
     end()
     await (again ?? store).commit('w1', appending([{}]))
-    expect([calls.mine, calls.ended]).toEqual([before, 0])
+    expect({ mine: calls.mine, ended: calls.ended }).toEqual({ mine: before, ended: 0 })
     if (again === undefined) expect(calls.other).toBe(0)
     await again?.close()
   })

@@ -35,9 +35,9 @@ describe.each(driversOfContract)('reads of one transaction that overlap, on $nam
         tx.range(index('j'), { limit: 10 }),
         tx.get(key('3')),
       ])
-      expect([one, two, three]).toEqual([{ n: 1 }, [{ n: 2 }, undefined], { n: 3 }])
+      expect({ one, two, three }).toEqual({ one: { n: 1 }, two: [{ n: 2 }, undefined], three: { n: 3 } })
       for (const { entries, values } of [first, second]) expect(values.map((value) => String(value!.n))).toEqual(entries)
-      expect([first.entries, second.entries]).toEqual([['1', '2', '3'], IDS])
+      expect({ first: first.entries, second: second.entries }).toEqual({ first: ['1', '2', '3'], second: IDS })
     }
   })
 
@@ -46,7 +46,11 @@ describe.each(driversOfContract)('reads of one transaction that overlap, on $nam
       const tx = begin()
       await tx.get(key('1'))
       const pages = await Promise.all([tx.range(index('i'), { limit: 10 }), tx.get(key('2')), tx.range(index('i'), { limit: 2 })])
-      expect([pages[0].entries, pages[1], pages[2].entries]).toEqual([IDS, { n: 2 }, ['1', '2']])
+      expect({ all: pages[0].entries, record: pages[1], firstTwo: pages[2].entries }).toEqual({
+        all: IDS,
+        record: { n: 2 },
+        firstTwo: ['1', '2'],
+      })
     }
   })
 })

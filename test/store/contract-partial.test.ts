@@ -41,14 +41,18 @@ describe.each(driversOfContract)('partial ranges of the storage port on $name', 
     for (const [i, { entries: found, records, isCut }] of pages.entries()) {
       const expected = [entries, entries.slice(0, 3), []][i]!
       expect(found).toEqual(expected.slice(0, found.length))
-      expect([records.length, isCut === true]).toEqual([found.length, found.length < expected.length])
+      expect({ records: records.length, isCut: isCut === true }).toEqual({ records: found.length, isCut: found.length < expected.length })
     }
   })
 
   test('a range that is not partial is complete', async () => {
     const [partial, complete] = await read(range({ partial: true }), range({ index: 'b' }))
     expect(partial!.entries.length).toBeGreaterThan(0)
-    expect([complete!.entries, complete!.records.length, complete!.isCut]).toEqual([entries, COUNT, undefined])
+    expect({ entries: complete!.entries, records: complete!.records.length, isCut: complete!.isCut }).toStrictEqual({
+      entries,
+      records: COUNT,
+      isCut: undefined,
+    })
   })
 
   test('a page of long records is cut where each read makes a copy of them', async () => {

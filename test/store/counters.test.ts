@@ -33,5 +33,5 @@ test('a count that falls is stated in milliseconds, and one that does not stays'
     counters.add('a', -1)
     clock.now += 30
   }
-  expect([falling.counters.read('a'), staying.counters.read('a')]).toEqual([140, 2])
+  expect({ falling: falling.counters.read('a'), staying: staying.counters.read('a') }).toEqual({ falling: 140, staying: 2 })
 })

@@ -26,7 +26,7 @@ describe('the driver of blobs in a folder', () => {
   })
 
   test('it is named, and has the folder as its option', () => {
-    expect([driver.name, driver.options]).toEqual(['durable-fs', { base: BASE }])
+    expect({ name: driver.name, options: driver.options }).toEqual({ name: 'durable-fs', options: { base: BASE } })
   })
 
   test('a value is stored in the file that its key names, and can be read', async () => {
@@ -40,7 +40,7 @@ describe('the driver of blobs in a folder', () => {
       false,
       false,
     ])
-    expect([await driver.getItemRaw!('b1:1', {}), await driver.getItem('b2:0', {})]).toEqual([null, null])
+    expect({ raw: await driver.getItemRaw!('b1:1', {}), item: await driver.getItem('b2:0', {}) }).toEqual({ raw: null, item: null })
   })
 
   test('a key may have one part or several', async () => {

@@ -174,7 +174,7 @@ describe('a workspace with damage is not answered, and the others are', () => {
     await expect(keysOf(store)).rejects.toThrow(message)
     await expect(keysOf(store)).rejects.toThrow('restore the last backup')
     await expect(put(store, 'a:1', {})).rejects.toThrow(message)
-    expect([store.damaged(), text().includes('"partition":"p1"')]).toEqual([['p1'], true])
+    expect({ damaged: store.damaged(), log: text() }).toEqual({ damaged: ['p1'], log: expect.stringContaining('"partition":"p1"') })
     expect((await keysOf(store, 'p2')).length).toBe(30)
     await put(store, 'a:1', {}, 'p2')
     const { value: found } = await store.findDamage().next()
@@ -191,7 +191,8 @@ describe('a workspace with damage is not answered, and the others are', () => {
     // What is not known may be due.
     expect(store.mayHaveTombstoneBefore('p1', '2026')).toBe(true)
     const { value: found } = await store.findDamage().next()
-    expect([found.length > 0, found.every((one: { partition: string }) => one.partition === 'global')]).toEqual([true, true])
+    expect(found.length).toBeGreaterThan(0)
+    expect(found.every((one: { partition: string }) => one.partition === 'global')).toBe(true)
     await store.close()
   })
 })
@@ -268,10 +269,10 @@ describe('a byte that has changed', () => {
     truncateSync(file, readFileSync(file).length - 100)
     const { log, text } = captureLog()
     const store = await openFolder(killed, { log })
-    expect([
-      text().includes('has an incomplete transaction at its end'),
-      (await keysOf(store)).filter((key) => key.startsWith('b:')),
-    ]).toEqual([true, Array.from({ length: 7 }, (_, i) => `b:${i}`)])
+    expect({ log: text(), keys: (await keysOf(store)).filter((key) => key.startsWith('b:')) }).toEqual({
+      log: expect.stringContaining('has an incomplete transaction at its end'),
+      keys: Array.from({ length: 7 }, (_, i) => `b:${i}`),
+    })
     await store.close()
   })
 

@@ -22,7 +22,7 @@ describe('the real disk', () => {
   test('append() creates a file that only its owner can read, and writes at its end', async () => {
     const file = await realDisk.append(`${path}/a`)
     await file.write(text('one'))
-    expect([await file.size(), (await stat(`${path}/a`)).mode & 0o777]).toEqual([3, 0o600])
+    expect({ size: await file.size(), mode: (await stat(`${path}/a`)).mode & 0o777 }).toEqual({ size: 3, mode: 0o600 })
     await file.close()
     const again = await realDisk.append(`${path}/a`)
     await again.write(text('two'))
@@ -40,7 +40,10 @@ describe('the real disk', () => {
       await file.truncate(2)
       await file.write(text('x'))
       await file.close()
-      expect([await readFile(`${path}/a`, 'utf8'), (await stat(`${path}/a`)).mode & 0o777]).toEqual([`${content.slice(0, 2)}x`, 0o600])
+      expect({ content: await readFile(`${path}/a`, 'utf8'), mode: (await stat(`${path}/a`)).mode & 0o777 }).toEqual({
+        content: `${content.slice(0, 2)}x`,
+        mode: 0o600,
+      })
     }
   })
 
@@ -89,7 +92,7 @@ describe('the real disk', () => {
     await writeFile(`${path}/a`, 'a')
     await writeFile(`${path}/b`, 'b')
     await realDisk.rename(`${path}/a`, `${path}/b`)
-    expect([await readdir(path), await readFile(`${path}/b`, 'utf8')]).toEqual([['b'], 'a'])
+    expect({ files: await readdir(path), content: await readFile(`${path}/b`, 'utf8') }).toEqual({ files: ['b'], content: 'a' })
     await realDisk.remove(`${path}/b`)
     await realDisk.remove(`${path}/b`)
     expect(await readdir(path)).toEqual([])
@@ -146,7 +149,7 @@ describe('replacing a file', () => {
       const error = await errorOf(replace(recording))
       expect(error instanceof SyncFailed ? error.cause : error).toMatchObject({ code: 'EIO' })
       expect(error instanceof SyncFailed).toBe(operation.startsWith('sync'))
-      expect([await contentOf(disk), await disk.list('/d')]).toEqual(['old', ['name']])
+      expect({ content: await contentOf(disk), files: await disk.list('/d') }).toEqual({ content: 'old', files: ['name'] })
       expect(recording.operations.filter((one) => one.startsWith('close'))).toHaveLength(operation.startsWith('create') ? 0 : 1)
     },
   )

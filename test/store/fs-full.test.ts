@@ -48,7 +48,11 @@ describe('the writer of a folder whose file may not grow', () => {
     expect(writer.write([insert(100)], false)).toEqual({ written: true })
     const last = numbers
     expect(writer.write([remove(1), remove(2), remove(3)], true)).toEqual({ written: true })
-    expect([writer.write([insert(20_000)], false), writer.hasSpace(), numbers]).toEqual([{ written: true }, true, last + 1])
+    expect({ outcome: writer.write([insert(20_000)], false), hasSpace: writer.hasSpace(), numbers }).toEqual({
+      outcome: { written: true },
+      hasSpace: true,
+      numbers: last + 1,
+    })
   })
 
   test('gives up the reserve for changes that only remove, and fills it up again', () => {
@@ -59,7 +63,7 @@ describe('the writer of a folder whose file may not grow', () => {
     expect(writer.write([remove(1)], false)).toEqual({ written: true })
     expect(readFileSync(`${path}/reserve`).length).toBe(RESERVE)
     writeFileSync(`${path}/reserve`, 'short')
-    expect([writer.hasSpace(), readFileSync(`${path}/reserve`).length]).toEqual([true, RESERVE])
+    expect({ hasSpace: writer.hasSpace(), reserve: readFileSync(`${path}/reserve`).length }).toEqual({ hasSpace: true, reserve: RESERVE })
   })
 
   test('must be given up if the file is replaced', () => {

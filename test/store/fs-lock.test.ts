@@ -120,7 +120,10 @@ describe('the lock of a folder', () => {
     await mkdir(`${path}/victim`, { mode: 0o755 })
     await symlink(`${path}/victim`, `${path}/run`)
     await expect(takeLock()).rejects.toThrow('must be a folder, and not a symbolic link')
-    expect([await readdir(`${path}/victim`), (await stat(`${path}/victim`)).mode & 0o777]).toEqual([[], 0o755])
+    expect({ files: await readdir(`${path}/victim`), mode: (await stat(`${path}/victim`)).mode & 0o777 }).toEqual({
+      files: [],
+      mode: 0o755,
+    })
   })
 
   test('is released when the folder cannot be opened', async () => {

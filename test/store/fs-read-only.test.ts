@@ -26,7 +26,10 @@ describe('a folder that is opened for reading only', () => {
     const before = await content()
     const reading = await open()
     expect([await keysOf(reading), await keysOf(reading, 'p2'), await keysOf(reading, 'p3')]).toEqual([['a:1', 'a:2'], ['b:1'], []])
-    expect([await reading.partitions(), await reading.findDamage().next()]).toEqual([['p1', 'p2'], { done: false, value: [] }])
+    expect({ partitions: await reading.partitions(), damage: await reading.findDamage().next() }).toEqual({
+      partitions: ['p1', 'p2'],
+      damage: { done: false, value: [] },
+    })
     for (const attempt of [reading.commit('p1', change({ put: { 'c:1': {} } })), reading.ready()])
       expect(await errorOf(attempt)).toMatchObject({ name: 'StorageUnavailable', message: `${path} is opened for reading only` })
     await reading.close()

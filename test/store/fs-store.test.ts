@@ -72,7 +72,8 @@ describe('the content of a folder', () => {
     database.close()
     store = await openFolder(path)
     await put('a:2')
-    expect([(await store.metrics()).logBytes! > 0, await keysOf(store)]).toEqual([true, ['a:1', 'a:2']])
+    expect((await store.metrics()).logBytes).toBeGreaterThan(0)
+    expect(await keysOf(store)).toEqual(['a:1', 'a:2'])
   })
 
   test('is what the last of several changes of a record leaves that are written together', async () => {
@@ -99,7 +100,11 @@ describe('the content of a folder', () => {
     const { revision } = (await store.read('p1', readRequest({ ranges: [{ index: 'i', limit: 1 }] })))!.ranges[0]!
     const adding = (i: string) =>
       store.commit('p1', change({ put: { [`e:${i}`]: { i } }, expect: expectation({ indexes: new Map([['i', revision]]) }) }))
-    expect([await adding('d'), await adding('e'), await entriesOf('i')]).toEqual(['done', 'conflict', ['a', 'b', 'c', 'd']])
+    expect({ d: await adding('d'), e: await adding('e'), entries: await entriesOf('i') }).toEqual({
+      d: 'done',
+      e: 'conflict',
+      entries: ['a', 'b', 'c', 'd'],
+    })
     expect((await store.metrics()).partitionReleases).toBeGreaterThan(4)
   })
 })
@@ -111,8 +116,9 @@ describe('the memory of a folder', () => {
     await reopen({ entriesOf: (key) => (filled.push(key), [['i', key]]) })
     const ranges = store.read('p1', readRequest({ ranges: [{ index: 'i', limit: 9999 }] }))
     const { records } = (await store.read('p1', readRequest({ records: ['e:4999'] })))!
-    expect([records[0]!.stored!.value, filled.length < 5000]).toEqual([{}, true])
-    expect([(await ranges)!.ranges[0]!.entries.length, filled.length]).toEqual([5000, 5000])
+    expect(records[0]!.stored!.value).toEqual({})
+    expect(filled.length).toBeLessThan(5000)
+    expect({ entries: (await ranges)!.ranges[0]!.entries.length, filled: filled.length }).toEqual({ entries: 5000, filled: 5000 })
   })
 
   test('of a workspace that cannot be read has nothing, for whoever waits for it', async () => {
@@ -210,7 +216,11 @@ describe('the writer of a folder', () => {
     } finally {
       release!()
     }
-    expect([await conflict, await Promise.all(writes), sizes]).toEqual(['conflict', Array.from({ length: 7 }, () => 'done'), [2, 5]])
+    expect({ conflict: await conflict, writes: await Promise.all(writes), sizes }).toEqual({
+      conflict: 'conflict',
+      writes: Array.from({ length: 7 }, () => 'done'),
+      sizes: [2, 5],
+    })
   })
 
   test('writes nothing that was accepted on top of what has failed', async () => {
@@ -229,7 +239,7 @@ describe('the writer of a folder', () => {
       await nextTurn()
       fail!()
       expect(await Promise.all([first, second])).toMatchObject([{ outcomeKnown: 'full' in failure }, { outcomeKnown: true }])
-      expect([written, await keysOf(store)]).toEqual([[1], []])
+      expect({ written, keys: await keysOf(store) }).toEqual({ written: [1], keys: [] })
     }
   })
 
@@ -248,7 +258,7 @@ describe('the writer of a folder', () => {
     expect(await errorOf(put('a:2'))).toMatchObject({ name: 'StorageUnavailable', message: 'the disk is full', outcomeKnown: true })
     isFull = false
     await put('a:2')
-    expect([await keysOf(store), rowsOf('p1').map(([, key]) => key)]).toEqual([['a:2'], ['a:2']])
+    expect({ keys: await keysOf(store), rows: rowsOf('p1').map(([, key]) => key) }).toEqual({ keys: ['a:2'], rows: ['a:2'] })
   })
 
   test.each(['fails', 'ends'])('that %s leaves the outcome open, and nothing is written any more', async (how) => {
@@ -307,6 +317,8 @@ describe('the writer of a folder', () => {
     await nextTurn()
     expect(await store.metrics()).toMatchObject({ transactions: 1, rowsWritten: 2, checkpoints: 2, checkpointFailures: 0 })
     const { databaseBytes, logBytes, freeBytes } = await store.metrics()
-    expect([databaseBytes! > 8192, logBytes! > 0, freeBytes! > 0]).toEqual([true, true, true])
+    expect(databaseBytes).toBeGreaterThan(8192)
+    expect(logBytes).toBeGreaterThan(0)
+    expect(freeBytes).toBeGreaterThan(0)
   })
 })

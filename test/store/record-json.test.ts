@@ -12,7 +12,10 @@ describe('the JSON of a record', () => {
     const json = JSON.stringify(record)
     expect(keptLength(record)).toBeUndefined()
     for (let i = 0; i < 4; i++) expect(text(record)).toBe(json)
-    expect([keptLength(record), typeof jsonOf(record) === 'object']).toEqual([Buffer.byteLength(json), true])
+    expect({ keptLength: keptLength(record), isObject: typeof jsonOf(record) === 'object' }).toEqual({
+      keptLength: Buffer.byteLength(json),
+      isObject: true,
+    })
   })
 
   test('of a value that can change is never kept', () => {
@@ -20,7 +23,7 @@ describe('the JSON of a record', () => {
     expect(isRecord(value)).toBe(false)
     for (let i = 0; i < 3; i++) text(value)
     value.title = 'new'
-    expect([text(value), keptLength(value)]).toEqual(['{"title":"new"}', undefined])
+    expect({ text: text(value), keptLength: keptLength(value) }).toStrictEqual({ text: '{"title":"new"}', keptLength: undefined })
   })
 
   test('belongs to the same object, not to an equal one', () => {
@@ -35,6 +38,7 @@ describe('the JSON of a record', () => {
     for (let i = 0; i < 2; i++) jsonOf(first)
     expect(keptLength(first)).toBeGreaterThan(1024 * 1024)
     for (let i = 1; i <= 20; i++) for (let j = 0, other = make(i); j < 2; j++) jsonOf(other)
-    expect([keptLength(first), text(first) === JSON.stringify(first)]).toEqual([undefined, true])
+    expect(keptLength(first)).toBeUndefined()
+    expect(text(first)).toBe(JSON.stringify(first))
   })
 })

@@ -27,10 +27,10 @@ describe('bytes in Redis', () => {
   test('are written, found, read and removed, under keys that begin with lk:bytes', async () => {
     const bytes = await open(redis.server.url)
     expect(bytes.name).toBe('redis')
-    expect([await bytes.hasItem('a', {}), await bytes.getItem('a')]).toEqual([false, null])
+    expect({ hasItem: await bytes.hasItem('a', {}), item: await bytes.getItem('a') }).toEqual({ hasItem: false, item: null })
     await bytes.setItem!('a', 'one', {})
     await bytes.setItem!('b', 'two', {})
-    expect([await bytes.hasItem('a', {}), await bytes.getItem('a')]).toEqual([true, 'one'])
+    expect({ hasItem: await bytes.hasItem('a', {}), item: await bytes.getItem('a') }).toEqual({ hasItem: true, item: 'one' })
     expect((await bytes.getKeys('', {})).toSorted()).toEqual(['a', 'b'])
     await bytes.removeItem!('a', {})
     expect(await redis.operator.keys('*')).toEqual(['lk:bytes:b'])

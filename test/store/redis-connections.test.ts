@@ -39,7 +39,10 @@ describe('the connections to a Redis', () => {
         message: `this Redis holds data of format ${format}, and this version of Lanekeeper reads format 2: use the version of Lanekeeper that wrote it, or another database`,
       })
       await redis.untilDisconnected()
-      expect([await redis.operator.keys('*'), await redis.operator.get('lk:format')]).toEqual([['lk:format'], format])
+      expect({ keys: await redis.operator.keys('*'), format: await redis.operator.get('lk:format') }).toEqual({
+        keys: ['lk:format'],
+        format,
+      })
     })
 
     test('write the format when it is absent', async () => {

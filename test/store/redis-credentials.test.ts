@@ -39,7 +39,7 @@ describe('a password in the address of a Redis', () => {
     const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) })
     const url = changeUrl(address(server, PASSWORD))
     const error = (await openStorage(url, { log, derived: createDerivations() }).catch((thrown: unknown) => thrown)) as Error
-    expect([error.name, error.message]).toEqual(['StorageUnavailable', expect.stringMatching(reason)])
+    expect({ name: error.name, message: error.message }).toEqual({ name: 'StorageUnavailable', message: expect.stringMatching(reason) })
     log.error({ err: error }, error.stack)
     expect(lines.join('')).not.toMatch(/s3cr|wr0ng|pässword|p%C3%A4ssword/)
   })

@@ -127,7 +127,7 @@ describe('a dump whose reader is slow', () => {
       ['pexpire', `lk:{w1}:d:${String(id)}`, 60_000],
     ]
     expect(commands.splice(0)).toEqual([...renewal, ...renewal])
-    expect([(await dump.next()).value, (await dump.next()).done]).toEqual([[['b', {}]], true])
+    expect({ value: (await dump.next()).value, done: (await dump.next()).done }).toEqual({ value: [['b', {}]], done: true })
     expect(commands.splice(0)).toEqual([
       ['lkDump', 'lk:{w1}:n', id, 'a', 60_000, 500, 1_048_576],
       ['lkEndDump', 'lk:{w1}:n', id],
@@ -144,7 +144,7 @@ describe('a dump whose reader is slow', () => {
     const dump = dumpPartition(pool, 'lk:{w1}:n')
     await dump.next()
     await vi.advanceTimersByTimeAsync(60_000)
-    expect([(await dump.next()).value, (await dump.next()).done]).toEqual([[['b', {}]], true])
+    expect({ value: (await dump.next()).value, done: (await dump.next()).done }).toEqual({ value: [['b', {}]], done: true })
     expect(commands.map(([name, , id]) => [name, id]).slice(1)).toEqual([
       ['lkDump', ''],
       ['lkDump', ''],

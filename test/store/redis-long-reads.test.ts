@@ -64,7 +64,7 @@ describe('a long read from Redis', () => {
     const { snapshot, steps } = await read(request())
     expect(snapshot!.ranges[0]!.records.map((stored) => stored!.value)).toEqual(ids.map((id) => card(id, 1)))
     expect(snapshot!.ranges[0]!.entries).toEqual(ids.map((id) => `p ${id}`))
-    expect([snapshot!.records[0]!.stored?.value, snapshot!.counts]).toEqual([{ n: 1 }, [1]])
+    expect({ value: snapshot!.records[0]!.stored?.value, counts: snapshot!.counts }).toEqual({ value: { n: 1 }, counts: [1] })
     expect(steps.map(({ bytes }) => Math.floor(bytes / LENGTH))).toEqual([2, 4, 4, 4, 4, 4, 4, 2])
     expect(steps.map(({ sizes }) => sizes)).toEqual([[FIRST], ...Array.from({ length: STEPS - 1 }, () => [STEP])])
   })
@@ -183,7 +183,7 @@ describe('a long read from Redis', () => {
       let called = 0
       const beforeStep = () => void called++
       const { steps } = await read(request({ beforeStep }), (n) => commit({ put: { 'card:00': { n } } }))
-      expect([steps.length, called]).toEqual([4, 4])
+      expect({ steps: steps.length, called }).toEqual({ steps: 4, called: 4 })
     })
 
     test('whose error ends it', async () => {
@@ -231,7 +231,7 @@ describe('a long read of partial ranges', () => {
   test('has a record at least, however long it is', async () => {
     await commit({ put: { 'card:00': { n: 2, text: 'x'.repeat(PAGE) } } })
     const outcome = await read(request({ ranges: [partial] }))
-    expect([shapesOf(outcome), valuesOf(outcome)]).toEqual([[[1, 1, true]], [2]])
+    expect({ shapes: shapesOf(outcome), values: valuesOf(outcome) }).toEqual({ shapes: [[1, 1, true]], values: [2] })
   })
 
   test.each([LENGTH, PAGE])('is cut in one step when commits interfere every time, with records of %i characters', async (length) => {

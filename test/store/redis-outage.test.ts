@@ -40,7 +40,11 @@ const sendAll = () => [
 
 async function expectUnavailable(replies: readonly Promise<Reply>[]): Promise<void> {
   for (const { status, headers, body, text } of await Promise.all(replies)) {
-    expect([status, body.error?.code, headers.get('retry-after')]).toEqual([503, 'unavailable', '1'])
+    expect({ status, code: body.error?.code, retryAfter: headers.get('retry-after') }).toEqual({
+      status: 503,
+      code: 'unavailable',
+      retryAfter: '1',
+    })
     expect(headers.get('www-authenticate')).toBeNull()
     expect(text).not.toMatch(/redis|127\.0\.0\.1|econn|oom/i)
   }

@@ -195,7 +195,7 @@ test.each<[string, Error[], number | Error]>([
   for (const failure of failures) client.set.mockRejectedValueOnce(failure)
   const probed = poolOf([client]).probe('lk:ready')
   if (expected instanceof Error) await expect(probed).rejects.toMatchObject({ message: expected.message })
-  else expect([await probed, client.set.mock.calls.length]).toEqual([0, expected])
+  else expect({ probed: await probed, calls: client.set.mock.calls.length }).toEqual({ probed: 0, calls: expected })
 })
 
 test('a client that cannot connect is closed, and its own error is thrown when no event has another one', async () => {

@@ -38,9 +38,11 @@ describe('a read whose connection is lost', () => {
     const read = readFailing(1)
     const reading = poolOf(clients).runRead(read)
     for (let round = 0; round < 20; round++) await nextRound()
-    expect([read.attempts, delays.times.length > 5, new Set(delays.times)]).toEqual([1, true, new Set([5])])
+    expect(read.attempts).toBe(1)
+    expect(delays.times.length).toBeGreaterThan(5)
+    expect(new Set(delays.times)).toEqual(new Set([5]))
     clients[1]!.status = 'ready'
-    expect([await reading, read.attempts]).toEqual(['value', 2])
+    expect({ value: await reading, attempts: read.attempts }).toEqual({ value: 'value', attempts: 2 })
   })
 
   test('is repeated every 5 milliseconds while a connection is open: this process may not know yet that it is lost too', async () => {

@@ -117,12 +117,12 @@ test('a commit stores what the format says', async () => {
   const hash = await run((client) => client.hgetall(`${base}:v`))
   const sets = await Promise.all(['i:i', 'k'].map((name) => run((client) => client.zrange(`${base}:${name}`, 0, -1, 'WITHSCORES'))))
   const strings = await run((client) => client.mget([`${base}:r:a:1`, `${base}:n`, `${base}:c:r1`]))
-  expect([strings, sets, hash]).toEqual([
-    ['r1 {}', 'r1', '1'],
-    [
+  expect({ strings, sets, hash }).toEqual({
+    strings: ['r1 {}', 'r1', '1'],
+    sets: [
       ['x 1', '0'],
       ['a:1', '0'],
     ],
-    { i: 'r1' },
-  ])
+    hash: { i: 'r1' },
+  })
 })

@@ -86,7 +86,11 @@ describe('a read from Redis', () => {
   test('with a template learns nothing from an expectation that was not met', async () => {
     replies = { lkRead: [null, script('2'), null] }
     const request = { records: templates, expect: expectation({ records: new Map([['a:1', 'r1']]) }) }
-    expect([await read(request), (await read(request))?.records.length, await read(request)]).toEqual([null, 3, null])
+    expect({ first: await read(request), second: (await read(request))?.records.length, third: await read(request) }).toEqual({
+      first: null,
+      second: 3,
+      third: null,
+    })
     expect(namesOfCommands()).toEqual(['lkRead', 'lkRead', 'lkRead'])
   })
 })

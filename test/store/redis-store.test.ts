@@ -146,10 +146,7 @@ describe('a lease on Redis', () => {
     const { store, commands } = storeForLeases([null, null, 'OK'])
     const { id, end } = await store.takeLease('w1')
     const lease = ['set', 'lk:{w1}:t', id, 'PX', 250, 'NX']
-    expect([commands, delays.times]).toEqual([
-      [lease, lease, lease],
-      [3, 3],
-    ])
+    expect({ commands, times: delays.times }).toEqual({ commands: [lease, lease, lease], times: [3, 3] })
     end()
     expect(commands.at(-1)).toEqual(['lkEndLease', 'lk:{w1}:t', id])
     const next = await store.takeLease('w1')

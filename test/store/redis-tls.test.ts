@@ -80,5 +80,5 @@ test('who mistakes TLS is told what the address begins with, and who has a CA of
 test('NODE_EXTRA_CA_CERTS names the CA of our own', async () => {
   const env = { LANEKEEPER_STORAGE: `rediss://127.0.0.1:${tlsPort}`, NODE_EXTRA_CA_CERTS: join(folder, 'ca.crt') }
   const { code, stderr } = await runCommandLine(['workspace', 'list'], env)
-  expect([code, stderr]).toEqual([0, ''])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
 })

@@ -53,5 +53,5 @@ test('an entry that waits for its place is added once, also when the index has b
   index.change(FILLING, [], 'r1')
   index.change(['1 1'], [], 'r2')
   index.change(['1 1'], [FILLING[0]!], 'r3')
-  expect([index.size, index.all().filter((one) => one === '1 1')]).toEqual([FILLING.length, ['1 1']])
+  expect({ size: index.size, found: index.all().filter((one) => one === '1 1') }).toEqual({ size: FILLING.length, found: ['1 1'] })
 })

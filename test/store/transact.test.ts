@@ -55,7 +55,7 @@ describe('a unit of work', () => {
     await work(async () => {
       if (++attempts < 3) throw new TransactionConflict()
     })
-    expect([attempts, events]).toEqual([3, [1, 'over', 2, 'over']])
+    expect({ attempts, events }).toEqual({ attempts: 3, events: [1, 'over', 2, 'over'] })
   })
 
   test('after 50 conflicts it fails, and nothing was changed', async () => {
@@ -87,7 +87,7 @@ describe('a unit of work', () => {
     }
     await work(async (tx) => tx.create(a, { n: 1 }))
     expect(leases).toEqual([undefined, undefined, undefined, ...taken])
-    expect([new Set(taken).size, events]).toEqual([3, [1, 'over', 2, 'over']])
+    expect({ taken: new Set(taken).size, events }).toEqual({ taken: 3, events: [1, 'over', 2, 'over'] })
     expect(order).toEqual(['lease', 'end', 'lease', 'end', 'lease', 'end'])
     // It would wait for a lease that is still held.
     expect(await commit.call(store, 'w1', change({ put: { [a]: { n: 2 } } }))).toBe('done')
@@ -100,7 +100,7 @@ describe('a unit of work', () => {
       throw error
     })
     await expect(failed).rejects.toBe(error)
-    expect([events, await work((tx) => tx.get(a))]).toEqual([[], undefined])
+    expect({ events, value: await work((tx) => tx.get(a)) }).toStrictEqual({ events: [], value: undefined })
   })
 
   test('listAll() returns all records of an index, without the entries that have none', async () => {
@@ -127,6 +127,6 @@ describe('a unit of work', () => {
       return read.call(store, partition, request)
     }
     expect(await listAll({ store, random: systemRandom }, 'w1', indexes.workspaces())).toHaveLength(1001)
-    expect([pages, events]).toEqual([2, []])
+    expect({ pages, events }).toEqual({ pages: 2, events: [] })
   })
 })

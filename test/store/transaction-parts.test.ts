@@ -106,7 +106,7 @@ describe('a prefetch', () => {
     await tx.prefetch({ records: [card, 'board:{0.board_id}', other], ranges, counts: [index] })
     expect(await tx.read([other, card, 'board:{1.board_id}'])).toEqual([undefined, { board_id: '1' }, { id: '1', open: 'yes', name: 'A' }])
     expect((await tx.range(index, { limit: 5 })).entries).toEqual(['x 1'])
-    expect([await tx.count(index, 1), await tx.counts([index])]).toEqual([1, [1]])
+    expect({ count: await tx.count(index, 1), counts: await tx.counts([index]) }).toEqual({ count: 1, counts: [1] })
     expect(reads).toBe(1)
   })
 

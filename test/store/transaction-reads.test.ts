@@ -60,7 +60,10 @@ describe('what a transaction reads and expects', () => {
   test('records and ranges can be read in one snapshot', async () => {
     await tx.get(key('1'))
     const { records, ranges } = await tx.load({ records: [key('1')], ranges: [{ index, options: { after: 'x 1', limit: 5 } }] })
-    expect([records, ranges]).toEqual([[{ n: 1, next: '2' }], [{ entries: ['x 2', 'y 3'], values: [{ n: 2 }, { n: 3 }] }]])
+    expect({ records, ranges }).toEqual({
+      records: [{ n: 1, next: '2' }],
+      ranges: [{ entries: ['x 2', 'y 3'], values: [{ n: 2 }, { n: 3 }] }],
+    })
     expect(reads).toHaveLength(2)
     expect(await tx.load({})).toEqual({ records: [], ranges: [] })
     expect(reads).toHaveLength(2)
@@ -112,7 +115,12 @@ describe('what a transaction reads and expects', () => {
   test('a whole index is read in pages of 1000', async () => {
     await store.commit('w1', change({ index: { i: { add: Array.from({ length: 997 }, (_, i) => `z ${1000 + i}`) } } }))
     const { entries, values } = await tx.all(index)
-    expect([entries.length, values.length, values[0], values[999]]).toEqual([1000, 1000, { n: 1, next: '2' }, undefined])
+    expect({ entries: entries.length, values: values.length, first: values[0], last: values[999] }).toStrictEqual({
+      entries: 1000,
+      values: 1000,
+      first: { n: 1, next: '2' },
+      last: undefined,
+    })
     expect(reads.map(({ ranges }) => [ranges[0]!.after, ranges[0]!.limit])).toEqual([
       [undefined, 1000],
       ['z 1996', 1000],

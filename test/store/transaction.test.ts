@@ -71,17 +71,20 @@ describe('a transaction', () => {
     test('are a part of it, in order', async () => {
       await transact(store, 'w1', systemRandom, (tx) => tx.create(a, { n: 1 }))
       const copy = { of: { n: 1 }, before: undefined, isNew: true }
-      expect([await begin().get(`copy:${a}`), await entries()]).toMatchObject([
+      expect({ copy: await begin().get(`copy:${a}`), entries: await entries() }).toMatchObject({
         copy,
-        {
+        entries: {
           values: [
             { i: 0, copy },
             { i: 1, copy },
           ],
         },
-      ])
+      })
       await set(a, 2)
-      expect([await begin().get(`copy:${a}`), committed.mock.calls]).toEqual([{ of: { n: 2 }, before: { n: 1 }, isNew: false }, [[], []]])
+      expect({ copy: await begin().get(`copy:${a}`), calls: committed.mock.calls }).toEqual({
+        copy: { of: { n: 2 }, before: { n: 1 }, isNew: false },
+        calls: [[], []],
+      })
     })
 
     test('do not happen in a commit that conflicts, or that writes nothing', async () => {
@@ -92,7 +95,7 @@ describe('a transaction', () => {
       committed.mockClear()
       await expect(async () => tx.commit()).rejects.toThrow(TransactionConflict)
       await begin().commit()
-      expect([(await entries()).values.length, committed.mock.calls.length]).toEqual([2, 0])
+      expect({ values: (await entries()).values.length, calls: committed.mock.calls.length }).toEqual({ values: 2, calls: 0 })
     })
   })
 

@@ -15,7 +15,7 @@ export function startAgent(service: Service, { admin }: Person): Agent {
   const epochs = new Map<string, number>()
   const send = async (method: string, path: string, body: unknown, epoch?: number): Promise<any> => {
     const reply = await service.send(admin, method, path, body, epoch === undefined ? {} : { 'if-claim': String(epoch) })
-    expect([method, path, reply.status < 300, reply.text]).toEqual([method, path, true, reply.text])
+    expect({ method, path, isDone: reply.status < 300, text: reply.text }).toEqual({ method, path, isDone: true, text: reply.text })
     return reply.body.data
   }
   const claim = async (cardId: string) => {

@@ -10,7 +10,7 @@ export type Api = (method: string, path: string, body?: unknown, person?: Person
 function apiOf(service: Service, owner: Person): Api {
   return async (method, path, body, person = owner) => {
     const reply = await service.send(person.admin, method, path, body)
-    expect([method, path, reply.status < 300, reply.text]).toEqual([method, path, true, reply.text])
+    expect({ method, path, isDone: reply.status < 300, text: reply.text }).toEqual({ method, path, isDone: true, text: reply.text })
     return reply.body.data
   }
 }

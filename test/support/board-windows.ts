@@ -74,7 +74,7 @@ function agentOf(url: string, token: string) {
     const headers = { ...more, authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const response = await fetch(`${url}/v1${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) })
     const reply: any = await response.json()
-    expect([method, path, response.ok, reply.error]).toEqual([method, path, true, undefined])
+    expect({ method, path, ok: response.ok, error: reply.error }).toStrictEqual({ method, path, ok: true, error: undefined })
     return reply.data
   }
 }

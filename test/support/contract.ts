@@ -125,7 +125,11 @@ export function contract(open: () => Promise<Store>): void {
     })
     for (let time = 1; time <= 2; time++) {
       const { records, ranges, counts } = (await store.read('w1', request))!
-      expect([records.map(({ key }) => key), ranges[0]!.entries, counts]).toEqual([['card:1', 'board:7'], ['x 1'], [1]])
+      expect({ keys: records.map(({ key }) => key), entries: ranges[0]!.entries, counts }).toEqual({
+        keys: ['card:1', 'board:7'],
+        entries: ['x 1'],
+        counts: [1],
+      })
     }
     await commit({ put: { 'board:7': { n: 8 } } })
     expect(await store.read('w1', request)).toBeNull()

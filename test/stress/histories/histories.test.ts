@@ -73,7 +73,12 @@ async function perform(fixture: Fixture, step: Step): Promise<void> {
   const expected = hasLeft ? 401 : request.expected
   const actual = reply.status < 300 ? 'ok' : reply.status
   if (actual !== expected)
-    expect([request.method, request.path, actual, reply.text]).toEqual([request.method, request.path, expected, reply.text])
+    expect({ method: request.method, path: request.path, status: actual, text: reply.text }).toEqual({
+      method: request.method,
+      path: request.path,
+      status: expected,
+      text: reply.text,
+    })
   if (expected === 'ok') request.apply(reply.body.data)
 }
 

@@ -77,7 +77,7 @@ test('of two processes on one Redis one delivers, and when it is killed, the oth
   await services.start(deliverer)
   for (let i = 0; i < 20; i++) await services.change()
   expect(await receiver.violations()).toEqual([])
-  expect([receiver.repetitions, await services.delivered(deliverer)]).toEqual([1, 0])
+  expect({ repetitions: receiver.repetitions, delivered: await services.delivered(deliverer) }).toEqual({ repetitions: 1, delivered: 0 })
 })
 
 test('a service that is ended while a receiver hangs ends, and repeats the delivery after its next start', async () => {
@@ -90,8 +90,8 @@ test('a service that is ended while a receiver hangs ends, and repeats the deliv
   await services.start(0)
   await hanging.got(2)
   await services.change()
-  expect([await hanging.violations(), await other.violations()]).toEqual([[], []])
-  expect([hanging.repetitions, other.repetitions]).toEqual([1, 0])
+  expect({ hanging: await hanging.violations(), other: await other.violations() }).toEqual({ hanging: [], other: [] })
+  expect({ hanging: hanging.repetitions, other: other.repetitions }).toEqual({ hanging: 1, other: 0 })
 })
 
 describe('the search for violations finds the seeded bug:', () => {
