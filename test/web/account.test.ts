@@ -45,10 +45,18 @@ describe('the password', () => {
     const [visitor, other] = [await signIn(), await signIn()]
     const before = visitor.session!
     expect((await change(visitor)).shown).toContain('Your password is changed, and your other sessions have ended.')
-    expect([await visitor.isSignedIn(), await other.isSignedIn(), visitor.session === before]).toEqual([true, false, false])
+    expect({
+      isSignedIn: await visitor.isSignedIn(),
+      isOtherSignedIn: await other.isSignedIn(),
+      isSameSession: visitor.session === before,
+    }).toEqual({ isSignedIn: true, isOtherSignedIn: false, isSameSession: false })
     const thief = new Visitor(service)
     thief.jar.set('lk_session', before)
-    expect([await thief.isSignedIn(), (await signIn()).session, await (await signIn(NEW)).isSignedIn()]).toEqual([false, undefined, true])
+    expect({
+      thief: await thief.isSignedIn(),
+      withOld: (await signIn()).session,
+      withNew: await (await signIn(NEW)).isSignedIn(),
+    }).toStrictEqual({ thief: false, withOld: undefined, withNew: true })
     expect((await service.send(person.read, 'GET', '/account')).status).toBe(200)
     for (const secret of [PASSWORD, NEW]) expect(captured.text()).not.toContain(secret)
   })
@@ -64,7 +72,7 @@ describe('the password', () => {
   ])('is not changed %s', async (_name, fields, status, field) => {
     const [visitor, other] = [await signIn(), await signIn()]
     const page = await change(visitor, fields)
-    expect([page.status, page.text.includes(`id="${field}-error"`)]).toEqual([status, true])
+    expect({ status: page.status, text: page.text }).toEqual({ status, text: expect.stringContaining(`id="${field}-error"`) })
     for (const value of [PASSWORD, ...Object.values(fields)]) expect(page.text).not.toContain(value)
     expect(await signedInBrowsers(visitor, other, await signIn())).toEqual([true, true, true])
   })
@@ -72,7 +80,7 @@ describe('the password', () => {
   test('guesses of the present password are throttled', async () => {
     const visitor = await signIn()
     for (let i = 0; i < 8; i++) expect((await change(visitor, { present: `guess number ${i}` })).status).toBe(403)
-    expect([(await change(visitor)).status, await (await signIn()).isSignedIn()]).toEqual([429, true])
+    expect({ status: (await change(visitor)).status, signsIn: await (await signIn()).isSignedIn() }).toEqual({ status: 429, signsIn: true })
   })
 
   test('a sign-up link that was not used no longer works after the change', async () => {
@@ -121,8 +129,15 @@ describe('the list of sessions', () => {
     service.now += 11 * MINUTE
     await visitor.open('/settings/account')
     const asked = await visitor.submit({ end: 'others' }, '/settings/account/sessions')
-    expect([asked.status, asked.text.includes('Your password'), await other.isSignedIn()]).toEqual([200, true, true])
-    expect([(await visitor.submit({ password: 'wrong' })).status, await other.isSignedIn()]).toEqual([403, true])
+    expect({ status: asked.status, text: asked.text, isOtherSignedIn: await other.isSignedIn() }).toEqual({
+      status: 200,
+      text: expect.stringContaining('Your password'),
+      isOtherSignedIn: true,
+    })
+    expect({ status: (await visitor.submit({ password: 'wrong' })).status, isOtherSignedIn: await other.isSignedIn() }).toEqual({
+      status: 403,
+      isOtherSignedIn: true,
+    })
     await visitor.submit({ password: PASSWORD })
     expect(await signedInBrowsers(visitor, other)).toEqual([true, false])
   })

@@ -73,7 +73,7 @@ describe('web app responses', () => {
 
   test('an unexpected error reveals nothing internal, only the ID of its log entry', async () => {
     const page = await failing(new Error('the password of the database is swordfish'), () => visitor.request('/settings/tokens'))
-    expect([page.status, page.text.includes('swordfish')]).toEqual([500, false])
+    expect({ status: page.status, text: page.text }).toEqual({ status: 500, text: expect.not.stringContaining('swordfish') })
     const reference = page.headers.get('x-request-id')!
     expect(page.text).toContain(reference)
     expect(captured.lines.filter(({ request_id }) => request_id === reference)).toMatchObject([{ level: 50 }])
@@ -94,7 +94,10 @@ describe('web app responses', () => {
   ])('the path %s is not a page', async (path) => {
     for (const from of [visitor, new Visitor(service)]) {
       const page = await from.request(path)
-      expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+      expect({ status: page.status, contentType: page.headers.get('content-type') }).toEqual({
+        status: 404,
+        contentType: 'text/html; charset=utf-8',
+      })
     }
   })
 
@@ -106,7 +109,7 @@ describe('web app responses', () => {
     const allow = [page.get && read, page.post && 'POST'].filter(Boolean).join(', ')
     for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS', ...(page.get ? [] : ['GET', 'HEAD']), ...(page.post ? [] : ['POST'])]) {
       const response = await visitor.request(path, { method })
-      expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, allow])
+      expect({ method, status: response.status, allow: response.headers.get('allow') }).toEqual({ method, status: 405, allow })
     }
   })
 
@@ -139,7 +142,11 @@ describe('web app responses', () => {
     ])
     expect((await failing(new StorageUnavailable('gone'), () => stranger.request('/settings/sign-in'))).status).toBe(200)
     for (const { status, headers, shown } of responses) {
-      expect([status, headers.get('retry-after'), headers.get('content-type')]).toEqual([503, '1', 'text/html; charset=utf-8'])
+      expect({ status, retryAfter: headers.get('retry-after'), contentType: headers.get('content-type') }).toEqual({
+        status: 503,
+        retryAfter: '1',
+        contentType: 'text/html; charset=utf-8',
+      })
       expect(shown).toContain('Storage is not reachable. Nothing was changed.')
     }
     plaintextIn(await visitor.post(confirm.action, confirm.hidden))
@@ -184,9 +191,9 @@ describe('sessions and tokens', () => {
     for (const token of [person.admin, person.read])
       for (const authorization of [`Bearer ${token}`, `Basic ${Buffer.from(`x:${token}`).toString('base64')}`]) {
         const page = await stranger.request('/settings/tokens', { headers: { authorization } })
-        expect([page.status, page.location]).toEqual([303, '/settings/sign-in'])
+        expect({ status: page.status, location: page.location }).toEqual({ status: 303, location: '/settings/sign-in' })
         const form = await stranger.post('/settings/tokens/new', { name: 'x' }, { headers: { authorization } })
-        expect([form.status, form.location]).toEqual([303, '/settings/sign-in'])
+        expect({ status: form.status, location: form.location }).toEqual({ status: 303, location: '/settings/sign-in' })
       }
     stranger.jar.set('lk_session', person.admin)
     expect((await stranger.request('/settings/tokens')).location).toBe('/settings/sign-in?over')
@@ -203,7 +210,11 @@ describe('sessions and tokens', () => {
     const { cookie } = visitor
     expect(cookie).toContain('lk_session=')
     const alone = await service.send(null, 'GET', '/account', undefined, { cookie })
-    expect([alone.status, alone.headers.get('www-authenticate'), alone.headers.get('set-cookie')]).toEqual([401, 'Bearer', null])
+    expect({
+      status: alone.status,
+      wwwAuthenticate: alone.headers.get('www-authenticate'),
+      setCookie: alone.headers.get('set-cookie'),
+    }).toEqual({ status: 401, wwwAuthenticate: 'Bearer', setCookie: null })
     for (const authorization of [`Bearer ${visitor.session}`, ''])
       expect((await service.send(null, 'GET', '/account', undefined, { cookie, authorization })).status).toBe(401)
     const stranger = await service.person(await service.workspace('Globex'))
@@ -215,7 +226,11 @@ describe('sessions and tokens', () => {
         await service.send(stranger.read, 'GET', path, undefined, { cookie }),
       ]
       expect(both.text).toBe(without.text)
-      expect([both.status, both.headers.get('set-cookie'), both.headers.get('vary')]).toEqual([200, null, 'Authorization, Accept-Encoding'])
+      expect({ status: both.status, setCookie: both.headers.get('set-cookie'), vary: both.headers.get('vary') }).toEqual({
+        status: 200,
+        setCookie: null,
+        vary: 'Authorization, Accept-Encoding',
+      })
     }
     expect((await service.send(stranger.read, 'POST', '/boards', { name: 'x' }, { cookie })).status).toBe(403)
   })

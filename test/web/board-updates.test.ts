@@ -47,10 +47,10 @@ describe('the update of a board', () => {
     await api('DELETE', `/cards/${deleted.id}`)
     await api('POST', `/cards/${same.id}/comments`, { body: 'Soon.' })
     const update = await updateOf(visitor, path, html)
-    expect([update.isWhole, tilesOf(update)]).toEqual([
-      false,
-      { [fresh.id]: todo, [moved.id]: done, [archived.id]: null, [deleted.id]: null, [same.id]: todo },
-    ])
+    expect({ isWhole: update.isWhole, tiles: tilesOf(update) }).toEqual({
+      isWhole: false,
+      tiles: { [fresh.id]: todo, [moved.id]: done, [archived.id]: null, [deleted.id]: null, [same.id]: todo },
+    })
     expect(update.tiles[same.id]!.html).toContain('>1<span class="unseen"> comment</span>')
     // The next one begins there.
     expect(await updateOf(visitor, path, `data-after="${update.next}"`)).toMatchObject({ changes: [], tiles: {}, lanes: {} })
@@ -95,7 +95,10 @@ describe('the update of a board', () => {
     await api('PUT', `/cards/${id}/claim`, { ttl: 60 })
     const html = (await visitor.request(path)).text
     const held = async () => (await updateOf(visitor, path, html, `&card=${id}`)).tiles[id]!.html.includes('Claimed by')
-    expect([elementOn(html, 'li', id)!.includes('Claimed by'), await held()]).toEqual([true, true])
+    expect({ element: elementOn(html, 'li', id), isHeld: await held() }).toEqual({
+      element: expect.stringContaining('Claimed by'),
+      isHeld: true,
+    })
     service.now += 60_000
     expect(await held()).toBe(false)
     service.now -= 60_000
@@ -150,7 +153,11 @@ describe('the stream of several boards', async () => {
     )
     const column = (await api('POST', `/boards/${other}/columns`, { name: 'Doing' })).id
     const [{ data }] = (await events.take(1)) as [any]
-    expect([data.board, data.update.changes.map(({ id }: any) => id), Object.keys(data.update.lanes)]).toEqual([other, [column], [column]])
+    expect({ board: data.board, changes: data.update.changes.map(({ id }: any) => id), lanes: Object.keys(data.update.lanes) }).toEqual({
+      board: other,
+      changes: [column],
+      lanes: [column],
+    })
     await events.close()
   })
 
@@ -175,10 +182,10 @@ describe('the stream of several boards', async () => {
     await api('PUT', `/boards/${secret}/visibility`, { visibility: 'private' })
     await api('POST', `/boards/${secret}/columns`, { name: 'Hidden' })
     const [{ event, data }] = (await events.take(1)) as [any]
-    expect([event, data.board, data.error.code]).toEqual(['error', secret, 'not_found'])
+    expect({ event, board: data.board, code: data.error.code }).toEqual({ event: 'error', board: secret, code: 'not_found' })
     const card = await create('Seen')
     const [{ data: next }] = (await events.take(1)) as [any]
-    expect([next.board, Object.keys(next.update.tiles)]).toEqual([board.boardId, [card.id]])
+    expect({ board: next.board, tiles: Object.keys(next.update.tiles) }).toEqual({ board: board.boardId, tiles: [card.id] })
     await events.close()
     // A stream that begins then has the other one too.
     const again = await open(service, mira, [secret, board.boardId])
@@ -195,7 +202,8 @@ describe('the stream of several boards', async () => {
     const [{ data: first }] = (await events.take(1)) as [any]
     other.service.app.replacePolicy(load(readersOnly()))
     const [{ data: next }] = (await events.take(1)) as [any]
-    expect([next.update.as === first.update.as, next.update.changes]).toEqual([false, []])
+    expect(next.update.as).not.toBe(first.update.as)
+    expect(next.update.changes).toEqual([])
     await events.close()
   })
 
@@ -210,9 +218,12 @@ describe('the stream of several boards', async () => {
     const [open, openOther] = [openerOf(await buildTeam(streaming)), openerOf(await buildTeam(streaming))]
     const [close, again] = [new AbortController(), new AbortController()]
     try {
-      expect([await open(close.signal), await open(close.signal), await open(), await openOther(again.signal)]).toEqual([
-        200, 200, 429, 200,
-      ])
+      expect({
+        first: await open(close.signal),
+        second: await open(close.signal),
+        third: await open(),
+        other: await openOther(again.signal),
+      }).toEqual({ first: 200, second: 200, third: 429, other: 200 })
       close.abort()
       await expect.poll(() => open(again.signal)).toBe(200)
     } finally {

@@ -115,15 +115,19 @@ describe('the history of a card', () => {
     const card = await create('Long')
     for (let i = 0; i < 60; i++) await api('POST', `/cards/${card.id}/comments`, { body: `${i}` })
     const first = await historyOf(card.id)
-    expect([first.lines.length, first.text.includes('were not examined')]).toEqual([50, false])
+    expect({ lines: first.lines.length, text: first.text }).toEqual({ lines: 50, text: expect.not.stringContaining('were not examined') })
     const second = await historyOf(card.id, owner, `history=${first.older}`)
-    expect([second.lines.length, second.lines.at(-1), second.older]).toEqual([11, 'your token “test” created the card', undefined])
+    expect({ lines: second.lines.length, last: second.lines.at(-1), older: second.older }).toStrictEqual({
+      lines: 11,
+      last: 'your token “test” created the card',
+      older: undefined,
+    })
     expect(second.text).not.toContain('not kept')
     // 1,100 changes of another card, of one request each.
     const label = { column_id: columns[0], title: 'Busy', subtasks: Array.from({ length: 200 }, (_one, i) => `Subtask ${i}`) }
     for (let i = 0; i < 6; i++) await api('POST', `/boards/${boardId}/cards`, label)
     const third = await historyOf(card.id)
-    expect([third.lines, third.text.includes('1,000 changes of the board')]).toEqual([[], true])
+    expect({ lines: third.lines, text: third.text }).toEqual({ lines: [], text: expect.stringContaining('1,000 changes of the board') })
     expect((await historyOf(card.id, owner, `history=${third.older}`)).lines).toHaveLength(50)
     for (const wrong of ['history=x', 'history=-1', 'history=99999999999999999999', 'history=%00'])
       expect((await historyOf(card.id, owner, wrong)).lines).toEqual([])
@@ -142,7 +146,10 @@ describe('the history of a card', () => {
       })
     await forget('card')
     const { lines, text } = await historyOf(card.id)
-    expect([lines, text.includes('Changes before these are not kept any more.')]).toEqual([['your token “test” commented'], true])
+    expect({ lines, text }).toEqual({
+      lines: ['your token “test” commented'],
+      text: expect.stringContaining('Changes before these are not kept any more.'),
+    })
     await forget('comment')
     expect((await historyOf(card.id)).text).toContain('No changes of this card are kept any more.')
   })

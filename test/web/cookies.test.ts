@@ -61,10 +61,10 @@ describe('the form token of a page without a session', () => {
 
   test.each([undefined, '', TOKEN.slice(1), `${TOKEN}x`, `x${TOKEN}`, 'undefined'])('is a new one if the cookie is "%s"', (cookie) => {
     const { token, cookies } = tokenFor(cookie)
-    expect([token, cookies]).toEqual([
-      expect.stringMatching(/^[\w-]{43}$/),
-      [`__Host-lk_form=${token}; Path=/; HttpOnly; Secure; SameSite=Lax`],
-    ])
+    expect({ token, cookies }).toEqual({
+      token: expect.stringMatching(/^[\w-]{43}$/),
+      cookies: [`__Host-lk_form=${token}; Path=/; HttpOnly; Secure; SameSite=Lax`],
+    })
     expect(token).not.toBe(tokenFor(cookie).token)
   })
 })

@@ -75,7 +75,11 @@ describe.each(posts)('the form of $path', ({ path, anonymous, callsOperations = 
     for (const [name, attack] of Object.entries(attacks)) {
       const { path: target = genuine.path, fields = genuine.fields, options } = attack(genuine, other.formToken)
       const page = await genuine.visitor.post(target, fields, options)
-      expect([name, page.status, page.cookies.size]).toEqual([name, name.startsWith('as text/plain') ? 415 : 403, 0])
+      expect({ name, status: page.status, cookies: page.cookies.size }).toEqual({
+        name,
+        status: name.startsWith('as text/plain') ? 415 : 403,
+        cookies: 0,
+      })
       expect([name, (await stored()) === before]).toEqual([name, true])
     }
     expect([200, 303]).toContain((await genuine.visitor.post(genuine.path, genuine.fields)).status)
@@ -95,7 +99,10 @@ describe.each(posts)('the form of $path', ({ path, anonymous, callsOperations = 
     expect((await stranger.post(target, fields)).status).toBe(403)
     const limit = callsOperations ? 2 * 1024 * 1024 : 16 * 1024
     const large = await visitor.post(target, { ...fields, name: 'x'.repeat(limit) })
-    expect([large.status, large.shown]).toEqual([413, expect.stringContaining(`larger than ${limit} bytes`)])
+    expect({ status: large.status, shown: large.shown }).toEqual({
+      status: 413,
+      shown: expect.stringContaining(`larger than ${limit} bytes`),
+    })
     const body = new TextEncoder().encode(String(new URLSearchParams(fields))) as never
     for (const type of ['application/json', 'multipart/form-data; boundary=x', 'application/x-www-form-urlencodedx', null])
       expect([type, (await visitor.post(target, fields, { headers: { 'content-type': type }, body })).status]).toEqual([
@@ -122,7 +129,7 @@ describe.each(posts)('the form of $path', ({ path, anonymous, callsOperations = 
       const before = await stored()
       visitor.jar.delete('lk_session')
       const page = await visitor.post(target, fields)
-      expect([page.status, page.location]).toEqual([303, '/settings/sign-in'])
+      expect({ status: page.status, location: page.location }).toEqual({ status: 303, location: '/settings/sign-in' })
       expect(await stored()).toBe(before)
     })
   }
@@ -133,7 +140,7 @@ describe('forged values', () => {
   test.each([...numbers, '30 days'])('a lifetime of %j days is refused when a token is created and when it is rotated', async (days) => {
     const visitor = await signedIn(service, person)
     const chosen = await visitor.choose(workspaceId, { days })
-    expect([chosen.status, chosen.shown]).toEqual([422, expect.stringContaining('Lifetime in days')])
+    expect({ status: chosen.status, shown: chosen.shown }).toEqual({ status: 422, shown: expect.stringContaining('Lifetime in days') })
     expect(chosen.text).toContain('id="days-error"')
     const [id] = await visitor.tokenIds()
     const before = await stored()
@@ -147,13 +154,13 @@ describe('forged values', () => {
     const visitor = await signedIn(service, person)
     const before = await stored()
     const page = await visitor.choose(workspaceId, { scope })
-    expect([page.status, page.text.includes('id="scope-error"')]).toEqual([422, true])
+    expect({ status: page.status, text: page.text }).toEqual({ status: 422, text: expect.stringContaining('id="scope-error"') })
     expect(await stored()).toBe(before)
   })
 
   test.each(['', '   ', 'a\nb', 'a\u0000b', 'x'.repeat(101)])('a name of %j is refused', async (name) => {
     const page = await (await signedIn(service, person)).choose(workspaceId, { name })
-    expect([page.status, page.text.includes('id="name-error"')]).toEqual([422, true])
+    expect({ status: page.status, text: page.text }).toEqual({ status: 422, text: expect.stringContaining('id="name-error"') })
   })
 
   test('extra fields in the confirmation form are ignored: only what was shown is issued', async () => {
@@ -201,7 +208,7 @@ describe('forged values', () => {
         const path = `/settings/tokens/${workspace}/${token}/${action}`
         const got = await visitor.request(path)
         const posted = await visitor.post(path, { form_token, days: '30', password: PASSWORD })
-        expect([path, got.status, posted.status]).toEqual([path, 404, 404])
+        expect({ path, got: got.status, posted: posted.status }).toEqual({ path, got: 404, posted: 404 })
         texts.add(got.shown).add(posted.shown)
       }
     expect(texts.size).toBe(1)
@@ -231,7 +238,10 @@ describe('forged values', () => {
     const { action } = formOf(visitor.page!.text)
     await other.open('/settings/tokens')
     const form_token = other.formToken
-    expect([(await other.request(action)).status, (await other.post(action, { form_token })).status]).toEqual([410, 410])
+    expect({ got: (await other.request(action)).status, posted: (await other.post(action, { form_token })).status }).toEqual({
+      got: 410,
+      posted: 410,
+    })
     expect((await visitor.submit()).status).toBe(200)
   })
 })

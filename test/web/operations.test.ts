@@ -66,7 +66,11 @@ describe('the form of an operation', () => {
   test('is shown again with what was written, and what is wrong with each field', async () => {
     await visitor.open(doing('columns.create', { board_id: boardId }))
     const page = await visitor.submit({ name: 'Review', wip_limit: '-3' }, base)
-    expect([page.status, page.text.includes('value="Review"'), page.text.includes('aria-invalid="true"')]).toEqual([422, true, true])
+    expect({
+      status: page.status,
+      keepsTitle: page.text.includes('value="Review"'),
+      isMarked: page.text.includes('aria-invalid="true"'),
+    }).toEqual({ status: 422, keepsTitle: true, isMarked: true })
     expect(page.shown).toContain('Please check: Limit of cards')
     const texts = await send('columns.create', { board_id: boardId, name: 'Review', wip_limit: 'many' })
     expect(texts).toEqual({ status: 422, error: expect.stringContaining('Limit of cards') })
@@ -79,7 +83,10 @@ describe('the form of an operation', () => {
     visitor = await signedIn(service, member)
     expect((await visitor.request(doing('boards.delete', { board_id: boardId }))).status).toBe(403)
     const { status, error } = await send('boards.set_visibility', { board_id: boardId, visibility: 'private' })
-    expect([status, error]).toEqual([403, expect.stringMatching(/^You may not do this\. Row P5 of the policy: .*creator/)])
+    expect({ status, error }).toEqual({
+      status: 403,
+      error: expect.stringMatching(/^You may not do this\. Row P5 of the policy: .*creator/),
+    })
   })
 
   test.each(['', 'absent', 'a"\r\nX-Evil: 1', 'ü€', '*', 'x'.repeat(1000)])('with the revision %j conflicts', async (revision) => {
@@ -102,7 +109,10 @@ describe('the form of an operation', () => {
     const body = `${fields}${part('name="file"; filename="a.txt"', 'text')}${status === 303 ? '' : token}--XX--\r\n`
     const headers = { 'content-type': 'multipart/form-data; boundary=XX', origin: 'http://localhost', 'sec-fetch-site': 'same-origin' }
     const page = await visitor.request(`${base}/do/${operation}`, { method: 'POST', headers, body })
-    expect([page.status, (await api('GET', `/cards/${id}/attachments`)).length]).toEqual([status, status === 303 ? 1 : 0])
+    expect({ status: page.status, attachments: (await api('GET', `/cards/${id}/attachments`)).length }).toEqual({
+      status,
+      attachments: status === 303 ? 1 : 0,
+    })
   })
 
   test.each(['one after the other', 'at once'])('that is sent twice, %s, creates once; what differs creates another', async (way) => {
@@ -110,7 +120,7 @@ describe('the form of an operation', () => {
     const { action, hidden } = formOf((await visitor.open(`${base}/boards/${boardId}`)).text, `${base}/do/cards.create`)
     const add = async (title: string, key = hidden['form_key']!) => {
       const { status, location } = await visitor.post(action, { ...hidden, form_key: key, title })
-      expect([status, location]).toEqual([303, `${base}/boards/${boardId}`])
+      expect({ status, location }).toEqual({ status: 303, location: `${base}/boards/${boardId}` })
     }
     if (way === 'at once') await Promise.all([add('Once'), add('Once')])
     else for (const title of ['Once', 'Once']) await add(title)
@@ -130,7 +140,7 @@ describe('the form of an operation', () => {
     const { action, hidden } = formOf(visitor.page!.text, base)
     const fields = { ...hidden, name: 'Twice', template: 'columns' }
     const [first, second] = [await visitor.post(action, fields), await visitor.post(action, fields)]
-    expect([first.status, second.location]).toEqual([303, first.location])
+    expect({ status: first.status, location: second.location }).toEqual({ status: 303, location: first.location })
     expect((await api('GET', `/boards/${first.location!.split('/').at(-1)}/columns`)).length).toBe(4)
   })
 
@@ -151,9 +161,12 @@ describe('the form of an operation', () => {
     const { id } = await card()
     await visitor.open(doing('cards.delete', { card_id: id }))
     const wrong = await visitor.submit({ confirmed: 'Note' }, base)
-    expect([wrong.status, wrong.shown.includes('Nothing was deleted')]).toEqual([422, true])
+    expect({ status: wrong.status, shown: wrong.shown }).toEqual({ status: 422, shown: expect.stringContaining('Nothing was deleted') })
     const page = await visitor.submit({ confirmed: 'Notes' }, base)
-    expect([page.status, page.text.includes(`data-board="${base}/boards/${boardId}"`)]).toEqual([200, true])
+    expect({ status: page.status, text: page.text }).toEqual({
+      status: 200,
+      text: expect.stringContaining(`data-board="${base}/boards/${boardId}"`),
+    })
     expect((await service.send(owner.admin, 'GET', `/cards/${id}`)).status).toBe(404)
   })
 
@@ -165,7 +178,7 @@ describe('the form of an operation', () => {
     expect((await send('cards.move', { card_id: id, column_id: otherColumnId, over_claim: '2' })).status).toBe(409)
     await visitor.open(doing('cards.complete', { card_id: id, completed: 'true' }))
     const page = await visitor.submit({ completed: 'true' }, base)
-    expect([page.status, page.text.includes('Complete card anyway')]).toEqual([409, true])
+    expect({ status: page.status, text: page.text }).toEqual({ status: 409, text: expect.stringContaining('Complete card anyway') })
     await visitor.submit({ completed: 'true' }, base)
     expect((await api('GET', `/cards/${id}`)).completed_at).not.toBeNull()
     expect((await send('comments.create', { card_id: id, body: 'Thanks.' })).status).toBe(200)
@@ -189,7 +202,7 @@ describe('the form of an operation', () => {
     await visitor.submit({}, undo)
     const cards = await api('GET', `/boards/${boardId}/cards`)
     expect(cards.map(({ id }: any) => id)).toEqual([first.id, second.id])
-    expect([cards[0].column_id, isBack(cards[0])]).toEqual([columnId, true])
+    expect({ columnId: cards[0].column_id, isBack: isBack(cards[0]) }).toEqual({ columnId, isBack: true })
   })
 
   test('offers nothing to take back that was not done here, whatever a link says', async () => {
@@ -235,7 +248,7 @@ describe('the form of an operation', () => {
     const targets = [...without, 'absent', '__proto__'].map((id) => `${base}/do/${id}`)
     for (const target of targets) {
       const posted = await visitor.post(target, { form_token: visitor.formToken })
-      expect([target, (await visitor.request(target)).status, posted.status]).toEqual([target, 404, 404])
+      expect({ target, got: (await visitor.request(target)).status, posted: posted.status }).toEqual({ target, got: 404, posted: 404 })
     }
     const absent = [doing('cards.update', { card_id: 'crd_00000000000000000000' }), '/app/wsp_00000000000000000000/do/boards.create']
     for (const target of absent) expect((await visitor.request(target)).status).toBe(404)

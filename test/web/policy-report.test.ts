@@ -76,7 +76,7 @@ describe('the report of a policy', () => {
       [...page.matchAll(new RegExp(`<${tag}>(.*?)</${tag}>`, 'gs'))].map(
         ([, text]) => `'sha256-${createHash('sha256').update(text!).digest('base64')}'`,
       )
-    expect([hashes('style').length, hashes('script').length]).toEqual([1, 2])
+    expect({ styles: hashes('style').length, scripts: hashes('script').length }).toEqual({ styles: 1, scripts: 2 })
     expect(policy.split('; ')).toEqual([
       "default-src 'none'",
       `style-src ${hashes('style').join(' ')}`,
@@ -121,14 +121,14 @@ describe('/policies', async () => {
   test('is the report, with an ETag, for any client that may keep it', async () => {
     const response = await open('/policies')
     expect(await response.text()).toBe(page)
-    expect([response.status, response.headers.get('content-type'), response.headers.get('set-cookie')]).toEqual([
-      200,
-      'text/html; charset=utf-8',
-      null,
-    ])
+    expect({
+      status: response.status,
+      contentType: response.headers.get('content-type'),
+      setCookie: response.headers.get('set-cookie'),
+    }).toEqual({ status: 200, contentType: 'text/html; charset=utf-8', setCookie: null })
     expect(response.headers.get('content-security-policy')).toBe(`${policy}; frame-ancestors 'none'`)
     const again = await open('/policies', { headers: { 'if-none-match': response.headers.get('etag')! } })
-    expect([again.status, await again.text()]).toEqual([304, ''])
+    expect({ status: again.status, text: await again.text() }).toEqual({ status: 304, text: '' })
     expect((await open('/policies', { method: 'POST' })).status).toBe(405)
     expect((await open('/policies/')).status).toBe(404)
   })
@@ -149,7 +149,7 @@ describe('/policies', async () => {
     const before = (await open('/policies', {}, reloaded)).headers.get('etag')!
     reloaded.app.replacePolicy(widened)
     const after = await open('/policies', { headers: { 'if-none-match': before } }, reloaded)
-    expect([after.status, (await after.text()).includes(widened.hash)]).toEqual([200, true])
+    expect({ status: after.status, text: await after.text() }).toEqual({ status: 200, text: expect.stringContaining(widened.hash) })
     expect(after.headers.get('etag')).not.toBe(before)
   })
 })

@@ -106,7 +106,7 @@ test('every command for curl is accepted by the service', async () => {
     for (const command of commands[i]!) {
       const { url, init } = toRequest(command)
       const pattern = new RegExp(`^/v1${path.replace(/\{\w+\}/g, '[a-z]{3}_[0-9a-z]{20}')}$`)
-      expect([id, init.method, url.pathname]).toEqual([id, method, expect.stringMatching(pattern)])
+      expect({ id, method: init.method, pathname: url.pathname }).toEqual({ id, method, pathname: expect.stringMatching(pattern) })
       // Nothing is changed: each command finds the same data.
       if (takesDryRun(id)) url.searchParams.set('dry_run', 'true')
       const response = await service.app.fetch(new Request(url, init))

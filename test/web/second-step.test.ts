@@ -38,15 +38,18 @@ describe('the second step of a sign-in', async () => {
       await visitor.open('/settings/sign-in')
       const { action, hidden } = formOf(visitor.page!.text)
       const page = await visitor.post(action, { ...hidden, email, password: PASSWORD })
-      expect([page.location, visitor.session, [...page.cookies.keys()]]).toEqual([
-        expect.stringMatching(ASKED),
-        undefined,
-        ['lk_second_factor'],
-      ])
+      expect({ location: page.location, session: visitor.session, cookies: [...page.cookies.keys()] }).toStrictEqual({
+        location: expect.stringMatching(ASKED),
+        session: undefined,
+        cookies: ['lk_second_factor'],
+      })
       expect(await visitor.isSignedIn()).toBe(false)
       await visitor.open(page.location!)
       await visitor.submit({ code: code() })
-      expect([await visitor.isSignedIn(), visitor.jar.has('lk_second_factor')]).toEqual([true, false])
+      expect({ isSignedIn: await visitor.isSignedIn(), hasSecondFactor: visitor.jar.has('lk_second_factor') }).toEqual({
+        isSignedIn: true,
+        hasSecondFactor: false,
+      })
       for (const secret of [code(), TOTP_SECRET, page.cookies.get('lk_second_factor')!.slice(17, 60)])
         expect(captured.text()).not.toContain(secret)
     })
@@ -54,7 +57,10 @@ describe('the second step of a sign-in', async () => {
     test('a recovery code signs in once, which its person is notified of', async () => {
       const [one, two] = [await halfway(), await halfway()]
       await one.submit({ code: RECOVERY_CODE.toUpperCase() })
-      expect([await one.isSignedIn(), (await two.submit({ code: RECOVERY_CODE })).status]).toEqual([true, 401])
+      expect({ isSignedIn: await one.isSignedIn(), status: (await two.submit({ code: RECOVERY_CODE })).status }).toEqual({
+        isSignedIn: true,
+        status: 401,
+      })
       const stored = await service.write(GLOBAL, (tx) => tx.get(keys.notices(person.id)))
       expect(stored?.notices.map(({ kind }) => kind)).toEqual(['recovery_code_used'])
     })
@@ -69,7 +75,7 @@ describe('the second step of a sign-in', async () => {
       expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 429, 429])
       service.now += STEP
       const refused = await (await halfway()).submit({ code: code() })
-      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1770'])
+      expect({ status: refused.status, retryAfter: refused.headers.get('retry-after') }).toEqual({ status: 429, retryAfter: '1770' })
       await halfway(known)
       await known.submit({ code: code() })
       expect(await known.isSignedIn()).toBe(true)
@@ -85,7 +91,10 @@ describe('the second step of a sign-in', async () => {
       await change(visitor)
       const { action, hidden } = formOf(visitor.page!.text)
       const page = await visitor.post(action, { ...hidden, code: code() })
-      expect([page.location, visitor.session]).toEqual([expect.stringMatching(/^\/settings\/sign-in\?late=/), undefined])
+      expect({ location: page.location, session: visitor.session }).toStrictEqual({
+        location: expect.stringMatching(/^\/settings\/sign-in\?late=/),
+        session: undefined,
+      })
       expect((await visitor.open(page.location!)).shown).toContain('The sign-in took too long, or your password was changed')
     })
     const giveAccountWith = async (password: string) => {
@@ -136,12 +145,12 @@ describe('the second step of a sign-in', async () => {
       await giveAuthenticator(service, person)
       const visitor = browser()
       const options = await challenge(visitor)
-      expect([options.rpId, options.userVerification, options.allowCredentials ?? [], options.challenge.length]).toEqual([
-        'localhost',
-        'required',
-        [],
-        43,
-      ])
+      expect({
+        rpId: options.rpId,
+        userVerification: options.userVerification,
+        allowCredentials: options.allowCredentials ?? [],
+        challenge: options.challenge.length,
+      }).toEqual({ rpId: 'localhost', userVerification: 'required', allowCredentials: [], challenge: 43 })
       await answer(visitor, authenticator.get(options, visitor.origin))
       expect(await visitor.isSignedIn()).toBe(true)
       expect((await visitor.open('/settings/account')).shown).toContain(`Laptop added`)
@@ -176,7 +185,11 @@ describe('the second step of a sign-in', async () => {
       const visitor = browser()
       const options = await challenge(visitor)
       const page = await answer(visitor, await wrong[name]!(options, visitor))
-      expect([page.status, page.shown.includes('The passkey was not accepted.'), visitor.session]).toEqual([401, true, undefined])
+      expect({ status: page.status, shown: page.shown, session: visitor.session }).toStrictEqual({
+        status: 401,
+        shown: expect.stringContaining('The passkey was not accepted.'),
+        session: undefined,
+      })
     })
   })
 })

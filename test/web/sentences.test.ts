@@ -32,5 +32,5 @@ test.each([
   [change('label', 'updated', 'urgent'), ELSEWHERE, 'Your token “bot” changed the label “urgent”', 'Changed a label'],
   [change('board_member', 'created'), ELSEWHERE, 'Your token “bot” added a member of the board', 'Added a member of the board'],
 ])('%o is said as a sentence and as a note', (of, known, sentence, note) => {
-  expect([sentenceOf(of, known), noteOf(of, known.isMoved)]).toEqual([sentence, `${note} · your token “bot”`])
+  expect({ sentence: sentenceOf(of, known), note: noteOf(of, known.isMoved) }).toEqual({ sentence, note: `${note} · your token “bot”` })
 })

@@ -30,7 +30,11 @@ describe.each(drivers)('signing in, up and out, on $name', async (driver) => {
     for (const path of ['/settings', '/settings/', '/settings/tokens', '/settings/tokens/new?workspace=x', '/settings/confirm/cnf_x']) {
       const visitor = browser()
       const page = await visitor.open(path)
-      expect([path, /<h1>([^<]*)/.exec(page.text)?.[1], page.text.includes('class="notice')]).toEqual([path, 'Sign in', false])
+      expect({ path, heading: /<h1>([^<]*)/.exec(page.text)?.[1], text: page.text }).toEqual({
+        path,
+        heading: 'Sign in',
+        text: expect.not.stringContaining('class="notice'),
+      })
     }
   })
 
@@ -38,7 +42,11 @@ describe.each(drivers)('signing in, up and out, on $name', async (driver) => {
     for (const address of [email, `  ${email.toUpperCase()} `]) {
       const visitor = browser()
       const page = await visitor.signIn(address)
-      expect([page.status, page.shown.includes('API tokens'), SECRET.test(visitor.session!)]).toEqual([200, true, true])
+      expect({ status: page.status, shown: page.shown, session: visitor.session }).toEqual({
+        status: 200,
+        shown: expect.stringContaining('API tokens'),
+        session: expect.stringMatching(SECRET),
+      })
     }
     expect(captured.text()).not.toContain(email)
   })
@@ -98,7 +106,11 @@ describe.each(drivers)('signing in, up and out, on $name', async (driver) => {
     for (let i = 0; i < 8; i++) expect((await attacker.signIn(email, `guess number ${i}`)).status).toBe(401)
     for (const password of ['another guess', PASSWORD]) {
       const page = await attacker.signIn(email, password)
-      expect([page.status, page.headers.get('retry-after'), attacker.session]).toEqual([429, '120', undefined])
+      expect({ status: page.status, retryAfter: page.headers.get('retry-after'), session: attacker.session }).toStrictEqual({
+        status: 429,
+        retryAfter: '120',
+        session: undefined,
+      })
       expect(page.shown).toContain('Too many attempts. Try again in 2 minutes.')
     }
     expect((await browser().signIn(email)).status).toBe(200)
@@ -113,10 +125,14 @@ describe.each(drivers)('signing in, up and out, on $name', async (driver) => {
       for (const visitor of [one, two]) await visitor.signIn(email)
       const [secret, form] = [one.session!, formOf((await one.open('/settings/tokens')).text, '/settings/sign-out')]
       const page = await one.post(form.action, { ...form.hidden, where })
-      expect([page.location, one.session, page.headers.get('clear-site-data')]).toEqual(['/settings/sign-in?out', undefined, '"cache"'])
+      expect({ location: page.location, session: one.session, clearSiteData: page.headers.get('clear-site-data') }).toStrictEqual({
+        location: '/settings/sign-in?out',
+        session: undefined,
+        clearSiteData: '"cache"',
+      })
       expect((await one.open(page.location!)).shown).toContain('You are signed out.')
       one.jar.set('lk_session', secret)
-      expect([where, await one.isSignedIn(), await two.isSignedIn()]).toEqual([where, false, where === 'here'])
+      expect({ where, one: await one.isSignedIn(), two: await two.isSignedIn() }).toEqual({ where, one: false, two: where === 'here' })
     }
   })
 })

@@ -42,20 +42,38 @@ describe('a person without an account', () => {
     const code = new URL(address).searchParams.get('code')!
     const [visitor, late] = [browser(), browser()]
     const first = await visitor.request(address)
-    expect([first.status, first.location, first.text]).toEqual([303, '/settings/sign-up', ''])
+    expect({ status: first.status, location: first.location, text: first.text }).toEqual({
+      status: 303,
+      location: '/settings/sign-up',
+      text: '',
+    })
     const form = await visitor.open('/settings/sign-up')
-    expect([form.status, form.text.includes(code), form.shown.includes('Nora <b>Lindqvist</b>')]).toEqual([200, false, true])
+    expect({ status: form.status, text: form.text, shown: form.shown }).toEqual({
+      status: 200,
+      text: expect.not.stringContaining(code),
+      shown: expect.stringContaining('Nora <b>Lindqvist</b>'),
+    })
     // A mail scanner may open it before.
     const { action, hidden } = formOf((await late.open(address)).text)
     const fields = { email, password: NEW, again: NEW }
     const page = await visitor.submit(fields)
-    expect([heading(page.text), noticesOf(page), mails]).toEqual(['API tokens', undefined, []])
-    expect([visitor.session, visitor.jar.has('lk_sign_up')]).toEqual([expect.stringMatching(/^[\w-]{43}$/), false])
+    expect({ heading: heading(page.text), notices: noticesOf(page), mails }).toStrictEqual({
+      heading: 'API tokens',
+      notices: undefined,
+      mails: [],
+    })
+    expect({ session: visitor.session, hasSignUp: visitor.jar.has('lk_sign_up') }).toEqual({
+      session: expect.stringMatching(/^[\w-]{43}$/),
+      hasSignUp: false,
+    })
     const session = await service.write(GLOBAL, (tx) => tx.get(keys.session(sha256Hex(visitor.session!))))
     expect(session).toMatchObject({ user_id: person.id, email, address: expect.stringMatching(/^10\.0\./) as string })
     // A token can be created at once: the password was chosen a moment ago.
     expect(await visitor.create(person.workspaceId)).toMatch(/^lk_pat_/)
-    expect([(await visitor.open(address)).status, (await late.post(action, { ...hidden, ...fields })).status]).toEqual([404, 404])
+    expect({ got: (await visitor.open(address)).status, posted: (await late.post(action, { ...hidden, ...fields })).status }).toEqual({
+      got: 404,
+      posted: 404,
+    })
     for (const secret of [code, NEW]) expect(captured.text()).not.toContain(secret)
   })
 
@@ -72,7 +90,11 @@ describe('a person without an account', () => {
     ] as const) {
       const fields = { email, password: NEW, again: NEW, ...wrong }
       const page = await visitor.submit(fields)
-      expect([page.status, page.text.includes(`id="${field}-error"`), visitor.session]).toEqual([422, true, undefined])
+      expect({ status: page.status, text: page.text, session: visitor.session }).toStrictEqual({
+        status: 422,
+        text: expect.stringContaining(`id="${field}-error"`),
+        session: undefined,
+      })
       for (const secret of [fields.password, fields.again]) expect(page.text).not.toContain(secret)
     }
     expect((await visitor.submit({ email, password: NEW, again: NEW })).status).toBe(200)
@@ -112,7 +134,10 @@ test('the session of another person in the same browser ends, and its cookie is 
   await signUp(visitor)
   expect(visitor.session).not.toBe(before)
   const stored = (secret: string) => service.write(GLOBAL, (tx) => tx.get(keys.session(sha256Hex(secret))))
-  expect([await stored(before), (await stored(visitor.session!))?.user_id]).toEqual([undefined, person.id])
+  expect({ old: await stored(before), userId: (await stored(visitor.session!))?.user_id }).toStrictEqual({
+    old: undefined,
+    userId: person.id,
+  })
 })
 
 describe('a person who has lost their password', () => {
@@ -129,7 +154,7 @@ describe('a person who has lost their password', () => {
     mails.length = 0
     const visitor = browser()
     await signUp(visitor, NEW, `new.${email}`)
-    expect([await visitor.isSignedIn(), await earlier.isSignedIn()]).toEqual([true, false])
+    expect({ visitor: await visitor.isSignedIn(), earlier: await earlier.isSignedIn() }).toEqual({ visitor: true, earlier: false })
     expect(mails.map(({ to, subject }) => [to, subject])).toEqual([
       // The address that was replaced: its owner must learn of it.
       [email, 'Lanekeeper: Your password was changed.'],
@@ -146,12 +171,12 @@ describe('a person who has lost their password', () => {
     const visitor = browser()
     const entries = await entriesOf(service, recorder, GLOBAL, async () => {
       const response = await signUp(visitor)
-      expect([response.location, visitor.session, visitor.jar.has('lk_device'), visitor.jar.has('lk_sign_up')]).toEqual([
-        '/settings/sign-in/second-factor',
-        undefined,
-        false,
-        false,
-      ])
+      expect({
+        location: response.location,
+        session: visitor.session,
+        hasDevice: visitor.jar.has('lk_device'),
+        hasSignUp: visitor.jar.has('lk_sign_up'),
+      }).toStrictEqual({ location: '/settings/sign-in/second-factor', session: undefined, hasDevice: false, hasSignUp: false })
     })
     expect(entries.map(({ operation }) => operation)).toEqual(['web.sign_up', 'web.sign_in.password'])
     expect(await visitor.isSignedIn()).toBe(false)

@@ -50,7 +50,10 @@ describe.each(drivers)('tokens in the web app, on $name', async (driver) => {
     await visitor.open(formOf(chosen.text).action)
     const issued = await visitor.submit()
     const plaintext = plaintextIn(issued)
-    expect([issued.headers.get('cache-control'), issued.location]).toEqual(['no-store', null])
+    expect({ cacheControl: issued.headers.get('cache-control'), location: issued.location }).toEqual({
+      cacheControl: 'no-store',
+      location: null,
+    })
     const { data } = (await account(plaintext)).body
     expect(data).toMatchObject({ scopes: ['kanban:read', 'kanban:write'], token: { name: 'Nightly build' } })
     const text = textOf(await entryOf(data.token.id))
@@ -78,7 +81,11 @@ describe.each(drivers)('tokens in the web app, on $name', async (driver) => {
       // The other requests may have been redirected to sign in, but the browser has the session of the successful one.
       expect(await entries()).toHaveLength(before + 1)
       const again = await visitor.post(action, { ...hidden, ...formOf(visitor.page!.text, '/settings/sign-out').hidden })
-      expect([again.status, (await visitor.request(action)).status, again.text.includes('lk_pat_')]).toEqual([410, 410, false])
+      expect({ posted: again.status, got: (await visitor.request(action)).status, text: again.text }).toEqual({
+        posted: 410,
+        got: 410,
+        text: expect.not.stringContaining('lk_pat_'),
+      })
       expect(await entries()).toHaveLength(before + 1)
     }
   })
@@ -96,9 +103,10 @@ describe.each(drivers)('tokens in the web app, on $name', async (driver) => {
     service.now += 1
     visitor = await signedIn(service, person)
     const listed = await entries()
-    expect([listed.filter((entry) => entry.includes('flood')).length, listed.filter((entry) => entry.includes(old)).length]).toEqual([
-      200, 1,
-    ])
+    expect({
+      flood: listed.filter((entry) => entry.includes('flood')).length,
+      old: listed.filter((entry) => entry.includes(old)).length,
+    }).toEqual({ flood: 200, old: 1 })
     // After 90 days, the list stops reading at the newest tokens.
     service.now += 90 * DAY
     visitor = await signedIn(service, person)
@@ -122,9 +130,13 @@ describe.each(drivers)('tokens in the web app, on $name', async (driver) => {
     const page = await visitor.open(`/settings/tokens/${workspaceId}/${id}/rotate`)
     expect(page.text).toMatch(/name="days" value="7" checked/)
     const fresh = plaintextIn(await visitor.submit({ days: '90' }))
-    expect([await status(old), await status(fresh)]).toEqual([401, 200])
+    expect({ old: await status(old), fresh: await status(fresh) }).toEqual({ old: 401, fresh: 200 })
     const { token, scopes } = (await account(fresh)).body.data
-    expect([token.name, scopes.at(-1), Date.parse(token.expires_at)]).toEqual(['CI', 'kanban:write', service.now + 90 * DAY])
+    expect({ name: token.name, scope: scopes.at(-1), expiresAt: Date.parse(token.expires_at) }).toEqual({
+      name: 'CI',
+      scope: 'kanban:write',
+      expiresAt: service.now + 90 * DAY,
+    })
     const entry = await entryOf(id)
     expect(textOf(entry)).toMatch(/^CI rotated /)
     expect(entry).not.toContain('/rotate"')
@@ -137,7 +149,7 @@ describe.each(drivers)('tokens in the web app, on $name', async (driver) => {
     await visitor.open(`/settings/tokens/${workspaceId}/${id}/revoke`)
     const before = await status(token)
     expect((await visitor.submit()).shown).toContain('The token is revoked.')
-    expect([before, await status(token)]).toEqual([200, 401])
+    expect({ before, after: await status(token) }).toEqual({ before: 200, after: 401 })
     expect(textOf(await entryOf(id))).toMatch(/^CI revoked /)
     expect((await visitor.request(`/settings/tokens/${workspaceId}/${id}/rotate`)).status).toBe(409)
     expect(loggedOf(id, 'token.revoked')).toHaveLength(1)
@@ -170,7 +182,7 @@ describe.each(drivers)('tokens in the web app, on $name', async (driver) => {
     visitor = await signedIn(service, person)
     const entry = await entryOf(id)
     const warning = /<strong class="expires (\w+)"><time[^>]*>([^<]*)</.exec(entry)
-    expect([warning?.[2], warning?.[1]]).toEqual([text, level])
+    expect({ text: warning?.[2], level: warning?.[1] }).toEqual({ text, level })
     expect(textOf(entry)).toMatch(remaining === 0 ? /^CI expired kanban:read Ended just now / : /^CI kanban:read Expires in /)
   })
 
@@ -196,7 +208,10 @@ describe.each(drivers)('tokens in the web app, on $name', async (driver) => {
         expect(page.text.includes('type="password"')).toBe(required)
         const issued = await issue(action, {})
         if (!required) return void plaintextIn(issued)
-        expect([issued.status, issued.shown.includes('Enter your password to continue.')]).toEqual([403, true])
+        expect({ status: issued.status, shown: issued.shown }).toEqual({
+          status: 403,
+          shown: expect.stringContaining('Enter your password to continue.'),
+        })
         expect(issued.text).not.toContain('lk_pat_')
         expect(await entries()).toHaveLength(4)
       },
@@ -206,7 +221,11 @@ describe.each(drivers)('tokens in the web app, on $name', async (driver) => {
       await openIssuePage(action, 20 * MINUTE)
       const before = visitor.session!
       const wrong = await issue(action, { password: 'wrong password' })
-      expect([wrong.status, wrong.shown.includes('The password is wrong.'), visitor.session]).toEqual([403, true, before])
+      expect({ status: wrong.status, shown: wrong.shown, session: visitor.session }).toEqual({
+        status: 403,
+        shown: expect.stringContaining('The password is wrong.'),
+        session: before,
+      })
       // A password manager can fill it in, and a screen reader says what is wrong.
       expect(wrong.text).toMatch(
         /<input id="password"[^>]*password-error" aria-invalid="true"[^>]* autocomplete="current-password" required/,
@@ -232,7 +251,7 @@ describe.each(drivers)('tokens in the web app, on $name', async (driver) => {
       await openIssuePage('create', 20 * MINUTE)
       for (let i = 0; i < 8; i++) await issue('create', { password: `guess number ${i}` })
       const throttled = await issue('create', { password: PASSWORD })
-      expect([throttled.status, throttled.headers.get('retry-after')]).toEqual([429, '120'])
+      expect({ status: throttled.status, retryAfter: throttled.headers.get('retry-after') }).toEqual({ status: 429, retryAfter: '120' })
       expect(reauthentications().at(-1)).toEqual([40, 'web.reauthentication_throttled', visitor.address])
     })
 
@@ -251,7 +270,10 @@ describe.each(drivers)('tokens in the web app, on $name', async (driver) => {
           if (changed === undefined) tx.remove(key)
           else tx.put(key, changed)
         })
-      expect([(await issue('create', { password: PASSWORD })).status, visitor.session]).toEqual([status, before])
+      expect({ status: (await issue('create', { password: PASSWORD })).status, session: visitor.session }).toEqual({
+        status,
+        session: before,
+      })
       expect((await visitor.request('/settings/tokens')).status).toBe(status === 409 ? 303 : 200)
     })
 
@@ -269,7 +291,7 @@ describe.each(drivers)('tokens in the web app, on $name', async (driver) => {
         }
       }
       const failed = await issue(action, { password: PASSWORD })
-      expect([failed.status, failed.headers.get('retry-after')]).toEqual([503, '1'])
+      expect({ status: failed.status, retryAfter: failed.headers.get('retry-after') }).toEqual({ status: 503, retryAfter: '1' })
       expect((await visitor.request('/settings/tokens')).status).toBe(200)
       expect(await entries()).toHaveLength(4)
     })

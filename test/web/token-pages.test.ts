@@ -50,7 +50,11 @@ describe('the pages of tokens', async () => {
     service.now += 2 * DAY
     visitor = await signedIn(service, person)
     const { text, active, ended, isOpen } = await open()
-    expect([active.toSorted(), ended, isOpen]).toEqual([['Long', 'test', 'test', 'test', 'test'], ['Short'], false])
+    expect({ active: active.toSorted(), ended, isOpen }).toEqual({
+      active: ['Long', 'test', 'test', 'test', 'test'],
+      ended: ['Short'],
+      isOpen: false,
+    })
     expect(textOf(text)).toContain('1 ended token Short expired kanban:read Ended 1 day ago')
     expect(text).toContain('<time datetime="2027-02-18T12:00:00.000Z" title="2027-02-18 12:00 UTC" data-distance="true">in 88 days</time>')
   })
@@ -71,12 +75,12 @@ describe('the pages of tokens', async () => {
     expect(await search('<b>')).toEqual([[], [], false, 'None of 7 tokens has “&lt;b>” in the name.'])
     expect((await search('x'.repeat(5000)))[0]).toEqual([])
     const [active, ended, isOpen, status] = (await search('')) as [string[], string[], boolean, unknown]
-    expect([active.toSorted(), ended, isOpen, status]).toEqual([
-      ['Deploy', 'nightly', 'test', 'test', 'test', 'test'],
-      ['Nächtlicher &lt;Build>'],
-      false,
-      undefined,
-    ])
+    expect({ active: active.toSorted(), ended, isOpen, status }).toStrictEqual({
+      active: ['Deploy', 'nightly', 'test', 'test', 'test', 'test'],
+      ended: ['Nächtlicher &lt;Build>'],
+      isOpen: false,
+      status: undefined,
+    })
   })
 
   test.each<[string, Record<string, string>, number | string]>([
@@ -129,6 +133,9 @@ describe('the pages of tokens', async () => {
     // Everything with the token is removed when the person leaves the page.
     expect(page.text.split('data-once')[0]).not.toContain(plaintext)
     expect(page.text.split('I have stored it')[1]).not.toContain(plaintext)
-    expect([page.headers.get('cache-control'), page.location]).toEqual(['no-store', null])
+    expect({ cacheControl: page.headers.get('cache-control'), location: page.location }).toEqual({
+      cacheControl: 'no-store',
+      location: null,
+    })
   })
 })

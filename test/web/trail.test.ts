@@ -67,7 +67,11 @@ describe('the audit trail of the web app', () => {
     const send = () => visitor.submit({}, '/settings/account/revoke-tokens')
     const [entry, ...rest] = await entriesIn(member.workspaceId, send)
     expect(rest).toEqual([])
-    expect([entry!.operation, entry!.outcome, [...entry!.ids].toSorted()]).toEqual(['web.account.revoke_tokens', 'done', ids.toSorted()])
+    expect({ operation: entry!.operation, outcome: entry!.outcome, ids: [...entry!.ids].toSorted() }).toEqual({
+      operation: 'web.account.revoke_tokens',
+      outcome: 'done',
+      ids: ids.toSorted(),
+    })
     expect(ids.length).toBeGreaterThan(0)
   })
 

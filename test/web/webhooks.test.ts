@@ -99,19 +99,29 @@ describe('the secret of a webhook', async () => {
       const isNew = operation === 'webhooks.create'
       await form(operation, isNew ? { board_id: boardId } : { webhook_id: await create() })
       const { page, again } = await send(operation, isNew ? { url: 'https://hooks.example/<b>?a&b', kinds: 'card' } : {})
-      expect([page.status, page.location, page.headers.get('cache-control'), secretsOn(page).length]).toEqual([200, null, 'no-store', 1])
+      expect({
+        status: page.status,
+        location: page.location,
+        cacheControl: page.headers.get('cache-control'),
+        secrets: secretsOn(page).length,
+      }).toEqual({ status: 200, location: null, cacheControl: 'no-store', secrets: 1 })
       expect(page.shown).toContain(isNew ? 'Webhook created: its secret' : 'Secret rotated: the new one')
       expect(page.text).not.toContain('<b>')
       const [secret] = secretsOn(page)
       // Sent twice, it does nothing twice, and the secret is not shown again.
       const second = await again()
-      expect([second.status, secretsOn(second), second.shown.includes('The secret was shown before')]).toEqual([409, [], true])
+      expect({ status: second.status, secrets: secretsOn(second), shown: second.shown }).toEqual({
+        status: 409,
+        secrets: [],
+        shown: expect.stringContaining('The secret was shown before'),
+      })
       const [webhook, ...more] = await list()
       expect(more).toEqual([])
       for (const one of [path, pathOf(webhook.id), `${base}/do/webhooks.update?webhook_id=${webhook.id}`])
         expect([one, secretsOn(await visitor.open(one))]).toEqual([one, []])
       const kept = JSON.stringify([await stored(service, owner.workspaceId), service.records, [...visitor.jar]])
-      expect([kept.includes(webhook.id), kept.includes(secret!.slice('whsec_'.length))]).toEqual([true, false])
+      expect(kept).toContain(webhook.id)
+      expect(kept).not.toContain(secret!.slice('whsec_'.length))
       // It is the one that signs.
       await visitor.open(pathOf(webhook.id))
       await visitor.submit({}, `${base}/do/webhooks.test`)
@@ -135,14 +145,18 @@ describe('the secret of a webhook', async () => {
     const other = await buildWorld({ secretKeys: new SecretKeys([]) })
     await other.form('webhooks.create', { board_id: other.boardId })
     const page = await other.visitor.submit({ url: 'https://hooks.example/typed', kinds: 'card' })
-    expect([page.status, page.shown.includes('LANEKEEPER_SECRET_KEY'), valueOf(page)]).toEqual([503, true, 'https://hooks.example/typed'])
+    expect({ status: page.status, shown: page.shown, url: valueOf(page) }).toEqual({
+      status: 503,
+      shown: expect.stringContaining('LANEKEEPER_SECRET_KEY'),
+      url: 'https://hooks.example/typed',
+    })
   })
 
   test('is rotated by its creator alone', async () => {
     const id = await create({}, owner)
     expect((await form('webhooks.rotate_secret', { webhook_id: id })).status).toBe(403)
     const answer = await visitor.post(`${base}/do/webhooks.rotate_secret`, { webhook_id: id, form_token: visitor.formToken })
-    expect([answer.status, secretsOn(answer)]).toEqual([403, []])
+    expect({ status: answer.status, secrets: secretsOn(answer) }).toEqual({ status: 403, secrets: [] })
   })
 })
 
@@ -171,16 +185,23 @@ describe('what outlives "sign out everywhere"', async () => {
     const sent = { ...given, ...fields, form_token: visitor.formToken }
     for (const proof of [{}, { password: 'wrong' }, { passkey: '{}' }] as Record<string, string>[]) {
       const page = await visitor.post(`${base}/do/${operation}`, { ...sent, ...proof })
-      expect([page.status, secretsOn(page), page.text.includes('name="password"')]).toEqual([403, [], true])
+      expect({ status: page.status, secrets: secretsOn(page), text: page.text }).toEqual({
+        status: 403,
+        secrets: [],
+        text: expect.stringContaining('name="password"'),
+      })
     }
     const byScript = await visitor.post(`${base}/do/${operation}`, sent, { headers: { accept: 'application/json' } })
-    expect([byScript.status, JSON.parse(byScript.text).error]).toEqual([403, 'Enter your password to continue.'])
+    expect({ status: byScript.status, error: JSON.parse(byScript.text).error }).toEqual({
+      status: 403,
+      error: 'Enter your password to continue.',
+    })
     expect(JSON.stringify(await list())).toBe(before)
     // The form has the field, and with the password it is done.
     expect((await form(operation, given)).text).toContain('name="password"')
     const { action, hidden } = formOf(visitor.page!.text, `${base}/do/${operation}`)
     const done = await visitor.post(action, { ...hidden, ...fields, password: PASSWORD })
-    expect([[200, 303].includes(done.status), visitor.session]).toEqual([true, expect.any(String)])
+    expect({ isDone: [200, 303].includes(done.status), session: visitor.session }).toEqual({ isDone: true, session: expect.any(String) })
     expect((await visitor.open('/settings/account')).status).toBe(200)
     if (operation === 'webhooks.rotate_secret') expect(secretsOn(done).length).toBe(1)
     else expect(JSON.stringify(await list())).not.toBe(before)
@@ -227,8 +248,8 @@ describe('the controls of webhooks', async () => {
     const visitor = visitors.get(name)!
     const id = await create()
     const [all, one] = [await visitor.open(path), await visitor.open(pathOf(id))]
-    expect([all.status, offeredOn(all)]).toEqual([200, ['webhooks.create', ...allowed].toSorted()])
-    expect([one.status, offeredOn(one)]).toEqual([200, allowed])
+    expect({ status: all.status, offered: offeredOn(all) }).toEqual({ status: 200, offered: ['webhooks.create', ...allowed].toSorted() })
+    expect({ status: one.status, offered: offeredOn(one) }).toEqual({ status: 200, offered: allowed })
     expect(all.shown).toContain('https://hooks.example/kanban Active By Mira Patel, all changes Last deliveries')
     const performed: string[] = []
     for (const operation of ['webhooks.test', 'webhooks.update', 'webhooks.rotate_secret', 'webhooks.delete']) {
@@ -277,11 +298,14 @@ describe('the authorization header of a webhook', async () => {
     await form('webhooks.create', { board_id: boardId })
     expect(visitor.page!.text).toMatch(/<input type="password" name="authorization"[^>]* autocomplete="off"/)
     const refused = await visitor.submit({ url: 'http://hooks.example/', authorization: 'Bearer hunter2' }, `${base}/do/webhooks.create`)
-    expect([refused.status, refused.text.includes('hunter2')]).toEqual([422, false])
+    expect({ status: refused.status, text: refused.text }).toEqual({ status: 422, text: expect.not.stringContaining('hunter2') })
     await visitor.submit({ url: 'https://hooks.example/', authorization: 'Bearer hunter2' }, `${base}/do/webhooks.create`)
     const [{ id }] = await list()
     const page = await visitor.open(pathOf(id))
-    expect([page.shown.includes('with an authorization header'), page.text.includes('hunter2')]).toEqual([true, false])
+    expect({ shown: page.shown, text: page.text }).toEqual({
+      shown: expect.stringContaining('with an authorization header'),
+      text: expect.not.stringContaining('hunter2'),
+    })
     await visitor.submit({}, `${base}/do/webhooks.test`)
     expect(receiver.sent.at(-1)!.headers['authorization']).toBe('Bearer hunter2')
     // Left empty, it stays as it is.
@@ -319,26 +343,34 @@ describe('what is refused', async () => {
       new URLSearchParams([...Object.entries({ ...hidden, url }), ['kinds', ''], ['kinds', 'card'], ['kinds', 'board_member']]),
     )
     const page = await visitor.post(action, {}, { body })
-    expect([page.status, errorOf(page, 'url'), valueOf(page), chosenOn(page)]).toEqual([422, error, url, ['board_member', 'card']])
+    expect({ status: page.status, error: errorOf(page, 'url'), url: valueOf(page), kinds: chosenOn(page) }).toEqual({
+      status: 422,
+      error,
+      url,
+      kinds: ['board_member', 'card'],
+    })
     expect(page.shown).toContain(`Please check: URL ${error}.`)
     expect(page.text).toMatch(/<input type="url"[^>]* aria-describedby="do-url-hint do-url-error"[^>]* aria-invalid="true"/)
     expect(await list()).toEqual([])
     // Corrected, the form is sent.
     visitor.page = page
     const corrected = await visitor.submit({ url: 'https://hooks.example/', kinds: 'card' }, `${base}/do/webhooks.create`)
-    expect([corrected.status, (await list()).map((one) => [one.url, one.kinds])]).toEqual([200, [['https://hooks.example/', ['card']]]])
+    expect({ status: corrected.status, webhooks: (await list()).map((one) => [one.url, one.kinds]) }).toEqual({
+      status: 200,
+      webhooks: [['https://hooks.example/', ['card']]],
+    })
   })
 
   test('is said when a webhook is edited, which stays as it was', async () => {
     const id = await create({ kinds: ['card'] })
     await form('webhooks.update', { webhook_id: id })
     const page = await visitor.submit({ url: 'https://10.1.2.3/', kinds: 'comment' }, `${base}/do/webhooks.update`)
-    expect([page.status, errorOf(page, 'url'), valueOf(page), chosenOn(page)]).toEqual([
-      422,
-      'has a host that is not a public name or address',
-      'https://10.1.2.3/',
-      ['comment'],
-    ])
+    expect({ status: page.status, error: errorOf(page, 'url'), url: valueOf(page), kinds: chosenOn(page) }).toEqual({
+      status: 422,
+      error: 'has a host that is not a public name or address',
+      url: 'https://10.1.2.3/',
+      kinds: ['comment'],
+    })
     expect(await list()).toMatchObject([{ url: 'https://hooks.example/kanban', kinds: ['card'] }])
   })
 
@@ -346,7 +378,11 @@ describe('what is refused', async () => {
     const fields: Record<string, string> = operation === 'webhooks.create' ? { board_id: boardId } : { webhook_id: await create() }
     await form(operation, fields)
     const page = await visitor.submit({ url: 'https://hooks.example/typed', kinds: 'cards' }, `${base}/do/${operation}`)
-    expect([page.status, errorOf(page, 'kinds') !== '', valueOf(page)]).toEqual([422, true, 'https://hooks.example/typed'])
+    expect({ status: page.status, hasError: errorOf(page, 'kinds') !== '', url: valueOf(page) }).toEqual({
+      status: 422,
+      hasError: true,
+      url: 'https://hooks.example/typed',
+    })
     expect(page.text).toMatch(/<fieldset class="field" aria-describedby="do-kinds-hint do-kinds-error"/)
   })
 
@@ -354,11 +390,11 @@ describe('what is refused', async () => {
     for (let i = 0; i < 10; i++) await create({ url: `https://hooks.example/${i}` })
     await form('webhooks.create', { board_id: boardId })
     const page = await visitor.submit({ url: 'https://hooks.example/typed' }, `${base}/do/webhooks.create`)
-    expect([page.status, page.shown.includes('A board has at most 10 webhooks.'), valueOf(page)]).toEqual([
-      409,
-      true,
-      'https://hooks.example/typed',
-    ])
+    expect({ status: page.status, shown: page.shown, url: valueOf(page) }).toEqual({
+      status: 409,
+      shown: expect.stringContaining('A board has at most 10 webhooks.'),
+      url: 'https://hooks.example/typed',
+    })
   })
 })
 
@@ -412,7 +448,10 @@ describe('the page of a webhook', async () => {
       expect(buttonsOn(page).filter((name) => name !== 'Create webhook')).toEqual(['Test', ...controls, 'Edit', 'Rotate secret', 'Delete'])
     }
     const other = await (await signedIn(service, owner)).open(pathOf(id))
-    expect([buttonsOn(other), other.shown.includes(`https://hooks.example/kanban ${toOthers} ${about}`)]).toEqual([['Delete'], true])
+    expect({ buttons: buttonsOn(other), shown: other.shown }).toEqual({
+      buttons: ['Delete'],
+      shown: expect.stringContaining(`https://hooks.example/kanban ${toOthers} ${about}`),
+    })
   })
 
   test('disables and enables it, from where it stopped or from now', async () => {
@@ -445,10 +484,10 @@ describe('the page of a webhook', async () => {
       const { location } = await visitor.post(action, {}, { body: String(new URLSearchParams(fields as [string, string][])) })
       return [location, (await list())[0].kinds]
     }
-    expect([
-      (await form('webhooks.update', { webhook_id: id })).shown.includes('Without a choice, all changes are sent.'),
-      chosenOn(visitor.page!),
-    ]).toEqual([true, ['card', 'work']])
+    expect({ shown: (await form('webhooks.update', { webhook_id: id })).shown, kinds: chosenOn(visitor.page!) }).toEqual({
+      shown: expect.stringContaining('Without a choice, all changes are sent.'),
+      kinds: ['card', 'work'],
+    })
     expect(await edit('card', 'comment')).toEqual([path, ['card', 'comment']])
     expect(await edit()).toEqual([path, null])
     expect(await edit()).toEqual([path, null])

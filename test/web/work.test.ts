@@ -39,7 +39,8 @@ test('tiles of the same distance are rendered once, and others anew', () => {
   const card = { id: 'one', title: 'Sow', label_ids: [], assignee_ids: [], due_at: null, work: waits }
   const facts = { base: '', labelOf: () => undefined, nameOf: () => '', holderOf: () => undefined, questionOf: () => undefined }
   const at = (now: number) => tileHtml(card as never, { ...facts, now })
-  expect([at(NOW) === at(NOW + 1000), at(NOW) === at(NOW + 60_000)]).toEqual([true, false])
+  expect(at(NOW)).toBe(at(NOW + 1000))
+  expect(at(NOW)).not.toBe(at(NOW + 60_000))
 })
 
 test('the first words of a text are whole, unless there is no space, and no character is cut', () => {
@@ -78,22 +79,26 @@ describe('the state of the work', async () => {
 
   test('stands on tiles, on lists of cards and on the page of a card, which change with the time', async () => {
     const id = await create('Sow')
-    expect([badgeOn(await tileOf(id)), factOf(await pageOf(id))]).toEqual(['', 'Ready'])
+    expect({ badge: badgeOn(await tileOf(id)), fact: factOf(await pageOf(id)) }).toEqual({ badge: '', fact: 'Ready' })
     await agent.fail(id, 'The <b>tests</b> are red:\n3 of 214', 240)
     const tile = await tileOf(id)
     const at = new Date(service.now + 240_000).toISOString()
-    expect([badgeOn(tile), untilOf(tile)]).toEqual(['Failed once, again in 4 minutes', at])
+    expect({ badge: badgeOn(tile), until: untilOf(tile) }).toEqual({ badge: 'Failed once, again in 4 minutes', until: at })
     const found = (await visitor.request(`${base}/cards?q=sow`)).text
     expect(badgeOn(found)).toBe('Failed once, again in 4 minutes')
     const page = await pageOf(id)
     expect(factOf(page)).toContain('Failed once, again in 4 minutes The <b>tests</b> are red: 3 of 214 The last attempt failed')
-    expect([page.includes('The &lt;b>tests&lt;/b> are red:\n3 of 214'), isMarked(page), untilOf(page)]).toEqual([true, false, at])
+    expect({ page, isMarked: isMarked(page), until: untilOf(page) }).toEqual({
+      page: expect.stringContaining('The &lt;b>tests&lt;/b> are red:\n3 of 214'),
+      isMarked: false,
+      until: at,
+    })
     // A tile of the same distance is the same.
     service.now += 1000
     expect(await tileOf(id)).toBe(tile)
     service.now += 239_000
     const html = (await visitor.request(boardPath)).text
-    expect([badgeOn(tileOn(html, id)), untilOf(tileOn(html, id))]).toEqual(['Failed once', undefined])
+    expect({ badge: badgeOn(tileOn(html, id)), until: untilOf(tileOn(html, id)) }).toStrictEqual({ badge: 'Failed once', until: undefined })
     expect(factOf(await pageOf(id))).toContain('Ready Failed once')
   })
 
@@ -104,7 +109,7 @@ describe('the state of the work', async () => {
     const after = /data-after="([^"]+)"/.exec((await visitor.request(boardPath)).text)![1]!
     service.now += 600_000
     const update = JSON.parse((await visitor.request(`${boardPath}/changes?after=${after}&card=${id}`)).text) as BoardUpdate
-    expect([update.changes, badgeOn(update.tiles[id]!.html)]).toEqual([[], 'Stuck after 1 attempt'])
+    expect({ changes: update.changes, badge: badgeOn(update.tiles[id]!.html) }).toEqual({ changes: [], badge: 'Stuck after 1 attempt' })
     expect(factOf(await pageOf(id))).toMatch(/^Stuck after 1 attempt The claim ran out\. The last attempt failed .* Retry/)
     // The next claim is not said to have failed.
     await api('POST', `/cards/${id}/retry`)
@@ -122,7 +127,7 @@ describe('the state of the work', async () => {
     expect(badgeOn(tile)).toMatch(/^Asks: Which <b>logo<\/b>\? The blue one, or .{20,60}…$/)
     const page = await pageOf(id)
     expect(page).toContain('Which &lt;b>logo&lt;/b>?\nThe blue one')
-    expect([isMarked(tile), isMarked(page)]).toEqual([false, false])
+    expect({ tile: isMarked(tile), page: isMarked(page) }).toEqual({ tile: false, page: false })
     expect(textOf(page)).toMatch(/Waits for an answer OS Olivia Stone asked .* UTC Which <b>logo/)
     const asked: unknown[] = []
     const find = async (...of: unknown[]) => void asked.push(of)
@@ -151,11 +156,14 @@ describe('the state of the work', async () => {
     const titles = (html: string, name: string) =>
       [...html.matchAll(new RegExp(`class="${name}"[^>]*>([^<]*)<`, 'g'))].map(([, one]) => one)
     const [board, found] = [await visitor.request(`${boardPath}?${query}`), await visitor.request(`${base}/cards?${query}&view=recent`)]
-    expect([titles(board.text, 'tile-title'), titles(found.text, 'found-title')]).toEqual([
-      [`${title} of ${state}s`],
-      [`${title} of ${state}s`],
-    ])
-    expect([board.text.includes('data-whole'), found.text.includes(`<option value="${state}" selected`)]).toEqual([true, true])
+    expect({ board: titles(board.text, 'tile-title'), found: titles(found.text, 'found-title') }).toEqual({
+      board: [`${title} of ${state}s`],
+      found: [`${title} of ${state}s`],
+    })
+    expect({ board: board.text, found: found.text }).toEqual({
+      board: expect.stringContaining('data-whole'),
+      found: expect.stringContaining(`<option value="${state}" selected`),
+    })
     const update = JSON.parse((await visitor.request(`${boardPath}/changes?after=${after}&${query}`)).text) as BoardUpdate
     expect(Object.entries(update.tiles).flatMap(([id, tile]) => (tile === null ? [] : [id]))).toEqual([made.get(title.split(' ')[0]!)])
   })
@@ -284,7 +292,10 @@ describe('the questions that wait for a person', async () => {
     }
     const page = await visitor.open(`${base}/cards?view=mine`)
     expect(questionsOn(page.text)).toEqual(['First', 'Second'])
-    expect([page.shown.includes('Blue <b>or</b> green?'), isMarked(page.text)]).toEqual([true, false])
+    expect({ shown: page.shown, isMarked: isMarked(page.text) }).toEqual({
+      shown: expect.stringContaining('Blue <b>or</b> green?'),
+      isMarked: false,
+    })
     // Each card stands there once.
     expect([...page.text.matchAll(/class="found-title"[^>]*>([^<]*)</g)].map(([, title]) => title)).toEqual(['First', 'Second', 'Plain'])
     for (const path of ['/app', boardPath, `${base}/cards/${second}`, `${base}/cards?view=recent`])
@@ -294,20 +305,23 @@ describe('the questions that wait for a person', async () => {
 
     const form = formOf(page.text, `${base}/do/cards.answer`)
     const answered = await visitor.post(form.action, { ...form.hidden, body: 'Blue.' })
-    expect([answered.status, answered.location]).toEqual([303, `${base}/cards`])
+    expect({ status: answered.status, location: answered.location }).toEqual({ status: 303, location: `${base}/cards` })
     const next = await visitor.open(answered.location!)
-    expect([questionsOn(next.text), countOn(next.text)]).toEqual([['Second'], '1 question waits for your answer'])
+    expect({ questions: questionsOn(next.text), count: countOn(next.text) }).toEqual({
+      questions: ['Second'],
+      count: '1 question waits for your answer',
+    })
     expect((await api('GET', `/cards/${first}/comments`)).map(({ kind, body }: any) => [kind, body])).toEqual([
       ['question', 'Blue <b>or</b> green?'],
       ['answer', 'Blue.'],
     ])
     // Somebody was faster: what was written is not lost.
     const late = await visitor.post(form.action, { ...form.hidden, form_key: 'another', body: 'Rather green.' })
-    expect([late.status, late.shown.includes('no question that waits for an answer'), late.text.includes('Rather green.')]).toEqual([
-      409,
-      true,
-      true,
-    ])
+    expect({ status: late.status, shown: late.shown, text: late.text }).toEqual({
+      status: 409,
+      shown: expect.stringContaining('no question that waits for an answer'),
+      text: expect.stringContaining('Rather green.'),
+    })
   })
 
   test('are counted in updates, also of cards that filters leave out', async () => {
@@ -318,7 +332,10 @@ describe('the questions that wait for a person', async () => {
     }
     const html = (await visitor.request(boardPath)).text
     await agent.ask(id, 'Now?')
-    expect([await update(visitor, html), await update(other, html)]).toEqual([{ [id]: true }, { [id]: false }])
+    expect({ visitor: await update(visitor, html), other: await update(other, html) }).toEqual({
+      visitor: { [id]: true },
+      other: { [id]: false },
+    })
     await api('POST', `/cards/${id}/answer`, { body: 'Yes.' })
     expect(await update(visitor, html)).toEqual({ [id]: false })
   })
@@ -329,7 +346,8 @@ describe('the questions that wait for a person', async () => {
     expect((await other.request(`${base}/cards?view=mine`)).text).toContain('Secret?')
     await api('PUT', `/boards/${boardId}/visibility`, { visibility: 'private' })
     const { text } = await other.request(`${base}/cards?view=mine`)
-    expect([text.includes('Secret?'), text.includes('class="question"')]).toEqual([false, false])
+    expect(text).not.toContain('Secret?')
+    expect(text).not.toContain('class="question"')
     await api('PUT', `/boards/${boardId}/visibility`, { visibility: 'workspace' })
   })
 })
