@@ -158,7 +158,7 @@ test('only its creator, with access, can enable a webhook that is suspended: it 
   const suspended = await webhook.until({ state: 'suspended' })
   expect(await all()).toEqual([403, 403, 404])
   await board.add(bob)
-  expect([await enable(ann), await enable(cyd)]).toEqual([403, 403])
+  expect({ ann: await enable(ann), cyd: await enable(cyd) }).toEqual({ ann: 403, cyd: 403 })
   expect(await webhook.progress()).toEqual(suspended)
   expect(webhook.receiver.received).toHaveLength(1)
   expect(await enable(bob)).toBe(200)

@@ -64,7 +64,7 @@ describe.each(drivers)('the lease, on $name', (driver) => {
   test('does not depend on the clocks, which differ', async () => {
     for (const hours of [5, -5]) {
       service.now += hours * HOUR
-      expect([await two!.takeAfter(0), await one!.takeAfter(0)]).toEqual([false, true])
+      expect({ two: await two!.takeAfter(0), one: await one!.takeAfter(0) }).toEqual({ two: false, one: true })
     }
   })
 

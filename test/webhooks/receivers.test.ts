@@ -56,7 +56,8 @@ describe('a webhook', () => {
       const { next_at } = await failing.until({ failures: i + 1 })
       expect(await failing.read()).toMatchObject({ state: 'failing', reason: 'The receiver answered 503.', failing_since: since })
       const part = (Date.parse(next_at!) - setup.service.now) / delay
-      expect([part >= 0.8, part <= 1.2, part]).toEqual([true, true, part])
+      expect(part).toBeGreaterThanOrEqual(0.8)
+      expect(part).toBeLessThanOrEqual(1.2)
       setup.service.now = Date.parse(next_at!) - 1
       await rename()
       await other.delivered(i + 1)
@@ -82,7 +83,8 @@ describe('a webhook', () => {
     const webhook = await begin(answer, OK)
     const { next_at } = await webhook.until({ failures: 1 })
     const delay = Date.parse(next_at!) - setup.service.now
-    expect([delay >= shortest, delay <= longest, delay]).toEqual([true, true, delay])
+    expect(delay).toBeGreaterThanOrEqual(shortest)
+    expect(delay).toBeLessThanOrEqual(longest)
     await webhook.due()
     await webhook.delivered(2)
   })
@@ -184,7 +186,8 @@ describe('a webhook', () => {
     const reason = 'It failed before its URL was changed.'
     const { next_at } = await webhook.until({ state: 'failing', failures: 1, reason, failing_since: setup.board.now })
     const delay = Date.parse(next_at!) - setup.service.now
-    expect([delay >= 4 * SECOND, delay <= 6 * SECOND]).toEqual([true, true])
+    expect(delay).toBeGreaterThanOrEqual(4 * SECOND)
+    expect(delay).toBeLessThanOrEqual(6 * SECOND)
     expect(webhook.receiver.received).toHaveLength(1)
     await webhook.due()
     expect((await webhook.delivered(2)).url).toBe('https://other.example/')
@@ -311,7 +314,8 @@ test('at most five deliveries of a workspace are under way, and 50 in all', asyn
   isHeld = false
   for (const end of ends) end()
   for (const webhook of webhooks) await webhook.until({ begun: null })
-  expect([most.ofOne, most.ofAll <= 50]).toEqual([5, true])
+  expect(most.ofOne).toBe(5)
+  expect(most.ofAll).toBeLessThanOrEqual(50)
   await service.app.deliverer.stop()
   await service.stop()
 })
@@ -359,7 +363,7 @@ describe('a receiver on the network that', () => {
     expect((await webhook.progress()).cursor).not.toBe(webhook.begin)
     expect(receiver.requests).toHaveLength(reason === null ? 1 : 2)
     const [ids, bodies] = [/^webhook-id: (.*)$/m, /\r\n\r\n.*/].map((part) => new Set(receiver.requests.map((one) => part.exec(one)![0])))
-    expect([ids!.size, bodies!.size]).toEqual([1, 1])
+    expect({ ids: ids!.size, bodies: bodies!.size }).toEqual({ ids: 1, bodies: 1 })
     receiver.close()
   })
 })

@@ -46,10 +46,7 @@ describe.each(drivers)('webhooks in a storage that was restored, on $name', (dri
     await target.app.deliverer.stop()
     const titlesOf = ({ receiver }: Subscription) => receiver.entries.map(({ data }) => data.title)
     expect([some.receiver.seqs, none.receiver.seqs].map((seqs) => seqs.length)).toEqual([2, 2])
-    expect([titlesOf(some), titlesOf(none)]).toEqual([
-      ['Before', 'Between'],
-      ['Between', 'Between'],
-    ])
+    expect({ some: titlesOf(some), none: titlesOf(none) }).toEqual({ some: ['Before', 'Between'], none: ['Between', 'Between'] })
     await target.stop()
   })
 
@@ -69,7 +66,7 @@ describe.each(drivers)('webhooks in a storage that was restored, on $name', (dri
     for (const { adminDeps } of [first, second]) {
       const enabled = (await runCommand(adminDeps, 'webhooks.enable', {}, createIo())) as { readonly webhook: string }[]
       const ids = new Set(enabled.map(({ webhook }) => webhook))
-      expect([ids.has(one.id), ids.has(other.id)]).toEqual([false, true])
+      expect({ one: ids.has(one.id), other: ids.has(other.id) }).toEqual({ one: false, other: true })
     }
     await first.stop()
     await second.stop()

@@ -106,7 +106,7 @@ describe('a name that answers differently the second time', () => {
     if ('error' in target) throw new Error('unreachable')
     expect(await deliver(checked.port, { url, ...target })).toEqual({ status: 200 })
     expect(checked.requests[0]).toContain(`host: ci.internal:${checked.port}\r\n`)
-    expect([hits, lookups()]).toEqual([[], 1])
+    expect({ hits, lookups: lookups() }).toEqual({ hits: [], lookups: 1 })
     // The next delivery is checked anew, and goes where the name leads then.
     const next = await targets.resolve(url)
     expect(next).toEqual({ address: '127.0.0.2', family: 4 })
@@ -322,7 +322,7 @@ describe('a receiver that hangs is left after ten seconds', () => {
     signal.addEventListener = (_type: string, listener: unknown) => void listeners.add(listener)
     signal.removeEventListener = (_type: string, listener: unknown) => void listeners.delete(listener)
     expect(await deliver(target.port, { signal }, { timers: counting })).toEqual({ status: 200 })
-    expect([timers.size, listeners.size]).toEqual([0, 0])
+    expect({ timers: timers.size, listeners: listeners.size }).toEqual({ timers: 0, listeners: 0 })
   })
 })
 

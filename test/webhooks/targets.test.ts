@@ -323,7 +323,11 @@ describe('a webhook', () => {
     const off = targets(' off ', { 'ci.example.com': ['1.1.1.1'] }).targets
     expect(await off.refusalOf('https://ci.example.com/')).toBe('cannot be used: the operator has turned webhooks off')
     expect(await off.resolve('https://ci.example.com/')).toEqual({ error: 'address not allowed' })
-    expect([off.isOff, targets('').targets.isOff, targets('off.example').targets.isOff]).toEqual([true, false, false])
+    expect({ off: off.isOff, empty: targets('').targets.isOff, listed: targets('off.example').targets.isOff }).toEqual({
+      off: true,
+      empty: false,
+      listed: false,
+    })
   })
 
   test('is refused by the text of its URL, without a lookup', async () => {
@@ -554,10 +558,10 @@ describe('LANEKEEPER_WEBHOOK_TARGETS', () => {
 
   test.each(['off', 'OFF', 'Off', ' oFF '])('turns webhooks off with %j', (setting) => {
     const { isOff, check } = Targets.from(setting)
-    expect([isOff, check.call(Targets.from(setting), 'https://ci.example.com/')]).toEqual([
-      true,
-      expect.stringContaining('turned webhooks off'),
-    ])
+    expect({ isOff, refusal: check.call(Targets.from(setting), 'https://ci.example.com/') }).toEqual({
+      isOff: true,
+      refusal: expect.stringContaining('turned webhooks off'),
+    })
   })
 
   test('does not show a password in its error', () => {
