@@ -109,11 +109,11 @@ describe('lines', () => {
     const { sink, log } = await setUp()
     const chain = { chain: expect.stringMatching(/^[0-9a-f]{16}$/), pid: process.pid, started: NOW, policy: 'p' }
     const hash = expect.any(String)
-    expect([sink.lines, log.counts, log.head]).toEqual([
-      [{ prev: null, n: 0, kind: 'start', ...chain, hash }],
-      { written: 0, dropped: 0, refused: 0 },
-      sink.lines[0].hash,
-    ])
+    expect({ lines: sink.lines, counts: log.counts, head: log.head }).toEqual({
+      lines: [{ prev: null, n: 0, kind: 'start', ...chain, hash }],
+      counts: { written: 0, dropped: 0, refused: 0 },
+      head: sink.lines[0].hash,
+    })
     sink.isNew = true
     expect(await log.write('"kind":"a"')).toMatchObject({ n: 2 })
     const [first, second, third] = sink.lines
@@ -121,7 +121,12 @@ describe('lines', () => {
       { prev: first.hash, n: 1, kind: 'continue', ...chain, chain: first.chain, hash },
       { prev: second.hash, n: 2, kind: 'a', hash },
     ])
-    expect([log.head, log.counts.written, isChain(sink.text), await log.space()]).toEqual([third.hash, 1, true, undefined])
+    expect({ head: log.head, written: log.counts.written, isChain: isChain(sink.text), space: await log.space() }).toStrictEqual({
+      head: third.hash,
+      written: 1,
+      isChain: true,
+      space: undefined,
+    })
   })
 
   test('go on after the end of a log, and state what a crash has left there', async () => {
@@ -139,11 +144,11 @@ describe('lines', () => {
     const { sink, log } = await setUp({ sync: 'always' })
     log.append('"kind":"a"')
     const written = await Promise.all(['b', 'c'].map((kind) => log.write(`"kind":"${kind}"`)))
-    expect([written.map(({ n }) => n), sink.kinds, sink.calls]).toEqual([
-      [2, 3],
-      ['a', 'b', 'c'],
-      ['prepare', 'write', 'sync'],
-    ])
+    expect({ numbers: written.map(({ n }) => n), kinds: sink.kinds, calls: sink.calls }).toEqual({
+      numbers: [2, 3],
+      kinds: ['a', 'b', 'c'],
+      calls: ['prepare', 'write', 'sync'],
+    })
   })
 
   test('are written in the same turn if nothing else is to be done, with those that wait', async () => {
@@ -153,9 +158,14 @@ describe('lines', () => {
       log.append('"kind":"a"')
       void log.write(`"kind":"${kind}"`).then(({ n }) => numbers.push(n))
     }
-    expect([sink.kinds, log.ready()]).toEqual([['a', 'b', 'a', 'd'], undefined])
+    expect({ kinds: sink.kinds, ready: log.ready() }).toStrictEqual({ kinds: ['a', 'b', 'a', 'd'], ready: undefined })
     await vi.advanceTimersByTimeAsync(1000)
-    expect([numbers, sink.calls, log.counts.written, isChain(sink.text)]).toEqual([[2, 4], ['writeNow', 'writeNow'], 4, true])
+    expect({ numbers, calls: sink.calls, written: log.counts.written, isChain: isChain(sink.text) }).toEqual({
+      numbers: [2, 4],
+      calls: ['writeNow', 'writeNow'],
+      written: 4,
+      isChain: true,
+    })
   })
 
   test('are not written in the same turn while others are, with those that were refused, or if they must be synced', async () => {
@@ -170,13 +180,14 @@ describe('lines', () => {
     log.refuse()
     await log.write('"kind":"c"')
     const steps = ['prepare', 'write']
-    expect([sink.kinds, sink.calls]).toEqual([
-      ['a', 'b', 'refused', 'c'],
-      [...steps, ...steps, ...steps],
-    ])
+    expect({ kinds: sink.kinds, calls: sink.calls }).toEqual({ kinds: ['a', 'b', 'refused', 'c'], calls: [...steps, ...steps, ...steps] })
     const other = await setUp({ atOnce: true, sync: 'always' })
     await other.log.write('"kind":"a"')
-    expect([other.sink.calls, other.log.isSynced, log.isSynced]).toEqual([[...steps, 'sync'], true, false])
+    expect({ calls: other.sink.calls, isOtherSynced: other.log.isSynced, isSynced: log.isSynced }).toEqual({
+      calls: [...steps, 'sync'],
+      isOtherSynced: true,
+      isSynced: false,
+    })
   })
 
   test.each([
@@ -205,7 +216,7 @@ describe('lines', () => {
     count()
     const { length } = sink.calls
     await vi.advanceTimersByTimeAsync(5000)
-    expect([syncs, sink.calls.length, sink.calls.at(-1)]).toEqual([expected, length, 'close'])
+    expect({ syncs, calls: sink.calls.length, lastCall: sink.calls.at(-1) }).toEqual({ syncs: expected, calls: length, lastCall: 'close' })
   })
 
   test('that were written while a sync became due are synced', async () => {
@@ -318,7 +329,7 @@ describe('a new file', () => {
     const log = await openLog(disk, { maxBytes: 1, now: () => now, onFailedRotation: (error) => failures.push(error) })
     await log.write('"kind":"a"')
     await log.write('"kind":"b"')
-    expect([failures.length, kindsOf(await linesOf(disk))]).toEqual([1, ['start', 'a', 'b']])
+    expect({ failures: failures.length, kinds: kindsOf(await linesOf(disk)) }).toEqual({ failures: 1, kinds: ['start', 'a', 'b'] })
     isRefused = false
     now += 1000
     await log.write('"kind":"c"')
@@ -359,7 +370,11 @@ describe('a log that cannot be written', () => {
       expect(log.ready()).toBeUndefined()
       await log.write('"kind":"later"')
       expect(sink.lines.slice(1)).toMatchObject([{ time: NOW, kind: 'refused', count: 2 }, { kind: 'answered' }, { kind: 'later' }])
-      expect([states, log.counts, isChain(sink.text)]).toEqual([['full', undefined], { written: 2, dropped: 0, refused: 2 }, true])
+      expect({ states, counts: log.counts, isChain: isChain(sink.text) }).toEqual({
+        states: ['full', undefined],
+        counts: { written: 2, dropped: 0, refused: 2 },
+        isChain: true,
+      })
     },
   )
 
@@ -367,11 +382,11 @@ describe('a log that cannot be written', () => {
     const { sink, log, states } = await setUp({ onFull: 'drop', atOnce })
     sink.fail(atOnce ? 'writeNow' : 'write')
     log.append('"kind":"a"')
-    expect([(await log.write('"kind":"b"')).n, log.ready()]).toEqual([undefined, undefined])
+    expect({ n: (await log.write('"kind":"b"')).n, ready: log.ready() }).toStrictEqual({ n: undefined, ready: undefined })
     sink.before = () => undefined
     await log.write('"kind":"c"')
     expect(sink.lines.slice(1)).toMatchObject([{ time: NOW, kind: 'dropped', count: 2 }, { kind: 'c' }])
-    expect([states, log.counts]).toEqual([['full', undefined], { written: 1, dropped: 2, refused: 0 }])
+    expect({ states, counts: log.counts }).toEqual({ states: ['full', undefined], counts: { written: 1, dropped: 2, refused: 0 } })
   })
 
   test('states a refusal once, also one that comes while those before it are written', async () => {
@@ -385,7 +400,11 @@ describe('a log that cannot be written', () => {
     await written
     await log.write('"kind":"b"')
     await log.write('"kind":"c"')
-    expect([sink.kinds, sink.lines[1].count, sink.lines[3].count]).toEqual([['refused', 'a', 'refused', 'b', 'c'], 1, 1])
+    expect({ kinds: sink.kinds, firstCount: sink.lines[1].count, secondCount: sink.lines[3].count }).toEqual({
+      kinds: ['refused', 'a', 'refused', 'b', 'c'],
+      firstCount: 1,
+      secondCount: 1,
+    })
   })
 
   test('tries again only when it is asked to, and has kept what no request waits for', async () => {
@@ -412,7 +431,7 @@ describe('a log that cannot be written', () => {
     await isWritten(log, '"kind":"a"')
     sink.calls.length = 0
     await log.ready()
-    expect([sink.calls, states]).toEqual([['prepare'], ['full', undefined]])
+    expect({ calls: sink.calls, states }).toEqual({ calls: ['prepare'], states: ['full', undefined] })
   })
 
   test('is no longer failed when a line could be written, and tries at once when much is kept', async () => {
@@ -427,10 +446,7 @@ describe('a log that cannot be written', () => {
     sink.before = () => undefined
     log.append('"kind":"d"')
     await nextTurn()
-    expect([sink.kinds, states]).toEqual([
-      ['b', 'c'.repeat(65_520), 'd'],
-      ['full', undefined, 'full', undefined],
-    ])
+    expect({ kinds: sink.kinds, states }).toEqual({ kinds: ['b', 'c'.repeat(65_520), 'd'], states: ['full', undefined, 'full', undefined] })
   })
 
   test.each([
@@ -452,7 +468,11 @@ describe('a log that cannot be written', () => {
     await ready
     await first
     await log.flush()
-    expect([sink.kinds, log.counts.dropped, isChain(sink.text)]).toEqual([expected, onFull === 'drop' ? 2 : 0, true])
+    expect({ kinds: sink.kinds, dropped: log.counts.dropped, isChain: isChain(sink.text) }).toEqual({
+      kinds: expected,
+      dropped: onFull === 'drop' ? 2 : 0,
+      isChain: true,
+    })
   })
 
   test.each([
@@ -479,7 +499,7 @@ describe('a log that cannot be written', () => {
     await expect(log.ready()).rejects.toThrow(LogUnavailable)
     expect(await isWritten(log, '"kind":"b"')).toBe(false)
     await log.close()
-    expect([sink.kinds, sink.calls, states]).toEqual([['a'], ['close'], ['lost']])
+    expect({ kinds: sink.kinds, calls: sink.calls, states }).toEqual({ kinds: ['a'], calls: ['close'], states: ['lost'] })
   })
 
   test.each(['fail', 'drop'] as const)(
@@ -491,7 +511,11 @@ describe('a log that cannot be written', () => {
       await log.flush()
       sink.before = () => undefined
       await log.write('"kind":"b"')
-      expect([sink.kinds, log.counts.dropped, states]).toEqual([['a', 'b'], 0, ['full', undefined]])
+      expect({ kinds: sink.kinds, dropped: log.counts.dropped, states }).toEqual({
+        kinds: ['a', 'b'],
+        dropped: 0,
+        states: ['full', undefined],
+      })
     },
   )
 
@@ -512,7 +536,7 @@ describe('a log that cannot be written', () => {
     const { sink, log, states } = await setUp({ sync: 'interval' })
     sink.fail('sync')
     await log.close()
-    expect([states, sink.calls]).toEqual([['full'], ['sync', 'close']])
+    expect({ states, calls: sink.calls }).toEqual({ states: ['full'], calls: ['sync', 'close'] })
   })
 
   test('does not begin', async () => {
@@ -555,7 +579,7 @@ describe('whatever fails on the disk, each line that was acknowledged is in the 
           const written = files.flatMap((file) => [...file.toString().matchAll(/"kind":"(k\d)"/g)].map(([, name]) => name!))
           const lost = acknowledged.filter((name) => written.filter((other) => other === name).length !== 1)
           const { findings } = await verify(files)
-          expect([at, permanent, lost, findings]).toEqual([at, permanent, [], 0])
+          expect({ at, permanent, lost, findings }).toEqual({ at, permanent, lost: [], findings: 0 })
           refusals += refused.length
         }
       expect(refusals).toBeGreaterThan(0)

@@ -43,7 +43,7 @@ describe('the decisions of all cells', () => {
   test('are made again exactly as they were', async () => {
     const { differences, decisions, records } = await replay(shipped, log)
     const asked = answered.flatMap(({ scope, decision }) => [scope, decision]).filter((one) => one !== undefined)
-    expect([differences, decisions, records]).toEqual([[], asked.length, questions.length])
+    expect({ differences, decisions, records }).toEqual({ differences: [], decisions: asked.length, records: questions.length })
   })
 
   test.each([

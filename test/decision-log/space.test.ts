@@ -47,13 +47,13 @@ describe('the space of the disk of a log', () => {
       await Promise.all([space.read(), space.read()])
       now += 10_000
     }
-    expect([reads, said.map(([warning, { free }]) => [warning, free])]).toEqual([
-      7,
-      [
+    expect({ reads, said: said.map(([warning, { free }]) => [warning, free]) }).toEqual({
+      reads: 7,
+      said: [
         ['low', 190],
         ['almost_full', 40],
       ],
-    ])
+    })
     left = 10
     now += HOUR
     expect(await space.read()).toEqual({ free: 100, total: 1000 })
@@ -65,12 +65,13 @@ describe('the space of the disk of a log', () => {
 
   test('is unknown if the disk cannot be examined', async () => {
     left = undefined
-    expect([await createSpace().read(), said]).toEqual([undefined, []])
+    expect({ space: await createSpace().read(), said }).toStrictEqual({ space: undefined, said: [] })
   })
 
   test('of a real disk is what its file system reports', async () => {
     const { free, total } = await spaceOf('.')
-    expect([free >= 0, total > free]).toEqual([true, true])
+    expect(free).toBeGreaterThanOrEqual(0)
+    expect(total).toBeGreaterThan(free)
   })
 })
 

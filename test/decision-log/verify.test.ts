@@ -124,7 +124,7 @@ describe('a decision log', async () => {
     for (const [files, expected, anchors] of cases) {
       const { found, findings } = await verify(files, anchors)
       const places = found.map(({ kind, file, line, byte, message }) => [kind, file, line, byte, message])
-      expect([places, findings]).toEqual([expected, expected.length])
+      expect({ places, findings }).toEqual({ places: expected, findings: expected.length })
     }
     expect((await verify([''])).open_end).toBe(false)
   })

@@ -213,7 +213,10 @@ describe('the declarations of widenings', () => {
     const [before, after] = [edited('anyAuthor'), small()]
     const declaration = declare(before, 'update Comment', {}, 'wanted')
     const diff = diffPolicies(before, after, [declaration])
-    expect([diff.unused, diff.changes.map(({ declared }) => declared)]).toEqual([[declaration], [undefined, undefined]])
+    expect({ unused: diff.unused, declared: diff.changes.map(({ declared }) => declared) }).toEqual({
+      unused: [declaration],
+      declared: [undefined, undefined],
+    })
   })
 
   test('one of a definition counts if it is about all points where the definition is true now', () => {
@@ -222,24 +225,31 @@ describe('the declarations of widenings', () => {
     const ofAnother = declare(before, 'define board.control', {}, 'another one')
     const whole = declare(before, 'define board.access', { 'caller.role': ['member', 'guest'], 'board.visibility': ['open'] }, 'the whole')
     const declared = diffPolicies(before, after, [part, ofAnother, whole])
-    expect([declared.definitions.map(definitionLine), declared.unused]).toEqual([
-      ['board.access true; caller.role member|guest, board.visibility open; the whole'],
-      [part, ofAnother],
-    ])
+    expect({ definitions: declared.definitions.map(definitionLine), unused: declared.unused }).toEqual({
+      definitions: ['board.access true; caller.role member|guest, board.visibility open; the whole'],
+      unused: [part, ofAnother],
+    })
     const back = { ...whole, from: after.hash.slice(0, 12) }
     const narrower = diffPolicies(after, before, [back])
-    expect([narrower.definitions.map(definitionLine), narrower.unused]).toEqual([
-      ['board.access false; caller.role member|guest, board.visibility open'],
-      [back],
-    ])
+    expect({ definitions: narrower.definitions.map(definitionLine), unused: narrower.unused }).toEqual({
+      definitions: ['board.access false; caller.role member|guest, board.visibility open'],
+      unused: [back],
+    })
   })
 
   test('a definition that is true in more cells is a widening, though no permission asks for it there', () => {
     const [before, after] = [edited('added'), edited('added', 'more')]
     const diff = diffPolicies(before, after)
-    expect([diff.changes, undeclared(diff)]).toMatchObject([[], [{ name: 'board.more', now: true }]])
+    expect({ changes: diff.changes, undeclared: undeclared(diff) }).toMatchObject({
+      changes: [],
+      undeclared: [{ name: 'board.more', now: true }],
+    })
     const declared = diffPolicies(before, after, [declare(before, 'define board.more', {}, 'wanted')])
-    expect([undeclared(declared), declared.unused, declared.definitions[0]!.declared]).toEqual([[], [], 'wanted'])
+    expect({ undeclared: undeclared(declared), unused: declared.unused, declared: declared.definitions[0]!.declared }).toEqual({
+      undeclared: [],
+      unused: [],
+      declared: 'wanted',
+    })
   })
 
   test.each([

@@ -185,10 +185,10 @@ describe('the files of a policy', () => {
 
   test('they are loaded in turns, too, with the same checks', async () => {
     const loaded = await loadEngineInTurns(smallFiles())
-    expect([loaded.hash, [...loaded.vocabulary.permissions.keys()]]).toEqual([
-      hashOf(smallFiles()),
-      [...small().vocabulary.permissions.keys()],
-    ])
+    expect({ hash: loaded.hash, permissions: [...loaded.vocabulary.permissions.keys()] }).toEqual({
+      hash: hashOf(smallFiles()),
+      permissions: [...small().vocabulary.permissions.keys()],
+    })
     const domains: unknown[] = []
     await loadEngineInTurns(smallFiles(), ({ domain }) => domains.push(domain))
     expect(domains).toEqual([undefined])

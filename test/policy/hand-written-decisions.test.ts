@@ -34,7 +34,7 @@ describe('the hand-written decisions', () => {
       const further = Object.entries(also).map(([member, one]) => ({ member, permission: one.permission, row: one.row }))
       expect(shipped.decisions.operations.get(id)).toEqual({ id, method, path, permission, row, also: further })
       const read = shipped.decisions.permissions.get(permission)!
-      expect([read.scope, read.row]).toEqual([scope && `kanban:${scope}`, row])
+      expect({ scope: read.scope, row: read.row }).toEqual({ scope: scope && `kanban:${scope}`, row })
       const scopeRow = scope && { read: 'S1', write: 'S2', admin: 'S3' }[scope]
       expect(shipped.checkScope(permission, { 'token.scope': 'none' }).row).toBe(scopeRow ?? 'no token')
       const wrong = handWrittenCells({ decision }).filter((cell) => read.lookUp(cell.facts, cell.field).response !== cell.response)

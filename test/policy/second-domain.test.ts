@@ -53,7 +53,10 @@ describe('CASL', () => {
     expect(ability.can('delete', 'Repository')).toBe(true)
     expect(ability.can('push', 'Branch')).toBe(false)
     expect(ability.can('read', 'AuditLog')).toBe(false)
-    expect([ability.can('update', 'Key', 'title'), ability.can('update', 'Key', 'owner')]).toEqual([true, false])
+    expect({ title: ability.can('update', 'Key', 'title'), owner: ability.can('update', 'Key', 'owner') }).toEqual({
+      title: true,
+      owner: false,
+    })
     expect(abilityFor(engine, facts).can('read', 'Repository')).toBe(false)
     expect(abilityFor(engine, { ...facts, ...repository, 'token.scope': 'repo:read' }).can('delete', 'Repository')).toBe(false)
   })
@@ -72,7 +75,11 @@ describe('a decision', () => {
     ['none', 'insufficient_scope'],
   ])('with the scope %s is %s', (scope, answer) => {
     const answered = decide(engine, { permission: 'read Repository', facts: { ...facts, 'token.scope': scope } })
-    expect([answered.allowed, answered.answer, answered.decision === undefined]).toEqual([false, answer, answer === 'insufficient_scope'])
+    expect({ allowed: answered.allowed, answer: answered.answer, isUndecided: answered.decision === undefined }).toEqual({
+      allowed: false,
+      answer,
+      isUndecided: answer === 'insufficient_scope',
+    })
   })
 
   test('of the web app asks for no scope; a missing fact is a defect of the caller', () => {
