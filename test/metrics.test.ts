@@ -196,7 +196,11 @@ describe('the metrics', () => {
           .find((line) => line.startsWith(`lanekeeper_question_seconds${name} `))!
           .split(' ')[1],
       )
-    expect([valueOf('_count'), valueOf('_bucket{le="300"}'), valueOf('_bucket{le="900"}')]).toEqual([2, 1, 2])
+    expect({ count: valueOf('_count'), upTo300: valueOf('_bucket{le="300"}'), upTo900: valueOf('_bucket{le="900"}') }).toEqual({
+      count: 2,
+      upTo300: 1,
+      upTo900: 2,
+    })
     expect(valueOf('_sum')).toBeCloseTo(600, 0)
     await service.stop()
   })

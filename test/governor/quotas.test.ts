@@ -82,7 +82,11 @@ describe('the quota of a call', () => {
     const [one, two] = [create(), create()]
     one.charge(caller)
     one.charge(caller)
-    expect([one.headers, one.exceeded, remaining()]).toEqual([headers(9, 99), undefined, 9])
+    expect({ headers: one.headers, exceeded: one.exceeded, remaining: remaining() }).toStrictEqual({
+      headers: headers(9, 99),
+      exceeded: undefined,
+      remaining: 9,
+    })
     expect(await refusalOf(() => two.charge(caller))).toMatchObject({
       code: 'rate_limited',
       details: {
@@ -112,11 +116,14 @@ describe('the quota of a call', () => {
     const quota = create()
     quota.charge(caller)
     for (const units of [3, 1, 3, 5]) quota.chargeFurther(caller, units)
-    expect([quota.headers, remaining()]).toEqual([headers(4, 94), 4])
+    expect({ headers: quota.headers, remaining: remaining() }).toEqual({ headers: headers(4, 94), remaining: 4 })
     for (const units of [3, 1, 3]) quota.chargeStored(caller, units * sizes.keptBytes + 1)
     expect(remaining()).toBe(1)
     expect(await refusalOf(() => quota.chargeFurther(caller, 7))).toMatchObject({ code: 'rate_limited' })
-    expect([quota.exceeded, quota.headers]).toEqual(['token', headers(0, 91, { 'retry-after': '60' })])
+    expect({ exceeded: quota.exceeded, headers: quota.headers }).toEqual({
+      exceeded: 'token',
+      headers: headers(0, 91, { 'retry-after': '60' }),
+    })
     // What costs nothing is not refused, although nothing remains.
     quota.chargeFurther(caller, 7)
     quota.chargeStored(caller, 0)
@@ -134,7 +141,11 @@ describe('the quota of a call', () => {
     quota.addLogged(2 * sizes.keptBytes)
     expect(remaining()).toBe(7)
     quota.chargeDone(8)
-    expect([quota.headers, quota.exceeded, remaining()]).toEqual([headers(0, 89), undefined, -1])
+    expect({ headers: quota.headers, exceeded: quota.exceeded, remaining: remaining() }).toStrictEqual({
+      headers: headers(0, 89),
+      exceeded: undefined,
+      remaining: -1,
+    })
   })
 
   test('counts a failed credential of its address, and no other error', () => {
@@ -148,7 +159,7 @@ describe('the quota of a call', () => {
     expect(quota.exceeded).toBe('address')
     // The decision about a counted call, or about a part of one that was counted.
     const counted = create('first')
-    expect([counted.fail(unauthorized), counted.headers]).toEqual([unauthorized, {}])
+    expect({ failure: counted.fail(unauthorized), headers: counted.headers }).toEqual({ failure: unauthorized, headers: {} })
   })
 
   test('without limits counts and refuses nothing', () => {
@@ -159,7 +170,11 @@ describe('the quota of a call', () => {
     unlimited.chargeFurther(caller, 100)
     unlimited.chargeDone(100)
     unlimited.addLogged(100 * sizes.keptBytes)
-    expect([unlimited.headers, unlimited.exceeded, unlimited.leave]).toEqual([{}, undefined, undefined])
+    expect({ headers: unlimited.headers, exceeded: unlimited.exceeded, leave: unlimited.leave }).toStrictEqual({
+      headers: {},
+      exceeded: undefined,
+      leave: undefined,
+    })
   })
 
   test('the bytes of uploads are counted apart from the requests of the token', () => {

@@ -56,7 +56,7 @@ test('streams work without a turn as long as they use a fourth of the time, and 
   await step('second', 0.8)
   const third = step('third', 0.8)
   await nextTurn()
-  expect([done, pauses.length]).toEqual([['first', 'second'], 1])
+  expect({ done, pauses: pauses.length }).toEqual({ done: ['first', 'second'], pauses: 1 })
   await endPauses()
   await third
   expect(done).toEqual(['first', 'second', 'third'])

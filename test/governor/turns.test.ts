@@ -38,7 +38,8 @@ describe('the turns of the event loop', () => {
   test('are measured by the monotonic clock of the process', () => {
     const before = performance.now()
     const now = new Turns().now()
-    expect([before <= now, now <= performance.now()]).toEqual([true, true])
+    expect(before).toBeLessThanOrEqual(now)
+    expect(now).toBeLessThanOrEqual(performance.now())
   })
 
   test('a turn whose client leaves while it works still ends before the next one of its token', async () => {
@@ -93,7 +94,7 @@ describe('the turns of the event loop', () => {
     const pieces = turn.share(of([1, 2, 3]), turns.forUploads)
     expect((await pieces.next()).value).toBe(1)
     work(0.8)
-    expect([(await pieces.next()).value, pauses.length]).toEqual([2, 0])
+    expect({ value: (await pieces.next()).value, pauses: pauses.length }).toEqual({ value: 2, pauses: 0 })
     work(0.8)
     const next = pieces.next()
     await expect.poll(() => pauses.length).toBe(1)
@@ -122,7 +123,7 @@ describe('the turns of the event loop', () => {
     const { turns, pauses, work } = heldTurns(0)
     const turn = new Turn(turns, worker('a', 'ann'))
     work(0.9)
-    expect([turn.spent(), pauses]).toEqual([undefined, []])
+    expect({ spent: turn.spent(), pauses }).toStrictEqual({ spent: undefined, pauses: [] })
   })
 
   test('others have three times as much time as was used, and at most 24 milliseconds', async () => {
@@ -223,11 +224,11 @@ describe('the turns of the event loop', () => {
     for (const client of clients) client.abort()
     for (const one of all) void one.take().catch(({ code }) => refused.push(code))
     await nextTurn()
-    expect([refused.length, new Set(refused)]).toEqual([2000, new Set(['request_timeout'])])
+    expect({ count: refused.length, codes: new Set(refused) }).toEqual({ count: 2000, codes: new Set(['request_timeout']) })
     let isGranted = false
     void new Turn(turns, worker('w0', 't0')).take().then(() => (isGranted = true))
     await endPause()
-    expect([isGranted, pauses.length]).toEqual([true, 1])
+    expect({ isGranted, pauses: pauses.length }).toEqual({ isGranted: true, pauses: 1 })
     await endPause()
     expect(pauses).toEqual([])
   })
@@ -269,7 +270,8 @@ describe.each(drivers)('a search on $name', (driver) => {
     for (const path of [`/boards/${board.id}/cards?q=q`, '/cards?q=q', '/cards?q=q&sort=position', '/cards?archived=true']) {
       perPause.length = read = 0
       expect((await board.get(path)).body.data).toEqual([])
-      expect([path, perPause.length >= 10, Math.max(...perPause) <= 32]).toEqual([path, true, true])
+      expect(perPause.length, path).toBeGreaterThanOrEqual(10)
+      expect(Math.max(...perPause), path).toBeLessThanOrEqual(32)
     }
     await service.stop()
   })

@@ -80,7 +80,7 @@ describe('a mail about a notice', () => {
     await one.deliver('webhook_disabled', 'whk_1')
     await other.deliver('webhook_disabled', 'whk_1')
     for (let i = 0; i < 20; i++) await (i % 2 === 0 ? one : other).deliver('token_created', `Token ${i}`)
-    expect([one.sent.length, other.sent.length]).toEqual([4, 3])
+    expect({ one: one.sent.length, other: other.sent.length }).toEqual({ one: 4, other: 3 })
   })
 
   test('is counted by this process alone while the shared counters cannot be reached', async () => {

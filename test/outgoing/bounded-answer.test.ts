@@ -26,9 +26,9 @@ test.each<[what: string, bounds: AnswerBounds, length: number, accepted: number]
   const socket = { push: (piece: Uint8Array) => taken.push(piece) > 0 }
   const { onread } = boundAnswer(bounds, () => exceeded++).options as { onread: { buffer: Buffer; callback: Function } }
   for (let i = 0; i < accepted; i++) expect(onread.callback.call(socket, length, onread.buffer)).toBe(true)
-  expect([taken.length, exceeded]).toEqual([accepted, 0])
+  expect({ taken: taken.length, exceeded }).toEqual({ taken: accepted, exceeded: 0 })
   expect(onread.callback.call(socket, length, onread.buffer)).toBe(false)
-  expect([taken.length, exceeded]).toEqual([accepted, 1])
+  expect({ taken: taken.length, exceeded }).toEqual({ taken: accepted, exceeded: 1 })
   // The buffer is used again for the next piece.
   expect(taken[0]!.buffer).not.toBe(onread.buffer.buffer)
 })

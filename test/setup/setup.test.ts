@@ -50,7 +50,11 @@ describe('the tiers', () => {
 
   test('the quick tier needs nothing but Node.js', () => {
     const needsOfQuick = findNeeds(tiers.quick)
-    expect([needsOfQuick.build, needsOfQuick['redis-server'], needsOfQuick.chromium]).toEqual([[], [], []])
+    expect({ build: needsOfQuick.build, redisServer: needsOfQuick['redis-server'], chromium: needsOfQuick.chromium }).toEqual({
+      build: [],
+      redisServer: [],
+      chromium: [],
+    })
     expect(driversOf('service', 'quick', {})).not.toContain('redis')
     // It runs programs in Python.
     expect(tiers.full).toContain('test/web/webhook-receivers.test.ts')
@@ -142,7 +146,7 @@ describe('missing programs', () => {
         present.add(program)
       },
     }
-    expect([await installNeeds(needed, machine, (line) => lines.push(line)), lines]).toEqual([found, expected])
+    expect({ found: await installNeeds(needed, machine, (line) => lines.push(line)), lines }).toEqual({ found, lines: expected })
   })
 
   test('the error of a test that needs one contains the line that installs it', () => {

@@ -334,7 +334,11 @@ describe('settings', () => {
   test('every setting has a description, and a flag or an environment variable', () => {
     for (const name of Object.keys(readConfig({}, {})) as (keyof Config)[]) {
       const { description, flag, env } = settingSource(name)
-      expect([name, description.length > 0, flag !== undefined || env !== undefined]).toEqual([name, true, true])
+      expect({ name, isDescribed: description.length > 0, isSettable: flag !== undefined || env !== undefined }).toEqual({
+        name,
+        isDescribed: true,
+        isSettable: true,
+      })
     }
   })
 })

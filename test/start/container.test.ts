@@ -27,7 +27,7 @@ const compose = parse(readText('fixtures/deployment/docker/compose.yaml')) as {
 
 test('both stages of the image start from one exact version of Node.js that the package supports', () => {
   const [build, final, ...more] = all('FROM')
-  expect([build, more]).toEqual([`${final} AS build`, []])
+  expect({ build, more }).toEqual({ build: `${final} AS build`, more: [] })
   expect(final).toMatch(/^node:\d+\.\d+\.\d+-\w+-slim$/)
   expect(Number(/\d+/.exec(final!)![0])).toBeGreaterThanOrEqual(20)
 })
@@ -37,7 +37,11 @@ const SQLITE_OF: Readonly<Record<string, string>> = { '24.9.0': '3.50.4', '24.21
 
 test('the SQLite of the image does not lose commits', () => {
   const [, version = ''] = /^node:([\d.]+)-/.exec(all('FROM').at(-1)!) ?? []
-  expect([version, SQLITE_OF[version], losesCommits(SQLITE_OF[version])]).toEqual([version, expect.any(String), false])
+  expect({ version, sqlite: SQLITE_OF[version], losesCommits: losesCommits(SQLITE_OF[version]) }).toEqual({
+    version,
+    sqlite: expect.any(String),
+    losesCommits: false,
+  })
 })
 
 test('the container does not run as root, and its storage belongs to its user', () => {
@@ -63,9 +67,12 @@ test('the settings of the image are valid, and its health check asks its own por
   )
   expect(readConfig({}, env)).toMatchObject({ host: '0.0.0.0', port: Number(only('EXPOSE')), storage: `fs:${only('VOLUME')}` })
   const [program, flag, script] = JSON.parse(/CMD (\[.*\])$/.exec(only('HEALTHCHECK'))![1]!) as string[]
-  expect([program, flag]).toEqual(['node', '-e'])
+  expect({ program, flag }).toEqual({ program: 'node', flag: '-e' })
   expect(script).toContain('127.0.0.1:${process.env.PORT}/readyz')
-  expect([only('ENTRYPOINT'), only('CMD')]).toEqual(['["node", "/app/dist/lanekeeper.js"]', '["serve"]'])
+  expect({ entrypoint: only('ENTRYPOINT'), command: only('CMD') }).toEqual({
+    entrypoint: '["node", "/app/dist/lanekeeper.js"]',
+    command: '["serve"]',
+  })
 })
 
 test('the compose file builds the image and connects it to a Redis that is durable and evicts nothing', () => {

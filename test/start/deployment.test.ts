@@ -60,11 +60,11 @@ test('the proxies pass to the port of the service what it needs, and accept its 
     expect(nginx).toContain(`${directive}\n`)
   expect(Number(/proxy_read_timeout (\d+)s;/.exec(nginx)![1])).toBeGreaterThan(limits.longPoll)
   const caddy = deployment('Caddyfile')
-  expect([/^(\S+) \{$/m.exec(caddy)![1], /reverse_proxy (\S+)/.exec(caddy)![1], /max_size (\S+)/.exec(caddy)![1]]).toEqual([
-    hostname,
-    upstream,
-    `${withForm}MiB`,
-  ])
+  expect({
+    hostname: /^(\S+) \{$/m.exec(caddy)![1],
+    upstream: /reverse_proxy (\S+)/.exec(caddy)![1],
+    maxSize: /max_size (\S+)/.exec(caddy)![1],
+  }).toEqual({ hostname, upstream, maxSize: `${withForm}MiB` })
 })
 
 test('the units run existing commands with the example settings, as a user who can write only to their own folders', () => {
@@ -80,14 +80,20 @@ test('the units run existing commands with the example settings, as a user who c
       StateDirectoryMode: ['0700'],
     })
   expect(service['ExecStart']).toEqual(['/opt/lanekeeper/bin/lanekeeper serve'])
-  expect([service['KillSignal'], service['ExecReload']]).toEqual([['SIGTERM'], ['/bin/kill -HUP $MAINPID']])
+  expect({ killSignal: service['KillSignal'], execReload: service['ExecReload'] }).toEqual({
+    killSignal: ['SIGTERM'],
+    execReload: ['/bin/kill -HUP $MAINPID'],
+  })
   // It waits longer than the service needs to end, and the service compiles code.
   expect(Number(service['TimeoutStopSec'])).toBeGreaterThan(30)
   expect(service['MemoryDenyWriteExecute']).toBeUndefined()
   expect(config.storage).toBe(`fs:/var/lib/${service['StateDirectory']}`)
   expect(backup['StateDirectory']![0]!.split(' ')).toEqual(['lanekeeper', 'lanekeeper-backups'])
   const timer = readUnit('lanekeeper-backup.timer')
-  expect([timer['Timer']!['Persistent'], timer['Install']!['WantedBy']]).toEqual([['true'], ['timers.target']])
+  expect({ persistent: timer['Timer']!['Persistent'], wantedBy: timer['Install']!['WantedBy'] }).toEqual({
+    persistent: ['true'],
+    wantedBy: ['timers.target'],
+  })
 })
 
 const SYSTEMD = '/usr/bin/systemd-analyze'

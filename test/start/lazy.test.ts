@@ -27,7 +27,7 @@ test('what cannot be loaded now fails what needs it with 503, and is tried again
 test('nothing is loaded as long as there are too few descriptors', async () => {
   let [hasRoom, loads] = [false, 0]
   const get = lazy(async () => void loads++, { among: [], hasRoom: () => hasRoom })
-  expect([await errorOf(get()), loads]).toEqual([expect.any(NotLoaded), 0])
+  expect({ error: await errorOf(get()), loads }).toEqual({ error: expect.any(NotLoaded), loads: 0 })
   hasRoom = true
   await get()
   await get()
@@ -39,10 +39,7 @@ test('a load after the start that fails is repeated with pauses until everything
   const all = [loaded([], { among }), loaded([failing('EMFILE'), failing('EIO'), failing('ENOMEM')], { among }), loaded([], { among })]
   const [failures, pauses]: [string[], number[]] = [[], []]
   await loadLazy({ among, onFailure: ({ cause }) => failures.push((cause as Error).message), pause: async (round) => pauses.push(round) })
-  expect([failures, pauses]).toEqual([
-    ['EMFILE', 'EIO', 'ENOMEM'],
-    [1, 2, 3],
-  ])
+  expect({ failures, pauses }).toEqual({ failures: ['EMFILE', 'EIO', 'ENOMEM'], pauses: [1, 2, 3] })
   expect(await Promise.all(all.map((get) => get()))).toEqual(['loaded', 'loaded', 'loaded'])
 })
 

@@ -98,7 +98,7 @@ test('a service whose files are removed goes on: pages, sign-ups, uploads, MCP, 
   const host = new CommandHost(env)
   const run = async (...args: string[]): Promise<CommandResult> => {
     const result = await host.run(args)
-    expect([args, result.code, result.code === 0 ? '' : result.stderr]).toEqual([args, 0, ''])
+    expect({ args, code: result.code, stderr: result.code === 0 ? '' : result.stderr }).toEqual({ args, code: 0, stderr: '' })
     return result
   }
   const init = await run('init', '--workspace', 'Acme', '--owner', 'Ada King', '--email', 'ada@example.com', '--json')
@@ -117,9 +117,16 @@ test('a service whose files are removed goes on: pages, sign-ups, uploads, MCP, 
   const link = new URL(sign_up_link!)
   await visitor.open(link.pathname + link.search)
   const common = await visitor.submit({ email: 'ada@example.com', password: 'qwerty123456', again: 'qwerty123456' })
-  expect([common.status, common.text.includes('is one of the most common passwords')]).toEqual([422, true])
+  expect({ status: common.status, text: common.text }).toEqual({
+    status: 422,
+    text: expect.stringContaining('is one of the most common passwords'),
+  })
   const signedUp = await visitor.submit({ email: 'ada@example.com', password: PASSWORD, again: PASSWORD })
-  expect([signedUp.status, /<h1>([^<]*)/.exec(signedUp.text)?.[1], failures]).toEqual([200, 'API tokens', []])
+  expect({ status: signedUp.status, heading: /<h1>([^<]*)/.exec(signedUp.text)?.[1], failures }).toEqual({
+    status: 200,
+    heading: 'API tokens',
+    failures: [],
+  })
   expect((await visitor.signIn('ada@example.com')).text).toContain('API tokens')
   const token = await visitor.create(workspace_id!, { name: 'Agent', scope: 'kanban:admin' })
 

@@ -48,7 +48,7 @@ async function signsIn(url: string, email: string, secret: string): Promise<bool
 /** The one line that a refused start prints, apart from its log. */
 async function refusal(env: Env): Promise<string> {
   const { code, stderr, stdout } = await runCommandLine(['serve', '--port', '0'], env)
-  expect([code, stdout]).toEqual([2, ''])
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   return stderr.replaceAll(/^\{.*\n/gm, '')
 }
 
@@ -59,13 +59,16 @@ describe('a folder', () => {
     const env = { LANEKEEPER_STORAGE: `fs:${data}` }
     await operatorOf(env)('init', '--workspace', 'Acme', '--owner', 'Olivia', '--email', 'o@example.org')
     const key = readFileSync(file, 'utf8')
-    expect([Buffer.from(key, 'base64').length, statSync(file).mode & 0o777]).toEqual([32, 0o600])
+    expect({ bytes: Buffer.from(key, 'base64').length, mode: statSync(file).mode & 0o777 }).toEqual({ bytes: 32, mode: 0o600 })
     const service = await startService([], env)
     const nora = await addPerson(service.url, env)
     const secret = await addApp(nora)
-    expect([secret, await service.stop()]).toEqual([expect.stringMatching(/^[A-Z2-7]{32}$/), 0])
+    expect({ secret, exitCode: await service.stop() }).toEqual({ secret: expect.stringMatching(/^[A-Z2-7]{32}$/), exitCode: 0 })
     const again = await startService([], env)
-    expect([await signsIn(again.url, nora.email, secret), readFileSync(file, 'utf8')]).toEqual([true, key])
+    expect({ signsIn: await signsIn(again.url, nora.email, secret), file: readFileSync(file, 'utf8') }).toEqual({
+      signsIn: true,
+      file: key,
+    })
     expect(JSON.stringify(await operatorOf(env)('check').catch(() => ''))).not.toContain('secret_unreadable')
     await again.stop()
 
@@ -94,7 +97,8 @@ describe('a folder', () => {
     rmSync(file)
     expect(await operatorOf(env)('forget-key')).toEqual({ forgotten: [expect.stringMatching(/^[0-9a-f]{8}$/)] })
     const last = await startService([], env)
-    expect([readFileSync(file, 'utf8') === key, last.stderr().includes('secrets.unreadable')]).toEqual([false, true])
+    expect(readFileSync(file, 'utf8')).not.toBe(key)
+    expect(last.stderr()).toContain('secrets.unreadable')
     await last.stop()
   })
 

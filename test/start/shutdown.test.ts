@@ -45,10 +45,14 @@ describe('the shutdown of a process', () => {
   test('while a service drains, /readyz answers 503 and requests are still answered', async () => {
     const { url, pending } = await begin({ LANEKEEPER_DRAIN: '3600' })
     const statusOf = async (path: string) => (await fetch(url + path)).status
-    expect([await statusOf('/readyz'), await statusOf('/healthz')]).toEqual([200, 200])
+    expect({ readyz: await statusOf('/readyz'), healthz: await statusOf('/healthz') }).toEqual({ readyz: 200, healthz: 200 })
     service.child.kill('SIGTERM')
     await signalled(1)
-    expect([await statusOf('/readyz'), await statusOf('/healthz'), await statusOf('/v1/account')]).toEqual([503, 200, 401])
+    expect({ readyz: await statusOf('/readyz'), healthz: await statusOf('/healthz'), account: await statusOf('/v1/account') }).toEqual({
+      readyz: 503,
+      healthz: 200,
+      account: 401,
+    })
     expect(await finish(pending)).toBe(201)
   })
 })
