@@ -123,7 +123,7 @@ describe('the blocks of commands, programs and configurations', () => {
     expect(missing.map(({ page, line, text }) => `${page}:${line}  ${text.split('\n')[0]}`)).toEqual([])
   })
 
-  test('are there for each reason and each call, and CI runs what it is said to run', () => {
+  test('exist for each reason and each call, and CI runs the commands that a reason says it runs', () => {
     for (const { page, text } of calls) expect(blockOf(page, text)).toContain(text)
     expect(NOT_RUN_BY_A_SUITE.filter((one) => !blocks.some((block) => isIn(block, one)))).toEqual([])
     const script = readText('.ci/run')

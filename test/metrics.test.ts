@@ -92,7 +92,7 @@ describe('the metrics', () => {
     expect(text.split('\n')).toEqual(expect.arrayContaining(lines))
   })
 
-  test('what does not apply to a driver is not exposed', async () => {
+  test('metrics that do not apply to a driver are not exposed', async () => {
     const { names } = await scrape(createMemoryStore(createDerivations()))
     expect(names.filter((name) => /database|checkpoint|disk|loaded|_loads_|_releases_|redis/.test(name))).toEqual([])
   })
@@ -102,7 +102,7 @@ describe('the metrics', () => {
     expect(names).toContain('lanekeeper_requests_total')
   })
 
-  test('what happens in a store is counted', async () => {
+  test('the events of a store are counted', async () => {
     const metrics = new Metrics()
     const store = metrics.measure(createMemoryStore(createDerivations()))
     const lease = await store.takeLease('p')

@@ -131,7 +131,7 @@ describe.each(drivers)('the bytes of files on $name', (driver) => {
     console.log(`${failures} operations failed on ${driver.name}`)
   })
 
-  test('a planted bug is found: a tombstone is removed before its bytes', async () => {
+  test('the seeded bug is found: a tombstone is removed before its bytes', async () => {
     const plant = (deps: AdminDeps) => ({ ...deps, store: withCommit(deps.store, removeClaimed) })
     expect((await findLeftoversAfterFailures(plant)).left).toEqual([expect.stringMatching(/^no file names the bytes blb_/)])
   })
@@ -183,7 +183,7 @@ describe.each(drivers)('the bytes of files on $name', (driver) => {
     expect(new Set(statuses)).toEqual(new Set([201, 409]))
   })
 
-  test('a planted bug is found: a collection does not mark the bytes that it removes', async () => {
+  test('the seeded bug is found: a collection does not mark the bytes that it removes', async () => {
     const planted = await Service.start(opened(driver, (storage) => ({ ...storage, store: withoutMarks(storage.store) })))
     const person = await planted.person(await planted.workspace(), 'owner')
     await recordUses(planted, person)
@@ -274,7 +274,7 @@ test('when an operation on the storage of the bytes fails, the next collection r
   expect(await findChunksAfterFailures(createBlobs)).toEqual({ failures: 7, left: [] })
 })
 
-test('a planted bug is found: the chunks of a blob are removed from the first one', async () => {
+test('the seeded bug is found: the chunks of a blob are removed from the first one', async () => {
   const { left } = await findChunksAfterFailures((driver) => ({
     ...createBlobs(driver),
     async remove(id) {

@@ -203,7 +203,7 @@ describe.each(drivers)('a check on $name', (driver) => {
     ['token', ['token_hash']],
     ['token_hash', ['token']],
     ['user', ['sign_up', 'workspace_link']],
-  ])('names what refers to a record of the kind %s that is missing', async (missing, needing) => {
+  ])('names the records that refer to a missing record of the kind %s', async (missing, needing) => {
     const [inWorkspace, global] = [await contentOf(workspaceId), await contentOf(GLOBAL)]
     const ofKind = [...inWorkspace, ...global].filter(([key]) => key.startsWith(`${missing}:`))
     // Bob has not used his tokens.
@@ -215,7 +215,7 @@ describe.each(drivers)('a check on $name', (driver) => {
     expect(found.filter((finding) => finding.kind !== 'reference_broken' || finding.message !== message)).toEqual([])
   })
 
-  test('names a card whose readiness is missing, or another one than its blockers make it', async () => {
+  test('names a card whose readiness is missing, or contradicts its blockers', async () => {
     const blocked = await board.card(columnId, 'Blocked', { blocker_ids: [cardId] })
     const key = keys.readiness(blocked)
     const found = async () => namesOf((await check()).findings)
@@ -230,7 +230,7 @@ describe.each(drivers)('a check on $name', (driver) => {
     expect(await found()).toContain(`record_invalid readiness:${cardId}`)
   })
 
-  test('names a card whose work waits, if its readiness or its claim is missing or another one', async () => {
+  test('names a card with waiting work whose readiness or claim is missing or wrong', async () => {
     const waits = await board.card(columnId, 'Waits')
     const { epoch } = (await board.put(`/cards/${waits}/claim`, {})).body.data
     await board.send('POST', `/cards/${waits}/claim/question`, { question: 'x' }, { 'if-claim': `${epoch}` })
@@ -265,7 +265,7 @@ describe.each(drivers)('a check on $name', (driver) => {
   })
 
   describe('of indexes', () => {
-    test('names one that has what the readiness of its card hides, and takes it out with `reindex`', async () => {
+    test('names an index with an entry that the readiness of its card hides, and removes the entry with `reindex`', async () => {
       const stuck = await board.card(columnId, 'Stuck')
       const { epoch } = (await board.put(`/cards/${stuck}/claim`, {})).body.data
       await board.send('POST', `/cards/${stuck}/claim/question`, { question: 'x' }, { 'if-claim': `${epoch}` })
@@ -300,7 +300,7 @@ describe.each(drivers)('a check on $name', (driver) => {
       ].toSorted()
     }
 
-    test('names entries that are missing or that no record has, repairs them with `reindex`, and changes no record', async () => {
+    test('names missing entries and entries without a record, repairs them with `reindex`, and changes no record', async () => {
       const planted = await damage()
       expect(await board.titles()).toEqual([])
       const before = await contentOf(workspaceId)
@@ -313,7 +313,7 @@ describe.each(drivers)('a check on $name', (driver) => {
       expect(await contentOf(workspaceId)).toEqual(before)
     })
 
-    test('rebuilds all of them from the records alone', async () => {
+    test('rebuilds all indexes from the records alone', async () => {
       const entriesOf = (name: string) =>
         service.write(workspaceId, async (tx) => [...(await tx.all({ name, fetch: 'x:' }, { entriesOnly: true })).entries])
       const removed: Record<string, { remove: string[] }> = {}

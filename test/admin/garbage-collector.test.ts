@@ -63,7 +63,7 @@ describe('the garbage collector on a folder with many workspaces', () => {
     expect(lines).toEqual([])
   }
 
-  test('it loads the one where something has become due, collects it, and loads it no more', async () => {
+  test('loads the workspace where something has become due, collects it, and does not load it again', async () => {
     now += 2 * HOUR
     await collect()
     expect((await state()).partitionLoads).toBe(2)

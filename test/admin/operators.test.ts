@@ -31,7 +31,7 @@ describe('board transfer', () => {
   const transfer = (user: string, boardId = board.id) => run('board.transfer', { workspace: ann.workspaceId, board: boardId, user })
   const makePrivate = () => board.put(`/boards/${board.id}/visibility`, { visibility: 'private' })
 
-  test('it gives the board of a member who has left to another member', async () => {
+  test('gives the board of a member who has left to another member', async () => {
     await makePrivate()
     await endMembership(service.deps, ann.workspaceId, ann.id)
     expect((await read(bob)).status).toBe(404)
@@ -43,7 +43,7 @@ describe('board transfer', () => {
     expect(body.data.map(({ user_id, creator }: any) => [user_id, creator])).toEqual([[bob.id, true]])
   })
 
-  test('the present creator keeps their access as an explicit member, and the new one has no entry', async () => {
+  test('keeps the former creator as an explicit member, and leaves the new creator without an entry', async () => {
     await makePrivate()
     await board.add(bob)
     await transfer(bob.id)
@@ -59,11 +59,11 @@ describe('board transfer', () => {
     ['the creator', () => ann.id, 'conflict'],
     ['an unknown user', () => 'usr_00000000000000000000', 'not_found'],
     ['a text that is no id', () => '{0.user_id}', 'not_found'],
-  ])('it is refused for %s', async (_who, userId, code) => {
+  ])('is refused for %s', async (_who, userId, code) => {
     await expect(transfer(userId())).rejects.toMatchObject({ code })
   })
 
-  test('it is refused for a member who has left, for an unknown board and for an unknown workspace', async () => {
+  test('is refused for a member who has left, for an unknown board and for an unknown workspace', async () => {
     await endMembership(service.deps, bob.workspaceId, bob.id)
     await expect(transfer(bob.id)).rejects.toMatchObject({ code: 'not_found' })
     for (const id of ['brd_00000000000000000000', 'x']) await expect(transfer(ann.id, id)).rejects.toMatchObject({ code: 'not_found' })
@@ -91,7 +91,7 @@ test('user reset-second-factor removes the app, the recovery codes and the passk
 })
 
 describe('user disable', () => {
-  test('it ends sessions, memberships and tokens in all workspaces, and removes the password and the sign-up link', async () => {
+  test('ends sessions, memberships and tokens in all workspaces, and removes the password and the sign-up link', async () => {
     const second = await service.workspace()
     await run('member.add', { workspace: second, user: ann.id, role: 'member' })
     await setRole(service.deps, ann.workspaceId, ann.id, 'owner')
@@ -121,7 +121,7 @@ describe('user disable', () => {
     expect(await service.recordKeys(GLOBAL)).toContain(keys.signUp(ann.id))
   })
 
-  test('it is refused for an unknown user', async () => {
+  test('is refused for an unknown user', async () => {
     await expect(run('user.disable', { user: 'usr_00000000000000000000' })).rejects.toMatchObject({ code: 'not_found' })
   })
 })

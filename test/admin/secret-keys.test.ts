@@ -48,7 +48,7 @@ describe.each(drivers)('the keys of secrets on $name', (driver) => {
     return () => service.stop()
   })
 
-  test('a secret that was stored as it is works, and is sealed at the next start with a key', async () => {
+  test('a secret that was stored without a seal works, and is sealed at the next start with a key', async () => {
     await storePlain()
     await adopt()
     expect({ accepted: await accepts(code()), recorded: await recorded(), secret: (await stored())!.authenticator!.secret }).toStrictEqual({

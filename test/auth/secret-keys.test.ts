@@ -26,7 +26,7 @@ describe('a sealed secret', () => {
     expect(id).toBe(createHmac('sha256', first).update('lanekeeper key id').digest('hex').slice(0, 8))
   })
 
-  test('is another one each time, with another nonce', () => {
+  test('differs each time, because its nonce differs', () => {
     const all = Array.from({ length: 100 }, () => of(first).seal(SECRET, OWNER, id).split('.')[2]!)
     expect(new Set(all.map((text) => text.slice(0, 16))).size).toBe(100)
   })
@@ -107,7 +107,7 @@ describe('keys', () => {
     expect(() => SecretKeys.parse(text)).toThrow(new SecretKeyError(message))
   })
 
-  test('are in no text that is made of them', () => {
+  test('do not appear when they are converted to text', () => {
     const shown = [of(first), { secretKeys: of(first) }].flatMap((one) => [
       inspect(one, { depth: 9, showHidden: true }),
       JSON.stringify(one),
@@ -124,7 +124,7 @@ describe('the key that the storage records', () => {
   const seal = (secretKeys: SecretKeys) => records.work((tx) => sealIn(tx, secretKeys, SECRET, OWNER))
   const recorded = () => records.read(keys.secretKey())
 
-  test('is the one of the first secret, and a process without it cannot seal', async () => {
+  test('is the key that sealed the first secret, and a process without this key cannot seal', async () => {
     expect((await seal(of(first))).split('.')[1]).toBe(id)
     expect(await recorded()).toEqual({ key_id: id, has_secrets: true, complete: false })
     await expect(seal(of(second))).rejects.toThrow(`need the key ${id}`)
@@ -132,7 +132,7 @@ describe('the key that the storage records', () => {
     expect((await seal(of(second, first))).split('.')[1]).toBe(id)
   })
 
-  test('is replaced as long as nothing was sealed with it', async () => {
+  test('can be replaced until it has sealed a secret', async () => {
     await records.put(keys.secretKey(), { key_id: id, has_secrets: false, complete: true })
     expect((await seal(of(second))).split('.')[1]).toBe(idOf(second))
     expect(await recorded()).toEqual({ key_id: idOf(second), has_secrets: true, complete: true })

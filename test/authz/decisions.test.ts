@@ -14,7 +14,7 @@ const contexts = ['workspace', 'private', 'workspace', 'private'].flatMap((visib
 )
 
 describe('the decisions of a policy', () => {
-  test('are what the engine decides for the facts of each context, also when they were made before', () => {
+  test('equal the decisions of the engine for the facts of each context, also when they are remembered', () => {
     const decisions = Decisions.of(engine)
     for (const role of ['owner', 'member'])
       for (const context of contexts)

@@ -108,12 +108,12 @@ describe('the facts of a request', () => {
     expect(scopeFacts(vocabulary, { scopes: ['kanban:admin'] })).toEqual({ 'token.scope': 'kanban:admin' })
   })
 
-  test('of a group can be read if its record is loaded, also if that says that there is none; the facts of the caller always', () => {
+  test('of a group can be read once its record was loaded, even an absent one; the facts of the caller can always be read', () => {
     const groups = ['caller', 'cover', 'board', 'file']
     expect(groups.filter((group) => isLoaded(group, { cover: null, file: file('ann') }))).toEqual(['caller', 'cover', 'file'])
   })
 
-  test('tell whether it is authenticated: not for a former member', () => {
+  test('tell whether the request is authenticated: it is not for a former member', () => {
     const states = [{}, { 'caller.membership': 'active' }, { 'caller.membership': 'ended' }]
     expect(states.map(isAuthenticated)).toEqual([true, true, false])
   })
@@ -148,7 +148,7 @@ describe('the comparison of the readers with the vocabulary', () => {
   })
 })
 
-describe('what code asks by itself', () => {
+describe('the service', () => {
   const withGroups = (name: string, groups: readonly string[] | undefined): Vocabulary => {
     const definitions = new Map(vocabulary.definitions)
     if (groups === undefined) definitions.delete(name)
@@ -169,7 +169,7 @@ describe('what code asks by itself', () => {
       ),
     ],
     ['user.belongs', ['caller'], ['the definition user.belongs depends on caller, which the service does not state when it asks for it']],
-  ])('is compared with the definitions: %s of %j', (name, groups, expected) => {
+  ])('is compared with the definitions that it asks for: %s of %j', (name, groups, expected) => {
     expect(compareDefinitions(withGroups(name, groups))).toEqual(expected)
   })
 
@@ -177,7 +177,7 @@ describe('what code asks by itself', () => {
     [['caller', 'board'], false],
     [['caller', 'claim'], true],
     [['card', 'board'], true],
-  ])('depends on the claim of a card with the groups %j: %s', (groups, expected) => {
+  ])('loads the claim of a card for a permission with the groups %j: %s', (groups, expected) => {
     const permissions = new Map([['update Card', { ...vocabulary.permissions.get('update Card')!, groups }]])
     expect(dependsOnClaim({ ...vocabulary, permissions }, 'update Card')).toBe(expected)
   })

@@ -104,7 +104,7 @@ test.each(times)('%s accepts a relative time for %s, in both notations', async (
   }
 })
 
-test('a time is sent as it is, and what is no time is an error that says what is one', async () => {
+test('a time is sent unchanged, and any other text is an error that shows valid times', async () => {
   await host.run(['api', 'cards.update', '--card-id', 'x', '--due-at', '2026-11-20T12:00:00+01:00', '--json'])
   expect(JSON.parse(sent.pop()!.body)).toEqual({ due_at: '2026-11-20T12:00:00+01:00' })
   await host.run(['api', 'cards.update', '--card-id', 'x', '--no-due-at', '--json'])

@@ -15,7 +15,7 @@ describe('init', () => {
   const env = { LANEKEEPER_STORAGE: `fs:${folder}/data` }
   const host = new CommandHost(env)
 
-  test('without a terminal it names the options that are missing, and creates nothing', async () => {
+  test('without a terminal names the options that are missing, and creates nothing', async () => {
     const { code, stdout, stderr } = await runCommandLine(['init', '--owner', 'Olivia'], env)
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: 'without a terminal, init needs --workspace, --email\n' })
     expect((await host.run(['workspace', 'list'])).code).toBe(3)
@@ -26,12 +26,12 @@ describe('init', () => {
     [['--workspace', 'A', '--owner', 'O', '--email', 'o'], '--email: must be an e-mail address'],
     [[...NEW, '--storage', 'memory'], 'storage: this command cannot reach the memory of another process'],
     [[...NEW, '--url', 'ftp://x'], 'url'],
-  ])('the options %j are refused', async (options, message) => {
+  ])('refuses the options %j', async (options, message) => {
     const { code, stderr } = await host.run(['init', ...options])
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) })
   })
 
-  test('it prints the link and the next steps, and with --json the ids; a second run is refused', async () => {
+  test('prints the link and the next steps, and with --json the ids; a second run is refused', async () => {
     const storage = `fs:${folder}/other`
     const { code, stdout } = await host.run(['init', ...NEW, '--url', 'https://kanban.example', '--storage', storage])
     expect(code).toBe(0)
@@ -52,7 +52,7 @@ describe('init', () => {
     expect(await host.run(['init', ...NEW])).toMatchObject({ code: 3, stderr: expect.stringContaining('already') })
   })
 
-  test('a terminal is asked for what no option states, again after an invalid answer, and an end cancels', async () => {
+  test('asks the terminal for values that no option states, again after an invalid answer, and the end of the input cancels it', async () => {
     const asked: string[] = []
     const answer =
       (...answers: string[]) =>

@@ -72,7 +72,7 @@ test('the action is composite, each input is described, and no expression is par
   for (const { run, shell } of action.runs.steps) expect({ shell, run }).toEqual({ shell: 'bash', run: expect.not.stringContaining('${{') })
 })
 
-test('the page of the engine shows a workflow that uses it, with inputs that it has', () => {
+test('the page of the engine shows a workflow that uses the action, with inputs that the action has', () => {
   const workflow = parse(blockOf('src/policy/README.md', 'on: pull_request')) as {
     readonly jobs: { readonly policy: { readonly steps: readonly { readonly uses: string; readonly with: object }[] } }
   }

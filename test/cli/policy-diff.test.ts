@@ -142,7 +142,7 @@ describe('policy diff', () => {
     })
   })
 
-  test('what is neither a folder nor a revision is refused', async () => {
+  test('an argument that is neither a folder nor a revision is refused', async () => {
     for (const name of ['absent', '--version', 'absent:policies'])
       expect(await run('diff', '--', name, before)).toMatchObject({
         code: 2,

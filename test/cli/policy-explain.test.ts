@@ -111,7 +111,7 @@ the smallest change that would allow it
 
   const audit = (...words: string[]) => ['explain', '--operation', 'workspace.audit', ...words] as const
 
-  describe('about what only the web app does', () => {
+  describe('about an action of the web app alone', () => {
     test('prints the permission stage alone', async () => {
       const { code, stdout, stderr } = await run(...audit('--facts', 'caller.membership=active,caller.role=member'))
       expect({ code, stderr }).toEqual({ code: DENIED, stderr: 'denied: 403 forbidden\n' })

@@ -63,7 +63,7 @@ describe('policy coverage', () => {
     expect(record).toMatch(/^SF:.*policies\/permissions\.yaml$/m)
   })
 
-  test('of a decision log is what its records decide, the items of lists and batches included', async () => {
+  test('of a decision log counts what its records decide, including the items of lists and batches', async () => {
     const { permission } = handWrittenOperations.find(({ row }) => row === 'P7')!
     const facts = Object.fromEntries([...shipped.vocabulary.facts.values()].map(({ name, values }) => [name, values[0]!]))
     const asked = { permission, fields: null, facts }
@@ -116,7 +116,7 @@ describe('policy matrix', () => {
     expect(page.stdout).not.toMatch(/https?:\/\/|\ssrc=|<script/)
   })
 
-  test('escapes what CSV gives a meaning', () => {
+  test('escapes the characters that have a meaning in CSV', () => {
     const rows = [['a,b', 'say "x"', 'two\r\nlines', '', 'plain']]
     expect(renderCsv({ head: ['1', '2', '3', '4', '5'], rows })).toBe('1,2,3,4,5\r\n"a,b","say ""x""","two\r\nlines",,plain\r\n')
     expect(parseCsv(renderCsv({ head: [], rows }).slice(2))).toEqual(rows)

@@ -46,7 +46,7 @@ const table: readonly (readonly [title: string, steps: readonly Step[], calls: r
   ),
 ]
 
-describe('what is repeated', () => {
+describe('the repetition of requests', () => {
   test.each(table.flatMap(([title, steps, calls, waits]) => calls.map((call) => [title, nameOf(call), steps, call, waits] as const)))(
     'after %s, %s is repeated as the table says',
     async (_title, _name, steps, call, waits) => {

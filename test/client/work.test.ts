@@ -154,7 +154,7 @@ describe('what a handler does decides about its card', () => {
     expect(sent.slice(1).map(({ claim }) => claim)).toEqual(['1'])
   })
 
-  test('nor if it then throws: only the caller is told', async () => {
+  test('nothing more is done about a card if its handler then throws: only the caller is told', async () => {
     const id = await add('Sow')
     const told: unknown[] = []
     const handler: WorkHandler = async ({ id: card_id }, context) => {
@@ -286,8 +286,8 @@ describe('a handler that throws', () => {
   })
 })
 
-describe('what earlier attempts have come to is on the card', () => {
-  test('how many have failed, and why the last one has', async () => {
+describe('the card that a handler gets', () => {
+  test('has the number of failed attempts, and the reason of the last one', async () => {
     await add('Sow')
     const found: unknown[] = []
     await work(({ work: { state, attempts, reason }, answered }) => {
@@ -302,7 +302,7 @@ describe('what earlier attempts have come to is on the card', () => {
     ])
   })
 
-  test('the last question with its answer', async () => {
+  test('has the last question with its answer', async () => {
     const id = await add('Sow')
     const found: TakenCard['answered'][] = []
     const ended = work(({ answered }) => {
@@ -330,7 +330,7 @@ describe('an outcome that the service refuses', () => {
     ['/completion', 'conflict', 409, undefined, { attempts: 1, reason: refused }, false],
     ['/question', 'conflict', 409, new Question('Which?'), { attempts: 1, reason: refused, question_id: null }, false],
     ['/failure', 'forbidden', 403, new Error('broken'), { attempts: 0, state: 'claimed' }, true],
-  ])('%s with %s (%i): the card has failed with that', async (path, code, status, thrown, expected, isEnd) => {
+  ])('%s with %s (%i) is the reason why the card has failed', async (path, code, status, thrown, expected, isEnd) => {
     const [id] = [await add('Sow'), await add('Last')]
     fault = refuse(path, code, status)
     const ended = await work((card) => {
@@ -342,7 +342,7 @@ describe('an outcome that the service refuses', () => {
     expect((await read(id)).work).toMatchObject(expected)
   })
 
-  test('one that `onRetry` gives up releases the card, and counts no attempt', async () => {
+  test('that `onRetry` gives up releases the card, and counts no attempt', async () => {
     const id = await add('Sow')
     fault = cut(({ url }) => url.endsWith('/completion'))
     const onRetry = () => {
@@ -372,7 +372,7 @@ describe('while a handler runs', () => {
     expect(sent).toEqual([])
   })
 
-  test('what is written to the card and what hangs on it has If-Claim, and nothing else', async () => {
+  test('writes to the card and to its parts have If-Claim, and no other requests have it', async () => {
     const strange = await add('Sow')
     const foreign = await add('Other')
     await work(async ({ id: card_id }, { lk: own }) => {
@@ -565,7 +565,7 @@ test('in outages no card is lost or done twice', async () => {
   expect(retries.length).toBe(4)
 })
 
-test('what waiting cannot mend ends a worker', async () => {
+test('an error that waiting cannot mend ends a worker', async () => {
   expect(await lk.claims.work('brd_absent', () => undefined).catch((error: unknown) => error)).toMatchObject({ code: 'not_found' })
 })
 

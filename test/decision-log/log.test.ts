@@ -434,7 +434,7 @@ describe('a log that cannot be written', () => {
     expect({ calls: sink.calls, states }).toEqual({ calls: ['prepare'], states: ['full', undefined] })
   })
 
-  test('is no longer failed when a line could be written, and tries at once when much is kept', async () => {
+  test('recovers when a line was written, and is tried again at once when it keeps many lines', async () => {
     const { sink, log, states } = await setUp({ atOnce: true })
     sink.fail('writeNow')
     expect(await isWritten(log, '"kind":"a"')).toBe(false)

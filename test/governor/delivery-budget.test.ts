@@ -20,7 +20,7 @@ test('a hundred attempts of a person may be made at once, and then ten in a seco
   expect(attempts(20)).toEqual(Array.from({ length: 20 }, (_, i) => (i + 1) * 100))
 })
 
-test('what a person uses delays nobody else, and what a workspace uses delays no other one', () => {
+test('the attempts of one person delay nobody else, and the attempts of one workspace delay no other workspace', () => {
   const { attempts } = setUp()
   attempts(500)
   expect([attempts(1, 'bob'), attempts(1, 'ann', 'other')]).toEqual([[0], [0]])
@@ -40,7 +40,7 @@ test('a reservation comes due with time, once', () => {
   expect(budget.reserve('w', 'ann').wait).toBe(100)
 })
 
-test('what is not used is not kept for more than ten seconds', () => {
+test('an unused budget is kept for at most ten seconds', () => {
   const { time, attempts } = setUp()
   time.now += 3_600_000
   expect(attempts(102).at(-1)).toBe(100)

@@ -305,7 +305,7 @@ describe('processes that share counters', () => {
   })
 })
 
-test('a JSON body costs what it weighs, unless what is known of its work costs more', () => {
+test('a JSON body costs its weight, unless the known cost of its work is higher', () => {
   const unitsOf = (known: Partial<Cost>) => Object.assign(new Cost(), known).units
   expect(
     [

@@ -81,7 +81,7 @@ test('a stream that waits too long for its turn has to begin again', async () =>
   }
 })
 
-test('what a step reads has the turn of the step, also if several streams of a response work at once', async () => {
+test('the reads of a step have the turn of the step, even if several streams of a response work at once', async () => {
   const { share, turn, endPauses, pass } = setUp()
   await share.step(() => pass(2))
   const inner = async (name: string) => {

@@ -119,14 +119,14 @@ describe('the turns of the event loop', () => {
     expect([after(90), after(10)]).toEqual([false, true])
   })
 
-  test('who has worked for less than a millisecond goes on', () => {
+  test('a request that has worked for less than a millisecond goes on', () => {
     const { turns, pauses, work } = heldTurns(0)
     const turn = new Turn(turns, worker('a', 'ann'))
     work(0.9)
     expect({ spent: turn.spent(), pauses }).toStrictEqual({ spent: undefined, pauses: [] })
   })
 
-  test('others have three times as much time as was used, and at most 24 milliseconds', async () => {
+  test('after a turn, others have three times as much time as it used, and at most 24 milliseconds', async () => {
     const { turns, endPause, work } = heldTurns(0)
     const lengths: number[] = []
     const turn = new Turn(turns, worker('a', 'ann'))
@@ -141,7 +141,7 @@ describe('the turns of the event loop', () => {
     expect(lengths).toEqual([3, 1, 10.5, 1, 24, 1, 3, 1])
   })
 
-  test('what was used at the end of a turn is paid for, too', async () => {
+  test('the time that was used at the end of a turn is paid for, too', async () => {
     const { turns, endPause, pauses, work } = heldTurns(0)
     const [first, second] = ['ann', 'bob'].map((id) => new Turn(turns, worker('a', id)))
     void first!.take()
@@ -194,7 +194,7 @@ describe('the turns of the event loop', () => {
     expect(begun).toEqual(['first', 'other', 'second'])
   })
 
-  test('what goes on after the end of its request waits for nobody, and holds up nobody', async () => {
+  test('work that goes on after the end of its request waits for nobody, and holds up nobody', async () => {
     const { turns, endPause, pauses } = heldTurns()
     const ended = new Turn(turns, worker('a', 'ann'))
     const waiting = ended.take()
@@ -207,7 +207,7 @@ describe('the turns of the event loop', () => {
     expect(isGranted).toBe(true)
   })
 
-  test('who has a lease waits for nobody', async () => {
+  test('a request that has a lease waits for nobody', async () => {
     const { turns, pauses } = heldTurns()
     const turn = new Turn(turns, worker('a', 'ann'))
     turn.hasLease = true
@@ -215,7 +215,7 @@ describe('the turns of the event loop', () => {
     expect(pauses).toEqual([])
   })
 
-  test('a thousand whose clients leave, before they wait or while they do, leave nobody behind', async () => {
+  test('a thousand requests whose clients leave, before they wait or while they do, hold up nobody', async () => {
     const { turns, endPause, pauses } = heldTurns()
     const clients = Array.from({ length: 1000 }, () => new AbortController())
     const refused: unknown[] = []
@@ -233,7 +233,7 @@ describe('the turns of the event loop', () => {
     expect(pauses).toEqual([])
   })
 
-  test('one whose client leaves during its turn is refused at its next step', async () => {
+  test('a request whose client leaves during its turn is refused at its next step', async () => {
     const { turns, endPause } = heldTurns()
     const client = new AbortController()
     const turn = new Turn(turns, worker('a', 'ann', client.signal))

@@ -264,7 +264,7 @@ describe('refusals that decided nothing', () => {
     expect(found.filter(({ kind }) => kind === 'decision')).toHaveLength(2 * LIMIT)
   })
 
-  test('leave out nothing else: what was admitted always has its line', async () => {
+  test('leave out nothing else: an admitted request always has its line', async () => {
     await flood(null, 100)
     const paths = ['/nothing', '/boards?limit=x', '/boards/brd_00000000000000000000']
     for (let i = 0; i < 6; i++) for (const path of paths) await send(ann.read, path)

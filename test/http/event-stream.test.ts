@@ -100,7 +100,7 @@ test.each([
   expect(await setup.text()).toBe(BEGIN + ': still here\n\n'.repeat(count))
 })
 
-test('an event ends the silence', async () => {
+test('a comment is due only after 15 seconds without an event', async () => {
   const setup = new Setup([nothing, something, nothing], [14_999, 0, 14_999])
   const text = await setup.text()
   expect(text).toContain('id: second')

@@ -32,7 +32,7 @@ describe('?fields=', async () => {
     expect((await get(id, `fields=${names.join()}`)).body.data).toEqual((await get(id, '')).body.data)
   })
 
-  test('what is null stays null', async () => {
+  test('a member that is null stays null', async () => {
     await service.send(scenario.caller.admin, 'DELETE', pathOf('/cards/{card_id}/claim', scenario))
     expect(await get('claims.read', 'fields=epoch')).toMatchObject({ status: 200, body: { data: null } })
     await service.send(scenario.caller.admin, 'PUT', pathOf('/cards/{card_id}/claim', scenario), {})
@@ -67,7 +67,7 @@ describe('?fields=', async () => {
     ['cards.read', 'fields=counts', 'counts'],
     ['boards.read', 'fields=cards', 'cards'],
     ['boards.read', 'fields=labels,cards&include=labels', 'cards'],
-  ])('%s?%s, without what adds the member, is refused: it would be absent in silence', async (id, query, name) => {
+  ])('%s?%s is refused without the parameter that adds the member, which would be silently absent', async (id, query, name) => {
     const { status, body } = await get(id, query)
     const message = `names "${name}", which is only there with include=${name}`
     expect({ status, issues: body.error?.issues }).toEqual({ status: 422, issues: [{ in: 'query', path: 'fields', message }] })

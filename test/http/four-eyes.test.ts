@@ -13,11 +13,11 @@ import { load, shippedFiles } from '../support/policy.ts'
 
 describe('the example policy with four eyes', () => {
   // After a change of the shipped policy: `npx vitest -u` with this file.
-  test.each(Object.entries(policyPaths))('its %s are the shipped policy, with its own changes', async (name, path) => {
+  test.each(Object.entries(policyPaths))('has the %s of the shipped policy, with its own changes', async (name, path) => {
     await expect(fourEyes[name as PolicyFile].text).toMatchFileSnapshot(`../../policies/examples/four-eyes/${path}`)
   })
 
-  test('holds, and no test of a start finds anything', () => {
+  test('holds, and passes the checks of a start', () => {
     expect(provePolicy(load(fourEyes), operations).failures).toEqual([])
   })
 
@@ -28,7 +28,7 @@ describe('the example policy with four eyes', () => {
     for (const line of block.trimEnd().split('\n')) expect(text).toContain(line)
   })
 
-  test('facts about a claim cannot decide what is asked before a card is known', () => {
+  test('cannot use facts about a claim in a question that is asked before a card is known', () => {
     const group = '  - groups: [caller, board, claim]\n    not_found_unless: [board.access]\n    actions:\n      take: [Claim]\n\n'
     const before = '  - groups: [caller, board]\n    not_found_unless: [board.access]\n    by_field: true\n'
     const files = edit(shippedFiles, [

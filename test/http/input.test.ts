@@ -289,7 +289,7 @@ describe('the issues of a request that is not valid name their members exactly',
     expect({ status: reply.status, allow: reply.headers.get('allow') }).toEqual({ status: 405, allow })
   })
 
-  test('a slash at the end of a path is dropped, whatever is asked', async () => {
+  test('a slash at the end of a path is dropped, whatever the method', async () => {
     const get = async (path: string, token = person.admin) => service.send(token, 'GET', path)
     for (const path of ['/boards', `/boards/${board.id}`, `/cards/${card}`, '/account']) {
       const [plain, withSlash] = [await get(path), await get(`${path}/`)]

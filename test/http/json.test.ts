@@ -86,7 +86,7 @@ describe('parsing JSON', () => {
   })
 })
 
-test('what is weighed are members and items of lists, before they are parsed', () => {
+test('members and items of lists are weighed before a body is parsed', () => {
   const weigh = (text: string) => {
     let weight = -1
     try {

@@ -65,7 +65,7 @@ describe('what is stored for an Idempotency-Key', () => {
   })
 })
 
-test('what a request leaves in the decision log counts for the next ones', async () => {
+test('the lines of a request in the decision log count for the next requests', async () => {
   const disk = await logDisk()
   const log = await recordRequests(service, disk)
   const onBoard = 'boards.read boards.update boards.delete boards.set_visibility columns.create labels.create cards.create'

@@ -33,7 +33,7 @@ test('the scope table decides about tokens only', () => {
   )
 })
 
-describe('what a refused request names', () => {
+describe('the parameter that a refusal names', () => {
   test.each<[path: string, groups: string[], params: object, body: object | undefined, parameter: string | undefined]>([
     ['/cards/{card_id}/assignees/{user_id}', ['caller', 'user'], { card_id: 'c', user_id: 'u' }, undefined, 'user_id'],
     ['/cards/{card_id}', ['label', 'file'], { card_id: 'c' }, { file_id: 'f' }, 'file_id'],
@@ -77,7 +77,7 @@ describe('the claim of a card', () => {
   })
 })
 
-test('a list whose query names what is absent is refused at its target', async () => {
+test('a list whose query names an absent resource is refused at its target', async () => {
   const operation = { kind: 'filtered_list', named: async () => [{ parameter: 'label_id' }] } as unknown as Parameters<
     typeof requireNamed
   >[1]
@@ -90,7 +90,7 @@ test('a list whose query names what is absent is refused at its target', async (
   })
 })
 
-test('what is possible is decided by the permission table', async () => {
+test('the permission table decides which actions are possible', async () => {
   const record: Item = { operation: 'x' }
   const ask = async () =>
     requirePossible(policyOf({ act: ['caller'] }, 'forbidden'), operationOf('/boards'), { caller: session } as Request, {}, record)

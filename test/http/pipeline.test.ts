@@ -56,7 +56,7 @@ describe('the sinks of decision records', () => {
     return { response, lines: captured.lines }
   }
 
-  test('an error of one is logged with the id of the request, and neither the answer nor the others notice it', async () => {
+  test('an error of one sink is logged with the id of the request, and changes neither the answer nor the other sinks', async () => {
     const records: unknown[] = []
     const fail = () => {
       throw new Error('out of order')
@@ -89,7 +89,7 @@ test('a read that finds everything in memory is answered at once, and a write wa
   expect((await written).status).toBe(200)
 })
 
-describe('what a call leaves behind', () => {
+describe('the end of a call', () => {
   const incoming = (target: string, headers: Record<string, string> = { authorization: `Bearer ${ann.read}` }) => {
     const [name, query] = target.split('?')
     const request = new Request(`http://x/v1${target}`, { headers })
@@ -108,7 +108,7 @@ describe('what a call leaves behind', () => {
     expect(remaining).toEqual([99, 97, 95, 94])
   })
 
-  test('one that has waited does not watch the storage any more', async () => {
+  test('a call that has waited does not watch the storage any more', async () => {
     const watched = vi.fn<() => void>()
     vi.spyOn(store, 'watch').mockReturnValue(watched)
     const { changes_cursor } = (await board.get(`${path}?include=columns`)).body.data

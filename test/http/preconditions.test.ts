@@ -116,7 +116,7 @@ test.each<[headers: Record<string, string>, isRefused: boolean, isRelied: boolea
   expect(relied).toEqual(isRelied ? ['board:1'] : [])
 })
 
-test('a write to what has no tag relies on no record', () => {
+test('a write to a resource without a tag relies on no record', () => {
   requirePreconditions(tx, new Headers({ 'if-match': '*', 'if-none-match': '"x"' }), undefined)
   expect(relied).toEqual([])
 })
@@ -188,7 +188,7 @@ describe('a claim that a write states', () => {
     expect(record).toEqual({ claimed: ['lost'] })
   })
 
-  test('cannot hold on what is no card', async () => {
+  test('cannot hold on a resource that is not a card', async () => {
     expect(await errorOf(requireClaim(requestOf(live), {}, 2, record))).toMatchObject({
       code: 'precondition_failed',
       message: 'This operation changes no card, so If-Claim cannot hold: omit it.',

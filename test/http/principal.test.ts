@@ -141,7 +141,7 @@ describe('a person who is signed in', () => {
     expect(authors).toEqual([])
   })
 
-  test('finds nothing in what is no workspace', () => {
+  test('finds nothing in a workspace whose id is invalid', () => {
     expect(principal.partition).toBe(WORKSPACE)
     expect(() => new SessionPrincipal('usr_1', 'x').partition).toThrow(expect.objectContaining({ code: 'not_found' }))
   })

@@ -134,7 +134,7 @@ describe('the rate of failed credentials', () => {
 })
 
 describe('responses that their client does not read', () => {
-  test('they count as requests in progress until their connection closes', async () => {
+  test('count as requests in progress until their connection closes', async () => {
     await service.stop()
     await start({ inFlight: 2, quotas: { token: 1000, workspace: 1000, address: 1000 } })
     listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })

@@ -30,8 +30,8 @@ async function setUp() {
 }
 
 // One that does not hold is not loaded: policy/, start/reload.test.ts.
-describe('a policy that is replaced', () => {
-  test('the next request is decided by it', async () => {
+describe('a new policy', () => {
+  test('decides the next request', async () => {
     const { service, rename, restore } = await setUp()
     expect({ rename: await rename(), restore: await restore() }).toEqual({ rename: 200, restore: 200 })
     service.app.replacePolicy(other)
@@ -40,7 +40,7 @@ describe('a policy that is replaced', () => {
     expect({ rename: await rename(), restore: await restore() }).toEqual({ rename: 200, restore: 200 })
   })
 
-  test('what else uses it follows it: /readyz, the document, MCP and the pages of tokens', async () => {
+  test('is in use at /readyz, in the document, in MCP and on the pages of tokens', async () => {
     const { service, creator } = await setUp()
     const text = async (path: string, init?: RequestInit) => (await service.app.fetch(new Request(`http://localhost${path}`, init))).text()
     const scopeOf = async () =>
@@ -67,7 +67,7 @@ describe('a policy that is replaced', () => {
     })
   })
 
-  test('a request in flight ends under the policy it began with', async () => {
+  test('does not decide a request in flight, which ends under the policy it began with', async () => {
     const { service, rename } = await setUp()
     let reached: () => void
     let release = () => undefined as void
@@ -95,7 +95,7 @@ describe('a policy that is replaced', () => {
     expect(service.records.at(-1)).toMatchObject({ policy: shipped.hash, decision: { outcome: 'allowed', rules: ['X4'] } })
   })
 
-  test('while it is replaced again and again, no request fails, and each is decided by one policy alone', async () => {
+  test('no request fails while policies are replaced again and again, and each is decided by one policy alone', async () => {
     const { service, rename, restore, list } = await setUp()
     const { records } = service
     records.length = 0

@@ -9,7 +9,7 @@ import { Service, type Person } from '../support/service.ts'
 import { giveAccount, Visitor } from '../support/visitor.ts'
 
 describe('a sampled log', () => {
-  test('it writes ten lines of a kind in a second, and then how many it left out', () => {
+  test('writes ten lines of a kind in a second, and then how many it left out', () => {
     const captured = captureLog()
     let now = 1_000_000
     const log = sampleLog(captured.log, () => now)
@@ -24,14 +24,14 @@ describe('a sampled log', () => {
     expect(lines).toEqual([...first, [50, 'another kind', 25, undefined], [40, 'a kind', 27, 16], [40, 'a kind', 28, undefined]])
   })
 
-  test('a line may be a message alone', () => {
+  test('accepts a line that is a message alone', () => {
     const captured = captureLog()
     const log = sampleLog(captured.log, () => 0)
     for (let i = 0; i < 11; i++) log.warn('a kind')
     expect(captured.lines.map(({ level, msg }) => [level, msg])).toEqual(Array.from({ length: 10 }, () => [40, 'a kind']))
   })
 
-  test('it goes on when the clock is set back', () => {
+  test('goes on when the clock is set back', () => {
     const captured = captureLog()
     let now = 1_000_000
     const log = sampleLog(captured.log, () => now)
@@ -41,7 +41,7 @@ describe('a sampled log', () => {
     expect(captured.lines).toHaveLength(11)
   })
 
-  test('it writes all lines below a warning, and all revocations', () => {
+  test('writes all lines below a warning, and all revocations', () => {
     const captured = captureLog()
     const log = sampleLog(captured.log, () => 0)
     for (let i = 0; i < 20; i++) {

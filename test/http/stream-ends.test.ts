@@ -63,7 +63,7 @@ describe.each(surfaces)('a stream of %s', (surface) => {
   })
 
   test.each(waysOf(surface, isEnd))(
-    'ends a second after this, although nothing is changed: %s',
+    'ends within a second, although nothing on the board is changed: %s',
     async (_when, { end, expected, ...way }) => {
       const scene = await begin(way)
       holdTimers()
@@ -81,7 +81,7 @@ describe.each(surfaces)('a stream of %s', (surface) => {
   // A request that reads has the time when it began.
   const isTooLate = ({ isForNextLook, isTime }: Way) => isForNextLook ?? (isTime && surface === 'the API')
   test.each(waysOf(surface, (expected, way) => isEnd(expected) && isTooLate(way) !== true))(
-    'sends no change that is made after this, at any moment of the look: %s',
+    'sends no change that is made after the end of access, at any moment of a read: %s',
     async (_when, { end, isLast, expected, orEnds = expected, ...way }) => {
       for (const moment of MOMENTS) {
         const scene = await begin(way)
@@ -113,7 +113,7 @@ describe.each(surfaces)('a stream of %s', (surface) => {
   )
 
   test.each(['the person signs out', 'the person is removed from the board'])(
-    'shows no card as it is after this, at any moment of a look that has it: %s',
+    'shows no card as it is after the end of access, at any moment of a read that has it: %s',
     async (when) => {
       const { end, ends } = ways.find((way) => way.when === when)!
       if (!isEnd(ends[surface])) return

@@ -257,7 +257,7 @@ test.each<[stored: string, types: string[]]>([
     expect([type, (await receive(form(file('x', { headers: [`content-type: ${type}`] })))).contentType]).toEqual([type, stored])
 })
 
-test('what a part says of its file is completed by its bytes', async () => {
+test('the type that a part states is completed from the bytes of its file', async () => {
   const upload = async (bytes: Buffer, filename: string, headers: string[]) => {
     const [before, after] = form(file('|', { filename, headers })).split('|')
     return receive([Buffer.concat([Buffer.from(before!), bytes, Buffer.from(after!)])])

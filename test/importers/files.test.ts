@@ -128,7 +128,7 @@ describe('the members of a board', () => {
   })
 })
 
-describe('what is too much', () => {
+describe('input beyond the limits', () => {
   test('texts are shortened by characters, and the report names them', async () => {
     const { result, lines } = await importChanged((board) => {
       board.name = 'n'.repeat(201)

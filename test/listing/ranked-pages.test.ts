@@ -27,7 +27,7 @@ describe('a page of a ranked list', () => {
     return records.add(Object.fromEntries(cards.map((one) => [keys.card(one.id), one])))
   })
 
-  test('it has at most as many items as its limit, and a cursor with the generation exactly if items follow', async () => {
+  test('has at most as many items as its limit, and a cursor with the generation exactly if items follow', async () => {
     expect(await page({ limit: 3 })).toEqual(['abc', cursor('0 a2 c')])
     expect(await page({ limit: 3, cursor: '0 a2 c' })).toEqual(['def', cursor('0 a5 f')])
     expect(await page({ limit: 3, cursor: '0 a5 f' })).toEqual(['g', null])
@@ -36,7 +36,7 @@ describe('a page of a ranked list', () => {
     expect(await page({ limit: 3, cursor: '0 a6 g' })).toEqual(['', null])
   })
 
-  test('it reads as many entries as it needs, and not more often than needed', async () => {
+  test('reads as many entries as it needs, and not more often than needed', async () => {
     const readsOf = async (...query: Parameters<typeof page>) => {
       records.ranges = []
       await page(...query)
@@ -51,7 +51,7 @@ describe('a page of a ranked list', () => {
     expect(await readsOf({ limit: 3, cursor: '1 a0 a' })).toEqual([4])
   })
 
-  test('it is filled with items that match, from as many entries as it takes', async () => {
+  test('is filled with items that match, from as many entries as it takes', async () => {
     expect(await page({ limit: 1 }, isOpen)).toEqual(['a', cursor('0 a0 a')])
     expect(await page({ limit: 1, cursor: '0 a0 a' }, isOpen)).toEqual(['e', cursor('0 a4 e')])
     expect(await page({ limit: 1, cursor: '0 a4 e' }, isOpen)).toEqual(['g', null])
@@ -60,18 +60,18 @@ describe('a page of a ranked list', () => {
     expect(await page({ limit: 2 }, () => false)).toEqual(['', null])
   })
 
-  test('an entry without a record is left out', async () => {
+  test('leaves out an entry without a record', async () => {
     await records.store.commit('w', change({ remove: [keys.card('b')] }))
     expect(await page({ limit: 2 })).toEqual(['ac', cursor('0 a2 c')])
   })
 
-  test('the cursor has the generation of the list', async () => {
+  test('has a cursor with the generation of the list', async () => {
     await setOrder({ generation: 12, maps: [] })
     expect(await page({ limit: 2 })).toEqual(['ab', cursor('12 a1 b')])
     expect(await page({ limit: 2, cursor: '12 a1 b' })).toEqual(['cd', cursor('12 a3 d')])
   })
 
-  test('after a rebalancing, a cursor continues behind the same item', async () => {
+  test('continues behind the same item after a rebalancing', async () => {
     await setOrder({ generation: 2, maps: [{ from: 1, old: ['m a', 'n b', 'o c'], new: ['a0 a', 'a1 b', 'a2 c'] }] })
     expect(await page({ limit: 2, cursor: '1 n b' })).toEqual(['cd', cursor('2 a3 d')])
     expect(await page({ limit: 9, cursor: '1 n b' })).toEqual(['cdefg', null])
@@ -82,7 +82,7 @@ describe('a page of a ranked list', () => {
   test.each([
     ['of a rebalancing that is not remembered', '0 a0 a'],
     ['of a generation that does not exist yet', '3 a0 a'],
-  ])('a cursor %s is refused', async (_what, position) => {
+  ])('refuses a cursor %s', async (_what, position) => {
     await setOrder({ generation: 2, maps: [{ from: 1, old: ['m a'], new: ['a0 a'] }] })
     await expect(page({ limit: 2, cursor: position })).rejects.toMatchObject({
       code: 'validation_failed',

@@ -56,7 +56,7 @@ describe('the positions of a ranked list', () => {
     beforeEach(() => put(tight))
     const positions = () => Promise.all(['W', 'x', 'y', 'z'].map(async (id) => (await read(id)).position))
 
-    test('it changes nothing but the positions, so the times of the items remain', async () => {
+    test('changes nothing but the positions, so the times of the items remain', async () => {
       const before = await Promise.all(['W', 'x', 'y', 'z'].map(read))
       await place({ after: before[1]! })
       const after = await Promise.all(['W', 'x', 'y', 'z'].map(read))
@@ -64,7 +64,7 @@ describe('the positions of a ranked list', () => {
       for (const i of [1, 2, 3]) expect(after[i]).toEqual({ ...before[i], position: expect.not.stringMatching(`^${before[i]!.position}$`) })
     })
 
-    test('it is recorded with the old and the new entries, and only the last eight are remembered', async () => {
+    test('is recorded with the old and the new entries, and only the last eight are remembered', async () => {
       await place({ after: await read('x') })
       const old = ['a0 W', `${longest('a1')} x`, `${longest('a1')} y`, 'a3 z']
       expect(await order()).toEqual({ generation: 1, maps: [{ from: 0, old, new: ['a0 W', 'a1 x', 'a3 y', 'a4 z'] }] })
@@ -76,7 +76,7 @@ describe('the positions of a ranked list', () => {
       expect((await order())!.maps.map(({ from }) => from)).toEqual([2, 3, 4, 5, 6, 7, 8, 9])
     })
 
-    test('an item can be placed at an end that has no room', async () => {
+    test('makes room for an item at an end that has none', async () => {
       const [first, last] = [`A${'0'.repeat(26)}${'0'.repeat(13)}1`, `z${'z'.repeat(26)}${'z'.repeat(13)}`]
       await put({ W: first, z: last })
       expect(await place({ to: 'first' })).toBe('a0')
@@ -86,7 +86,7 @@ describe('the positions of a ranked list', () => {
       expect(await positions()).toEqual(['a0', 'a1', 'a2', 'a3'])
     })
 
-    test('it leaves out an entry without a record', async () => {
+    test('leaves out an entry without a record', async () => {
       await records.store.commit('w', change({ remove: [keys.card('z')] }))
       expect(await place({ after: await read('x') })).toBe('a2')
       expect((await order())!.maps[0]!.new).toEqual(['a0 W', 'a1 x', 'a3 y'])

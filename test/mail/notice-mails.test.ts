@@ -30,7 +30,7 @@ function mailsOf(counters?: SharedCounters) {
 }
 
 describe('a mail about a notice', () => {
-  test('comes once for a kind and thing in ten minutes', () => {
+  test('comes once in ten minutes for each kind and subject', () => {
     const { send, time } = mailsOf()
     expect([send('webhook_disabled', 'whk_1'), send('webhook_disabled', 'whk_1')]).toEqual([true, false])
     expect([send('webhook_disabled', 'whk_2'), send('token_created', 'whk_1'), send('token_created', 'CI')]).toEqual([true, true, true])

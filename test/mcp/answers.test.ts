@@ -140,7 +140,7 @@ describe('one record', () => {
     expect(created).toMatchObject({ data: { description: '"'.repeat(500), truncated: true }, note: expect.stringContaining('cards.read') })
   })
 
-  test('is what a batch has left of each, at the least its id', async () => {
+  test('in the answer of a batch is cut, if necessary down to its id', async () => {
     const title = 't'.repeat(500)
     const operations = Array.from({ length: 100 }, (_, i) => ({
       operation: 'cards.create',

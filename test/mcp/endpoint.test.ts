@@ -291,7 +291,7 @@ describe('each call is decided like a request to the API', () => {
     }
   })
 
-  test('it has a decision record of its own operation, under the id of the response', async () => {
+  test('a call has a decision record of its own operation, under the id of the response', async () => {
     const board = await TestBoard.create(mcp.service, mcp.ann)
     mcp.service.records.length = 0
     const { headers } = await mcp.call(mcp.ann.admin, 'delete_boards_or_cards', { operation: 'boards.delete', board_id: board.id })
@@ -304,7 +304,7 @@ describe('each call is decided like a request to the API', () => {
     expect(mcp.service.records[1]!.decision).toMatchObject({ outcome: 'allowed', row: 'P7' })
   })
 
-  test('it ends when its client leaves', async () => {
+  test('a call ends when its client leaves', async () => {
     const board = await TestBoard.create(mcp.service, mcp.ann)
     const client = await mcp.connect(mcp.ann.read)
     const after = (await board.get(`/boards/${board.id}/changes`)).body.page.next_cursor

@@ -81,11 +81,11 @@ describe('the dimensions of a picture', () => {
     ['a GIF that is cut', bytes(...screen(5, 4), [0x21, 0xf9, 200])],
     ['a WebP whose first frame is no key frame', lossy(0x11, 1, 0, 1, 0)],
     ['a WebP of another kind', riff('ALPH', [0x2f, 0, 0, 0, 0])],
-  ])('%s has none', (_title, head) => {
+  ])('of %s are unknown', (_title, head) => {
     expect(pictureOf(head)).toBeUndefined()
   })
 
-  test('no bytes at all make the reader fail', () => {
+  test('of damaged pictures are read without a failure', () => {
     const heads = [
       png(1, 1),
       jpeg(segment(0xe0), frame(3, 2)),
@@ -101,7 +101,7 @@ describe('the dimensions of a picture', () => {
     }
   })
 
-  test('are read anywhere in memory', () => {
+  test('are read at any offset in memory', () => {
     const memory = new Uint8Array(bytes(Buffer.alloc(7), png(3, 2)).buffer, 0)
     const shifted = bytes(Buffer.alloc(7), png(3, 2))
     expect(memory.length).toBeGreaterThan(0)

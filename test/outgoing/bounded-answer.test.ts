@@ -20,7 +20,7 @@ test('tickets of TLS sessions are counted: 16 of them are accepted', () => {
 test.each<[what: string, bounds: AnswerBounds, length: number, accepted: number]>([
   ['pieces, however short they are', { bytes: 1_000_000, pieces: 10 }, 1, 10],
   ['bytes, in however few pieces they come', { bytes: 10_000, pieces: 1000 }, 4000, 2],
-])('%s are counted, and what is too much is not handed on', (_what, bounds, length, accepted) => {
+])('%s are counted, and nothing beyond the limit is passed on', (_what, bounds, length, accepted) => {
   let exceeded = 0
   const taken: Uint8Array[] = []
   const socket = { push: (piece: Uint8Array) => taken.push(piece) > 0 }

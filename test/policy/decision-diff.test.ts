@@ -141,7 +141,7 @@ describe('the changes between two small policies', () => {
     [[], ['tokensRead'], 'X1 log.get GET /log'],
     [['tokensRead'], [], 'X1 log.read web app'],
     [['views'], [], 'P1 comments.read GET /comments, P1 boards.view GET /view'],
-  ])('each has a row and an operation (%#)', (before, after, expected) => {
+  ])('each change has a row and an operation (%#)', (before, after, expected) => {
     const diff = diffPolicies(edited(...before), edited(...after))
     const found = diff.changes.map(({ row, example: { operation } }) => `${row} ${operation.id} ${operation.method} ${operation.path}`)
     expect([...new Set(found)].join(', ')).toBe(expected)
@@ -157,7 +157,7 @@ describe('the difference between the shipped policy and others', () => {
     { length: sampledEffort(8, 1) },
     (_, i) => [scopes![(i * 37) % scopes!.length]!, permissions![(i * 61) % permissions!.length]!] as const,
   )
-  test.each(pairs.map(([a, b]) => [`${a.name}; ${b.name}`, a, b] as const))('it is exact for mutants of both tables: %s', (_name, a, b) => {
+  test.each(pairs.map(([a, b]) => [`${a.name}; ${b.name}`, a, b] as const))('is exact for mutants of both tables: %s', (_name, a, b) => {
     const scopeMutant = loadMutant(a, shipped)
     const mutant = loadMutant(b, scopeMutant ?? shipped) ?? scopeMutant
     if (mutant === undefined) return
@@ -180,7 +180,7 @@ describe('the declarations of widenings', () => {
     expect(diffPolicies(small(), small())).toEqual({ from: hash, to: hash, ...nothing })
   })
 
-  test('one counts for its points only, and only in the change of the policy that it names, which adds it', () => {
+  test('a declaration counts for its points only, and only in the change of the policy that it names, which adds it', () => {
     const [before, after] = [small(), edited('anyAuthor')]
     const owners = declare(before, 'update Comment', { 'caller.role': ['owner'] }, 'owners may')
     const wrongPoints = declare(
@@ -209,7 +209,7 @@ describe('the declarations of widenings', () => {
     ])
   })
 
-  test('what is narrower is not declared', () => {
+  test('a declaration of a narrowing is unused', () => {
     const [before, after] = [edited('anyAuthor'), small()]
     const declaration = declare(before, 'update Comment', {}, 'wanted')
     const diff = diffPolicies(before, after, [declaration])
@@ -219,7 +219,7 @@ describe('the declarations of widenings', () => {
     })
   })
 
-  test('one of a definition counts if it is about all points where the definition is true now', () => {
+  test('a declaration of a definition counts if it is about all points where the definition is true now', () => {
     const [before, after] = [edited('guests', 'noneOpen'), edited('guests')]
     const part = declare(before, 'define board.access', { 'caller.role': ['member'] }, 'a part')
     const ofAnother = declare(before, 'define board.control', {}, 'another one')
@@ -257,12 +257,12 @@ describe('the declarations of widenings', () => {
     ['permission: update Comment, when: { caller.rol: owner }', 'unknown fact "caller.rol"'],
     ['permission: update Comment, when: { caller.role: ownr }', '"ownr" is not a value of caller.role'],
     ['permission: update Comment, when: { board.access: maybe }', '"maybe" is not a value of board.access'],
-  ])('one with %s is refused', (members, message) => {
+  ])('a declaration with %s is refused', (members, message) => {
     const text = `version: 1\nwidenings:\n  - { from: "${'0'.repeat(12)}", ${members}, reason: wanted }`
     expect(() => readWidenings(readSource({ path: 'widenings.yaml', text }), small().vocabulary)).toThrow(message)
   })
 
-  test('a widening without one is undeclared, be it of a permission or of a definition', () => {
+  test('a widening without a declaration is undeclared, be it of a permission or of a definition', () => {
     const definitions = [true, false].flatMap((now) => [undefined, 'wanted'].map((declared) => ({ now, declared }) as DefinitionChange))
     const kinds = ['widening', 'narrowing', 'response'] as const
     const changes = kinds.flatMap((kind) => [undefined, 'wanted'].map((declared) => ({ kind, declared }) as PolicyChange))

@@ -166,7 +166,7 @@ describe('the engine of a small policy', () => {
 describe('the files of a policy', () => {
   const files = filesFrom((path) => ({ path, text: `é ${path}` }))
 
-  test('each is read by its path', () => {
+  test('are read by their paths', () => {
     expect(files).toEqual({
       vocabulary: { path: 'vocabulary.yaml', text: 'é vocabulary.yaml' },
       specification: { path: 'specification.yaml', text: 'é specification.yaml' },
@@ -177,13 +177,13 @@ describe('the files of a policy', () => {
     })
   })
 
-  test('their hash covers their sizes in bytes and their texts', () => {
+  test('have a hash that covers their sizes in bytes and their texts', () => {
     const text =
       '18:é vocabulary.yaml21:é specification.yaml14:é scopes.yaml19:é permissions.yaml23:é decisions/cases.yaml28:é decisions/operations.yaml'
     expect(hashOf(files)).toBe(createHash('sha256').update(text).digest('hex'))
   })
 
-  test('they are loaded in turns, too, with the same checks', async () => {
+  test('can be loaded in turns, with the same checks', async () => {
     const loaded = await loadEngineInTurns(smallFiles())
     expect({ hash: loaded.hash, permissions: [...loaded.vocabulary.permissions.keys()] }).toEqual({
       hash: hashOf(smallFiles()),

@@ -42,7 +42,7 @@ describe('the hand-written decisions', () => {
     },
   )
 
-  test('the hand-written decisions cover exactly the decision space', () => {
+  test('cover exactly the decision space', () => {
     const covered = new Map<string, Set<string>>()
     let count = 0
     for (const operation of [...handWrittenOperations, ...handWrittenWebActions]) {

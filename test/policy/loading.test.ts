@@ -58,11 +58,11 @@ const edits = parse(readFileSync(new URL('../small-policy-edits.yaml', folder), 
 }[]
 
 describe('loading a policy', () => {
-  test('the valid policy that the bad ones are derived from is accepted', () => {
+  test('accepts the valid policy that the bad ones are derived from', () => {
     expect(loadingError(good)).toBe('no error')
   })
 
-  test.each(badPolicies)('refused: %s', (name) => {
+  test.each(badPolicies)('refuses %s', (name) => {
     const file = read(name)
     const [, table] = /^# table: (\w+)$/m.exec(file.text)!
     const [, expected] = /^# refused: (.+)$/m.exec(file.text)!
@@ -72,7 +72,7 @@ describe('loading a policy', () => {
     expect(error!.message).toMatch(/^ +\| +\^+/m)
   })
 
-  test.each(edits)('the small policy with $what', ({ refused, edits: made }) => {
+  test.each(edits)('refuses the small policy with $what', ({ refused, edits: made }) => {
     const error = refusal(() => small(...made.map((one): Edit => [one.in, one.from, one.to])))
     expect(diagnosticsOf(error)).toBe(refused)
   })

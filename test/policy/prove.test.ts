@@ -181,7 +181,7 @@ const scopeOfDelete = (condition: string) =>
   small(['scopes', 'subject: Board, conditions: { token.scope: write }', `subject: Board, conditions: { token.scope: ${condition} }`])
 
 describe('the proof of a small policy', () => {
-  test('it says what it has proved', () => {
+  test('says what it has proved', () => {
     const start = performance.now()
     const { milliseconds, ...proof } = proveInvariants(small(), operationsOf(small()))
     expect(proof).toMatchObject({ permissions: 6, cells: 34, failures: [] })
@@ -207,7 +207,7 @@ describe('the proof of a small policy', () => {
     expect(proveInvariants(small())).toMatchObject({ failures: [] })
   })
 
-  test('a proof that fails is refused with all failures', () => {
+  test('is refused with all failures when it fails', () => {
     const proof = proveInvariants(small())
     expect(requireSuccess(proof)).toBe(proof)
     const failed = { ...proof, failures: ['first', 'second'] }
@@ -367,7 +367,7 @@ describe('the proof of a small policy', () => {
       () => withPermissionRule({}),
       ['X1 can be removed: no decision changes', 'X1.more can be removed: no decision changes'],
     ],
-  ])('it fails for %s', (_what, engine, failures) => {
+  ])('fails for %s', (_what, engine, failures) => {
     expect(proveInvariants(engine()).failures).toEqual(failures)
   })
 })

@@ -72,7 +72,7 @@ describe.each(drivers)('blockers of cards, on $name', (driver) => {
     expect([await found(''), await found('&sort=position'), await found('&archived=true')]).toEqual([[a], [a], [b]])
   })
 
-  test('two requests that would close a cycle together: one is refused', async () => {
+  test('of two requests that would close a cycle together, one is refused', async () => {
     const { board, columnId } = setup
     for (let round = 0; round < 10; round++) {
       const ids = await Promise.all(['A', 'B', 'C', 'D'].map((title) => board.card(columnId, title)))

@@ -5,7 +5,7 @@ import { drivers } from '../support/drivers.ts'
 
 const ALL = 'columns,cards,labels,members,counts'
 
-describe.each(drivers)('what is on a board, in one response, on $name', (driver) => {
+describe.each(drivers)('the snapshot of a board, on $name', (driver) => {
   const setup = setUpBoard(driver)
   beforeEach(async () => {
     const { board, columnId, bob } = setup
@@ -22,7 +22,7 @@ describe.each(drivers)('what is on a board, in one response, on $name', (driver)
   })
   const read = async (include: string) => (await setup.board.get(`/boards/${setup.board.id}?include=${include}`)).body.data
 
-  test('it is what the separate requests return', async () => {
+  test('has what the separate requests return', async () => {
     const { board } = setup
     const [columns, cards, labels, members] = await Promise.all(
       ['columns', 'cards', 'labels', 'members'].map((part) => board.all(`/boards/${board.id}/${part}`)),
@@ -44,7 +44,7 @@ describe.each(drivers)('what is on a board, in one response, on $name', (driver)
     ['members,columns', ['columns', 'members']],
     ['cards', ['cards', 'cards_cursor']],
     ['counts,cards', ['cards', 'cards_cursor', 'counts']],
-  ])('?include=%s has these parts and no others', async (include, parts) => {
+  ])('with ?include=%s has these parts and no others', async (include, parts) => {
     const { board } = setup
     const reply = await board.get(`/boards/${board.id}?include=${include}`)
     const own = Object.keys((await board.get(`/boards/${board.id}`)).body.data)
@@ -53,7 +53,7 @@ describe.each(drivers)('what is on a board, in one response, on $name', (driver)
     expect(reply.headers.get('etag')).toBeNull()
   })
 
-  test('the cursor continues with the cards that are not in the response', async () => {
+  test('has a cursor that continues with the other cards', async () => {
     const { service, board, columnId, ann } = setup
     const total = 103
     const card = (await board.read(setup.cardId)) as { id: string }
@@ -70,7 +70,7 @@ describe.each(drivers)('what is on a board, in one response, on $name', (driver)
     expect(cards.length + rest.length).toBe(total)
   })
 
-  test('it takes three accesses to the storage, whatever is on the board', async () => {
+  test('takes three accesses to the storage, whatever is on the board', async () => {
     const { service, board, ann } = setup
     const trips = async () => {
       const before = service.store.trips
@@ -82,7 +82,7 @@ describe.each(drivers)('what is on a board, in one response, on $name', (driver)
   })
 
   // Each change is one commit that writes something of every part. What shows some of the old and some of the new never was.
-  test('it is one moment, whichever of its reads a change precedes', async () => {
+  test('shows one moment, whichever of its reads a change precedes', async () => {
     const { service, board, ann, bob, columnId, cardId } = setup
     const label = await board.label('old')
     let count = 0

@@ -16,7 +16,7 @@ describe('the records that follow from a change', () => {
   const records = setUpRecords()
   const { work, read, add } = records
 
-  test('what belongs to a deleted card is due for garbage collection at once', async () => {
+  test('the records of a deleted card are due for garbage collection at once', async () => {
     await work((tx) => createTombstone({ tx, clock, random: systemRandom }, 'card', 'crd_x1'))
     const { values } = await work((tx) => tx.all(indexes.tombstones()))
     expect(values).toEqual([{ id: expect.stringMatching(/^tmb_\w{20}$/), kind: 'card', target: 'crd_x1', not_before: NOW }])
@@ -88,7 +88,7 @@ describe('the records that follow from a change', () => {
       ['a second attachment', ['a1', 'a2']],
       ['an attachment that is listed before the removed one', ['a0', 'a1']],
       ['many attachments', ['a0', 'a1', 'a2', 'a3', 'a4']],
-    ])('it is not scheduled if the file has %s', async (_what, ids) => {
+    ])('is not scheduled if the file has %s', async (_what, ids) => {
       await attachments(...ids)
       records.written = []
       await removed('a1')
@@ -98,7 +98,7 @@ describe('the records that follow from a change', () => {
     test.each([
       ['the removed attachment only', ['a1']],
       ['no attachment', []],
-    ])('it is scheduled for a day later if the file has %s', async (_what, ids) => {
+    ])('is scheduled for a day later if the file has %s', async (_what, ids) => {
       await attachments(...ids)
       await removed('a1')
       const not_before = new Date(clock() + DAY).toISOString()
@@ -106,13 +106,13 @@ describe('the records that follow from a change', () => {
       expect(records.written).toEqual([TOMBSTONE])
     })
 
-    test('the latest removal of an attachment counts', async () => {
+    test('is dated by the latest removal of an attachment', async () => {
       await removed('a1')
       await removed('a1', () => clock() + 1000)
       expect(await read<object>(TOMBSTONE)).toMatchObject({ not_before: new Date(clock() + DAY + 1000).toISOString() })
     })
 
-    test('it is cancelled if the file is attached again, and that writes nothing if none is scheduled', async () => {
+    test('is cancelled if the file is attached again, which writes nothing if no tombstone is scheduled', async () => {
       await removed('a1')
       await work((tx) => unmarkFile(tx, 'fil_x1'))
       expect({ written: records.written, read: await read<object>(TOMBSTONE) }).toStrictEqual({ written: [TOMBSTONE], read: undefined })
@@ -121,7 +121,7 @@ describe('the records that follow from a change', () => {
       expect(records.written).toEqual([])
     })
 
-    test('two attachments are read, however many there are', async () => {
+    test('needs a read of two attachments, however many there are', async () => {
       await attachments('a1', 'a2', 'a3')
       records.ranges = []
       await removed('a1')

@@ -137,7 +137,7 @@ describe('a change log', () => {
   test.each([
     ['is completed', { completed_at: NOW }],
     ['is moved to another column', { column_id: 'col_2' }],
-  ])('of a card that %s has no retry: its attempts are forgotten with that', (_what, members) => {
+  ])('has no retry of a card that %s: its attempts are forgotten with that', (_what, members) => {
     const before = card({ id: '1', board_id: BOARD })
     const put = { 'card:1': { ...before, ...members }, 'claim:1': ended }
     const { append } = derive(createChangeLog(), put, { before: { 'card:1': before, 'claim:1': failed } })

@@ -33,7 +33,7 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
   const held = (epoch: number) => ({ 'if-claim': String(epoch) })
   const wait = (seconds: number) => void (setup.service.now += seconds * SECOND)
 
-  test('include=claim shows it, without the ETag of the card', async () => {
+  test('are shown by include=claim, without the ETag of the card', async () => {
     const claim = (await take(bob.write)).body.data
     const { id } = setup.board
     const counted = await send(ann.read, 'GET', `/cards/${setup.cardId}?include=claim,counts`)
@@ -57,13 +57,13 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
     expect({ status: again.status, claim: again.body.data[0].claim }).toEqual({ status: 200, claim: null })
   })
 
-  test('one in a batch needs no body', async () => {
+  test('need no body in a batch', async () => {
     const operations = [{ operation: 'claims.take', params: { card_id: setup.cardId } }]
     const { body } = await send(ann.write, 'POST', `/boards/${setup.board.id}/batch`, { operations })
     expect(body.data.results).toMatchObject([{ data: { card_id: setup.cardId } }])
   })
 
-  test('the metrics count each one, also in a batch', async () => {
+  test('are each counted by the metrics, also in a batch', async () => {
     const { records } = setup.service
     records.length = 0
     const other = await setup.board.card(setup.columnId, 'Other')
@@ -87,20 +87,20 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
     })
   })
 
-  test.each([9, 3601, 1.5, '60', null])('ttl %j is 422', async (ttl) => {
+  test.each([9, 3601, 1.5, '60', null])('with the ttl %j are refused with 422', async (ttl) => {
     expect((await send(bob.write, 'PUT', claimPath(), { ttl })).status).toBe(422)
     expect((await next(bob.write, { ttl })).status).toBe(422)
   })
 
-  describe('it ends', () => {
-    test.each(['card', 'column'] as const)('when its %s is archived, and not in another column', async (what) => {
+  describe('end', () => {
+    test.each(['card', 'column'] as const)('when their %s is archived, and not in another column', async (what) => {
       const other = await setup.board.card(await setup.board.column())
       for (const id of [setup.cardId, other]) await take(bob.write, id)
       await setup.board.post(`/${what}s/${setup[`${what}Id`]}/archive`)
       expect({ current: await current(), otherEpoch: (await current(other)).epoch }).toEqual({ current: null, otherEpoch: 1 })
     })
 
-    test('not after its token expires', async () => {
+    test('when their token expires, at the latest', async () => {
       const token = await setup.service.token(setup.workspaceId, bob.id, ['kanban:write'], DAY)
       const begun = setup.service.now
       wait(DAY / SECOND - 20)
@@ -110,7 +110,7 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       setup.service.now = begun
     })
 
-    test('with the card, and garbage collection removes what is stored of it', async () => {
+    test('with the card, and garbage collection removes their records', async () => {
       await take(bob.write)
       await setup.board.delete(`/cards/${setup.cardId}`)
       expect((await send(bob.read, 'GET', claimPath())).status).toBe(404)

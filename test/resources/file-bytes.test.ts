@@ -39,7 +39,7 @@ describe.each(drivers)('the bytes of files, on $name', (driver) => {
     },
   })
 
-  test('may have a sum, which includes files that wait for their removal', async () => {
+  test('have a limit for their sum, which includes files that wait for their removal', async () => {
     const first = (await attach(600)).body.data
     expect(await attach(401)).toMatchObject(full(600))
     expect((await attach(400)).status).toBe(201)

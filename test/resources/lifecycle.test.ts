@@ -130,7 +130,7 @@ describe.each(drivers.flatMap((driver) => Object.entries(kinds).map(([name, kind
     }
     const list = (limit = 100) => setup.board.all(kind.list(setup), limit)
 
-    test('a new one can be read at its Location, and is listed behind the others, on pages of any size', async () => {
+    test('a new resource can be read at its Location, and is listed behind the others, on pages of any size', async () => {
       const before = await list()
       const all: object[] = []
       for (let i = 0; i < 3; i++) {
@@ -155,7 +155,7 @@ describe.each(drivers.flatMap((driver) => Object.entries(kinds).map(([name, kind
     })
 
     if (kind.update !== undefined)
-      test('a change is one of the members that it names, and of no others, and of no other one', async () => {
+      test('a change affects the members that it names, and neither other members nor other resources', async () => {
         const { data } = (await create()).body
         const other = (await create()).body.data
         const [body, changes] = kind.update!
@@ -167,7 +167,7 @@ describe.each(drivers.flatMap((driver) => Object.entries(kinds).map(([name, kind
       })
 
     if (kind.isDeletable !== false)
-      test('one that is deleted is neither readable nor listed, and a second deletion is 404', async () => {
+      test('a deleted resource is neither readable nor listed, and a second deletion is 404', async () => {
         const [gone, kept] = [(await create()).body.data.id, (await create()).body.data.id]
         const path = `/${name}/${gone}`
         expect((await send('DELETE', path)).body).toEqual({ data: { id: gone, deleted: true } })

@@ -81,7 +81,7 @@ describe.each(drivers)('references that are removed in batches, on $name', (driv
       await assign(dan)
     })
 
-    test.each([0, 1, 2, 3, 5, 7])('a new membership revives none of it, after %i steps of the removal', async (steps) => {
+    test.each([0, 1, 2, 3, 5, 7])('are not revived by a new membership, after %i steps of the removal', async (steps) => {
       await endMembership(setup.service.deps, setup.workspaceId, dan.id)
       let calls = 0
       await collectGarbage(setup.service.adminDeps, setup.workspaceId, () => ++calls > steps)

@@ -30,7 +30,7 @@ describe.each(drivers)('a card that a token has released, on $name', (driver) =>
     expect((await release(token, body)).body).toEqual({ data: { id: setup.cardId, deleted: true } })
   }
 
-  test('is not offered to it for 60 seconds, and to others at once', async () => {
+  test('is not offered to that token for 60 seconds, and is offered to others at once', async () => {
     const { service, cardId } = setup
     await takeAndRelease(first)
     expect(await next(first)).toBeNull()
@@ -41,13 +41,13 @@ describe.each(drivers)('a card that a token has released, on $name', (driver) =>
     expect(await next(first)).toBe(cardId)
   })
 
-  test('is not given back and forth by two that cannot do it', async () => {
+  test('is not given back and forth by two tokens that cannot do it', async () => {
     await takeAndRelease(first)
     await takeAndRelease(second)
     expect([await next(first), await next(second)]).toEqual([null, null])
   })
 
-  test('is not offered to the successors of the token either', async () => {
+  test('is not offered to the successors of that token either', async () => {
     const { service, workspaceId, ann } = setup
     const { token } = await service.write(workspaceId, (tx) =>
       issueToken(tx, { userId: ann.id, name: 'worker', scopes: ['kanban:write'] }, service.deps),
@@ -65,7 +65,7 @@ describe.each(drivers)('a card that a token has released, on $name', (driver) =>
     ['the card is changed', () => setup.board.patch(`/cards/${setup.cardId}`, { title: 'New' })],
     ['the card is moved', async () => setup.board.post(`/cards/${setup.cardId}/move`, { column_id: await setup.board.column() })],
     ['it is to be tried again', () => setup.board.post(`/cards/${setup.cardId}/retry`)],
-  ])('is offered to it again when %s', async (_what, change) => {
+  ])('is offered to that token again when %s', async (_what, change) => {
     await takeAndRelease(first)
     expect(await next(first)).toBeNull()
     await change()

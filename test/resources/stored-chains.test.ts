@@ -12,7 +12,7 @@ import type { Person } from '../support/service.ts'
 const [SHORT, LONG] = [3, 60]
 
 // A client decides how often a token is rotated, a card fails, a question is asked. Whoever reads what these have left must not follow them one by one.
-describe.each(drivers)('what is stored again and again is read in as many steps, however long it is, on $name', (driver) => {
+describe.each(drivers)('a chain of records is read in the same number of steps, however long it is, on $name', (driver) => {
   const setup = setUpBoard(driver, { rateLimits: { quotas: { token: 1e6, workspace: 1e6, address: 1e6 } } })
   let dan: Person
   beforeEach(async () => {

@@ -13,7 +13,7 @@ const unchanged = parse(readFileSync(new URL('../../fixtures/unchanged-writes.ya
 describe.each(drivers)('writes without effect, on $name', (driver) => {
   const setup = setUpBoard(driver)
 
-  test('they leave the resource, its ETag and its updated_at as they were', async () => {
+  test('leave the resource, its ETag and its updated_at as they were', async () => {
     const board = await TestBoard.create(setup.service, setup.ann)
     const [column, lastColumn] = [await board.column('Column'), await board.column('Last')]
     const [card, lastCard] = [await board.card(column, 'card'), await board.card(column, 'last')]

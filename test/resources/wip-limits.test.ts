@@ -95,7 +95,7 @@ describe.each(drivers)('WIP limits of columns, on $name', (driver) => {
     expect(await batch(column, create('A'), create('B'))).toMatchObject({ status: 409, body: { error: { index: 2 } } })
   })
 
-  test('requests at the same time do not exceed it', async () => {
+  test('concurrent requests do not exceed the limit', async () => {
     const { board, columnId } = setup
     const id = await limited(3)
     const cards = await Promise.all(Array.from({ length: 6 }, (_, i) => board.card(columnId, `${i}`)))

@@ -296,7 +296,7 @@ describe.each(drivers)('the work on cards, on $name', async (driver) => {
   const ann: Person = await service.person(await service.workspace(), 'member')
   const other = await service.token(ann.workspaceId, ann.id, ['kanban:write'])
 
-  test('after each step of a random history, it equals the model, and so do the lists and the next card', async () => {
+  test('equals the model after each step of a random history, and so do the lists and the next card', async () => {
     const history = fc.asyncProperty(fc.array(step, { maxLength: 30, size: 'max' }), async (steps) => {
       const run = new History(await TestBoard.create(service, ann), [ann.write, other])
       await run.begin()

@@ -51,7 +51,7 @@ test('the container does not run as root, and its storage belongs to its user', 
   expect(all('RUN').at(-1)).toBe(`mkdir ${only('VOLUME')} && chown node:node ${only('VOLUME')}`)
 })
 
-test('what is sent to the build exists, and is all that the package contains and is built from', () => {
+test('the files that are sent to the build exist, and are all files that the package contains and is built from', () => {
   expect(sent.filter((path) => !existsSync(fileURLToPath(new URL(`../../${path}`, import.meta.url))))).toEqual([])
   const sources = files.flatMap((path) => (/^(!|dist\/|src\/)/.test(path) ? [] : path.replace(/\/\*\*.*/, '')))
   expect(sent).toEqual(

@@ -58,7 +58,7 @@ test.each(['src/cli/main.ts', 'src/cli'])(
   },
 )
 
-test('what the tests have built is current', async () => {
+test('the build of the tests is current', async () => {
   requireBuild()
   expect(await run(launcher, ['--version'])).toEqual([0, `${programVersion}\n`, ''])
 })

@@ -16,7 +16,7 @@ function loaded(failures: readonly Error[], rest: Parameters<typeof lazy>[1] = {
   }, rest)
 }
 
-test('what cannot be loaded now fails what needs it with 503, and is tried again', async () => {
+test('a module that cannot be loaded now fails the requests that need it with 503, and is tried again', async () => {
   const get = loaded([failing('EMFILE')], { among: [] })
   const error = await errorOf(get())
   expect(error).toBeInstanceOf(NotLoaded)
@@ -57,7 +57,7 @@ test('a file that only seems to be missing, without descriptors, does not end th
   expect(await get()).toBe('loaded')
 })
 
-test('what is made once is made again after a failure', async () => {
+test('a value that is made once is made again after a failure', async () => {
   let calls = 0
   const get = once(async () => {
     if (++calls === 1) throw new Error('not now')

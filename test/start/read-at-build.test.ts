@@ -15,14 +15,14 @@ const { readYaml } = (await import(new URL('../../src/build/bundle.js', import.m
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 const texts = [...Object.values(shippedFiles).map(({ text }) => text), readText('fixtures/world.yaml')]
 
-describe('what the build reads', () => {
+describe('the data that the build reads', () => {
   let read: ReadonlyMap<string, string>
   // Within the package: the reader imports the package yaml.
   const folder = mkdtempSync(join(import.meta.dirname, '../../dist/.reader-'))
   beforeAll(async () => void (read = await readYaml(folder)))
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  test.each(texts)('is what the package yaml reads, and plain: %.60s', (text) => {
+  test.each(texts)('equals the data that the package yaml reads, and is plain: %.60s', (text) => {
     const document = parseDocument(text, { merge: false, uniqueKeys: true, schema: 'core', prettyErrors: false })
     const remarks = [...document.errors, ...document.warnings].map(({ message }) => message)
     visit(document, (_key, node) => {
@@ -53,7 +53,7 @@ describe('a text', () => {
     expect(diagnostic(['rules'], 'wrong')).toMatchObject({ line: 2, column: 8, text: 'rules: written' })
   })
 
-  test.each([`${text}\n`, text.slice(0, -1), text.replace('written', 'changed')])('that differs from it is read: %j', (other) => {
+  test.each([`${text}\n`, text.slice(0, -1), text.replace('written', 'changed')])('that the build has not read is read: %j', (other) => {
     const rules = /rules: (\w+)/.exec(other)![1]!
     expect(readSource({ path: 'a.yaml', text: other }).data).toEqual({ version: 1, rules })
   })

@@ -59,7 +59,7 @@ async function startAndRemove(
   return { service, url: service.url }
 }
 
-test('what requests can need late is loaded by `lazy`, so that it is loaded after the start', async () => {
+test('modules that requests can need late are loaded by `lazy`, so that they are loaded after the start', async () => {
   const folders = 'admin audit auth authz decision-log http listing mail mcp model policy resources store web'.split(' ')
   const files = ['app.ts', 'surfaces.ts']
   for (const folder of folders)

@@ -20,7 +20,7 @@ describe.each(driversOfContract)('partial ranges of the storage port on $name', 
     (await store.read('w1', { records: [], ranges, counts: [], expect: NO_EXPECTATION }))!.ranges
   const range = (options: Partial<IndexRange>): IndexRange => ({ index: 'a', limit: COUNT, fetch: 'k:', ...options })
 
-  test('read one after the other, they have all entries with their records, in both directions', async () => {
+  test('have all entries with their records when they are read one after the other, in both directions', async () => {
     for (const reverse of [false, true]) {
       const found: string[] = []
       for (let isCut = true; isCut;) {
@@ -35,7 +35,7 @@ describe.each(driversOfContract)('partial ranges of the storage port on $name', 
     }
   })
 
-  test('several of them in one read are complete, or cut', async () => {
+  test('are complete or cut when one read has several of them', async () => {
     const pages = await read(range({ partial: true }), range({ index: 'b', partial: true, limit: 3 }), range({ index: 'c', partial: true }))
     expect(pages[0]!.entries.length).toBeGreaterThan(0)
     for (const [i, { entries: found, records, isCut }] of pages.entries()) {
@@ -55,7 +55,7 @@ describe.each(driversOfContract)('partial ranges of the storage port on $name', 
     })
   })
 
-  test('a page of long records is cut where each read makes a copy of them', async () => {
+  test('of long records are cut where each read makes a copy of them', async () => {
     const [page] = await read(range({ partial: true }))
     expect([store.driver, page!.isCut === true]).toEqual([store.driver, store.driver === 'redis'])
     expect(page!.entries.length < COUNT / 2).toBe(page!.isCut === true)

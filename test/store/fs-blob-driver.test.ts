@@ -25,7 +25,7 @@ describe('the driver of blobs in a folder', () => {
     driver = createFsBlobDriver(BASE, recording)
   })
 
-  test('it is named, and has the folder as its option', () => {
+  test('has a name, and the folder as its option', () => {
     expect({ name: driver.name, options: driver.options }).toEqual({ name: 'durable-fs', options: { base: BASE } })
   })
 
@@ -83,20 +83,20 @@ describe('the driver of blobs in a folder', () => {
       }
     }
 
-    test('it is repeated up to 5 times if its folder is removed', async () => {
+    test('is repeated up to 5 times if its folder is removed', async () => {
       removeFolder(4)
       await set('b1:0', 'x')
       expect((await disk.read(`${BASE}/b1/0`))?.toString()).toBe('x')
       expect(recording.operations.filter((one) => one.startsWith('create'))).toHaveLength(5)
     })
 
-    test('it fails if its folder is removed 5 times', async () => {
+    test('fails if its folder is removed 5 times', async () => {
       removeFolder(5)
       await expect(set('b1:0', 'x')).rejects.toMatchObject({ code: 'ENOENT' })
       expect(recording.operations.filter((one) => one.startsWith('create'))).toHaveLength(5)
     })
 
-    test('it is not repeated after another failure', async () => {
+    test('is not repeated after another failure', async () => {
       before = (operation) => {
         if (operation.startsWith('create')) throw diskError('ENOSPC')
       }
@@ -107,7 +107,7 @@ describe('the driver of blobs in a folder', () => {
 
   describe('removing a value', () => {
     test.each([`remove ${BASE}/b1/0`, `list ${BASE}/b1`, `remove ${BASE}/b1/.1.tmp`, `removeFolder ${BASE}/b1`, `syncFolder ${BASE}`])(
-      'it fails if "%s" fails',
+      'fails if "%s" fails',
       async (operation) => {
         await set('b1:0', 'x')
         await disk.create(`${BASE}/b1/.1.tmp`)
@@ -116,7 +116,7 @@ describe('the driver of blobs in a folder', () => {
       },
     )
 
-    test('other values in its folder remain, and nothing else is done', async () => {
+    test('leaves other values in its folder, and does nothing else', async () => {
       await set('b1:0', 'x')
       await set('b1:1', 'y')
       // The temporary file of a write that is in progress.
@@ -127,7 +127,7 @@ describe('the driver of blobs in a folder', () => {
       expect(await driver.getKeys('', {})).toEqual(['b1:1'])
     })
 
-    test('with the last value, its folder and temporary files are removed, and the removal is synced', async () => {
+    test('removes the folder and its temporary files with the last value, and syncs the removal', async () => {
       await set('b1:0', 'x')
       await disk.create(`${BASE}/b1/.1.tmp`)
       operations()
@@ -143,7 +143,7 @@ describe('the driver of blobs in a folder', () => {
       expect(await disk.list(BASE)).toEqual([])
     })
 
-    test('removing a value whose key has one part does not remove the folder of all values', async () => {
+    test('leaves the folder of all values if the key has one part', async () => {
       await set('single', 'x')
       operations()
       await remove('single')
@@ -151,7 +151,7 @@ describe('the driver of blobs in a folder', () => {
       expect(await disk.list('/var/data')).toEqual(['bytes'])
     })
 
-    test('an absent value is removed without an error, also if no value was ever stored', async () => {
+    test('succeeds for an absent value, also if no value was ever stored', async () => {
       await remove('b1:0')
       expect(operations()).not.toContain(`syncFolder ${BASE}`)
       await set('b2:0', 'x')

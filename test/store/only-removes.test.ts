@@ -30,7 +30,7 @@ describe('a change that only revokes or removes', () => {
     [false, 'a list replaces something else', { 'token:1': { ...before['token:1'], name: [] } }],
     [false, 'something else replaces a list', { 'token:1': { ...before['token:1'], scopes: 'x' } }],
     [false, 'one of two records is new', { 'tombstone:1': {}, 'token:2': {} }],
-  ])('it is one (%s) if %s', (isOne, _what, put) => expect(onlyRemovesIn(put)).toBe(isOne))
+  ])('is recognized: %s if %s', (isOne, _what, put) => expect(onlyRemovesIn(put)).toBe(isOne))
 })
 
 describe('when storage accepts only changes that revoke or remove', () => {

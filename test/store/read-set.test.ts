@@ -136,7 +136,7 @@ describe('a set of what was read', () => {
   })
 })
 
-test('what was prefetched is known only if all of it was', () => {
+test('pages and counts are known only if all of them were prefetched', () => {
   const prefetched = new Prefetched()
   const range = (name: string): RangeRequest => ({ index: { name, fetch: '' }, options: { limit: 5 } })
   const pagesOf = (...names: string[]) => prefetched.pagesOf(names.map(range))

@@ -71,7 +71,7 @@ test('a Redis is reached by its Unix socket', async () => {
   await expect(opening(`unix://${folder}/none.sock`)).rejects.toThrow(/cannot be reached: connect ENOENT/)
 })
 
-test('who mistakes TLS is told what the address begins with, and who has a CA of their own how to name it', async () => {
+test('an error about TLS says how the address begins, and how to name a CA of your own', async () => {
   await expect(opening(`redis://127.0.0.1:${tlsPort}`)).rejects.toThrow(/if it expects TLS, its address begins with rediss:\/\//)
   await expect(opening(`rediss://127.0.0.1:${redis.port}`)).rejects.toThrow(/if it has no TLS, its address begins with redis:\/\//)
   await expect(opening(`valkeys://127.0.0.1:${tlsPort}`)).rejects.toThrow(/NODE_EXTRA_CA_CERTS must name the file of the CA/)

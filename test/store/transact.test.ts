@@ -32,13 +32,13 @@ describe('a unit of work', () => {
   })
   const work = <T>(run: (tx: Transaction) => T | Promise<T>) => transact(store, 'w1', systemRandom, run)
 
-  test('its result is returned after the commit', async () => {
+  test('returns its result after the commit', async () => {
     expect(await work(async (tx) => (await tx.create(a, { n: 1 }), 'result'))).toBe('result')
     expect(await work((tx) => tx.get(a))).toEqual({ n: 1 })
     expect(events).toEqual([])
   })
 
-  test('after a conflict it runs again in a new transaction, when a random delay is over', async () => {
+  test('runs again in a new transaction after a conflict, when a random delay is over', async () => {
     let attempts = 0
     await work(async (tx) => {
       events.push(`attempt ${++attempts}`)
@@ -50,7 +50,7 @@ describe('a unit of work', () => {
     expect(await work((tx) => tx.get(a))).toEqual({ n: 12 })
   })
 
-  test('a conflict while it reads makes it run again too', async () => {
+  test('runs again after a conflict while it reads, too', async () => {
     let attempts = 0
     await work(async () => {
       if (++attempts < 3) throw new TransactionConflict()
@@ -58,7 +58,7 @@ describe('a unit of work', () => {
     expect({ attempts, events }).toEqual({ attempts: 3, events: [1, 'over', 2, 'over'] })
   })
 
-  test('after 50 conflicts it fails, and nothing was changed', async () => {
+  test('fails after 50 conflicts, and nothing was changed', async () => {
     let attempts = 0
     const failed = work(() => {
       attempts++
@@ -69,7 +69,7 @@ describe('a unit of work', () => {
     expect(attempts).toBe(50)
   })
 
-  test('after three conflicts, each attempt has another lease, which ends before the next one, and none is left when it has finished', async () => {
+  test('has another lease at each attempt after three conflicts; each lease ends before the next one, and no lease is left at its end', async () => {
     const taken: string[] = []
     const order: string[] = []
     const { takeLease, commit } = store
@@ -93,7 +93,7 @@ describe('a unit of work', () => {
     expect(await commit.call(store, 'w1', change({ put: { [a]: { n: 2 } } }))).toBe('done')
   })
 
-  test('any other error is thrown at once, and nothing is written', async () => {
+  test('throws any other error at once, and writes nothing', async () => {
     const error = new Error('mine')
     const failed = work(async (tx) => {
       await tx.create(a, { n: 1 })

@@ -67,7 +67,7 @@ describe('a part of a record', () => {
     ['it is written', async () => tx.put(board, { id: '1', open: 'yes', name: 'mine' })],
     ['it is removed', async () => tx.remove(board)],
     ['it is relied on as a whole', async () => tx.relyOnWhole(board)],
-  ])('once %s, it is in conflict with every change, and nothing is read again', async (_what, then) => {
+  ])('is in conflict with every change once %s, and nothing is read again', async (_what, then) => {
     await tx.read([access])
     await then()
     expect(reads).toBe(1)
@@ -75,7 +75,7 @@ describe('a part of a record', () => {
     expect(await outcomeOfCommit()).toBe('conflict')
   })
 
-  test('its expectation has the revision and the members', async () => {
+  test('has an expectation with the revision and the members', async () => {
     const revision = (await tx.read([access]), tx.revisionOf(board))
     const { commit: inner } = store
     const expected: unknown[] = []
@@ -94,7 +94,7 @@ describe('a part of a record', () => {
     expect(onlyRemoves).toEqual([false, true])
   })
 
-  test('what was not read cannot be relied on', () => {
+  test('members that were not read cannot be relied on', () => {
     expect(() => tx.relyOnWhole(board)).toThrow(new TypeError('store: "board:1" must be read before it is written'))
   })
 })

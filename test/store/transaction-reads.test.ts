@@ -69,7 +69,7 @@ describe('what a transaction reads and expects', () => {
     expect(reads).toHaveLength(2)
   })
 
-  test('what is prefetched is returned, and nothing else is read', async () => {
+  test('a prefetch returns what it has read, and reads nothing else', async () => {
     expect([
       await tx.prefetch({ records: [key('1'), key('9')] }),
       await tx.prefetch({ ranges: [{ index, options: { limit: 1 } }] }),
@@ -139,7 +139,7 @@ describe('what a transaction reads and expects', () => {
   })
 
   describe('a weak read', () => {
-    test('it does not allow to write the record, and it can be read again', async () => {
+    test('does not allow a write of the record, which can be read again', async () => {
       await tx.range(index, { limit: 9, weak: true })
       expect(() => tx.put(key('1'), { n: 5 })).toThrow(new TypeError('store: "a:1" must be read before it is written'))
       expect(() => tx.remove(key('1'))).toThrow(TypeError)
@@ -149,7 +149,7 @@ describe('what a transaction reads and expects', () => {
       await tx.commit()
     })
 
-    test('it returns what the transaction itself has read or written', async () => {
+    test('returns what the transaction itself has read or written', async () => {
       await tx.get(key('1'))
       tx.put(key('1'), { n: 10 })
       await tx.get(key('2'))
@@ -157,14 +157,14 @@ describe('what a transaction reads and expects', () => {
       expect((await tx.range(index, { limit: 9, weak: true })).values).toEqual([{ n: 10 }, undefined, { n: 3 }])
     })
 
-    test('its record can be forgotten, unless the transaction relies on it', async () => {
+    test('can be forgotten, unless the transaction relies on the record', async () => {
       await tx.get(key('1'))
       await tx.range(index, { limit: 9, weak: true })
       for (const id of ['1', '2']) tx.forget(key(id))
       expect(['1', '2', '3'].map((id) => tx.known(key(id)))).toEqual([{ n: 1, next: '2' }, undefined, { n: 3 }])
     })
 
-    test('it is confirmed if the records have not changed since, and then they are expected', async () => {
+    test('is confirmed if the records have not changed since, and then they are expected', async () => {
       await tx.range(index, { limit: 9, weak: true })
       await set('2', 7)
       await tx.confirm([key('1'), key('3')])
@@ -172,7 +172,7 @@ describe('what a transaction reads and expects', () => {
       expect(await expected()).toEqual({ records: ['a:1', 'a:3', 'a:9'], indexes: [], capacity: [] })
     })
 
-    test('it is not confirmed if one of the records has changed, was removed or was created', async () => {
+    test('is not confirmed if one of the records has changed, was removed or was created', async () => {
       const confirm = async (meanwhile: () => unknown) => {
         const other = begin()
         await other.range(index, { limit: 9, weak: true })
@@ -185,7 +185,7 @@ describe('what a transaction reads and expects', () => {
       await expect(confirm(async () => undefined)).resolves.toBeUndefined()
     })
 
-    test('an entry without a record is confirmed if there still is none', async () => {
+    test('of an entry without a record is confirmed if the record is still absent', async () => {
       await store.commit('w1', change({ remove: [key('1')] }))
       await tx.range(index, { limit: 9, weak: true })
       await expect(tx.confirm([key('1')])).resolves.toBeUndefined()
@@ -261,7 +261,7 @@ describe('what a transaction reads and expects', () => {
     }
   })
 
-  test('its partition can be read', () => {
+  test('the partition of a transaction can be read', () => {
     expect(tx.partition).toBe('w1')
   })
 })

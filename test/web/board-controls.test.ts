@@ -84,7 +84,7 @@ describe('the controls of a board', async () => {
 describe('with a policy that lets others only read a board', async () => {
   const service = await startForSuite({ engine: load(readersOnly()) })
 
-  test('its creator is offered everything, and they only to assign its cards, as keys too', async () => {
+  test('its creator is offered everything, and others only the assignment of its cards, also by keys', async () => {
     const { owner, path } = await buildBoard(service)
     const reader = await service.person(owner.workspaceId, 'member', 'Ben Carter')
     const [own, other] = await Promise.all([owner, reader].map(async (person) => (await signedIn(service, person)).open(path)))

@@ -90,7 +90,7 @@ describe('the update of a board', () => {
     expect(await shown('label=lbl_00000000000000000000')).toEqual(['Carrots', 'Beans'])
   })
 
-  test('has a card again whose claim has run out, which no change says', async () => {
+  test('has a card again whose claim has run out, although no change says so', async () => {
     const { id } = await create('Prune')
     await api('PUT', `/cards/${id}/claim`, { ttl: 60 })
     const html = (await visitor.request(path)).text
@@ -196,7 +196,7 @@ describe('the stream of several boards', async () => {
     await again.close()
   })
 
-  test('says by another policy that the page is to be fetched again', async () => {
+  test('says that the page is to be fetched again after the policy was replaced', async () => {
     const other = await buildBoard()
     const events = await open(other.service, other.owner, [other.boardId])
     const [{ data: first }] = (await events.take(1)) as [any]

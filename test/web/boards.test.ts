@@ -228,7 +228,7 @@ test('another workspace in the path gives no access to a board', async () => {
 })
 
 const limited = await startForSuite({ rateLimits: { quotas: { token: 2, workspace: 1000, address: 1000 } } })
-describe('pages and forms are limited in each minute', async () => {
+describe('the limit of pages and forms in each minute', async () => {
   const workspaceId = await limited.workspace()
   const signIn = async () => {
     const person = await limited.person(workspaceId)
@@ -237,7 +237,7 @@ describe('pages and forms are limited in each minute', async () => {
     return { person, visitor, form: { form_token: visitor.formToken } }
   }
 
-  test('for each person', async () => {
+  test('is counted for each person', async () => {
     const [{ visitor: first }, { visitor: other }] = [await signIn(), await signIn()]
     const statuses = []
     for (let i = 0; i < 9; i++) statuses.push((await first.request('/settings/tokens')).status)
@@ -254,7 +254,7 @@ describe('pages and forms are limited in each minute', async () => {
     '/settings/account/notices',
     '/settings/account/recovery-codes',
     '/settings/workspace/WORKSPACE',
-  ])('a form counts as a page: %s', async (named) => {
+  ])('counts a form as a page: %s', async (named) => {
     const path = named.replace('WORKSPACE', workspaceId)
     const { visitor, form } = await signIn()
     for (let i = 0; i < 8; i++) expect((await visitor.post(path, form)).status).not.toBe(429)
@@ -262,7 +262,7 @@ describe('pages and forms are limited in each minute', async () => {
     expect((await visitor.request('/app')).status).toBe(429)
   })
 
-  test('a form of an operation costs what it reads, too', async () => {
+  test('includes what the form of an operation reads', async () => {
     const { visitor, form } = await signIn()
     let sent = 0
     while (sent < 8 && (await visitor.post(`/app/${workspaceId}/do/boards.create`, form)).status !== 429) sent++
@@ -276,7 +276,7 @@ describe('pages and forms are limited in each minute', async () => {
     '/settings/workspace/WORKSPACE/tokens/tok_00000000000000000000/revoke',
     '/settings/account/sessions',
     '/settings/account/password',
-  ])('a form that takes access away counts for its session: nobody with another one can keep the person from it: %s', async (named) => {
+  ])('counts a form that takes access away for its session: nobody with another session can keep the person from it: %s', async (named) => {
     const path = named.replace('WORKSPACE', workspaceId)
     const { person, visitor, form } = await signIn()
     const thief = new Visitor(limited)

@@ -61,7 +61,7 @@ describe('each control works by a form and a redirect', () => {
     expect(await card()).toMatchObject({ title: 'Sow', ...expected })
   })
 
-  test('what is done can be taken back', async () => {
+  test('an action can be taken back', async () => {
     const label = await api('POST', `/boards/${boardId}/labels`, { name: 'urgent"><i>', color: '#cf222e' })
     const other = await create('Dig')
     for (const operation of ['cards.complete', 'cards.archive']) await press(operation)
@@ -91,7 +91,7 @@ describe('each control works by a form and a redirect', () => {
     expect(await card()).toEqual(before)
   })
 
-  test('subtasks', async () => {
+  test('subtasks are added, ticked and moved', async () => {
     await press('subtasks.create', { title: 'Dig' })
     await press('subtasks.create', { title: 'Water' })
     await press('subtasks.update', {}, 'role="checkbox"')
@@ -104,7 +104,7 @@ describe('each control works by a form and a redirect', () => {
     expect(page.shown).toContain('1 of 2')
   })
 
-  test('comments', async () => {
+  test('comments are written and edited, and a refusal keeps the text', async () => {
     await press('comments.create', { body: 'One **two**' })
     const [comment] = await api('GET', `/cards/${cardId}/comments`)
     service.now += 1000
@@ -148,14 +148,14 @@ describe('a file', () => {
   })
 })
 
-describe('what somebody else changes at the same time', () => {
+describe('a change by somebody else at the same time', () => {
   const submit = async (text: string, other: object, fields: Record<string, string>) => {
     const form = formWith((await visitor.open(cardPath())).text, 'cards.update', text)
     await api('PATCH', `/cards/${cardId}`, other, mira)
     return visitor.post(form.action, { ...form.hidden, ...fields })
   }
 
-  test('is shown beside what was written, and neither is lost', async () => {
+  test('is shown beside the text that was written, and neither is lost', async () => {
     const page = await submit('name="description"', { description: 'By <Mira>' }, { description: 'By Olivia' })
     expect({ status: page.status, description: (await card()).description }).toEqual({ status: 412, description: 'By <Mira>' })
     expect(page.text).toMatch(/<textarea[^>]*>By Olivia<\/textarea>/)
@@ -165,7 +165,7 @@ describe('what somebody else changes at the same time', () => {
     expect((await card()).description).toBe('By both')
   })
 
-  test('is no conflict if it is something else', async () => {
+  test('is no conflict if it concerns another member', async () => {
     const page = await submit('name="title"', { description: 'By Mira' }, { title: 'By Olivia' })
     expect({ status: page.status, card: await card() }).toEqual({
       status: 303,
@@ -174,7 +174,7 @@ describe('what somebody else changes at the same time', () => {
   })
 })
 
-describe('only what is allowed is offered', () => {
+describe('only allowed controls are offered', () => {
   const OFFERED =
     'cards.update cards.move cards.complete cards.archive cards.delete cards.assign blockers.add subtasks.create comments.create attachments.upload'.split(
       ' ',

@@ -103,7 +103,7 @@ describe('signing in for a page', () => {
     expect(visitor.jar.has('lk_return')).toBe(false)
   })
 
-  test('an image or a stream is no place to return to', async () => {
+  test('a person is not sent back to an image or a stream', async () => {
     const visitor = browser()
     for (const path of [`/app/${person.workspaceId}/attachments/x`, `/app/${person.workspaceId}/events?board=x`]) {
       const answer = await visitor.request(path)

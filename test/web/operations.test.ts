@@ -51,7 +51,7 @@ describe('the form of an operation', () => {
     expect(created).toMatchObject({ ...stored, description: 'a\nb', counts: { subtasks: 2 } })
   })
 
-  test('changes what was changed in it, and nothing else', async () => {
+  test('changes the members that were edited in it, and nothing else', async () => {
     const { id } = await card()
     await api('PATCH', `/cards/${id}`, { due_at: '2026-12-24T12:30:00Z' })
     await visitor.open(doing('cards.update', { card_id: id }))
@@ -243,7 +243,7 @@ describe('the form of an operation', () => {
     }
   })
 
-  test('does not exist for what a person cannot use, and for what is not there', async () => {
+  test('does not exist for an operation that the person cannot use, and for an absent resource', async () => {
     const without = operations.filter(({ id, isRead }) => isRead || /^(?:boards\.batch|claims\.)/.test(id)).map(({ id }) => id)
     const targets = [...without, 'absent', '__proto__'].map((id) => `${base}/do/${id}`)
     for (const target of targets) {

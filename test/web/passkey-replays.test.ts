@@ -187,7 +187,7 @@ describe.each(Object.entries(flows))('the challenge of %s', (name, flow) => {
     },
   )
 
-  test('is no challenge to a code', async () => {
+  test('is not accepted as a challenge for a code', async () => {
     const visitor = await flow.browser()
     const { options, form_token } = await ask(flow, visitor)
     await giveAuthenticator(service, person)

@@ -41,7 +41,7 @@ describe('the report of a policy', () => {
     for (const { method, path } of operations) expect(text).toContain(`${method} ${path}`)
   })
 
-  test('links only to what it has', () => {
+  test('has no link that leads nowhere', () => {
     const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
     const links = [...markupOf(page).matchAll(/ href="([^"]+)"/g)].map(([, href]) => href!)
     expect(links.length).toBeGreaterThan(100)
@@ -88,7 +88,7 @@ describe('the report of a policy', () => {
     expect(markupOf(page)).not.toMatch(/\sstyle=|\son\w+=|https?:\/\/|\ssrc=/)
   })
 
-  test('escapes what the policy says, also in its data', () => {
+  test('escapes the texts of the policy, also in its data', () => {
     const evil = '</script><img src=x onerror=alert(1)> & "quoted"'
     const html = renderReport(policyWith('reason: A label belongs to one board.', `reason: '${evil}'`), operations)
     expect(html).not.toContain('<img')
@@ -96,7 +96,7 @@ describe('the report of a policy', () => {
     expect(JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(html)![1]!).rules['D3.label'].reason).toBe(evil)
   })
 
-  test('says where the tables are not what the decisions say', () => {
+  test('says where the tables contradict the decisions', () => {
     const mutant = { ...widened, decisions: shipped.decisions }
     expect(textOf(markupOf(renderReport(mutant, operations)))).toMatch(/✗ \d+ not as the decisions say/)
     expect(textOf(markupOf(page))).toContain('✓ all as the decisions say')

@@ -98,7 +98,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     expect(await first.visitor.isSignedIn()).toBe(true)
   })
 
-  test('who has a password learns of the first time; who has none knows', async () => {
+  test('a person with a password is notified of the first sign-in, and a person without one is not', async () => {
     const { visitor } = await enter(claimsOf())
     const other = new Visitor(service)
     await other.signIn(email)
@@ -147,7 +147,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     expect(captured.text()).not.toContain('example.org')
   })
 
-  describe('without an address in the ID token, UserInfo is asked', () => {
+  describe('UserInfo', () => {
     const askUserInfo = async (userInfo: StubProvider['userInfo'] | ((sub: string) => StubProvider['userInfo']), inToken?: unknown) => {
       service.now += 11 * MINUTE
       const claims = { ...claimsOf(), email: inToken as never, email_verified: undefined as never }
@@ -157,7 +157,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
       return { ...entered, line: captured.lines.findLast(({ event }) => String(event).startsWith('web.provider_')) }
     }
 
-    test('and binds its person by a verified address', async () => {
+    test('is asked if the ID token has no address, and binds its person by a verified one', async () => {
       const { page, visitor } = await askUserInfo((sub) => ({ sub, email, email_verified: true }))
       expect({ location: page.location, isSignedIn: await visitor.isSignedIn() }).toEqual({
         location: '/settings/tokens',
@@ -176,7 +176,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
       ['a refusal', () => 403, 503, 'status code'],
       ['a failure', () => 500, 503, 'status code'],
       ['too much', (sub) => ({ sub, email, email_verified: true, padding: 'x'.repeat(2 ** 21) }), 503, 'too long'],
-    ])('nobody gets in if it says %s', async (_what, userInfo, status, reason) => {
+    ])('lets nobody in if it says %s', async (_what, userInfo, status, reason) => {
       const { page, visitor, line } = await askUserInfo(userInfo)
       expect({ status: page.status, isSignedIn: await visitor.isSignedIn(), reason: line!['reason'] }).toEqual({
         status,
@@ -190,7 +190,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
       ['fails', 500],
       ['refuses', 403],
       ['is about another subject', { sub: 'other' }],
-    ])('but not about a person who is bound: they sign in, and prove it, while it %s', async (_what, userInfo) => {
+    ])('is not asked about a person who is bound: they sign in, and prove it, while it %s', async (_what, userInfo) => {
       const claims = claimsOf()
       await enter(claims)
       service.now += 11 * MINUTE
@@ -212,7 +212,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
       ['null', null],
       ['an empty text', ''],
       ['spaces', ' '],
-    ])('also if the address is %s there, which is none', async (_what, none) => {
+    ])('is also asked if the address in the ID token is %s, which is not an address', async (_what, none) => {
       const address = email
       const { visitor } = await askUserInfo((sub) => ({ sub, email: address, email_verified: true }), none)
       expect(await visitor.isSignedIn()).toBe(true)
@@ -220,7 +220,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
       expect(line).toMatchObject({ reason: 'no_email' })
     })
 
-    test('which is asked nothing if the ID token has an address', async () => {
+    test('is not asked if the ID token has an address', async () => {
       service.now += 11 * MINUTE
       stub.userInfo = { sub: 'other' }
       const before = stub.requests.filter((one) => one === 'GET /userinfo').length
@@ -230,7 +230,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     })
   })
 
-  describe('who has signed in with the provider', () => {
+  describe('a person who has signed in with the provider', () => {
     const signOut = async (visitor: Visitor) => {
       await visitor.open('/settings/account')
       return visitor.post('/settings/sign-out', { form_token: visitor.formToken, where: 'here' })
@@ -272,12 +272,12 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
       service.now += 11 * MINUTE
     })
 
-    test('and who has a password signs out here alone', async () => {
+    test('signs out here alone if they have a password', async () => {
       expect((await signOut(await signedIn(service, person))).location).toBe('/settings/sign-in?out')
     })
   })
 
-  test('another subject does not get what is bound, not with the same address, and not from another issuer', async () => {
+  test('another subject does not get a bound account, not with the same address, and not from another issuer', async () => {
     const claims = claimsOf()
     await enter(claims)
     const other = await enter(claimsOf())
@@ -439,7 +439,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     service.now += 11 * MINUTE
   })
 
-  test('the operator chooses how the secret is sent, and a provider that takes none is said so', async () => {
+  test('the operator chooses how the secret is sent, and the log says if a provider takes no secret', async () => {
     stub.takesSecretIn = 'body'
     const provider = new IdentityProvider({ ...stub.settings, authMethod: 'client_secret_post' }, () => service.now)
     const chosen = await start({ provider })
@@ -525,7 +525,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     expect(await (await enter(claims)).visitor.isSignedIn()).toBe(true)
   })
 
-  test.each(['errors', 'no_json'] as const)('a provider that is down (%s) is said so, and sessions go on', async (trouble) => {
+  test.each(['errors', 'no_json'] as const)('the page says that the provider is down (%s), and sessions go on', async (trouble) => {
     const { visitor } = await enter(claimsOf())
     service.now += 11 * MINUTE
     stub.trouble = trouble
@@ -566,7 +566,7 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     expect((await new Visitor(service).request(BEGIN)).location).toContain(stub.issuer)
   })
 
-  test('a provider that takes no codes now is said so, and the log says why an answer was refused', async () => {
+  test('the page says that the provider takes no codes now, and the log says why an answer was refused', async () => {
     const visitor = new Visitor(service)
     const address = await begin(visitor)
     stub.trouble = 'busy'

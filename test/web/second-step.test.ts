@@ -86,7 +86,7 @@ describe('the second step of a sign-in', async () => {
       ['after the password was changed', () => giveAccountWith(`${PASSWORD}!`)],
       ['without its cookie', (visitor) => void visitor.jar.delete('lk_second_factor')],
       ['with another cookie', (visitor) => void visitor.jar.set('lk_second_factor', 'x'.repeat(43))],
-    ])('%s the right code leads back to the sign-in page', async (_name, change) => {
+    ])('%s, the right code leads back to the sign-in page', async (_name, change) => {
       const visitor = await halfway()
       await change(visitor)
       const { action, hidden } = formOf(visitor.page!.text)

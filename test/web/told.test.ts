@@ -30,7 +30,7 @@ const CLAIMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const cases = Object.entries(CLAIMS).flatMap(([path, claims]) => Object.entries(claims).map(([name, text]) => [path, name, text] as const))
 
 describe('a link', () => {
-  test.each(cases)('to %s?%s does not make the page say what was not done', async (path, name, text) => {
+  test.each(cases)('to %s?%s does not make the page say that something was done which was not', async (path, name, text) => {
     const visitor = await signedIn(service, owner)
     const address = path.replace('{workspace}', owner.workspaceId)
     for (const query of [name, `${name}=&until=9999999999999&signed=`, `${name}&until=9999999999999&signed=${'A'.repeat(43)}`]) {
@@ -39,7 +39,7 @@ describe('a link', () => {
     }
   })
 
-  test('of the page that has done it makes it say so, for this browser alone', async () => {
+  test('of the page that did something makes the page say so, for this browser alone', async () => {
     const [one, other] = [await signedIn(service, owner), await signedIn(service, owner)]
     await one.open('/settings/account')
     const { location } = await one.post('/settings/account/sessions', { form_token: one.formToken, end: 'others' })

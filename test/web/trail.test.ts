@@ -48,7 +48,7 @@ describe('the audit trail of the web app', () => {
     ])
   })
 
-  test('has a form that was not accepted, and one about what is not the person’s', async () => {
+  test('has a form that was not accepted, and one about the resource of another person', async () => {
     const path = `/settings/tokens/${member.workspaceId}/tok_00000000000000000000/revoke`
     const form_token = visitor.formToken
     const entries = await entriesIn(GLOBAL, async () => {

@@ -118,7 +118,7 @@ describe.each([
     expect(tile).toContain(`href="${BASE}${base}/cards/${card.id}"`)
   })
 
-  test('what people write is as they wrote it', async () => {
+  test('the texts of people are shown as they wrote them', async () => {
     const { visitor, base, card, boardId } = await build()
     for (const path of [`${base}/boards/${boardId}`, `${base}/cards/${card.id}`]) {
       const page = await visitor.request(path)
@@ -127,7 +127,7 @@ describe.each([
     }
   })
 
-  test('what was created, and the documents, have the whole address', async () => {
+  test('the Location of a creation and the documents have the whole address', async () => {
     const { owner } = await build()
     const authorization = `Bearer ${owner.write}`
     const created = await fetchAt(`${URL_OF_SERVICE}/v1/boards`, {

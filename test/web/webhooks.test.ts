@@ -160,7 +160,7 @@ describe('the secret of a webhook', async () => {
   })
 })
 
-describe('what outlives "sign out everywhere"', async () => {
+describe('a webhook, which outlives "sign out everywhere",', async () => {
   const world = await buildWorld()
   const { service, visitor, base, boardId, create, pathOf, form, list, clear } = world
   beforeEach(clear)
@@ -174,7 +174,7 @@ describe('what outlives "sign out everywhere"', async () => {
     ['webhooks.update', { kinds: 'work' }],
   ]
 
-  test.each(FORMS)('asks for a recent proof, as a token with kanban:admin does: %s %j', async (operation, fields) => {
+  test.each(FORMS)('needs a recent proof, as a token with kanban:admin does: %s %j', async (operation, fields) => {
     const given: Record<string, string> =
       operation === 'webhooks.create' ? { board_id: boardId } : { webhook_id: await create({ kinds: ['card'] }) }
     const before = JSON.stringify(await list())
@@ -207,7 +207,7 @@ describe('what outlives "sign out everywhere"', async () => {
     else expect(JSON.stringify(await list())).not.toBe(before)
   })
 
-  test('does not ask to disable, to test or to delete a webhook', async () => {
+  test('can be disabled, tested and deleted without a proof', async () => {
     const id = await create()
     await visitor.open(pathOf(id))
     service.now += 11 * 60_000
@@ -272,7 +272,7 @@ describe('the controls of webhooks', async () => {
     expect(items.map((item) => offeredOn({ text: item } as ReceivedPage))).toEqual([ON_WEBHOOK, []])
   })
 
-  test('are on no page for who may not see the board', async () => {
+  test('are on no page for people who may not see the board', async () => {
     const board = await api('POST', '/boards', { name: 'Private' })
     await api('PUT', `/boards/${board.id}/visibility`, { visibility: 'private' })
     const { id } = await api('POST', `/boards/${board.id}/webhooks`, { url: 'https://hooks.example/private' })
@@ -283,7 +283,7 @@ describe('the controls of webhooks', async () => {
     expect((await visitor.post(`${base}/do/webhooks.test`, { webhook_id: id, form_token })).status).toBe(404)
   })
 
-  test('are reached by the menu of the board, also by who only reads it', async () => {
+  test('are reached by the menu of the board, also by people who only read it', async () => {
     const reading = await buildWorld({ engine: load(readersOnly()) })
     const page = await reading.visitor.open(`${reading.base}/boards/${reading.boardId}`)
     expect(page.text).toContain(`<a href="${reading.path}">Webhooks</a>`)
@@ -322,7 +322,7 @@ describe('the authorization header of a webhook', async () => {
   })
 })
 
-describe('what is refused', async () => {
+describe('an error in the form of a webhook', async () => {
   const world = await buildWorld()
   const { visitor, base, boardId, create, list, clear, form } = world
   beforeEach(clear)
@@ -336,7 +336,7 @@ describe('what is refused', async () => {
     ['no URL', 'hooks', 'is not a URL like https://ci.example.com/hook'],
   ]
 
-  test.each(URLS)('is said beside the field, and what was typed is kept: %s', async (_title, url, error) => {
+  test.each(URLS)('is shown beside its field, and what was typed is kept: %s', async (_title, url, error) => {
     await form('webhooks.create', { board_id: boardId })
     const { action, hidden } = formOf(visitor.page!.text, `${base}/do/webhooks.create`)
     const body = String(
@@ -361,7 +361,7 @@ describe('what is refused', async () => {
     })
   })
 
-  test('is said when a webhook is edited, which stays as it was', async () => {
+  test('is shown when a webhook is edited, which stays as it was', async () => {
     const id = await create({ kinds: ['card'] })
     await form('webhooks.update', { webhook_id: id })
     const page = await visitor.submit({ url: 'https://10.1.2.3/', kinds: 'comment' }, `${base}/do/webhooks.update`)
@@ -374,7 +374,7 @@ describe('what is refused', async () => {
     expect(await list()).toMatchObject([{ url: 'https://hooks.example/kanban', kinds: ['card'] }])
   })
 
-  test.each(['webhooks.create', 'webhooks.update'])('is a kind that there is not: %s', async (operation) => {
+  test.each(['webhooks.create', 'webhooks.update'])('is an unknown kind: %s', async (operation) => {
     const fields: Record<string, string> = operation === 'webhooks.create' ? { board_id: boardId } : { webhook_id: await create() }
     await form(operation, fields)
     const page = await visitor.submit({ url: 'https://hooks.example/typed', kinds: 'cards' }, `${base}/do/${operation}`)
@@ -386,7 +386,7 @@ describe('what is refused', async () => {
     expect(page.text).toMatch(/<fieldset class="field" aria-describedby="do-kinds-hint do-kinds-error"/)
   })
 
-  test('is one webhook more than a board has', async () => {
+  test('is one webhook more than a board may have', async () => {
     for (let i = 0; i < 10; i++) await create({ url: `https://hooks.example/${i}` })
     await form('webhooks.create', { board_id: boardId })
     const page = await visitor.submit({ url: 'https://hooks.example/typed' }, `${base}/do/webhooks.create`)

@@ -168,13 +168,13 @@ describe('the state of the work', async () => {
     expect(Object.entries(update.tiles).flatMap(([id, tile]) => (tile === null ? [] : [id]))).toEqual([made.get(title.split(' ')[0]!)])
   })
 
-  test('that makes no sense filters nothing', async () => {
+  test('filters nothing if it is unknown', async () => {
     const all = (await visitor.request(boardPath)).text.match(/class="tile-title"/g)!.length
     for (const query of ['work=nonsense', 'work=done', 'work=constructor'])
       expect([query, (await visitor.request(`${boardPath}?${query}`)).text.match(/class="tile-title"/g)!.length]).toEqual([query, all])
   })
 
-  test('the history has the reasons of all attempts, and what ran out is nobody’s', async () => {
+  test('the history has the reasons of all attempts, and names nobody for a claim that ran out', async () => {
     const id = await create('History')
     await agent.fail(id, 'First\nreason <b>', 0)
     service.now += 1000
@@ -352,7 +352,7 @@ describe('the questions that wait for a person', async () => {
   })
 })
 
-test('what a policy does not allow is not offered: answering and trying again', async () => {
+test('answering and trying again are not offered if the policy does not allow them', async () => {
   const files = edit(shippedFiles, [
     [
       'permissions',

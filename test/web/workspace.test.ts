@@ -49,7 +49,7 @@ const actions: Record<string, (visitor: Visitor, formToken: string) => Promise<{
   },
 }
 
-describe('what the pages of a workspace do', () => {
+describe('the pages of a workspace', () => {
   const cells = handWrittenWebActions.flatMap(({ id, row, decision }) =>
     handWrittenCells({ decision }).map(
       ({ facts, response }) => [id, facts['caller.role']!, facts['caller.membership']!, response, row] as const,
@@ -77,7 +77,7 @@ describe('what the pages of a workspace do', () => {
     else expect(entries.filter(({ outcome }) => outcome === 'denied')).toEqual([])
   })
 
-  test('another workspace, and what is no workspace, do not exist', async () => {
+  test('do not exist for another workspace, and for an invalid id', async () => {
     const visitor = await signedIn(service, owner)
     const other = await service.workspace()
     for (const id of [other, 'wsp_00000000000000000000', 'x', 'global'])

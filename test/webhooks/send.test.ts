@@ -298,7 +298,7 @@ describe('a receiver that hangs is left after ten seconds', () => {
     await target.closed()
   })
 
-  test('and at once when the signal is aborted, before or during the attempt', async () => {
+  test('or at once when the signal is aborted, before or during the attempt', async () => {
     const target = await receiver(() => {})
     const controller = new AbortController()
     const waiting = deliver(target.port, { signal: controller.signal })
@@ -310,7 +310,7 @@ describe('a receiver that hangs is left after ten seconds', () => {
     expect(target.requests).toHaveLength(1)
   })
 
-  test('and leaves no timer and no listener behind when it has answered', async () => {
+  test('and one that answers leaves no timer and no listener behind', async () => {
     const target = await receiver(OK)
     const timers = new Set<unknown>()
     const counting = {
@@ -326,7 +326,7 @@ describe('a receiver that hangs is left after ten seconds', () => {
   })
 })
 
-describe('what is no answer', () => {
+describe('an invalid answer', () => {
   const SECRET = 'hunter2'
 
   test.each<[what: string, answer: (socket: Socket) => void, error: string]>([
@@ -349,13 +349,13 @@ describe('what is no answer', () => {
     ['a large header', (socket) => socket.end(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`), 'answer is not valid HTTP'],
     ['many headers', (socket) => socket.end(`HTTP/1.1 200 OK\r\n${'X: xxxxxxxx\r\n'.repeat(5000)}\r\n`), 'answer is not valid HTTP'],
     ['headers without end', (socket) => endless(socket, 'HTTP/1.1 200 OK\r\n', 'X: xxxxxxxx\r\n'.repeat(1000)), 'answer is not valid HTTP'],
-  ])('is told in fixed words: %s', async (_what, answer, error) => {
+  ])('is reported in fixed words: %s', async (_what, answer, error) => {
     const target = await receiver(answer)
     expect(await deliver(target.port)).toEqual({ error })
     await target.closed()
   })
 
-  test('is told in fixed words: nobody listens', async () => {
+  test('is reported in fixed words: nobody listens', async () => {
     const closed = createServer().listen(0, '127.0.0.1')
     await once(closed, 'listening')
     const { port } = closed.address() as AddressInfo
@@ -369,7 +369,7 @@ describe('what is no answer', () => {
   }
 })
 
-describe('what a receiver can make the service read is bounded, without a look at the time:', () => {
+describe('the service reads a bounded amount from a receiver, whatever the time:', () => {
   /** Writes as fast as it is taken, and counts. */
   function flood(first: string, more: string) {
     const sent = { bytes: 0 }

@@ -94,7 +94,7 @@ test.each([
   ['a secret without its prefix', { secrets: ['c2VjcmV0LW9mLWEtd2ViaG9vaw=='] }],
   ['a secret that is not base64', { secrets: ['whsec_c2VjcmV0-W9mLWEtd2ViaG9vaw'] }],
   ['an empty secret', { secrets: [NEW, 'whsec_'] }],
-] satisfies [string, object][])('%s is a defect of the caller, which is not told with a secret', (_what, wrong) => {
+] satisfies [string, object][])('%s is reported as a defect of the caller, without a secret', (_what, wrong) => {
   const attempt = (): unknown => sign({ ...delivery, ...(wrong as Partial<Parameters<typeof sign>[0]>) })
   expect(attempt).toThrow(TypeError)
   expect(attempt).not.toThrow(/c2Vj|whsec_/)

@@ -198,7 +198,7 @@ const HARMLESS = [
 ]
 
 describe('the text of a URL', () => {
-  test('is known to be hostile in at least 60 ways', () => {
+  test('has at least 60 hostile forms', () => {
     expect(new Set(HOSTILE.map(([, url]) => url)).size).toBe(HOSTILE.length)
     expect(HOSTILE.length).toBeGreaterThanOrEqual(60)
   })
@@ -279,7 +279,7 @@ describe('the addresses of a name', () => {
     ['ENOTFOUND', 'name not found'],
     ['EAI_AGAIN', 'name lookup failed'],
     ['ENOMEM', 'name lookup failed'],
-  ])('cannot be had: %s', async (code, error) => {
+  ])('cannot be resolved: %s', async (code, error) => {
     const failing = targets(undefined, { 'ci.example.com': Object.assign(new Error('getaddrinfo'), { code }) }).targets
     expect(await failing.resolve('https://ci.example.com/')).toEqual({ error })
     expect(await resolved()).toEqual({ error: 'name not found' })

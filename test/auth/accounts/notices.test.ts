@@ -19,7 +19,7 @@ describe.each(drivers)('the notices of a person, on $name', async (driver) => {
     return stored.notices
   }
 
-  test('of one kind push out no notice of another', async () => {
+  test('of one kind displace no notice of another kind', async () => {
     await add('new_sign_in')
     for (let i = 0; i < 30; i++) await add('webhook_disabled', `whk_${i}`)
     for (let i = 0; i < 30; i++) await add('token_created', `Token ${i}`)
@@ -34,7 +34,7 @@ describe.each(drivers)('the notices of a person, on $name', async (driver) => {
     expect(of('token_created').map(({ name }) => name)).toEqual(Array.from({ length: limits.noticesOfKind }, (_, i) => `Token ${20 + i}`))
   })
 
-  test('about the same webhook are one, the newest; about security each stays', async () => {
+  test('about the same webhook replace each other, and all notices about security stay', async () => {
     await service.write(GLOBAL, (tx) => removeNotices(tx, person.id))
     for (let i = 0; i < 3; i++) {
       service.now += 1000

@@ -77,7 +77,7 @@ describe('the options of a challenge', () => {
   const credentials = [{ id: 'credential0', type: 'public-key', transports: ['usb', 'nfc'] }]
   const request = { rpId: 'kanban.example', challenge: CHALLENGE, timeout: 5 * 60_000, userVerification: 'required' }
 
-  test('for a new passkey ask for a verified user, store the person in it, and exclude those that the person has', async () => {
+  test('for a new passkey ask for a verified user, store the person in it, and exclude the passkeys that the person has', async () => {
     const person = { userId: USER, email: 'ann@example.org', name: 'Ann', passkeys: [passkey()] }
     expect(await registrationOptions(PARTY, CHALLENGE, person)).toEqual({
       rp: { name: 'Lanekeeper', id: 'kanban.example' },
@@ -93,7 +93,7 @@ describe('the options of a challenge', () => {
     })
   })
 
-  test("for a passkey of anyone name none, and for a person's passkeys name them", async () => {
+  test("name no passkey if anyone may answer, and a person's passkeys if only that person may", async () => {
     expect(await assertionOptions(PARTY, CHALLENGE)).toEqual(request)
     expect(await assertionOptions(PARTY, CHALLENGE, [passkey()])).toEqual({ ...request, allowCredentials: credentials })
     expect(await assertionOptions(PARTY, CHALLENGE, [])).toEqual({ ...request, allowCredentials: [] })
@@ -119,7 +119,7 @@ describe('the passkeys of a person', () => {
     return registerPasskey(deps(), { session, attestation: readAnswer(JSON.stringify(answer), ORIGIN)!, name: 'Phone' })
   }
 
-  test('a new one is stored with its key, after those that they have', async () => {
+  test('a new passkey is stored with its key, after the existing ones', async () => {
     await give(passkey())
     authenticator.counter = 7
     const added = await register()
@@ -136,7 +136,7 @@ describe('the passkeys of a person', () => {
     expect(await stored()).toEqual([passkey(), added])
   })
 
-  test('a new one may say nothing about its transports', async () => {
+  test('a new passkey may say nothing about its transports', async () => {
     const silent = (answer: any) => ({ ...answer, response: { ...answer.response, transports: undefined } })
     expect(await register(silent)).toMatchObject({ transports: [] })
   })
@@ -146,12 +146,12 @@ describe('the passkeys of a person', () => {
     ['that is malformed', () => register((answer) => ({ ...answer, type: 'password' }))],
     ['whose challenge the service did not make', () => send(CHALLENGE)],
     ['whose challenge another person got', () => register(undefined, 'usr_00000000000000000001')],
-  ])('one %s is refused', async (_what, registered) => {
+  ])('a passkey %s is refused', async (_what, registered) => {
     expect(await registered()).toBeUndefined()
     expect(await stored()).toEqual([])
   })
 
-  test('one is stored only once, and only if there are fewer than ten', async () => {
+  test('a passkey is stored only once, and only if the person has fewer than ten', async () => {
     const credential_id = authenticator.credentialId.toString('base64url')
     const others = Array.from({ length: 8 }, (_, i) => passkey(i))
     await give(...others, passkey(8, { credential_id }))
@@ -179,7 +179,7 @@ describe('the passkeys of a person', () => {
     expect(await verify()).toBeUndefined()
   })
 
-  test('one is changed or removed, and the others stay as they are', async () => {
+  test('one passkey is changed or removed, and the others stay as they are', async () => {
     const [first, second] = [passkey(1), passkey(2)]
     await give(first, second)
     const change = (id: string, changed: (one: Passkey) => Passkey | undefined) => changePasskey(deps(), USER, id, changed)

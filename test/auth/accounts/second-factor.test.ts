@@ -68,7 +68,7 @@ describe('recovery codes', () => {
     for (const code of codes) expect(code).toMatch(/^([0-9a-hjkmnp-tv-z]{4}-){5}[0-9a-hjkmnp-tv-z]{4}$/)
   })
 
-  test('each is accepted once, however it is written', () => {
+  test('are accepted once each, however they are written', () => {
     const hashes = [RECOVERY_CODE, 'zzzz-zzzz-zzzz-zzzz-zzzz-zzzz'].map(factors.hashRecoveryCode)
     for (const written of [RECOVERY_CODE, RECOVERY_CODE.toUpperCase(), RECOVERY_CODE.replaceAll('-', ' '), 'OL23456789ABCDEFGHJKMNPQ'])
       expect([written, factors.withoutCode(hashes, written)]).toEqual([written, [hashes[1]]])
@@ -132,7 +132,7 @@ describe('the second factor of a person', () => {
     for (const code of [...codes, ...next]) expect(text).not.toContain(code.replaceAll('-', ''))
   })
 
-  test('without an authenticator app no code is accepted, and nothing remains of it', async () => {
+  test('no code is accepted after the authenticator app was removed, and nothing remains of the app', async () => {
     const { secret, codes } = await add()
     expect(await factors.removeAuthenticator(deps(), USER)).toBe(true)
     now += STEP

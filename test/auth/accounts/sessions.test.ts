@@ -105,7 +105,7 @@ describe.each(drivers)('sessions, on $name', async (driver) => {
     expect({ isLive: await isLive(secret), sessions: (await sessions()).length }).toEqual({ isLive: true, sessions: before + 1 })
   })
 
-  test('the list of a person has the live ones, newest first', async () => {
+  test('the list of a person has their live sessions, newest first', async () => {
     const begun: Session[] = []
     for (const minutes of [0, 15, 29]) {
       waitUntil(minutes * MINUTE)

@@ -65,7 +65,7 @@ test('the reason of a signal is the error', async () => {
   await expect(ask(one, { signal: controller.signal })).rejects.toMatchObject({ name: 'TimeoutError' })
 })
 
-describe('what the provider can make the service read is bounded, without a look at the time:', () => {
+describe('the service reads a bounded amount from the provider, whatever the time:', () => {
   const HEAD = 'HTTP/1.1 200 OK\r\n'
   const CHUNKED = `${HEAD}Transfer-Encoding: chunked\r\n\r\n`
   test.each<[what: string, answer: (socket: Socket) => void, error: RegExp]>([

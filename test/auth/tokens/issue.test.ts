@@ -75,7 +75,7 @@ test.each([
   ['before the first one expires', 2 * DAY - 1, [1, 3]],
   ['when it has expired', 2 * DAY, [3]],
   ['when all have expired', 90 * DAY, []],
-])('%s, of tokens that were rotated, revoked, or neither, those that can be active are found', async (_when, elapsed, expected) => {
+])('%s, the tokens that can still be active are found among the rotated, the revoked and the others', async (_when, elapsed, expected) => {
   const { token: rotated } = await issue()
   const { token: second } = await rotate(rotated.id, userId, 2 * DAY)
   const { token: revoked } = await issue()
@@ -105,7 +105,7 @@ describe('the end of a token', () => {
   test.each([
     ['its user', undefined, {}],
     ['someone else', 'usr_00000000000000000001', { revoked_by: 'usr_00000000000000000001' }],
-  ])('by %s is stored, and not changed by another one', async (_who, by, members) => {
+  ])('by %s is stored, and a later event does not change it', async (_who, by, members) => {
     const { token } = await issue()
     const end = (who?: string) => run(async (tx) => endToken(tx, (await findToken(tx, token.id))!, service.deps.clock, who))
     const ended = { ...token, revoked_at: at(START), ...members }

@@ -35,7 +35,7 @@ describe.each(drivers)('the most tokens that a person has in a workspace, on $na
       (error: unknown) => (error instanceof IssueRefused ? error.reason : error),
     )
 
-  test('the 100th is issued and the next one is not, until one has ended', async () => {
+  test('the 100th token is issued and the next one is not, until one has ended', async () => {
     const [first] = await issue(95)
     expect([await outcome(issue()), await outcome(issue())]).toEqual(['issued', 'too_many'])
     await service.write(workspaceId, async (tx) => {
@@ -62,13 +62,13 @@ describe.each(drivers)('the most tokens that a person has in a workspace, on $na
     expect([await outcome(issue()), await outcome(issue())]).toEqual(['issued', 'too_many'])
   })
 
-  test('of several at once, exactly as many are issued as there is room', async () => {
+  test('of several concurrent requests, exactly as many tokens are issued as there is room for', async () => {
     await issue(94)
     const outcomes = await Promise.all(Array.from({ length: 6 }, () => outcome(issue())))
     expect(outcomes.toSorted()).toEqual(['issued', 'issued', 'too_many', 'too_many', 'too_many', 'too_many'])
   })
 
-  test('a rotation is not one more, and other people and workspaces have their own', async () => {
+  test('a rotation is not one token more, and other people and workspaces have their own limit', async () => {
     const [first] = await issue(96)
     const rotation = { userId: person.id, tokenId: first!.id, lifetime: DAY }
     expect(await outcome(service.write(workspaceId, (tx) => rotateToken(tx, rotation, service.deps)))).toBe('issued')

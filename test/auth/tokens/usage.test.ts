@@ -65,7 +65,7 @@ describe.each(drivers)('the use of a token, on $name', (driver) => {
 describe('the use of a token', () => {
   const { setup, createRecorder, useOf } = setUpUsage(memory)
 
-  test('has what was accepted and what was denied, with the last client', async () => {
+  test('counts accepted and denied requests, and has the last client', async () => {
     const { service, workspace } = setup
     const person = await service.person(workspace)
     const get = (path: string, address: string) =>
@@ -110,7 +110,7 @@ describe('the use of a token', () => {
     expect((await useOf('e'))!.days).toEqual([day('2026-11-20', 6, 6)])
   })
 
-  test('is added to one that was written before it, has a later time or has no days', async () => {
+  test('is added to a stored use that was written earlier, has a later time or has no days', async () => {
     const { service, workspace } = setup
     const later = { at: '2026-11-21T12:00:00.000Z', address: 'b', agent: 'later' }
     const before = day('2026-11-21', 3, 1)
@@ -160,7 +160,7 @@ describe('the use of a token', () => {
     await settled
   })
 
-  test('is remembered for as many tokens as there may be, and what was counted of the one that is forgotten is written', async () => {
+  test('is remembered for a limited number of tokens, and the counts of a token that is forgotten are written', async () => {
     const recorder = createRecorder(3)
     const commitsOf = async (...hashes: string[]) => {
       const before = setup.commits

@@ -20,7 +20,7 @@ const CALL = /^- `([A-Z]+) (\/[^\s?`]*)(\?[^\s`]*)?(?: (\{.*\}))?`: [^`]*\. \(([
 /** What an agent cannot do without (issue: "No silent trap"). */
 const NEEDED = ['boards.create', 'columns.create', 'cards.list', 'cards.search', 'cards.complete', 'boards.changes']
 
-describe('what is served outside of /v1 for the developers of clients', async () => {
+describe('the documents outside of /v1 for the developers of clients', async () => {
   const service = await Service.forSuite()
   const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
   afterAll(() => listener.close())
