@@ -11,7 +11,7 @@ import { quiet } from '../support/log.ts'
 import { memory } from '../support/memory.ts'
 import { Service } from '../support/service.ts'
 
-test('the command "audit" prints what its filters ask for, newest first', async () => {
+test('the command "audit" prints the entries that its filters select, newest first', async () => {
   const service = await Service.start(memory)
   const workspace = await service.workspace()
   const [ann, bob, token] = [newId('user', systemRandom), newId('user', systemRandom), newId('token', systemRandom)]

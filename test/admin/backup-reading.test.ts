@@ -13,7 +13,7 @@ import { drivers, type OpenDriver } from '../support/drivers.ts'
 import { Service, type Person } from '../support/service.ts'
 import { backupOf } from '../support/transfers.ts'
 
-describe.each(drivers)('what a backup reads on $name', (driver) => {
+describe.each(drivers)('the workspaces that a backup reads on $name', (driver) => {
   let service: Service
   let target: OpenDriver
   let deps: AdminDeps

@@ -167,7 +167,7 @@ describe.each(drivers.filter((driver) => driver === memory))('an import of a boa
     importBoard(service.adminDeps, { workspace: person.workspaceId, user: person.id }, createIo(lines))
   afterEach(() => service.stop())
 
-  test('of 500 cards is made in batches, which no rate limit refuses, and what is ordered by time keeps its order', async () => {
+  test('of 500 cards is made in batches, which no rate limit refuses, and lists by time keep their order', async () => {
     await start({ rateLimits: { quotas: { token: 30, workspace: 30, address: 30 } } })
     const operations = operationsOf(500)
     // Comments of one card that are in several batches.

@@ -114,7 +114,7 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
       expect(JSON.parse((await host.run(['user', 'list', '--json'], target)).stdout)).toEqual(users)
     })
 
-    test('a running service without data serves what is restored to its storage', async () => {
+    test('a running service without data serves a backup that is restored to its storage', async () => {
       const target = storage('a running one')
       const running = await startService([], target)
       expect(await host.run(['restore', backup], target)).toMatchObject({ code: 0 })

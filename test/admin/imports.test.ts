@@ -222,7 +222,7 @@ describe.each(drivers)('imports on $name', async (driver) => {
     expect((await listUsers(deps)).toSorted(byId)).toEqual([present, ...users.slice(1)].toSorted(byId))
   })
 
-  test('an import that names the bytes of another workspace gets its own copy of what the export has, or is refused', async () => {
+  test('an import that names the bytes of another workspace gets its own copy from the export, or is refused', async () => {
     await importWorkspace(deps, createIo(lines))
     const secret = (await readFiles())[0]!
     const other = (line: string) => line.replaceAll(workspaceId, 'wsp_00000000000000000000')

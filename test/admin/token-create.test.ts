@@ -70,7 +70,7 @@ describe.each(drivers)('"token create", on $name', async (driver) => {
     expect(daysOf(await create({ days }))).toBe(expected)
   })
 
-  test('what is not allowed is refused with its reason, and creates nothing', async () => {
+  test('a token that is not allowed is refused with the reason, and nothing is created', async () => {
     await allow({ max_days: 7, admin: true })
     const other = await service.person(await service.workspace())
     const gone = await service.person(workspace)

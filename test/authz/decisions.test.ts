@@ -52,7 +52,7 @@ describe('the decisions of a policy', () => {
     [['kanban:write'], true],
     [['kanban:admin', 'other'], true],
     [[], false],
-  ])('of the scope table for %j state what was asked', (scopes, allowed) => {
+  ])('of the scope table for %j state the permission that was asked', (scopes, allowed) => {
     const { value = 'none' } = { value: { 'kanban:admin': 'kanban:admin' }[scopes[0]!] ?? scopes[0] }
     expect(Decisions.of(engine).scope('create Label', { scopes })).toEqual({
       allowed,

@@ -80,7 +80,7 @@ describe.each(['with a running service', 'without a service'])('import --from %s
   const run = (from: string, file: string, ...args: string[]) =>
     host.run(['import', file, '--from', from, '--workspace', ids.workspace_id, '--as', ids.user_id, ...args])
 
-  test('a board is imported, and the report names what is not carried', async () => {
+  test('a board is imported, and the report names the parts that are not carried over', async () => {
     const planned = await run('trello', fixture('trello'), '--dry-run', '--json')
     const made = await run('trello', fixture('trello'), '--json')
     expect({ planned: planned.code, made: made.code }).toEqual({ planned: 0, made: 0 })

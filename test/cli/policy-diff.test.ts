@@ -102,7 +102,7 @@ describe('policy diff', () => {
     expect(stdout).toContain('widenings: 0; narrowings: 2; other responses: 1')
   })
 
-  test('a policy that allows more fails, until it declares what the plan says', async () => {
+  test('a policy that allows more fails, until it declares the widenings of the plan', async () => {
     const { code, stdout, stderr } = await run('diff', after, before)
     expect({ code, stderr }).toEqual({ code: 10, stderr: 'not declared in widenings.yaml: 2 widenings\n' })
     const declared = policyFolder()

@@ -72,7 +72,7 @@ describe('the policy of another domain', () => {
 describe('in the CI of others', () => {
   const onGitHub = (...words: string[]) => host.run(['policy', ...words], { GITHUB_ACTIONS: 'true' })
 
-  test('GitHub gets annotations: where a file is wrong, what does not hold, and what is allowed in addition', async () => {
+  test('GitHub gets annotations: for errors in files, for claims that do not hold, and for widenings', async () => {
     const refused = await onGitHub('test', unreadable, '--format', 'junit')
     expect(refused.stderr).toMatch(
       /^::error file=\S+permissions\.yaml,line=\d+,col=9,title=the policy cannot be loaded::id "R33" does not match row R3/m,

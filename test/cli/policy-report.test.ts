@@ -63,7 +63,7 @@ describe('policy coverage', () => {
     expect(record).toMatch(/^SF:.*policies\/permissions\.yaml$/m)
   })
 
-  test('of a decision log counts what its records decide, including the items of lists and batches', async () => {
+  test('of a decision log counts the decisions of its records, including the items of lists and batches', async () => {
     const { permission } = handWrittenOperations.find(({ row }) => row === 'P7')!
     const facts = Object.fromEntries([...shipped.vocabulary.facts.values()].map(({ name, values }) => [name, values[0]!]))
     const asked = { permission, fields: null, facts }
@@ -123,7 +123,7 @@ describe('policy matrix', () => {
   })
 })
 
-test('policy report writes the page to a file, with what has changed since an earlier policy', async () => {
+test('policy report writes the page to a file, with the changes since an earlier policy', async () => {
   const out = join(folder, 'report.html')
   const since = new URL('../../policies', import.meta.url).pathname
   const plain = await run('policy', 'report')

@@ -67,7 +67,7 @@ const wire = ({ url, method, headers, content, contentType }: SentRequest) => ({
 })
 
 test.each(writes)(
-  'each repetition of %s is the same request, although the caller changes what it has given',
+  'each repetition of %s is the same request, although the caller changes its arguments',
   async (_title, write, method, content, contentType) => {
     const service = new FakeService(...reasons, DONE)
     let keys = 0

@@ -119,7 +119,7 @@ function startOne(options = {}) {
   return { context, go, ended }
 }
 
-describe('what a handler does decides about its card', () => {
+describe('the end of a handler decides about its card', () => {
   test('a card whose handler returns is completed, and the next one follows', async () => {
     const ids = [await add('Sow'), await add('Water'), await add('Reap')]
     const titles: string[] = []
@@ -227,7 +227,7 @@ describe('a handler that throws', () => {
     expect('cause' in new Failure('x')).toBe(false)
   })
 
-  test('the caller is told of what was thrown, after the card has failed, and of no question', async () => {
+  test('the caller is told of a thrown error, after the card has failed, and of no question', async () => {
     const [id, asked] = [await add('Sow'), await add('Water')]
     const broken = new Error('broken')
     const told: unknown[] = []
@@ -502,7 +502,7 @@ describe('a card that was waited for', () => {
     expect(calls).toBe(0)
   })
 
-  test('comes as soon as it is there', async () => {
+  test('comes as soon as a card is there', async () => {
     const ended = work(() => stop.abort(enough))
     await expect.poll(() => sent.length).toBe(1)
     const id = await add('Late')

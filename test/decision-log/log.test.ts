@@ -129,7 +129,7 @@ describe('lines', () => {
     })
   })
 
-  test('go on after the end of a log, and state what a crash has left there', async () => {
+  test('go on after the end of a log, and state the remains of a crash', async () => {
     const torn = { bytes: 3, sha256: 'x' }
     const { sink, log } = await setUp({ end: { head: 'f'.repeat(64), next: 7, torn, isOpen: true } })
     await log.write('"kind":"a"')
@@ -352,7 +352,7 @@ describe('a log that cannot be written', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 
   test.each([false, true])(
-    'refuses with `fail`, states how many it has refused, and keeps what was answered (at once: %s)',
+    'refuses with `fail`, states how many it has refused, and keeps the records of answered requests (at once: %s)',
     async (atOnce) => {
       const { sink, log, states } = await setUp({ atOnce })
       expect(log.ready()).toBeUndefined()
@@ -407,7 +407,7 @@ describe('a log that cannot be written', () => {
     })
   })
 
-  test('tries again only when it is asked to, and has kept what no request waits for', async () => {
+  test('tries again only when it is asked to, and has kept the records that no request waits for', async () => {
     const { sink, log } = await setUp()
     const release = sink.hold('prepare')
     const waiting = [isWritten(log, '"kind":"a"')]

@@ -129,7 +129,7 @@ describe('the quota of a call', () => {
     quota.chargeStored(caller, 0)
   })
 
-  test('counts what was done beyond a limit, without a refusal', () => {
+  test('counts the work that was done beyond a limit, without a refusal', () => {
     const quota = create()
     quota.chargeDone(1)
     quota.addLogged(sizes.keptBytes)

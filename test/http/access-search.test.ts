@@ -283,7 +283,7 @@ describe('a search', async () => {
     expect((await searchBoards(service, bob.admin, 'boards.read', { page: { token } })).status).toBe(200)
   })
 
-  test('takes the calling token as its subject in each form, and ignores the id of what it searches for', async () => {
+  test('takes the calling token as its subject in each form, and ignores the id of the resource that it searches for', async () => {
     const { body } = await onBoard(ann.read)
     for (const subject of ['user me', 'token me', `user ${ann.id}`]) {
       const [type, id] = subject.split(' ')
@@ -347,7 +347,7 @@ describe('a search', async () => {
 describe('with another policy, a search', () => {
   const engineWith = (text: string, by: string) => withOwnDecisions(load(edit(shippedFiles, [['permissions', text, by]])))
 
-  test('finds what is allowed with some of what it leaves open, whichever that is', async () => {
+  test('finds an action that is allowed for some value of the members that it leaves open, whichever value that is', async () => {
     const engine = engineWith(
       'conditions: { board.access: true, board.caller: creator, user.member: true }',
       'conditions: { board.access: true, board.caller: creator, user.member: true, user.board: none }',

@@ -106,7 +106,7 @@ describe('over HTTP', async () => {
     ['/v1/cards/{card}', 'Authorization, Accept-Encoding', ['br', 'gzip', 'identity']],
     ['/openapi.json', 'Accept-Encoding', ['br']],
   ])(
-    '%s is answered 304 with the ETag that the client has, whatever its coding and what the request accepts',
+    '%s is answered 304 with the ETag that the client has, whatever codings the copy has and the request accepts',
     async (path, vary, accepted) => {
       const plain = String((await send('GET', path)).headers['etag'])
       for (const coding of CODINGS)

@@ -178,7 +178,7 @@ async function createUnderFault(fault: FaultyDisk['fault'] | undefined, seed: nu
   }
 }
 
-test('whatever fails on the disk, every commit has its record, and what was refused was not done', async () => {
+test('whatever fails on the disk, every commit has its record, and no refused change was made', async () => {
   const boards = async () => (await service.recordKeys(ann.workspaceId)).filter((key) => key.startsWith('board:'))
   const { operations, done: all } = await createUnderFault(undefined, 0)
   expect(operations).toBeGreaterThan(12)

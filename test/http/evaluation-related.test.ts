@@ -214,7 +214,7 @@ test('every id that an operation takes after the first one of its path has its e
   expect([...new Set(allNames.map(titleOf))].toSorted()).toEqual(Object.keys(expected).toSorted())
 })
 
-describe('what a request names in addition to its target', () => {
+describe('a resource that a request names in addition to its target', () => {
   test.each(allNames.map((name) => [`${name.row.id} ${name.name}`, name] as const))(
     '%s is decided alike by the operation, by an evaluation and by a batch',
     async (_title, name) => {

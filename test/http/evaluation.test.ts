@@ -175,7 +175,7 @@ describe('several questions', () => {
     expect(await decisions(bob.admin, { evaluations, ...(semantic && { options: { evaluations_semantic: semantic } }) })).toEqual(expected)
   })
 
-  test('take what they leave out from the defaults, and nothing else', async () => {
+  test('take the members that they leave out from the defaults, and no others', async () => {
     const evaluations = [
       {},
       { action: { name: 'boards.delete' } },

@@ -73,7 +73,7 @@ test.each([
   expect(setup.steps).toEqual(['wait', 'read after start', 'wait', 'read after next', 'end'])
 })
 
-test('a stream goes on behind what it has read, and ends without an error when it is aborted', async () => {
+test('a stream goes on behind the events that it has read, and ends without an error when it is aborted', async () => {
   const setup = new Setup([something, something])
   expect(await setup.text()).toBe(BEGIN + SECOND + SECOND)
   expect(setup.steps).toEqual(['wait', 'read after start', 'wait', 'read after next', 'wait', 'end'])

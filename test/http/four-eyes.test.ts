@@ -44,7 +44,7 @@ describe('the example policy with four eyes', () => {
 describe.each(drivers)('a service with four eyes, on $name', (driver) => {
   const setup = setUpBoard(driver, { engine: load(fourEyes) })
 
-  test('who worked on a card cannot complete it, and only its holder moves it while it is claimed', async () => {
+  test('a person who worked on a card cannot complete it, and only its holder moves it while it is claimed', async () => {
     const { service, ann, bob, board, cardId } = setup
     // The document describes the shipped policy, which does not forbid these.
     service.isWithinLimits = false
@@ -84,7 +84,7 @@ describe.each(drivers)('a service with four eyes, on $name', (driver) => {
     )
   })
 
-  test('who asked a question cannot answer it, and everybody else can', async () => {
+  test('a person who asked a question cannot answer it, and everybody else can', async () => {
     const { service, ann, bob, cardId } = setup
     service.isWithinLimits = false
     const { epoch } = (await service.send(bob.write, 'PUT', `/cards/${cardId}/claim`, {})).body.data

@@ -68,7 +68,7 @@ describe('a write with an Idempotency-Key', () => {
     return bytes
   }
 
-  test('stores its response with the hashes of what it was, and one tombstone for all of an hour', async () => {
+  test('stores its response with the hashes of the request, and one tombstone for all writes of an hour', async () => {
     const key = `first_response:t:${sha256('k')}`
     expect(first.reads(clock)).toEqual([key, `tombstone:${TOMBSTONE}`])
     const stored: FirstResponse = {

@@ -128,7 +128,7 @@ describe('the repetition of every write', () => {
   const setup = setUpObservedWorld(memory)
 
   test.each(writes)(
-    '%s shows nothing while the caller has no access to what it shows, or after its end, and then the first response again',
+    '%s shows nothing while the caller has no access to the resource, or after its end, and then the first response again',
     async (id, row) => {
       const { service, world } = setup
       const scenario = await createAllowed(world, row)

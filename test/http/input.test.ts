@@ -314,7 +314,7 @@ describe('the issues of a request that is not valid name their members exactly',
   })
 })
 
-test.each(drivers)('invalid input is refused before the body decides what is read, on $name', async (driver) => {
+test.each(drivers)('invalid input is refused before the resources that the body names are read, on $name', async (driver) => {
   const service = await Service.start(driver)
   const person = await service.person(await service.workspace(), 'owner')
   await recordUses(service, person)

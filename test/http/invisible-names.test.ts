@@ -36,7 +36,7 @@ describe('names in the API', () => {
     for (const name of needed) expect((await setup.board.send(...writeOf(name))).status).toBeLessThan(300)
   })
 
-  test('a name that was stored earlier stays, is exported and imported as it is, and can be replaced', async () => {
+  test('a name that was stored earlier stays, is exported and imported unchanged, and can be replaced', async () => {
     const { service, board, workspaceId } = setup
     const name = 'old\u202eeman'
     await service.write(workspaceId, async (tx) => {

@@ -25,7 +25,7 @@ const describeCard = (description: string, key: string) =>
   board.send('PATCH', `/cards/${card}`, { description }, { 'idempotency-key': key })
 const textOf = (units: number) => 'x'.repeat(units * limits.keptBytes)
 
-describe('what is stored for an Idempotency-Key', () => {
+describe('the response that is stored for an Idempotency-Key', () => {
   test('counts by its bytes, once for the same text', async () => {
     const counts = []
     for (const [description, key] of [

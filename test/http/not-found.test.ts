@@ -137,7 +137,7 @@ describe.each(drivers)('404, on $name', async (driver) => {
   }
 
   test.each(filters)(
-    'the filter %s of %s has one 404 response for what is absent, foreign or hidden, in as many round trips',
+    'the filter %s of %s has one 404 response for an absent, a foreign and a hidden resource, in as many round trips',
     async (filter, list, parameter) => {
       await recordUses(service, visible.caller)
       const responses = new Map<string, string>()

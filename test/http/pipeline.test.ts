@@ -301,7 +301,7 @@ describe('the record of a request', () => {
     expect([await effectOf('Same', `${board.id}-1`), await effectOf('Same', `${board.id}-2`)]).toEqual(['done', undefined])
   })
 
-  test('of a write has what was created, of a dry run that it was one, and of a repetition that it was repeated', async () => {
+  test('of a write has the created resource, and says whether the request was a dry run or a repetition', async () => {
     const create = async (query: string, key?: string) => {
       const { body, headers } = await service.send(
         ann.write,

@@ -78,7 +78,7 @@ describe('a token', () => {
     expect(new TokenPrincipal(`Bearer ${plaintext}`, services).partition).toBe('wsp_seen')
   })
 
-  test('of a member is accepted, and is the author of what is changed', async () => {
+  test('of a member is accepted, and is the author of the changes', async () => {
     expect(await authenticate(active, member)).toEqual({
       outcome: { userId: 'usr_1', workspaceId: WORKSPACE, membership: member, token: active },
       presented: active,
@@ -117,7 +117,7 @@ describe('a person who is signed in', () => {
     principal = new SessionPrincipal('usr_1', WORKSPACE)
   })
 
-  test('is the author of what is changed, without a token', async () => {
+  test('is the author of the changes, without a token', async () => {
     expect(await principal.authenticate(services, finding(member), record)).toEqual({
       userId: 'usr_1',
       workspaceId: WORKSPACE,

@@ -41,7 +41,7 @@ const statusOf = async (token: string | null, path = '/account', headers: Record
   (await service.send(token, 'GET', path, undefined, headers)).status
 const POLICY = '"token";q=3;w=60, "workspace";q=5;w=60'
 
-test('an upload that is refused costs what was received of it', async () => {
+test('an upload that is refused costs the bytes that were received', async () => {
   await service.stop()
   await start({ quotas: { token: 100, workspace: 1000, address: 2 } })
   const board = await TestBoard.create(service, ann)

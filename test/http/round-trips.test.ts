@@ -162,7 +162,7 @@ describe.each(drivers)('on $name', async (driver) => {
 
   // A change between the read and the commit of a write.
   const writes = rows.filter(([id, { isRead }]) => !isRead && expected[id]![0] > 1)
-  test.each(writes)('%s conflicts only with changes of what it relies on', async (id, row) => {
+  test.each(writes)('%s conflicts only with changes of the records that it relies on', async (id, row) => {
     const attempts = async (change: (scenario: Scenario) => Promise<void>) => {
       const scenario = await createAllowed(world, row)
       service.store.beforeCommit = () => change(scenario)

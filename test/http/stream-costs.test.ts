@@ -58,7 +58,7 @@ test('a stream has a turn before its first read, which finds many changes at onc
   await service.stop()
 })
 
-test('pages cost what they read and send: with many cards, fewer can be opened', async () => {
+test('pages cost by the bytes that they read and send: with many cards, fewer can be opened', async () => {
   const service = await Service.start(memory, { rateLimits: { quotas: { token: 60, workspace: 10_000, address: 1000 } } })
   const owner = await service.person(await service.workspace(), 'owner')
   const board = await TestBoard.create(service, owner)

@@ -140,7 +140,7 @@ describe.each(surfaces)('a stream of %s', (surface) => {
   )
 
   test.each(['the person is removed from the board', surface === 'the API' ? 'the token is revoked' : 'the person signs out'])(
-    'whose client reads slowly has what was changed before %s, and nothing else',
+    'whose client reads slowly has the changes from before %s, and no others',
     async (when) => {
       const { end, ends } = ways.find((way) => way.when === when)!
       const scene = await begin()

@@ -39,7 +39,7 @@ describe.each(drivers)('boards of other programs on $name', (driver) => {
   test.each<[from: string, changes: Partial<ImportOptions>]>([
     ['trello', { members: ['@bobby=Robert Taylor'] }],
     ['planka', { visibility: 'workspace' }],
-  ])('a board of %s has what the file has, and the report names the rest', async (from, changes) => {
+  ])('a board of %s has the supported content of the file, and the report names the rest', async (from, changes) => {
     const { board, not_carried } = imported[from]
     for (const column of board.columns) column.cards = column.cards.map((card: object) => ({ ...plain, ...card }))
     const result = await importFixture(from, changes)

@@ -118,7 +118,7 @@ describe('the entry of an earlier generation', () => {
     maps: [map(1, ['a0 x', 'a1 y', 'a2 z'], ['b0 x', 'b1 y', 'b2 z']), map(2, ['b0 x', 'b1 y', 'b2 z'], ['c0 x', 'c1 y', 'c2 z'])],
   }
 
-  test('has no item of a generation that is not remembered, and what was before the first item is still there', () => {
+  test('has no item of a generation that is not remembered, and a place before the first item is still there', () => {
     for (const generation of [0, 4, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])
       expect(currentEntry(record, generation, 'a1 y')).toBeUndefined()
     expect(currentEntry(record, 1, 'a0 a')).toBe('')

@@ -15,7 +15,7 @@ async function changedCard() {
 const titleOf = async (board: TestBoard, id: string) => (await board.read(id)).title
 
 describe('a write with the ETag of an older state', () => {
-  test.each(revisions)('is refused, and a client of %s learns what is there now instead of how to overwrite it', async (revision) => {
+  test.each(revisions)('is refused, and a client of %s learns the present state instead of how to overwrite it', async (revision) => {
     const { board, id, etag } = await changedCard()
     const client = await mcp.connect(mcp.ann.write, revision)
     const args = { operation: 'cards.update', card_id: id, title: 'Mine', if_match: etag }
@@ -44,7 +44,7 @@ describe('a write with the ETag of an older state', () => {
     expect(error.current).toEqual(await board.read(id))
   })
 
-  test('that has no ETag to compare with says the same, without what is there', async () => {
+  test('that has no ETag to compare with is refused alike, without the present state', async () => {
     const { board, id } = await changedCard()
     const operations = [
       { operation: 'cards.update', params: { card_id: id }, body: { title: 'Mine' } },

@@ -168,7 +168,7 @@ beforeAll(async () => {
 })
 const call = async (name: string, args: object) => (await mcp.call(mcp.ann.write, name, args)).content
 
-test('all mistakes of one call are named at once: of the tool, of ids, and those that only the API knows', async () => {
+test('all mistakes of one call are named at once: of the tool, of ids, and the ones that only the API knows', async () => {
   const args = { board_id: board.id, column_id: board.id, title: '', due_at: 'soon', foo: 1, if_claim: 'x', subtasks: [{ titel: 'A' }] }
   const { error } = await call('create_card', args)
   expect(error.code).toBe('validation_failed')
@@ -224,7 +224,7 @@ describe('a date', () => {
 describe('the operations of a batch', () => {
   const many = (...items: unknown[]) => call('make_many_changes', { board_id: board.id, operations: items })
 
-  test('have their arguments beside them, also what is called body, and can refer to each other', async () => {
+  test('have their arguments beside them, also a member named body, and can refer to each other', async () => {
     const { data } = await many(
       { operation: 'cards.create', column_id: column, title: 'New', label_ids: [] },
       { operation: 'comments.create', card_id: '$0', body: '{"body":"a text"}' },
@@ -237,7 +237,7 @@ describe('the operations of a batch', () => {
     expect(completed).toMatchObject({ id: card.id, completed_at: expect.any(String) })
   })
 
-  test('take preconditions, and refuse what they do not take, all mistakes at once', async () => {
+  test('take preconditions, and refuse unknown members, all mistakes at once', async () => {
     const id = await board.card(column)
     const { error } = await many(
       { operation: 'cards.move', card_id: column, colum_id: 'x' },

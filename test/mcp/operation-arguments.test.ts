@@ -5,7 +5,7 @@ import { ToolList } from '../../src/mcp/tool-list.ts'
 import { operations } from '../../src/resources/table.ts'
 import { engine } from '../support/service.ts'
 
-test('of thousands of wrong arguments, all are counted, and what was meant is looked for in the first hundred', () => {
+test('of thousands of wrong arguments, all are counted, and suggestions are looked for among the first hundred', () => {
   const callable = new ToolList(() => engine, operations).callableOf('boards.read')!
   const given = Array.from({ length: 5000 }, (_, i) => [`wrong_${i}`, 1] as const)
   const foreign = vi.fn(() => 'is wrong')

@@ -21,7 +21,7 @@ test('each call counts as one request of its token, together with requests to th
   expect(refused.error.data).toMatchObject({ retry_after: 60, next: 'Wait `retry_after` seconds.' })
 })
 
-test('a message costs what it weighs, also where no tool reads it', async () => {
+test('a message costs its weight, also where no tool reads it', async () => {
   mcp.service.now += 60_000
   const unread = Array.from({ length: 3000 }, () => 0)
   const first = await mcp.send(mcp.ann.read, 'tools/call', {

@@ -85,7 +85,7 @@ describe.each(lists)('each schema that a token with %s sees', (_scope, tools) =>
     for (const { inputSchema } of tools) expect([...schemasIn(inputSchema as Schema, '')].length).toBeLessThan(100)
   })
 
-  test('says in words what is the default of an argument that all operations of its tool take', () => {
+  test('says in words which default an argument has that all operations of its tool take', () => {
     const said = tools.flatMap(({ name, inputSchema }) =>
       Object.entries(inputSchema.properties as Record<string, Schema>).flatMap(([argument, { description }]) => {
         const [, value] = /Default: (.*)\.$/.exec(String(description)) ?? []
@@ -123,7 +123,7 @@ describe.each(lists)('each schema that a token with %s sees', (_scope, tools) =>
   })
 })
 
-test('what can be cleared says how, and has no null', () => {
+test('an argument that can be cleared says how, and has no null', () => {
   const [, tools] = lists[2]!
   const argument = (tool: string, name: string) =>
     (tools.find((one) => one.name === tool)!.inputSchema.properties as Record<string, Schema>)[name]!

@@ -99,7 +99,7 @@ describe('the operation of a call', () => {
 })
 
 describe('the result of a call', () => {
-  test('has the answer, its ETag and what its headers say, as text too', () => {
+  test('has the answer, its ETag and the content of its headers, as text too', () => {
     const headers = { etag: '"e"', 'idempotent-replayed': 'true', 'dry-run': 'true' }
     const content = { data: [1], page: { next_cursor: 'c' }, etag: '"e"', dry_run: true, idempotent_replayed: true }
     const result = answer(200, { data: [1], page: { next_cursor: 'c' } }, headers)

@@ -108,7 +108,7 @@ describe('the units that a request costs', () => {
     if (tool !== undefined) expect(await spentBy(called)).toEqual([units, units])
   })
 
-  test('a page that the client has costs what it costs to find that out', async () => {
+  test('a page that the client already has costs only the check', async () => {
     const path = `/boards/${fat.id}/cards`
     const etag = (await mcp.service.send(mcp.ann.admin, 'GET', path)).headers.get('etag')!
     const again = async () => {
@@ -119,7 +119,7 @@ describe('the units that a request costs', () => {
     expect(await spentBy(again)).toEqual([5, 5])
   })
 
-  test('a search costs what it examines', async () => {
+  test('a search costs by the text that it examines', async () => {
     const column = await fat.column()
     for (let i = 0; i < 21; i++) await fat.card(column, `Another ${i}`, { description: 'y'.repeat(50_000) })
     const search = `/boards/${fat.id}/cards?q=nothing&column_id=${column}`

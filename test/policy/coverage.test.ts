@@ -96,7 +96,7 @@ describe('coverage', () => {
     expect({ rules: shares.rules.unasked, scopes: shares.scopes.unasked }).toEqual({ rules: 0, scopes: 0 })
   })
 
-  test('does not count what the policy does not have', () => {
+  test('does not count facts and rules that the policy does not have', () => {
     const coverage = new Coverage(shipped)
     expect([
       coverage.addDecision('delete Absent', guest, undefined),

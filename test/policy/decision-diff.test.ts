@@ -291,7 +291,7 @@ test('a permission with too many points is not compared', () => {
   )
 })
 
-test('a widening has only values that occur in what has changed', () => {
+test('a widening has only values that occur in the changed points', () => {
   const values = ['creator', 'member', 'none']
   const all = values.map((caller) => ({ caller, access: String(caller !== 'none') }))
   const terms = { dimensions: [{ name: 'caller', values }], definitions: ['access'] }

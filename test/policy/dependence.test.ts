@@ -10,25 +10,28 @@ const KNOWN = [
   { 'caller.role': 'owner' },
 ]
 
-test.each(rows)('what an answer about %s depends on holds in exactly the cells that have this answer', (id, { groups, fields }) => {
-  const facts = groups.flatMap((group) => vocabulary.groups.get(group)!)
-  const field = fields === undefined ? undefined : [fields[0]!]
-  for (const known of KNOWN) {
-    const answers = dependence(shipped, id, known, field)
-    const found = new Set<string>()
-    const cells = facts
-      .filter(({ name }) => !Object.hasOwn(known, name))
-      .reduce<Record<string, string>[]>(
-        (all, { name, values }) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
-        [known],
-      )
-    for (const cell of cells) {
-      const withScope = Object.hasOwn(known, 'token.scope')
-      const expected = withScope && !shipped.checkScope(id, cell).allowed ? 'insufficient_scope' : shipped.decide(id, cell, field).outcome
-      const actual = answers.filter(({ cases }) => cases.some((terms) => terms.every(({ fact, values }) => values.includes(cell[fact]!))))
-      found.add(expected)
-      if (actual.length !== 1 || actual[0]!.answer !== expected) expect({ cell, actual }).toEqual({ cell, actual: expected })
+test.each(rows)(
+  'the facts that an answer about %s depends on hold in exactly the cells that have this answer',
+  (id, { groups, fields }) => {
+    const facts = groups.flatMap((group) => vocabulary.groups.get(group)!)
+    const field = fields === undefined ? undefined : [fields[0]!]
+    for (const known of KNOWN) {
+      const answers = dependence(shipped, id, known, field)
+      const found = new Set<string>()
+      const cells = facts
+        .filter(({ name }) => !Object.hasOwn(known, name))
+        .reduce<Record<string, string>[]>(
+          (all, { name, values }) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
+          [known],
+        )
+      for (const cell of cells) {
+        const withScope = Object.hasOwn(known, 'token.scope')
+        const expected = withScope && !shipped.checkScope(id, cell).allowed ? 'insufficient_scope' : shipped.decide(id, cell, field).outcome
+        const actual = answers.filter(({ cases }) => cases.some((terms) => terms.every(({ fact, values }) => values.includes(cell[fact]!))))
+        found.add(expected)
+        if (actual.length !== 1 || actual[0]!.answer !== expected) expect({ cell, actual }).toEqual({ cell, actual: expected })
+      }
+      expect(answers.map(({ answer }) => answer).toSorted()).toEqual([...found].toSorted())
     }
-    expect(answers.map(({ answer }) => answer).toSorted()).toEqual([...found].toSorted())
-  }
-})
+  },
+)

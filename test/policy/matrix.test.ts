@@ -21,7 +21,7 @@ test('the matrix shows the fields of each rule and escapes its reason', () => {
   expect(matrix).not.toContain('b <!--')
 })
 
-test('the matrix shows what is decided about the items of a body in addition', () => {
+test('the matrix shows the further decisions about the items of a body', () => {
   expect(renderMatrix(shipped, operations)).toContain(
     '| `cards.create` | each of `assignee_ids` | assign Card | kanban:write (S2) | **board.access** and **user.belongs** | P12 | board.access, user.belongs |',
   )

@@ -181,7 +181,7 @@ const scopeOfDelete = (condition: string) =>
   small(['scopes', 'subject: Board, conditions: { token.scope: write }', `subject: Board, conditions: { token.scope: ${condition} }`])
 
 describe('the proof of a small policy', () => {
-  test('says what it has proved', () => {
+  test('lists the claims that it has proved', () => {
     const start = performance.now()
     const { milliseconds, ...proof } = proveInvariants(small(), operationsOf(small()))
     expect(proof).toMatchObject({ permissions: 6, cells: 34, failures: [] })

@@ -52,7 +52,7 @@ test.each(sample(additions, 2))('with %s, redundancy is what removing each rule 
   expect(redundantByRemoval(all).toSorted()).toEqual(redundant)
 })
 
-test('the order of rules changes neither what is redundant nor any decision', () => {
+test('the order of rules changes neither which rules are redundant nor any decision', () => {
   const space = [...cells(shipped.vocabulary)].filter((_cell, i) => i % 97 === 0)
   const decisionsOf = (engine: Engine) => space.map((cell) => decideCell(engine, cell.permission.id, cell))
   for (const [, rules, redundant] of additions) {

@@ -36,7 +36,7 @@ test('a role that no decision knows is refused, with each case that it lacks', (
 })
 
 describe('CASL', () => {
-  test('decides with the rules what the engine decides, in every cell', () => {
+  test('decides with the rules as the engine does, in every cell', () => {
     const ability = createMongoAbility(caslRules(engine))
     const differing = [...cells(engine.vocabulary)].filter(({ permission, facts, field }) => {
       const asked = { permission: permission.id, facts, ...(field !== undefined && { fields: [field] }) }

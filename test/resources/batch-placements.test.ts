@@ -127,7 +127,7 @@ describe('the lists of a board after batches of placements', () => {
     console.log(`batches from ${start} positions: ${performed} operations compared with the model`)
   })
 
-  test('a seeded bug is found: what is written twice is read where it was written first', async () => {
+  test('a seeded bug is found: a record that is written twice is read where it was written first', async () => {
     const { indexes, set } = Writes.prototype
     const stale = new WeakMap<Writes, ReturnType<typeof indexes>>()
     vi.spyOn(Writes.prototype, 'set').mockImplementation(function (this: Writes, key, value) {

@@ -104,7 +104,7 @@ describe.each(drivers)('a batch, on $name', (driver) => {
     expect((await board.all(`/cards/${cardId}/comments`)).map(({ body }) => body)).toEqual(names)
   })
 
-  test('dates what it creates one millisecond after another, and what it changes at its own time', async () => {
+  test('dates created resources one millisecond after another, and changed ones at its own time', async () => {
     const { service, cardId, columnId } = setup
     const change = (title: string) => update(cardId, { title })
     const { body } = await send([change('a'), createCard(columnId, 'b'), change('c'), createCard(columnId, 'd'), change('e')])
@@ -129,7 +129,7 @@ describe.each(drivers)('a batch, on $name', (driver) => {
     expect((await send(['One', 'Two'].map((name) => ({ ...createColumn(name), if_match })))).status).toBe(200)
   })
 
-  test('requires the state that if_match names until its commit, also what the operation itself does not depend on', async () => {
+  test('requires the state that if_match names until its commit, even if the operation itself does not depend on it', async () => {
     const { board, cardId } = setup
     const etag = (await board.get(`/cards/${cardId}`)).headers.get('etag')!
     setup.service.store.beforeCommit = async () => void (await board.patch(`/cards/${cardId}`, { description: 'Meanwhile' }))
@@ -156,7 +156,7 @@ describe.each(drivers)('a batch, on $name', (driver) => {
     expect(new Set(body.data.results.map(({ etag }: any) => etag))).toEqual(new Set([null]))
   })
 
-  test('answers no ETag for what a later operation has changed again', async () => {
+  test('answers no ETag for a resource that a later operation has changed again', async () => {
     const { columnId } = setup
     const { body } = await send([createCard(columnId, 'One'), createCard(columnId, 'Two'), update('$0', { title: 'Changed' })])
     const [first, second, third] = body.data.results
@@ -166,7 +166,7 @@ describe.each(drivers)('a batch, on $name', (driver) => {
       expect((await setup.board.send('GET', `/cards/${data.id}`, undefined, { 'if-none-match': etag })).status).toBe(304)
   })
 
-  test('answers the ETag of what an operation leaves as it is, also if later ones read it again', async () => {
+  test('answers the ETag of a resource that an operation leaves unchanged, also if later ones read it again', async () => {
     const { board, cardId, columnId } = setup
     const etag = (await board.get(`/cards/${cardId}`)).headers.get('etag')!
     const other = await board.card(columnId, 'Other')
@@ -196,7 +196,7 @@ describe.each(drivers)('a batch, on $name', (driver) => {
     expect((await board.get(`/comments/${comment.data.id}`)).headers.get('etag')).toBe(comment.etag)
   })
 
-  test('counts what it creates towards a limit', async () => {
+  test('counts the resources that it creates towards a limit', async () => {
     const { board } = setup
     const create = (count: number) => Array.from({ length: count }, (_, i) => createLabel(`${i}`))
     expect((await send(create(100))).status).toBe(200)

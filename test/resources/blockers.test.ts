@@ -63,7 +63,7 @@ describe.each(drivers)('blockers of cards, on $name', (driver) => {
     expect(service.store.trips - before).toBe(3)
   })
 
-  test('a search finds what a card blocks', async () => {
+  test('a search finds the cards that a card blocks', async () => {
     const { board, columnId, cardId } = setup
     const [a, b] = [await board.card(columnId, 'A', { blocker_ids: [cardId] }), await board.card(columnId, 'B', { blocker_ids: [cardId] })]
     await board.card(columnId, 'C')

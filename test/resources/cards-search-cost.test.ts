@@ -80,7 +80,7 @@ describe('a search of many boards', async () => {
     }
   })
 
-  test('reads only what was completed in a time, and by whom, in its order', async () => {
+  test('reads only the cards that were completed in a time by a person, in their order', async () => {
     const at = async (title: string) => {
       const { data } = (await service.send(ann.read, 'GET', `/cards?q=${encodeURIComponent(title)}&sort=completed_at`)).body
       return data.find((card: any) => card.title === title).completed_at as string

@@ -233,7 +233,7 @@ describe.each(drivers)('the cards of all boards, on $name', async (driver) => {
   ]
   const sorts: readonly Sort[] = ['position', 'due_at', 'updated_at', 'created_at', 'completed_at']
   test.each(filters.map((filter) => [JSON.stringify(filter), filter] as const))(
-    'those that match %s are listed in each order, on pages of any size, to each caller',
+    'that match %s are listed in each order, on pages of any size, to each caller',
     async (_title, filter) => {
       // The order and the filters do not depend on the driver.
       for (const [caller, limit] of driver === memory ? CALLERS : CALLERS.slice(0, 1))
@@ -258,7 +258,7 @@ describe.each(drivers)('the cards of all boards, on $name', async (driver) => {
     ['due_after', 'due_before', 'completed_after', 'completed_by'].every((name) => !(name in filter)),
   )
   test.each(onOneBoard.map((filter) => [JSON.stringify(filter), filter] as const))(
-    'those that match %s are listed column by column on each board, on pages of any size',
+    'that match %s are listed column by column on each board, on pages of any size',
     async (_title, { board_id: _id, ...filter }) => {
       for (const [name, board] of Object.entries(boards)) {
         if (boardsOf(filter).some((other) => other !== name)) continue

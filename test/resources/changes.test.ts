@@ -67,7 +67,7 @@ describe.each(drivers)('the change feed of a board, on $name', (driver) => {
     expect((await setup.service.send(ann.read, 'GET', path('?limit=2'))).body.data.map(({ seq }: FeedChange) => seq)).toEqual([1, 2])
   })
 
-  test('has the token that made each change, and what a membership that ends removes', async () => {
+  test('has the token that made each change, and the removals that follow from the end of a membership', async () => {
     const { service, ann, cardId, workspaceId } = setup
     const { cursor } = await read()
     const ids: string[] = []

@@ -266,7 +266,7 @@ describe('the records of claims', () => {
       await addCards({ c1: { column_id: 'col' }, c2: { column_id: 'other' }, over: { column_id: 'col' } })
     })
 
-    test('those that have not run out are ended', async () => {
+    test('are ended if they have not run out', async () => {
       await work(end)
       expect(records.written).toEqual([keys.claim('c1')])
       expect(await stored('c1')).toEqual(claim('c1', { expires_at: null }))

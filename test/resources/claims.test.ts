@@ -151,7 +151,7 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       expect((await write(held(2))).status).toBeLessThan(300)
     })
 
-    test('stands beside If-Match, is a part of what an Idempotency-Key stands for, and is not broken by what others write', async () => {
+    test('stands beside If-Match, is a part of the request of an Idempotency-Key, and is not broken by writes of others', async () => {
       const { epoch } = (await take(bob.write)).body.data
       await setup.board.patch(`/cards/${setup.cardId}`, { title: 'Renamed' })
       const etag = (await send(bob.read, 'GET', `/cards/${setup.cardId}`)).headers.get('etag')!

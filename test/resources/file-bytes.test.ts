@@ -69,7 +69,7 @@ describe.each(drivers)('the bytes of files, on $name', (driver) => {
     await collectAll(setup.service.adminDeps, setup.ann.workspaceId)
   })
 
-  test('are not counted of what is refused, repeated or only tried', async () => {
+  test('are not counted for a request that is refused, repeated or a dry run', async () => {
     const send = (path: string, headers: Record<string, string> = {}) =>
       setup.service.send(setup.ann.write, 'POST', `/cards/${cardId}/files${path}`, formText('x'.repeat(100)), {
         'content-type': FORM_TYPE,

@@ -38,7 +38,7 @@ describe('a record as it counts', () => {
     ['a former member', { pending: [member] }, { assignee_ids: ['v', 'w'] }],
     ['assignments, without those that were made since', ofBoardOnly, { assignee_ids: ['v', 'w'] }],
     ['several', { pending: [label, member, ofBoard as never] }, { assignee_ids: ['v', 'w'], label_ids: ['m'] }],
-  ])('a card is without what is removed: %s', (_what, removals, members) => {
+  ])('a card is without the removed references: %s', (_what, removals, members) => {
     expect(shownCard(one, removals)).toEqual({ ...one, ...members })
   })
 
@@ -177,7 +177,7 @@ describe('the removal of references', () => {
     expect(steps).toEqual(['c2', 'c3', 1, undefined, 0])
   })
 
-  test('ends what a former member had: explicit memberships, assignments and private files', async () => {
+  test('ends the explicit memberships, the assignments and the private files of a former member', async () => {
     await add({
       [keys.boardMember('b', 'u')]: { board_id: 'b', user_id: 'u', added_at: '', board_created_at: '' },
       [keys.board('own')]: { id: 'own', creator_id: 'u', visibility: 'private', created_at: '' },
@@ -286,7 +286,7 @@ describe('the removal of references', () => {
     expect(await pending()).toEqual([{ ...ofBoard, kept: ['v c', 'u c9'] }, ...others])
   })
 
-  test('changes what a response shows of other records, and so its ETag', async () => {
+  test('changes the other records that a response shows, and so its ETag', async () => {
     await addCards({ id: 'c1', label_ids: ['l', 'm'], assignee_ids: ['u'] }, { id: 'c2', label_ids: ['m'] })
     await addFile(file('f1'), 'a1')
     await addFile(file('f2', { owner_id: 'v' }), 'a2')

@@ -83,11 +83,11 @@ describe('the target of a path', () => {
   const remove = (key: string) => work(async (tx) => (await tx.get(key)) !== undefined && tx.remove(key))
   beforeEach(() => add(records))
 
-  test.each(rows)('%s is loaded with what it belongs to, as that counts', async (name, parameter, id, context) => {
+  test.each(rows)('%s is loaded with its parents, without references whose removal is pending', async (name, parameter, id, context) => {
     expect(await load(name, { [parameter]: id })).toEqual(context)
   })
 
-  test.each(rows)('%s is not found without what it needs', async (name, parameter, id, _context, required) => {
+  test.each(rows)('%s is not found without its parents', async (name, parameter, id, _context, required) => {
     for (const params of [{}, { [parameter]: 'x' }]) await expect(load(name, params)).rejects.toMatchObject(NOT_FOUND)
     for (const key of required) {
       await remove(key)

@@ -127,7 +127,7 @@ describe.each(drivers)('webhooks, on $name', (driver) => {
     expect((await read(webhook)).url).toBe(url)
   })
 
-  test('get what is stated, and keep the rest', async () => {
+  test('change in the stated members, and keep the rest', async () => {
     const created = await create({ kinds: ['card'] })
     const { secret: _, ...before } = created
     const path = `/webhooks/${created.id}`

@@ -44,7 +44,7 @@ test('the settings of the example are known, and belong together', () => {
   expect(config).toMatchObject({ storage: 'fs:/var/lib/lanekeeper', url: ORIGIN, proxies: 1, host: '127.0.0.1', port: 3000 })
 })
 
-test('the proxies pass to the port of the service what it needs, and accept its uploads', () => {
+test('the proxies pass the required headers to the port of the service, and accept its uploads', () => {
   const upstream = `${config.host}:${config.port}`
   const { hostname } = new URL(ORIGIN)
   const withForm = limits.uploadBytes / 1024 / 1024 + 1

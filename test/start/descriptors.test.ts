@@ -45,7 +45,7 @@ afterEach(async () => {
 })
 
 test.runIf(process.platform === 'linux')(
-  'connections that take what they can get end no service, and leave it what it has to load',
+  'connections that take all descriptors end no service, and leave enough for its later loads',
   async () => {
     const started = await startService(['--demo'], { LANEKEEPER_LOG: 'info' }, { descriptors: 70 })
     service = started

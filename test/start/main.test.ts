@@ -45,7 +45,7 @@ describe('lanekeeper serve', () => {
     return (await run('bash', ['-euc', block.replaceAll('http://127.0.0.1:3000', world.url)], { env })).stdout
   }
 
-  test('the first call of the README and the refusal after it answer what it says', async () => {
+  test('the first call of the README and the refusal after it have the documented answers', async () => {
     /** The JSON that the README shows, as a pattern: an ellipsis stands for what differs from run to run. */
     const shown = (json: string) => {
       const escaped = json.trim().replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')

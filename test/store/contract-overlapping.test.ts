@@ -24,7 +24,7 @@ describe.each(driversOfContract)('reads of one transaction that overlap, on $nam
   afterEach(() => store.close())
   const begin = () => new Transaction(store, 'w1', systemRandom)
 
-  test('each has what it asked for, although the others add to what the transaction relies on', async () => {
+  test('each have the requested records, although the others add to the expectations of the transaction', async () => {
     // A driver may read a range otherwise when it was read before.
     for (let round = 0; round < 5; round++) {
       const tx = begin()

@@ -42,7 +42,7 @@ describe('the writer of a folder whose file may not grow', () => {
     numbers--
   }
 
-  test('writes nothing of what has no space, and goes on with what has', () => {
+  test('writes nothing of a change without space, and goes on with changes that have space', () => {
     fill()
     expect(writer.write([remove(1), insert(50_000)], false)).toMatchObject({ full: expect.stringContaining('full') })
     expect(writer.write([insert(100)], false)).toEqual({ written: true })

@@ -76,7 +76,7 @@ describe('the content of a folder', () => {
     expect(await keysOf(store)).toEqual(['a:1', 'a:2'])
   })
 
-  test('is what the last of several changes of a record leaves that are written together', async () => {
+  test('has the last of several changes of a record that are written together', async () => {
     await put('x:1')
     const changes: Change[] = [
       change({ put: { 'a:1': { n: 1 } } }),
@@ -223,7 +223,7 @@ describe('the writer of a folder', () => {
     })
   })
 
-  test('writes nothing that was accepted on top of what has failed', async () => {
+  test('writes nothing that was accepted on top of a failed change', async () => {
     for (const failure of [{ full: 'full' }, { failed: 'disk I/O error' }]) {
       const written: number[] = []
       let fail: () => void
@@ -310,7 +310,7 @@ describe('the writer of a folder', () => {
     expect(await keysOf(store)).toEqual([])
   })
 
-  test('tells what it has done', async () => {
+  test('counts what it has done in its metrics', async () => {
     await reopen({ checkpointAt: 1 })
     await Promise.all([put('a:1'), put('a:2')])
     await nextTurn()

@@ -73,7 +73,7 @@ const expected = {
 }
 
 describe('the list of migrations', () => {
-  test('is numbered from the first version without gaps, and each says what it does and why', () => {
+  test('is numbered from the first version without gaps, and each migration says its effect and its reason', () => {
     expect(migrations.map(({ number }) => number)).toEqual(migrations.map((_migration, i) => FIRST_VERSION + 1 + i))
     for (const { summary, reason } of migrations) expect(summary.length * reason.length).toBeGreaterThan(100)
     expect(SCHEMA_VERSION).toBe(FIRST_VERSION + migrations.length)
@@ -88,7 +88,7 @@ describe('the list of migrations', () => {
     expect(bringForward('person:a', person, SCHEMA_VERSION + 1, list)).toEqual([['person:a', person]])
   })
 
-  test.each(list)('leaves what it has made as it is: $summary', (migration) => {
+  test.each(list)('leaves migrated records unchanged: $summary', (migration) => {
     const records: [string, Value][] = [
       ['person:1', { id: '1', name: 'A' }],
       ['user:2', { id: '2' }],

@@ -15,7 +15,7 @@ const page = (part: Partial<ReadPage> = {}): ReadPage => ({
 })
 const partly = (n: number, members: object) => ({ revision: `r${n}`, members })
 
-describe('a set of what was read', () => {
+describe('the set of reads', () => {
   test.each<[what: string, work: (set: ReadSet) => unknown, records: object, expected: object]>([
     ['a record', (set) => set.add('a:1', at(1)), { 'a:1': at(1) }, { 'a:1': 'r1' }],
     ['an absent record', (set) => set.add('a:1', null), { 'a:1': null }, { 'a:1': null }],

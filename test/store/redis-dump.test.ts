@@ -125,7 +125,7 @@ describe('a dump of Redis', () => {
     expect(await traces()).toEqual([])
   })
 
-  test('needs no memory for what it has read already', async () => {
+  test('needs no memory for the records that it has read already', async () => {
     await commit({ put: numbered(MANY) })
     const dump = store.dump('w1')
     await dump.next()
@@ -195,14 +195,14 @@ describe('the scripts of a dump', () => {
     expect(await read('x', 'd')).toEqual(['r4', 'e', 1, ['e', 'r1 {"n":1}']])
   })
 
-  test('do not forget what is saved when the first one arrives twice', async () => {
+  test('do not forget the saved records when the first script arrives twice', async () => {
     await begin('x')
     await update(2)
     await begin('x')
     expect(await read('x', '')).toEqual(['r2', 'b', 0, ['a', 'r1 {"n":1}', 'b', 'r1 {"n":1}']])
   })
 
-  test('keep what they need for another minute with each batch', async () => {
+  test('keep the saved records for another minute with each batch', async () => {
     await begin('x')
     const keys = ['d', 'd:x'].map((name) => `${prefix}:{w1}:${name}`)
     for (const key of keys) await run((client) => client.pexpire(key, 30_000))

@@ -30,7 +30,7 @@ async function perform(tx: Transaction, { n, time }: { n: number; time: number |
 }
 
 describe.each(drivers)('a transaction, on $name', (driver) => {
-  test('reads from indexes what it has written, as if that were committed', async () => {
+  test('reads its own writes from indexes, as if they were committed', async () => {
     const { store } = await driver.open()
     let partition = 0
     await fc.assert(
@@ -53,7 +53,7 @@ describe.each(drivers)('a transaction, on $name', (driver) => {
     await store.close()
   })
 
-  test('resolves templates that refer to what it has written', async () => {
+  test('resolves templates that refer to its own writes', async () => {
     const { store } = await driver.open()
     const tx = new Transaction(store, 'w1', systemRandom)
     tx.create(keys.label(idOf(1)), label(1, 1))
@@ -64,7 +64,7 @@ describe.each(drivers)('a transaction, on $name', (driver) => {
     await store.close()
   })
 
-  test('has room for what it adds only if the index has room for all of it', async () => {
+  test('has room for its additions only if the index has room for all of them', async () => {
     const { store } = await driver.open()
     const create = async (n: number): Promise<Transaction> => {
       const tx = new Transaction(store, 'w1', systemRandom)

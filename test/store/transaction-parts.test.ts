@@ -137,7 +137,7 @@ describe('a prefetch', () => {
     expect(reads).toBe(1)
   })
 
-  test('the page of a range has what the transaction has written meanwhile', async () => {
+  test('the page of a range has the writes that the transaction has made meanwhile', async () => {
     await tx.prefetch({ ranges })
     tx.put(board, { id: '1', open: 'yes', name: 'mine' })
     expect((await tx.range(index, { limit: 5 })).values).toMatchObject([{ name: 'mine' }])

@@ -14,7 +14,7 @@ interface Item {
 const key = (id: string): Key<Item> => `a:${id}`
 const index: Index<Item> = { name: 'i', fetch: 'a:' }
 
-describe('what a transaction reads and expects', () => {
+describe('the reads and expectations of a transaction', () => {
   let store: Store
   let tx: Transaction
   let reads: ReadRequest[]
@@ -149,7 +149,7 @@ describe('what a transaction reads and expects', () => {
       await tx.commit()
     })
 
-    test('returns what the transaction itself has read or written', async () => {
+    test('returns a record as the transaction itself has read or written it', async () => {
       await tx.get(key('1'))
       tx.put(key('1'), { n: 10 })
       await tx.get(key('2'))

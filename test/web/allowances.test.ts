@@ -55,8 +55,8 @@ function expectedOf(engine: Engine): Map<Scope, Set<string>> {
   return rows
 }
 
-describe('the list of what a token can do', () => {
-  test.each(SCOPES)('for %s the page shows exactly what the policy tables allow, scope by scope', async (scope) => {
+describe('the list of the abilities of a token', () => {
+  test.each(SCOPES)('for %s, the page shows exactly the abilities that the policy tables allow, scope by scope', async (scope) => {
     const scopes = await readConfirmationPage(shipped, scope)
     expect([...scopes.keys()]).toEqual(SCOPES.slice(0, SCOPES.indexOf(scope) + 1))
     const expected = expectedOf(shipped)

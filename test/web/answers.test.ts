@@ -130,7 +130,7 @@ describe('web app responses', () => {
     await listener.close()
   })
 
-  test('when the storage is unavailable, every page says so and when to retry', async () => {
+  test('when the storage is unavailable, every page says that, and when to retry', async () => {
     const confirm = formOf((await visitor.choose(workspaceId)).text)
     const paths = ['/settings', '/settings/tokens', `/settings/tokens/new?workspace=${workspaceId}`, confirm.action]
     const stranger = new Visitor(service)

@@ -52,7 +52,7 @@ describe('the answer of a passkey', () => {
   const json = { id: 'credential', response: { ...data(`{"challenge":"${CHALLENGE}"}`), userHandle: user.id, signature: 'x' } }
   const read = (value: unknown, origin = ORIGIN) => readAnswer(JSON.stringify(value), origin)
 
-  test('is read with what it says about itself', () => {
+  test('is read with its statements about the passkey', () => {
     const expected = { party: PARTY, credentialId: 'credential', userId: USER, challenge: CHALLENGE, json }
     expect(read(json)).toEqual(expected)
     for (const userHandle of [null, undefined])

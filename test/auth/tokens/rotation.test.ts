@@ -110,7 +110,7 @@ describe.each(drivers)('rotation, on $name', async (driver) => {
       () => service.write(workspaceId, async (tx) => endToken(tx, (await tx.get(keys.token(first.token.hash)))!, service.deps.clock)),
     ],
     ['the membership ends', 'no_member', () => endMembership(service.deps, workspaceId, person.id)],
-  ])('a rotation is refused if %s meanwhile, and leaves what is active', async (_what, outcome, change) => {
+  ])('a rotation is refused if %s meanwhile, and leaves active tokens active', async (_what, outcome, change) => {
     let after: unknown
     service.store.beforeCommit = async () => {
       await change()

@@ -221,7 +221,7 @@ function masked(examples: RecordedExamples): unknown {
 const pointerTo = (path: string, method: string) => `paths/${encodeURIComponent(path.replaceAll('/', '~1'))}/${method}`
 
 describe('the examples of the OpenAPI document', () => {
-  test('are what the service answers on the demo data', async () => {
+  test('are the answers of the service on the demo data', async () => {
     expect(masked(recordedExamples), 'the examples are stale: run "npm run matrix" and read the difference').toEqual(
       masked(await recordExamples()),
     )

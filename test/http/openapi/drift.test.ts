@@ -31,7 +31,7 @@ describe('the comparison of a response with the OpenAPI document', async () => {
   const boardOf = ({ schemas }: any) => schemas.Board.properties
   const cardOf = ({ schemas }: any) => schemas.ListedCardWithCounts.allOf[1].properties
 
-  test('accepts what the service sends', () => {
+  test('accepts the responses of the service', () => {
     const check = changed(() => undefined)
     created(check)()
     listed(check)()

@@ -159,7 +159,7 @@ describe('the documents outside of /v1 for the developers of clients', async () 
       expect(calls.map(({ id }) => id)).toEqual(expect.arrayContaining(NEEDED))
     })
 
-    test('has calls that do what it says, each with the scope that it names', async () => {
+    test('has calls that do what their lines say, each with the scope that is named there', async () => {
       for (const { method, path, query, body, id, scope } of calls) {
         expect(handWrittenOperations.find((row) => row.id === id)).toMatchObject({ method, path, scope })
         const token = ann[scope as 'read' | 'write']
