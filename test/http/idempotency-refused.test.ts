@@ -256,9 +256,6 @@ test('a request that begins again after a conflict keeps its key, which a dry ru
     }
   }
   await expectFirst(writes['an update'])
-  expect([...meanwhile, service.records.find(({ attempts }) => attempts > 1)?.operation]).toEqual([
-    '409 idempotency_key_in_use',
-    '200',
-    'cards.update',
-  ])
+  expect(meanwhile).toEqual(['409 idempotency_key_in_use', '200'])
+  expect(service.records.find(({ attempts }) => attempts > 1)?.operation).toBe('cards.update')
 })
