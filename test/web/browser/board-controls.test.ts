@@ -35,7 +35,8 @@ const shown = () =>
       lists.map((list) => Array.from(list.querySelectorAll('.tile:not([hidden]) .tile-title'), (title: any): string => title.textContent)),
     )
 /** Expects the titles in each column, on the page and in the API. */
-const expectCards = async (...columns: string[][]) => expect([await shown(), await stored()]).toEqual([columns, columns])
+const expectCards = async (...columns: string[][]) =>
+  expect({ shown: await shown(), stored: await stored() }).toEqual({ shown: columns, stored: columns })
 /** The same, as the API has them. */
 const stored = async () => {
   const cards: any[] = await agent('GET', `/boards/${board.id}/cards`)
@@ -84,7 +85,10 @@ describe('a card that is dragged', () => {
     await drag('Poster', 2)
     await keys('Escape')
     await page.mouse.up()
-    expect([await shown(), page.url().endsWith(board.id)]).toEqual([[['Poster', 'Notes'], ['Press'], []], true])
+    expect({ shown: await shown(), isOnBoard: page.url().endsWith(board.id) }).toEqual({
+      shown: [['Poster', 'Notes'], ['Press'], []],
+      isOnBoard: true,
+    })
   })
 
   test('is put back when the column is archived meanwhile, and the page says why', async () => {
@@ -135,7 +139,7 @@ describe('by keyboard, a card', () => {
     await keys('ArrowRight')
     await said('Doing, place 2 of 2.')
     await keys('Escape')
-    expect([await shown(), await focused()]).toEqual([[['Notes', 'Poster'], ['Press'], []], 'Notes'])
+    expect({ shown: await shown(), focused: await focused() }).toEqual({ shown: [['Notes', 'Poster'], ['Press'], []], focused: 'Notes' })
     await keys('m', 'ArrowRight', 'ArrowRight')
     // What somebody else does now is shown when the card is dropped, and in another window at once.
     const other = await page.context().newPage()
@@ -149,7 +153,10 @@ describe('by keyboard, a card', () => {
     await said('The card is moved.')
     const moved = [['Poster'], ['Press'], ['Meanwhile', 'Notes']]
     await expect.poll(async () => (await shown()).map((titles) => titles.toSorted())).toEqual(moved)
-    expect([(await stored()).map((titles) => titles.toSorted()), await focused()]).toEqual([moved, 'Notes'])
+    expect({ stored: (await stored()).map((titles) => titles.toSorted()), focused: await focused() }).toEqual({
+      stored: moved,
+      focused: 'Notes',
+    })
     await keys('u')
     await expect.poll(async () => (await stored())[0]!.toSorted()).toEqual(['Notes', 'Poster'])
   })
@@ -157,7 +164,10 @@ describe('by keyboard, a card', () => {
   test('is completed, edited and assigned, and another one is added beside it; nothing happens while typing, or with another key', async () => {
     await tile('Press').locator('a').focus()
     await keys('Control+x', 'Alt+x', 'Shift+X', 'j', 'k')
-    expect([await focused(), (await agent('GET', `/cards/${await cardId('Press')}`)).completed_at]).toEqual(['Press', null])
+    expect({ focused: await focused(), completedAt: (await agent('GET', `/cards/${await cardId('Press')}`)).completed_at }).toEqual({
+      focused: 'Press',
+      completedAt: null,
+    })
     await keys('c')
     await page.keyboard.type('xmuc?/')
     await keys('Enter')

@@ -57,13 +57,13 @@ describe('what an agent changes through another process', () => {
     const card = await agent('POST', `/boards/${boardId}/cards`, { column_id: columns[2]!, title: 'Made by an agent' })
     await shown
     // The tile has a time in the zone of the person, and the new version of the page has it in UTC: that is no change.
-    expect([await focusedText(page), await isKept()]).toEqual(['Poster', true])
+    expect({ focused: await focusedText(page), isKept: await isKept() }).toEqual({ focused: 'Poster', isKept: true })
     await screenshot(page, 'board-live')
 
     const moved = noteOn(tile(page, 'Made by an agent'), 'Moved · your token “demo kanban:admin”')
     await agent('POST', `/cards/${card.id}/move`, { column_id: columns[0]!, to: 'first' })
     await moved
-    expect([(await titles(page, 0))[0], await titles(page, 2)]).toEqual(['Made by an agent', []])
+    expect({ first: (await titles(page, 0))[0], last: await titles(page, 2) }).toEqual({ first: 'Made by an agent', last: [] })
     await agent('DELETE', `/cards/${card.id}`)
     await tile(page, 'Made by an agent').waitFor({ state: 'detached' })
   })
@@ -133,7 +133,11 @@ test('the keys go from card to card, open a card, search, and show themselves', 
   // The page searches while one types: on a loaded machine, first for a part of the word.
   await page.waitForURL('**?q=POST')
   await tile(page, 'Press').waitFor({ state: 'detached' })
-  expect([await titles(page, 0), await titles(page, 1), new URL(page.url()).search]).toEqual([[], ['Poster'], '?q=POST'])
+  expect({ first: await titles(page, 0), second: await titles(page, 1), search: new URL(page.url()).search }).toEqual({
+    first: [],
+    second: ['Poster'],
+    search: '?q=POST',
+  })
   await page.getByLabel('Due').selectOption('Without a due date')
   await tile(page, 'Poster').waitFor({ state: 'detached' })
   await page.getByRole('link', { name: 'Show all cards' }).click()
@@ -150,7 +154,10 @@ test.each([true, false])(
   async (javaScriptEnabled) => {
     const page = await demo.open(`${boardPath()}?due=overdue`, { javaScriptEnabled, viewport: { width: 390, height: 844 } })
     const button = page.locator('summary', { hasText: 'Filters' })
-    expect([(await button.innerText()).split('\n'), await page.getByLabel('Label').isVisible()]).toEqual([['Filters', '1 active'], false])
+    expect({ lines: (await button.innerText()).split('\n'), isOpen: await page.getByLabel('Label').isVisible() }).toEqual({
+      lines: ['Filters', '1 active'],
+      isOpen: false,
+    })
     // A notice above both may be there.
     const [above, below] = [(await button.boundingBox())!.y, (await tile(page, 'Notes').boundingBox())!.y]
     expect(below - above).toBeLessThan(160)
@@ -198,5 +205,8 @@ test.each(looks)('every page of boards is accessible and fits its window: %s', a
   }
   await page.goto(boardPath())
   await page.emulateMedia({ media: 'print' })
-  expect([await page.locator('body > header').isVisible(), await tile(page, 'Press').isVisible()]).toEqual([false, true])
+  expect({ hasHeader: await page.locator('body > header').isVisible(), hasTile: await tile(page, 'Press').isVisible() }).toEqual({
+    hasHeader: false,
+    hasTile: true,
+  })
 })

@@ -55,7 +55,10 @@ test('a change appears at once, and in another window; two of the same text beco
   await save(own, 'edit-description')
   await own.getByText('Somebody else has changed this').waitFor()
   await own.locator('.theirs', { hasText: 'Their text' }).waitFor()
-  expect([await own.locator('#do-description').inputValue(), (await card()).description]).toEqual(['My text', 'Their text'])
+  expect({ input: await own.locator('#do-description').inputValue(), stored: (await card()).description }).toEqual({
+    input: 'My text',
+    stored: 'Their text',
+  })
   await screenshot(own, 'card-conflict')
   await own.locator('#do-description').fill('Our text')
   await own.getByRole('button', { name: 'Edit card' }).click()
@@ -70,7 +73,10 @@ test('a half-written comment survives live updates and a refusal, and is sent by
   await agent('PATCH', `/cards/${cardId}`, { description: 'Of an agent, too' })
   await page.locator('.comments li', { hasText: 'Of an agent' }).waitFor()
   await page.locator('#description', { hasText: 'too' }).waitFor()
-  expect([await comment.inputValue(), await page.locator(':focus').getAttribute('name')]).toEqual(['Half a sent', 'body'])
+  expect({ input: await comment.inputValue(), focused: await page.locator(':focus').getAttribute('name') }).toEqual({
+    input: 'Half a sent',
+    focused: 'body',
+  })
   const long = 'x'.repeat(20_001)
   await comment.fill(long)
   await page.keyboard.press('Control+Enter')
@@ -90,7 +96,7 @@ test('with the keyboard alone: subtasks are ticked and added, the focus stays, a
   const id = await focused(page)
   await press('Space')
   await page.getByText('1 of 2').waitFor()
-  expect([await first.getAttribute('aria-checked'), await focused(page)]).toEqual(['true', id])
+  expect({ checked: await first.getAttribute('aria-checked'), focused: await focused(page) }).toEqual({ checked: 'true', focused: id })
   await openEditor(page, 'add-subtask')
   // The field is free at once.
   for (const title of ['Cut', 'Fold']) {
@@ -111,7 +117,10 @@ test('with the keyboard alone: subtasks are ticked and added, the focus stays, a
   await press('Escape')
   await press('Escape')
   // Something is written, so Escape does not leave the page.
-  expect([new URL(page.url()).pathname, await focused(page)]).toEqual([`${demo.base}/cards/${cardId}`, 'edit-title'])
+  expect({ path: new URL(page.url()).pathname, focused: await focused(page) }).toEqual({
+    path: `${demo.base}/cards/${cardId}`,
+    focused: 'edit-title',
+  })
 })
 
 test('what a card has none of is a row of buttons; what is written there stays when it becomes a part of the card', async () => {
@@ -153,7 +162,11 @@ test('files, and the due time in the zone of the person', async () => {
   await page.getByRole('button', { name: 'Set as cover' }).click()
   await page.getByText('· cover').waitFor()
   const [file] = await agent('GET', `/cards/${cardId}/attachments`)
-  expect([file.name, file.visibility, (await card()).cover_attachment_id]).toEqual(['Größe “A”.png', 'board', file.id])
+  expect({ name: file.name, visibility: file.visibility, coverAttachmentId: (await card()).cover_attachment_id }).toEqual({
+    name: 'Größe “A”.png',
+    visibility: 'board',
+    coverAttachmentId: file.id,
+  })
 })
 
 test.each(looks)('with all editors open, the page is accessible and fits its window: %s', async (look, options) => {

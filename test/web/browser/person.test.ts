@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const operator = async (...args: string[]) => {
   const result = await host.run([...args, '--json'])
-  expect([args, result.code, result.stderr]).toEqual([args, 0, ''])
+  expect({ args, code: result.code, stderr: result.stderr }).toEqual({ args, code: 0, stderr: '' })
   return JSON.parse(result.stdout)
 }
 /** Creates a member of a workspace with a sign-up link. */
@@ -134,7 +134,10 @@ test.each([
     await page.evaluate("navigator.clipboard.writeText('')")
   } else expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0)
   const response = await account(first)
-  expect([response.status, ((await response.json()) as any).data.token.name]).toEqual([200, 'Nightly build'])
+  expect({ status: response.status, name: ((await response.json()) as any).data.token.name }).toEqual({
+    status: 200,
+    name: 'Nightly build',
+  })
   await follow('I have stored it')
   expect(await page.getByText('in 7 days').isVisible()).toBe(true)
   await expectUnrecoverable(page, first)
@@ -142,7 +145,7 @@ test.each([
   await follow('Rotate Nightly build')
   await follow('Rotate token')
   const second = await page.locator('#plaintext').innerText()
-  expect([(await account(first)).status, (await account(second)).status]).toEqual([401, 200])
+  expect({ first: (await account(first)).status, second: (await account(second)).status }).toEqual({ first: 401, second: 200 })
   await follow('I have stored it')
   await expectUnrecoverable(page, second)
   // Going back and forward has created no further token.

@@ -101,7 +101,7 @@ class Installation {
 
 async function run(host: CommandHost, ...args: string[]): Promise<any> {
   const { code, stdout, stderr } = await host.run([...args, '--json'])
-  expect([args, code, stderr]).toEqual([args, 0, ''])
+  expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' })
   return JSON.parse(stdout)
 }
 
@@ -218,10 +218,10 @@ describe('people with passwords or a provider', () => {
     await page.getByText('Your session has ended.').waitFor()
     await follow(page, 'Sign in with Acme SSO')
     await heading(page, 'New token in Acme')
-    expect([await page.getByLabel('Name').inputValue(), await page.getByLabel('kanban:write').isChecked()]).toEqual([
-      'Größe & more, 100%',
-      true,
-    ])
+    expect({ name: await page.getByLabel('Name').inputValue(), isChecked: await page.getByLabel('kanban:write').isChecked() }).toEqual({
+      name: 'Größe & more, 100%',
+      isChecked: true,
+    })
   })
 
   /** Signs somebody in by the pages of the provider, in a browser of their own. @returns the address that it is sent to then */
@@ -248,16 +248,27 @@ describe('people with passwords or a provider', () => {
     expect(answer.searchParams.get('iss')).toBe(site.provider.issuer)
     for (const other of [second, visitorOf(site.url)]) {
       const page = await other.request(answer.href)
-      expect([page.status, page.shown.includes('This sign-in has ended'), await other.isSignedIn()]).toEqual([400, true, false])
+      expect({ status: page.status, shown: page.shown, isSignedIn: await other.isSignedIn() }).toEqual({
+        status: 400,
+        shown: expect.stringContaining('This sign-in has ended'),
+        isSignedIn: false,
+      })
     }
     const page = await first.request(answer.href)
-    expect([page.status, page.location, await first.isSignedIn()]).toEqual([303, '/settings/tokens', true])
+    expect({ status: page.status, location: page.location, isSignedIn: await first.isSignedIn() }).toEqual({
+      status: 303,
+      location: '/settings/tokens',
+      isSignedIn: true,
+    })
     expect((await first.request(answer.href)).status).toBe(400)
     // A used code is of no use with the state of another attempt either.
     const state = new URL((await second.request(BEGIN)).location!).searchParams.get('state')!
     const mixed = new URL(answer)
     mixed.searchParams.set('state', state)
-    expect([(await second.request(mixed.href)).status, await second.isSignedIn()]).toEqual([401, false])
+    expect({ status: (await second.request(mixed.href)).status, isSignedIn: await second.isSignedIn() }).toEqual({
+      status: 401,
+      isSignedIn: false,
+    })
     for (const secret of [answer.searchParams.get('code')!, answer.searchParams.get('state')!, state, site.provider.client.secret])
       expect(site.output).not.toContain(secret)
   })
@@ -294,7 +305,10 @@ describe('when the proof is too old, and passwords are switched off', () => {
     const begin = async () => page.request.get((await proof.getAttribute('href'))!, { maxRedirects: 0 })
     await site.provider.pause()
     const down = await begin()
-    expect([down.status(), await down.text()]).toEqual([503, expect.stringContaining('The identity provider cannot be reached')])
+    expect({ status: down.status(), text: await down.text() }).toEqual({
+      status: 503,
+      text: expect.stringContaining('The identity provider cannot be reached'),
+    })
     await site.provider.resume()
     // A failure is remembered for five seconds.
     let location = ''

@@ -90,7 +90,7 @@ describe('the reference of the API in a browser', () => {
     expect(found.length).toBeGreaterThan(0)
     await page.locator('.hits').waitFor()
     const typed = (await hrefs(page, '.hits a')).filter((href) => !href.includes('?'))
-    expect([await search(page), typed]).toEqual([found, found.slice(0, 8)])
+    expect({ found: await search(page), typed }).toEqual({ found, typed: found.slice(0, 8) })
   })
 
   test('an example is copied as it is shown', async () => {
@@ -120,7 +120,10 @@ describe('the reference of the API in a browser', () => {
     await response.getByText('401 Unauthorized').waitFor()
     // The browser may keep the page for its back button.
     await page.evaluate("dispatchEvent(new Event('pagehide'))")
-    expect([await page.getByLabel('Access token').inputValue(), await response.textContent()]).toEqual(['', ''])
+    expect({ token: await page.getByLabel('Access token').inputValue(), response: await response.textContent() }).toEqual({
+      token: '',
+      response: '',
+    })
   })
 
   test('without JavaScript the pages can be read, and nothing can be tried or copied', async () => {

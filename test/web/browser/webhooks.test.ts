@@ -50,7 +50,7 @@ test.each(['TypeScript', 'Python'])(
     const port = await freePort()
     await add(page, `http://127.0.0.1:${port}/hook`)
     const secret = await copy(page, 'Copy the secret')
-    expect([secret, new URL(page.url()).search]).toEqual([await shownSecret(page), ''])
+    expect({ secret, search: new URL(page.url()).search }).toEqual({ secret: await shownSecret(page), search: '' })
     const summary = page.locator('summary', { hasText: language })
     if (!(await summary.evaluate(({ parentElement }: any) => parentElement.open))) await summary.click()
     const text = await copy(page, `Copy the receiver in ${language}`)

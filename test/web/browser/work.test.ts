@@ -78,7 +78,7 @@ test('a question is answered on “My cards”, with the keyboard; one that some
   await page.keyboard.type('Blue.')
   await Promise.all([page.waitForEvent('load'), page.keyboard.press('Control+Enter')])
   await page.locator('.question', { hasText: 'Serif?' }).waitFor()
-  expect([await box('Logo').count(), await stateOf(mine)]).toEqual([0, 'ready'])
+  expect({ boxes: await box('Logo').count(), state: await stateOf(mine) }).toEqual({ boxes: 0, state: 'ready' })
   await box('Font').fill('With serifs, please.')
   await demo.agent('POST', `/cards/${lost}/answer`, { body: 'Without.' })
   await page
@@ -100,7 +100,7 @@ test('on the page of a card the reason appears live, a stuck card is tried again
   expect(await page.locator('.reason').innerText()).toBe('The server is away.\nTwice.')
   await page.getByRole('button', { name: 'Retry Deploy' }).click()
   await page.locator('#fact-work', { hasText: /^\s*Ready\s*$/ }).waitFor()
-  expect([await stateOf(id), await page.locator('#card-retry').count()]).toEqual(['ready', 0])
+  expect({ state: await stateOf(id), retries: await page.locator('#card-retry').count() }).toEqual({ state: 'ready', retries: 0 })
 
   await ask(id, 'Go on?')
   const answer = page.getByLabel('Answer to the question on Deploy')
