@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { andThen, type Awaitable } from '../model/awaitable.ts'
+import type { Awaitable } from '../model/awaitable.ts'
 import { digestOf, isRecord, jsonOf, sha1Of, type KeptJson } from '../store/record-json.ts'
 
 const COMMA = 0x2c
@@ -17,74 +17,47 @@ type BeforeMore = (length: number) => Promise<void> | undefined
 
 /**
  * The JSON of a record, of a list of records, or of an object with such lists, in pieces that are kept for each record.
- * @param beforeMore is called after each piece. Other requests have their time meanwhile.
+ * @param beforeMore is called after the piece of each record. Other requests have their time meanwhile.
  * @returns a promise only if it had to wait
  */
 export function piecesOf(data: unknown, beforeMore: BeforeMore): Awaitable<Pieces> {
-  const sections: Section[] = []
-  addSections(data, sections)
-  const [first] = sections
-  // Most answers are one object.
-  if (sections.length > 1 || Array.isArray(first)) return new Collection(sections, beforeMore).collect()
-  const piece = encoded(first as Piece)
-  return andThen(beforeMore(lengthOf(piece)), () => [piece])
+  const parts: (string | object)[] = []
+  addParts(data, parts)
+  return collect(parts, [], 0, beforeMore)
 }
 
-/** A piece, or a list of records. */
-type Section = Piece | readonly object[]
-
-function addSections(data: unknown, sections: Section[]): void {
-  if (isListOfRecords(data)) sections.push(data)
-  else if (!hasLists(data)) sections.push(typeof data === 'object' && data !== null ? jsonOf(data) : JSON.stringify(data))
-  else {
+/** Adds JSON, and the records whose JSON has its place in it. */
+function addParts(data: unknown, parts: (string | object)[]): void {
+  if (isListOfRecords(data)) {
+    for (const [i, record] of data.entries()) parts.push(i === 0 ? '[' : ',', record)
+    parts.push(']')
+  } else if (hasLists(data)) {
     let before = '{'
     for (const [name, member] of Object.entries(data)) {
       if (member === undefined) continue
-      sections.push(`${before}${JSON.stringify(name)}:`)
-      addSections(member, sections)
+      parts.push(`${before}${JSON.stringify(name)}:`)
+      addParts(member, parts)
       before = ','
     }
-    sections.push('}')
-  }
+    parts.push('}')
+  } else parts.push(typeof data === 'object' && data !== null ? data : JSON.stringify(data))
 }
 
-/** Makes the pieces of sections, with pauses between them. */
-class Collection {
-  readonly #sections: readonly Section[]
-  readonly #beforeMore: BeforeMore
-  readonly #pieces: Piece[] = []
-  #length = 0
-  /** the next section, and the next item of it if it is a list */
-  #section = 0
-  #item = 0
-
-  constructor(sections: readonly Section[], beforeMore: BeforeMore) {
-    this.#sections = sections
-    this.#beforeMore = beforeMore
+/**
+ * Makes a piece of each part.
+ * @param pieces those of the first parts
+ * @param length theirs
+ */
+function collect(parts: readonly (string | object)[], pieces: Piece[], length: number, beforeMore: BeforeMore): Awaitable<Pieces> {
+  for (let i = pieces.length; i < parts.length; i++) {
+    const part = parts[i]!
+    const piece = encoded(typeof part === 'string' ? part : jsonOf(part))
+    pieces.push(piece)
+    length += lengthOf(piece)
+    const pause = typeof part === 'string' ? undefined : beforeMore(length)
+    if (pause !== undefined) return pause.then(() => collect(parts, pieces, length, beforeMore))
   }
-
-  collect(): Awaitable<Pieces> {
-    for (; this.#section < this.#sections.length; this.#section++, this.#item = 0) {
-      const section = this.#sections[this.#section]!
-      const isList = Array.isArray(section)
-      const count = isList ? section.length : 1
-      while (this.#item < count) {
-        if (isList) this.#pieces.push(this.#item === 0 ? '[' : ',')
-        const pause = this.#add(isList ? jsonOf((section as readonly object[])[this.#item]!) : (section as Piece))
-        this.#item++
-        if (isList && this.#item === count) this.#pieces.push(']')
-        if (pause !== undefined) return pause.then(() => this.collect())
-      }
-    }
-    return this.#pieces
-  }
-
-  #add(made: Piece): Promise<void> | undefined {
-    const piece = encoded(made)
-    this.#pieces.push(piece)
-    this.#length += lengthOf(piece)
-    return this.#beforeMore(this.#length)
-  }
+  return pieces
 }
 
 /** A long text is encoded once, and not again for its length, its hash and its transmission. */
