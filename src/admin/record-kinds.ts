@@ -10,7 +10,7 @@ import { changeRecord } from '../model/change.ts'
 import { claimRecord, holdOf, type ClaimRecord } from '../model/claim.ts'
 import { column } from '../model/column.ts'
 import { comment } from '../model/comment.ts'
-import { at, hash, id } from '../model/fields.ts'
+import { timestamp, hash, idOf } from '../model/fields.ts'
 import { attachmentRecord, fileBytes, fileRecord } from '../model/file.ts'
 import { firstResponse, responseText } from '../model/idempotency.ts'
 import { isId, type IdKind } from '../model/ids.ts'
@@ -88,7 +88,7 @@ function withId<Schema extends z.ZodType<{ readonly id: string }>>(
 const isHash = (text: string): boolean => hash.safeParse(text).success
 /** The ids of the lists that have an order. */
 const LISTS: readonly IdKind[] = ['board', 'column', 'card']
-const run = z.strictObject({ id: z.string(), begun_at: at })
+const run = z.strictObject({ id: z.string(), begun_at: timestamp })
 const audit = withId(auditBatch, keys.audit)
 const version = keyed(schema, keys.schema)
 
@@ -270,8 +270,8 @@ const globalKinds: Kinds = {
   tombstone: withId(auditTombstone, keys.tombstone),
   // Without the key that it names, a restored storage cannot be used.
   secret_key: keyed(secretKey, keys.secretKey),
-  webhook_workspace: withId(z.strictObject({ id: id('workspace') }), keys.webhookWorkspace),
-  demo: keyed(z.strictObject({ begun_at: at, finished_at: at.nullable() }), keys.demo),
+  webhook_workspace: withId(z.strictObject({ id: idOf('workspace') }), keys.webhookWorkspace),
+  demo: keyed(z.strictObject({ begun_at: timestamp, finished_at: timestamp.nullable() }), keys.demo),
 }
 
 /** The records of a workspace in a backup. An export has no webhooks: what is imported elsewhere must not begin to send. */
@@ -302,14 +302,14 @@ const storedOfWorkspace: Kinds = {
   file_bytes: keyed(fileBytes, keys.fileBytes),
   schema: version,
   importing: keyed(run, keys.importing),
-  imported_bytes: keyed(z.strictObject({ blob_id: id('blob') }), (value) => keys.importedBytes(value.blob_id)),
+  imported_bytes: keyed(z.strictObject({ blob_id: idOf('blob') }), (value) => keys.importedBytes(value.blob_id)),
 }
 
 /** All records that belong to no workspace. */
 const storedGlobal: Kinds = {
   ...globalKinds,
   schema: version,
-  account_email: named(z.strictObject({ user_id: id('user') }), isHash, ({ user_id }) => [{ key: keys.account(user_id) }]),
+  account_email: named(z.strictObject({ user_id: idOf('user') }), isHash, ({ user_id }) => [{ key: keys.account(user_id) }]),
   sign_up: ofUser(signUp, (value) => keys.signUp(value.user_id)),
   session: ofUser(session, (value) => keys.session(value.hash)),
   challenge: keyed(
@@ -317,11 +317,11 @@ const storedGlobal: Kinds = {
     (value) => keys.challenge(value.hash),
     ({ user_id }) => [user_id === null ? undefined : toUser(user_id)],
   ),
-  workspace_entry: withId(z.strictObject({ id: id('workspace') }), keys.workspaceEntry),
+  workspace_entry: withId(z.strictObject({ id: idOf('workspace') }), keys.workspaceEntry),
   bytes_mount: keyed(z.strictObject({ id: z.string() }), keys.blobMount),
   delivery_lease: keyed(deliveryLease, keys.deliveryLease),
   restoring: keyed(run, keys.restoring),
-  restored_workspace: keyed(z.strictObject({ workspace_id: id('workspace') }), (value) => keys.restoredWorkspace(value.workspace_id)),
+  restored_workspace: keyed(z.strictObject({ workspace_id: idOf('workspace') }), (value) => keys.restoredWorkspace(value.workspace_id)),
 }
 
 /** The kinds of records by where they are: in an export of a workspace, in the parts of a backup, or stored. */

@@ -45,8 +45,8 @@ function addParts(data: unknown, parts: (string | object)[]): void {
 
 /**
  * Makes a piece of each part.
- * @param pieces those of the first parts
- * @param length theirs
+ * @param pieces made from the first parts
+ * @param length of these pieces
  */
 function collect(parts: readonly (string | object)[], pieces: Piece[], length: number, beforeMore: BeforeMore): Awaitable<Pieces> {
   for (let i = pieces.length; i < parts.length; i++) {

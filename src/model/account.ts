@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { durations } from './durations.ts'
-import { at, hash, id, times } from './fields.ts'
+import { timestamp, hash, idOf, hiddenTimes } from './fields.ts'
 import { limits } from './limits.ts'
 import { nameLine } from './text.ts'
 import { DAY } from './time.ts'
@@ -43,7 +43,7 @@ const passwordHash = z
  * there (spec §2).
  */
 export const account = z.strictObject({
-  user_id: id('user'),
+  user_id: idOf('user'),
   email: emailAddress,
   /**
    * Whether somebody else than its person has said that the address is theirs: the provider, or the operator who has invited it. One that
@@ -55,15 +55,15 @@ export const account = z.strictObject({
   password_hash: passwordHash.nullable(),
   /** SHA-256 of the device cookies that have signed in before, newest first. Known devices are throttled separately. */
   devices: z.array(hash).max(100).readonly(),
-  ...times,
+  ...hiddenTimes,
 })
 export type Account = Readonly<z.infer<typeof account>>
 
 /** The one-time link that lets a user set a password. Only its hash is stored, and it is removed when it is used. */
 export const signUp = z.strictObject({
-  user_id: id('user'),
+  user_id: idOf('user'),
   hash,
-  expires_at: at,
+  expires_at: timestamp,
   /** the e-mail address that the form suggests */
   email: z.string().max(limits.email).optional(),
 })
@@ -74,8 +74,8 @@ export type SignUp = Readonly<z.infer<typeof signUp>>
  * was shown.
  */
 const confirmation = z.strictObject({
-  id: id('confirmation'),
-  workspace_id: id('workspace'),
+  id: idOf('confirmation'),
+  workspace_id: idOf('workspace'),
   name: z.string(),
   scopes: z.array(z.string()).readonly(),
   days: z.int().min(1),
@@ -86,18 +86,18 @@ export type Confirmation = Readonly<z.infer<typeof confirmation>>
 export const session = z.strictObject({
   /** SHA-256 of the cookie's value */
   hash,
-  user_id: id('user'),
+  user_id: idOf('user'),
   /** the address that signed in, shown on every page */
   email: z.string(),
-  begun_at: at,
-  seen_at: at,
+  begun_at: timestamp,
+  seen_at: timestamp,
   /** when the person has proved last who they are */
-  proved_at: at,
+  proved_at: timestamp,
   /** the CSRF token in every form of this session */
   form_token: z.string().regex(/^[\w-]{43}$/, 'must be a secret in base64url'),
   confirmations: z.array(confirmation).readonly(),
   /** names the session in the list of its person; it stays the same when the cookie is renewed */
-  id: id('session'),
+  id: idOf('session'),
   /** the browser, in a few words */
   agent: z.string(),
   /** the network that signed in */
@@ -111,5 +111,5 @@ export type Session = Readonly<z.infer<typeof session>>
  * A pointer from a user to a workspace that they are, or were, a member of. It only helps to find the workspace: the
  * membership decides.
  */
-export const workspaceLink = z.strictObject({ user_id: id('user'), workspace_id: id('workspace') })
+export const workspaceLink = z.strictObject({ user_id: idOf('user'), workspace_id: idOf('workspace') })
 export type WorkspaceLink = Readonly<z.infer<typeof workspaceLink>>

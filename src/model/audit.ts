@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { anyId, at, id, shortText } from './fields.ts'
+import { idOfAnything, timestamp, idOf, shortText } from './fields.ts'
 import { limits } from './limits.ts'
 import { line } from './text.ts'
 
@@ -12,11 +12,11 @@ export type AuditOutcome = z.infer<typeof auditOutcome>
  * token.
  */
 const auditEntry = z.strictObject({
-  at,
+  at: timestamp,
   /** who did it; null: an operator, or it is not known, as with the finder of a leaked token */
-  user_id: id('user').nullable(),
+  user_id: idOf('user').nullable(),
   /** the token that did it; null: it was done in the web app */
-  token_id: id('token').nullable(),
+  token_id: idOf('token').nullable(),
   token_name: line(limits.tokenName).nullable(),
   /**
    * the id of an operation of the API, or of an action of the web app, which begins with `web.`, or of a command of an operator:
@@ -24,7 +24,7 @@ const auditEntry = z.strictObject({
    */
   operation: shortText,
   /** the resources that it was about, and the one that it created */
-  ids: z.array(anyId()).max(200).readonly(),
+  ids: z.array(idOfAnything()).max(200).readonly(),
   /** the rows of the specification that decided */
   rows: z.array(z.string().max(3)).max(20).readonly(),
   outcome: auditOutcome,
@@ -38,7 +38,7 @@ const auditEntry = z.strictObject({
   /** the beginning of its User-Agent */
   agent: shortText.nullable(),
   /** whom it concerns, if that is another person: the holder of a token that was revoked */
-  subject_id: id('user').optional(),
+  subject_id: idOf('user').optional(),
   /** where it was asked for, if not below /v1 */
   surface: z.enum(['web_app', 'operator', 'webhook']).optional(),
   /** how often the same was denied within the time of one batch, if more than once */
@@ -48,10 +48,10 @@ export type AuditEntry = Readonly<z.infer<typeof auditEntry>>
 
 /** Entries that were written in one commit, in the order in which they were added. */
 export const auditBatch = z.strictObject({
-  id: id('audit'),
-  at,
+  id: idOf('audit'),
+  at: timestamp,
   /** the people whom the entries concern */
-  users: z.array(id('user')).readonly(),
+  users: z.array(idOf('user')).readonly(),
   entries: z.array(auditEntry).max(1000).readonly(),
 })
 export type AuditBatch = Readonly<z.infer<typeof auditBatch>>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { at, colorField, documented, id, idField, resourceTimes } from './fields.ts'
+import { timestamp, colorField, documented, idOf, idField, resourceTimes } from './fields.ts'
 import { limits } from './limits.ts'
 import { line, prose } from './text.ts'
 
@@ -34,10 +34,10 @@ export type Board = Readonly<z.infer<typeof board>>
 
 /** An explicit membership of a board. The creator needs none. */
 export const boardMember = z.strictObject({
-  board_id: id('board'),
-  user_id: id('user'),
+  board_id: idOf('board'),
+  user_id: idOf('user'),
   /** a copy of the board's `created_at`, which orders the user's list of boards */
-  board_created_at: at,
-  added_at: at,
+  board_created_at: timestamp,
+  added_at: timestamp,
 })
 export type BoardMember = Readonly<z.infer<typeof boardMember>>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { at, countField, documented, hash, id, idField, size, timeField } from './fields.ts'
+import { timestamp, countField, documented, hash, idOf, idField, amount, timeField } from './fields.ts'
 import { limits } from './limits.ts'
 import { prose } from './text.ts'
 import { maxAttempts } from './work.ts'
@@ -25,7 +25,7 @@ export type Claim = Readonly<z.infer<typeof claim>>
 /** A release of a card: until a time, or until the card changes, it is not offered to the family of tokens that has released it. */
 const release = z.strictObject({
   family: hash,
-  until: at,
+  until: timestamp,
   /** the card's */
   revision: z.string().max(100),
 })
@@ -36,26 +36,26 @@ type Release = Readonly<z.infer<typeof release>>
  * the card last.
  */
 export const claimRecord = claim.omit({ claimed_at: true }).extend({
-  board_id: id('board'),
+  board_id: idOf('board'),
   /** of the first token of the holder's family: its record leads to the present one, which tells whether it can still hold anything */
   token_hash: hash,
   /** `claimed_at` */
-  taken_at: at,
+  taken_at: timestamp,
   epoch: z.int().min(1),
   /** null: it has been ended */
-  expires_at: at.nullable(),
+  expires_at: timestamp.nullable(),
   /**
    * the attempts in a row that ended without success. One whose claim ran out is added with the next write: see `resources/claims/present`
    */
-  attempts: size,
+  attempts: amount,
   /** of the last of them */
   reason: prose(limits.workText).nullable(),
-  failed_at: at.nullable(),
-  not_before: at.nullable(),
+  failed_at: timestamp.nullable(),
+  not_before: timestamp.nullable(),
   /** the comment that waits for an answer */
-  question_id: id('comment').nullable(),
+  question_id: idOf('comment').nullable(),
   /** the last answer, a comment */
-  answer_id: id('comment').nullable(),
+  answer_id: idOf('comment').nullable(),
   /** the attempts that the column of the card allowed when it was claimed last, or moved since; null: any number */
   max_attempts: z.int().min(maxAttempts.least).max(maxAttempts.most).nullable(),
   /** whether the card was moved to another column under this claim: that was its outcome, so it is no attempt if it runs out */

@@ -11,18 +11,18 @@ export function documented<Schema extends z.ZodType>(schema: Schema, meta: z.cor
 }
 
 /** The id of something. */
-export function id(kind: IdKind): z.ZodString {
+export function idOf(kind: IdKind): z.ZodString {
   return z.string().refine((text) => isId(kind, text), `must be the id of a ${kind}`)
 }
 
 /** The id of something of any kind. */
-export function anyId(): z.ZodString {
+export function idOfAnything(): z.ZodString {
   return z.string().refine(isAnyId, 'must be an id')
 }
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 /** A time in UTC with milliseconds. All have the same length, because indexes order them as text. */
-export const at = utcTime()
+export const timestamp = utcTime()
 function utcTime(): z.ZodString {
   return z.string().refine((text) => TIME.test(text) && !Number.isNaN(Date.parse(text)), 'must be a time as 2026-11-20T12:00:00.000Z')
 }
@@ -36,15 +36,15 @@ export const SEALED = /^sealed1\.([0-9a-f]{8})\.([\w-]{38,4096})$/
 /** The id of a key that secrets are sealed with. */
 export const keyId = z.string().regex(/^[0-9a-f]{8}$/, 'must be the id of a key')
 /** A number of things. */
-export const size = z.int().min(0)
+export const amount = z.int().min(0)
 /** A text of any form. */
 export const shortText = z.string().max(200)
 /** The times of a record that the API does not show. */
-export const times = { created_at: at, updated_at: at }
+export const hiddenTimes = { created_at: timestamp, updated_at: timestamp }
 
 /** The id of something that a resource has. */
 export function idField(kind: IdKind, description: string): z.ZodString {
-  return documented(id(kind), { description, ...idMeta(kind) })
+  return documented(idOf(kind), { description, ...idMeta(kind) })
 }
 
 /** The id of something in a request: a malformed one is answered like an absent one. */
@@ -74,7 +74,7 @@ export function userIdField(description: string): z.ZodString {
 
 /** The id of something of any kind. */
 export function anyIdField(description: string): z.ZodString {
-  return documented(anyId(), { description, ...anyIdMeta })
+  return documented(idOfAnything(), { description, ...anyIdMeta })
 }
 
 /** The id of another item of a list, in a request. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { countField, documented, hash, id, idField, resourceTimes } from './fields.ts'
+import { countField, documented, hash, idOf, idField, resourceTimes } from './fields.ts'
 import { limits } from './limits.ts'
 import { pictureTypes } from './picture.ts'
 import { line } from './text.ts'
@@ -62,7 +62,7 @@ export const file = documented(
 )
 
 /** A file as it is stored, with its home board, the id of its bytes and their hash. */
-export const fileRecord = file.extend({ board_id: id('board'), blob_id: id('blob'), sha256: hash, picture: picture.optional() })
+export const fileRecord = file.extend({ board_id: idOf('board'), blob_id: idOf('blob'), sha256: hash, picture: picture.optional() })
 export type FileRecord = Readonly<z.infer<typeof fileRecord>>
 
 /** The attachment of a file to a card, as the API returns it. */

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { hash, hour, id, shortText, size } from './fields.ts'
+import { hash, hour, idOf, shortText, amount } from './fields.ts'
 
 /** Where in the data of a response a long text belongs, and its SHA-256. */
 const responseTextPlace = z.strictObject({
   path: z
-    .array(z.union([shortText, size]))
+    .array(z.union([shortText, amount]))
     .max(8)
     .readonly(),
   sha256: hash,
@@ -22,7 +22,7 @@ export const firstResponse = z.strictObject({
   /** the hour of the request: the responses of one hour are removed together */
   hour,
   /** the board that it is about; a repetition needs access to it */
-  board_id: id('board').nullable(),
+  board_id: idOf('board').nullable(),
   status: z.literal([200, 201]),
   /** the path of a created resource below /v1 */
   location: shortText.nullable(),

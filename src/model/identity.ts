@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { at, hash, id } from './fields.ts'
+import { timestamp, hash, idOf } from './fields.ts'
 
 /** The `sub` of a provider (OpenID Connect Core §2). Text that is no Unicode would be stored as another one. */
 export const subject = z
@@ -12,9 +12,9 @@ export const subject = z
 export const identity = z.strictObject({
   /** SHA-256 of issuer and subject: its key */
   hash,
-  user_id: id('user'),
+  user_id: idOf('user'),
   issuer: z.string().max(2000),
   subject,
-  bound_at: at,
+  bound_at: timestamp,
 })
 export type Identity = Readonly<z.infer<typeof identity>>

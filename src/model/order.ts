@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { shortText, size } from './fields.ts'
+import { shortText, amount } from './fields.ts'
 
 const rebalancing = z.strictObject({
   /** the generation before it */
-  from: size,
+  from: amount,
   /** the index entries next to those that it changed; absent at the ends of the list */
   low: shortText.optional(),
   high: shortText.optional(),
@@ -18,7 +18,7 @@ const rebalancing = z.strictObject({
  */
 export const order = z.strictObject({
   /** the number of rebalancings so far */
-  generation: size,
+  generation: amount,
   /** the latest rebalancings, oldest first */
   maps: z.array(rebalancing).max(100),
 })

@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { keyId, size } from './fields.ts'
+import { keyId, amount } from './fields.ts'
 
 /**
  * The version of the records: the number of the last migration that was applied to them. The record of the partition `global`
  * is the version of the whole storage. Another partition has one from its first migration on.
  */
 export const schema = z.strictObject({
-  version: size,
+  version: amount,
   /** partitions that could not be read when the others were migrated, with their versions */
-  pending: z.record(z.string(), size).optional(),
+  pending: z.record(z.string(), amount).optional(),
 })
 export type SchemaRecord = Readonly<z.infer<typeof schema>>
 

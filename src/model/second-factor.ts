@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { at, hash, id, SEALED, shortText, size } from './fields.ts'
+import { timestamp, hash, idOf, SEALED, shortText, amount } from './fields.ts'
 import { limits } from './limits.ts'
 import { line } from './text.ts'
 
@@ -13,38 +13,38 @@ const base64url = z.string().regex(/^[\w-]{1,4096}$/, 'must be base64url')
 /** An authenticator app that computes codes from a secret (TOTP, RFC 6238). */
 const authenticator = z.strictObject({
   secret,
-  added_at: at,
+  added_at: timestamp,
   /** the number of the time step whose code was used last: no code of this step or an earlier one is accepted again */
-  last_step: size,
+  last_step: amount,
 })
 
 /** An authenticator app whose first code has not been entered yet. */
 const pendingAuthenticator = z.strictObject({
   secret,
   /** the session that proved the person's identity: no other one is shown the secret, or can complete it */
-  session_id: id('session').nullable(),
-  expires_at: at,
+  session_id: idOf('session').nullable(),
+  expires_at: timestamp,
 })
 
 /** A passkey (WebAuthn credential). */
 const passkey = z.strictObject({
-  id: id('passkey'),
+  id: idOf('passkey'),
   name: line(limits.passkeyName),
   /** the id that the authenticator gave it */
   credential_id: base64url,
   /** the public key as COSE */
   public_key: base64url,
   /** how often it was used, as the authenticator counts; 0 if it does not count */
-  counter: size,
+  counter: amount,
   transports: z.array(shortText).max(20).readonly(),
-  added_at: at,
-  used_at: at.nullable(),
+  added_at: timestamp,
+  used_at: timestamp.nullable(),
 })
 export type Passkey = Readonly<z.infer<typeof passkey>>
 
 /** A person's proofs of identity other than the password. */
 export const secondFactor = z.strictObject({
-  user_id: id('user'),
+  user_id: idOf('user'),
   authenticator: authenticator.nullable(),
   pending: pendingAuthenticator.nullable(),
   /** SHA-256 of the recovery codes that have not been used. Each has 120 random bits, so a slow hash would add nothing. */
@@ -62,14 +62,14 @@ export const challenge = z.strictObject({
   hash,
   purpose: challengePurpose,
   /** null: the owner of the passkey that answers, or whoever the provider names */
-  user_id: id('user').nullable(),
+  user_id: idOf('user').nullable(),
   /** SHA-256 of the form token of the page: only the browser that got the challenge can answer it */
   bound_to: hash,
   /** SHA-256 of the stored password hash that was right, for a sign-in that waits for a code: a changed password ends it */
   credential: hash.nullable(),
   /** the page that a person returns to after the provider's proof; undefined: the account page, or no such proof */
   return_to: z.string().max(2000).optional(),
-  expires_at: at,
+  expires_at: timestamp,
 })
 export type Challenge = Readonly<z.infer<typeof challenge>>
 
@@ -91,14 +91,14 @@ export type NoticeKind = z.infer<typeof noticeKind>
 
 /** Something that happened to an account. It is shown to its person until they dismiss it. */
 const notice = z.strictObject({
-  id: id('notice'),
+  id: idOf('notice'),
   kind: noticeKind,
-  at,
+  at: timestamp,
   /** the browser and the network that did it */
   agent: shortText,
   address: shortText,
   /** the session that did it, which does not see the notice; null: all see it */
-  session_id: id('session').nullable(),
+  session_id: idOf('session').nullable(),
   /** the name of the token or passkey, or the host of the webhook */
   name: shortText.nullable(),
 })
@@ -106,7 +106,7 @@ export type Notice = Readonly<z.infer<typeof notice>>
 
 /** The notices of a person, oldest first. */
 export const notices = z.strictObject({
-  user_id: id('user'),
+  user_id: idOf('user'),
   notices: z
     .array(notice)
     .max(limits.noticesOfKind * noticeKind.options.length)

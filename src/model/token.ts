@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MAX_TOKEN_DAYS } from './account.ts'
-import { at, hash, id, shortText, size } from './fields.ts'
+import { timestamp, hash, idOf, shortText, amount } from './fields.ts'
 import { limits } from './limits.ts'
 import { line } from './text.ts'
 
@@ -20,29 +20,29 @@ const EFFECTIVE = [...scopes, undefined].map((_scope, length) => Object.freeze(s
 
 /** A personal access token as it is stored. The plaintext is not stored (spec §2). */
 export const token = z.strictObject({
-  id: id('token'),
+  id: idOf('token'),
   /** SHA-256 of the plaintext */
   hash,
-  user_id: id('user'),
+  user_id: idOf('user'),
   /** the membership it was issued in: a later membership of the same user does not revive it. See `isOf` in workspace.ts */
-  membership_id: id('membership').optional(),
+  membership_id: idOf('membership').optional(),
   name: line(limits.tokenName),
   /** as chosen at creation; scopes of other services grant nothing here */
   scopes: z.array(line(100)).max(20).readonly(),
-  issued_at: at,
-  expires_at: at,
-  revoked_at: at.nullable(),
+  issued_at: timestamp,
+  expires_at: timestamp,
+  revoked_at: timestamp.nullable(),
   /** the id of the token that replaced it by rotation */
-  replaced_by: id('token').nullable(),
+  replaced_by: idOf('token').nullable(),
   /** of one that has replaced another: the hash of the first token of its family, which rotation hands on. The first one has none. */
   family: hash.optional(),
   /**
    * of the first token of a family, once it was replaced: the id of the last one. So nobody follows `replaced_by`, whose length a client
    * decides
    */
-  last: id('token').optional(),
+  last: idOf('token').optional(),
   /** who revoked it, if it was not its user: an owner or admin of the workspace */
-  revoked_by: id('user').optional(),
+  revoked_by: idOf('user').optional(),
 })
 export type TokenRecord = Readonly<z.infer<typeof token>>
 
@@ -52,12 +52,12 @@ export function familyOf({ family, hash }: Pick<TokenRecord, 'family' | 'hash'>)
 }
 
 /** The use of a token on one day, in UTC: all requests, and the denied ones. */
-const tokenDay = z.strictObject({ day: z.iso.date(), calls: size, refusals: size })
+const tokenDay = z.strictObject({ day: z.iso.date(), calls: amount, refusals: amount })
 
 /** When and how a token was used. A separate record that is written seldom, so that using a token conflicts with nothing. */
 export const tokenUse = z.strictObject({
   /** the last time, within ten minutes */
-  at,
+  at: timestamp,
   /** of the client, at that time */
   address: shortText.nullable().optional(),
   /** the beginning of its User-Agent */
@@ -73,7 +73,7 @@ export const tokenRules = z.strictObject({
   max_days: z.int().min(1).max(MAX_TOKEN_DAYS),
   /** whether `kanban:admin` may be issued */
   admin: z.boolean(),
-  updated_at: at,
-  updated_by: id('user'),
+  updated_at: timestamp,
+  updated_by: idOf('user'),
 })
 export type TokenRules = Readonly<z.infer<typeof tokenRules>>

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { at, hour, id } from './fields.ts'
+import { timestamp, hour, idOf } from './fields.ts'
 
 function tombstoneOf<Kind extends string>(kind: Kind, target: z.ZodType<string>) {
   return z.strictObject({
-    id: id('tombstone'),
+    id: idOf('tombstone'),
     kind: z.literal(kind),
     target,
     /** the earliest time at which it may be collected */
-    not_before: at,
+    not_before: timestamp,
     /** of a blob: its removal has begun, so no file may refer to it any more */
     claimed: z.literal(true).optional(),
     /** of changes and the audit trail: it was due once, and is due again when all of them are too old */
@@ -21,17 +21,17 @@ export const auditTombstone = tombstoneOf('audit', z.literal('self') as z.ZodTyp
 /** Marks something for garbage collection. A deleted resource is already invisible to every request. */
 export const tombstone = z.discriminatedUnion('kind', [
   // Deleted.
-  tombstoneOf('board', id('board')),
-  tombstoneOf('card', id('card')),
+  tombstoneOf('board', idOf('board')),
+  tombstoneOf('card', idOf('card')),
   // Files that may be unattached, and bytes that may be unused.
-  tombstoneOf('file', id('file')),
-  tombstoneOf('blob', id('blob')),
+  tombstoneOf('file', idOf('file')),
+  tombstoneOf('blob', idOf('blob')),
   // References to something that has ended, or to a file whose visibility has changed.
-  tombstoneOf('references', z.union([id('label'), id('user'), id('board'), id('file')])),
+  tombstoneOf('references', z.union([idOf('label'), idOf('user'), idOf('board'), idOf('file')])),
   // First responses of an hour.
   tombstoneOf('responses', hour),
   // Changes of a board.
-  tombstoneOf('changes', id('board')),
+  tombstoneOf('changes', idOf('board')),
   auditTombstone,
 ])
 export type Tombstone = Readonly<z.infer<typeof tombstone>>

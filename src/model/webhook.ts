@@ -1,6 +1,18 @@
 import { z } from 'zod'
 import { changedKinds } from './change.ts'
-import { at, countField, documented, hash, id, idField, refuseRepetitions, resourceTimes, size, textField, timeField } from './fields.ts'
+import {
+  timestamp,
+  countField,
+  documented,
+  hash,
+  idOf,
+  idField,
+  refuseRepetitions,
+  resourceTimes,
+  amount,
+  textField,
+  timeField,
+} from './fields.ts'
 import { limits } from './limits.ts'
 
 /** What a webhook does (src/http/webhooks.md, "States"). */
@@ -74,31 +86,31 @@ export const webhookRecord = z.strictObject({
   authorization: z.string().max(1000).nullable().optional(),
   /** the secrets before, the newest first: each signs too until a time */
   old_secrets: z
-    .array(z.strictObject({ secret: z.string().max(400), until: at }))
+    .array(z.strictObject({ secret: z.string().max(400), until: timestamp }))
     .max(limits.oldSecrets)
     .readonly(),
-  created_at: at,
-  updated_at: at,
+  created_at: timestamp,
+  updated_at: timestamp,
 })
 export type WebhookRecord = Readonly<z.infer<typeof webhookRecord>>
 
 /** How far the deliveries of a webhook are. A record of its own: it changes with each delivery, and the webhook does not. */
 export const webhookProgress = z.strictObject({
-  webhook_id: id('webhook'),
-  board_id: id('board'),
+  webhook_id: idOf('webhook'),
+  board_id: idOf('board'),
   ...shownProgress,
   /** the cursor after the last delivery: between it and the place are changes of kinds that are not delivered */
   delivered_to: shownProgress.cursor,
   /** the creator's membership when it was created or last enabled; in a later membership it is suspended. See `isOf` in workspace.ts */
-  membership_id: id('membership').optional(),
+  membership_id: idOf('membership').optional(),
   /** Only an earlier version has stored when that was, instead. */
-  enabled_at: at.optional(),
+  enabled_at: timestamp.optional(),
   /** how often it was enabled: so the process that delivers notices it. Absent: never again since it was created */
-  enablings: size.optional(),
+  enablings: amount.optional(),
   /** failures in a row */
-  failures: size,
+  failures: amount,
   /** when it is tried again */
-  next_at: at.nullable(),
+  next_at: timestamp.nullable(),
   /** the changes of the delivery that was begun: how many, so that a repetition has the same. null: none was begun */
   begun: z.int().min(1).max(limits.pageSize.max).nullable(),
   /** it was following when its backup was made, and is disabled since it was restored: somebody has to enable it */
@@ -127,7 +139,7 @@ export type Delivery = Readonly<z.infer<typeof delivery>>
 
 /** The last attempts of a webhook, the newest first. */
 export const webhookDeliveries = z.strictObject({
-  webhook_id: id('webhook'),
+  webhook_id: idOf('webhook'),
   deliveries: z.array(delivery).max(limits.deliveriesKept).readonly(),
 })
 export type WebhookDeliveries = Readonly<z.infer<typeof webhookDeliveries>>
@@ -154,5 +166,5 @@ export function isFollowing({ state }: Pick<WebhookProgress, 'state'>): boolean 
 }
 
 /** Which process delivers (global): it counts the beats up as long as it lives. */
-export const deliveryLease = z.strictObject({ holder: hash, beats: size })
+export const deliveryLease = z.strictObject({ holder: hash, beats: amount })
 export type DeliveryLease = Readonly<z.infer<typeof deliveryLease>>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { at, id, times } from './fields.ts'
+import { timestamp, idOf, hiddenTimes } from './fields.ts'
 import { limits } from './limits.ts'
 import { line, nameLine } from './text.ts'
 
@@ -13,13 +13,13 @@ export const displayName = nameLine(limits.displayName)
 export const avatarUrl = z.url({ protocol: /^https$/, error: 'must be an https:// URL' }).max(2000)
 
 /** A workspace. */
-export const workspace = z.strictObject({ id: id('workspace'), name: line(limits.workspaceName), ...times })
+export const workspace = z.strictObject({ id: idOf('workspace'), name: line(limits.workspaceName), ...hiddenTimes })
 export type Workspace = Readonly<z.infer<typeof workspace>>
 
 const profile = { display_name: line(limits.displayName), avatar_url: avatarUrl.nullable() }
 
 /** A person. A user can be a member of several workspaces. */
-export const user = z.strictObject({ id: id('user'), ...profile, ...times })
+export const user = z.strictObject({ id: idOf('user'), ...profile, ...hiddenTimes })
 export type User = Readonly<z.infer<typeof user>>
 
 /**
@@ -29,13 +29,13 @@ export type User = Readonly<z.infer<typeof user>>
  */
 export const membership = z.strictObject({
   /** Those that began under an earlier version have none, and neither has what belongs to them. */
-  id: id('membership').optional(),
-  user_id: id('user'),
+  id: idOf('membership').optional(),
+  user_id: idOf('user'),
   role: z.enum(roles),
   ...profile,
-  joined_at: at,
-  ended_at: at.nullable(),
-  ...times,
+  joined_at: timestamp,
+  ended_at: timestamp.nullable(),
+  ...hiddenTimes,
 })
 export type Membership = Readonly<z.infer<typeof membership>>
 

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { html } from '../html.ts'
-import type { FormPart } from '../operations/form.ts'
+import type { PartialForm } from '../operations/form.ts'
 import type { Choices } from '../operations/place.ts'
 import { renderMoment, renderTime } from '../times.ts'
 import type { ListedCard } from '../listed-card.ts'
@@ -170,7 +170,7 @@ function renderDueEditor(data: CardData, controls: Controls): VNode | undefined 
 }
 
 /** A select with its button. */
-function choice(field: string, label: string, word: string, choices: Choices): FormPart {
+function choice(field: string, label: string, word: string, choices: Choices): PartialForm {
   const button = html`<button class="small">${word}<span class="unseen"> ${label.toLowerCase()}</span></button>`
   return { fields: [field], choices, button, attributes: { 'aria-label': label, placeholder: label }, isLine: true }
 }

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { html } from '../html.ts'
-import { formAddress, operationForm, partialForm, type FormPart, type Given } from '../operations/form.ts'
+import { formAddress, operationForm, partialForm, type PartialForm, type Given } from '../operations/form.ts'
 import type { SignedInContext } from '../page-context.ts'
 import { operationOf } from '../reader.ts'
 
@@ -52,7 +52,7 @@ export function doLink({ context, may }: Controls, operation: string, given: Giv
 }
 
 /** Fields of the form of an operation, and its button. Without anything to choose from, nothing is shown. */
-export function doForm({ context, may }: Controls, operation: string, given: Given, part: FormPart): VNode | undefined {
+export function doForm({ context, may }: Controls, operation: string, given: Given, part: PartialForm): VNode | undefined {
   return may.has(operation) && part.choices?.length !== 0 ? partialForm(context, operationOf(context, operation)!, given, part) : undefined
 }
 

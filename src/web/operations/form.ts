@@ -44,7 +44,7 @@ export function operationForm(context: SignedInContext, operation: string, hidde
 }
 
 /** The part of the form of an operation that stands on another page. */
-export interface FormPart {
+export interface PartialForm {
   /** the names of its fields */
   readonly fields: readonly string[]
   /** what the fields have; for an update the record, whose fields are sent only if they were changed */
@@ -64,7 +64,7 @@ export function partialForm(
   context: SignedInContext,
   operation: Operation,
   given: Given,
-  { fields: names, record, choices, button, attributes = {}, isLine = false, className }: FormPart,
+  { fields: names, record, choices, button, attributes = {}, isLine = false, className }: PartialForm,
 ): VNode {
   const values = (record ?? {}) as Readonly<Record<string, unknown>>
   const fields = names.map((name) => fieldsOf(operation).find((field) => field.name === name)!)
@@ -88,7 +88,7 @@ export function partialForm(
 }
 
 /** What the form of an operation is rendered with. */
-export interface FormParts {
+export interface FormContent {
   readonly operation: Operation
   readonly place: Place
   /** the parameters of the path, and choices that are already made */
@@ -133,7 +133,7 @@ function hintOf({ hint, label }: Field): string {
 }
 
 /** The fields of the form of an operation. */
-export function renderFields({ operation, place, given, choices, issues = new Map(), isConflict = false }: FormParts): VNode {
+export function renderFields({ operation, place, given, choices, issues = new Map(), isConflict = false }: FormContent): VNode {
   const current = isUpdate(operation) ? (place.target?.record ?? {}) : {}
   const [first] = namesInPath(operation.path)
   const fields = fieldsOf(operation).filter(
