@@ -1,9 +1,8 @@
 import { isAuthenticated } from '../authz/facts.ts'
 import { errors, type ErrorCode } from '../model/errors.ts'
-import { dependence, type Dependence } from '../policy/dependence.ts'
+import { dependence, explain, type Dependence, type Explanation } from '../policy/explain.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
-import { explain, type Explanation } from '../policy/explain.ts'
 import { isOfWebApp, type FurtherPermission, type PolicyOperation } from '../policy/operations.ts'
 
 /** The policy's part of the response that a request would get. A conflict or an invalid body is still possible. */

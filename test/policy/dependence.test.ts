@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dependence } from '../../src/policy/dependence.ts'
+import { dependence } from '../../src/policy/explain.ts'
 import { shipped } from '../support/policy.ts'
 
 const { vocabulary } = shipped

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../model/errors.ts'
 import type { Membership } from '../../model/workspace.ts'
-import { dependence, type Dependence } from '../../policy/dependence.ts'
+import { dependence, type Dependence } from '../../policy/explain.ts'
 import type { Engine } from '../../policy/engine.ts'
 import type { Facts } from '../../policy/evaluate.ts'
 import { isOfWebApp, type PolicyOperation } from '../../policy/operations.ts'

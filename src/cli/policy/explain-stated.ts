@@ -1,6 +1,6 @@
 import { ConfigError } from '../../config.ts'
 import { membersOf } from '../../http/body-members.ts'
-import { factsOf } from '../../policy/dependence.ts'
+import { factsOf } from '../../policy/explain.ts'
 import { didYouMean } from '../../policy/diagnostic.ts'
 import type { Engine } from '../../policy/engine.ts'
 import type { Facts } from '../../policy/evaluate.ts'

@@ -1,7 +1,6 @@
 import type { ChangeSet } from '../../policy/changes.ts'
-import type { Dependence } from '../../policy/dependence.ts'
+import type { Dependence, ExplainedRule, Explanation } from '../../policy/explain.ts'
 import type { Facts } from '../../policy/evaluate.ts'
-import type { ExplainedRule, Explanation } from '../../policy/explain.ts'
 import type { ExpectedResponse, OperationDependence, OperationExplanation, StoredAnswer } from '../../resources/explanation.ts'
 import { cell, type painter } from '../text.ts'
 

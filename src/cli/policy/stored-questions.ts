@@ -1,5 +1,5 @@
 import type { OperationPermission, DeniedGroup, MemberGroup } from './answer-groups.ts'
-import type { Dependence } from '../../policy/dependence.ts'
+import type { Dependence } from '../../policy/explain.ts'
 import { noIo, runOnStorage, type CommonOptions } from '../command.ts'
 import { table, cell, painter } from '../text.ts'
 import { describeTerms, type Paint, describeResponse } from './explanation-text.ts'
