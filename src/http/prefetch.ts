@@ -3,15 +3,12 @@ import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { ApiError } from '../model/errors.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
 import { readsOf, textsOf } from '../resources/targets.ts'
-import type { Read } from '../store/reads.ts'
+import { memberOf, type Read } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { Call } from './call.ts'
-import { credentialKeys } from './principal.ts'
+import { credentialReads } from './principal.ts'
 import type { Route } from './routes.ts'
 import type { Services } from './services.ts'
-
-/** The index of the target's first reference: the token and the membership come before it. */
-const TARGET = 2
 
 /**
  * Reads in one snapshot what an attempt will need: the token, the membership of its user and the target of the path, if the token's scopes
@@ -23,13 +20,14 @@ export function prefetch(services: Services, tx: Transaction, call: Call, route:
   const { store, engine, seenTokens, clock } = services
   if (!store.isRemote || tokenHash === undefined || route instanceof ApiError) return undefined
   const { operation, params } = route
-  const token = seenTokens.get(tokenHash)
-  if (token === undefined || operation.kind !== 'single') return undefined
-  if (!Decisions.of(engine).scope(operation.permission, token).allowed) return undefined
-  const target = readsOf(operation.target, params, TARGET, { userId: '{0.user_id}', tokenHash })
+  const seen = seenTokens.get(tokenHash)
+  if (seen === undefined || operation.kind !== 'single') return undefined
+  if (!Decisions.of(engine).scope(operation.permission, seen).allowed) return undefined
+  const [token, membership] = credentialReads(tokenHash)
+  const target = readsOf(operation.target, params, { userId: memberOf(token, 'user_id'), tokenHash })
   if (target instanceof ApiError) return undefined
   const further = call.key?.reads(clock) ?? []
-  const prefetched = tx.prefetch({ records: [...credentialKeys(tokenHash), ...target, ...further], counts: operation.counts?.(params) })
+  const prefetched = tx.prefetch({ records: [token, membership, ...target, ...further], counts: operation.counts?.(params) })
   return andThen(prefetched, () => undefined)
 }
 
@@ -52,7 +50,7 @@ export async function prefetchTargets({ tx, caller }: OperationRequest, all: rea
   const reads: Read[] = []
   const places = all.map((one) => {
     const at = reads.length
-    const found = one?.operation.kind === 'single' ? readsOf(one.operation.target, one.params, at, texts) : []
+    const found = one?.operation.kind === 'single' ? readsOf(one.operation.target, one.params, texts) : []
     if (found instanceof ApiError) return found
     reads.push(...found)
     return [at, reads.length] as const

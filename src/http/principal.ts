@@ -10,6 +10,7 @@ import { limits } from '../model/limits.ts'
 import type { TokenRecord } from '../model/token.ts'
 import { isActive, isOf, type Membership } from '../model/workspace.ts'
 import { keys } from '../store/keys.ts'
+import { memberOf } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { AttemptRecord } from './decision-record.ts'
 import type { Services } from './services.ts'
@@ -67,7 +68,7 @@ export class TokenPrincipal implements Principal {
 
   /** The same error for each reason. */
   authenticate(services: Services, tx: Transaction, record: AttemptRecord): Awaitable<TokenCaller> {
-    const read = tx.read(credentialKeys(this.tokenHash))
+    const read = tx.read(credentialReads(this.tokenHash))
     return andThen(read, ([token, membership]) => this.#accept(services, tx, record, token, membership))
   }
 
@@ -100,8 +101,9 @@ export class TokenPrincipal implements Principal {
 }
 
 /** What is read of a token and its user. */
-export function credentialKeys(hash: string) {
-  return [keys.token(hash), keys.membership('{0.user_id}')] as const
+export function credentialReads(hash: string) {
+  const token = keys.token(hash)
+  return [token, keys.membership(memberOf(token, 'user_id'))] as const
 }
 
 /** A rotated token is still in use: its user forgot a copy, or it was stolen. */

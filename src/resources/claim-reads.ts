@@ -1,9 +1,8 @@
 import { keys } from '../store/keys.ts'
+import { memberOf } from '../store/reads.ts'
 
-/**
- * What is read of the claim of a card.
- * @param at the index of the first of these references in the read
- */
-export function claimReads(cardId: string, at: number) {
-  return [keys.claim(cardId), keys.token(`{${at}.token_hash}`)] as const
+/** What is read of the claim of a card. */
+export function claimReads(cardId: string) {
+  const claim = keys.claim(cardId)
+  return [claim, keys.token(memberOf(claim, 'token_hash'))] as const
 }

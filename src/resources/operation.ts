@@ -9,7 +9,7 @@ import type { RandomSource } from '../model/ids.ts'
 import type { Picture } from '../model/picture.ts'
 import type { Clock } from '../model/time.ts'
 import type { Index } from '../store/indexes.ts'
-import { keys, type Key } from '../store/keys.ts'
+import { keys, type Key, type Text } from '../store/keys.ts'
 import type { Read } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { OperationResult } from './result.ts'
@@ -77,7 +77,7 @@ export type TargetContext = AuthorizationContext | { readonly workspace: unknown
 
 /** What a target needs to know of the caller. */
 export interface CallerTexts {
-  readonly userId: string
+  readonly userId: Text
   readonly tokenHash: string
 }
 
@@ -85,11 +85,9 @@ export interface CallerTexts {
 export interface Target<Context> {
   /**
    * What to read, in one snapshot.
-   * @param at the index of the first of these references in the read
-   * @param caller texts of the caller, or placeholders for them
    * @throws {ApiError} `not_found`
    */
-  reads(params: OperationRequest['params'], at: number, caller: CallerTexts): readonly Read[]
+  reads(params: OperationRequest['params'], caller: CallerTexts): readonly Read[]
   /**
    * Makes the context from the records.
    * @throws {ApiError} `not_found`

@@ -6,7 +6,7 @@ import { timestamp } from '../model/time.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 import { entriesOfWord, indexes, lastWord, type Index } from '../store/indexes.ts'
 import { keys, type Key } from '../store/keys.ts'
-import { partOf } from '../store/reads.ts'
+import { memberOf, partOf } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { OperationRequest } from './operation.ts'
 import { saveResource, touchResource } from './writes.ts'
@@ -299,8 +299,9 @@ async function touchAttachments(work: RemovalWork, attachments: readonly (Attach
 
 /** Reads the cards and boards of attachments, so that changes are in the feeds, unless the card or the board was deleted. */
 async function readParents(tx: Transaction, attachments: readonly (AttachmentRecord | undefined)[]): Promise<void> {
-  const cards = [...new Set(attachments.flatMap((attachment) => attachment?.card_id ?? []))]
-  await tx.read(cards.flatMap((id, i) => [partOf(keys.card(id), 'id', 'board_id'), partOf(keys.board(`{${2 * i}.board_id}`), 'id')]))
+  const ids = new Set(attachments.flatMap((attachment) => attachment?.card_id ?? []))
+  const cards = [...ids].map((id) => partOf(keys.card(id), 'id', 'board_id'))
+  await tx.read(cards.flatMap((card) => [card, partOf(keys.board(memberOf(card, 'board_id')), 'id')]))
 }
 
 /** Reads boards, so that changes on them are in their feeds, unless a board was deleted. */

@@ -6,8 +6,9 @@ import type { FileRecord } from '../model/file.ts'
 import { isId, type IdKind } from '../model/ids.ts'
 import type { PendingRemovals } from '../model/pending-removal.ts'
 import { isActive } from '../model/workspace.ts'
-import { keys, type Key } from '../store/keys.ts'
-import { partOf, type Part, type Read, type ValueOf } from '../store/reads.ts'
+import { keys, type Key, type Text } from '../store/keys.ts'
+import { memberOf, partOf, type Read, type ReadOf, type ValueOf } from '../store/reads.ts'
+import type { Reference } from '../store/references.ts'
 import { claimReads } from './claim-reads.ts'
 import { shownCard, shownFile } from './pending-removals.ts'
 import type { CallerTexts, OperationRequest, Target, TargetRequest } from './operation.ts'
@@ -20,7 +21,7 @@ import type { CallerTexts, OperationRequest, Target, TargetRequest } from './ope
  * @throws {ApiError} `not_found`
  */
 export function loadTarget<Context>(target: Target<Context>, { tx, caller, params }: TargetRequest): Awaitable<Context> {
-  return andThen(tx.read(target.reads(params, 0, textsOf(caller))), target.from)
+  return andThen(tx.read(target.reads(params, textsOf(caller))), target.from)
 }
 
 /** What a target needs to know of a caller. A person in the web app has no token, and reads nothing that is about one. */
@@ -48,15 +49,15 @@ export function readsOf(
 
 /** Makes a target. Its context is made from the records of its references. */
 export function target<const Reads extends readonly Read[], Context>(
-  reads: (params: OperationRequest['params'], at: number, caller: CallerTexts) => Reads,
+  reads: (params: OperationRequest['params'], caller: CallerTexts) => Reads,
   from: (records: { [R in keyof Reads]: ValueOf<Reads[R]> }) => Context,
 ): Target<Context> {
   return { reads, from: from as (records: readonly unknown[]) => Context }
 }
 
-function boardBy<Board>(reading: (id: string) => Key<Board> | Part<Board>) {
+function boardBy<Board>(reading: (id: string) => ReadOf<Board>) {
   return target(
-    ({ board_id }, _at, { userId }) => {
+    ({ board_id }, { userId }) => {
       const id = idOf('board', board_id)
       return [reading(id), keys.boardMember(id, userId)]
     },
@@ -69,9 +70,9 @@ export const boardTarget = boardBy(keys.board)
 export const parentBoard = boardBy(accessTo)
 
 /** What a parameter names on a board. */
-function onBoard<Kind extends 'column' | 'label', Value>(kind: Kind, keyOf: (id: string) => Key<Value>) {
+function onBoard<Kind extends 'column' | 'label', Value extends OnBoard>(kind: Kind, keyOf: (id: string) => Key<Value>) {
   return target(
-    (params, at, { userId }) => [keyOf(idOf(kind, params[`${kind}_id`])), ...boardOf(at, userId)],
+    (params, { userId }) => withBoard(keyOf(idOf(kind, params[`${kind}_id`])), userId),
     ([record, ...board]) => ({ ...named(kind, record), ...toBoard(board) }),
   )
 }
@@ -82,32 +83,32 @@ export const labelTarget = onBoard('label', keys.label)
 
 /** The card of `card_id`. */
 export const cardTarget = target(
-  ({ card_id }, at, { userId }) => [keys.card(idOf('card', card_id)), ...boardOf(at, userId), keys.removals()],
+  ({ card_id }, { userId }) => [...withBoard(keys.card(idOf('card', card_id)), userId), keys.removals()] as const,
   ([card, board, boardMember, removals]) => ({ card: shownCard(requireFound(card), removals), ...toBoard([board, boardMember]) }),
 )
 
 /** The card of `card_id` with its last claim, for a write to the card. */
-export const cardAndClaim = target((params, at, caller) => {
-  const card = cardTarget.reads(params, at, caller)
-  return [...card, ...claimReads(idOf('card', params['card_id']), at + card.length)]
-}, cardTarget.from)
+export const cardAndClaim = target(
+  (params, caller) => [...cardTarget.reads(params, caller), ...claimReads(idOf('card', params['card_id']))],
+  cardTarget.from,
+)
 
 /** The same with its readiness, for an operation that may change whether it is ready. */
 export const cardAndWork = target(
-  (params, at, caller) => [...cardAndClaim.reads(params, at, caller), keys.readiness(idOf('card', params['card_id']))],
+  (params, caller) => [...cardAndClaim.reads(params, caller), keys.readiness(idOf('card', params['card_id']))],
   cardTarget.from,
 )
 
 /** The card of `card_id` for an operation on something on the card: a change of the card does not conflict with that. */
 export const parentCard = target(
-  ({ card_id }, at, { userId }) => [identityOf(keys.card(idOf('card', card_id))), ...boardOf(at, userId)],
+  ({ card_id }, { userId }) => withBoard(identityOf(keys.card(idOf('card', card_id))), userId),
   ([card, ...board]) => ({ card: requireFound(card), ...toBoard(board) }),
 )
 
 /** What a parameter names on a card. */
-function onCard<Kind extends 'subtask' | 'comment', Value>(kind: Kind, keyOf: (id: string) => Key<Value>) {
+function onCard<Kind extends 'subtask' | 'comment', Value extends OnCard>(kind: Kind, keyOf: (id: string) => Key<Value>) {
   return target(
-    (params, at, { userId }) => [keyOf(idOf(kind, params[`${kind}_id`])), ...cardOf(at, userId)],
+    (params, { userId }) => withCard(keyOf(idOf(kind, params[`${kind}_id`])), userId),
     ([record, card, ...board]) => ({ ...named(kind, record), card: requireFound(card), ...toBoard(board) }),
   )
 }
@@ -118,11 +119,10 @@ export const commentTarget = onCard('comment', keys.comment)
 
 /** The attachment of `attachment_id`, with its file. */
 export const attachmentTarget = target(
-  ({ attachment_id }, at, { userId }) => [
-    keys.attachment(idOf('attachment', attachment_id)),
-    ...cardOf(at, userId),
-    ...fileReads(keys.file(`{${at}.file_id}`), at + 4, userId),
-  ],
+  ({ attachment_id }, { userId }) => {
+    const attachment = keys.attachment(idOf('attachment', attachment_id))
+    return [...withCard(attachment, userId), ...fileReads(keys.file(memberOf(attachment, 'file_id')), userId)] as const
+  },
   ([attachment, card, board, boardMember, ...file]) => ({
     attachment: requireFound(attachment),
     card: requireFound(card),
@@ -133,25 +133,19 @@ export const attachmentTarget = target(
 
 /** The webhook of `webhook_id`. How far its deliveries are is read by those who show it: it changes with each of them. */
 export const webhookTarget = target(
-  ({ webhook_id }, at, { userId }) => {
-    const id = idOf('webhook', webhook_id)
-    return [keys.webhook(id), ...boardOf(at, userId)]
-  },
+  ({ webhook_id }, { userId }) => withBoard(keys.webhook(idOf('webhook', webhook_id)), userId),
   ([record, ...board]) => ({ webhook: requireFound(record), ...toBoard(board) }),
 )
 
 /** The file of `file_id`. */
 export const fileTarget = target(
-  ({ file_id }, at, { userId }) => fileReads(keys.file(idOf('file', file_id)), at, userId),
+  ({ file_id }, { userId }) => fileReads(keys.file(idOf('file', file_id)), userId),
   (records) => toFile(records),
 )
 
-/**
- * A file, and what decides who has access to it.
- * @param at the index of the file in the read
- */
-export function fileReads(file: Key<FileRecord>, at: number, userId: string) {
-  return [file, accessTo(`{${at}.board_id}`), keys.boardMember(`{${at}.board_id}`, userId), keys.removals()] as const
+/** A file, and what decides who has access to it. */
+export function fileReads(file: Key<FileRecord> | Reference<FileRecord>, userId: Text) {
+  return [...withBoard(file, userId), keys.removals()] as const
 }
 
 /** What {@link fileReads} has read. */
@@ -202,18 +196,23 @@ function named<Kind extends string, Value>(kind: Kind, record: Value | undefined
   return { [kind]: requireFound(record) } as Readonly<Record<Kind, Value>>
 }
 
-/** The references of the board of the record with this index, and of the caller's membership of it. */
-function boardOf(index: number, userId: string) {
-  return [accessTo(`{${index}.board_id}`), keys.boardMember(`{${index}.board_id}`, userId)] as const
+/** A record on a board, and what decides who has access to the board. */
+export function withBoard<Record extends ReadOf<{ readonly board_id: string | null }>>(record: Record, userId: Text) {
+  return [record, ...boardReads(memberOf(record, 'board_id'), userId)] as const
 }
 
-/** The references of the card of the record with this index, and of its board. */
-function cardOf(index: number, userId: string) {
-  return [identityOf(keys.card(`{${index}.card_id}`)), ...boardOf(index + 1, userId)] as const
+/** A record on a card, the card, and what decides who has access to its board. */
+function withCard<Record extends ReadOf<OnCard>>(record: Record, userId: Text) {
+  return [record, ...withBoard(identityOf(keys.card(memberOf(record, 'card_id'))), userId)] as const
+}
+
+/** What decides who has access to a board: its members for that, and the caller's membership of it. */
+export function boardReads(boardId: Text, userId: Text) {
+  return [accessTo(boardId), keys.boardMember(boardId, userId)] as const
 }
 
 /** The members of a board that decide about access to it. */
-export function accessTo(boardId: string) {
+function accessTo(boardId: Text) {
   return partOf(keys.board(boardId), 'id', 'creator_id', 'visibility', 'created_at')
 }
 
@@ -222,9 +221,12 @@ export interface OnBoard {
   readonly id: string
   readonly board_id: string
 }
+interface OnCard {
+  readonly card_id: string
+}
 
 /** The members of something on a board that never change: only its deletion conflicts. */
-export function identityOf(key: Key<OnBoard>) {
+export function identityOf(key: Key<OnBoard> | Reference<OnBoard>) {
   return partOf(key, 'id', 'board_id')
 }
 

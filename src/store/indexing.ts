@@ -4,14 +4,15 @@ import { isFollowing } from '../model/webhook.ts'
 import { isActive } from '../model/workspace.ts'
 import type { Readiness } from '../model/readiness.ts'
 import { claimEntry, indexes, positionEntry, releaseEntry, retryEntry, sortedEntry, timedSorts } from './indexes.ts'
-import { keys, type Key } from './keys.ts'
+import { keys } from './keys.ts'
 import type { Change, Stored, Value } from './port.ts'
+import type { ValueOf } from './reads.ts'
 
 /** An entry of an index. One that `hides` keeps out of the index what another record has there. */
 export type IndexEntry = readonly [index: string, entry: string, hides?: 'hides']
 type Keys = typeof keys
 type Indexing = {
-  readonly [Name in keyof Keys]?: (value: ReturnType<Keys[Name]> extends Key<infer T> ? T : never, key: string) => readonly IndexEntry[]
+  readonly [Name in keyof Keys]?: (value: NonNullable<ValueOf<ReturnType<Keys[Name]>>>, key: string) => readonly IndexEntry[]
 }
 
 /**
@@ -86,7 +87,7 @@ const indexing: Indexing = {
 /** The same by the first word of the key. */
 const byKind = new Map(
   Object.entries<((value: never, key: string) => readonly IndexEntry[]) | undefined>(indexing).map(([name, entries]) => [
-    kindOf(keys[name as keyof Keys]('', '')),
+    kindOf(keys[name as 'boardMember']('', '')),
     entries!,
   ]),
 )

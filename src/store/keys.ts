@@ -20,19 +20,31 @@ import type { TokenRecord, TokenRules, TokenUse } from '../model/token.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 import type { DeliveryLease, WebhookDeliveries, WebhookProgress, WebhookRecord } from '../model/webhook.ts'
 import type { Membership, User, Workspace } from '../model/workspace.ts'
+import { Member, Reference } from './references.ts'
 
-/** The key of a record, or a template of a key (see `Reference` in port.ts), with the type of the record. */
+/** The key of a record, with the type of the record. */
 export type Key<T> = string & { readonly '~record'?: T }
+
+/** A part of a key: an id, a hash, or a member of another record that has it (see `memberOf` in reads.ts). */
+export type Text = string | Member
+
+/** A key, or a reference if a part of it is a member. */
+type KeyBy<Part extends Text, T> = [Part] extends [string] ? Key<T> : Key<T> | Reference<T>
 
 /** The partition of data that belongs to no workspace. The partition of a workspace is named by the workspace's id. */
 export const GLOBAL = 'global'
 
+/** Makes the keys of records that one id names. */
+function byId<T>(kind: string) {
+  return <Id extends Text>(id: Id) => (id instanceof Member ? new Reference([`${kind}:`, id]) : `${kind}:${id}`) as KeyBy<Id, T>
+}
+
 /**
- * All keys. A part is an id, a hash or a template (`{0.board_id}`). It consists of letters, digits and "_" only, so
- * that ":" is an unambiguous separator on every driver, and no key is a path prefix of another key.
+ * All keys. A part consists of letters, digits and "_" only, so that ":" is an unambiguous separator on every driver, and no key is a path
+ * prefix of another key.
  */
 export const keys = {
-  user: (userId: string): Key<User> => `user:${userId}`,
+  user: byId<User>('user'),
   /** records that the demo data was created in this storage */
   demo: (): Key<{ begun_at: string; finished_at: string | null }> => 'demo:self',
   /** the version of the records of a partition (see `migrations/`) */
@@ -42,59 +54,62 @@ export const keys = {
   /** the id of the mount that holds the bytes of files */
   blobMount: (): Key<{ id: string }> => 'bytes_mount:self',
   /** a workspace that has had webhooks */
-  webhookWorkspace: (workspaceId: string): Key<{ id: string }> => `webhook_workspace:${workspaceId}`,
+  webhookWorkspace: byId<{ id: string }>('webhook_workspace'),
   deliveryLease: (): Key<DeliveryLease> => 'delivery_lease:self',
-  workspaceEntry: (workspaceId: string): Key<{ id: string }> => `workspace_entry:${workspaceId}`,
+  workspaceEntry: byId<{ id: string }>('workspace_entry'),
 
-  account: (userId: string): Key<Account> => `account:${userId}`,
+  account: byId<Account>('account'),
   /** the user of an e-mail address, by the address's SHA-256 */
-  accountEmail: (hash: string): Key<{ user_id: string }> => `account_email:${hash}`,
+  accountEmail: byId<{ user_id: string }>('account_email'),
   /** by SHA-256 of issuer and subject */
-  identity: (hash: string): Key<Identity> => `identity:${hash}`,
-  signUp: (userId: string): Key<SignUp> => `sign_up:${userId}`,
-  session: (hash: string): Key<Session> => `session:${hash}`,
-  secondFactor: (userId: string): Key<SecondFactor> => `second_factor:${userId}`,
-  notices: (userId: string): Key<Notices> => `notices:${userId}`,
-  challenge: (hash: string): Key<Challenge> => `challenge:${hash}`,
+  identity: byId<Identity>('identity'),
+  signUp: byId<SignUp>('sign_up'),
+  session: byId<Session>('session'),
+  secondFactor: byId<SecondFactor>('second_factor'),
+  notices: byId<Notices>('notices'),
+  challenge: byId<Challenge>('challenge'),
   workspaceLink: (userId: string, workspaceId: string): Key<WorkspaceLink> => `workspace_link:${userId}:${workspaceId}`,
 
   workspace: (): Key<Workspace> => 'workspace:self',
-  membership: (userId: string): Key<Membership> => `membership:${userId}`,
-  token: (hash: string): Key<TokenRecord> => `token:${hash}`,
-  tokenHash: (tokenId: string): Key<{ hash: string }> => `token_hash:${tokenId}`,
+  membership: byId<Membership>('membership'),
+  token: byId<TokenRecord>('token'),
+  tokenHash: byId<{ hash: string }>('token_hash'),
   tokenRules: (): Key<TokenRules> => 'token_rules:self',
-  tokenUse: (hash: string): Key<TokenUse> => `token_use:${hash}`,
+  tokenUse: byId<TokenUse>('token_use'),
 
-  board: (boardId: string): Key<Board> => `board:${boardId}`,
-  boardMember: (boardId: string, userId: string): Key<BoardMember> => `board_member:${boardId}:${userId}`,
-  column: (columnId: string): Key<Column> => `column:${columnId}`,
-  card: (cardId: string): Key<Card> => `card:${cardId}`,
-  readiness: (cardId: string): Key<Readiness> => `readiness:${cardId}`,
+  board: byId<Board>('board'),
+  boardMember: <BoardId extends Text, UserId extends Text>(boardId: BoardId, userId: UserId) =>
+    (boardId instanceof Member || userId instanceof Member
+      ? new Reference(['board_member:', boardId, ':', userId])
+      : `board_member:${boardId}:${userId}`) as KeyBy<BoardId | UserId, BoardMember>,
+  column: byId<Column>('column'),
+  card: byId<Card>('card'),
+  readiness: byId<Readiness>('readiness'),
   /** the last claim of a card */
-  claim: (cardId: string): Key<ClaimRecord> => `claim:${cardId}`,
-  label: (labelId: string): Key<Label> => `label:${labelId}`,
-  subtask: (subtaskId: string): Key<Subtask> => `subtask:${subtaskId}`,
-  comment: (commentId: string): Key<Comment> => `comment:${commentId}`,
-  attachment: (attachmentId: string): Key<AttachmentRecord> => `attachment:${attachmentId}`,
-  file: (fileId: string): Key<FileRecord> => `file:${fileId}`,
+  claim: byId<ClaimRecord>('claim'),
+  label: byId<Label>('label'),
+  subtask: byId<Subtask>('subtask'),
+  comment: byId<Comment>('comment'),
+  attachment: byId<AttachmentRecord>('attachment'),
+  file: byId<FileRecord>('file'),
   /** the bytes of all files of the workspace */
   fileBytes: (): Key<FileBytes> => 'file_bytes:self',
-  webhook: (webhookId: string): Key<WebhookRecord> => `webhook:${webhookId}`,
-  webhookProgress: (webhookId: string): Key<WebhookProgress> => `webhook_progress:${webhookId}`,
-  webhookDeliveries: (webhookId: string): Key<WebhookDeliveries> => `webhook_deliveries:${webhookId}`,
+  webhook: byId<WebhookRecord>('webhook'),
+  webhookProgress: byId<WebhookProgress>('webhook_progress'),
+  webhookDeliveries: byId<WebhookDeliveries>('webhook_deliveries'),
 
   /** exists while the workspace is being imported; names the import run */
   importing: (): Key<{ id: string; begun_at: string }> => 'importing:self',
   /** a blob that an import has written or is about to write */
-  importedBytes: (blobId: string): Key<{ blob_id: string }> => `imported_bytes:${blobId}`,
+  importedBytes: byId<{ blob_id: string }>('imported_bytes'),
 
   /** exists while the whole installation is being restored; names the run (global) */
   restoring: (): Key<{ id: string; begun_at: string }> => 'restoring:self',
   /** a workspace that the restore has begun to write (global) */
-  restoredWorkspace: (workspaceId: string): Key<{ workspace_id: string }> => `restored_workspace:${workspaceId}`,
+  restoredWorkspace: byId<{ workspace_id: string }>('restored_workspace'),
 
   /** how an ordered list was rebalanced; `list` is the id of the parent of the list */
-  order: (list: string): Key<OrderRecord> => `order:${list}`,
+  order: byId<OrderRecord>('order'),
   /** the first response to a write with an Idempotency-Key, by the hashes of the token and of the key */
   firstResponse: (tokenHash: string, keyHash: string): Key<FirstResponse> => `first_response:${tokenHash}:${keyHash}`,
   /** a long text of the first responses of an hour */
@@ -102,7 +117,7 @@ export const keys = {
   /** a change of a board, by its number (see `appended.ts`) */
   change: (boardId: string, entry: string): Key<ChangeRecord> => `change:${boardId}:${entry}`,
   /** entries of the audit trail, in a workspace or global */
-  audit: (batchId: string): Key<AuditBatch> => `audit:${batchId}`,
-  tombstone: (id: string): Key<Tombstone> => `tombstone:${id}`,
+  audit: byId<AuditBatch>('audit'),
+  tombstone: byId<Tombstone>('tombstone'),
   removals: (): Key<PendingRemovals> => 'removals:self',
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Change, Expectation, ExpectedRecord, IndexRange, ReadRequest, Snapshot, Stored, Value } from './port.ts'
 import type { PendingChanges } from './pending-changes.ts'
-import { resolveReferences } from './references.ts'
+import { resolveTemplates } from './templates.ts'
 import { SortedIndex } from './sorted-index.ts'
 
 /** Records or names per batch. */
@@ -72,7 +72,7 @@ export class Partition {
   read({ records, ranges, counts, expect }: ReadRequest): Snapshot | null {
     if (!this.meets(expect)) return null
     return {
-      records: resolveReferences(records, (key) => this.records.get(key) ?? null),
+      records: resolveTemplates(records, (key) => this.records.get(key) ?? null),
       ranges: ranges.map((range) => this.#range(range)),
       counts: counts.map((name) => this.indexes.get(name)?.size ?? 0),
     }

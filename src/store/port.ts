@@ -23,11 +23,15 @@ export interface Stored {
 }
 
 /**
- * The key of a record, or a template of a key. In the template `board:{0.board_id}`, the placeholder is replaced by
- * the member `board_id` of the record with index 0 of the same read. Related records can thus be read in one
- * snapshot and one round trip.
+ * A key, or the parts of a key. A part that is no text is replaced by a member of a record before it in the same read:
+ * `['board:', { index: 0, member: 'board_id' }]` is the board that the first record names. Related records can thus be read in one snapshot
+ * and one round trip.
  */
-export type Reference = string
+export type Template = string | readonly (string | Placeholder)[]
+export interface Placeholder {
+  readonly index: number
+  readonly member: string
+}
 
 /** A range of an index. Entries are ordered by bytes. */
 export interface IndexRange {
@@ -70,7 +74,7 @@ export const NO_EXPECTATION: Expectation = { records: new Map(), indexes: new Ma
 
 /** What to read, in one snapshot. */
 export interface ReadRequest {
-  readonly records: readonly Reference[]
+  readonly records: readonly Template[]
   readonly ranges: readonly IndexRange[]
   /** indexes whose entries are counted */
   readonly counts: readonly string[]
@@ -82,7 +86,7 @@ export interface ReadRequest {
 
 /** The result of a read. Everything in it, and everything expected, was true at one moment. */
 export interface Snapshot {
-  /** for each reference, its key and record; the key is null when a template could not be resolved */
+  /** for each template, its key and record; the key is null when it could not be resolved */
   readonly records: readonly { readonly key: string | null; readonly stored: Stored | null }[]
   readonly ranges: readonly {
     readonly entries: readonly string[]

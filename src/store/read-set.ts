@@ -1,12 +1,7 @@
 import { lastWord } from './indexes.ts'
-import type { ExpectedRecord, Expectation, Reference, Stored } from './port.ts'
+import type { ExpectedRecord, Expectation, Stored, Template } from './port.ts'
 import { nameOf, type Part, type RangeRequest, type Read } from './reads.ts'
-import { resolveReference } from './references.ts'
-
-/** The record that a read names. */
-export function referenceOf(read: Read): Reference {
-  return typeof read === 'string' ? read : read.key
-}
+import { resolveTemplate } from './templates.ts'
 
 /** The members of the record that a read relies on; undefined: on the whole record. */
 export function reliedOn(read: Read): readonly string[] | undefined {
@@ -109,21 +104,22 @@ export class ReadSet {
   /**
    * The keys of records that were all read before, so that no further read is needed. From now on it relies on these
    * members of them.
+   * @param templates of these reads
    * @returns a null in place of a key that a template does not have; undefined if a record was not read
    */
-  resolve(reads: readonly Read[]): (string | null)[] | undefined {
+  resolve(templates: readonly Template[], reads: readonly Read[]): (string | null)[] | undefined {
     // Stryker disable next-line ConditionalExpression,EqualityOperator: what follows finds nothing either, and takes longer
-    if (this.#expected.size === 0 && reads.length > 0 && this.#pages.length === 0) return undefined
+    if (this.#expected.size === 0 && templates.length > 0 && this.#pages.length === 0) return undefined
     const found: (string | null)[] = []
     const partly: string[] = []
     // A null, in place of a key, has no record.
     const valueAt = (index: number) => this.get(found[index]!)?.value
-    for (const read of reads) {
-      const key = resolveReference(referenceOf(read), valueAt)
+    for (let i = 0; i < templates.length; i++) {
+      const key = resolveTemplate(templates[i]!, valueAt)
       const expected = key === null ? null : this.#expected.get(key)
       if (expected === undefined) return undefined
       found.push(key)
-      if (key !== null && isPartly(expected) && !reliedOn(read)?.every((member) => Object.hasOwn(expected.members, member)))
+      if (key !== null && isPartly(expected) && !reliedOn(reads[i]!)?.every((member) => Object.hasOwn(expected.members, member)))
         partly.push(key)
     }
     for (const key of partly) this.relyOnWhole(key)

@@ -1,6 +1,7 @@
 import type { Index } from './indexes.ts'
-import type { IndexRange } from './port.ts'
+import type { IndexRange, Template } from './port.ts'
 import type { Key } from './keys.ts'
+import { Member, Reference } from './references.ts'
 
 /** Which range of an index to read. */
 export interface RangeOptions {
@@ -37,19 +38,51 @@ export interface IndexPage<T> {
  * with it. The members must be texts.
  */
 export interface Part<T> {
-  readonly key: Key<unknown>
+  readonly key: Key<unknown> | Reference<unknown>
   readonly members: readonly string[]
   readonly '~record'?: T
 }
 type TextMember<T> = { [M in keyof T]: T[M] extends string ? M : never }[keyof T] & string
 
 /** Reads a record for some of its members, such as those that decide who has access to it. */
-export function partOf<T, const M extends TextMember<T>>(key: Key<T>, ...members: M[]): Part<Pick<T, M>> {
+export function partOf<T, const M extends TextMember<T>>(key: Key<T> | Reference<T>, ...members: M[]): Part<Pick<T, M>> {
   return { key, members }
 }
 
-/** What a read names: a whole record, or some members of it. */
-export type Read = Key<unknown> | Part<unknown>
+/** What a read names, with the type of the record: a whole record, or some members of it. */
+export type ReadOf<T> = Key<T> | Reference<T> | Part<T>
+export type Read = ReadOf<unknown>
+
+type NamingMember<T> = { [M in keyof T]-?: T[M] extends string | null | undefined ? M : never }[keyof T] & string
+
+/**
+ * A member of a record, as a part of the key of another record that comes after it in the same read:
+ * `[card, keys.board(memberOf(card, 'board_id'))]`. If the record is absent, or has no such text, there is no other record.
+ */
+export function memberOf<T, const M extends NamingMember<T>>(read: ReadOf<T>, member: M): Member {
+  return new Member(keyOf(read), member)
+}
+
+function keyOf(read: Read): string | Reference<unknown> {
+  return typeof read === 'string' || read instanceof Reference ? read : read.key
+}
+
+/**
+ * What storage reads: the keys, and templates in place of references.
+ * @throws {TypeError} if a reference is to a record that is not read before it
+ */
+export function toTemplates(reads: readonly Read[]): readonly Template[] {
+  return reads.map((read, i) => {
+    const key = keyOf(read)
+    if (typeof key === 'string') return key
+    return key.parts.map((part) => (typeof part === 'string' ? part : { index: indexBefore(i, reads, part), member: part.name }))
+  })
+}
+
+function indexBefore(end: number, reads: readonly Read[], { source }: Member): number {
+  for (let index = end - 1; index >= 0; index--) if (keyOf(reads[index]!) === source) return index
+  throw new TypeError('store: a reference must come after the record that it is made from')
+}
 
 /** What to read in one snapshot. */
 export interface LoadRequest<
@@ -72,8 +105,8 @@ export interface PrefetchRequest extends LoadRequest {
   readonly counts?: readonly Index<unknown>[] | undefined
 }
 
-/** The record type of a key or part. */
-export type ValueOf<K> = K extends Part<infer T> ? T | undefined : K extends Key<infer T> ? T | undefined : never
+/** The record type of a key, reference or part. */
+export type ValueOf<K> = K extends { readonly '~record'?: infer T } ? T | undefined : never
 /** The page type of a range. */
 export type PageOf<R> = R extends { index: Index<infer T> } ? IndexPage<T> : never
 

@@ -4,11 +4,12 @@ import type { Clock } from '../model/time.ts'
 import type { Index } from './indexes.ts'
 import type { Author, CommittingTransaction } from './derivation.ts'
 import type { Key } from './keys.ts'
-import type { Appended, Change, ReadRequest, Snapshot, Store, Value } from './port.ts'
-import { keysOf, NO_CAPACITY, Prefetched, ReadSet, referenceOf, reliedOn, type ReadPage } from './read-set.ts'
+import type { Appended, Change, ReadRequest, Snapshot, Store, Template, Value } from './port.ts'
+import { keysOf, NO_CAPACITY, Prefetched, ReadSet, reliedOn, type ReadPage } from './read-set.ts'
 import {
   PAGE_SIZE,
   toIndexRange,
+  toTemplates,
   type IndexPage,
   type LoadRequest,
   type PageOf,
@@ -74,12 +75,12 @@ export class Transaction implements CommittingTransaction {
     return andThen(this.read([key]), ([value]) => value as T | undefined)
   }
 
-  /** Reads several records in one snapshot. A key may be a template that refers to the keys before it. */
+  /** Reads several records in one snapshot. A reference is made from members of records before it. */
   read<const Reads extends readonly Read[]>(records: Reads): Awaitable<{ [K in keyof Reads]: ValueOf<Reads[K]> }> {
-    const reads = this.#writes.resolve(records)
-    const known = this.#reads.resolve(reads)
+    const templates = this.#writes.resolve(toTemplates(records))
+    const known = this.#reads.resolve(templates, records)
     if (known !== undefined) return this.#values(known) as never
-    return andThen(this.#read(reads, [], []), (snapshot) => this.#addRecords(reads, snapshot) as never)
+    return andThen(this.#read(templates, [], []), (snapshot) => this.#addRecords(records, snapshot) as never)
   }
 
   /** Reads a range of an index, with the records of its entries. */
@@ -114,14 +115,14 @@ export class Transaction implements CommittingTransaction {
   load<const Reads extends readonly Read[] = [], const Ranges extends readonly RangeRequest[] = []>(
     request: LoadRequest<Reads, Ranges>,
   ): Awaitable<{ records: { [K in keyof Reads]: ValueOf<Reads[K]> }; ranges: { [R in keyof Ranges]: PageOf<Ranges[R]> } }> {
-    const reads = this.#writes.resolve(request.records ?? [])
-    const ranges = request.ranges ?? []
+    const { records = [], ranges = [] } = request as LoadRequest
+    const templates = this.#writes.resolve(toTemplates(records))
     const pages = ranges.length === 0 ? NO_PAGES : this.#prefetchedPages(ranges)
-    const known = pages && this.#reads.resolve(reads)
+    const known = pages && this.#reads.resolve(templates, records)
     if (known !== undefined)
       return { records: this.#values(known), ranges: pages!.map((page, i) => this.#toPage(page, ranges[i]!)) } as never
-    return andThen(this.#read(reads, ranges, []), (snapshot) => {
-      const values = this.#addRecords(reads, snapshot)
+    return andThen(this.#read(templates, ranges, []), (snapshot) => {
+      const values = this.#addRecords(records, snapshot)
       const loaded = snapshot.ranges.map((range, i) => this.#toPage(this.#addRange(ranges[i]!, range), ranges[i]!))
       return { records: values, ranges: loaded } as never
     })
@@ -134,7 +135,7 @@ export class Transaction implements CommittingTransaction {
    */
   prefetch({ records = [], ranges = [], counts = [] }: PrefetchRequest): Awaitable<readonly unknown[]> {
     const names = counts.map(({ name }) => name)
-    return andThen(this.#read(records, ranges, names), (snapshot) => {
+    return andThen(this.#read(toTemplates(records), ranges, names), (snapshot) => {
       const values = this.#addRecords(records, snapshot)
       const prefetched = (this.#prefetched ??= new Prefetched())
       for (const [i, range] of ranges.entries()) prefetched.addPage(range, this.#addRange(range, snapshot.ranges[i]!))
@@ -345,10 +346,10 @@ export class Transaction implements CommittingTransaction {
   }
 
   /** @throws {TransactionConflict} if something read before has changed */
-  #read(reads: readonly Read[], ranges: readonly RangeRequest[], counts: readonly string[]): Awaitable<Snapshot> {
+  #read(templates: readonly Template[], ranges: readonly RangeRequest[], counts: readonly string[]): Awaitable<Snapshot> {
     const { records, indexes } = this.#reads.expectation
     const snapshot = this.#store.read(this.partition, {
-      records: reads.map(referenceOf),
+      records: templates,
       ranges: ranges.map(({ index, options }) => toIndexRange(index, widened(options, this.#writtenTo(index.name)))),
       counts,
       expect: { records, indexes, capacity: NO_CAPACITY },

@@ -1,9 +1,7 @@
 import { indexChanges } from './indexing.ts'
-import type { Key } from './keys.ts'
-import type { Change, Reference, Stored, Value } from './port.ts'
-import { referenceOf } from './read-set.ts'
-import type { RangeOptions, Read } from './reads.ts'
-import { resolveReference } from './references.ts'
+import type { Change, Stored, Template, Value } from './port.ts'
+import type { RangeOptions } from './reads.ts'
+import { resolveTemplate } from './templates.ts'
 
 const NO_RECORDS: ReadonlyMap<string, Value> = new Map()
 const NO_KEYS: ReadonlySet<string> = new Set()
@@ -54,19 +52,12 @@ export class Writes {
   }
 
   /** Resolves the templates that refer to these records: storage does not know them. */
-  resolve(reads: readonly Read[]): readonly Read[] {
-    return this.isEmpty ? reads : this.#resolve(reads)
-  }
-
-  #resolve(reads: readonly Read[]): readonly Read[] {
-    const keys: Reference[] = []
-    const valueAt = (index: number) => this.put.get(keys[index]!)
-    return reads.map((read) => {
-      const reference = referenceOf(read)
-      const key = (resolveReference(reference, valueAt) ?? reference) as Key<unknown>
-      keys.push(key)
-      return typeof read === 'string' ? key : { ...read, key }
-    })
+  resolve(templates: readonly Template[]): readonly Template[] {
+    if (this.isEmpty) return templates
+    const resolved: Template[] = []
+    const valueAt = (index: number) => this.put.get(resolved[index] as string)
+    for (const template of templates) resolved.push(resolveTemplate(template, valueAt) ?? template)
+    return resolved
   }
 
   /** @param before the records as they were read */

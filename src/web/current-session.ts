@@ -2,6 +2,7 @@ import { resumeSession } from '../auth/accounts/sessions.ts'
 import { sha256Hex } from '../auth/secrets.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { StorageUnavailable } from '../store/port.ts'
+import { memberOf } from '../store/reads.ts'
 import { transact } from '../store/transact.ts'
 import { cookieOf } from './cookies.ts'
 import type { PageContext, Visit } from './page-context.ts'
@@ -15,11 +16,9 @@ export async function findVisit(context: PageContext): Promise<Visit | undefined
   try {
     return await transact(web.store, GLOBAL, web.random, async (tx) => {
       visit = undefined
-      const [, factor, stored] = await tx.read([
-        keys.session(sha256Hex(secret)),
-        keys.secondFactor('{0.user_id}'),
-        keys.notices('{0.user_id}'),
-      ])
+      const key = keys.session(sha256Hex(secret))
+      const userId = memberOf(key, 'user_id')
+      const [, factor, stored] = await tx.read([key, keys.secondFactor(userId), keys.notices(userId)])
       const session = await resumeSession(tx, secret, web.clock, web.hasPasswords)
       if (session === undefined) return undefined
       const protection = { hasAuthenticator: factor?.authenticator != null, passkeys: factor?.passkeys.length ?? 0 }

@@ -107,7 +107,7 @@ test('a batch waits before it reads the cards that it names', async () => {
   const { read: readStore } = service.store
   const keys: string[] = []
   service.store.read = (partition, request) => {
-    keys.push(...request.records)
+    keys.push(...request.records.flatMap((key) => (typeof key === 'string' ? key : (key[0] as string))))
     return readStore.call(service.store, partition, request)
   }
   const batch = board.send('POST', `/boards/${board.id}/batch`, { operations })

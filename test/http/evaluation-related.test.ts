@@ -97,7 +97,6 @@ const strange = {
   'in upper case': 'BRD_00000000000000000000',
   'a null byte': 'brd_\0',
   'very long': 'x'.repeat(100),
-  'a key template of the store': '{0.user_id}',
   'a property of the prototype': '__proto__',
 }
 /** The same kind elsewhere, or not at all. */

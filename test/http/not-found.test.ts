@@ -21,7 +21,6 @@ const malformed: [reason: string, change: (id: string) => string][] = [
   ['with a broken escape', () => '%ZZ'],
   ['with an escaped slash', () => 'brd_%2f..%2f'],
   ['very long', (id) => id.repeat(100)],
-  ['a key template of the store', () => '%7B0.user_id%7D'],
   ['a property of the prototype', () => '__proto__'],
 ]
 

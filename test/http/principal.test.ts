@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { mintToken } from '../../src/auth/tokens/format.ts'
 import type { AttemptRecord } from '../../src/http/decision-record.ts'
-import { SessionPrincipal, TokenPrincipal } from '../../src/http/principal.ts'
+import { credentialReads, SessionPrincipal, TokenPrincipal } from '../../src/http/principal.ts'
 import type { Services } from '../../src/http/services.ts'
 import { DAY } from '../../src/model/time.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
@@ -85,7 +85,7 @@ describe('a token', () => {
     })
     expect(record).toEqual({ requestId: 'req_1', userId: 'usr_1', workspaceId: WORKSPACE, tokenId: 'tok_1' })
     expect({ read, authors }).toEqual({
-      read: [`token:${hash}`, 'membership:{0.user_id}'],
+      read: credentialReads(hash),
       authors: [[{ actor_id: 'usr_1', token_id: 'tok_1', request_id: 'req_1' }, clock]],
     })
     expect({ seen: [...seen], warnings }).toEqual({ seen: [[hash, { workspaceId: WORKSPACE, scopes: ['kanban:read'] }]], warnings: [] })

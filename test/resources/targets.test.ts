@@ -142,14 +142,14 @@ describe('the target of a path', () => {
     const texts = targets.textsOf(caller)
     expect(texts).toEqual({ userId: USER, tokenHash: 'h' })
     expect(targets.textsOf({ userId: USER, isSession: true } as Caller)).toEqual({ userId: USER, tokenHash: '-' })
-    expect(targets.readsOf(targets.boardTarget, { board_id: BOARD }, 0, texts)).toEqual([ofBoard, keys.boardMember(BOARD, USER)])
-    expect(targets.readsOf(targets.boardTarget, { board_id: 'x' }, 0, texts)).toMatchObject(NOT_FOUND)
+    expect(targets.readsOf(targets.boardTarget, { board_id: BOARD }, texts)).toEqual([ofBoard, keys.boardMember(BOARD, USER)])
+    expect(targets.readsOf(targets.boardTarget, { board_id: 'x' }, texts)).toMatchObject(NOT_FOUND)
     const broken: Target<unknown> = {
       reads: () => {
         throw new TypeError('broken')
       },
       from: () => undefined,
     }
-    expect(() => targets.readsOf(broken, {}, 0, texts)).toThrow('broken')
+    expect(() => targets.readsOf(broken, {}, texts)).toThrow('broken')
   })
 })

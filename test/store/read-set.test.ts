@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Stored } from '../../src/store/port.ts'
+import type { Key } from '../../src/store/keys.ts'
 import { keysOf, Prefetched, ReadSet, type ReadPage } from '../../src/store/read-set.ts'
-import { partOf, type RangeRequest, type Read } from '../../src/store/reads.ts'
+import { memberOf, partOf, toTemplates, type RangeRequest, type Read } from '../../src/store/reads.ts'
+import { Reference } from '../../src/store/references.ts'
 
 /** A record at its n-th revision. */
 const at = (n: number, value: object = {}): Stored => ({ value: { id: '1', open: 'yes', name: `name ${n}`, ...value }, revision: `r${n}` })
@@ -109,6 +111,9 @@ describe('the set of reads', () => {
     })
   })
 
+  const whole: Key<{ id: string }> = 'whole:1'
+  const none: Key<{ id: string }> = 'none:1'
+  const part = new Reference<{ id: string }>(['part:', memberOf(whole, 'id')])
   test.each<[what: string, reads: Read[], found: (string | null)[] | undefined, expected: unknown]>([
     ['a whole record that was read', ['whole:1'], ['whole:1'], partly(2, { id: '1' })],
     ['a record that was not read', ['whole:1', 'a:9'], undefined, partly(2, { id: '1' })],
@@ -120,8 +125,8 @@ describe('the set of reads', () => {
     ['the record of a part', ['part:1'], ['part:1'], 'r2'],
     ['the record of a part, and one that was not read', ['part:1', 'a:9'], undefined, partly(2, { id: '1' })],
     [
-      'templates, also one without a key',
-      ['whole:1', 'part:{0.id}', 'whole:{1.id}', 'none:1', 'x:{3.id}'],
+      'references, also one without a key',
+      ['whole:1', part, new Reference(['whole:', memberOf(part, 'id')]), 'none:1', new Reference(['x:', memberOf(none, 'id')])],
       ['whole:1', 'part:1', 'whole:1', 'none:1', null],
       'r2',
     ],
@@ -131,7 +136,7 @@ describe('the set of reads', () => {
     set.add('part:1', at(2), ['id'])
     set.add('none:1', null)
     set.addPage(page({ weak: true }))
-    expect(set.resolve(reads)).toEqual(found)
+    expect(set.resolve(toTemplates(reads), reads)).toEqual(found)
     expect(Object.fromEntries(set.expectation.records)).toEqual({ 'whole:1': 'r1', 'part:1': expected, 'none:1': null })
   })
 })

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { ReadRequest } from '../../src/store/port.ts'
 import { CommandFailed } from '../../src/store/redis/pool.ts'
 import { RedisStore } from '../../src/store/redis/store.ts'
-import { expectation, readRequest } from '../support/changes.ts'
+import { expectation, readRequest, template } from '../support/changes.ts'
 import { answeringPool, LOST } from '../support/redis-clients.ts'
 
 // Which commands the store sends. What they return is tested by the contract, on a real Redis.
@@ -34,7 +34,7 @@ describe('a read from Redis', () => {
   })
 
   test.each<[string, Partial<ReadRequest>]>([
-    ['a template', { records: ['a:1', 'b:{0.b}'] }],
+    ['a template', { records: ['a:1', template('b:0.b')] }],
     ['a range', { records: ['a:1'], ranges: [{ index: 'i', limit: 1 }] }],
     ['a count', { records: ['a:1'], counts: ['i'] }],
     ['an expected record', { records: ['a:1'], expect: expectation({ records: new Map([['a:1', 'r1']]) }) }],
@@ -56,7 +56,7 @@ describe('a read from Redis', () => {
     await expect(outcome).rejects.toMatchObject({ name: 'StorageUnavailable', message: 'Redis did not answer' })
   })
 
-  const templates = ['a:1', 'b:{0.b}', 'c:{0.b}:{0.c}']
+  const templates = ['a:1', template('b:0.b'), template('c:0.b:0.c')]
   const keysWith = (b: string) => ['a:1', `b:${b}`, `c:${b}:9`]
   /** The records of the templates. */
   const textsWith = (b: string) => [`r1 {"b":"${b}","c":"9"}`, 'r1 {}', 'r1 {}']

@@ -5,6 +5,7 @@ import type { Label } from '../../src/model/label.ts'
 import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
 import type { RangeOptions } from '../../src/store/reads.ts'
+import { memberOf } from '../../src/store/reads.ts'
 import { Transaction, TransactionConflict } from '../../src/store/transaction.ts'
 import { drivers } from '../support/drivers.ts'
 import { runs } from '../support/effort.ts'
@@ -53,14 +54,15 @@ describe.each(drivers)('a transaction, on $name', (driver) => {
     await store.close()
   })
 
-  test('resolves templates that refer to its own writes', async () => {
+  test('resolves references to its own writes', async () => {
     const { store } = await driver.open()
     const tx = new Transaction(store, 'w1', systemRandom)
     tx.create(keys.label(idOf(1)), label(1, 1))
     const board = { id: BOARD, name: 'Board' } as never
     tx.create(keys.board(BOARD), board)
-    const reads = [keys.label(idOf(1)), keys.board('{0.board_id}'), keys.user('{1.id}')] as const
-    expect(await tx.read(reads)).toEqual([label(1, 1), board, undefined])
+    const key = keys.label(idOf(1))
+    const ofLabel = keys.board(memberOf(key, 'board_id'))
+    expect(await tx.read([key, ofLabel, keys.user(memberOf(ofLabel, 'id'))])).toEqual([label(1, 1), board, undefined])
     await store.close()
   })
 

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { systemRandom } from '../../src/model/ids.ts'
 import type { Index } from '../../src/store/indexes.ts'
-import type { Key } from '../../src/store/keys.ts'
+import { keys, type Key } from '../../src/store/keys.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/port.ts'
-import { partOf } from '../../src/store/reads.ts'
+import { memberOf, partOf } from '../../src/store/reads.ts'
 import { Transaction, TransactionConflict } from '../../src/store/transaction.ts'
 import { change } from '../support/changes.ts'
 
@@ -103,8 +103,12 @@ describe('a prefetch', () => {
   const ranges = [{ index, options: { limit: 5 } }]
 
   test('later reads of the same need no access to storage', async () => {
-    await tx.prefetch({ records: [card, 'board:{0.board_id}', other], ranges, counts: [index] })
-    expect(await tx.read([other, card, 'board:{1.board_id}'])).toEqual([undefined, { board_id: '1' }, { id: '1', open: 'yes', name: 'A' }])
+    await tx.prefetch({ records: [card, keys.board(memberOf(card, 'board_id')), other], ranges, counts: [index] })
+    expect(await tx.read([other, card, keys.board(memberOf(card, 'board_id'))])).toEqual([
+      undefined,
+      { board_id: '1' },
+      { id: '1', open: 'yes', name: 'A' },
+    ])
     expect((await tx.range(index, { limit: 5 })).entries).toEqual(['x 1'])
     expect({ count: await tx.count(index, 1), counts: await tx.counts([index]) }).toEqual({ count: 1, counts: [1] })
     expect(reads).toBe(1)
@@ -131,9 +135,10 @@ describe('a prefetch', () => {
     expect(reads).toBe(4)
   })
 
-  test('a template without a key needs no second read', async () => {
-    await tx.prefetch({ records: [other, 'card:{0.id}'] })
-    expect(await tx.read([other, 'card:{0.id}'])).toEqual([undefined, undefined])
+  test('a reference without a key needs no second read', async () => {
+    const both = [other, keys.card(memberOf(other, 'id'))]
+    await tx.prefetch({ records: both })
+    expect(await tx.read(both)).toEqual([undefined, undefined])
     expect(reads).toBe(1)
   })
 

@@ -4,6 +4,8 @@ import { indexes, type Index } from '../../src/store/indexes.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import type { Change, ReadRequest, Store } from '../../src/store/port.ts'
+import { memberOf } from '../../src/store/reads.ts'
+import { Reference } from '../../src/store/references.ts'
 import { Transaction, TransactionConflict } from '../../src/store/transaction.ts'
 import { change } from '../support/changes.ts'
 
@@ -100,8 +102,9 @@ describe('the reads and expectations of a transaction', () => {
     expect(await other.range(users, options)).toEqual({ entries: ['1 1', '2 2', '3 3'], values, isCut: true })
   })
 
-  test('a template whose record is missing is undefined, and nothing is expected of it', async () => {
-    expect(await tx.read([key('1'), 'a:{0.next}', key('2'), 'a:{2.next}', key('9')])).toEqual([
+  test('a reference from a member that is missing is undefined, and nothing is expected of it', async () => {
+    const nextOf = (id: string) => new Reference<Item>(['a:', memberOf(key(id), 'next')])
+    expect(await tx.read([key('1'), nextOf('1'), key('2'), nextOf('2'), key('9')])).toEqual([
       { n: 1, next: '2' },
       { n: 2 },
       { n: 2 },

@@ -1,4 +1,4 @@
-import { NO_EXPECTATION, type Change, type Expectation, type ReadRequest } from '../../src/store/port.ts'
+import { NO_EXPECTATION, type Change, type Expectation, type ReadRequest, type Template } from '../../src/store/port.ts'
 
 /** An expectation. Missing members are empty. */
 export const expectation = (part: Partial<Expectation>): Expectation => ({ ...NO_EXPECTATION, ...part })
@@ -11,6 +11,13 @@ export const readRequest = (part: Partial<ReadRequest>): ReadRequest => ({
   expect: NO_EXPECTATION,
   ...part,
 })
+
+/** A template: in "board:0.board_id", the member "board_id" of the first record of the read. */
+export const template = (text: string): Template =>
+  text.split(/(\d+\.\w+)/).map((part) => {
+    const [index, member] = part.split('.')
+    return member === undefined ? part : { index: Number(index), member }
+  })
 
 let revisions = 0
 /** A change with a new revision. Missing members are empty. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Expectation, ReadRequest, Store } from '../../src/store/port.ts'
-import { change, expectation, readRequest } from './changes.ts'
+import { change, expectation, readRequest, template } from './changes.ts'
 
 /** The contract of the storage port. `open` opens an empty store for each test. */
 export function contract(open: () => Promise<Store>): void {
@@ -58,17 +58,17 @@ export function contract(open: () => Promise<Store>): void {
     const { records } = await read({
       records: [
         'card:1',
-        'board:{0.board_id}',
-        'entry:{0.board_id}:9',
-        'user:{0.nobody}',
-        'x:{1.missing}',
+        template('board:0.board_id'),
+        template('entry:0.board_id:9'),
+        template('user:0.nobody'),
+        template('x:1.missing'),
         'card:2',
-        'board:{5.board_id}',
-        'pair:{0.board_id}:{1.name}',
-        'pair:{0.board_id}:{0.nobody}',
+        template('board:5.board_id'),
+        template('pair:0.board_id:1.name'),
+        template('pair:0.board_id:0.nobody'),
         'x:1',
         'card:1',
-        'deep:{10.board_id}',
+        template('deep:10.board_id'),
       ],
     })
     expect(records.map(({ key, stored }) => [key, stored?.value])).toEqual([
@@ -87,8 +87,22 @@ export function contract(open: () => Promise<Store>): void {
     ])
   })
 
+  test('a text is a key, whatever it looks like', async () => {
+    const texts = [
+      'board:{0.board_id}',
+      'board:0.board_id',
+      '["board:",{"index":0,"member":"board_id"}]',
+      '{"index":0,"member":"board_id"}',
+    ]
+    await commit({ put: { 'card:1': { board_id: '7' }, 'board:7': { name: 'B' } } })
+    const readTexts = async () => (await read({ records: ['card:1', template('board:0.board_id'), ...texts] })).records.slice(2)
+    expect(await readTexts()).toEqual(texts.map((key) => ({ key, stored: null })))
+    await commit({ put: Object.fromEntries(texts.map((key) => [key, { key }])) })
+    expect((await readTexts()).map(({ stored }) => stored?.value)).toEqual(texts.map((key) => ({ key })))
+  })
+
   test('a template is resolved anew for each read', async () => {
-    const readBoth = async () => (await read({ records: ['card:1', 'board:{0.board_id}'] })).records
+    const readBoth = async () => (await read({ records: ['card:1', template('board:0.board_id')] })).records
     const keysOf = async () => (await readBoth()).map(({ key, stored }) => [key, stored?.value])
     await commit({ put: { 'card:1': { board_id: '7' }, 'board:7': { n: 7 }, 'board:8': { n: 8 } } })
     const first = [
@@ -118,7 +132,7 @@ export function contract(open: () => Promise<Store>): void {
     const put = change({ put: { 'card:1': { board_id: '7' }, 'board:7': { n: 7 } }, index: { i: { add: ['x 1'] } } })
     await store.commit('w1', put)
     const request = readRequest({
-      records: ['card:1', 'board:{0.board_id}'],
+      records: ['card:1', template('board:0.board_id')],
       ranges: [{ index: 'i', limit: 9 }],
       counts: ['i'],
       expect: expectation({ records: new Map([['board:7', put.revision]]) }),

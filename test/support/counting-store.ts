@@ -42,7 +42,7 @@ export class CountingStore implements Store {
     await this.beforeRead?.(partition)
     const snapshot = await this.#inner.read(partition, request)
     this.touched.push(...request.ranges.map(({ index }) => index), ...request.counts)
-    for (const [i, { key }] of (snapshot?.records ?? []).entries()) this.touched.push(key ?? request.records[i]!)
+    for (const [i, { key }] of (snapshot?.records ?? []).entries()) this.touched.push(key ?? JSON.stringify(request.records[i]))
     return snapshot
   }
 

@@ -3,6 +3,7 @@ import { MINUTE } from '../../model/time.ts'
 import type { SharedCounters } from '../../store/counters.ts'
 import { transact } from '../../store/transact.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
+import { memberOf } from '../../store/reads.ts'
 import type { SecretDeps } from '../secret-keys.ts'
 import { sha256Hex } from '../secrets.ts'
 import { enterByPassword, isKnownDevice, type PasswordEntry, type Visit } from './entry.ts'
@@ -102,7 +103,8 @@ export class SignIn {
   async #findAccount(email: string): Promise<Account | undefined> {
     const { store, random } = this.#deps
     return transact(store, GLOBAL, random, async (tx) => {
-      const [, account] = await tx.read([keys.accountEmail(sha256Hex(email)), keys.account('{0.user_id}')])
+      const address = keys.accountEmail(sha256Hex(email))
+      const [, account] = await tx.read([address, keys.account(memberOf(address, 'user_id'))])
       return account
     })
   }

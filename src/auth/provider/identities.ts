@@ -4,6 +4,7 @@ import type { Identity } from '../../model/identity.ts'
 import { timestamp, type Clock } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
+import { memberOf } from '../../store/reads.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { findInvitedUser } from '../accounts/sign-up.ts'
 import { sha256Hex } from '../secrets.ts'
@@ -104,7 +105,7 @@ export function identityHash({ issuer, subject }: Pick<Identity, 'issuer' | 'sub
  */
 async function findByEmail(tx: Transaction, email: string, code: string, clock: Clock): Promise<Account | Nobody> {
   const emailKey = keys.accountEmail(sha256Hex(email))
-  const [, present] = await tx.read([emailKey, keys.account('{0.user_id}')])
+  const [, present] = await tx.read([emailKey, keys.account(memberOf(emailKey, 'user_id'))])
   const invited = await findInvited(tx, email, code, clock)
   const others = new Set([...invited, ...(present === undefined ? [] : [present.user_id])])
   if (others.size > 1) return { reason: 'ambiguous', userIds: [...others] }

@@ -50,7 +50,7 @@ export const accountOperations = [
     row: 'P1',
     data: account,
     target: target(
-      (_params, _at, { tokenHash }) => [keys.workspace(), keys.tokenUse(tokenHash)],
+      (_params, { tokenHash }) => [keys.workspace(), keys.tokenUse(tokenHash)],
       ([workspace, use]) => ({ workspace, use }),
     ),
     run({ caller }, { workspace, use }) {

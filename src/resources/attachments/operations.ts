@@ -139,7 +139,7 @@ function attach(request: OperationRequest<unknown, unknown>, cardId: string, fil
  */
 async function loadFile({ tx, caller, params }: OperationRequest<unknown, unknown>, fileId: string) {
   const ranges = [{ index: indexes.fileAttachments(fileId), options: onCard(params['card_id']!) }]
-  const reads = fileReads(keys.file(fileId), 0, caller.userId)
+  const reads = fileReads(keys.file(fileId), caller.userId)
   const records = await tx.prefetch({ records: [...reads, fileTombstone(fileId)], ranges })
   return toFile(records as unknown as FileRecords, 'file_id')
 }

@@ -2,10 +2,9 @@ import type { BoardAccess } from '../../authz/context.ts'
 import { notFound } from '../../model/errors.ts'
 import { isActive, type Membership } from '../../model/workspace.ts'
 import { keys, type Key } from '../../store/keys.ts'
-import type { Read } from '../../store/reads.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import type { NamedByQuery, OperationRequest } from '../operation.ts'
-import { accessTo, identityOf, type OnBoard } from '../targets.ts'
+import { boardReads, identityOf, withBoard, type OnBoard } from '../targets.ts'
 import { indexedIds, NONE, type CardFilter } from './filter.ts'
 
 // Records that the filters of cards name. An absent, hidden or foreign one is 404 with `parameter`: an empty list would be mistaken for an
@@ -63,11 +62,9 @@ export async function requireNamed(tx: Transaction, { id }: BoardAccess, filter:
 export async function namedInSearch({ tx, caller, query }: OperationRequest<CardFilter>): Promise<NamedByQuery[]> {
   const [boards, parts, users] = [named('board_id', query.board_id, keys.board), partsNamedBy(query), usersNamedBy(query)]
   if (boards.length + parts.length + users.length === 0) return []
-  const boardReads = (id: string): Read[] => [accessTo(id), keys.boardMember(id, caller.userId)]
   await tx.read([
-    ...parts.map(({ key }) => identityOf(key)),
-    ...parts.flatMap((_part, i) => boardReads(`{${i}.board_id}`)),
-    ...(query.board_id === undefined ? [] : boardReads(query.board_id)),
+    ...parts.flatMap(({ key }) => withBoard(identityOf(key), caller.userId)),
+    ...(query.board_id === undefined ? [] : boardReads(query.board_id, caller.userId)),
     ...users.map(({ key }) => key),
   ])
   const contextOf = (boardId: string | undefined): NamedByQuery['context'] => {

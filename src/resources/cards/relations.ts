@@ -5,6 +5,7 @@ import { conflict, notFound } from '../../model/errors.ts'
 import type { AttachmentRecord } from '../../model/file.ts'
 import { isShowable } from '../../model/picture.ts'
 import { keys } from '../../store/keys.ts'
+import { memberOf } from '../../store/reads.ts'
 import { operation, type OperationRequest } from '../operation.ts'
 import { keepAssignment } from '../pending-removals.ts'
 import { cardAndClaim, fileReads, idOf, relatedUser, requireFound, toFile, type FileRecords } from '../targets.ts'
@@ -47,20 +48,18 @@ export function removalOfId(list: Removable, name: string) {
   }
 }
 
-/**
- * An attachment, and what decides who has access to its file.
- * @param at the index of the attachment in the read
- */
-function attachmentReads(id: string, at: number, userId: string) {
-  return [keys.attachment(id), ...fileReads(keys.file(`{${at}.file_id}`), at + 1, userId)] as const
+/** An attachment, and what decides who has access to its file. */
+function attachmentReads(id: string, userId: string) {
+  const attachment = keys.attachment(id)
+  return [attachment, ...fileReads(keys.file(memberOf(attachment, 'file_id')), userId)] as const
 }
 /** The number of {@link attachmentReads}. */
 const ATTACHMENT_READS = 5
 type AttachmentRecords = readonly [AttachmentRecord | undefined, ...FileRecords]
 
 /** What decides who may change the cover of a card; nothing if it has none. */
-function coverReads({ cover_attachment_id: id }: Card, at: number, userId: string) {
-  return id === null ? [] : attachmentReads(id, at, userId)
+function coverReads({ cover_attachment_id: id }: Card, userId: string) {
+  return id === null ? [] : attachmentReads(id, userId)
 }
 
 /** The context of a decision about the present cover of a card. */
@@ -157,8 +156,8 @@ export const cardRelationOperations = [
     target: cardAndClaim,
     async related({ tx, body, caller: { userId } }, loaded) {
       const id = idOf('attachment', body.attachment_id, 'attachment_id')
-      const present = coverReads(loaded.card, ATTACHMENT_READS, userId)
-      const records: readonly unknown[] = await tx.read([...attachmentReads(id, 0, userId), ...present])
+      const present = coverReads(loaded.card, userId)
+      const records: readonly unknown[] = await tx.read([...attachmentReads(id, userId), ...present])
       const [attachment, ...file] = records as unknown as AttachmentRecords
       if (attachment?.card_id !== loaded.card.id) throw notFound('attachment_id')
       return { attachment, ...toFile(file), present: toCover(loaded.card, records.slice(ATTACHMENT_READS)) }
@@ -191,7 +190,7 @@ export const cardRelationOperations = [
     data: card,
     target: cardAndClaim,
     async related({ tx, caller }, { card: current }) {
-      const reads = coverReads(current, 0, caller.userId)
+      const reads = coverReads(current, caller.userId)
       return toCover(current, reads.length === 0 ? [] : await tx.read(reads))
     },
     run: (request, { card: current }) => saveCard(request, current, { cover_attachment_id: null }),

@@ -1,11 +1,11 @@
 import type { BoardAccess } from '../../authz/context.ts'
 import type { BoardMember } from '../../model/board.ts'
 import { entriesOfWord, indexes, lastWord, type Index } from '../../store/indexes.ts'
-import { keys, type Key } from '../../store/keys.ts'
+import type { Key } from '../../store/keys.ts'
 import type { RangeRequest } from '../../store/reads.ts'
 import { firstPage } from '../../store/reads.ts'
 import type { OperationRequest } from '../operation.ts'
-import { accessTo, identityOf } from '../targets.ts'
+import { boardReads, identityOf } from '../targets.ts'
 import type { CardFilter } from './filter.ts'
 import { partsOfEachCard } from './named.ts'
 
@@ -50,7 +50,7 @@ export class SearchedBoards {
   async load<T = never>(boardIds: readonly string[], further: readonly Key<T>[] = []): Promise<readonly (T | undefined)[]> {
     const { tx, caller } = this.#request
     const missing = [...new Set(boardIds)].filter((id) => !this.#boards.has(id))
-    const records = await tx.read([...missing.flatMap((id) => [accessTo(id), keys.boardMember(id, caller.userId)]), ...further])
+    const records = await tx.read([...missing.flatMap((id) => boardReads(id, caller.userId)), ...further])
     for (const [i, id] of missing.entries())
       this.#decide(id, records[2 * i] as BoardAccess | undefined, records[2 * i + 1] as BoardMember | undefined)
     return records.slice(2 * missing.length) as (T | undefined)[]

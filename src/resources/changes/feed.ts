@@ -9,6 +9,7 @@ import { isActive, type Membership } from '../../model/workspace.ts'
 import { appendedEntry } from '../../store/appended.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys, type Key } from '../../store/keys.ts'
+import { memberOf, type Read } from '../../store/reads.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { toAttachment } from '../attachments/attachment.ts'
 import { toEntry } from '../board-members/operations.ts'
@@ -112,11 +113,11 @@ async function objectsOf(
   const { tx } = request
   const changed = [...new Set(changes.filter(({ action }) => action !== 'deleted').map(({ kind, id }) => `${kind} ${id}`))]
   if (changed.length === 0) return changes.map(() => null)
-  const references = changed.flatMap((name, i) => {
+  const reads = changed.flatMap((name) => {
     const [kind, id] = name.split(' ') as [ChangedKind, string]
-    return referencesOf(kind, id, board, REFERENCES * i)
+    return readsOf(kind, id, board)
   })
-  const records = await tx.read([...references, keys.removals()])
+  const records = await tx.read([...reads, keys.removals()])
   const removals = records.at(-1) as PendingRemovals | undefined
   const claimed = changed.filter((name) => name.startsWith('claim ')).map((name) => name.slice('claim '.length))
   const claims = new Map((await readClaims(request, claimed)).map(({ live }, i) => [claimed[i]!, live ?? null]))
@@ -126,7 +127,7 @@ async function objectsOf(
   const objects = new Map(
     changed.map((name, i): readonly [string, Change['data']] => {
       const [kind, id] = name.split(' ') as [ChangedKind, string]
-      const [record, owner, file] = records.slice(REFERENCES * i, REFERENCES * (i + 1))
+      const [record, owner, file] = records.slice(READS * i, READS * (i + 1))
       if (kind === 'claim') return [name, claims.get(id)!]
       if (kind === 'work') return [name, works.get(id) ?? null]
       const parents = { owner, file, board }
@@ -136,18 +137,17 @@ async function objectsOf(
   return changes.map(({ kind, id, action }) => (action === 'deleted' ? null : objects.get(`${kind} ${id}`)!))
 }
 
-/** The number of references of an object. */
-const REFERENCES = 3
+/** The number of reads of an object. */
+const READS = 3
 
-/**
- * The record of an object, a record that it cannot exist without, and its file; one without a file has two.
- * @param at the index of the first one in the read
- */
-function referencesOf(kind: ChangedKind, id: string, board: FeedBoard, at: number): [Key<unknown>, Key<unknown>, Key<unknown>] {
+/** The record of an object, a record that it cannot exist without, and its file, or that record again. */
+function readsOf(kind: ChangedKind, id: string, board: FeedBoard): [Read, Read, Read] {
   if (kind === 'board_member') return [keys.boardMember(board.id, id), keys.membership(id), keys.membership(id)]
-  const isOnCard = kind === 'subtask' || kind === 'comment' || kind === 'attachment'
-  const owner = isOnCard ? keys.card(`{${at}.card_id}`) : keys.board(board.id)
-  return [kind === 'work' ? keys.card(id) : keys[kind](id), owner, kind === 'attachment' ? keys.file(`{${at}.file_id}`) : owner]
+  if (kind !== 'subtask' && kind !== 'comment' && kind !== 'attachment')
+    return [kind === 'work' ? keys.card(id) : keys[kind](id), keys.board(board.id), keys.board(board.id)]
+  const key: Key<{ readonly card_id: string }> = keys[kind](id)
+  const card = keys.card(memberOf(key, 'card_id'))
+  return [key, card, kind === 'attachment' ? keys.file(memberOf(keys.attachment(id), 'file_id')) : card]
 }
 
 /** The records that the representation of an object depends on. */

@@ -6,6 +6,7 @@ import type { Column } from '../../model/column.ts'
 import { type Card, card } from '../../model/card.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
+import { memberOf } from '../../store/reads.ts'
 import { requireNamed } from '../cards/named.ts'
 import { includeParameter } from '../included.ts'
 import { deleted, operation, writeQuery, type OperationRequest } from '../operation.ts'
@@ -78,10 +79,9 @@ const CLOSED = 'The card is completed or archived, or its column is archived.'
 
 /** The card of `card_id` with its column and its claim. */
 const claimableCard = target(
-  (params, at, caller) => {
-    const card = cardTarget.reads(params, at, caller)
-    const claim = claimReads(idOf('card', params['card_id']), at + card.length)
-    return [...card, ...claim, keys.column(`{${at}.column_id}`)]
+  (params, caller) => {
+    const id = idOf('card', params['card_id'])
+    return [...cardTarget.reads(params, caller), ...claimReads(id), keys.column(memberOf(keys.card(id), 'column_id'))]
   },
   (records) => ({ ...cardTarget.from(records), column: records.at(-1) as Column }),
 )
@@ -197,8 +197,9 @@ async function readIncluded(request: Pick<OperationRequest, 'tx' | 'clock'>, car
   const { tx } = request
   const [work] = await readWorks(request, [card])
   const answerId = tx.known(keys.claim(card.id))!.answer_id
-  // Stryker disable next-line ConditionalExpression,ArrayDeclaration: of an answer that does not exist, nothing is found
-  const [answer, question] = answerId === null ? [] : await tx.read([keys.comment(answerId), keys.comment('{0.answers}')])
+  if (answerId === null) return { work: work!, answered: null }
+  const key = keys.comment(answerId)
+  const [answer, question] = await tx.read([key, keys.comment(memberOf(key, 'answers'))])
   return { work: work!, answered: answer && question ? { question, answer } : null }
 }
 

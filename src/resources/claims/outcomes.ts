@@ -9,9 +9,10 @@ import { prose } from '../../model/text.ts'
 import { retrySeconds, work, type Work } from '../../model/work.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
+import { memberOf } from '../../store/reads.ts'
 import { commentBody } from '../comments/schema.ts'
 import { operation, type OperationRequest } from '../operation.ts'
-import { cardAndWork, target } from '../targets.ts'
+import { cardAndWork, idOf, target } from '../targets.ts'
 import { createResource } from '../writes.ts'
 import { failAttempt, forgetAttempts, goOn, waitForAnswer } from './changes.ts'
 import { readClaim } from './present.ts'
@@ -36,10 +37,9 @@ const NO_QUESTION = 'The card has no question that waits for an answer.'
 
 /** The card of `card_id` with its claim, and with the question that waits for an answer. */
 const questionTarget = target(
-  (params, at, caller) => {
-    const card = cardAndWork.reads(params, at, caller)
-    const claim = card.findIndex((read) => typeof read === 'string' && read.startsWith('claim:'))
-    return [...card, keys.comment(`{${at + claim}.question_id}`)]
+  (params, caller) => {
+    const claim = keys.claim(idOf('card', params['card_id']))
+    return [...cardAndWork.reads(params, caller), keys.comment(memberOf(claim, 'question_id'))]
   },
   (records) => {
     const question = records.at(-1) as z.infer<typeof comment> | undefined

@@ -5,7 +5,7 @@ import { timestamp } from '../../model/time.ts'
 import type { TokenRecord } from '../../model/token.ts'
 import { cardOfClaim, indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
-import { PAGE_SIZE, type Read } from '../../store/reads.ts'
+import { memberOf, PAGE_SIZE } from '../../store/reads.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import type { OperationRequest } from '../operation.ts'
 import { claimReads } from '../claim-reads.ts'
@@ -27,7 +27,7 @@ export interface CardClaim {
 
 /** Reads the claims of cards, as they are now. The transaction relies on them. */
 export async function readClaims({ tx, clock }: Work, cardIds: readonly string[]): Promise<CardClaim[]> {
-  const records: readonly unknown[] = await tx.read(cardIds.flatMap((id, i): Read[] => [...claimReads(id, 2 * i)]))
+  const records: readonly unknown[] = await tx.read(cardIds.flatMap(claimReads))
   const holders = await readHolders(
     tx,
     cardIds.map((_id, i) =>
@@ -74,7 +74,7 @@ function isHolding(token: TokenRecord | undefined, now: number): token is TokenR
 async function readHolders(tx: Transaction, first: readonly (TokenRecord | undefined)[]): Promise<readonly (TokenRecord | undefined)[]> {
   const ids = [...new Set(first.flatMap((token) => lastOf(token) ?? []))]
   if (ids.length === 0) return first
-  const found = await tx.read(ids.flatMap((id, i): Read[] => [keys.tokenHash(id), keys.token(`{${2 * i}.hash}`)]))
+  const found: readonly unknown[] = await tx.read(ids.map(keys.tokenHash).flatMap((key) => [key, keys.token(memberOf(key, 'hash'))]))
   const last = new Map(ids.map((id, i) => [id, found[2 * i + 1] as TokenRecord | undefined]))
   return first.map((token) => {
     const id = lastOf(token)

@@ -6,7 +6,7 @@ import { limits } from '../../model/limits.ts'
 import { familyOf } from '../../model/token.ts'
 import { indexes, lastWord } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
-import { firstPage } from '../../store/reads.ts'
+import { firstPage, memberOf } from '../../store/reads.ts'
 import { TransactionConflict, type Transaction } from '../../store/transaction.ts'
 import type { OperationRequest } from '../operation.ts'
 import { shownCard } from '../pending-removals.ts'
@@ -111,8 +111,9 @@ async function confirm(
   { column_id, label_id }: Wanted,
 ): Promise<ReadyCard> {
   const { tx, clock, caller } = request
-  const ofCard = [keys.card(id), keys.column('{0.column_id}'), keys.readiness(id), keys.removals()] as const
-  const [card, column, readiness, removals] = await tx.read([...ofCard, ...claimReads(id, ofCard.length)])
+  const key = keys.card(id)
+  const ofCard = [key, keys.column(memberOf(key, 'column_id')), keys.readiness(id), keys.removals()] as const
+  const [card, column, readiness, removals] = await tx.read([...ofCard, ...claimReads(id)])
   const claim = await readClaim(request, id)
   // One whose readiness or column is damaged is given to nobody.
   // Stryker disable next-line ConditionalExpression,EqualityOperator,OptionalChaining: each card with blockers has its readiness, written
@@ -121,7 +122,7 @@ async function confirm(
   // Stryker disable next-line ConditionalExpression: without a card there is no column
   if (card === undefined || column?.archived_at !== null || workOf(card, claim, isBlocked, clock()).state !== 'ready')
     throw new TransactionConflict()
-  if (isReleasedBy(claim.record, familyOf(tokenOf(caller)), tx.revisionOf(keys.card(id))!, clock())) throw new TransactionConflict()
+  if (isReleasedBy(claim.record, familyOf(tokenOf(caller)), tx.revisionOf(key)!, clock())) throw new TransactionConflict()
   const shown = shownCard(card, removals)
   if ((column_id ?? shown.column_id) !== shown.column_id) throw new TransactionConflict()
   if (label_id !== undefined && !shown.label_ids.includes(label_id)) throw new TransactionConflict()

@@ -23,7 +23,7 @@ interface ReadLimits {
 /** The request of the script that reads. */
 export function encodeRead({ records, ranges, counts, expect }: ReadRequest, { sizeOf, rest = [], size, readsOne }: ReadLimits): string {
   const limited = ranges.map((range) => ({ ...encodeRange(range), size: sizeOf?.(range) }))
-  return JSON.stringify({ ...encodeExpectation(expect), references: records, ranges: limited, counts, rest, size, readsOne })
+  return JSON.stringify({ ...encodeExpectation(expect), templates: records, ranges: limited, counts, rest, size, readsOne })
 }
 
 /** What the script that commits gets. */

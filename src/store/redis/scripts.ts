@@ -175,17 +175,15 @@ local function fetch(list, key, size)
   bytes = total
   list[#list + 1] = value
 end
-for i, reference in ipairs(request.references) do
-  local complete = true
-  local key = string.gsub(reference, '{(%d+)%.([%w_]+)}', function(index, member)
-    local value = values[tonumber(index) + 1]
-    if value then value = decoded(value)[member] end
-    if type(value) == 'string' then return value end
-    complete = false
-    return ''
-  end)
-  values[i] = complete and stored(key) or false
-  records[i] = { complete and key or false, values[i] }
+for i, template in ipairs(request.templates) do
+  local key = ''
+  for _, part in ipairs(type(template) == 'string' and { template } or template) do
+    local value = type(part) == 'table' and values[part.index + 1]
+    if value then part = decoded(value)[part.member] end
+    key = key and type(part) == 'string' and key .. part
+  end
+  values[i] = key and stored(key)
+  records[i] = { key, values[i] }
 end
 for i, range in ipairs(request.ranges) do
   local name = base .. ':i:' .. range.index

@@ -8,10 +8,10 @@ import {
   type Snapshot,
   type Store,
   type StoreMetrics,
+  type Template,
   type Value,
-  type Reference,
 } from '../port.ts'
-import { isTemplate, placeholdersOf, resolveReference, resolveReferences } from '../references.ts'
+import { resolveTemplate, resolveTemplates } from '../templates.ts'
 import { CommitLeases, type CommitLease } from '../commit-leases.ts'
 import { COMMAND_TIMEOUT, replicationOf, type Connection } from './client.ts'
 import { decodeStored, encodeChange, type ReadReply } from './codec.ts'
@@ -33,11 +33,11 @@ class ParentKeyCache {
   /** `partition key` → the members that templates have taken from that record */
   readonly #members = new LRUCache<string, Readonly<Record<string, unknown>>>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
 
-  /** @returns the keys of all references; undefined if one of them cannot be guessed */
-  guess(partition: string, references: readonly Reference[]): string[] | undefined {
+  /** @returns the keys of all templates; undefined if one of them cannot be guessed */
+  guess(partition: string, templates: readonly Template[]): string[] | undefined {
     const keys: string[] = []
-    for (const reference of references) {
-      const key = resolveReference(reference, (index) => this.#members.get(`${partition} ${keys[index]}`))
+    for (const template of templates) {
+      const key = resolveTemplate(template, (index) => this.#members.get(`${partition} ${keys[index]}`))
       if (key === null) return undefined
       keys.push(key)
     }
@@ -45,13 +45,13 @@ class ParentKeyCache {
   }
 
   /** Remembers the members of the records that the templates of a read were resolved with. */
-  learn(partition: string, references: readonly Reference[], records: Snapshot['records']): void {
-    for (const reference of references)
-      for (const { index, member } of placeholdersOf(reference)) {
-        const { key, stored } = records[index]!
-        const name = `${partition} ${key}`
-        this.#members.set(name, { ...this.#members.get(name), [member]: stored?.value[member] })
-      }
+  learn(partition: string, templates: readonly Template[], records: Snapshot['records']): void {
+    for (const part of templates.flat()) {
+      if (typeof part === 'string') continue
+      const { key, stored } = records[part.index]!
+      const name = `${partition} ${key}`
+      this.#members.set(name, { ...this.#members.get(name), [part.member]: stored?.value[part.member] })
+    }
   }
 }
 
@@ -59,9 +59,9 @@ class ParentKeyCache {
  * Checks guessed keys with the records that were read.
  * @returns the records with the keys that the templates really have; undefined if a guess was wrong
  */
-function confirmGuess(references: readonly Reference[], read: Snapshot['records']): Snapshot['records'] | undefined {
+function confirmGuess(templates: readonly Template[], read: Snapshot['records']): Snapshot['records'] | undefined {
   let isRight = true
-  const records = resolveReferences(references, (key, i) => {
+  const records = resolveTemplates(templates, (key, i) => {
     isRight &&= key === read[i]!.key
     return read[i]!.stored
   })
@@ -198,7 +198,7 @@ export class RedisStore implements Store {
     const { records, ranges, counts, expect } = request
     // An expectation is not met by a Redis that was emptied since the first read of a transaction.
     const isFirst = records.length > 0 && expect.records.size + expect.indexes.size === 0
-    if (isFirst && ranges.length + counts.length === 0 && !records.some(isTemplate)) {
+    if (isFirst && ranges.length + counts.length === 0 && records.every((key) => typeof key === 'string')) {
       const prefix = `${this.#prefix}:{${partition}}:r:`
       const texts = await this.#run((client) => client.mget(records.map((key) => prefix + key)))
       if (texts.every((text) => text === null)) await this.#identity?.check(this.#run, partition)
