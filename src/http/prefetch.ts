@@ -3,7 +3,7 @@ import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { ApiError } from '../model/errors.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
 import { readsOf, textsOf } from '../resources/targets.ts'
-import { memberOf, type Read } from '../store/reads.ts'
+import { memberOf } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { Call } from './call.ts'
 import { credentialReads } from './principal.ts'
@@ -47,14 +47,9 @@ interface Asked {
  */
 export async function prefetchTargets({ tx, caller }: OperationRequest, all: readonly (Asked | undefined)[]): Promise<TargetRecords[]> {
   const texts = textsOf(caller)
-  const reads: Read[] = []
-  const places = all.map((one) => {
-    const at = reads.length
-    const found = one?.operation.kind === 'single' ? readsOf(one.operation.target, one.params, texts) : []
-    if (found instanceof ApiError) return found
-    reads.push(...found)
-    return [at, reads.length] as const
-  })
+  const asked = all.map((one) => (one?.operation.kind === 'single' ? readsOf(one.operation.target, one.params, texts) : []))
+  const reads = asked.flatMap((target) => (target instanceof ApiError ? [] : target))
   const records = reads.length === 0 ? [] : await tx.prefetch({ records: reads })
-  return places.map((place) => (place instanceof ApiError ? place : records.slice(...place)))
+  let end = 0
+  return asked.map((target) => (target instanceof ApiError ? target : records.slice(end, (end += target.length))))
 }

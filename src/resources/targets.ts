@@ -9,7 +9,6 @@ import { isActive } from '../model/workspace.ts'
 import { keys, type Key, type Text } from '../store/keys.ts'
 import { memberOf, partOf, type Read, type ReadOf, type ValueOf } from '../store/reads.ts'
 import type { Reference } from '../store/references.ts'
-import { claimReads } from './claim-reads.ts'
 import { shownCard, shownFile } from './pending-removals.ts'
 import type { CallerTexts, OperationRequest, Target, TargetRequest } from './operation.ts'
 
@@ -24,13 +23,10 @@ export function loadTarget<Context>(target: Target<Context>, { tx, caller, param
   return andThen(tx.read(target.reads(params, textsOf(caller))), target.from)
 }
 
-/** What a target needs to know of a caller. A person in the web app has no token, and reads nothing that is about one. */
+/** What a target needs to know of a caller. A person in the web app has no token: no token has the hash "-". */
 export function textsOf(caller: Caller): CallerTexts {
-  return { userId: caller.userId, tokenHash: caller.token?.hash ?? NO_HASH }
+  return { userId: caller.userId, tokenHash: caller.token?.hash ?? '-' }
 }
-
-/** No token has this hash. */
-const NO_HASH = '-'
 
 /**
  * What a target reads, for a prefetch.
@@ -70,9 +66,12 @@ export const boardTarget = boardBy(keys.board)
 export const parentBoard = boardBy(accessTo)
 
 /** What a parameter names on a board. */
-function onBoard<Kind extends 'column' | 'label', Value extends OnBoard>(kind: Kind, keyOf: (id: string) => Key<Value>) {
+function onBoard<Kind extends 'column' | 'label' | 'card' | 'webhook', Value extends OnBoard>(
+  kind: Kind,
+  reading: (id: string) => ReadOf<Value>,
+) {
   return target(
-    (params, { userId }) => withBoard(keyOf(idOf(kind, params[`${kind}_id`])), userId),
+    (params, { userId }) => withBoard(reading(idOf(kind, params[`${kind}_id`])), userId),
     ([record, ...board]) => ({ ...named(kind, record), ...toBoard(board) }),
   )
 }
@@ -80,6 +79,10 @@ function onBoard<Kind extends 'column' | 'label', Value extends OnBoard>(kind: K
 export const columnTarget = onBoard('column', keys.column)
 /** The label of `label_id`. */
 export const labelTarget = onBoard('label', keys.label)
+/** The webhook of `webhook_id`. How far its deliveries are is read by those who show it: it changes with each of them. */
+export const webhookTarget = onBoard('webhook', keys.webhook)
+/** The card of `card_id` for an operation on something on the card: a change of the card does not conflict with that. */
+export const parentCard = onBoard('card', (id) => identityOf(keys.card(id)))
 
 /** The card of `card_id`. */
 export const cardTarget = target(
@@ -97,12 +100,6 @@ export const cardAndClaim = target(
 export const cardAndWork = target(
   (params, caller) => [...cardAndClaim.reads(params, caller), keys.readiness(idOf('card', params['card_id']))],
   cardTarget.from,
-)
-
-/** The card of `card_id` for an operation on something on the card: a change of the card does not conflict with that. */
-export const parentCard = target(
-  ({ card_id }, { userId }) => withBoard(identityOf(keys.card(idOf('card', card_id))), userId),
-  ([card, ...board]) => ({ card: requireFound(card), ...toBoard(board) }),
 )
 
 /** What a parameter names on a card. */
@@ -131,11 +128,11 @@ export const attachmentTarget = target(
   }),
 )
 
-/** The webhook of `webhook_id`. How far its deliveries are is read by those who show it: it changes with each of them. */
-export const webhookTarget = target(
-  ({ webhook_id }, { userId }) => withBoard(keys.webhook(idOf('webhook', webhook_id)), userId),
-  ([record, ...board]) => ({ webhook: requireFound(record), ...toBoard(board) }),
-)
+/** What is read of the claim of a card. */
+export function claimReads(cardId: string) {
+  const claim = keys.claim(cardId)
+  return [claim, keys.token(memberOf(claim, 'token_hash'))] as const
+}
 
 /** The file of `file_id`. */
 export const fileTarget = target(

@@ -27,11 +27,7 @@ export interface Stored {
  * `['board:', { index: 0, member: 'board_id' }]` is the board that the first record names. Related records can thus be read in one snapshot
  * and one round trip.
  */
-export type Template = string | readonly (string | Placeholder)[]
-export interface Placeholder {
-  readonly index: number
-  readonly member: string
-}
+export type Template = string | readonly (string | { readonly index: number; readonly member: string })[]
 
 /** A range of an index. Entries are ordered by bytes. */
 export interface IndexRange {

@@ -8,7 +8,7 @@ import { keys } from '../../store/keys.ts'
 import { memberOf, PAGE_SIZE } from '../../store/reads.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import type { OperationRequest } from '../operation.ts'
-import { claimReads } from '../claim-reads.ts'
+import { claimReads } from '../targets.ts'
 
 // A claim counts if it has not been ended, has not run out, and its token is active. The end of a token is so the end of all its claims,
 // for the very next read: no record of a claim has to be touched.

@@ -12,7 +12,7 @@ import type { OperationRequest } from '../operation.ts'
 import { shownCard } from '../pending-removals.ts'
 import { requireCapacityOf } from '../capacity.ts'
 import { currentClaims, readClaim, readClaimedCards, type CardClaim } from './present.ts'
-import { claimReads } from '../claim-reads.ts'
+import { claimReads } from '../targets.ts'
 import { dueCards, readDueCards, readReleasedCards, releasedCards, type DueCards } from './waiting.ts'
 import { workOf } from './work.ts'
 
