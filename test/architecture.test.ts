@@ -158,7 +158,6 @@ const LONG = new Set([
   'src/governor/quotas.ts',
   'src/metrics.ts',
   'src/resources/operation.ts',
-  'src/resources/pending-removals.ts',
   'src/resources/webhooks/operations.ts',
   'src/settings.ts',
   'src/store/fs/partitions.ts',

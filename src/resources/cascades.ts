@@ -9,7 +9,7 @@ import { indexes, lastWord } from '../store/indexes.ts'
 import { keys, type Key } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { OperationRequest } from './operation.ts'
-import { beginRemoval, type RemovalWork } from './pending-removals.ts'
+import { beginRemoval, type RemovalWork } from './removals.ts'
 
 /**
  * Changes that follow from another change, in the same commit. So no response ever shows an assignee who has no access

@@ -106,8 +106,9 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'MARKS[visibility]': 'The ETag of an attachment covers the visibility that it shows.',
     'removal.user_id === userId': PENDING,
     'removal.user_ids.includes(userId)': PENDING,
+  },
+  'src/resources/removals.ts': {
     'next.user_ids.includes(userId)': PENDING,
-    'id !== userId': 'Picks the assignee to remove from a card.',
   },
   'src/resources/targets.ts': {
     'isActive(membership)': 'A board membership ends with the membership. The record may exist until it is removed.',

@@ -6,7 +6,7 @@ const CRITICAL: Readonly<Record<string, string>> = {
   'src/authz': 'facts decisions',
   'src/governor': 'turns quotas cost',
   'src/http': 'pipeline steps attempt replay permission preconditions principal idempotency evaluation access-search batch',
-  'src/resources': 'targets pending-removals cascades',
+  'src/resources': 'targets pending-removals removals cascades',
   'src/resources/cards': 'blockers positions',
   'src/resources/changes': 'change-log',
   'src/resources/claims': '*',

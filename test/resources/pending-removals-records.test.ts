@@ -3,15 +3,8 @@ import type { Card } from '../../src/model/card.ts'
 import type { FileRecord } from '../../src/model/file.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import type { PendingRemovals, RemovalOf } from '../../src/model/pending-removal.ts'
-import {
-  beginRemoval,
-  continueRemoval,
-  keepAssignment,
-  pendingRemovalOfMember,
-  shownCard,
-  shownFile,
-  shownRevision,
-} from '../../src/resources/pending-removals.ts'
+import { keepAssignment, pendingRemovalOfMember, shownCard, shownFile, shownRevision } from '../../src/resources/pending-removals.ts'
+import { beginRemoval, continueRemoval } from '../../src/resources/removals.ts'
 import { SERVICE } from '../../src/store/derivation.ts'
 import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
