@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { runCommand } from '../../src/admin/commands.ts'
+import { createPolicyAnswers } from '../../src/cli/policy/stored-answers.ts'
 import { policyPaths, type PolicyFile } from '../../src/policy/engine.ts'
 import { provePolicy } from '../../src/resources/policy-proof.ts'
 import { operations } from '../../src/resources/table.ts'
@@ -6,6 +8,7 @@ import { diffPolicies } from '../../src/policy/decision-diff.ts'
 import { renderDiffText } from '../../src/policy/result-formats.ts'
 import { blockOf } from '../support/documents.ts'
 import { setUpBoard } from '../support/board.ts'
+import { createIo } from '../support/command-io.ts'
 import { drivers } from '../support/drivers.ts'
 import { fourEyes } from '../support/four-eyes.ts'
 import { edit } from '../support/other-policy.ts'
@@ -70,6 +73,20 @@ describe.each(drivers)('a service with four eyes, on $name', (driver) => {
       annWrite: (await move(ann.write)).status,
     }).toEqual({ bobWrite: 200, bobAdmin: 403, annWrite: 403 })
     expect({ bob: await may(bob.write, 'cards.complete'), ann: await may(ann.write, 'cards.complete') }).toEqual({ bob: false, ann: true })
+    // Operators see the same, with the facts about the claim.
+    const asked = {
+      workspace: ann.workspaceId,
+      user: bob.id,
+      scope: 'kanban:write',
+      operation: 'cards.complete',
+      resource: cardId,
+      named: {},
+    }
+    const policyAnswers = createPolicyAnswers(service.app.services)
+    expect(await runCommand({ ...service.adminDeps, policyAnswers }, 'policy.explain', asked, createIo())).toMatchObject({
+      response: { status: 403, code: 'forbidden' },
+      decision: { facts: { 'card.worker': 'caller' } },
+    })
     expect((await complete(bob.write)).body.error).toMatchObject({ code: 'forbidden', row: 'P9' })
     expect((await complete(bob.admin)).status).toBe(403)
     const batch = { operations: [{ operation: 'cards.complete', params: { card_id: cardId }, body: { completed: true } }] }
