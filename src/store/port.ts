@@ -25,7 +25,7 @@ export interface Stored {
 /**
  * A key, or the parts of a key. A part that is no text is replaced by a member of a record before it in the same read:
  * `['board:', { index: 0, member: 'board_id' }]` is the board that the first record names. Related records can thus be read in one snapshot
- * and one round trip.
+ * and one round trip. Without parts, there is no key.
  */
 export type Template = string | readonly (string | { readonly index: number; readonly member: string })[]
 

@@ -1,12 +1,16 @@
 import type { Snapshot, Stored, Template, Value } from './port.ts'
 
+/** A template of no key. */
+export const NO_RECORD: Template = []
+
 /**
  * Replaces the placeholders of a template.
  * @param valueAt returns the known record with an index, or undefined
- * @returns the key; null if a placeholder has no text
+ * @returns the key; null if a placeholder has no text, or the template no parts
  */
 export function resolveTemplate(template: Template, valueAt: (index: number) => Value | undefined): string | null {
   if (typeof template === 'string') return template
+  if (template.length === 0) return null
   let key = ''
   for (const part of template) {
     const text = typeof part === 'string' ? part : valueAt(part.index)?.[part.member]

@@ -1,7 +1,7 @@
 import { indexChanges } from './indexing.ts'
 import type { Change, Stored, Template, Value } from './port.ts'
 import type { RangeOptions } from './reads.ts'
-import { resolveTemplate } from './templates.ts'
+import { NO_RECORD } from './templates.ts'
 
 const NO_RECORDS: ReadonlyMap<string, Value> = new Map()
 const NO_KEYS: ReadonlySet<string> = new Set()
@@ -51,13 +51,27 @@ export class Writes {
     this.#indexes = undefined
   }
 
-  /** Resolves the templates that refer to these records: storage does not know them. */
+  /** Resolves what refers to these records: storage does not know them. Without such a text, there is no other record, whatever is stored. */
   resolve(templates: readonly Template[]): readonly Template[] {
     if (this.isEmpty) return templates
     const resolved: Template[] = []
-    const valueAt = (index: number) => this.put.get(resolved[index] as string)
-    for (const template of templates) resolved.push(resolveTemplate(template, valueAt) ?? template)
+    for (const template of templates) resolved.push(typeof template === 'string' ? template : this.#resolve(template, resolved))
     return resolved
+  }
+
+  /** @param before the templates before it, resolved */
+  #resolve(template: Exclude<Template, string>, before: readonly Template[]): Template {
+    const parts: (typeof template)[number][] = []
+    for (const part of template) {
+      const source = typeof part === 'string' ? undefined : before[part.index]
+      if (typeof part === 'string' || typeof source !== 'string' || !this.has(source)) parts.push(part)
+      else {
+        const text = this.put.get(source)?.[part.member]
+        if (typeof text !== 'string') return NO_RECORD
+        parts.push(text)
+      }
+    }
+    return parts.every((part) => typeof part === 'string') ? parts.join('') : parts
   }
 
   /** @param before the records as they were read */

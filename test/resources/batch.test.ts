@@ -140,6 +140,16 @@ describe.each(drivers)('a batch, on $name', (driver) => {
     expect((await send([comment])).status).toBe(200)
   })
 
+  test('answers a question once: after that, the card has no question', async () => {
+    const { board, cardId } = setup
+    const { epoch } = (await board.put(`/cards/${cardId}/claim`, {})).body.data
+    await board.send('POST', `/cards/${cardId}/claim/question`, { question: 'Which one?' }, { 'if-claim': `${epoch}` })
+    const answer = onCard('cards.answer', cardId, { body: 'The blue one.' })
+    const reply = await send([answer, answer])
+    expect(reply.body.error, reply.text).toMatchObject({ code: 'conflict', index: 1 })
+    expect((await send([answer])).status).toBe(200)
+  })
+
   test('answers no ETags in a dry run, and has different ids there, however many it creates', async () => {
     const items = [
       ...Array.from({ length: 99 }, (_, i) => createLabel(`${i}`)),

@@ -6,7 +6,9 @@ import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
 import type { RangeOptions } from '../../src/store/reads.ts'
 import { memberOf } from '../../src/store/reads.ts'
+import { NO_RECORD } from '../../src/store/templates.ts'
 import { Transaction, TransactionConflict } from '../../src/store/transaction.ts'
+import { readRequest } from '../support/changes.ts'
 import { drivers } from '../support/drivers.ts'
 import { runs } from '../support/effort.ts'
 
@@ -63,6 +65,35 @@ describe.each(drivers)('a transaction, on $name', (driver) => {
     const key = keys.label(idOf(1))
     const ofLabel = keys.board(memberOf(key, 'board_id'))
     expect(await tx.read([key, ofLabel, keys.user(memberOf(ofLabel, 'id'))])).toEqual([label(1, 1), board, undefined])
+    await store.close()
+  })
+
+  test('resolves references to what it has changed or removed, and not to what is stored', async () => {
+    const { store } = await driver.open()
+    const [card, other] = ['crd_1', 'crd_2'].map((id) => keys.claim(id))
+    const claims = [card!, other!].map((key) => [key, keys.comment(memberOf(key, 'question_id'))] as const)
+    const first = new Transaction(store, 'w1', systemRandom)
+    for (const [i, key] of [card!, other!].entries()) first.create(key, { card_id: key, question_id: `${i}` } as never)
+    for (const id of ['0', '1', '2', '3']) first.create(keys.comment(id), { id } as never)
+    await first.commit()
+    const tx = new Transaction(store, 'w1', systemRandom)
+    const questions = async () => [(await tx.read(claims[0]!))[1]?.id, (await tx.read(claims[1]!))[1]?.id]
+    expect(await questions()).toEqual(['0', '1'])
+    tx.put(card!, { question_id: '2' } as never)
+    tx.remove(other!)
+    expect(await questions()).toEqual(['2', undefined])
+    tx.put(card!, { question_id: null } as never)
+    expect(await questions()).toEqual([undefined, undefined])
+    const user = keys.user(memberOf(claims[0]![1], 'author_id'))
+    expect(await tx.read([...claims[0]!, user, keys.boardMember('3', memberOf(card!, 'question_id')), keys.comment('3')])).toEqual([
+      { question_id: null },
+      undefined,
+      undefined,
+      undefined,
+      { id: '3' },
+    ])
+    const request = readRequest({ records: [card!, NO_RECORD], counts: [index.name] })
+    expect((await store.read('w1', request))!.records[1]).toEqual({ key: null, stored: null })
     await store.close()
   })
 

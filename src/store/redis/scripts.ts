@@ -176,7 +176,7 @@ local function fetch(list, key, size)
   list[#list + 1] = value
 end
 for i, template in ipairs(request.templates) do
-  local key = ''
+  local key = #template > 0 and ''
   for _, part in ipairs(type(template) == 'string' and { template } or template) do
     local value = type(part) == 'table' and values[part.index + 1]
     if value then part = decoded(value)[part.member] end
