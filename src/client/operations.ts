@@ -783,11 +783,14 @@ export interface Batch {
   operations: BatchOperation[]
 }
 
-/** The input of `account.read`. */
-export type AccountReadInput = {
+/** What a read returns. */
+export interface Selection<Name> {
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('user_id' | 'display_name' | 'role' | 'workspace' | 'scopes' | 'token')[]
+  fields?: Name[]
 }
+
+/** The input of `account.read`. */
+export type AccountReadInput = Selection<'user_id' | 'display_name' | 'role' | 'workspace' | 'scopes' | 'token'>
 
 /** The input of `access.evaluate`. */
 export type AccessEvaluateInput = {
@@ -961,9 +964,7 @@ export type MembersListInput = {
   limit?: number
   /** `page.next_cursor` of the previous page. Omit it for the first page. */
   cursor?: string
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('user_id' | 'role' | 'display_name' | 'avatar_url')[]
-}
+} & Selection<'user_id' | 'role' | 'display_name' | 'avatar_url'>
 
 /** The input of `boards.list`. */
 export type BoardsListInput = {
@@ -973,9 +974,7 @@ export type BoardsListInput = {
   cursor?: string
   /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
   include?: 'etag'[]
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'name' | 'description' | 'cover_color' | 'visibility' | 'creator_id' | 'created_at' | 'updated_at' | 'etag')[]
-}
+} & Selection<'id' | 'name' | 'description' | 'cover_color' | 'visibility' | 'creator_id' | 'created_at' | 'updated_at' | 'etag'>
 
 /** The input of `boards.create`. */
 export type BoardsCreateInput = {
@@ -993,9 +992,7 @@ export type BoardsReadInput = {
   board_id: string
   /** What is on the board: everything as it was at one moment. A response that includes something has no ETag, because that changes without the board. The parameter can be repeated, or its values separated by commas. */
   include?: ('columns' | 'cards' | 'labels' | 'members' | 'counts' | 'claim' | 'work')[]
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'name' | 'description' | 'cover_color' | 'visibility' | 'creator_id' | 'created_at' | 'updated_at' | 'columns' | 'cards' | 'cards_cursor' | 'labels' | 'members' | 'counts' | 'changes_cursor')[]
-}
+} & Selection<'id' | 'name' | 'description' | 'cover_color' | 'visibility' | 'creator_id' | 'created_at' | 'updated_at' | 'columns' | 'cards' | 'cards_cursor' | 'labels' | 'members' | 'counts' | 'changes_cursor'>
 
 /** The input of `boards.update`. */
 export type BoardsUpdateInput = {
@@ -1031,9 +1028,7 @@ export type BoardMembersListInput = {
   limit?: number
   /** `page.next_cursor` of the previous page. Omit it for the first page. */
   cursor?: string
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('user_id' | 'display_name' | 'avatar_url' | 'creator' | 'added_at')[]
-}
+} & Selection<'user_id' | 'display_name' | 'avatar_url' | 'creator' | 'added_at'>
 
 /** The input of `boards.assignable`. */
 export type BoardsAssignableInput = {
@@ -1043,9 +1038,7 @@ export type BoardsAssignableInput = {
   limit?: number
   /** `page.next_cursor` of the previous page. Omit it for the first page. */
   cursor?: string
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('user_id' | 'role' | 'display_name' | 'avatar_url')[]
-}
+} & Selection<'user_id' | 'role' | 'display_name' | 'avatar_url'>
 
 /** The input of `board_members.add`. */
 export type BoardMembersAddInput = {
@@ -1073,9 +1066,7 @@ export type BoardsChangesInput = {
   after?: string
   /** The number of seconds to wait for a change if there is none. The response comes as soon as there is one. Default: 0. */
   wait?: number
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('seq' | 'at' | 'kind' | 'id' | 'action' | 'epoch' | 'attempts' | 'reason' | 'actor_id' | 'token_id' | 'request_id' | 'data')[]
-}
+} & Selection<'seq' | 'at' | 'kind' | 'id' | 'action' | 'epoch' | 'attempts' | 'reason' | 'actor_id' | 'token_id' | 'request_id' | 'data'>
 
 /** The input of `boards.events`. */
 export type BoardsEventsInput = {
@@ -1097,17 +1088,13 @@ export type ColumnsListInput = {
   archived?: boolean
   /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
   include?: 'etag'[]
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'name' | 'position' | 'wip_limit' | 'max_attempts' | 'archived_at' | 'created_at' | 'updated_at' | 'etag')[]
-}
+} & Selection<'id' | 'board_id' | 'name' | 'position' | 'wip_limit' | 'max_attempts' | 'archived_at' | 'created_at' | 'updated_at' | 'etag'>
 
 /** The input of `columns.read`. */
 export type ColumnsReadInput = {
   /** The id of the column. A malformed one is answered like an absent one, with 404. */
   column_id: string
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'name' | 'position' | 'wip_limit' | 'max_attempts' | 'archived_at' | 'created_at' | 'updated_at')[]
-}
+} & Selection<'id' | 'board_id' | 'name' | 'position' | 'wip_limit' | 'max_attempts' | 'archived_at' | 'created_at' | 'updated_at'>
 
 /** The input of `columns.create`. */
 export type ColumnsCreateInput = {
@@ -1189,9 +1176,7 @@ export type CardsListInput = {
   q?: string
   /** Adds members. With `fields`, name them there, too. `counts`: how many objects belong to it; a resource then has no ETag. `claim`: who holds it, and until when; a resource then has no ETag. `work`: what the work on it has come to; a resource then has no ETag. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
   include?: ('counts' | 'claim' | 'work' | 'etag')[]
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'counts' | 'etag')[]
-}
+} & Selection<'id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'counts' | 'etag'>
 
 /** The input of `cards.search`. */
 export type CardsSearchInput = {
@@ -1235,9 +1220,7 @@ export type CardsSearchInput = {
   sort?: 'position' | 'due_at' | 'updated_at' | 'created_at' | 'completed_at'
   /** The direction; by default `asc` for `due_at` and `position`, and `desc` for the others. */
   order?: 'asc' | 'desc'
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'etag')[]
-}
+} & Selection<'id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'etag'>
 
 /** The input of `cards.read`. */
 export type CardsReadInput = {
@@ -1245,9 +1228,7 @@ export type CardsReadInput = {
   card_id: string
   /** Adds members. With `fields`, name them there, too. `counts`: how many objects belong to it; a resource then has no ETag. `claim`: who holds it, and until when; a resource then has no ETag. `work`: what the work on it has come to; a resource then has no ETag. The parameter can be repeated, or its values separated by commas. */
   include?: ('counts' | 'claim' | 'work')[]
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'counts')[]
-}
+} & Selection<'id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'counts'>
 
 /** The input of `cards.create`. */
 export type CardsCreateInput = {
@@ -1434,9 +1415,7 @@ export type ClaimsReleaseInput = {
 export type ClaimsReadInput = {
   /** The id of the card. A malformed one is answered like an absent one, with 404. */
   card_id: string
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('card_id' | 'holder_id' | 'token_id' | 'epoch' | 'expires_at' | 'claimed_at' | 'renewed_at')[]
-}
+} & Selection<'card_id' | 'holder_id' | 'token_id' | 'epoch' | 'expires_at' | 'claimed_at' | 'renewed_at'>
 
 /** The input of `claims.fail`. */
 export type ClaimsFailInput = {
@@ -1480,17 +1459,13 @@ export type LabelsListInput = {
   cursor?: string
   /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
   include?: 'etag'[]
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'name' | 'color' | 'created_at' | 'updated_at' | 'etag')[]
-}
+} & Selection<'id' | 'board_id' | 'name' | 'color' | 'created_at' | 'updated_at' | 'etag'>
 
 /** The input of `labels.read`. */
 export type LabelsReadInput = {
   /** The id of the label. A malformed one is answered like an absent one, with 404. */
   label_id: string
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'name' | 'color' | 'created_at' | 'updated_at')[]
-}
+} & Selection<'id' | 'board_id' | 'name' | 'color' | 'created_at' | 'updated_at'>
 
 /** The input of `labels.create`. */
 export type LabelsCreateInput = {
@@ -1528,17 +1503,13 @@ export type SubtasksListInput = {
   cursor?: string
   /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
   include?: 'etag'[]
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'card_id' | 'title' | 'completed_at' | 'position' | 'created_at' | 'updated_at' | 'etag')[]
-}
+} & Selection<'id' | 'card_id' | 'title' | 'completed_at' | 'position' | 'created_at' | 'updated_at' | 'etag'>
 
 /** The input of `subtasks.read`. */
 export type SubtasksReadInput = {
   /** The id of the subtask. A malformed one is answered like an absent one, with 404. */
   subtask_id: string
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'card_id' | 'title' | 'completed_at' | 'position' | 'created_at' | 'updated_at')[]
-}
+} & Selection<'id' | 'card_id' | 'title' | 'completed_at' | 'position' | 'created_at' | 'updated_at'>
 
 /** The input of `subtasks.create`. */
 export type SubtasksCreateInput = {
@@ -1588,17 +1559,13 @@ export type CommentsListInput = {
   cursor?: string
   /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
   include?: 'etag'[]
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'card_id' | 'author_id' | 'body' | 'kind' | 'answers' | 'created_at' | 'updated_at' | 'etag')[]
-}
+} & Selection<'id' | 'card_id' | 'author_id' | 'body' | 'kind' | 'answers' | 'created_at' | 'updated_at' | 'etag'>
 
 /** The input of `comments.read`. */
 export type CommentsReadInput = {
   /** The id of the comment. A malformed one is answered like an absent one, with 404. */
   comment_id: string
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'card_id' | 'author_id' | 'body' | 'kind' | 'answers' | 'created_at' | 'updated_at')[]
-}
+} & Selection<'id' | 'card_id' | 'author_id' | 'body' | 'kind' | 'answers' | 'created_at' | 'updated_at'>
 
 /** The input of `comments.create`. */
 export type CommentsCreateInput = {
@@ -1632,17 +1599,13 @@ export type AttachmentsListInput = {
   cursor?: string
   /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
   include?: 'etag'[]
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'card_id' | 'file_id' | 'owner_id' | 'visibility' | 'name' | 'content_type' | 'size' | 'picture' | 'attached_by_id' | 'created_at' | 'updated_at' | 'etag')[]
-}
+} & Selection<'id' | 'card_id' | 'file_id' | 'owner_id' | 'visibility' | 'name' | 'content_type' | 'size' | 'picture' | 'attached_by_id' | 'created_at' | 'updated_at' | 'etag'>
 
 /** The input of `attachments.read`. */
 export type AttachmentsReadInput = {
   /** The id of the attachment. A malformed one is answered like an absent one, with 404. */
   attachment_id: string
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'card_id' | 'file_id' | 'owner_id' | 'visibility' | 'name' | 'content_type' | 'size' | 'picture' | 'attached_by_id' | 'created_at' | 'updated_at')[]
-}
+} & Selection<'id' | 'card_id' | 'file_id' | 'owner_id' | 'visibility' | 'name' | 'content_type' | 'size' | 'picture' | 'attached_by_id' | 'created_at' | 'updated_at'>
 
 /** The input of `attachments.download`. */
 export type AttachmentsDownloadInput = {
@@ -1678,9 +1641,7 @@ export type AttachmentsDetachInput = {
 export type FilesReadInput = {
   /** The id of the file. A malformed one is answered like an absent one, with 404. */
   file_id: string
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'owner_id' | 'visibility' | 'board_id' | 'name' | 'content_type' | 'size' | 'picture' | 'created_at' | 'updated_at')[]
-}
+} & Selection<'id' | 'owner_id' | 'visibility' | 'board_id' | 'name' | 'content_type' | 'size' | 'picture' | 'created_at' | 'updated_at'>
 
 /** The input of `files.update`. */
 export type FilesUpdateInput = {
@@ -1698,17 +1659,13 @@ export type WebhooksListInput = {
   limit?: number
   /** `page.next_cursor` of the previous page. Omit it for the first page. */
   cursor?: string
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'creator_id' | 'url' | 'kinds' | 'has_authorization' | 'state' | 'reason' | 'cursor' | 'failing_since' | 'created_at' | 'updated_at')[]
-}
+} & Selection<'id' | 'board_id' | 'creator_id' | 'url' | 'kinds' | 'has_authorization' | 'state' | 'reason' | 'cursor' | 'failing_since' | 'created_at' | 'updated_at'>
 
 /** The input of `webhooks.read`. */
 export type WebhooksReadInput = {
   /** The id of the webhook. A malformed one is answered like an absent one, with 404. */
   webhook_id: string
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'creator_id' | 'url' | 'kinds' | 'has_authorization' | 'state' | 'reason' | 'cursor' | 'failing_since' | 'created_at' | 'updated_at')[]
-}
+} & Selection<'id' | 'board_id' | 'creator_id' | 'url' | 'kinds' | 'has_authorization' | 'state' | 'reason' | 'cursor' | 'failing_since' | 'created_at' | 'updated_at'>
 
 /** The input of `webhooks.create`. */
 export type WebhooksCreateInput = {
@@ -1762,9 +1719,7 @@ export type WebhooksTestInput = {
 export type WebhooksDeliveriesInput = {
   /** The id of the webhook. A malformed one is answered like an absent one, with 404. */
   webhook_id: string
-  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'at' | 'entries' | 'status' | 'duration_ms' | 'error')[]
-}
+} & Selection<'id' | 'at' | 'entries' | 'status' | 'duration_ms' | 'error'>
 
 /** The input of `boards.batch`. */
 export type BoardsBatchInput = {

@@ -35,6 +35,7 @@ export function renderClientOperations(document: OpenApiDocument, rows: readonly
   return [
     HEAD,
     ...named.map(([name, schema]) => interfaceOf(name, schema)),
+    selectionType(all),
     ...all.flatMap((operation) => inputType(operation)),
     ...batchTypes(all),
     methodsType(all),
@@ -122,13 +123,24 @@ function oneOrSeveral(schema: JsonSchema): JsonSchema {
   return items?.['pattern'] === undefined ? schema : { anyOf: [{ type: 'string' }, schema] }
 }
 
+/** The parameter `fields` of a read. Its description is the same for all, and would be a twelfth of their types. */
+const FIELDS = 'fields'
+
+function selectionType(all: readonly Described[]): string {
+  const { description } = all.flatMap(({ parameters }) => parameters).find(({ name }) => name === FIELDS)!
+  const member = [...docComment(description, '  '), `  ${FIELDS}?: Name[]`]
+  return ['/** What a read returns. */', 'export interface Selection<Name> {', ...member, '}', ''].join('\n')
+}
+
 /** Bodies that are no plain objects are added as they are. */
 function inputType(operation: Described): string[] {
   const { row, bodies } = operation
   const alternatives = (bodies.length === 0 ? [undefined] : bodies).map((body) => {
     const isPlain = body === undefined || membersOf(body).length > 0
-    const members = inputMembers(operation, isPlain ? body : undefined)
-    return [...(members.length > 0 ? [blockOf(members)] : []), ...(isPlain ? [] : [typeOf(body)])].join(' & ')
+    const all = inputMembers(operation, isPlain ? body : undefined)
+    const selected = all.filter(({ name }) => name === FIELDS).map(({ schema }) => `Selection<${typeOf((schema as Keywords).items!)}>`)
+    const members = all.filter(({ name }) => name !== FIELDS)
+    return [...(members.length > 0 ? [blockOf(members)] : []), ...(isPlain ? [] : [typeOf(body)]), ...selected].join(' & ')
   })
   if (alternatives[0] === '') return []
   return [`/** The input of \`${row.id}\`. */`, `export type ${inputName(row)} = ${alternatives.join(' | ')}`, '']
