@@ -17,7 +17,7 @@ type BeforeMore = (length: number) => Promise<void> | undefined
 
 /**
  * The JSON of a record, of a list of records, or of an object with such lists, in pieces that are kept for each record.
- * @param beforeMore is called after the piece of each record. Other requests have their time meanwhile.
+ * @param beforeMore is called after each piece. Other requests have their time meanwhile.
  * @returns a promise only if it had to wait
  */
 export function piecesOf(data: unknown, beforeMore: BeforeMore): Awaitable<Pieces> {
@@ -54,7 +54,7 @@ function collect(parts: readonly (string | object)[], pieces: Piece[], length: n
     const piece = encoded(typeof part === 'string' ? part : jsonOf(part))
     pieces.push(piece)
     length += lengthOf(piece)
-    const pause = typeof part === 'string' ? undefined : beforeMore(length)
+    const pause = beforeMore(length)
     if (pause !== undefined) return pause.then(() => collect(parts, pieces, length, beforeMore))
   }
   return pieces

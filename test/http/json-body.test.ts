@@ -31,3 +31,14 @@ test('a list whose first record is long, and not kept, has its own body each tim
   expect(second).not.toBe(first)
   expect([first.toString(), second.toString()]).toEqual([expected([long], null), expected([long], null)])
 })
+
+test.each([
+  ['a text', 'x'],
+  ['an object', { id: '1' }],
+  ['a list', [record('1'), record('2')]],
+  ['an object whose last member is a long text', { cards: [record('1')], note: 'x'.repeat(1000) }],
+])('the size of an answer that is %s is known once its JSON is made, because it is charged', (_what, data) => {
+  const lengths: number[] = []
+  void piecesOf(data, (length) => void lengths.push(length))
+  expect(lengths.at(-1)).toBe(JSON.stringify(data).length)
+})
