@@ -102,12 +102,7 @@ export interface EvaluationResults {
 /** Operations. A resource that the user has no access to is answered like one that does not exist: with no operations. */
 export interface FoundActions {
   /** Where the results continue. */
-  page: {
-    /** The `page.token` of the next page; empty on the last one. */
-    next_token: string
-    /** The number of results of this page. */
-    count: number
-  }
+  page: FoundActionsPage
   /** The operations, in the order of the documentation. */
   results: {
     /** The id of an operation. */
@@ -120,15 +115,18 @@ export interface FoundActions {
   }[]
 }
 
+/** Where the results continue. */
+export interface FoundActionsPage {
+  /** The `page.token` of the next page; empty on the last one. */
+  next_token: string
+  /** The number of results of this page. */
+  count: number
+}
+
 /** Resources. The ones that the user has no access to are left out. */
 export interface FoundResources {
   /** Where the results continue. */
-  page: {
-    /** The `page.token` of the next page; empty on the last one. */
-    next_token: string
-    /** The number of results of this page. */
-    count: number
-  }
+  page: FoundActionsPage
   /** The boards, oldest first. */
   results: {
     /** Its type. */
@@ -280,40 +278,19 @@ export interface Column {
 }
 
 /** As an item of a list. A card, with counts, its claim and its work if the request asks for them. */
-export type ListedCardWithCounts = Card & {
-  /** The claim of the card; null if nobody holds it. Only with `include=claim`. */
-  claim?: Claim | null
-  /** Only with `include=work`. */
-  work?: Work
-  /** How much belongs to it: only with `include=counts`. */
-  counts?: {
-    /** The number of subtasks. */
-    subtasks: number
-    /** The number of comments. */
-    comments: number
-    /** The number of attachments. */
-    attachments: number
-  }
+export type ListedCardWithCounts = CardWithCounts & {
   /** The ETag of the item: only with `include=etag`. */
   etag?: string
 }
 
 /** As an item of a list. A card, with its claim and its work if the request asks for them. */
-export type ListedCardWithClaim = Card & {
-  /** The claim of the card; null if nobody holds it. Only with `include=claim`. */
-  claim?: Claim | null
-  /** Only with `include=work`. */
-  work?: Work
+export type ListedCardWithClaim = CardWithClaim & {
   /** The ETag of the item: only with `include=etag`. */
   etag?: string
 }
 
 /** A card, with counts, its claim and its work if the request asks for them. */
-export type CardWithCounts = Card & {
-  /** The claim of the card; null if nobody holds it. Only with `include=claim`. */
-  claim?: Claim | null
-  /** Only with `include=work`. */
-  work?: Work
+export type CardWithCounts = CardWithClaim & {
   /** How much belongs to it: only with `include=counts`. */
   counts?: {
     /** The number of subtasks. */
@@ -482,20 +459,23 @@ export interface Attachment {
   /** The size of the file in bytes. */
   size: number
   /** What the bytes of the file say, if they are a picture in PNG, JPEG, GIF or WebP: pages show it, up to 40 megapixels. null: the file is no such picture, or was uploaded before this was read. */
-  picture: {
-    /** Its media type, by its bytes. */
-    type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
-    /** Its width in pixels. */
-    width: number
-    /** Its height in pixels. */
-    height: number
-  } | null
+  picture: AttachmentPicture | null
   /** The user who attached the file. */
   attached_by_id: string
   /** When it was created. */
   created_at: string
   /** When it was last changed. */
   updated_at: string
+}
+
+/** What the bytes of the file say, if they are a picture in PNG, JPEG, GIF or WebP: pages show it, up to 40 megapixels. null: the file is no such picture, or was uploaded before this was read. */
+export interface AttachmentPicture {
+  /** Its media type, by its bytes. */
+  type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
+  /** Its width in pixels. */
+  width: number
+  /** Its height in pixels. */
+  height: number
 }
 
 /** A file of the workspace. Attachments put it on cards. */
@@ -515,14 +495,7 @@ export interface StoredFile {
   /** The size of the file in bytes. */
   size: number
   /** What the bytes of the file say, if they are a picture in PNG, JPEG, GIF or WebP: pages show it, up to 40 megapixels. null: the file is no such picture, or was uploaded before this was read. */
-  picture: {
-    /** Its media type, by its bytes. */
-    type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
-    /** Its width in pixels. */
-    width: number
-    /** Its height in pixels. */
-    height: number
-  } | null
+  picture: AttachmentPicture | null
   /** When it was created. */
   created_at: string
   /** When it was last changed. */
@@ -558,31 +531,7 @@ export interface Webhook {
 }
 
 /** A webhook with its secret, which is shown once. */
-export interface WebhookWithSecret {
-  /** The id of the webhook. */
-  id: string
-  /** The board whose changes it follows. */
-  board_id: string
-  /** The user who created it. Each delivery has what they may read then. */
-  creator_id: string
-  /** Where deliveries are sent. */
-  url: string
-  /** The kinds of the feed that are delivered; null: all of them. */
-  kinds: ('board' | 'board_member' | 'column' | 'card' | 'claim' | 'work' | 'label' | 'subtask' | 'comment' | 'attachment')[] | null
-  /** Whether deliveries have an `Authorization` header of its creator. */
-  has_authorization: boolean
-  /** `active`; `failing`: the last delivery has failed and is tried again; `suspended`: its creator may not read the board; `disabled`: by a person, after it has failed for three days, or because it was restored from a backup. */
-  state: 'active' | 'failing' | 'suspended' | 'disabled'
-  /** Why it is `failing`, `suspended` or `disabled`; null otherwise. */
-  reason: string | null
-  /** The place in the feed; everything up to it was delivered: `after` of GET /boards/{board_id}/changes. */
-  cursor: string
-  /** Since when it fails; null: it does not. */
-  failing_since: string | null
-  /** When it was created. */
-  created_at: string
-  /** When it was last changed. */
-  updated_at: string
+export type WebhookWithSecret = Webhook & {
   /** The secret that signs deliveries. It is shown once: the answer to a repetition with the same Idempotency-Key has null. */
   secret: string | null
 }
@@ -614,90 +563,61 @@ export interface BatchResults {
 /** May the calling token do this? */
 export interface Evaluation {
   /** Who wants to act: the calling token. */
-  subject: {
-    /** What the subject is. */
-    type: 'user' | 'token'
-    /** `me`, or the id of your user or of this token: what others may do is not answered. */
-    id: string
-    /** Ignored: the service knows them. */
-    properties?: Record<string, unknown>
-  }
+  subject: EvaluationSubject
   /** What is to be done. */
-  action: {
-    /** The id of an operation, such as `cards.update`. */
-    name: string
-    /** Members of its body. Their names matter where the policy decides by member (`boards.update`); by default, all that the operation takes. */
-    properties?: Record<string, unknown>
-  }
+  action: EvaluationAction
   /** What is acted on. */
-  resource: {
-    /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
-    type: string
-    /** Its id. The workspace can be called `me`. */
-    id: string
-    /** The further parameters of the path, and the ids that the body names, by their names: `user_id`, `label_id`, `column_id`, `before` and so on. */
-    properties?: Record<string, unknown>
-  }
+  resource: EvaluationResource
   /** Ignored: the service reads all facts itself. */
   context?: Record<string, unknown>
+}
+
+/** Who wants to act: the calling token. */
+export interface EvaluationSubject {
+  /** What the subject is. */
+  type: 'user' | 'token'
+  /** `me`, or the id of your user or of this token: what others may do is not answered. */
+  id: string
+  /** Ignored: the service knows them. */
+  properties?: Record<string, unknown>
+}
+
+/** What is to be done. */
+export interface EvaluationAction {
+  /** The id of an operation, such as `cards.update`. */
+  name: string
+  /** Members of its body. Their names matter where the policy decides by member (`boards.update`); by default, all that the operation takes. */
+  properties?: Record<string, unknown>
+}
+
+/** What is acted on. */
+export interface EvaluationResource {
+  /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
+  type: string
+  /** Its id. The workspace can be called `me`. */
+  id: string
+  /** The further parameters of the path, and the ids that the body names, by their names: `user_id`, `label_id`, `column_id`, `before` and so on. */
+  properties?: Record<string, unknown>
 }
 
 /** May the calling token do these things? All are decided on one state of the data. */
 export interface Evaluations {
   /** Who wants to act: the calling token. */
-  subject?: {
-    /** What the subject is. */
-    type: 'user' | 'token'
-    /** `me`, or the id of your user or of this token: what others may do is not answered. */
-    id: string
-    /** Ignored: the service knows them. */
-    properties?: Record<string, unknown>
-  }
+  subject?: EvaluationSubject
   /** What is to be done. */
-  action?: {
-    /** The id of an operation, such as `cards.update`. */
-    name: string
-    /** Members of its body. Their names matter where the policy decides by member (`boards.update`); by default, all that the operation takes. */
-    properties?: Record<string, unknown>
-  }
+  action?: EvaluationAction
   /** What is acted on. */
-  resource?: {
-    /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
-    type: string
-    /** Its id. The workspace can be called `me`. */
-    id: string
-    /** The further parameters of the path, and the ids that the body names, by their names: `user_id`, `label_id`, `column_id`, `before` and so on. */
-    properties?: Record<string, unknown>
-  }
+  resource?: EvaluationResource
   /** Ignored: the service reads all facts itself. */
   context?: Record<string, unknown>
   /** The questions. Members that one leaves out are taken from the members beside this list. */
   evaluations: {
     /** Who wants to act: the calling token. */
-    subject?: {
-      /** What the subject is. */
-      type: 'user' | 'token'
-      /** `me`, or the id of your user or of this token: what others may do is not answered. */
-      id: string
-      /** Ignored: the service knows them. */
-      properties?: Record<string, unknown>
-    }
+    subject?: EvaluationSubject
     /** What is to be done. */
-    action?: {
-      /** The id of an operation, such as `cards.update`. */
-      name: string
-      /** Members of its body. Their names matter where the policy decides by member (`boards.update`); by default, all that the operation takes. */
-      properties?: Record<string, unknown>
-    }
+    action?: EvaluationAction
     /** What is acted on. */
-    resource?: {
-      /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
-      type: string
-      /** Its id. The workspace can be called `me`. */
-      id: string
-      /** The further parameters of the path, and the ids that the body names, by their names: `user_id`, `label_id`, `column_id`, `before` and so on. */
-      properties?: Record<string, unknown>
-    }
+    resource?: EvaluationResource
     /** Ignored: the service reads all facts itself. */
     context?: Record<string, unknown>
   }[]
@@ -711,52 +631,29 @@ export interface Evaluations {
 /** What may the calling token do on this resource? */
 export interface ActionSearch {
   /** Who wants to act: the calling token. */
-  subject?: {
-    /** What the subject is. */
-    type: 'user' | 'token'
-    /** `me`, or the id of your user or of this token: what others may do is not answered. */
-    id: string
-    /** Ignored: the service knows them. */
-    properties?: Record<string, unknown>
-  }
+  subject?: EvaluationSubject
   /** What is acted on. */
-  resource: {
-    /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
-    type: string
-    /** Its id. The workspace can be called `me`. */
-    id: string
-    /** The further parameters of the path, and the ids that the body names, by their names: `user_id`, `label_id`, `column_id`, `before` and so on. */
-    properties?: Record<string, unknown>
-  }
+  resource: EvaluationResource
   /** Ignored: the service reads all facts itself. */
   context?: Record<string, unknown>
   /** Which results to return. */
-  page?: {
-    /** `page.next_token` of the previous page. */
-    token?: string
-    /** The maximum number of results. Default: 50. */
-    limit?: number
-  }
+  page?: ActionSearchPage
+}
+
+/** Which results to return. */
+export interface ActionSearchPage {
+  /** `page.next_token` of the previous page. */
+  token?: string
+  /** The maximum number of results. Default: 50. */
+  limit?: number
 }
 
 /** Which resources may the calling token do this on? */
 export interface ResourceSearch {
   /** Who wants to act: the calling token. */
-  subject?: {
-    /** What the subject is. */
-    type: 'user' | 'token'
-    /** `me`, or the id of your user or of this token: what others may do is not answered. */
-    id: string
-    /** Ignored: the service knows them. */
-    properties?: Record<string, unknown>
-  }
+  subject?: EvaluationSubject
   /** What is to be done. */
-  action: {
-    /** The id of an operation, such as `cards.update`. */
-    name: string
-    /** Members of its body. Their names matter where the policy decides by member (`boards.update`); by default, all that the operation takes. */
-    properties?: Record<string, unknown>
-  }
+  action: EvaluationAction
   /** The type of the resources: `board`. What else the operation names is in the properties, as in a question. */
   resource: {
     /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
@@ -769,18 +666,79 @@ export interface ResourceSearch {
   /** Ignored: the service reads all facts itself. */
   context?: Record<string, unknown>
   /** Which results to return. */
-  page?: {
-    /** `page.next_token` of the previous page. */
-    token?: string
-    /** The maximum number of results. Default: 50. */
-    limit?: number
-  }
+  page?: ActionSearchPage
 }
 
 /** Several writes on a board. */
 export interface Batch {
   /** The writes, in their order. Each is decided on its own. */
   operations: BatchOperation[]
+}
+
+/** What several operations take. */
+export interface CommonInput {
+  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
+  limit?: number
+  /** `page.next_cursor` of the previous page. Omit it for the first page. */
+  cursor?: string
+  /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
+  include?: 'etag'[]
+  /** What the board is for. */
+  description?: string
+  /** The color of the board, as `#rrggbb`; null: none. */
+  cover_color?: string | null
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+  /** The id of the user. `me` is the user of the token. A malformed one is answered like an absent one, with 404. */
+  user_id: string
+  /** The item of the same list that it is placed after. */
+  after?: string
+  /** The id of the column. A malformed one is answered like an absent one, with 404. */
+  column_id: string
+  /** How many active cards it may have, completed ones included; null: any number. */
+  wip_limit?: number | null
+  /** The item of the same list that it is placed before. */
+  before?: string
+  /** The end of the list where it is placed. */
+  to?: 'first' | 'last'
+  /** Only cards that one of these users is assigned to. `none`: cards without an assignee. `me` is the user of the token. The parameter can be repeated, or its values separated by commas. */
+  assignee_id?: string | string[]
+  /** The id of the label. A malformed one is answered like an absent one, with 404. */
+  label_id: string
+  /** Only cards that are completed, or only those that are not. */
+  completed?: boolean
+  /** Only cards that are ready, or only the others. Ready: the state of their work is `ready`, and their column is active. */
+  ready?: boolean
+  /** Only cards whose work has one of these states (see `Work`). The parameter can be repeated, or its values separated by commas. */
+  work_state?: ('done' | 'archived' | 'claimed' | 'waiting' | 'stuck' | 'blocked' | 'retrying' | 'ready')[]
+  /** Whether to list the archived cards instead of the active ones. The cards of an archived column are archived. Default: false. */
+  archived?: boolean
+  /** Only cards that have all of these words, in any order, in the title or the description. Case and accents do not matter, and ß is ss. A word also finds longer ones that contain it. Words in double quotes must follow each other, with any white space between them. */
+  q?: string
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** When the card is due; null: at no time. Any offset is accepted. The answer is in UTC. */
+  due_at?: string | null
+  /** The id of the blocker. A malformed one is answered like an absent one, with 404. */
+  blocker_id: string
+  /** The seconds until it expires, unless it is renewed. Default: 300. */
+  ttl?: number
+  /** The text of the comment. */
+  body: string
+  /** The id of the subtask. A malformed one is answered like an absent one, with 404. */
+  subtask_id: string
+  /** The id of the comment. A malformed one is answered like an absent one, with 404. */
+  comment_id: string
+  /** The id of the attachment. A malformed one is answered like an absent one, with 404. */
+  attachment_id: string
+  /** The id of the file. A malformed one is answered like an absent one, with 404. */
+  file_id: string
+  /** The id of the webhook. A malformed one is answered like an absent one, with 404. */
+  webhook_id: string
+  /** The kinds of the feed that are delivered; null: all of them. */
+  kinds?: ('board' | 'board_member' | 'column' | 'card' | 'claim' | 'work' | 'label' | 'subtask' | 'comment' | 'attachment')[] | null
+  /** The `Authorization` header of each delivery, such as `Bearer …`. It is stored encrypted, and never shown. */
+  authorization?: string | null
 }
 
 /** What a read returns. */
@@ -793,275 +751,64 @@ export interface Selection<Name> {
 export type AccountReadInput = Selection<'user_id' | 'display_name' | 'role' | 'workspace' | 'scopes' | 'token'>
 
 /** The input of `access.evaluate`. */
-export type AccessEvaluateInput = {
-  /** Who wants to act: the calling token. */
-  subject: {
-    /** What the subject is. */
-    type: 'user' | 'token'
-    /** `me`, or the id of your user or of this token: what others may do is not answered. */
-    id: string
-    /** Ignored: the service knows them. */
-    properties?: Record<string, unknown>
-  }
-  /** What is to be done. */
-  action: {
-    /** The id of an operation, such as `cards.update`. */
-    name: string
-    /** Members of its body. Their names matter where the policy decides by member (`boards.update`); by default, all that the operation takes. */
-    properties?: Record<string, unknown>
-  }
-  /** What is acted on. */
-  resource: {
-    /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
-    type: string
-    /** Its id. The workspace can be called `me`. */
-    id: string
-    /** The further parameters of the path, and the ids that the body names, by their names: `user_id`, `label_id`, `column_id`, `before` and so on. */
-    properties?: Record<string, unknown>
-  }
-  /** Ignored: the service reads all facts itself. */
-  context?: Record<string, unknown>
-}
+export type AccessEvaluateInput = Evaluation
 
 /** The input of `access.evaluate_all`. */
-export type AccessEvaluateAllInput = {
-  /** Who wants to act: the calling token. */
-  subject?: {
-    /** What the subject is. */
-    type: 'user' | 'token'
-    /** `me`, or the id of your user or of this token: what others may do is not answered. */
-    id: string
-    /** Ignored: the service knows them. */
-    properties?: Record<string, unknown>
-  }
-  /** What is to be done. */
-  action?: {
-    /** The id of an operation, such as `cards.update`. */
-    name: string
-    /** Members of its body. Their names matter where the policy decides by member (`boards.update`); by default, all that the operation takes. */
-    properties?: Record<string, unknown>
-  }
-  /** What is acted on. */
-  resource?: {
-    /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
-    type: string
-    /** Its id. The workspace can be called `me`. */
-    id: string
-    /** The further parameters of the path, and the ids that the body names, by their names: `user_id`, `label_id`, `column_id`, `before` and so on. */
-    properties?: Record<string, unknown>
-  }
-  /** Ignored: the service reads all facts itself. */
-  context?: Record<string, unknown>
-  /** The questions. Members that one leaves out are taken from the members beside this list. */
-  evaluations: {
-    /** Who wants to act: the calling token. */
-    subject?: {
-      /** What the subject is. */
-      type: 'user' | 'token'
-      /** `me`, or the id of your user or of this token: what others may do is not answered. */
-      id: string
-      /** Ignored: the service knows them. */
-      properties?: Record<string, unknown>
-    }
-    /** What is to be done. */
-    action?: {
-      /** The id of an operation, such as `cards.update`. */
-      name: string
-      /** Members of its body. Their names matter where the policy decides by member (`boards.update`); by default, all that the operation takes. */
-      properties?: Record<string, unknown>
-    }
-    /** What is acted on. */
-    resource?: {
-      /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
-      type: string
-      /** Its id. The workspace can be called `me`. */
-      id: string
-      /** The further parameters of the path, and the ids that the body names, by their names: `user_id`, `label_id`, `column_id`, `before` and so on. */
-      properties?: Record<string, unknown>
-    }
-    /** Ignored: the service reads all facts itself. */
-    context?: Record<string, unknown>
-  }[]
-  /** How the questions are answered. */
-  options?: {
-    /** Whether to answer all questions, or to stop after the first that is denied, or permitted. Default: "execute_all". */
-    evaluations_semantic?: 'execute_all' | 'deny_on_first_deny' | 'permit_on_first_permit'
-  }
-}
+export type AccessEvaluateAllInput = Evaluations
 
 /** The input of `access.search_action`. */
-export type AccessSearchActionInput = {
-  /** Who wants to act: the calling token. */
-  subject?: {
-    /** What the subject is. */
-    type: 'user' | 'token'
-    /** `me`, or the id of your user or of this token: what others may do is not answered. */
-    id: string
-    /** Ignored: the service knows them. */
-    properties?: Record<string, unknown>
-  }
-  /** What is acted on. */
-  resource: {
-    /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
-    type: string
-    /** Its id. The workspace can be called `me`. */
-    id: string
-    /** The further parameters of the path, and the ids that the body names, by their names: `user_id`, `label_id`, `column_id`, `before` and so on. */
-    properties?: Record<string, unknown>
-  }
-  /** Ignored: the service reads all facts itself. */
-  context?: Record<string, unknown>
-  /** Which results to return. */
-  page?: {
-    /** `page.next_token` of the previous page. */
-    token?: string
-    /** The maximum number of results. Default: 50. */
-    limit?: number
-  }
-}
+export type AccessSearchActionInput = ActionSearch
 
 /** The input of `access.search_resource`. */
-export type AccessSearchResourceInput = {
-  /** Who wants to act: the calling token. */
-  subject?: {
-    /** What the subject is. */
-    type: 'user' | 'token'
-    /** `me`, or the id of your user or of this token: what others may do is not answered. */
-    id: string
-    /** Ignored: the service knows them. */
-    properties?: Record<string, unknown>
-  }
-  /** What is to be done. */
-  action: {
-    /** The id of an operation, such as `cards.update`. */
-    name: string
-    /** Members of its body. Their names matter where the policy decides by member (`boards.update`); by default, all that the operation takes. */
-    properties?: Record<string, unknown>
-  }
-  /** The type of the resources: `board`. What else the operation names is in the properties, as in a question. */
-  resource: {
-    /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
-    type: string
-    /** Ignored. */
-    id?: string
-    /** The further parameters of the path, and the ids that the body names, by their names: `user_id`, `label_id`, `column_id`, `before` and so on. */
-    properties?: Record<string, unknown>
-  }
-  /** Ignored: the service reads all facts itself. */
-  context?: Record<string, unknown>
-  /** Which results to return. */
-  page?: {
-    /** `page.next_token` of the previous page. */
-    token?: string
-    /** The maximum number of results. Default: 50. */
-    limit?: number
-  }
-}
+export type AccessSearchResourceInput = ResourceSearch
 
 /** The input of `members.list`. */
-export type MembersListInput = {
-  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
-  limit?: number
-  /** `page.next_cursor` of the previous page. Omit it for the first page. */
-  cursor?: string
-} & Selection<'user_id' | 'role' | 'display_name' | 'avatar_url'>
+export type MembersListInput = Pick<CommonInput, 'limit' | 'cursor'> & Selection<'user_id' | 'role' | 'display_name' | 'avatar_url'>
 
 /** The input of `boards.list`. */
-export type BoardsListInput = {
-  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
-  limit?: number
-  /** `page.next_cursor` of the previous page. Omit it for the first page. */
-  cursor?: string
-  /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
-  include?: 'etag'[]
-} & Selection<'id' | 'name' | 'description' | 'cover_color' | 'visibility' | 'creator_id' | 'created_at' | 'updated_at' | 'etag'>
+export type BoardsListInput = Pick<CommonInput, 'limit' | 'cursor' | 'include'> & Selection<'id' | 'name' | 'description' | 'cover_color' | 'visibility' | 'creator_id' | 'created_at' | 'updated_at' | 'etag'>
 
 /** The input of `boards.create`. */
-export type BoardsCreateInput = {
+export type BoardsCreateInput = Pick<CommonInput, 'description' | 'cover_color'> & {
   /** The name of the board. */
   name: string
-  /** What the board is for. */
-  description?: string
-  /** The color of the board, as `#rrggbb`; null: none. */
-  cover_color?: string | null
 }
 
 /** The input of `boards.read`. */
-export type BoardsReadInput = {
-  /** The id of the board. A malformed one is answered like an absent one, with 404. */
-  board_id: string
+export type BoardsReadInput = Pick<CommonInput, 'board_id'> & {
   /** What is on the board: everything as it was at one moment. A response that includes something has no ETag, because that changes without the board. The parameter can be repeated, or its values separated by commas. */
   include?: ('columns' | 'cards' | 'labels' | 'members' | 'counts' | 'claim' | 'work')[]
 } & Selection<'id' | 'name' | 'description' | 'cover_color' | 'visibility' | 'creator_id' | 'created_at' | 'updated_at' | 'columns' | 'cards' | 'cards_cursor' | 'labels' | 'members' | 'counts' | 'changes_cursor'>
 
 /** The input of `boards.update`. */
-export type BoardsUpdateInput = {
-  /** The id of the board. A malformed one is answered like an absent one, with 404. */
-  board_id: string
+export type BoardsUpdateInput = Pick<CommonInput, 'board_id' | 'description' | 'cover_color'> & {
   /** The name of the board. */
   name?: string
-  /** What the board is for. */
-  description?: string
-  /** The color of the board, as `#rrggbb`; null: none. */
-  cover_color?: string | null
 }
 
 /** The input of `boards.set_visibility`. */
-export type BoardsSetVisibilityInput = {
-  /** The id of the board. A malformed one is answered like an absent one, with 404. */
-  board_id: string
+export type BoardsSetVisibilityInput = Pick<CommonInput, 'board_id'> & {
   /** `workspace`: every member of the workspace gets access to the board. `private`: only its creator and its explicit members have access. */
   visibility: 'workspace' | 'private'
 }
 
 /** The input of `boards.delete`. */
-export type BoardsDeleteInput = {
-  /** The id of the board. A malformed one is answered like an absent one, with 404. */
-  board_id: string
-}
+export type BoardsDeleteInput = Pick<CommonInput, 'board_id'>
 
 /** The input of `board_members.list`. */
-export type BoardMembersListInput = {
-  /** The id of the board. A malformed one is answered like an absent one, with 404. */
-  board_id: string
-  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
-  limit?: number
-  /** `page.next_cursor` of the previous page. Omit it for the first page. */
-  cursor?: string
-} & Selection<'user_id' | 'display_name' | 'avatar_url' | 'creator' | 'added_at'>
+export type BoardMembersListInput = Pick<CommonInput, 'board_id' | 'limit' | 'cursor'> & Selection<'user_id' | 'display_name' | 'avatar_url' | 'creator' | 'added_at'>
 
 /** The input of `boards.assignable`. */
-export type BoardsAssignableInput = {
-  /** The id of the board. A malformed one is answered like an absent one, with 404. */
-  board_id: string
-  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
-  limit?: number
-  /** `page.next_cursor` of the previous page. Omit it for the first page. */
-  cursor?: string
-} & Selection<'user_id' | 'role' | 'display_name' | 'avatar_url'>
+export type BoardsAssignableInput = Pick<CommonInput, 'board_id' | 'limit' | 'cursor'> & Selection<'user_id' | 'role' | 'display_name' | 'avatar_url'>
 
 /** The input of `board_members.add`. */
-export type BoardMembersAddInput = {
-  /** The id of the board. A malformed one is answered like an absent one, with 404. */
-  board_id: string
-  /** The id of the user. `me` is the user of the token. A malformed one is answered like an absent one, with 404. */
-  user_id: string
-}
+export type BoardMembersAddInput = Pick<CommonInput, 'board_id' | 'user_id'>
 
 /** The input of `board_members.remove`. */
-export type BoardMembersRemoveInput = {
-  /** The id of the board. A malformed one is answered like an absent one, with 404. */
-  board_id: string
-  /** The id of the user. `me` is the user of the token. A malformed one is answered like an absent one, with 404. */
-  user_id: string
-}
+export type BoardMembersRemoveInput = Pick<CommonInput, 'board_id' | 'user_id'>
 
 /** The input of `boards.changes`. */
-export type BoardsChangesInput = {
-  /** The id of the board. A malformed one is answered like an absent one, with 404. */
-  board_id: string
-  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
-  limit?: number
+export type BoardsChangesInput = Pick<CommonInput, 'board_id' | 'limit'> & {
   /** Returns the changes after this cursor: `page.next_cursor` of the previous response, or `changes_cursor` of GET /boards/{board_id}?include=…. Omit it to begin with the first change of the board. */
   after?: string
   /** The number of seconds to wait for a change if there is none. The response comes as soon as there is one. Default: 0. */
@@ -1069,139 +816,63 @@ export type BoardsChangesInput = {
 } & Selection<'seq' | 'at' | 'kind' | 'id' | 'action' | 'epoch' | 'attempts' | 'reason' | 'actor_id' | 'token_id' | 'request_id' | 'data'>
 
 /** The input of `boards.events`. */
-export type BoardsEventsInput = {
-  /** The id of the board. A malformed one is answered like an absent one, with 404. */
-  board_id: string
+export type BoardsEventsInput = Pick<CommonInput, 'board_id'> & {
   /** Returns the changes after this cursor: `page.next_cursor` of the previous response, or `changes_cursor` of GET /boards/{board_id}?include=…. Omit it to begin with the first change of the board. */
   after?: string
 }
 
 /** The input of `columns.list`. */
-export type ColumnsListInput = {
-  /** The id of the board. A malformed one is answered like an absent one, with 404. */
-  board_id: string
-  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
-  limit?: number
-  /** `page.next_cursor` of the previous page. Omit it for the first page. */
-  cursor?: string
+export type ColumnsListInput = Pick<CommonInput, 'board_id' | 'limit' | 'cursor' | 'include'> & {
   /** Whether to list the archived columns instead of the active ones. Default: false. */
   archived?: boolean
-  /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
-  include?: 'etag'[]
 } & Selection<'id' | 'board_id' | 'name' | 'position' | 'wip_limit' | 'max_attempts' | 'archived_at' | 'created_at' | 'updated_at' | 'etag'>
 
 /** The input of `columns.read`. */
-export type ColumnsReadInput = {
-  /** The id of the column. A malformed one is answered like an absent one, with 404. */
-  column_id: string
-} & Selection<'id' | 'board_id' | 'name' | 'position' | 'wip_limit' | 'max_attempts' | 'archived_at' | 'created_at' | 'updated_at'>
+export type ColumnsReadInput = Pick<CommonInput, 'column_id'> & Selection<'id' | 'board_id' | 'name' | 'position' | 'wip_limit' | 'max_attempts' | 'archived_at' | 'created_at' | 'updated_at'>
 
 /** The input of `columns.create`. */
-export type ColumnsCreateInput = {
-  /** The id of the board. A malformed one is answered like an absent one, with 404. */
-  board_id: string
+export type ColumnsCreateInput = Pick<CommonInput, 'board_id' | 'wip_limit' | 'before' | 'after' | 'to'> & {
   /** The name of the column. */
   name: string
-  /** How many active cards it may have, completed ones included; null: any number. */
-  wip_limit?: number | null
   /** After how many attempts in a row that end without success a card is stuck; null: never. It counts for claims that are taken from then on. Default: 5. */
   max_attempts?: number | null
-  /** The item of the same list that it is placed before. */
-  before?: string
-  /** The item of the same list that it is placed after. */
-  after?: string
-  /** The end of the list where it is placed. */
-  to?: 'first' | 'last'
 }
 
 /** The input of `columns.rename`. */
-export type ColumnsRenameInput = {
-  /** The id of the column. A malformed one is answered like an absent one, with 404. */
-  column_id: string
+export type ColumnsRenameInput = Pick<CommonInput, 'column_id' | 'wip_limit'> & {
   /** The name of the column. */
   name?: string
-  /** How many active cards it may have, completed ones included; null: any number. */
-  wip_limit?: number | null
   /** After how many attempts in a row that end without success a card is stuck; null: never. It counts for claims that are taken from then on. */
   max_attempts?: number | null
 }
 
 /** The input of `columns.move`. */
-export type ColumnsMoveInput = {
-  /** The id of the column. A malformed one is answered like an absent one, with 404. */
-  column_id: string
-  /** The item of the same list that it is placed before. */
-  before?: string
-  /** The item of the same list that it is placed after. */
-  after?: string
-  /** The end of the list where it is placed. */
-  to?: 'first' | 'last'
-}
+export type ColumnsMoveInput = Pick<CommonInput, 'column_id' | 'before' | 'after' | 'to'>
 
 /** The input of `columns.archive`. */
-export type ColumnsArchiveInput = {
-  /** The id of the column. A malformed one is answered like an absent one, with 404. */
-  column_id: string
-}
+export type ColumnsArchiveInput = Pick<CommonInput, 'column_id'>
 
 /** The input of `columns.restore`. */
-export type ColumnsRestoreInput = {
-  /** The id of the column. A malformed one is answered like an absent one, with 404. */
-  column_id: string
-}
+export type ColumnsRestoreInput = Pick<CommonInput, 'column_id'>
 
 /** The input of `cards.list`. */
-export type CardsListInput = {
-  /** The id of the board. A malformed one is answered like an absent one, with 404. */
-  board_id: string
-  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
-  limit?: number
-  /** `page.next_cursor` of the previous page. Omit it for the first page. */
-  cursor?: string
+export type CardsListInput = Pick<CommonInput, 'board_id' | 'limit' | 'cursor' | 'assignee_id' | 'completed' | 'ready' | 'work_state' | 'archived' | 'q'> & {
   /** Only cards of one of these columns. The parameter can be repeated, or its values separated by commas. */
   column_id?: string | string[]
-  /** Only cards that one of these users is assigned to. `none`: cards without an assignee. `me` is the user of the token. The parameter can be repeated, or its values separated by commas. */
-  assignee_id?: string | string[]
   /** Only cards with one of these labels. `none`: cards without a label. The parameter can be repeated, or its values separated by commas. */
   label_id?: string | string[]
-  /** Only cards that are completed, or only those that are not. */
-  completed?: boolean
-  /** Only cards that are ready, or only the others. Ready: the state of their work is `ready`, and their column is active. */
-  ready?: boolean
-  /** Only cards whose work has one of these states (see `Work`). The parameter can be repeated, or its values separated by commas. */
-  work_state?: ('done' | 'archived' | 'claimed' | 'waiting' | 'stuck' | 'blocked' | 'retrying' | 'ready')[]
-  /** Whether to list the archived cards instead of the active ones. The cards of an archived column are archived. Default: false. */
-  archived?: boolean
-  /** Only cards that have all of these words, in any order, in the title or the description. Case and accents do not matter, and ß is ss. A word also finds longer ones that contain it. Words in double quotes must follow each other, with any white space between them. */
-  q?: string
   /** Adds members. With `fields`, name them there, too. `counts`: how many objects belong to it; a resource then has no ETag. `claim`: who holds it, and until when; a resource then has no ETag. `work`: what the work on it has come to; a resource then has no ETag. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
   include?: ('counts' | 'claim' | 'work' | 'etag')[]
 } & Selection<'id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'counts' | 'etag'>
 
 /** The input of `cards.search`. */
-export type CardsSearchInput = {
-  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
-  limit?: number
-  /** `page.next_cursor` of the previous page. Omit it for the first page. */
-  cursor?: string
+export type CardsSearchInput = Pick<CommonInput, 'limit' | 'cursor' | 'assignee_id' | 'completed' | 'ready' | 'work_state' | 'archived' | 'q'> & {
   /** Only cards of this board. */
   board_id?: string
   /** Only cards of one of these columns. The parameter can be repeated, or its values separated by commas. */
   column_id?: string | string[]
-  /** Only cards that one of these users is assigned to. `none`: cards without an assignee. `me` is the user of the token. The parameter can be repeated, or its values separated by commas. */
-  assignee_id?: string | string[]
   /** Only cards with one of these labels. `none`: cards without a label. The parameter can be repeated, or its values separated by commas. */
   label_id?: string | string[]
-  /** Only cards that are completed, or only those that are not. */
-  completed?: boolean
-  /** Only cards that are ready, or only the others. Ready: the state of their work is `ready`, and their column is active. */
-  ready?: boolean
-  /** Only cards whose work has one of these states (see `Work`). The parameter can be repeated, or its values separated by commas. */
-  work_state?: ('done' | 'archived' | 'claimed' | 'waiting' | 'stuck' | 'blocked' | 'retrying' | 'ready')[]
-  /** Whether to list the archived cards instead of the active ones. The cards of an archived column are archived. Default: false. */
-  archived?: boolean
-  /** Only cards that have all of these words, in any order, in the title or the description. Case and accents do not matter, and ß is ss. A word also finds longer ones that contain it. Words in double quotes must follow each other, with any white space between them. */
-  q?: string
   /** Only cards that have this card as a blocker. */
   blocker_id?: string
   /** Only cards that are due before this time. */
@@ -1223,25 +894,19 @@ export type CardsSearchInput = {
 } & Selection<'id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'etag'>
 
 /** The input of `cards.read`. */
-export type CardsReadInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
+export type CardsReadInput = Pick<CommonInput, 'card_id'> & {
   /** Adds members. With `fields`, name them there, too. `counts`: how many objects belong to it; a resource then has no ETag. `claim`: who holds it, and until when; a resource then has no ETag. `work`: what the work on it has come to; a resource then has no ETag. The parameter can be repeated, or its values separated by commas. */
   include?: ('counts' | 'claim' | 'work')[]
 } & Selection<'id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'counts'>
 
 /** The input of `cards.create`. */
-export type CardsCreateInput = {
-  /** The id of the board. A malformed one is answered like an absent one, with 404. */
-  board_id: string
+export type CardsCreateInput = Pick<CommonInput, 'board_id' | 'due_at' | 'before' | 'after' | 'to'> & {
   /** The column of the new card. It must be an active column of the board. */
   column_id: string
   /** The title of the card. */
   title: string
   /** The text of the card. */
   description?: string
-  /** When the card is due; null: at no time. Any offset is accepted. The answer is in UTC. */
-  due_at?: string | null
   /** The labels of the card. They must be labels of the board. */
   label_ids?: string[]
   /** The users who are assigned to the card. They must have access to the board. */
@@ -1255,156 +920,81 @@ export type CardsCreateInput = {
     /** Whether the subtask is completed. Default: false. */
     completed?: boolean
   })[]
-  /** The item of the same list that it is placed before. */
-  before?: string
-  /** The item of the same list that it is placed after. */
-  after?: string
-  /** The end of the list where it is placed. */
-  to?: 'first' | 'last'
 }
 
 /** The input of `cards.update`. */
-export type CardsUpdateInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
+export type CardsUpdateInput = Pick<CommonInput, 'card_id' | 'due_at'> & {
   /** The title of the card. */
   title?: string
   /** The text of the card. */
   description?: string
-  /** When the card is due; null: at no time. Any offset is accepted. The answer is in UTC. */
-  due_at?: string | null
 }
 
 /** The input of `cards.move`. */
-export type CardsMoveInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
+export type CardsMoveInput = Pick<CommonInput, 'card_id' | 'before' | 'after' | 'to'> & {
   /** The column to move the card to; by default the column of `before` or `after`, else its own. */
   column_id?: string
-  /** The item of the same list that it is placed before. */
-  before?: string
-  /** The item of the same list that it is placed after. */
-  after?: string
-  /** The end of the list where it is placed. */
-  to?: 'first' | 'last'
 }
 
 /** The input of `cards.complete`. */
-export type CardsCompleteInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
+export type CardsCompleteInput = Pick<CommonInput, 'card_id'> & {
   /** Whether the card is completed. */
   completed: boolean
 }
 
 /** The input of `cards.archive`. */
-export type CardsArchiveInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
-}
+export type CardsArchiveInput = Pick<CommonInput, 'card_id'>
 
 /** The input of `cards.restore`. */
-export type CardsRestoreInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
-}
+export type CardsRestoreInput = Pick<CommonInput, 'card_id'>
 
 /** The input of `cards.delete`. */
-export type CardsDeleteInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
-}
+export type CardsDeleteInput = Pick<CommonInput, 'card_id'>
 
 /** The input of `cards.assign`. */
-export type CardsAssignInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
-  /** The id of the user. `me` is the user of the token. A malformed one is answered like an absent one, with 404. */
-  user_id: string
-}
+export type CardsAssignInput = Pick<CommonInput, 'card_id' | 'user_id'>
 
 /** The input of `cards.unassign`. */
-export type CardsUnassignInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
-  /** The id of the user. `me` is the user of the token. A malformed one is answered like an absent one, with 404. */
-  user_id: string
-}
+export type CardsUnassignInput = Pick<CommonInput, 'card_id' | 'user_id'>
 
 /** The input of `cards.apply_label`. */
-export type CardsApplyLabelInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
-  /** The id of the label. A malformed one is answered like an absent one, with 404. */
-  label_id: string
-}
+export type CardsApplyLabelInput = Pick<CommonInput, 'card_id' | 'label_id'>
 
 /** The input of `cards.remove_label`. */
-export type CardsRemoveLabelInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
-  /** The id of the label. A malformed one is answered like an absent one, with 404. */
-  label_id: string
-}
+export type CardsRemoveLabelInput = Pick<CommonInput, 'card_id' | 'label_id'>
 
 /** The input of `cards.set_cover`. */
-export type CardsSetCoverInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
+export type CardsSetCoverInput = Pick<CommonInput, 'card_id'> & {
   /** An attachment of this card whose `content_type` begins with `image/`. */
   attachment_id: string
 }
 
 /** The input of `cards.clear_cover`. */
-export type CardsClearCoverInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
-}
+export type CardsClearCoverInput = Pick<CommonInput, 'card_id'>
 
 /** The input of `blockers.add`. */
-export type BlockersAddInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
-  /** The id of the blocker. A malformed one is answered like an absent one, with 404. */
-  blocker_id: string
-}
+export type BlockersAddInput = Pick<CommonInput, 'card_id' | 'blocker_id'>
 
 /** The input of `blockers.remove`. */
-export type BlockersRemoveInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
-  /** The id of the blocker. A malformed one is answered like an absent one, with 404. */
-  blocker_id: string
-}
+export type BlockersRemoveInput = Pick<CommonInput, 'card_id' | 'blocker_id'>
 
 /** The input of `claims.take_next`. */
-export type ClaimsTakeNextInput = {
-  /** The id of the board. A malformed one is answered like an absent one, with 404. */
-  board_id: string
+export type ClaimsTakeNextInput = Pick<CommonInput, 'board_id' | 'ttl'> & {
   /** Adds members. With `fields`, name them there, too. `work`: what the work on it has come to; a resource then has no ETag. The parameter can be repeated, or its values separated by commas. */
   include?: 'work'[]
   /** Only a card of this column. */
   column_id?: string
   /** Only a card with this label. */
   label_id?: string
-  /** The seconds until it expires, unless it is renewed. Default: 300. */
-  ttl?: number
   /** The seconds to wait for a card if none is ready. Default: 0. */
   wait?: number
 }
 
 /** The input of `claims.take`. */
-export type ClaimsTakeInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
-  /** The seconds until it expires, unless it is renewed. Default: 300. */
-  ttl?: number
-}
+export type ClaimsTakeInput = Pick<CommonInput, 'card_id' | 'ttl'>
 
 /** The input of `claims.release`. */
-export type ClaimsReleaseInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
+export type ClaimsReleaseInput = Pick<CommonInput, 'card_id'> & {
   /** Ends the claim of another token, too. Default: false. */
   force?: boolean
   /** For how many seconds nobody gets the card. */
@@ -1412,15 +1002,10 @@ export type ClaimsReleaseInput = {
 }
 
 /** The input of `claims.read`. */
-export type ClaimsReadInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
-} & Selection<'card_id' | 'holder_id' | 'token_id' | 'epoch' | 'expires_at' | 'claimed_at' | 'renewed_at'>
+export type ClaimsReadInput = Pick<CommonInput, 'card_id'> & Selection<'card_id' | 'holder_id' | 'token_id' | 'epoch' | 'expires_at' | 'claimed_at' | 'renewed_at'>
 
 /** The input of `claims.fail`. */
-export type ClaimsFailInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
+export type ClaimsFailInput = Pick<CommonInput, 'card_id'> & {
   /** Why the attempt has failed. Whoever takes the card next reads it, and so do people. */
   reason: string
   /** The seconds before the card is tried again. By default 30 after the first attempt, twice as many after each further one, and at most 3600. */
@@ -1428,49 +1013,25 @@ export type ClaimsFailInput = {
 }
 
 /** The input of `claims.ask`. */
-export type ClaimsAskInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
+export type ClaimsAskInput = Pick<CommonInput, 'card_id'> & {
   /** What you need to know before you can go on. */
   question: string
 }
 
 /** The input of `cards.answer`. */
-export type CardsAnswerInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
-  /** The text of the comment. */
-  body: string
-}
+export type CardsAnswerInput = Pick<CommonInput, 'card_id' | 'body'>
 
 /** The input of `cards.retry`. */
-export type CardsRetryInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
-}
+export type CardsRetryInput = Pick<CommonInput, 'card_id'>
 
 /** The input of `labels.list`. */
-export type LabelsListInput = {
-  /** The id of the board. A malformed one is answered like an absent one, with 404. */
-  board_id: string
-  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
-  limit?: number
-  /** `page.next_cursor` of the previous page. Omit it for the first page. */
-  cursor?: string
-  /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
-  include?: 'etag'[]
-} & Selection<'id' | 'board_id' | 'name' | 'color' | 'created_at' | 'updated_at' | 'etag'>
+export type LabelsListInput = Pick<CommonInput, 'board_id' | 'limit' | 'cursor' | 'include'> & Selection<'id' | 'board_id' | 'name' | 'color' | 'created_at' | 'updated_at' | 'etag'>
 
 /** The input of `labels.read`. */
-export type LabelsReadInput = {
-  /** The id of the label. A malformed one is answered like an absent one, with 404. */
-  label_id: string
-} & Selection<'id' | 'board_id' | 'name' | 'color' | 'created_at' | 'updated_at'>
+export type LabelsReadInput = Pick<CommonInput, 'label_id'> & Selection<'id' | 'board_id' | 'name' | 'color' | 'created_at' | 'updated_at'>
 
 /** The input of `labels.create`. */
-export type LabelsCreateInput = {
-  /** The id of the board. A malformed one is answered like an absent one, with 404. */
-  board_id: string
+export type LabelsCreateInput = Pick<CommonInput, 'board_id'> & {
   /** The name of the label. */
   name: string
   /** The color of the label, as `#rrggbb`. */
@@ -1478,9 +1039,7 @@ export type LabelsCreateInput = {
 }
 
 /** The input of `labels.update`. */
-export type LabelsUpdateInput = {
-  /** The id of the label. A malformed one is answered like an absent one, with 404. */
-  label_id: string
+export type LabelsUpdateInput = Pick<CommonInput, 'label_id'> & {
   /** The name of the label. */
   name?: string
   /** The color of the label, as `#rrggbb`. */
@@ -1488,143 +1047,65 @@ export type LabelsUpdateInput = {
 }
 
 /** The input of `labels.delete`. */
-export type LabelsDeleteInput = {
-  /** The id of the label. A malformed one is answered like an absent one, with 404. */
-  label_id: string
-}
+export type LabelsDeleteInput = Pick<CommonInput, 'label_id'>
 
 /** The input of `subtasks.list`. */
-export type SubtasksListInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
-  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
-  limit?: number
-  /** `page.next_cursor` of the previous page. Omit it for the first page. */
-  cursor?: string
-  /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
-  include?: 'etag'[]
-} & Selection<'id' | 'card_id' | 'title' | 'completed_at' | 'position' | 'created_at' | 'updated_at' | 'etag'>
+export type SubtasksListInput = Pick<CommonInput, 'card_id' | 'limit' | 'cursor' | 'include'> & Selection<'id' | 'card_id' | 'title' | 'completed_at' | 'position' | 'created_at' | 'updated_at' | 'etag'>
 
 /** The input of `subtasks.read`. */
-export type SubtasksReadInput = {
-  /** The id of the subtask. A malformed one is answered like an absent one, with 404. */
-  subtask_id: string
-} & Selection<'id' | 'card_id' | 'title' | 'completed_at' | 'position' | 'created_at' | 'updated_at'>
+export type SubtasksReadInput = Pick<CommonInput, 'subtask_id'> & Selection<'id' | 'card_id' | 'title' | 'completed_at' | 'position' | 'created_at' | 'updated_at'>
 
 /** The input of `subtasks.create`. */
-export type SubtasksCreateInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
+export type SubtasksCreateInput = Pick<CommonInput, 'card_id' | 'before' | 'after' | 'to'> & {
   /** The title of the subtask. */
   title: string
   /** Whether the subtask is completed. Default: false. */
   completed?: boolean
-  /** The item of the same list that it is placed before. */
-  before?: string
-  /** The item of the same list that it is placed after. */
-  after?: string
-  /** The end of the list where it is placed. */
-  to?: 'first' | 'last'
 }
 
 /** The input of `subtasks.update`. */
-export type SubtasksUpdateInput = {
-  /** The id of the subtask. A malformed one is answered like an absent one, with 404. */
-  subtask_id: string
+export type SubtasksUpdateInput = Pick<CommonInput, 'subtask_id' | 'before' | 'after' | 'to'> & {
   /** The title of the subtask. */
   title?: string
   /** Whether the subtask is completed. */
   completed?: boolean
-  /** The item of the same list that it is placed before. */
-  before?: string
-  /** The item of the same list that it is placed after. */
-  after?: string
-  /** The end of the list where it is placed. */
-  to?: 'first' | 'last'
 }
 
 /** The input of `subtasks.delete`. */
-export type SubtasksDeleteInput = {
-  /** The id of the subtask. A malformed one is answered like an absent one, with 404. */
-  subtask_id: string
-}
+export type SubtasksDeleteInput = Pick<CommonInput, 'subtask_id'>
 
 /** The input of `comments.list`. */
-export type CommentsListInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
-  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
-  limit?: number
-  /** `page.next_cursor` of the previous page. Omit it for the first page. */
-  cursor?: string
-  /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
-  include?: 'etag'[]
-} & Selection<'id' | 'card_id' | 'author_id' | 'body' | 'kind' | 'answers' | 'created_at' | 'updated_at' | 'etag'>
+export type CommentsListInput = Pick<CommonInput, 'card_id' | 'limit' | 'cursor' | 'include'> & Selection<'id' | 'card_id' | 'author_id' | 'body' | 'kind' | 'answers' | 'created_at' | 'updated_at' | 'etag'>
 
 /** The input of `comments.read`. */
-export type CommentsReadInput = {
-  /** The id of the comment. A malformed one is answered like an absent one, with 404. */
-  comment_id: string
-} & Selection<'id' | 'card_id' | 'author_id' | 'body' | 'kind' | 'answers' | 'created_at' | 'updated_at'>
+export type CommentsReadInput = Pick<CommonInput, 'comment_id'> & Selection<'id' | 'card_id' | 'author_id' | 'body' | 'kind' | 'answers' | 'created_at' | 'updated_at'>
 
 /** The input of `comments.create`. */
-export type CommentsCreateInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
-  /** The text of the comment. */
-  body: string
-}
+export type CommentsCreateInput = Pick<CommonInput, 'card_id' | 'body'>
 
 /** The input of `comments.update`. */
-export type CommentsUpdateInput = {
-  /** The id of the comment. A malformed one is answered like an absent one, with 404. */
-  comment_id: string
-  /** The text of the comment. */
-  body: string
-}
+export type CommentsUpdateInput = Pick<CommonInput, 'comment_id' | 'body'>
 
 /** The input of `comments.delete`. */
-export type CommentsDeleteInput = {
-  /** The id of the comment. A malformed one is answered like an absent one, with 404. */
-  comment_id: string
-}
+export type CommentsDeleteInput = Pick<CommonInput, 'comment_id'>
 
 /** The input of `attachments.list`. */
-export type AttachmentsListInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
-  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
-  limit?: number
-  /** `page.next_cursor` of the previous page. Omit it for the first page. */
-  cursor?: string
-  /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
-  include?: 'etag'[]
-} & Selection<'id' | 'card_id' | 'file_id' | 'owner_id' | 'visibility' | 'name' | 'content_type' | 'size' | 'picture' | 'attached_by_id' | 'created_at' | 'updated_at' | 'etag'>
+export type AttachmentsListInput = Pick<CommonInput, 'card_id' | 'limit' | 'cursor' | 'include'> & Selection<'id' | 'card_id' | 'file_id' | 'owner_id' | 'visibility' | 'name' | 'content_type' | 'size' | 'picture' | 'attached_by_id' | 'created_at' | 'updated_at' | 'etag'>
 
 /** The input of `attachments.read`. */
-export type AttachmentsReadInput = {
-  /** The id of the attachment. A malformed one is answered like an absent one, with 404. */
-  attachment_id: string
-} & Selection<'id' | 'card_id' | 'file_id' | 'owner_id' | 'visibility' | 'name' | 'content_type' | 'size' | 'picture' | 'attached_by_id' | 'created_at' | 'updated_at'>
+export type AttachmentsReadInput = Pick<CommonInput, 'attachment_id'> & Selection<'id' | 'card_id' | 'file_id' | 'owner_id' | 'visibility' | 'name' | 'content_type' | 'size' | 'picture' | 'attached_by_id' | 'created_at' | 'updated_at'>
 
 /** The input of `attachments.download`. */
-export type AttachmentsDownloadInput = {
-  /** The id of the attachment. A malformed one is answered like an absent one, with 404. */
-  attachment_id: string
-}
+export type AttachmentsDownloadInput = Pick<CommonInput, 'attachment_id'>
 
 /** The input of `attachments.attach`. */
-export type AttachmentsAttachInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
+export type AttachmentsAttachInput = Pick<CommonInput, 'card_id'> & {
   /** A file that you have access to. It must not be attached to this card already. */
   file_id: string
 }
 
 /** The input of `attachments.upload`. */
-export type AttachmentsUploadInput = {
-  /** The id of the card. A malformed one is answered like an absent one, with 404. */
-  card_id: string
+export type AttachmentsUploadInput = Pick<CommonInput, 'card_id'> & {
   /** The file, with its name and its media type. */
   file: Blob
   /** Who has access to the file in addition to you. `workspace`: every member of the workspace. `board`: everyone with access to this board. `private`: only you. Default: "board". */
@@ -1632,65 +1113,35 @@ export type AttachmentsUploadInput = {
 }
 
 /** The input of `attachments.detach`. */
-export type AttachmentsDetachInput = {
-  /** The id of the attachment. A malformed one is answered like an absent one, with 404. */
-  attachment_id: string
-}
+export type AttachmentsDetachInput = Pick<CommonInput, 'attachment_id'>
 
 /** The input of `files.read`. */
-export type FilesReadInput = {
-  /** The id of the file. A malformed one is answered like an absent one, with 404. */
-  file_id: string
-} & Selection<'id' | 'owner_id' | 'visibility' | 'board_id' | 'name' | 'content_type' | 'size' | 'picture' | 'created_at' | 'updated_at'>
+export type FilesReadInput = Pick<CommonInput, 'file_id'> & Selection<'id' | 'owner_id' | 'visibility' | 'board_id' | 'name' | 'content_type' | 'size' | 'picture' | 'created_at' | 'updated_at'>
 
 /** The input of `files.update`. */
-export type FilesUpdateInput = {
-  /** The id of the file. A malformed one is answered like an absent one, with 404. */
-  file_id: string
+export type FilesUpdateInput = Pick<CommonInput, 'file_id'> & {
   /** Who has access to the file in addition to you. `workspace`: every member of the workspace. `board`: everyone with access to the board that it was uploaded to; only you, if that is deleted. `private`: only you. */
   visibility: 'workspace' | 'board' | 'private'
 }
 
 /** The input of `webhooks.list`. */
-export type WebhooksListInput = {
-  /** The id of the board. A malformed one is answered like an absent one, with 404. */
-  board_id: string
-  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
-  limit?: number
-  /** `page.next_cursor` of the previous page. Omit it for the first page. */
-  cursor?: string
-} & Selection<'id' | 'board_id' | 'creator_id' | 'url' | 'kinds' | 'has_authorization' | 'state' | 'reason' | 'cursor' | 'failing_since' | 'created_at' | 'updated_at'>
+export type WebhooksListInput = Pick<CommonInput, 'board_id' | 'limit' | 'cursor'> & Selection<'id' | 'board_id' | 'creator_id' | 'url' | 'kinds' | 'has_authorization' | 'state' | 'reason' | 'cursor' | 'failing_since' | 'created_at' | 'updated_at'>
 
 /** The input of `webhooks.read`. */
-export type WebhooksReadInput = {
-  /** The id of the webhook. A malformed one is answered like an absent one, with 404. */
-  webhook_id: string
-} & Selection<'id' | 'board_id' | 'creator_id' | 'url' | 'kinds' | 'has_authorization' | 'state' | 'reason' | 'cursor' | 'failing_since' | 'created_at' | 'updated_at'>
+export type WebhooksReadInput = Pick<CommonInput, 'webhook_id'> & Selection<'id' | 'board_id' | 'creator_id' | 'url' | 'kinds' | 'has_authorization' | 'state' | 'reason' | 'cursor' | 'failing_since' | 'created_at' | 'updated_at'>
 
 /** The input of `webhooks.create`. */
-export type WebhooksCreateInput = {
-  /** The id of the board. A malformed one is answered like an absent one, with 404. */
-  board_id: string
+export type WebhooksCreateInput = Pick<CommonInput, 'board_id' | 'kinds' | 'authorization'> & {
   /** Where deliveries are sent. */
   url: string
-  /** The kinds of the feed that are delivered; null: all of them. */
-  kinds?: ('board' | 'board_member' | 'column' | 'card' | 'claim' | 'work' | 'label' | 'subtask' | 'comment' | 'attachment')[] | null
-  /** The `Authorization` header of each delivery, such as `Bearer …`. It is stored encrypted, and never shown. */
-  authorization?: string | null
   /** Where deliveries begin: a cursor of the feed of the board, or `now`. Default: "now". */
   after?: 'now' | string
 }
 
 /** The input of `webhooks.update`. */
-export type WebhooksUpdateInput = {
-  /** The id of the webhook. A malformed one is answered like an absent one, with 404. */
-  webhook_id: string
+export type WebhooksUpdateInput = Pick<CommonInput, 'webhook_id' | 'kinds' | 'authorization'> & {
   /** Where deliveries are sent. */
   url?: string
-  /** The kinds of the feed that are delivered; null: all of them. */
-  kinds?: ('board' | 'board_member' | 'column' | 'card' | 'claim' | 'work' | 'label' | 'subtask' | 'comment' | 'attachment')[] | null
-  /** The `Authorization` header of each delivery, such as `Bearer …`. It is stored encrypted, and never shown. */
-  authorization?: string | null
   /** Whether changes are sent. */
   enabled?: boolean
   /** Where deliveries begin: a cursor of the feed of the board, or `now`. */
@@ -1698,36 +1149,19 @@ export type WebhooksUpdateInput = {
 }
 
 /** The input of `webhooks.delete`. */
-export type WebhooksDeleteInput = {
-  /** The id of the webhook. A malformed one is answered like an absent one, with 404. */
-  webhook_id: string
-}
+export type WebhooksDeleteInput = Pick<CommonInput, 'webhook_id'>
 
 /** The input of `webhooks.rotate_secret`. */
-export type WebhooksRotateSecretInput = {
-  /** The id of the webhook. A malformed one is answered like an absent one, with 404. */
-  webhook_id: string
-}
+export type WebhooksRotateSecretInput = Pick<CommonInput, 'webhook_id'>
 
 /** The input of `webhooks.test`. */
-export type WebhooksTestInput = {
-  /** The id of the webhook. A malformed one is answered like an absent one, with 404. */
-  webhook_id: string
-}
+export type WebhooksTestInput = Pick<CommonInput, 'webhook_id'>
 
 /** The input of `webhooks.deliveries`. */
-export type WebhooksDeliveriesInput = {
-  /** The id of the webhook. A malformed one is answered like an absent one, with 404. */
-  webhook_id: string
-} & Selection<'id' | 'at' | 'entries' | 'status' | 'duration_ms' | 'error'>
+export type WebhooksDeliveriesInput = Pick<CommonInput, 'webhook_id'> & Selection<'id' | 'at' | 'entries' | 'status' | 'duration_ms' | 'error'>
 
 /** The input of `boards.batch`. */
-export type BoardsBatchInput = {
-  /** The id of the board. A malformed one is answered like an absent one, with 404. */
-  board_id: string
-  /** The writes, in their order. Each is decided on its own. */
-  operations: BatchOperation[]
-}
+export type BoardsBatchInput = Pick<CommonInput, 'board_id'> & Batch
 
 /** A write of `boards.batch`. An id can be `$0`: the id that the first write has created, and so on. */
 export type BatchOperation =
@@ -2168,90 +1602,7 @@ export interface ErrorMembers {
   }
 }
 
-type OperationId =
-  | 'account.read'
-  | 'access.evaluate'
-  | 'access.evaluate_all'
-  | 'access.search_action'
-  | 'access.search_resource'
-  | 'members.list'
-  | 'boards.list'
-  | 'boards.create'
-  | 'boards.read'
-  | 'boards.update'
-  | 'boards.set_visibility'
-  | 'boards.delete'
-  | 'board_members.list'
-  | 'boards.assignable'
-  | 'board_members.add'
-  | 'board_members.remove'
-  | 'boards.changes'
-  | 'boards.events'
-  | 'columns.list'
-  | 'columns.read'
-  | 'columns.create'
-  | 'columns.rename'
-  | 'columns.move'
-  | 'columns.archive'
-  | 'columns.restore'
-  | 'cards.list'
-  | 'cards.search'
-  | 'cards.read'
-  | 'cards.create'
-  | 'cards.update'
-  | 'cards.move'
-  | 'cards.complete'
-  | 'cards.archive'
-  | 'cards.restore'
-  | 'cards.delete'
-  | 'cards.assign'
-  | 'cards.unassign'
-  | 'cards.apply_label'
-  | 'cards.remove_label'
-  | 'cards.set_cover'
-  | 'cards.clear_cover'
-  | 'blockers.add'
-  | 'blockers.remove'
-  | 'claims.take_next'
-  | 'claims.take'
-  | 'claims.release'
-  | 'claims.read'
-  | 'claims.fail'
-  | 'claims.ask'
-  | 'cards.answer'
-  | 'cards.retry'
-  | 'labels.list'
-  | 'labels.read'
-  | 'labels.create'
-  | 'labels.update'
-  | 'labels.delete'
-  | 'subtasks.list'
-  | 'subtasks.read'
-  | 'subtasks.create'
-  | 'subtasks.update'
-  | 'subtasks.delete'
-  | 'comments.list'
-  | 'comments.read'
-  | 'comments.create'
-  | 'comments.update'
-  | 'comments.delete'
-  | 'attachments.list'
-  | 'attachments.read'
-  | 'attachments.download'
-  | 'attachments.attach'
-  | 'attachments.upload'
-  | 'attachments.detach'
-  | 'files.read'
-  | 'files.update'
-  | 'webhooks.list'
-  | 'webhooks.read'
-  | 'webhooks.create'
-  | 'webhooks.update'
-  | 'webhooks.delete'
-  | 'webhooks.rotate_secret'
-  | 'webhooks.test'
-  | 'webhooks.deliveries'
-  | 'boards.batch'
+type OperationId = { [Resource in keyof Methods]: `${Resource}.${keyof Methods[Resource] & string}` }[keyof Methods]
 
 /** The operations by id. */
 export const operations: Readonly<Record<OperationId, OperationRow>> = {

@@ -14,6 +14,8 @@ import { errors, type ErrorCode } from '../../src/model/errors.ts'
 import { effectiveScopes, type Scope } from '../../src/model/token.ts'
 import { isBatchable } from '../../src/resources/batch/operations.ts'
 import { namesInPath, type Operation } from '../../src/resources/operation.ts'
+import { withSharedTypes } from './type-names.ts'
+import { blockOf, docComment, membersOf, memberText, nameOf, typeOf, type Keywords, type Member } from './type-text.ts'
 
 const HEAD = `// Written by "npm run matrix" from the operations table and its schemas. Do not edit it.
 import type { BatchAnswer, BatchWrite, BytesMethod, ListMethod, OperationRow, PageMethod, ReadMethod, WriteMethod } from './methods.ts'
@@ -24,40 +26,53 @@ interface Described {
   readonly row: Operation
   readonly described: OperationObject
   readonly parameters: readonly ParameterObject[]
-  /** the schemas of the bodies that it takes: JSON, and a form */
-  readonly bodies: readonly JsonSchema[]
+  /** the bodies that it takes: JSON, and a form */
+  readonly bodies: readonly Body[]
+}
+
+interface Body {
+  /** the name of its type, if it has one */
+  readonly name: string | undefined
+  readonly schema: JsonSchema
 }
 
 /** Renders `src/client/operations.ts`: the rows of the operations table that the client needs, and their types. */
 export function renderClientOperations(document: OpenApiDocument, rows: readonly Operation[]): string {
   const all = rows.map((row) => describe(document, row))
-  const named = namedSchemas(document)
+  const common = commonMembers(all)
   return [
     HEAD,
-    ...named.map(([name, schema]) => interfaceOf(name, schema)),
+    ...withSharedTypes(namedSchemas(document)).map(([name, schema]) => interfaceOf(name, schema)),
+    commonType(common),
     selectionType(all),
-    ...all.flatMap((operation) => inputType(operation)),
+    ...all.flatMap((operation) => inputType(operation, common)),
     ...batchTypes(all),
     methodsType(all),
     errorTypes(document),
     // Without a type of their own, the rows would be a tenth of the client: each as its type, too.
-    `type OperationId =\n${rows.map(({ id }) => `  | '${id}'`).join('\n')}\n\n/** The operations by id. */\nexport const operations: Readonly<Record<OperationId, OperationRow>> = {\n${all.map(rowText).join('\n')}\n}\n`,
+    'type OperationId = { [Resource in keyof Methods]: `${Resource}.${keyof Methods[Resource] & string}` }[keyof Methods]\n',
+    `/** The operations by id. */\nexport const operations: Readonly<Record<OperationId, OperationRow>> = {\n${all.map(rowText).join('\n')}\n}\n`,
   ].join('\n')
 }
 
 function describe(document: OpenApiDocument, row: Operation): Described {
   const described = document.paths[row.path]![row.method.toLowerCase()]!
   const parameters = described.parameters.map((parameter) => resolve(document, parameter))
-  const bodies = Object.values(described.requestBody?.content ?? {}).map(({ schema }) =>
-    withBatchTypes(resolve(document, schema as JsonSchema)),
-  )
+  const bodies = Object.values(described.requestBody?.content ?? {}).map(({ schema }) => ({
+    name: [nameOf(schema as JsonSchema)].find((name) => name !== undefined && isType(name)),
+    schema: withBatchTypes(resolve(document, schema as JsonSchema)),
+  }))
   return { row, described, parameters, bodies }
 }
 
 /** The schemas of what is in responses and bodies. Whole responses and errors are no types of the client. */
 function namedSchemas({ components: { schemas } }: OpenApiDocument): [string, JsonSchema][] {
-  const types = Object.entries(schemas).filter(([name]) => !/(Response|Error|Body|Form)$/.test(name))
+  const types = Object.entries(schemas).filter(([name]) => isType(name))
   return types.map(([name, schema]) => [name, withBatchTypes(schema)])
+}
+
+function isType(name: string): boolean {
+  return !/(Response|Error|Body|Form)$/.test(name)
 }
 
 /** The members of a batch and of its answer that the document states for any operation, and the types that tell them apart. */
@@ -132,18 +147,56 @@ function selectionType(all: readonly Described[]): string {
   return ['/** What a read returns. */', 'export interface Selection<Name> {', ...member, '}', ''].join('\n')
 }
 
-/** Bodies that are no plain objects are added as they are. */
-function inputType(operation: Described): string[] {
-  const { row, bodies } = operation
-  const alternatives = (bodies.length === 0 ? [undefined] : bodies).map((body) => {
-    const isPlain = body === undefined || membersOf(body).length > 0
-    const all = inputMembers(operation, isPlain ? body : undefined)
+/** What an input consists of: its members, and the types of the rest. */
+interface Input {
+  readonly members: readonly Member[]
+  readonly types: readonly string[]
+}
+
+/** One for each form of the body. A body that has a type, or is no plain object, is added as it is. */
+function inputsOf(operation: Described): Input[] {
+  const { bodies } = operation
+  return (bodies.length === 0 ? [undefined] : bodies).map((body) => {
+    const isPlain = body === undefined || membersOf(body.schema).length > 0
+    const all = inputMembers(operation, isPlain ? body?.schema : undefined)
+    const ofBody = isPlain && body?.name === undefined ? [] : [body!.name ?? typeOf(body!.schema)]
+    const inBody = body?.name === undefined ? [] : membersOf(body.schema).map(({ name }) => name)
     const selected = all.filter(({ name }) => name === FIELDS).map(({ schema }) => `Selection<${typeOf((schema as Keywords).items!)}>`)
-    const members = all.filter(({ name }) => name !== FIELDS)
-    return [...(members.length > 0 ? [blockOf(members)] : []), ...(isPlain ? [] : [typeOf(body)]), ...selected].join(' & ')
+    return { members: all.filter(({ name }) => name !== FIELDS && !inBody.includes(name)), types: [...ofBody, ...selected] }
+  })
+}
+
+/** The members that several inputs have in the same way, by name. If a name has several meanings, it is the most frequent one. */
+function commonMembers(all: readonly Described[]): ReadonlyMap<string, Member> {
+  const members = all.flatMap((operation) => inputsOf(operation).flatMap((input) => input.members))
+  const uses = new Map<string, number>()
+  for (const member of members) uses.set(memberText(member), (uses.get(memberText(member)) ?? 0) + 1)
+  const common = new Map<string, Member>()
+  for (const member of members) {
+    const known = common.get(member.name)
+    const least = known === undefined ? 1 : uses.get(memberText(known))!
+    if (uses.get(memberText(member))! > least) common.set(member.name, member)
+  }
+  return common
+}
+
+function commonType(common: ReadonlyMap<string, Member>): string {
+  return `/** What several operations take. */\nexport interface CommonInput ${blockOf([...common.values()])}\n`
+}
+
+function inputType(operation: Described, common: ReadonlyMap<string, Member>): string[] {
+  const isCommon = (member: Member) => common.has(member.name) && memberText(common.get(member.name)!) === memberText(member)
+  const alternatives = inputsOf(operation).map(({ members, types }) => {
+    const shared = members.filter(isCommon).map(({ name }) => `'${name}'`)
+    const own = members.filter((member) => !isCommon(member))
+    return [
+      ...(shared.length > 0 ? [`Pick<CommonInput, ${shared.join(' | ')}>`] : []),
+      ...(own.length > 0 ? [blockOf(own)] : []),
+      ...types,
+    ].join(' & ')
   })
   if (alternatives[0] === '') return []
-  return [`/** The input of \`${row.id}\`. */`, `export type ${inputName(row)} = ${alternatives.join(' | ')}`, '']
+  return [`/** The input of \`${operation.row.id}\`. */`, `export type ${inputName(operation.row)} = ${alternatives.join(' | ')}`, '']
 }
 
 function inputName({ id }: Operation): string {
@@ -161,7 +214,7 @@ function methodsType(all: readonly Described[]): string {
 
 function methodText(operation: Described): string {
   const { row } = operation
-  const input = inputType(operation).length === 0 ? '{}' : inputName(row)
+  const input = inputsOf(operation).some(({ members, types }) => members.length + types.length > 0) ? inputName(row) : '{}'
   const scope = scopeOf(operation)
   const name = row.id.slice(tagOf(row.id).length + 1)
   return [...docComment(`${row.summary} Scope \`${scope}\`.`, '    '), `    readonly ${name}: ${methodType(operation, input)}`].join('\n')
@@ -205,7 +258,7 @@ function resultOf(operation: Described): 'item' | 'list' | 'bytes' {
 function rowText(operation: Described): string {
   const { row, parameters, bodies } = operation
   const query = parameters.filter(({ in: place }) => place === 'query').map(({ name }) => name)
-  const body = [...new Set(bodies.flatMap((schema) => membersOf(schema).map(({ name }) => name)))]
+  const body = [...new Set(bodies.flatMap(({ schema }) => membersOf(schema).map(({ name }) => name)))]
   const names = (list: readonly string[]) => `[${list.map((name) => `'${name}'`).join(', ')}]`
   const members = [
     `method: '${row.method}'`,
@@ -226,107 +279,4 @@ function errorTypes({ components: { schemas } }: OpenApiDocument): string {
     return [...docComment(errors[code].message, '  '), `  ${code}: ${members.length === 0 ? '{}' : blockOf(members, '  ')}`].join('\n')
   })
   return ['/** The further members of errors, by code. */', 'export interface ErrorMembers {', ...entries, '}', ''].join('\n')
-}
-
-/** A member of an object type. */
-export interface Member {
-  readonly name: string
-  readonly schema: JsonSchema
-  readonly required: boolean
-}
-
-const REFERENCE = '#/components/schemas/'
-
-/** The TypeScript type of a JSON Schema, on several lines if it has members with descriptions. */
-function typeOf(schema: JsonSchema, indent = ''): string {
-  const { $ref, type, enum: values, const: value, allOf, anyOf, oneOf, items, contentMediaType, typeName } = schema as Keywords
-  if (typeName !== undefined) return typeName
-  if ($ref !== undefined) return $ref.slice(REFERENCE.length)
-  if (contentMediaType !== undefined) return 'Blob'
-  if (value !== undefined) return literal(value)
-  if (values !== undefined) return values.map(literal).join(' | ')
-  if (allOf !== undefined) return allOf.map((part) => operand(part, indent)).join(' & ')
-  const alternatives = anyOf ?? oneOf
-  if (alternatives !== undefined) return [...new Set(alternatives.map((part) => typeOf(part, indent)))].join(' | ')
-  if (Array.isArray(type)) return type.map((one) => typeOf({ ...schema, type: one }, indent)).join(' | ')
-  switch (type) {
-    case 'string':
-    case 'boolean':
-    case 'null':
-      return type
-    case 'integer':
-    case 'number':
-      return 'number'
-    case 'array':
-      return `${operand(items ?? {}, indent)}[]`
-    case 'object':
-      return objectType(schema, indent)
-    default:
-      return 'unknown'
-  }
-}
-
-/** The members of an object schema. */
-function membersOf(schema: JsonSchema): Member[] {
-  const { properties = {}, required = [] } = schema as Keywords
-  return Object.entries(properties).map(([name, member]) => ({ name, schema: member, required: required.includes(name) }))
-}
-
-/** An object type with the descriptions of its members. */
-function blockOf(members: readonly Member[], indent = ''): string {
-  const inner = `${indent}  `
-  const lines = members.map(({ name, schema, required }) => {
-    const member = `${inner}${name}${required ? '' : '?'}: ${typeOf(schema, inner)}`
-    return [...docComment(textOf(schema), inner), member].join('\n')
-  })
-  return ['{', ...lines, `${indent}}`].join('\n')
-}
-
-/** A comment, or nothing without a text. */
-function docComment(text: string | undefined, indent = ''): string[] {
-  return text === undefined ? [] : [`${indent}/** ${text.replaceAll('*/', '*\\/').replaceAll('\n', ' ')} */`]
-}
-
-function objectType(schema: JsonSchema, indent: string): string {
-  const members = membersOf(schema)
-  if (members.length > 0) return blockOf(members, indent)
-  const { additionalProperties } = schema as Keywords
-  if (additionalProperties === false) return '{}'
-  return `Record<string, ${typeof additionalProperties === 'object' ? typeOf(additionalProperties, indent) : 'unknown'}>`
-}
-
-function textOf({ description, default: value }: Keywords): string | undefined {
-  if (value === undefined || description === undefined) return description
-  return `${description} Default: ${JSON.stringify(value)}.`
-}
-
-function literal(value: unknown): string {
-  return typeof value === 'string' ? `'${value}'` : String(value)
-}
-
-/** The type of a schema, in parentheses if it has several parts. */
-function operand(schema: JsonSchema, indent: string): string {
-  const { $ref, type, enum: values, allOf, anyOf, oneOf } = schema as Keywords
-  const hasParts = $ref === undefined && [type, values, allOf, anyOf, oneOf].some((parts) => Array.isArray(parts) && parts.length > 1)
-  return hasParts ? `(${typeOf(schema, indent)})` : typeOf(schema, indent)
-}
-
-/** The keywords that are read here. */
-interface Keywords {
-  readonly $ref?: string
-  readonly type?: string | readonly string[]
-  readonly enum?: readonly unknown[]
-  readonly const?: unknown
-  readonly allOf?: readonly JsonSchema[]
-  readonly anyOf?: readonly JsonSchema[]
-  readonly oneOf?: readonly JsonSchema[]
-  readonly items?: JsonSchema
-  readonly properties?: Readonly<Record<string, JsonSchema>>
-  readonly required?: readonly string[]
-  readonly additionalProperties?: boolean | JsonSchema
-  readonly contentMediaType?: string
-  readonly description?: string
-  readonly default?: unknown
-  /** of this generator: the type that is written instead */
-  readonly typeName?: string
 }
