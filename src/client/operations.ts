@@ -1,6 +1,14 @@
 // Written by "npm run matrix" from the operations table and its schemas. Do not edit it.
 import type { BatchAnswer, BatchWrite, BytesMethod, ListMethod, OperationRow, PageMethod, ReadMethod, WriteMethod } from './methods.ts'
 
+/** The times of a resource. */
+export interface Times {
+  /** When it was created. */
+  created_at: string
+  /** When it was last changed. */
+  updated_at: string
+}
+
 /** Who works on a card, and until when. Its holder is a token. */
 export interface Claim {
   /** The claimed card. */
@@ -149,13 +157,15 @@ export interface Member {
 }
 
 /** As an item of a list. A board: the columns and cards of one project. */
-export type ListedBoard = Board & {
+export type ListedBoard = Board & WithEtag
+
+export interface WithEtag {
   /** The ETag of the item: only with `include=etag`. */
   etag?: string
 }
 
 /** A board: the columns and cards of one project. */
-export interface Board {
+export interface Board extends Times {
   /** The id of the board. */
   id: string
   /** The name of the board. */
@@ -168,10 +178,6 @@ export interface Board {
   visibility: 'workspace' | 'private'
   /** The user who created the board. They always have access to it. */
   creator_id: string
-  /** When it was created. */
-  created_at: string
-  /** When it was last changed. */
-  updated_at: string
 }
 
 /** A board, with what the request includes. */
@@ -250,13 +256,10 @@ export interface Change {
 }
 
 /** As an item of a list. A column of a board: one state of its cards. */
-export type ListedColumn = Column & {
-  /** The ETag of the item: only with `include=etag`. */
-  etag?: string
-}
+export type ListedColumn = Column & WithEtag
 
 /** A column of a board: one state of its cards. */
-export interface Column {
+export interface Column extends Times {
   /** The id of the column. */
   id: string
   /** The board of the column. */
@@ -271,23 +274,13 @@ export interface Column {
   max_attempts: number | null
   /** When the column was archived; null if it is active. */
   archived_at: string | null
-  /** When it was created. */
-  created_at: string
-  /** When it was last changed. */
-  updated_at: string
 }
 
 /** As an item of a list. A card, with counts, its claim and its work if the request asks for them. */
-export type ListedCardWithCounts = CardWithCounts & {
-  /** The ETag of the item: only with `include=etag`. */
-  etag?: string
-}
+export type ListedCardWithCounts = CardWithCounts & WithEtag
 
 /** As an item of a list. A card, with its claim and its work if the request asks for them. */
-export type ListedCardWithClaim = CardWithClaim & {
-  /** The ETag of the item: only with `include=etag`. */
-  etag?: string
-}
+export type ListedCardWithClaim = CardWithClaim & WithEtag
 
 /** A card, with counts, its claim and its work if the request asks for them. */
 export type CardWithCounts = CardWithClaim & {
@@ -303,7 +296,7 @@ export type CardWithCounts = CardWithClaim & {
 }
 
 /** A card: one piece of work. It is in one column of one board. */
-export interface Card {
+export interface Card extends Times {
   /** The id of the card. */
   id: string
   /** The board of the card. A card never moves to another board. */
@@ -334,10 +327,6 @@ export interface Card {
   cover_attachment_id: string | null
   /** The user who created the card. */
   creator_id: string
-  /** When it was created. */
-  created_at: string
-  /** When it was last changed. */
-  updated_at: string
 }
 
 /** The card that was taken, with its claim; null if none is ready. */
@@ -363,7 +352,7 @@ export interface Work {
 }
 
 /** A comment on a card. */
-export interface Comment {
+export interface Comment extends Times {
   /** The id of the comment. */
   id: string
   /** The card of the comment. */
@@ -376,20 +365,13 @@ export interface Comment {
   kind: 'comment' | 'question' | 'answer'
   /** The question that an answer answers; null for all others. */
   answers: string | null
-  /** When it was created. */
-  created_at: string
-  /** When it was last changed. */
-  updated_at: string
 }
 
 /** As an item of a list. A label that the cards of a board can have. */
-export type ListedLabel = Label & {
-  /** The ETag of the item: only with `include=etag`. */
-  etag?: string
-}
+export type ListedLabel = Label & WithEtag
 
 /** A label that the cards of a board can have. */
-export interface Label {
+export interface Label extends Times {
   /** The id of the label. */
   id: string
   /** The board of the label. */
@@ -398,20 +380,13 @@ export interface Label {
   name: string
   /** The color of the label. */
   color: string
-  /** When it was created. */
-  created_at: string
-  /** When it was last changed. */
-  updated_at: string
 }
 
 /** As an item of a list. A step of the work on a card. */
-export type ListedSubtask = Subtask & {
-  /** The ETag of the item: only with `include=etag`. */
-  etag?: string
-}
+export type ListedSubtask = Subtask & WithEtag
 
 /** A step of the work on a card. */
-export interface Subtask {
+export interface Subtask extends Times {
   /** The id of the subtask. */
   id: string
   /** The card of the subtask. */
@@ -422,26 +397,16 @@ export interface Subtask {
   completed_at: string | null
   /** The place among the subtasks of its card. To sort them, compare their positions as text, by code unit. */
   position: string
-  /** When it was created. */
-  created_at: string
-  /** When it was last changed. */
-  updated_at: string
 }
 
 /** As an item of a list. A comment on a card. */
-export type ListedComment = Comment & {
-  /** The ETag of the item: only with `include=etag`. */
-  etag?: string
-}
+export type ListedComment = Comment & WithEtag
 
 /** As an item of a list. A file on a card. Everyone with access to the board can read its bytes. */
-export type ListedAttachment = Attachment & {
-  /** The ETag of the item: only with `include=etag`. */
-  etag?: string
-}
+export type ListedAttachment = Attachment & WithEtag
 
 /** A file on a card. Everyone with access to the board can read its bytes. */
-export interface Attachment {
+export interface Attachment extends Times {
   /** The id of the attachment. */
   id: string
   /** The card of the attachment. */
@@ -462,10 +427,6 @@ export interface Attachment {
   picture: AttachmentPicture | null
   /** The user who attached the file. */
   attached_by_id: string
-  /** When it was created. */
-  created_at: string
-  /** When it was last changed. */
-  updated_at: string
 }
 
 /** What the bytes of the file say, if they are a picture in PNG, JPEG, GIF or WebP: pages show it, up to 40 megapixels. null: the file is no such picture, or was uploaded before this was read. */
@@ -479,7 +440,7 @@ export interface AttachmentPicture {
 }
 
 /** A file of the workspace. Attachments put it on cards. */
-export interface StoredFile {
+export interface StoredFile extends Times {
   /** The id of the file. */
   id: string
   /** The user who uploaded the file. */
@@ -496,14 +457,10 @@ export interface StoredFile {
   size: number
   /** What the bytes of the file say, if they are a picture in PNG, JPEG, GIF or WebP: pages show it, up to 40 megapixels. null: the file is no such picture, or was uploaded before this was read. */
   picture: AttachmentPicture | null
-  /** When it was created. */
-  created_at: string
-  /** When it was last changed. */
-  updated_at: string
 }
 
 /** A URL that the changes of a board are sent to. */
-export interface Webhook {
+export interface Webhook extends Times {
   /** The id of the webhook. */
   id: string
   /** The board whose changes it follows. */
@@ -524,10 +481,6 @@ export interface Webhook {
   cursor: string
   /** Since when it fails; null: it does not. */
   failing_since: string | null
-  /** When it was created. */
-  created_at: string
-  /** When it was last changed. */
-  updated_at: string
 }
 
 /** A webhook with its secret, which is shown once. */
@@ -675,6 +628,122 @@ export interface Batch {
   operations: BatchOperation[]
 }
 
+/** The further members of errors, by code. */
+export interface ErrorMembers {
+  /** The request could not be read. */
+  bad_request: {}
+  /** A valid access token is required: Authorization: Bearer <ACCESS_TOKEN>. */
+  unauthorized: {}
+  /** The token lacks the scope that this operation requires. */
+  insufficient_scope: {
+    /** The least scope that the operation requires. */
+    required_scope: 'kanban:read' | 'kanban:write' | 'kanban:admin'
+    /** The scopes of the token, with those that they include. */
+    granted_scopes: ('kanban:read' | 'kanban:write' | 'kanban:admin')[]
+    /** The row of the specification that decides it. */
+    row: string
+  }
+  /** You can read this resource, but you lack the permission for this operation. */
+  forbidden: {
+    /** The row of the specification that decides it. */
+    row: string
+    /** The rule that is not met. */
+    reason: string
+    /** In a batch: the number of the operation that failed, from 0. */
+    index?: number
+  }
+  /** There is no such resource. */
+  not_found: {
+    /** What names the resource: a member of the body or the query, or the second parameter of the path; `label_id`, `user_id` or `blocker_id` if it is an item of `label_ids`, `assignee_ids` or `blocker_ids`. Absent if it is the path itself. */
+    parameter?: string
+    /** In a batch: the number of the operation that failed, from 0. */
+    index?: number
+  }
+  /** This path does not support that method. */
+  method_not_allowed: {}
+  /** The request did not arrive in time. */
+  request_timeout: {}
+  /** The request conflicts with the current state of the resource. */
+  conflict: {
+    /** The limit that was reached, if one was. */
+    limit?: number | 'wip_limit'
+    /** The claim of the card, if another token holds it. */
+    claim?: Claim
+    /** The work on the card, if it is stuck or waits for an answer. */
+    work?: Work
+    /** In a batch: the number of the operation that failed, from 0. */
+    index?: number
+  }
+  /** A request with the same Idempotency-Key is still being handled. */
+  idempotency_key_in_use: {}
+  /** The changes after this cursor are no longer kept. Read the board anew with GET /boards/{board_id}?include=columns,cards,labels,members, and continue with its changes_cursor. */
+  cursor_expired: {}
+  /** The resource has changed: its current ETag does not match. */
+  precondition_failed: {
+    /** The current ETag, if there is one. */
+    current_etag?: string
+    /** The claim of the card, if the If-Claim of the request does not hold; null if nobody holds the card. */
+    current_claim?: Claim | null
+    /** In a batch: the number of the operation that failed, from 0. */
+    index?: number
+  }
+  /** Only the holder of a claim may do this: send If-Claim with the epoch of the claim. */
+  precondition_required: {
+    /** In a batch: the number of the operation that failed, from 0. */
+    index?: number
+  }
+  /** The body is larger than this operation accepts. */
+  payload_too_large: {
+    /** The maximum size in bytes. */
+    limit_bytes: number
+  }
+  /** The body must be JSON: Content-Type: application/json. */
+  unsupported_media_type: {}
+  /** The file does not have this range. */
+  range_not_satisfiable: {}
+  /** The request does not match what this operation accepts. */
+  validation_failed: {
+    /** What is not valid: the first 100 issues. */
+    issues: {
+      /** Where the member is. */
+      in: 'query' | 'body'
+      /** The name of the member, with dots between levels; empty for the whole. */
+      path: string
+      /** What is wrong. */
+      message: string
+    }[]
+    /** In a batch: the number of the operation that failed, from 0. */
+    index?: number
+  }
+  /** Another request had the same Idempotency-Key. Each change needs its own. */
+  idempotency_key_reused: {}
+  /** Too many requests. Try again later. */
+  rate_limited: {}
+  /** The head of the request is too large. */
+  headers_too_large: {}
+  /** Something went wrong on our side. The error is logged under the request_id. */
+  internal_error: {}
+  /** This service does not know that method. */
+  not_implemented: {}
+  /** Other requests kept changing the same data. Nothing was changed. Try again soon. */
+  contention: {
+    /** Nothing was changed. */
+    outcome: 'not_done'
+  }
+  /** Storage is not reachable. Nothing was changed. Try again soon. */
+  unavailable: {
+    /** `not_done`: nothing was changed. `unknown`: it is not known whether the change was made. Read before you retry. */
+    outcome: 'not_done' | 'unknown'
+  }
+  /** There is no room for this file. Nothing was stored. */
+  insufficient_storage: {
+    /** The bytes that the files of the workspace have. */
+    used_bytes?: number
+    /** The bytes that they may have. Absent: the disk is nearly full. */
+    limit_bytes?: number
+  }
+}
+
 /** What several operations take. */
 export interface CommonInput {
   /** The maximum number of items. A page of long items ends earlier. Default: 50. */
@@ -747,67 +816,39 @@ export interface Selection<Name> {
   fields?: Name[]
 }
 
-/** The input of `account.read`. */
+// The input of each operation.
 export type AccountReadInput = Selection<'user_id' | 'display_name' | 'role' | 'workspace' | 'scopes' | 'token'>
-
-/** The input of `access.evaluate`. */
 export type AccessEvaluateInput = Evaluation
-
-/** The input of `access.evaluate_all`. */
 export type AccessEvaluateAllInput = Evaluations
-
-/** The input of `access.search_action`. */
 export type AccessSearchActionInput = ActionSearch
-
-/** The input of `access.search_resource`. */
 export type AccessSearchResourceInput = ResourceSearch
-
-/** The input of `members.list`. */
 export type MembersListInput = Pick<CommonInput, 'limit' | 'cursor'> & Selection<'user_id' | 'role' | 'display_name' | 'avatar_url'>
-
-/** The input of `boards.list`. */
 export type BoardsListInput = Pick<CommonInput, 'limit' | 'cursor' | 'include'> & Selection<'id' | 'name' | 'description' | 'cover_color' | 'visibility' | 'creator_id' | 'created_at' | 'updated_at' | 'etag'>
-
-/** The input of `boards.create`. */
 export type BoardsCreateInput = Pick<CommonInput, 'description' | 'cover_color'> & {
   /** The name of the board. */
   name: string
 }
 
-/** The input of `boards.read`. */
 export type BoardsReadInput = Pick<CommonInput, 'board_id'> & {
   /** What is on the board: everything as it was at one moment. A response that includes something has no ETag, because that changes without the board. The parameter can be repeated, or its values separated by commas. */
   include?: ('columns' | 'cards' | 'labels' | 'members' | 'counts' | 'claim' | 'work')[]
 } & Selection<'id' | 'name' | 'description' | 'cover_color' | 'visibility' | 'creator_id' | 'created_at' | 'updated_at' | 'columns' | 'cards' | 'cards_cursor' | 'labels' | 'members' | 'counts' | 'changes_cursor'>
 
-/** The input of `boards.update`. */
 export type BoardsUpdateInput = Pick<CommonInput, 'board_id' | 'description' | 'cover_color'> & {
   /** The name of the board. */
   name?: string
 }
 
-/** The input of `boards.set_visibility`. */
 export type BoardsSetVisibilityInput = Pick<CommonInput, 'board_id'> & {
   /** `workspace`: every member of the workspace gets access to the board. `private`: only its creator and its explicit members have access. */
   visibility: 'workspace' | 'private'
 }
 
-/** The input of `boards.delete`. */
 export type BoardsDeleteInput = Pick<CommonInput, 'board_id'>
-
-/** The input of `board_members.list`. */
 export type BoardMembersListInput = Pick<CommonInput, 'board_id' | 'limit' | 'cursor'> & Selection<'user_id' | 'display_name' | 'avatar_url' | 'creator' | 'added_at'>
-
-/** The input of `boards.assignable`. */
 export type BoardsAssignableInput = Pick<CommonInput, 'board_id' | 'limit' | 'cursor'> & Selection<'user_id' | 'role' | 'display_name' | 'avatar_url'>
-
-/** The input of `board_members.add`. */
 export type BoardMembersAddInput = Pick<CommonInput, 'board_id' | 'user_id'>
-
-/** The input of `board_members.remove`. */
 export type BoardMembersRemoveInput = Pick<CommonInput, 'board_id' | 'user_id'>
-
-/** The input of `boards.changes`. */
 export type BoardsChangesInput = Pick<CommonInput, 'board_id' | 'limit'> & {
   /** Returns the changes after this cursor: `page.next_cursor` of the previous response, or `changes_cursor` of GET /boards/{board_id}?include=…. Omit it to begin with the first change of the board. */
   after?: string
@@ -815,22 +856,17 @@ export type BoardsChangesInput = Pick<CommonInput, 'board_id' | 'limit'> & {
   wait?: number
 } & Selection<'seq' | 'at' | 'kind' | 'id' | 'action' | 'epoch' | 'attempts' | 'reason' | 'actor_id' | 'token_id' | 'request_id' | 'data'>
 
-/** The input of `boards.events`. */
 export type BoardsEventsInput = Pick<CommonInput, 'board_id'> & {
   /** Returns the changes after this cursor: `page.next_cursor` of the previous response, or `changes_cursor` of GET /boards/{board_id}?include=…. Omit it to begin with the first change of the board. */
   after?: string
 }
 
-/** The input of `columns.list`. */
 export type ColumnsListInput = Pick<CommonInput, 'board_id' | 'limit' | 'cursor' | 'include'> & {
   /** Whether to list the archived columns instead of the active ones. Default: false. */
   archived?: boolean
 } & Selection<'id' | 'board_id' | 'name' | 'position' | 'wip_limit' | 'max_attempts' | 'archived_at' | 'created_at' | 'updated_at' | 'etag'>
 
-/** The input of `columns.read`. */
 export type ColumnsReadInput = Pick<CommonInput, 'column_id'> & Selection<'id' | 'board_id' | 'name' | 'position' | 'wip_limit' | 'max_attempts' | 'archived_at' | 'created_at' | 'updated_at'>
-
-/** The input of `columns.create`. */
 export type ColumnsCreateInput = Pick<CommonInput, 'board_id' | 'wip_limit' | 'before' | 'after' | 'to'> & {
   /** The name of the column. */
   name: string
@@ -838,7 +874,6 @@ export type ColumnsCreateInput = Pick<CommonInput, 'board_id' | 'wip_limit' | 'b
   max_attempts?: number | null
 }
 
-/** The input of `columns.rename`. */
 export type ColumnsRenameInput = Pick<CommonInput, 'column_id' | 'wip_limit'> & {
   /** The name of the column. */
   name?: string
@@ -846,16 +881,9 @@ export type ColumnsRenameInput = Pick<CommonInput, 'column_id' | 'wip_limit'> & 
   max_attempts?: number | null
 }
 
-/** The input of `columns.move`. */
 export type ColumnsMoveInput = Pick<CommonInput, 'column_id' | 'before' | 'after' | 'to'>
-
-/** The input of `columns.archive`. */
 export type ColumnsArchiveInput = Pick<CommonInput, 'column_id'>
-
-/** The input of `columns.restore`. */
 export type ColumnsRestoreInput = Pick<CommonInput, 'column_id'>
-
-/** The input of `cards.list`. */
 export type CardsListInput = Pick<CommonInput, 'board_id' | 'limit' | 'cursor' | 'assignee_id' | 'completed' | 'ready' | 'work_state' | 'archived' | 'q'> & {
   /** Only cards of one of these columns. The parameter can be repeated, or its values separated by commas. */
   column_id?: string | string[]
@@ -865,7 +893,6 @@ export type CardsListInput = Pick<CommonInput, 'board_id' | 'limit' | 'cursor' |
   include?: ('counts' | 'claim' | 'work' | 'etag')[]
 } & Selection<'id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'counts' | 'etag'>
 
-/** The input of `cards.search`. */
 export type CardsSearchInput = Pick<CommonInput, 'limit' | 'cursor' | 'assignee_id' | 'completed' | 'ready' | 'work_state' | 'archived' | 'q'> & {
   /** Only cards of this board. */
   board_id?: string
@@ -893,13 +920,11 @@ export type CardsSearchInput = Pick<CommonInput, 'limit' | 'cursor' | 'assignee_
   order?: 'asc' | 'desc'
 } & Selection<'id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'etag'>
 
-/** The input of `cards.read`. */
 export type CardsReadInput = Pick<CommonInput, 'card_id'> & {
   /** Adds members. With `fields`, name them there, too. `counts`: how many objects belong to it; a resource then has no ETag. `claim`: who holds it, and until when; a resource then has no ETag. `work`: what the work on it has come to; a resource then has no ETag. The parameter can be repeated, or its values separated by commas. */
   include?: ('counts' | 'claim' | 'work')[]
 } & Selection<'id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'counts'>
 
-/** The input of `cards.create`. */
 export type CardsCreateInput = Pick<CommonInput, 'board_id' | 'due_at' | 'before' | 'after' | 'to'> & {
   /** The column of the new card. It must be an active column of the board. */
   column_id: string
@@ -922,7 +947,6 @@ export type CardsCreateInput = Pick<CommonInput, 'board_id' | 'due_at' | 'before
   })[]
 }
 
-/** The input of `cards.update`. */
 export type CardsUpdateInput = Pick<CommonInput, 'card_id' | 'due_at'> & {
   /** The title of the card. */
   title?: string
@@ -930,55 +954,31 @@ export type CardsUpdateInput = Pick<CommonInput, 'card_id' | 'due_at'> & {
   description?: string
 }
 
-/** The input of `cards.move`. */
 export type CardsMoveInput = Pick<CommonInput, 'card_id' | 'before' | 'after' | 'to'> & {
   /** The column to move the card to; by default the column of `before` or `after`, else its own. */
   column_id?: string
 }
 
-/** The input of `cards.complete`. */
 export type CardsCompleteInput = Pick<CommonInput, 'card_id'> & {
   /** Whether the card is completed. */
   completed: boolean
 }
 
-/** The input of `cards.archive`. */
 export type CardsArchiveInput = Pick<CommonInput, 'card_id'>
-
-/** The input of `cards.restore`. */
 export type CardsRestoreInput = Pick<CommonInput, 'card_id'>
-
-/** The input of `cards.delete`. */
 export type CardsDeleteInput = Pick<CommonInput, 'card_id'>
-
-/** The input of `cards.assign`. */
 export type CardsAssignInput = Pick<CommonInput, 'card_id' | 'user_id'>
-
-/** The input of `cards.unassign`. */
 export type CardsUnassignInput = Pick<CommonInput, 'card_id' | 'user_id'>
-
-/** The input of `cards.apply_label`. */
 export type CardsApplyLabelInput = Pick<CommonInput, 'card_id' | 'label_id'>
-
-/** The input of `cards.remove_label`. */
 export type CardsRemoveLabelInput = Pick<CommonInput, 'card_id' | 'label_id'>
-
-/** The input of `cards.set_cover`. */
 export type CardsSetCoverInput = Pick<CommonInput, 'card_id'> & {
   /** An attachment of this card whose `content_type` begins with `image/`. */
   attachment_id: string
 }
 
-/** The input of `cards.clear_cover`. */
 export type CardsClearCoverInput = Pick<CommonInput, 'card_id'>
-
-/** The input of `blockers.add`. */
 export type BlockersAddInput = Pick<CommonInput, 'card_id' | 'blocker_id'>
-
-/** The input of `blockers.remove`. */
 export type BlockersRemoveInput = Pick<CommonInput, 'card_id' | 'blocker_id'>
-
-/** The input of `claims.take_next`. */
 export type ClaimsTakeNextInput = Pick<CommonInput, 'board_id' | 'ttl'> & {
   /** Adds members. With `fields`, name them there, too. `work`: what the work on it has come to; a resource then has no ETag. The parameter can be repeated, or its values separated by commas. */
   include?: 'work'[]
@@ -990,10 +990,7 @@ export type ClaimsTakeNextInput = Pick<CommonInput, 'board_id' | 'ttl'> & {
   wait?: number
 }
 
-/** The input of `claims.take`. */
 export type ClaimsTakeInput = Pick<CommonInput, 'card_id' | 'ttl'>
-
-/** The input of `claims.release`. */
 export type ClaimsReleaseInput = Pick<CommonInput, 'card_id'> & {
   /** Ends the claim of another token, too. Default: false. */
   force?: boolean
@@ -1001,10 +998,7 @@ export type ClaimsReleaseInput = Pick<CommonInput, 'card_id'> & {
   retry_after?: number
 }
 
-/** The input of `claims.read`. */
 export type ClaimsReadInput = Pick<CommonInput, 'card_id'> & Selection<'card_id' | 'holder_id' | 'token_id' | 'epoch' | 'expires_at' | 'claimed_at' | 'renewed_at'>
-
-/** The input of `claims.fail`. */
 export type ClaimsFailInput = Pick<CommonInput, 'card_id'> & {
   /** Why the attempt has failed. Whoever takes the card next reads it, and so do people. */
   reason: string
@@ -1012,25 +1006,15 @@ export type ClaimsFailInput = Pick<CommonInput, 'card_id'> & {
   retry_after?: number
 }
 
-/** The input of `claims.ask`. */
 export type ClaimsAskInput = Pick<CommonInput, 'card_id'> & {
   /** What you need to know before you can go on. */
   question: string
 }
 
-/** The input of `cards.answer`. */
 export type CardsAnswerInput = Pick<CommonInput, 'card_id' | 'body'>
-
-/** The input of `cards.retry`. */
 export type CardsRetryInput = Pick<CommonInput, 'card_id'>
-
-/** The input of `labels.list`. */
 export type LabelsListInput = Pick<CommonInput, 'board_id' | 'limit' | 'cursor' | 'include'> & Selection<'id' | 'board_id' | 'name' | 'color' | 'created_at' | 'updated_at' | 'etag'>
-
-/** The input of `labels.read`. */
 export type LabelsReadInput = Pick<CommonInput, 'label_id'> & Selection<'id' | 'board_id' | 'name' | 'color' | 'created_at' | 'updated_at'>
-
-/** The input of `labels.create`. */
 export type LabelsCreateInput = Pick<CommonInput, 'board_id'> & {
   /** The name of the label. */
   name: string
@@ -1038,7 +1022,6 @@ export type LabelsCreateInput = Pick<CommonInput, 'board_id'> & {
   color: string
 }
 
-/** The input of `labels.update`. */
 export type LabelsUpdateInput = Pick<CommonInput, 'label_id'> & {
   /** The name of the label. */
   name?: string
@@ -1046,16 +1029,9 @@ export type LabelsUpdateInput = Pick<CommonInput, 'label_id'> & {
   color?: string
 }
 
-/** The input of `labels.delete`. */
 export type LabelsDeleteInput = Pick<CommonInput, 'label_id'>
-
-/** The input of `subtasks.list`. */
 export type SubtasksListInput = Pick<CommonInput, 'card_id' | 'limit' | 'cursor' | 'include'> & Selection<'id' | 'card_id' | 'title' | 'completed_at' | 'position' | 'created_at' | 'updated_at' | 'etag'>
-
-/** The input of `subtasks.read`. */
 export type SubtasksReadInput = Pick<CommonInput, 'subtask_id'> & Selection<'id' | 'card_id' | 'title' | 'completed_at' | 'position' | 'created_at' | 'updated_at'>
-
-/** The input of `subtasks.create`. */
 export type SubtasksCreateInput = Pick<CommonInput, 'card_id' | 'before' | 'after' | 'to'> & {
   /** The title of the subtask. */
   title: string
@@ -1063,7 +1039,6 @@ export type SubtasksCreateInput = Pick<CommonInput, 'card_id' | 'before' | 'afte
   completed?: boolean
 }
 
-/** The input of `subtasks.update`. */
 export type SubtasksUpdateInput = Pick<CommonInput, 'subtask_id' | 'before' | 'after' | 'to'> & {
   /** The title of the subtask. */
   title?: string
@@ -1071,40 +1046,20 @@ export type SubtasksUpdateInput = Pick<CommonInput, 'subtask_id' | 'before' | 'a
   completed?: boolean
 }
 
-/** The input of `subtasks.delete`. */
 export type SubtasksDeleteInput = Pick<CommonInput, 'subtask_id'>
-
-/** The input of `comments.list`. */
 export type CommentsListInput = Pick<CommonInput, 'card_id' | 'limit' | 'cursor' | 'include'> & Selection<'id' | 'card_id' | 'author_id' | 'body' | 'kind' | 'answers' | 'created_at' | 'updated_at' | 'etag'>
-
-/** The input of `comments.read`. */
 export type CommentsReadInput = Pick<CommonInput, 'comment_id'> & Selection<'id' | 'card_id' | 'author_id' | 'body' | 'kind' | 'answers' | 'created_at' | 'updated_at'>
-
-/** The input of `comments.create`. */
 export type CommentsCreateInput = Pick<CommonInput, 'card_id' | 'body'>
-
-/** The input of `comments.update`. */
 export type CommentsUpdateInput = Pick<CommonInput, 'comment_id' | 'body'>
-
-/** The input of `comments.delete`. */
 export type CommentsDeleteInput = Pick<CommonInput, 'comment_id'>
-
-/** The input of `attachments.list`. */
 export type AttachmentsListInput = Pick<CommonInput, 'card_id' | 'limit' | 'cursor' | 'include'> & Selection<'id' | 'card_id' | 'file_id' | 'owner_id' | 'visibility' | 'name' | 'content_type' | 'size' | 'picture' | 'attached_by_id' | 'created_at' | 'updated_at' | 'etag'>
-
-/** The input of `attachments.read`. */
 export type AttachmentsReadInput = Pick<CommonInput, 'attachment_id'> & Selection<'id' | 'card_id' | 'file_id' | 'owner_id' | 'visibility' | 'name' | 'content_type' | 'size' | 'picture' | 'attached_by_id' | 'created_at' | 'updated_at'>
-
-/** The input of `attachments.download`. */
 export type AttachmentsDownloadInput = Pick<CommonInput, 'attachment_id'>
-
-/** The input of `attachments.attach`. */
 export type AttachmentsAttachInput = Pick<CommonInput, 'card_id'> & {
   /** A file that you have access to. It must not be attached to this card already. */
   file_id: string
 }
 
-/** The input of `attachments.upload`. */
 export type AttachmentsUploadInput = Pick<CommonInput, 'card_id'> & {
   /** The file, with its name and its media type. */
   file: Blob
@@ -1112,25 +1067,15 @@ export type AttachmentsUploadInput = Pick<CommonInput, 'card_id'> & {
   visibility?: 'workspace' | 'board' | 'private'
 }
 
-/** The input of `attachments.detach`. */
 export type AttachmentsDetachInput = Pick<CommonInput, 'attachment_id'>
-
-/** The input of `files.read`. */
 export type FilesReadInput = Pick<CommonInput, 'file_id'> & Selection<'id' | 'owner_id' | 'visibility' | 'board_id' | 'name' | 'content_type' | 'size' | 'picture' | 'created_at' | 'updated_at'>
-
-/** The input of `files.update`. */
 export type FilesUpdateInput = Pick<CommonInput, 'file_id'> & {
   /** Who has access to the file in addition to you. `workspace`: every member of the workspace. `board`: everyone with access to the board that it was uploaded to; only you, if that is deleted. `private`: only you. */
   visibility: 'workspace' | 'board' | 'private'
 }
 
-/** The input of `webhooks.list`. */
 export type WebhooksListInput = Pick<CommonInput, 'board_id' | 'limit' | 'cursor'> & Selection<'id' | 'board_id' | 'creator_id' | 'url' | 'kinds' | 'has_authorization' | 'state' | 'reason' | 'cursor' | 'failing_since' | 'created_at' | 'updated_at'>
-
-/** The input of `webhooks.read`. */
 export type WebhooksReadInput = Pick<CommonInput, 'webhook_id'> & Selection<'id' | 'board_id' | 'creator_id' | 'url' | 'kinds' | 'has_authorization' | 'state' | 'reason' | 'cursor' | 'failing_since' | 'created_at' | 'updated_at'>
-
-/** The input of `webhooks.create`. */
 export type WebhooksCreateInput = Pick<CommonInput, 'board_id' | 'kinds' | 'authorization'> & {
   /** Where deliveries are sent. */
   url: string
@@ -1138,7 +1083,6 @@ export type WebhooksCreateInput = Pick<CommonInput, 'board_id' | 'kinds' | 'auth
   after?: 'now' | string
 }
 
-/** The input of `webhooks.update`. */
 export type WebhooksUpdateInput = Pick<CommonInput, 'webhook_id' | 'kinds' | 'authorization'> & {
   /** Where deliveries are sent. */
   url?: string
@@ -1148,21 +1092,11 @@ export type WebhooksUpdateInput = Pick<CommonInput, 'webhook_id' | 'kinds' | 'au
   after?: 'now' | string
 }
 
-/** The input of `webhooks.delete`. */
 export type WebhooksDeleteInput = Pick<CommonInput, 'webhook_id'>
-
-/** The input of `webhooks.rotate_secret`. */
 export type WebhooksRotateSecretInput = Pick<CommonInput, 'webhook_id'>
-
-/** The input of `webhooks.test`. */
 export type WebhooksTestInput = Pick<CommonInput, 'webhook_id'>
-
-/** The input of `webhooks.deliveries`. */
 export type WebhooksDeliveriesInput = Pick<CommonInput, 'webhook_id'> & Selection<'id' | 'at' | 'entries' | 'status' | 'duration_ms' | 'error'>
-
-/** The input of `boards.batch`. */
 export type BoardsBatchInput = Pick<CommonInput, 'board_id'> & Batch
-
 /** A write of `boards.batch`. An id can be `$0`: the id that the first write has created, and so on. */
 export type BatchOperation =
   | BatchWrite<'boards.update', { board_id?: string }, Omit<BoardsUpdateInput, 'board_id' | 'dry_run'>>
@@ -1440,165 +1374,6 @@ export interface Methods {
     readonly test: WriteMethod<WebhooksTestInput, Delivery>
     /** Lists the last attempts to deliver, the newest first. Scope `kanban:admin`. */
     readonly deliveries: PageMethod<WebhooksDeliveriesInput, Delivery>
-  }
-}
-
-/** The further members of errors, by code. */
-export interface ErrorMembers {
-  /** The request could not be read. */
-  bad_request: {}
-  /** A valid access token is required: Authorization: Bearer <ACCESS_TOKEN>. */
-  unauthorized: {}
-  /** The token lacks the scope that this operation requires. */
-  insufficient_scope: {
-    /** The least scope that the operation requires. */
-    required_scope: 'kanban:read' | 'kanban:write' | 'kanban:admin'
-    /** The scopes of the token, with those that they include. */
-    granted_scopes: ('kanban:read' | 'kanban:write' | 'kanban:admin')[]
-    /** The row of the specification that decides it. */
-    row: string
-  }
-  /** You can read this resource, but you lack the permission for this operation. */
-  forbidden: {
-    /** The row of the specification that decides it. */
-    row: string
-    /** The rule that is not met. */
-    reason: string
-    /** In a batch: the number of the operation that failed, from 0. */
-    index?: number
-  }
-  /** There is no such resource. */
-  not_found: {
-    /** What names the resource: a member of the body or the query, or the second parameter of the path; `label_id`, `user_id` or `blocker_id` if it is an item of `label_ids`, `assignee_ids` or `blocker_ids`. Absent if it is the path itself. */
-    parameter?: string
-    /** In a batch: the number of the operation that failed, from 0. */
-    index?: number
-  }
-  /** This path does not support that method. */
-  method_not_allowed: {}
-  /** The request did not arrive in time. */
-  request_timeout: {}
-  /** The request conflicts with the current state of the resource. */
-  conflict: {
-    /** The limit that was reached, if one was. */
-    limit?: number | 'wip_limit'
-    /** The claim of the card, if another token holds it. */
-    claim?: {
-      /** The claimed card. */
-      card_id: string
-      /** The user whose token holds the claim. */
-      holder_id: string
-      /** The token that holds the claim. When it is rotated, its successor does. */
-      token_id: string
-      /** The number of the claim: each new claim of the card has the next one. Send it as `If-Claim`. */
-      epoch: number
-      /** When the claim runs out, by the clock of the service, unless it is renewed. */
-      expires_at: string
-      /** When its holder took the card: a renewal leaves it as it is. */
-      claimed_at: string
-      /** When it was taken or last renewed. */
-      renewed_at: string
-    }
-    /** The work on the card, if it is stuck or waits for an answer. */
-    work?: {
-      /** The first that holds of `done` (completed), `archived`, `claimed`, `waiting` (a question has no answer), `stuck` (as many attempts in a row as the column allows), `blocked` (a blocker is open), `retrying` (`not_before` is in the future), `ready`. */
-      state: 'done' | 'archived' | 'claimed' | 'waiting' | 'stuck' | 'blocked' | 'retrying' | 'ready'
-      /** How many attempts in a row ended without success: failures, and claims that ran out. */
-      attempts: number
-      /** Why the last attempt failed; null if its claim expired, or if no attempt failed. */
-      reason: string | null
-      /** When the last attempt failed; null if none has. */
-      failed_at: string | null
-      /** When the card may be tried again; null if it waits for no time. */
-      not_before: string | null
-      /** The question that waits for an answer, a comment on the card; null if no question waits. */
-      question_id: string | null
-    }
-    /** In a batch: the number of the operation that failed, from 0. */
-    index?: number
-  }
-  /** A request with the same Idempotency-Key is still being handled. */
-  idempotency_key_in_use: {}
-  /** The changes after this cursor are no longer kept. Read the board anew with GET /boards/{board_id}?include=columns,cards,labels,members, and continue with its changes_cursor. */
-  cursor_expired: {}
-  /** The resource has changed: its current ETag does not match. */
-  precondition_failed: {
-    /** The current ETag, if there is one. */
-    current_etag?: string
-    /** The claim of the card, if the If-Claim of the request does not hold; null if nobody holds the card. */
-    current_claim?: {
-      /** The claimed card. */
-      card_id: string
-      /** The user whose token holds the claim. */
-      holder_id: string
-      /** The token that holds the claim. When it is rotated, its successor does. */
-      token_id: string
-      /** The number of the claim: each new claim of the card has the next one. Send it as `If-Claim`. */
-      epoch: number
-      /** When the claim runs out, by the clock of the service, unless it is renewed. */
-      expires_at: string
-      /** When its holder took the card: a renewal leaves it as it is. */
-      claimed_at: string
-      /** When it was taken or last renewed. */
-      renewed_at: string
-    } | null
-    /** In a batch: the number of the operation that failed, from 0. */
-    index?: number
-  }
-  /** Only the holder of a claim may do this: send If-Claim with the epoch of the claim. */
-  precondition_required: {
-    /** In a batch: the number of the operation that failed, from 0. */
-    index?: number
-  }
-  /** The body is larger than this operation accepts. */
-  payload_too_large: {
-    /** The maximum size in bytes. */
-    limit_bytes: number
-  }
-  /** The body must be JSON: Content-Type: application/json. */
-  unsupported_media_type: {}
-  /** The file does not have this range. */
-  range_not_satisfiable: {}
-  /** The request does not match what this operation accepts. */
-  validation_failed: {
-    /** What is not valid: the first 100 issues. */
-    issues: {
-      /** Where the member is. */
-      in: 'query' | 'body'
-      /** The name of the member, with dots between levels; empty for the whole. */
-      path: string
-      /** What is wrong. */
-      message: string
-    }[]
-    /** In a batch: the number of the operation that failed, from 0. */
-    index?: number
-  }
-  /** Another request had the same Idempotency-Key. Each change needs its own. */
-  idempotency_key_reused: {}
-  /** Too many requests. Try again later. */
-  rate_limited: {}
-  /** The head of the request is too large. */
-  headers_too_large: {}
-  /** Something went wrong on our side. The error is logged under the request_id. */
-  internal_error: {}
-  /** This service does not know that method. */
-  not_implemented: {}
-  /** Other requests kept changing the same data. Nothing was changed. Try again soon. */
-  contention: {
-    /** Nothing was changed. */
-    outcome: 'not_done'
-  }
-  /** Storage is not reachable. Nothing was changed. Try again soon. */
-  unavailable: {
-    /** `not_done`: nothing was changed. `unknown`: it is not known whether the change was made. Read before you retry. */
-    outcome: 'not_done' | 'unknown'
-  }
-  /** There is no room for this file. Nothing was stored. */
-  insufficient_storage: {
-    /** The bytes that the files of the workspace have. */
-    used_bytes?: number
-    /** The bytes that they may have. Absent: the disk is nearly full. */
-    limit_bytes?: number
   }
 }
 

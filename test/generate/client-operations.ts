@@ -15,7 +15,7 @@ import { effectiveScopes, type Scope } from '../../src/model/token.ts'
 import { isBatchable } from '../../src/resources/batch/operations.ts'
 import { namesInPath, type Operation } from '../../src/resources/operation.ts'
 import { withSharedTypes } from './type-names.ts'
-import { blockOf, docComment, membersOf, memberText, nameOf, typeOf, type Keywords, type Member } from './type-text.ts'
+import { blockOf, docComment, membersOf, memberText, nameOf, objectOf, typeOf, type Keywords, type Member } from './type-text.ts'
 
 const HEAD = `// Written by "npm run matrix" from the operations table and its schemas. Do not edit it.
 import type { BatchAnswer, BatchWrite, BytesMethod, ListMethod, OperationRow, PageMethod, ReadMethod, WriteMethod } from './methods.ts'
@@ -42,13 +42,13 @@ export function renderClientOperations(document: OpenApiDocument, rows: readonly
   const common = commonMembers(all)
   return [
     HEAD,
-    ...withSharedTypes(namedSchemas(document)).map(([name, schema]) => interfaceOf(name, schema)),
+    ...withSharedTypes([...namedSchemas(document), errorMembers(document)]).map(([name, schema]) => interfaceOf(name, schema)),
     commonType(common),
     selectionType(all),
+    '// The input of each operation.',
     ...all.flatMap((operation) => inputType(operation, common)),
     ...batchTypes(all),
     methodsType(all),
-    errorTypes(document),
     // Without a type of their own, the rows would be a tenth of the client: each as its type, too.
     'type OperationId = { [Resource in keyof Methods]: `${Resource}.${keyof Methods[Resource] & string}` }[keyof Methods]\n',
     `/** The operations by id. */\nexport const operations: Readonly<Record<OperationId, OperationRow>> = {\n${all.map(rowText).join('\n')}\n}\n`,
@@ -116,7 +116,9 @@ function batchTypes(all: readonly Described[]): string[] {
 
 function interfaceOf(name: string, schema: JsonSchema): string {
   const members = membersOf(schema)
-  const type = members.length > 0 ? `export interface ${name} ${blockOf(members)}` : `export type ${name} = ${typeOf(schema)}`
+  const { extending } = schema as Keywords
+  const head = `export interface ${name} ${extending === undefined ? '' : `extends ${extending} `}`
+  const type = members.length > 0 ? `${head}${blockOf(members)}` : `export type ${name} = ${typeOf(schema)}`
   return [...docComment(schema['description'] as string | undefined), type, ''].join('\n')
 }
 
@@ -196,7 +198,8 @@ function inputType(operation: Described, common: ReadonlyMap<string, Member>): s
     ].join(' & ')
   })
   if (alternatives[0] === '') return []
-  return [`/** The input of \`${operation.row.id}\`. */`, `export type ${inputName(operation.row)} = ${alternatives.join(' | ')}`, '']
+  const text = `export type ${inputName(operation.row)} = ${alternatives.join(' | ')}`
+  return text.includes('\n') ? [text, ''] : [text]
 }
 
 function inputName({ id }: Operation): string {
@@ -270,13 +273,14 @@ function rowText(operation: Described): string {
   return `  '${row.id}': { ${members.join(', ')} },`
 }
 
-/** The further members of each error, by its code. */
-function errorTypes({ components: { schemas } }: OpenApiDocument): string {
+/** The schema of the further members of each error, by its code. */
+function errorMembers({ components: { schemas } }: OpenApiDocument): [string, JsonSchema] {
   const shared = new Set(['code', 'message', 'request_id'])
-  const entries = (Object.keys(errors) as ErrorCode[]).map((code) => {
-    const schema = schemas[errorName(code)]
-    const members = schema === undefined ? [] : membersOf(schema).filter(({ name }) => !shared.has(name))
-    return [...docComment(errors[code].message, '  '), `  ${code}: ${members.length === 0 ? '{}' : blockOf(members, '  ')}`].join('\n')
+  const codes = Object.keys(errors) as ErrorCode[]
+  const properties = codes.map((code) => {
+    const members = membersOf(schemas[errorName(code)] ?? {}).filter(({ name }) => !shared.has(name))
+    return [code, { ...objectOf(members), description: errors[code].message, additionalProperties: false }]
   })
-  return ['/** The further members of errors, by code. */', 'export interface ErrorMembers {', ...entries, '}', ''].join('\n')
+  const description = 'The further members of errors, by code.'
+  return ['ErrorMembers', { description, properties: Object.fromEntries(properties), required: codes }]
 }

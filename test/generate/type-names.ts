@@ -1,6 +1,6 @@
 import { pascalCase } from '../../src/http/openapi/error-schemas.ts'
 import type { JsonSchema } from '../../src/http/openapi/types.ts'
-import { membersOf, memberText, nameOf, REFERENCE, type Keywords, type Member } from './type-text.ts'
+import { blockOf, membersOf, memberText, nameOf, objectOf, REFERENCE, type Keywords, type Member } from './type-text.ts'
 
 type Named = readonly [name: string, schema: JsonSchema]
 
@@ -9,7 +9,22 @@ type Named = readonly [name: string, schema: JsonSchema]
  * a name, such as `EvaluationSubject`.
  */
 export function withSharedTypes(named: readonly Named[]): Named[] {
-  return withNamedObjects(named.map((one) => extending(one, named)))
+  return withTimes(withNamedObjects(named.map((one) => extending(one, named))))
+}
+
+const TIMES = ['created_at', 'updated_at']
+
+/** Puts the times that most resources have into an interface, which they extend. */
+function withTimes(named: readonly Named[]): Named[] {
+  const isTime = ({ name }: Member) => TIMES.includes(name)
+  const extended = named.map(([name, schema]): Named => {
+    const members = membersOf(schema)
+    const others = objectOf(members.filter((member) => !isTime(member)))
+    const hasBoth = members.filter(isTime).length === TIMES.length
+    return hasBoth ? [name, { description: schema['description'], ...others, extending: 'Times' }] : [name, schema]
+  })
+  const first = named.map(([, schema]) => membersOf(schema).filter(isTime)).find(({ length }) => length === TIMES.length)!
+  return [['Times', { description: 'The times of a resource.', ...objectOf(first) }], ...extended]
 }
 
 /** The members that a schema adds to the schemas that it refers to. */
@@ -37,13 +52,8 @@ function extending([name, schema]: Named, named: readonly Named[]): Named {
   const [base] = contained.toSorted((a, b) => order(b) - order(a))
   if (base === undefined) return [name, schema]
   const known = new Set(ownMembers(base[1]).map((member) => member.name))
-  const added = own.filter((member) => !known.has(member.name))
-  const properties = Object.fromEntries(added.map((member) => [member.name, member.schema]))
-  const required = added.filter((member) => member.required).map((member) => member.name)
-  return [
-    name,
-    { description: schema['description'], allOf: [{ $ref: `${REFERENCE}${base[0]}` }, { type: 'object', properties, required }] },
-  ]
+  const added = objectOf(own.filter((member) => !known.has(member.name)))
+  return [name, { description: schema['description'], allOf: [{ $ref: `${REFERENCE}${base[0]}` }, added] }]
 }
 
 /** Gives a name to each object that occurs in several places, and puts its schema behind the first of them. */
@@ -55,13 +65,13 @@ function withNamedObjects(named: readonly Named[]): Named[] {
     return undefined
   }
   for (const [name, schema] of named) mapObjects(schema, name, count)
-  const names = new Map<string, string>()
+  const names = new Map(named.flatMap(([name, schema]) => (membersOf(schema).length > 0 ? [[textOf(schema), name] as const] : [])))
   return named.flatMap(([owner, schema]) => {
     const added: Named[] = []
     const mapped = mapObjects(schema, owner, (object, name) => {
       const text = textOf(object)
-      if (uses.get(text) === 1) return undefined
       if (!names.has(text)) {
+        if (uses.get(text) === 1) return undefined
         names.set(text, name)
         added.push([name, object])
       }
@@ -90,11 +100,22 @@ function mapObjects(schema: JsonSchema, owner: string, visit: Visit): JsonSchema
       : { properties: Object.fromEntries(Object.entries(properties).map(([key, part]) => [key, mapPart(part, owner + pascalCase(key))])) }),
     ...(items === undefined ? {} : { items: mapPart(items, owner) }),
     ...(anyOf === undefined ? {} : { anyOf: anyOf.map((part) => mapPart(part, owner)) }),
-    ...(allOf === undefined ? {} : { allOf: allOf.map((part) => mapObjects(part, owner, visit)) }),
+    ...(allOf === undefined
+      ? {}
+      : {
+          allOf: allOf.map((part) =>
+            mapPart(
+              part,
+              `With${membersOf(part)
+                .map(({ name }) => pascalCase(name))
+                .join('')}`,
+            ),
+          ),
+        }),
   }
 }
 
-/** Two objects are the same if everything but their descriptions is. */
+/** Two objects are the same if their members are. */
 function textOf(schema: JsonSchema): string {
-  return JSON.stringify({ ...schema, description: undefined })
+  return blockOf(membersOf(schema))
 }

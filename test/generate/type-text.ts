@@ -49,6 +49,12 @@ export function membersOf(schema: JsonSchema): Member[] {
   return Object.entries(properties).map(([name, member]) => ({ name, schema: member, required: required.includes(name) }))
 }
 
+/** The schema of an object with these members. */
+export function objectOf(members: readonly Member[]): JsonSchema {
+  const properties = Object.fromEntries(members.map(({ name, schema }) => [name, schema]))
+  return { type: 'object', properties, required: members.filter(({ required }) => required).map(({ name }) => name) }
+}
+
 /** An object type with the descriptions of its members. */
 export function blockOf(members: readonly Member[], indent = ''): string {
   return ['{', ...members.map((member) => memberText(member, `${indent}  `)), `${indent}}`].join('\n')
@@ -107,4 +113,6 @@ export interface Keywords {
   readonly default?: unknown
   /** of this generator: the type that is written instead */
   readonly typeName?: string
+  /** of this generator: the interface that this one extends */
+  readonly extending?: string
 }
