@@ -61,6 +61,15 @@ describe.each(drivers)('sessions, on $name', async (driver) => {
     },
   )
 
+  test.each([
+    [0, true],
+    [1, false],
+  ])('a session from the future is valid for clocks that differ by five minutes: with %d ms more it is live: %s', async (more, live) => {
+    const { secret } = await begin()
+    waitUntil(-5 * MINUTE - more)
+    expect(await isLive(secret)).toBe(live)
+  })
+
   const renew = (session: Session) =>
     service.write(GLOBAL, async (tx) => {
       await tx.get(keys.session(session.hash))
