@@ -88,6 +88,7 @@ const known = new WeakMap<object, Times>()
 
 function timesOf(lifecycle: Pick<TokenLifecycle, 'issued_at' | 'expires_at'>): Times {
   const before = known.get(lifecycle)
+  // Stryker disable next-line ConditionalExpression: to parse them again only takes longer
   if (before !== undefined) return before
   const issued = Date.parse(lifecycle.issued_at)
   const expiry = Math.min(Date.parse(lifecycle.expires_at), issued + durations.token)

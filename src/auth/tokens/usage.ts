@@ -46,7 +46,7 @@ export class UsageRecorder {
   readonly #deps: Deps
   readonly #most: number
   readonly #tokens = new Map<string, Known>()
-  readonly #writing = new Set<Promise<void>>()
+  #writing: Promise<unknown> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
 
   /** @param most how many tokens are remembered; the tests use a small number */
@@ -75,7 +75,7 @@ export class UsageRecorder {
 
   /** Waits for the pending writes. */
   async settled(): Promise<void> {
-    await Promise.all(this.#writing)
+    await this.#writing
   }
 
   /** Writes everything that is not written yet. */
@@ -110,8 +110,7 @@ export class UsageRecorder {
     }).catch(() => {
       for (const [day, { calls, refusals }] of counted.days) token.unwritten = sumOf(token.unwritten, counted, day, calls, refusals)
     })
-    this.#writing.add(write)
-    void write.finally(() => this.#writing.delete(write))
+    this.#writing = Promise.all([this.#writing, write])
   }
 }
 

@@ -99,6 +99,18 @@ test('rotation hands on the family, whose first token knows the last one', async
     { replaced_by: null, family: first.hash },
   ])
   expect(stored.map((token) => familyOf(token!))).toEqual([first.hash, first.hash, first.hash])
+  expect(stored.map((token) => token!.last)).toEqual([third.id, undefined, undefined])
+})
+
+test('a rotation does not bring back the first token of its family', async () => {
+  const { token: first } = await issue()
+  const { token: second } = await rotate(first.id)
+  await run(async (tx) => {
+    await tx.get(keys.token(first.hash))
+    tx.remove(keys.token(first.hash))
+  })
+  const { token: third } = await rotate(second.id)
+  expect(await run((tx) => tx.read([keys.token(first.hash), keys.token(third.hash)]))).toEqual([undefined, third])
 })
 
 describe('the end of a token', () => {

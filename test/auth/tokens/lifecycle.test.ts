@@ -5,6 +5,7 @@ import {
   newLifecycle,
   expiryOf,
   expiryTextOf,
+  isFromFuture,
   mayIssue,
   revoked,
   rotated,
@@ -117,7 +118,9 @@ describe('the token lifecycle', () => {
 
 test('a token that was issued in the future is not active, except for the difference of two clocks', () => {
   const issued = (from: number) => newLifecycle(NOW + from, DAY)
-  expect([5 * MINUTE, 5 * MINUTE + 1, 64 * 365 * DAY].map((from) => stateOf(issued(from), NOW))).toEqual(['active', 'expired', 'expired'])
+  const times = [5 * MINUTE, 5 * MINUTE + 1, 64 * 365 * DAY]
+  expect(times.map((from) => stateOf(issued(from), NOW))).toEqual(['active', 'expired', 'expired'])
+  expect(times.map((from) => isFromFuture(issued(from), NOW))).toEqual([false, true, true])
 })
 
 describe('re-authentication', () => {

@@ -147,11 +147,27 @@ describe('the use of a token', () => {
     })
   })
 
+  test('that could not be written does not replace a later client', async () => {
+    const { service, workspace } = setup
+    let fail = (): void => undefined
+    service.store.beforeCommit = () => new Promise<void>((_resolve, reject) => (fail = () => reject(new Error('seeded'))))
+    const recorder = createRecorder()
+    recorder.record(workspace, 'h', { agent: 'earlier' })
+    await new Promise(setImmediate)
+    service.now += 1
+    recorder.record(workspace, 'h', { agent: 'later' })
+    fail()
+    await recorder.settled()
+    await recorder.flush()
+    const at = new Date(service.now).toISOString()
+    expect(await useOf('h')).toEqual({ at, address: null, agent: 'later', days: [day('2026-11-20', 2, 0)] })
+  })
+
   test('is written in the background, which can be waited for', async () => {
     let finish = (): void => undefined
     setup.service.store.beforeCommit = () => new Promise<void>((resolve) => (finish = resolve))
     const recorder = createRecorder()
-    recorder.record(setup.workspace, 'd')
+    for (const hash of ['d', 'i']) recorder.record(setup.workspace, hash)
     let isSettled = false
     const settled = recorder.settled().then(() => (isSettled = true))
     await new Promise(setImmediate)
