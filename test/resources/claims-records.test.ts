@@ -3,11 +3,12 @@ import type { Caller } from '../../src/authz/context.ts'
 import type { ClaimRecord } from '../../src/model/claim.ts'
 import { limits } from '../../src/model/limits.ts'
 import type { TokenRecord } from '../../src/model/token.ts'
-import { endClaim, endClaimsOfColumn, grantClaim, requireClaimCapacity } from '../../src/resources/claims/changes.ts'
+import { endClaim, endClaimsOfColumn, forgetAttempts, grantClaim, requireClaimCapacity } from '../../src/resources/claims/changes.ts'
 import { claimOperations } from '../../src/resources/claims/operations.ts'
 import { currentClaims, isHeldBy, readClaim, readClaimedCards, readClaims, withClaims } from '../../src/resources/claims/present.ts'
 import { findReadyCard } from '../../src/resources/claims/ready.ts'
-import { keys } from '../../src/store/keys.ts'
+import { readWorks } from '../../src/resources/claims/work.ts'
+import { keys, type Key } from '../../src/store/keys.ts'
 import { indexes } from '../../src/store/indexes.ts'
 import { TransactionConflict, type Transaction } from '../../src/store/transaction.ts'
 import { setUpRecords } from '../support/memory-records.ts'
@@ -259,6 +260,17 @@ describe('the records of claims', () => {
     expect(records.written).toEqual([])
   })
 
+  test('the attempts and the releases of a card are forgotten once', async () => {
+    const release = { family: 'h1', until: at(60), revision: 'r' }
+    await addClaims(claim('c', { expires_at: null, attempts: 1, failed_at: at(-1), releases: [release] }), claim('d', { expires_at: null }))
+    const forget = (id: string) => work(async (tx) => forgetAttempts({ tx, clock }, await readClaim({ tx, clock }, id)))
+    expect(await forget('c')).toEqual(claim('c', { expires_at: null, releases: [] }))
+    expect(await stored('c')).toEqual(claim('c', { expires_at: null, releases: [] }))
+    records.written = []
+    for (const id of ['c', 'd', 'never']) await forget(id)
+    expect(records.written).toEqual([])
+  })
+
   describe('of the cards of a column', () => {
     const end = (tx: Transaction) => endClaimsOfColumn({ tx, clock }, { id: 'col', board_id: 'b' })
     beforeEach(async () => {
@@ -320,6 +332,46 @@ describe('the records of claims', () => {
         await edit(keys.claim('c2'), { expires_at: at(90) })
       })
       expect((await stored('c0'))!.epoch).toBe(1)
+    })
+
+    const remove = (key: Key<unknown>) =>
+      work(async (tx) => {
+        await tx.get(key)
+        tx.remove(key)
+      })
+    const release = () =>
+      work(async (tx) => {
+        await tx.read([keys.card('c0'), keys.claim('c0')])
+        const releases = [{ family: 'h1', until: at(60), revision: tx.revisionOf(keys.card('c0'))! }]
+        tx.put(keys.claim('c0'), claim('c0', { expires_at: null, releases }))
+      })
+
+    test.each<[string, () => Promise<unknown>]>([
+      ['its column was deleted', () => remove(keys.column('col0'))],
+      ['the same token has taken and released it', release],
+      ['its readiness was lost', () => remove(keys.readiness('c0'))],
+    ])('is looked for again if %s meanwhile', async (_what, change) => {
+      await addCards({ b: { column_id: 'col1', completed_at: NOW }, c0: { column_id: 'col0', blocker_ids: ['b'] } })
+      const { store } = records
+      const { read } = store
+      store.read = async (partition, request) => {
+        const snapshot = await read.call(store, partition, request)
+        if (request.ranges.some(({ index }) => index.startsWith('ready_cards:'))) {
+          store.read = read
+          await change()
+        }
+        return snapshot
+      }
+      await expect(findReadyCard({ tx: records.begin(), clock, caller: ADA }, 'b', {})).rejects.toThrow(TransactionConflict)
+    })
+
+    test('is not one with blockers whose readiness was lost', async () => {
+      await addCards({ b: { column_id: 'col1', completed_at: NOW }, c0: { column_id: 'col0', blocker_ids: ['b'] } })
+      const states = () =>
+        work(async (tx) => (await readWorks({ tx, clock }, [(await tx.get(keys.card('c0')))!])).map(({ state }) => state))
+      expect(await states()).toEqual(['ready'])
+      await remove(keys.readiness('c0'))
+      expect(await states()).toEqual(['blocked'])
     })
   })
 })

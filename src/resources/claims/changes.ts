@@ -98,8 +98,8 @@ export async function endInSuccess(request: Write, cardId: string): Promise<void
 export async function endClaimsOfColumn(request: Write, column: { id: string; board_id: string }) {
   const { tx, clock } = request
   // No more than a board can have: a few more if several processes took some at once.
-  // Stryker disable next-line BooleanLiteral: with the records, it only takes longer
   const { index, options } = currentClaims(column.board_id, clock)
+  // Stryker disable next-line BooleanLiteral: with the records, it only takes longer
   const { entries } = await tx.range(index, { ...options, limit: 2 * limits.claimsPerBoard, weak: false, entriesOnly: true })
   const cardIds = entries.map(cardOfClaim)
   const cards = await tx.read(cardIds.map((id) => keys.card(id)))

@@ -1,5 +1,5 @@
 import { tokenOf } from '../../authz/context.ts'
-import { blockersOf, type Card } from '../../model/card.ts'
+import type { Card } from '../../model/card.ts'
 import { isReleasedBy } from '../../model/claim.ts'
 import type { Column } from '../../model/column.ts'
 import { limits } from '../../model/limits.ts'
@@ -14,7 +14,7 @@ import { requireCapacityOf } from '../capacity.ts'
 import { currentClaims, readClaim, readClaimedCards, type CardClaim } from './present.ts'
 import { claimReads } from '../targets.ts'
 import { dueCards, readDueCards, readReleasedCards, releasedCards, type DueCards } from './waiting.ts'
-import { workOf } from './work.ts'
+import { isBlocked, workOf } from './work.ts'
 
 /** Which cards may be taken. */
 interface Wanted {
@@ -113,14 +113,11 @@ async function confirm(
   const { tx, clock, caller } = request
   const key = keys.card(id)
   const ofCard = [key, keys.column(memberOf(key, 'column_id')), keys.readiness(id), keys.removals()] as const
-  const [card, column, readiness, removals] = await tx.read([...ofCard, ...claimReads(id)])
+  const [card, column, , removals] = await tx.read([...ofCard, ...claimReads(id)])
   const claim = await readClaim(request, id)
   // One whose readiness or column is damaged is given to nobody.
-  // Stryker disable next-line ConditionalExpression,EqualityOperator,OptionalChaining: each card with blockers has its readiness, written
-  // with it
-  const isBlocked = blockersOf(card).length > 0 && readiness?.open_blocker_ids.length !== 0
   // Stryker disable next-line ConditionalExpression: without a card there is no column
-  if (card === undefined || column?.archived_at !== null || workOf(card, claim, isBlocked, clock()).state !== 'ready')
+  if (card === undefined || column?.archived_at !== null || workOf(card, claim, isBlocked(tx, card), clock()).state !== 'ready')
     throw new TransactionConflict()
   if (isReleasedBy(claim.record, familyOf(tokenOf(caller)), tx.revisionOf(key)!, clock())) throw new TransactionConflict()
   const shown = shownCard(card, removals)

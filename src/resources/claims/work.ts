@@ -14,7 +14,7 @@ type Reading = Pick<OperationRequest, 'tx' | 'clock'>
  */
 export function workOf(card: Card, { settled, live }: Pick<CardClaim, 'settled' | 'live'>, isBlocked: boolean, now: number): Work {
   const { attempts, reason, failed_at, not_before, question_id } = settled ?? NO_WORK
-  const isRetrying = now < Date.parse(not_before ?? '')
+  const isRetrying = not_before !== null && now < Date.parse(not_before)
   const states: readonly (readonly [state: Work['state'], holds: boolean])[] = [
     ['done', card.completed_at !== null],
     ['archived', card.archived_at !== null],
