@@ -1097,85 +1097,52 @@ export type WebhooksRotateSecretInput = Pick<CommonInput, 'webhook_id'>
 export type WebhooksTestInput = Pick<CommonInput, 'webhook_id'>
 export type WebhooksDeliveriesInput = Pick<CommonInput, 'webhook_id'> & Selection<'id' | 'at' | 'entries' | 'status' | 'duration_ms' | 'error'>
 export type BoardsBatchInput = Pick<CommonInput, 'board_id'> & Batch
+/** What each write of a batch takes, and what it answers. */
+interface BatchTable {
+  'boards.update': { params: { board_id?: string }; body: Omit<BoardsUpdateInput, 'board_id' | 'dry_run'>; data: Board }
+  'columns.create': { params: { board_id?: string }; body: Omit<ColumnsCreateInput, 'board_id' | 'dry_run'>; data: Column }
+  'columns.rename': { params: { column_id: string }; body: Omit<ColumnsRenameInput, 'column_id' | 'dry_run'>; data: Column }
+  'columns.move': { params: { column_id: string }; body: Omit<ColumnsMoveInput, 'column_id' | 'dry_run'>; data: Column }
+  'columns.archive': { params: { column_id: string }; body: {}; data: Column }
+  'columns.restore': { params: { column_id: string }; body: {}; data: Column }
+  'cards.create': { params: { board_id?: string }; body: Omit<CardsCreateInput, 'board_id' | 'dry_run'>; data: Card }
+  'cards.update': { params: { card_id: string }; body: Omit<CardsUpdateInput, 'card_id' | 'dry_run'>; data: Card }
+  'cards.move': { params: { card_id: string }; body: Omit<CardsMoveInput, 'card_id' | 'dry_run'>; data: Card }
+  'cards.complete': { params: { card_id: string }; body: Omit<CardsCompleteInput, 'card_id' | 'dry_run'>; data: Card }
+  'cards.archive': { params: { card_id: string }; body: {}; data: Card }
+  'cards.restore': { params: { card_id: string }; body: {}; data: Card }
+  'cards.assign': { params: { card_id: string; user_id: string }; body: {}; data: Card }
+  'cards.unassign': { params: { card_id: string; user_id: string }; body: {}; data: Card }
+  'cards.apply_label': { params: { card_id: string; label_id: string }; body: {}; data: Card }
+  'cards.remove_label': { params: { card_id: string; label_id: string }; body: {}; data: Card }
+  'cards.set_cover': { params: { card_id: string }; body: Omit<CardsSetCoverInput, 'card_id' | 'dry_run'>; data: Card }
+  'cards.clear_cover': { params: { card_id: string }; body: {}; data: Card }
+  'blockers.add': { params: { card_id: string; blocker_id: string }; body: {}; data: Card }
+  'blockers.remove': { params: { card_id: string; blocker_id: string }; body: {}; data: Card }
+  'claims.take': { params: { card_id: string }; body: Omit<ClaimsTakeInput, 'card_id' | 'dry_run'>; data: CardClaim }
+  'claims.release': { params: { card_id: string }; body: Omit<ClaimsReleaseInput, 'card_id' | 'dry_run' | 'force'>; data: Deleted }
+  'claims.fail': { params: { card_id: string }; body: Omit<ClaimsFailInput, 'card_id' | 'dry_run'>; data: Work }
+  'claims.ask': { params: { card_id: string }; body: Omit<ClaimsAskInput, 'card_id' | 'dry_run'>; data: Comment }
+  'cards.answer': { params: { card_id: string }; body: Omit<CardsAnswerInput, 'card_id' | 'dry_run'>; data: Comment }
+  'cards.retry': { params: { card_id: string }; body: {}; data: Work }
+  'labels.create': { params: { board_id?: string }; body: Omit<LabelsCreateInput, 'board_id' | 'dry_run'>; data: Label }
+  'labels.update': { params: { label_id: string }; body: Omit<LabelsUpdateInput, 'label_id' | 'dry_run'>; data: Label }
+  'labels.delete': { params: { label_id: string }; body: {}; data: Deleted }
+  'subtasks.create': { params: { card_id: string }; body: Omit<SubtasksCreateInput, 'card_id' | 'dry_run'>; data: Subtask }
+  'subtasks.update': { params: { subtask_id: string }; body: Omit<SubtasksUpdateInput, 'subtask_id' | 'dry_run'>; data: Subtask }
+  'subtasks.delete': { params: { subtask_id: string }; body: {}; data: Deleted }
+  'comments.create': { params: { card_id: string }; body: Omit<CommentsCreateInput, 'card_id' | 'dry_run'>; data: Comment }
+  'comments.update': { params: { comment_id: string }; body: Omit<CommentsUpdateInput, 'comment_id' | 'dry_run'>; data: Comment }
+  'comments.delete': { params: { comment_id: string }; body: {}; data: Deleted }
+  'attachments.attach': { params: { card_id: string }; body: Omit<AttachmentsAttachInput, 'card_id' | 'dry_run'>; data: Attachment }
+  'attachments.detach': { params: { attachment_id: string }; body: {}; data: Deleted }
+}
+
 /** A write of `boards.batch`. An id can be `$0`: the id that the first write has created, and so on. */
-export type BatchOperation =
-  | BatchWrite<'boards.update', { board_id?: string }, Omit<BoardsUpdateInput, 'board_id' | 'dry_run'>>
-  | BatchWrite<'columns.create', { board_id?: string }, Omit<ColumnsCreateInput, 'board_id' | 'dry_run'>>
-  | BatchWrite<'columns.rename', { column_id: string }, Omit<ColumnsRenameInput, 'column_id' | 'dry_run'>>
-  | BatchWrite<'columns.move', { column_id: string }, Omit<ColumnsMoveInput, 'column_id' | 'dry_run'>>
-  | BatchWrite<'columns.archive', { column_id: string }, {}>
-  | BatchWrite<'columns.restore', { column_id: string }, {}>
-  | BatchWrite<'cards.create', { board_id?: string }, Omit<CardsCreateInput, 'board_id' | 'dry_run'>>
-  | BatchWrite<'cards.update', { card_id: string }, Omit<CardsUpdateInput, 'card_id' | 'dry_run'>>
-  | BatchWrite<'cards.move', { card_id: string }, Omit<CardsMoveInput, 'card_id' | 'dry_run'>>
-  | BatchWrite<'cards.complete', { card_id: string }, Omit<CardsCompleteInput, 'card_id' | 'dry_run'>>
-  | BatchWrite<'cards.archive', { card_id: string }, {}>
-  | BatchWrite<'cards.restore', { card_id: string }, {}>
-  | BatchWrite<'cards.assign', { card_id: string; user_id: string }, {}>
-  | BatchWrite<'cards.unassign', { card_id: string; user_id: string }, {}>
-  | BatchWrite<'cards.apply_label', { card_id: string; label_id: string }, {}>
-  | BatchWrite<'cards.remove_label', { card_id: string; label_id: string }, {}>
-  | BatchWrite<'cards.set_cover', { card_id: string }, Omit<CardsSetCoverInput, 'card_id' | 'dry_run'>>
-  | BatchWrite<'cards.clear_cover', { card_id: string }, {}>
-  | BatchWrite<'blockers.add', { card_id: string; blocker_id: string }, {}>
-  | BatchWrite<'blockers.remove', { card_id: string; blocker_id: string }, {}>
-  | BatchWrite<'claims.take', { card_id: string }, Omit<ClaimsTakeInput, 'card_id' | 'dry_run'>>
-  | BatchWrite<'claims.release', { card_id: string }, Omit<ClaimsReleaseInput, 'card_id' | 'dry_run' | 'force'>>
-  | BatchWrite<'claims.fail', { card_id: string }, Omit<ClaimsFailInput, 'card_id' | 'dry_run'>>
-  | BatchWrite<'claims.ask', { card_id: string }, Omit<ClaimsAskInput, 'card_id' | 'dry_run'>>
-  | BatchWrite<'cards.answer', { card_id: string }, Omit<CardsAnswerInput, 'card_id' | 'dry_run'>>
-  | BatchWrite<'cards.retry', { card_id: string }, {}>
-  | BatchWrite<'labels.create', { board_id?: string }, Omit<LabelsCreateInput, 'board_id' | 'dry_run'>>
-  | BatchWrite<'labels.update', { label_id: string }, Omit<LabelsUpdateInput, 'label_id' | 'dry_run'>>
-  | BatchWrite<'labels.delete', { label_id: string }, {}>
-  | BatchWrite<'subtasks.create', { card_id: string }, Omit<SubtasksCreateInput, 'card_id' | 'dry_run'>>
-  | BatchWrite<'subtasks.update', { subtask_id: string }, Omit<SubtasksUpdateInput, 'subtask_id' | 'dry_run'>>
-  | BatchWrite<'subtasks.delete', { subtask_id: string }, {}>
-  | BatchWrite<'comments.create', { card_id: string }, Omit<CommentsCreateInput, 'card_id' | 'dry_run'>>
-  | BatchWrite<'comments.update', { comment_id: string }, Omit<CommentsUpdateInput, 'comment_id' | 'dry_run'>>
-  | BatchWrite<'comments.delete', { comment_id: string }, {}>
-  | BatchWrite<'attachments.attach', { card_id: string }, Omit<AttachmentsAttachInput, 'card_id' | 'dry_run'>>
-  | BatchWrite<'attachments.detach', { attachment_id: string }, {}>
+export type BatchOperation = { [Id in keyof BatchTable]: BatchWrite<Id, BatchTable[Id]['params'], BatchTable[Id]['body']> }[keyof BatchTable]
 
 /** What a write of `boards.batch` answers. Its `operation` tells which. */
-export type BatchResult =
-  | BatchAnswer<'boards.update', Board>
-  | BatchAnswer<'columns.create', Column>
-  | BatchAnswer<'columns.rename', Column>
-  | BatchAnswer<'columns.move', Column>
-  | BatchAnswer<'columns.archive', Column>
-  | BatchAnswer<'columns.restore', Column>
-  | BatchAnswer<'cards.create', Card>
-  | BatchAnswer<'cards.update', Card>
-  | BatchAnswer<'cards.move', Card>
-  | BatchAnswer<'cards.complete', Card>
-  | BatchAnswer<'cards.archive', Card>
-  | BatchAnswer<'cards.restore', Card>
-  | BatchAnswer<'cards.assign', Card>
-  | BatchAnswer<'cards.unassign', Card>
-  | BatchAnswer<'cards.apply_label', Card>
-  | BatchAnswer<'cards.remove_label', Card>
-  | BatchAnswer<'cards.set_cover', Card>
-  | BatchAnswer<'cards.clear_cover', Card>
-  | BatchAnswer<'blockers.add', Card>
-  | BatchAnswer<'blockers.remove', Card>
-  | BatchAnswer<'claims.take', CardClaim>
-  | BatchAnswer<'claims.release', Deleted>
-  | BatchAnswer<'claims.fail', Work>
-  | BatchAnswer<'claims.ask', Comment>
-  | BatchAnswer<'cards.answer', Comment>
-  | BatchAnswer<'cards.retry', Work>
-  | BatchAnswer<'labels.create', Label>
-  | BatchAnswer<'labels.update', Label>
-  | BatchAnswer<'labels.delete', Deleted>
-  | BatchAnswer<'subtasks.create', Subtask>
-  | BatchAnswer<'subtasks.update', Subtask>
-  | BatchAnswer<'subtasks.delete', Deleted>
-  | BatchAnswer<'comments.create', Comment>
-  | BatchAnswer<'comments.update', Comment>
-  | BatchAnswer<'comments.delete', Deleted>
-  | BatchAnswer<'attachments.attach', Attachment>
-  | BatchAnswer<'attachments.detach', Deleted>
+export type BatchResult = { [Id in keyof BatchTable]: BatchAnswer<Id, BatchTable[Id]['data']> }[keyof BatchTable]
 
 /** A method for each operation, by its id. */
 export interface Methods {

@@ -96,21 +96,21 @@ function withBatchTypes(schema: JsonSchema): JsonSchema {
 function batchTypes(all: readonly Described[]): string[] {
   const granted = effectiveScopes([scopeOf(all.find(({ row }) => row.id === 'boards.batch')!)])
   const batchable = all.filter((one) => isBatchable(one.row) && granted.includes(scopeOf(one)))
-  const writes = batchable.map(({ row, parameters }) => {
-    const inPath = namesInPath(row.path)
-    const params = inPath.map((name) => `${name}${name === 'board_id' ? '?' : ''}: string`).join('; ')
+  const table = batchable.map((one) => {
+    const { row, parameters } = one
+    const params = namesInPath(row.path).map((name) => `${name}${name === 'board_id' ? '?' : ''}: string`)
     const others = parameters.filter(({ in: place }) => place === 'path' || place === 'query').map(({ name }) => `'${name}'`)
     const body = row.body === undefined ? '{}' : `Omit<${inputName(row)}, ${others.join(' | ')}>`
-    return `  | BatchWrite<'${row.id}', { ${params} }, ${body}>`
+    return `  '${row.id}': { params: { ${params.join('; ')} }; body: ${body}; data: ${dataName(one)} }`
   })
-  const answers = batchable.map((one) => `  | BatchAnswer<'${one.row.id}', ${dataName(one)}>`)
+  const unionOf = (name: string, item: string) => `export type ${name} = { [Id in keyof BatchTable]: ${item} }[keyof BatchTable]\n`
   return [
+    '/** What each write of a batch takes, and what it answers. */',
+    `interface BatchTable {\n${table.join('\n')}\n}\n`,
     '/** A write of `boards.batch`. An id can be `$0`: the id that the first write has created, and so on. */',
-    `export type BatchOperation =\n${writes.join('\n')}`,
-    '',
+    unionOf('BatchOperation', "BatchWrite<Id, BatchTable[Id]['params'], BatchTable[Id]['body']>"),
     '/** What a write of `boards.batch` answers. Its `operation` tells which. */',
-    `export type BatchResult =\n${answers.join('\n')}`,
-    '',
+    unionOf('BatchResult', "BatchAnswer<Id, BatchTable[Id]['data']>"),
   ]
 }
 
