@@ -1,38 +1,12 @@
 import { blockersOf, type Card } from '../../model/card.ts'
 import { fold, searchedWords, wordFinder } from './words.ts'
-import type { WorkFilter, WorkStates } from './work-states.ts'
+import { NONE, type CardSearchQuery } from './schema.ts'
+import type { WorkStates } from './work-states.ts'
 
-/** In place of the id of a label or an assignee: cards without one. */
-export const NONE = 'none'
-
-/** The filters of a list of cards. All that are given must match. */
-export interface CardFilter extends WorkFilter {
-  /** the card must be in one of these columns */
-  readonly column_id?: readonly string[] | undefined
-  readonly board_id?: string | undefined
-  /** users, one of whom must be assigned, or {@link NONE} */
-  readonly assignee_id?: readonly string[] | undefined
-  /** the card must have one of these labels, or {@link NONE} */
-  readonly label_id?: readonly string[] | undefined
-  readonly completed?: boolean | undefined
+/** The filters of a list of cards, as cards.search takes them. All that are given must match. */
+export interface CardFilter extends Omit<CardSearchQuery, 'limit' | 'cursor' | 'fields' | 'include' | 'sort' | 'order'> {
   /** the states of the cards of the board. Only with `ready` or `work_state` */
   readonly states?: WorkStates | undefined
-  /** only cards that are archived, by themselves or with their column; otherwise only active ones */
-  readonly archived: boolean
-  /** words that title and description must have, see {@link searchedWords} */
-  readonly q?: string | undefined
-  /** only cards that have this card as a blocker */
-  readonly blocker_id?: string | undefined
-  /** only cards that are due before this time */
-  readonly due_before?: string | undefined
-  /** only cards that are due at this time or later */
-  readonly due_after?: string | undefined
-  /** only cards that were completed before this time */
-  readonly completed_before?: string | undefined
-  /** only cards that were completed at this time or later */
-  readonly completed_after?: string | undefined
-  /** only cards that this user has completed */
-  readonly completed_by?: string | undefined
 }
 
 /**
@@ -49,28 +23,25 @@ export function onlyId(given: readonly string[] | undefined): string | undefined
   return given?.length === 1 ? indexedIds(given)?.[0] : undefined
 }
 
+/** The filters that no index of a column answers. */
+const EXAMINED = [
+  'work_state',
+  'q',
+  'blocker_id',
+  'due_before',
+  'due_after',
+  'completed_before',
+  'completed_after',
+  'completed_by',
+] as const
+
 /** Whether no index of a column has exactly the cards that match a filter, so that cards are examined one by one. */
 export function needsScan(filter: CardFilter): boolean {
-  const {
-    assignee_id,
-    label_id,
-    completed,
-    ready,
-    work_state,
-    states,
-    q,
-    due_before,
-    due_after,
-    completed_before,
-    completed_after,
-    completed_by,
-    blocker_id,
-  } = filter
-  const examined = [work_state, q, blocker_id, due_before, due_after, completed_before, completed_after, completed_by]
+  const { assignee_id, label_id, completed, ready, states } = filter
   // No index of ready cards has those that are ready again.
   if (ready === true && states?.hasDueCards === true) return true
   const isAnyOf = [assignee_id, label_id].some((given) => given !== undefined && onlyId(given) === undefined)
-  if (isAnyOf || ready === false || examined.some((given) => given !== undefined)) return true
+  if (isAnyOf || ready === false || EXAMINED.some((name) => filter[name] !== undefined)) return true
   return [assignee_id, label_id, completed, ready].filter((given) => given !== undefined).length > 1
 }
 

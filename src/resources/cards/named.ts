@@ -5,7 +5,8 @@ import { keys, type Key } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import type { NamedByQuery, OperationRequest } from '../operation.ts'
 import { boardReads, identityOf, withBoard, type OnBoard } from '../targets.ts'
-import { indexedIds, NONE, type CardFilter } from './filter.ts'
+import { indexedIds, type CardFilter } from './filter.ts'
+import { NONE } from './schema.ts'
 
 // Records that the filters of cards name. An absent, hidden or foreign one is 404 with `parameter`: an empty list would be mistaken for an
 // answer (src/http/README.md, "Filters and reports").

@@ -11,7 +11,6 @@ import { timedSorts } from '../../store/indexes.ts'
 import { countsShape } from '../counts.ts'
 import { includeParameter, listed } from '../included.ts'
 import { hasWords } from './words.ts'
-import { NONE } from './filter.ts'
 import { subtaskOfNewCard } from '../subtasks/operations.ts'
 import { idPattern, idPrefixes, isId, type IdKind } from '../../model/ids.ts'
 
@@ -128,6 +127,9 @@ export const cardWithCounts = documented(cardWithClaim.extend(countsShape('subta
 export const listedCardOfBoard = listed(cardWithCounts)
 /** A card of a list of all boards. */
 export const listedCard = listed(cardWithClaim)
+
+/** In place of the id of a label or an assignee: cards without one. */
+export const NONE = 'none'
 
 const filters = {
   column_id: idsParameter('column', 'Only cards of one of these columns.').optional(),

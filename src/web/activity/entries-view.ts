@@ -38,43 +38,28 @@ export function renderEntries(entries: readonly TrailEntry[], names: EntriesName
 }
 
 function renderEntry(entry: TrailEntry, { user, workspace, path, reader }: EntriesNames): VNode {
-  const {
-    at,
-    user_id,
-    operation,
-    ids,
-    rows,
-    token_name,
-    token_id,
-    outcome,
-    status,
-    code,
-    count = 1,
-    partition,
-    subject_id,
-    surface,
-  } = entry
+  const { user_id, operation, ids, rows, token_id, outcome, code, count = 1, subject_id } = entry
   const isOfOther = reader !== undefined && user_id !== reader
   const isOperator = operation.startsWith('operator.')
   const nameOf = (id: string | null) => (id === null ? (isOperator ? 'operator' : 'not known') : (user?.(id) ?? id))
   return html`<tr class=${outcome}>
-    <td>${renderTime(at)}</td>
+    <td>${renderTime(entry.at)}</td>
     ${user !== undefined && html`<td>${nameOf(user_id)}${subject_id !== undefined && html`<span class="hint"> about ${nameOf(subject_id)}</span>`}</td>`}
     <td>
       <code>${operation}</code>${count > 1 && html` <strong>${count} times</strong>`}
-      ${workspace?.(partition) !== undefined && html` <span class="hint">in ${workspace(partition)}</span>`}
+      ${workspace?.(entry.partition) !== undefined && html` <span class="hint">in ${workspace(entry.partition)}</span>`}
       ${ids.length > 0 && html`<span class="ids">${ids.slice(0, 4).map((id) => html`<code>${id}</code> `)}${ids.length > 4 && `and ${ids.length - 4} more`}</span>`}
       ${isOfOther && html` <span class="hint">${isOperator ? 'by the operator' : 'by an owner or admin, or the finder of a token'}</span>`}
     </td>
     <td>
-      ${token_id === null ? (operation.startsWith('web.') || surface === 'web_app' ? 'web app' : '-') : html`<a href="${path}?token=${token_id}">${token_name}</a> <code class="hint">${token_id}</code>`}
+      ${token_id === null ? (operation.startsWith('web.') || entry.surface === 'web_app' ? 'web app' : '-') : html`<a href="${path}?token=${token_id}">${entry.token_name}</a> <code class="hint">${token_id}</code>`}
     </td>
     <td>
       ${isOfOther ? '-' : html`${entry.address ?? '-'} ${entry.agent !== null && html`<span class="agent hint" title=${entry.agent}>${entry.agent}</span>`}`}
     </td>
     <td>
       <span class="outcome ${outcome}">${outcome}</span>${' '}
-      <span class="hint">${status}${code !== null && ` ${code}`}${rows.length > 0 && `, by ${rows.join(', ')}`}</span>
+      <span class="hint">${entry.status}${code !== null && ` ${code}`}${rows.length > 0 && `, by ${rows.join(', ')}`}</span>
     </td>
   </tr>`
 }

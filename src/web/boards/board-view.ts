@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { OWN_ID } from '../../model/fields.ts'
-import { NONE } from '../../resources/cards/filter.ts'
+import { NONE } from '../../resources/cards/schema.ts'
 import { HOLE } from '../document.ts'
 import { html } from '../html.ts'
 import { renderAddCard, renderAddColumn, renderLaneMenu } from './board-controls.ts'

@@ -2,7 +2,7 @@ import type { Card } from '../../model/card.ts'
 import { OWN_ID } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
 import { DAY } from '../../model/time.ts'
-import { NONE } from '../../resources/cards/filter.ts'
+import { NONE } from '../../resources/cards/schema.ts'
 import { hasWords } from '../../resources/cards/words.ts'
 import { isWorkChoice, type WorkChoice } from './work.ts'
 
