@@ -85,6 +85,12 @@ function withId<Schema extends z.ZodType<{ readonly id: string }>>(
   return keyed(schema, (value) => keyOf(value.id), references)
 }
 
+/** A key that follows from one member of a record. */
+const by =
+  <Member extends string>(member: Member, keyOf: (id: string) => string) =>
+  (value: Readonly<Record<Member, string>>): string =>
+    keyOf(value[member])
+
 const isHash = (text: string): boolean => hash.safeParse(text).success
 /** The ids of the lists that have an order. */
 const LISTS: readonly IdKind[] = ['board', 'column', 'card']
@@ -101,18 +107,14 @@ const toCard = (cardId: string): RecordReference => ({ key: keys.card(cardId), e
 /** The records of a workspace in an export. What a reference to a deleted board or card needs is its tombstone. */
 const workspaceKinds: Kinds = {
   workspace: keyed(workspace, keys.workspace),
-  membership: keyed(membership, (value) => keys.membership(value.user_id)),
-  token: keyed(
-    token,
-    (value) => keys.token(value.hash),
-    ({ id: tokenId, hash: ofToken, user_id, replaced_by, family, last }) => [
-      toMember(user_id),
-      { key: keys.tokenHash(tokenId), members: { hash: ofToken } },
-      replaced_by === null ? undefined : { key: keys.tokenHash(replaced_by) },
-      family === undefined ? undefined : { key: keys.token(family) },
-      last === undefined ? undefined : { key: keys.tokenHash(last) },
-    ],
-  ),
+  membership: keyed(membership, by('user_id', keys.membership)),
+  token: keyed(token, by('hash', keys.token), ({ id: tokenId, hash: ofToken, user_id, replaced_by, family, last }) => [
+    toMember(user_id),
+    { key: keys.tokenHash(tokenId), members: { hash: ofToken } },
+    replaced_by === null ? undefined : { key: keys.tokenHash(replaced_by) },
+    family === undefined ? undefined : { key: keys.token(family) },
+    last === undefined ? undefined : { key: keys.tokenHash(last) },
+  ]),
   token_hash: named(
     z.strictObject({ hash }),
     (rest) => isId('token', rest),
@@ -128,41 +130,33 @@ const workspaceKinds: Kinds = {
   ),
   column: withId(column, keys.column, ({ board_id }) => [toBoard(board_id)]),
   card: withId(card, keys.card, referencesOfCard),
-  readiness: keyed(
-    readiness,
-    (value) => keys.readiness(value.card_id),
-    (readiness) => {
-      const { card_id, board_id, blocker_ids, open_blocker_ids, held, not_before } = readiness
-      return [
-        { key: keys.card(card_id), matches: (value) => isOf(value as Card, readiness) },
-        // It exists for the blockers of its card, or for the outcome of the card's claim.
-        held === null && not_before === null
-          ? undefined
-          : { key: keys.claim(card_id), members: { not_before }, matches: (value) => holdOf(value as ClaimRecord) === held },
-        ...blocker_ids.map((blockerId) => ({
-          key: keys.card(blockerId),
-          members: { board_id },
-          matches: (value: Value) => isOpen(value as Card) === open_blocker_ids.includes(blockerId),
-          explainedBy: [ofBoard(board_id)],
-        })),
-      ]
-    },
-  ),
-  claim: keyed(
-    claimRecord,
-    (value) => keys.claim(value.card_id),
-    (value) => {
-      const { card_id, board_id, holder_id, token_hash, question_id, not_before } = value
-      const [held, card] = [holdOf(value), toCard(card_id)]
-      return [
-        { ...card, members: { board_id } },
-        held === null && not_before === null ? undefined : { ...card, key: keys.readiness(card_id), members: { held, not_before } },
-        question_id === null ? undefined : { ...card, key: keys.comment(question_id), members: { card_id, kind: 'question' } },
-        toMember(holder_id),
-        { key: keys.token(token_hash) },
-      ]
-    },
-  ),
+  readiness: keyed(readiness, by('card_id', keys.readiness), (readiness) => {
+    const { card_id, board_id, blocker_ids, open_blocker_ids, held, not_before } = readiness
+    return [
+      { key: keys.card(card_id), matches: (value) => isOf(value as Card, readiness) },
+      // It exists for the blockers of its card, or for the outcome of the card's claim.
+      held === null && not_before === null
+        ? undefined
+        : { key: keys.claim(card_id), members: { not_before }, matches: (value) => holdOf(value as ClaimRecord) === held },
+      ...blocker_ids.map((blockerId) => ({
+        key: keys.card(blockerId),
+        members: { board_id },
+        matches: (value: Value) => isOpen(value as Card) === open_blocker_ids.includes(blockerId),
+        explainedBy: [ofBoard(board_id)],
+      })),
+    ]
+  }),
+  claim: keyed(claimRecord, by('card_id', keys.claim), (value) => {
+    const { card_id, board_id, holder_id, token_hash, question_id, not_before } = value
+    const [held, card] = [holdOf(value), toCard(card_id)]
+    return [
+      { ...card, members: { board_id } },
+      held === null && not_before === null ? undefined : { ...card, key: keys.readiness(card_id), members: { held, not_before } },
+      question_id === null ? undefined : { ...card, key: keys.comment(question_id), members: { card_id, kind: 'question' } },
+      toMember(holder_id),
+      { key: keys.token(token_hash) },
+    ]
+  }),
   label: withId(label, keys.label, ({ board_id }) => [toBoard(board_id)]),
   subtask: withId(subtask, keys.subtask, ({ card_id }) => [toCard(card_id)]),
   comment: withId(comment, keys.comment, ({ card_id, author_id }) => [toCard(card_id), toMember(author_id)]),
@@ -249,22 +243,16 @@ function ofUser<Schema extends z.ZodType<{ readonly user_id: string }>>(
 /** The records of a backup that belong to no workspace. It has no sessions, challenges, sign-up links and e-mail index. */
 const globalKinds: Kinds = {
   user: withId(user, keys.user),
-  account: ofUser(
-    account,
-    (value) => keys.account(value.user_id),
-    ({ user_id, email }) => [{ key: keys.accountEmail(sha256Hex(email)), members: { user_id } }],
-  ),
+  account: ofUser(account, by('user_id', keys.account), ({ user_id, email }) => [
+    { key: keys.accountEmail(sha256Hex(email)), members: { user_id } },
+  ]),
   identity: ofUser(
     identity,
     (value) => keys.identity(identityHash(value)),
     ({ user_id }) => [{ key: keys.account(user_id) }],
   ),
-  second_factor: ofUser(
-    secondFactor,
-    (value) => keys.secondFactor(value.user_id),
-    ({ user_id }) => [{ key: keys.account(user_id) }],
-  ),
-  notices: ofUser(notices, (value) => keys.notices(value.user_id)),
+  second_factor: ofUser(secondFactor, by('user_id', keys.secondFactor), ({ user_id }) => [{ key: keys.account(user_id) }]),
+  notices: ofUser(notices, by('user_id', keys.notices)),
   workspace_link: ofUser(workspaceLink, (value) => keys.workspaceLink(value.user_id, value.workspace_id)),
   audit,
   tombstone: withId(auditTombstone, keys.tombstone),
@@ -282,16 +270,12 @@ const backedUpKinds: Kinds = {
     toMember(creator_id),
     { key: keys.webhookProgress(webhookId), members: { board_id } },
   ]),
-  webhook_progress: keyed(
-    webhookProgress,
-    (value) => keys.webhookProgress(value.webhook_id),
-    ({ webhook_id, board_id }) => [{ key: keys.webhook(webhook_id), members: { board_id } }],
-  ),
-  webhook_deliveries: keyed(
-    webhookDeliveries,
-    (value) => keys.webhookDeliveries(value.webhook_id),
-    ({ webhook_id }) => [{ key: keys.webhook(webhook_id) }],
-  ),
+  webhook_progress: keyed(webhookProgress, by('webhook_id', keys.webhookProgress), ({ webhook_id, board_id }) => [
+    { key: keys.webhook(webhook_id), members: { board_id } },
+  ]),
+  webhook_deliveries: keyed(webhookDeliveries, by('webhook_id', keys.webhookDeliveries), ({ webhook_id }) => [
+    { key: keys.webhook(webhook_id) },
+  ]),
   secret_key: keyed(secretKey, keys.secretKey),
 }
 
@@ -302,7 +286,7 @@ const storedOfWorkspace: Kinds = {
   file_bytes: keyed(fileBytes, keys.fileBytes),
   schema: version,
   importing: keyed(run, keys.importing),
-  imported_bytes: keyed(z.strictObject({ blob_id: idOf('blob') }), (value) => keys.importedBytes(value.blob_id)),
+  imported_bytes: keyed(z.strictObject({ blob_id: idOf('blob') }), by('blob_id', keys.importedBytes)),
 }
 
 /** All records that belong to no workspace. */
@@ -310,18 +294,14 @@ const storedGlobal: Kinds = {
   ...globalKinds,
   schema: version,
   account_email: named(z.strictObject({ user_id: idOf('user') }), isHash, ({ user_id }) => [{ key: keys.account(user_id) }]),
-  sign_up: ofUser(signUp, (value) => keys.signUp(value.user_id)),
-  session: ofUser(session, (value) => keys.session(value.hash)),
-  challenge: keyed(
-    challenge,
-    (value) => keys.challenge(value.hash),
-    ({ user_id }) => [user_id === null ? undefined : toUser(user_id)],
-  ),
+  sign_up: ofUser(signUp, by('user_id', keys.signUp)),
+  session: ofUser(session, by('hash', keys.session)),
+  challenge: keyed(challenge, by('hash', keys.challenge), ({ user_id }) => [user_id === null ? undefined : toUser(user_id)]),
   workspace_entry: withId(z.strictObject({ id: idOf('workspace') }), keys.workspaceEntry),
   bytes_mount: keyed(z.strictObject({ id: z.string() }), keys.blobMount),
   delivery_lease: keyed(deliveryLease, keys.deliveryLease),
   restoring: keyed(run, keys.restoring),
-  restored_workspace: keyed(z.strictObject({ workspace_id: idOf('workspace') }), (value) => keys.restoredWorkspace(value.workspace_id)),
+  restored_workspace: keyed(z.strictObject({ workspace_id: idOf('workspace') }), by('workspace_id', keys.restoredWorkspace)),
 }
 
 /** The kinds of records by where they are: in an export of a workspace, in the parts of a backup, or stored. */

@@ -17,7 +17,7 @@ import {
   writeRules,
 } from './options.ts'
 import { defaultPolicy, type RetryPolicy } from './retries.ts'
-import { patiently, Transport, type Caller, type Timers } from './transport.ts'
+import { patiently, Transport, type Caller, type Timers, type TransportOptions } from './transport.ts'
 import { work, type WorkHandler, type WorkOptions } from './work.ts'
 
 export { ApiError, InvalidInput, NoResponse, type ErrorCode } from './errors.ts'
@@ -30,26 +30,15 @@ export type { RetryPolicy } from './retries.ts'
 export type * from './operations.ts'
 
 /** How to reach a service. */
-export interface ClientOptions {
+export interface ClientOptions extends Partial<Omit<TransportOptions, 'base' | 'token' | 'retries'>> {
   /** the URL of the service, such as `https://kanban.example`, with or without `/v1` */
   readonly url: string
   /** the access token, `lk_pat_…`. It may be undefined, as a variable of the environment may be: without one there is an error. */
   readonly token: string | undefined
-  /** milliseconds within which each attempt must be answered; default 30,000. A long poll has its `wait` in addition. */
-  readonly timeout?: number
   /** how failed requests are repeated; `{ attempts: 1 }`: not at all */
   readonly retries?: Partial<RetryPolicy>
-  /** default: the global one */
-  readonly fetch?: typeof globalThis.fetch
-  /** numbers from 0 to 1, for the waits between attempts */
-  readonly random?: () => number
-  /** the time in milliseconds, to read a date in `Retry-After` */
-  readonly now?: () => number
   /** the time since any moment in milliseconds, by a clock that nobody sets: how long a claim is held; default: `performance.now` */
   readonly monotonic?: () => number
-  /** creates the idempotency key of a write */
-  readonly newKey?: () => string
-  readonly timers?: Timers
 }
 
 /** A client: a method for each operation, by its id, and the changes of boards. */

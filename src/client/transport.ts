@@ -9,12 +9,16 @@ export interface TransportOptions {
   /** with /v1, without a slash at the end */
   readonly base: string
   readonly token: string
+  /** default: the global one */
   readonly fetch: typeof globalThis.fetch
-  /** milliseconds within which an attempt must be answered */
+  /** milliseconds within which each attempt must be answered; default 30,000. A long poll has its `wait` in addition. */
   readonly timeout: number
   readonly retries: RetryPolicy
+  /** numbers from 0 to 1, for the waits between attempts */
   readonly random: () => number
+  /** the time in milliseconds, to read a date in `Retry-After` */
   readonly now: () => number
+  /** creates the idempotency key of a write */
   readonly newKey: () => string
   readonly timers: Timers
 }

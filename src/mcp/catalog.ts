@@ -16,8 +16,8 @@ export interface ToolRow {
   /** a verb, and what it acts on: many models see nothing else before they choose */
   readonly name: string
   readonly title: string
-  /** what decides whether to choose it. The summaries of several operations follow; one operation has its own if this is empty. */
-  readonly description: string
+  /** what decides whether to choose it. The summaries of several operations follow; one operation has its own if this is missing. */
+  readonly description?: string
   readonly effect: Effect
   /** ids of the operations table */
   readonly operations: readonly string[]
@@ -70,21 +70,18 @@ export const tools: readonly ToolRow[] = [
   {
     name: 'check_access',
     title: 'Check access',
-    description: '',
     effect: 'read',
     operations: ['access.evaluate', 'access.search_action'],
   },
   {
     name: 'claim_next_card',
     title: 'Claim the next card',
-    description: '',
     effect: 'add',
     operations: ['claims.take_next'],
   },
   {
     name: 'renew_claim',
     title: 'Renew your claim of a card, or claim a given card',
-    description: '',
     effect: 'arrange',
     operations: ['claims.take'],
   },
@@ -98,7 +95,6 @@ export const tools: readonly ToolRow[] = [
   {
     name: 'create_card',
     title: 'Create a card',
-    description: '',
     effect: 'add',
     operations: ['cards.create'],
   },

@@ -116,7 +116,7 @@ export class ToolList {
  * @param batchItems the schema of the operations of a batch
  */
 function describeTool(
-  { name, title, description, effect }: ToolRow,
+  { name, title, description = '', effect }: ToolRow,
   callables: readonly Callable[],
   isSelected: boolean,
   batchItems: JsonSchema,
