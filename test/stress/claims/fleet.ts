@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { inTime } from '../../support/in-time.ts'
@@ -13,6 +14,8 @@ import type { Way, WorkerEvent } from './oracle.ts'
 const DAY = 24 * 60 * 60 * 1000
 /** How long a test waits for a process, in milliseconds. */
 const BOUND = 300_000
+/** How often a process of the service is started until one goes on. */
+const ATTEMPTS = 3
 
 /** A token with its id. */
 export interface FleetToken {
@@ -20,10 +23,17 @@ export interface FleetToken {
   readonly plaintext: string
 }
 
-function start(script: string, args: readonly string[]): ChildProcess {
+function start(script: string, args: readonly string[], stderr: 'inherit' | 'pipe' = 'inherit'): ChildProcess {
   requireBuild()
   const file = fileURLToPath(new URL(script, import.meta.url))
-  return ownProcess(fork(file, args, { cwd: runFolder(), execArgv: [], env: { PATH: process.env['PATH'] } }))
+  const env = { PATH: process.env['PATH'] }
+  return ownProcess(fork(file, args, { cwd: runFolder(), execArgv: [], env, stdio: ['ignore', 'inherit', stderr, 'ipc'] }))
+}
+
+/** Waits until a process of the service ends. @returns how it ended, and what it printed */
+async function reasonOfEnd(child: ChildProcess): Promise<string> {
+  const [[code, signal], printed] = await Promise.all([once(child, 'exit'), text(child.stderr!)])
+  return `the service has ended with ${signal ?? `exit code ${code}`}: ${printed}`
 }
 
 async function kill(child: ChildProcess): Promise<void> {
@@ -80,15 +90,17 @@ export class Services {
     await Promise.all(this.#children.map(kill))
   }
 
+  /** Starts a process, again if it ends by itself: as a supervisor does. The drills are about what it does when it runs. */
   async #start(i: number, tokenCount = 0): Promise<FleetToken[]> {
-    const child = start('service.js', [this.#address, this.#clockFile, ...[this.#skews[i], this.#ports[i], tokenCount].map(String)])
-    this.#children[i] = child
-    const started = Promise.race([
-      once(child, 'message'),
-      once(child, 'exit').then(() => Promise.reject(new Error('the service has ended'))),
-    ])
-    const [{ tokens }] = (await inTime(started, () => 'the service has not started', BOUND)) as [{ tokens: FleetToken[] }]
-    return tokens
+    const given = [this.#address, this.#clockFile, ...[this.#skews[i], this.#ports[i], tokenCount].map(String)]
+    for (let attempt = 1; ; attempt++) {
+      const child = start('service.js', given, 'pipe')
+      this.#children[i] = child
+      const first = await inTime(Promise.race([once(child, 'message'), reasonOfEnd(child)]), () => 'the service has not started', BOUND)
+      if (typeof first !== 'string') return (first[0] as { tokens: FleetToken[] }).tokens
+      if (attempt === ATTEMPTS) throw new Error(first)
+      console.error(first)
+    }
   }
 }
 
