@@ -3,7 +3,7 @@ import { mintToken } from '../../src/auth/tokens/format.ts'
 import type { AttemptRecord } from '../../src/http/decision-record.ts'
 import { credentialReads, SessionPrincipal, TokenPrincipal } from '../../src/http/principal.ts'
 import type { Services } from '../../src/http/services.ts'
-import { DAY } from '../../src/model/time.ts'
+import { DAY, MINUTE } from '../../src/model/time.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
 import { errorOf } from '../support/error-of.ts'
 
@@ -25,6 +25,7 @@ const member = { user_id: 'usr_1', role: 'member', ended_at: null }
 
 let record: AttemptRecord
 let warnings: unknown[][]
+let errors: unknown[][]
 let authors: unknown[][]
 let seen: Map<string, unknown>
 let services: Services
@@ -32,9 +33,9 @@ const clock = () => now
 let read: unknown[]
 beforeEach(() => {
   record = { requestId: 'req_1' } as AttemptRecord
-  ;[warnings, authors, read] = [[], [], []]
+  ;[warnings, errors, authors, read] = [[], [], [], []]
   seen = new Map()
-  const log = { warn: (...line: unknown[]) => void warnings.push(line) }
+  const log = { warn: (...line: unknown[]) => void warnings.push(line), error: (...line: unknown[]) => void errors.push(line) }
   services = { clock, log, seenTokens: seen, legacyPrefixes: [] } as unknown as Services
 })
 /** A transaction that finds these records. */
@@ -109,6 +110,21 @@ describe('a token', () => {
     expect(warnings).toEqual(isReplaced ? [[details, 'a replaced token was used']] : [])
     expect({ record, authors, seen: [...seen] }).toEqual({ record: { requestId: 'req_1' }, authors: [], seen: [] })
   })
+})
+
+test.each<[what: string, isTold: boolean, members: object]>([
+  ['was issued in the future', true, {}],
+  ['was issued in the future and is revoked', false, { revoked_at: at(0) }],
+  ['has expired', false, { issued_at: at(-2 * DAY), expires_at: at(-1) }],
+])('a token that %s is refused, and the log says that the clock is behind: %s', async (_what, isTold, members) => {
+  const token = { ...active, issued_at: at(5 * MINUTE + 1), ...members }
+  const principal = new TokenPrincipal(`Bearer ${plaintext}`, services)
+  expect(await errorOf((async () => principal.authenticate(services, finding(token, member), record))())).toMatchObject({
+    code: 'unauthorized',
+  })
+  expect(errors).toMatchObject(
+    isTold ? [[{ event: 'clock.behind', token_id: 'tok_1', issued_at: token.issued_at }, expect.any(String)]] : [],
+  )
 })
 
 describe('a person who is signed in', () => {
