@@ -13,6 +13,8 @@ describe('a change that only revokes or removes', () => {
   const before = {
     'token:1': { name: 'a', revoked_at: null, scopes: ['x', 'y'], cover: 'c', updated_at: '1' },
     'membership:1': { role: 'owner', ended_at: null },
+    'file_bytes:1': { bytes: 6, files: 2 },
+    'file:1': { bytes: 6 },
   }
   const onlyRemovesIn = (put: Record<string, Value>) =>
     onlyRemoves(new Map(Object.entries(before).map(([key, value]) => [key, { value, revision: 'r' }])), new Map(Object.entries(put)))
@@ -23,6 +25,11 @@ describe('a change that only revokes or removes', () => {
     [true, 'a record notes that it ended', { 'membership:1': { ...before['membership:1'], ended_at: '2' } }],
     [true, 'a list has fewer items', { 'token:1': { ...before['token:1'], scopes: ['y'] } }],
     [true, 'a member is emptied', { 'token:1': { ...before['token:1'], cover: null } }],
+    [true, 'fewer bytes of files are counted', { 'file_bytes:1': { bytes: 5, files: 1 } }],
+    [true, 'as many bytes of fewer files are counted', { 'file_bytes:1': { bytes: 6, files: 1 } }],
+    [false, 'more bytes of files are counted', { 'file_bytes:1': { bytes: 7, files: 2 } }],
+    [false, 'bytes of files are counted for the first time', { 'file_bytes:2': { bytes: 0, files: 0 } }],
+    [false, 'another record has fewer bytes', { 'file:1': { bytes: 5 } }],
     [false, 'a record is new', { 'token:2': { revoked_at: '2' } }],
     [false, 'a member has another value', { 'membership:1': { ...before['membership:1'], role: 'member' } }],
     [false, 'a member is new', { 'membership:1': { ...before['membership:1'], note: 'x' } }],

@@ -62,9 +62,12 @@ describe.each(drivers)('a transaction, on $name', (driver) => {
     tx.create(keys.label(idOf(1)), label(1, 1))
     const board = { id: BOARD, name: 'Board' } as never
     tx.create(keys.board(BOARD), board)
+    const user = { id: BOARD } as never
+    tx.create(keys.user(BOARD), user)
     const key = keys.label(idOf(1))
     const ofLabel = keys.board(memberOf(key, 'board_id'))
-    expect(await tx.read([key, ofLabel, keys.user(memberOf(ofLabel, 'id'))])).toEqual([label(1, 1), board, undefined])
+    expect(await tx.read([key, ofLabel, keys.user(memberOf(ofLabel, 'id'))])).toEqual([label(1, 1), board, user])
+    expect(tx.writeCount).toBe(3)
     await store.close()
   })
 
@@ -94,6 +97,22 @@ describe.each(drivers)('a transaction, on $name', (driver) => {
     ])
     const request = readRequest({ records: [card!, NO_RECORD], counts: [index.name] })
     expect((await store.read('w1', request))!.records[1]).toEqual({ key: null, stored: null })
+    await store.close()
+  })
+
+  test('reads further entries of an index in place of prefetched ones that it has removed', async () => {
+    const { store } = await driver.open()
+    const other = indexes.labels('brd_00000000000000000001')
+    const first = new Transaction(store, 'w1', systemRandom)
+    for (const n of [1, 2, 3]) first.create(keys.label(idOf(n)), label(n, n))
+    first.create(keys.label(idOf(4)), { ...label(4, 4), board_id: 'brd_00000000000000000001' })
+    await first.commit()
+    const tx = new Transaction(store, 'w1', systemRandom)
+    const ranges = [index, other].map((one) => ({ index: one, options: { limit: 2 } }))
+    await tx.prefetch({ ranges })
+    tx.remove(keys.label(idOf(1)))
+    const pages = (await tx.load({ ranges })).ranges
+    expect(pages.map(({ values }) => values.map((one) => one?.id))).toEqual([[idOf(2), idOf(3)], [idOf(4)]])
     await store.close()
   })
 
