@@ -31,6 +31,11 @@ export function tokenOf({ token }: Caller): TokenRecord {
   return token
 }
 
+/** The token that writes, as records keep it: null for a person in the web app. */
+export function writerOf({ token }: Caller): { readonly token_id: string | null; readonly token_name: string | null } {
+  return { token_id: token?.id ?? null, token_name: token?.name ?? null }
+}
+
 /** The records that the facts of a request are read from. */
 export interface AuthorizationContext {
   readonly board?: BoardAccess

@@ -17,6 +17,8 @@ export interface Claim {
   holder_id: string
   /** The token that holds the claim. When it is rotated, its successor does. */
   token_id: string
+  /** The name of that token, which its person gave it. */
+  token_name: string
   /** The number of the claim: each new claim of the card has the next one. Send it as `If-Claim`. */
   epoch: number
   /** When the claim runs out, by the clock of the service, unless it is renewed. */
@@ -249,6 +251,8 @@ export interface Change {
   actor_id: string | null
   /** The access token that made it; null: the service, its operator or a person in the web app made it. */
   token_id: string | null
+  /** The name of that token; null without one, and of changes that were made before names were kept. */
+  token_name: string | null
   /** The request that made the change; null if none did. */
   request_id: string | null
   /** The object as it is when you read the change, so it can be newer than the change; null if it no longer exists. The same members as in the responses about this kind of object. */
@@ -359,6 +363,10 @@ export interface Comment extends Times {
   card_id: string
   /** The user who wrote the comment. */
   author_id: string
+  /** The access token that wrote it; null: its author wrote it in the web app. */
+  token_id: string | null
+  /** The name of that token; null without one. */
+  token_name: string | null
   /** The text of the comment. */
   body: string
   /** A `question` was asked by the holder of the claim of the card, and an `answer` was given to one; all others are a `comment`. */
@@ -854,7 +862,7 @@ export type BoardsChangesInput = Pick<CommonInput, 'board_id' | 'limit'> & {
   after?: string
   /** The number of seconds to wait for a change if there is none. The response comes as soon as there is one. Default: 0. */
   wait?: number
-} & Selection<'seq' | 'at' | 'kind' | 'id' | 'action' | 'epoch' | 'attempts' | 'reason' | 'actor_id' | 'token_id' | 'request_id' | 'data'>
+} & Selection<'seq' | 'at' | 'kind' | 'id' | 'action' | 'epoch' | 'attempts' | 'reason' | 'actor_id' | 'token_id' | 'token_name' | 'request_id' | 'data'>
 
 export type BoardsEventsInput = Pick<CommonInput, 'board_id'> & {
   /** Returns the changes after this cursor: `page.next_cursor` of the previous response, or `changes_cursor` of GET /boards/{board_id}?include=…. Omit it to begin with the first change of the board. */
@@ -998,7 +1006,7 @@ export type ClaimsReleaseInput = Pick<CommonInput, 'card_id'> & {
   retry_after?: number
 }
 
-export type ClaimsReadInput = Pick<CommonInput, 'card_id'> & Selection<'card_id' | 'holder_id' | 'token_id' | 'epoch' | 'expires_at' | 'claimed_at' | 'renewed_at'>
+export type ClaimsReadInput = Pick<CommonInput, 'card_id'> & Selection<'card_id' | 'holder_id' | 'token_id' | 'token_name' | 'epoch' | 'expires_at' | 'claimed_at' | 'renewed_at'>
 export type ClaimsFailInput = Pick<CommonInput, 'card_id'> & {
   /** Why the attempt has failed. Whoever takes the card next reads it, and so do people. */
   reason: string
@@ -1047,8 +1055,8 @@ export type SubtasksUpdateInput = Pick<CommonInput, 'subtask_id' | 'before' | 'a
 }
 
 export type SubtasksDeleteInput = Pick<CommonInput, 'subtask_id'>
-export type CommentsListInput = Pick<CommonInput, 'card_id' | 'limit' | 'cursor' | 'include'> & Selection<'id' | 'card_id' | 'author_id' | 'body' | 'kind' | 'answers' | 'created_at' | 'updated_at' | 'etag'>
-export type CommentsReadInput = Pick<CommonInput, 'comment_id'> & Selection<'id' | 'card_id' | 'author_id' | 'body' | 'kind' | 'answers' | 'created_at' | 'updated_at'>
+export type CommentsListInput = Pick<CommonInput, 'card_id' | 'limit' | 'cursor' | 'include'> & Selection<'id' | 'card_id' | 'author_id' | 'token_id' | 'token_name' | 'body' | 'kind' | 'answers' | 'created_at' | 'updated_at' | 'etag'>
+export type CommentsReadInput = Pick<CommonInput, 'comment_id'> & Selection<'id' | 'card_id' | 'author_id' | 'token_id' | 'token_name' | 'body' | 'kind' | 'answers' | 'created_at' | 'updated_at'>
 export type CommentsCreateInput = Pick<CommonInput, 'card_id' | 'body'>
 export type CommentsUpdateInput = Pick<CommonInput, 'comment_id' | 'body'>
 export type CommentsDeleteInput = Pick<CommonInput, 'comment_id'>

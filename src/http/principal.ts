@@ -87,14 +87,14 @@ export class TokenPrincipal implements Principal {
     if (state === 'rotated') logReplacedToken(services, record, token)
     if (state === 'expired' && isFromFuture(token, now)) logClock(services, token)
     if (state !== 'active' || !isActive(membership) || !isOf(membership, token)) throw new ApiError('unauthorized')
-    const { id, user_id: userId } = token
+    const { id, user_id: userId, name } = token
     record.userId = userId
     record.workspaceId = workspaceId
     record.tokenId = id
     if (expiryOf(token) - now <= durations.tokenExpiryNotice) record.tokenExpires = expiryTextOf(token)
     // Stryker disable next-line ConditionalExpression: it only saves an object for each request
     if (!this.#isSeen) services.seenTokens.set(hash, { workspaceId, scopes: token.scopes })
-    tx.logChanges({ actor_id: userId, token_id: id, request_id: record.requestId }, services.clock)
+    tx.logChanges({ actor_id: userId, token_id: id, token_name: name, request_id: record.requestId }, services.clock)
     return { userId, workspaceId, membership, token }
   }
 }
@@ -158,7 +158,7 @@ export class SessionPrincipal implements Principal {
     Object.assign(record, { userId, workspaceId })
     const membership = await tx.get(keys.membership(userId))
     if (!isActive(membership)) throw new ApiError(this.#refusal)
-    tx.logChanges({ actor_id: userId, token_id: null, request_id: record.requestId }, clock)
+    tx.logChanges({ actor_id: userId, token_id: null, token_name: null, request_id: record.requestId }, clock)
     return { userId, workspaceId, membership, isSession: true }
   }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { anyIdField, countField, documented, idField, timeField } from './fields.ts'
 import { limits } from './limits.ts'
 import { prose } from './text.ts'
+import { tokenNameField } from './token.ts'
 
 /** The kinds of resources that change on a board. */
 export const changedKinds = [
@@ -32,6 +33,10 @@ const token_id = documented(
   {},
 )
 
+const token_name = tokenNameField(
+  'The name of that token; null without one, and of changes that were made before names were kept.',
+).nullable()
+
 /** A change of an object on a board, as the API returns it. */
 export const change = documented(
   z.strictObject({
@@ -52,6 +57,7 @@ export const change = documented(
       .optional(),
     actor_id,
     token_id,
+    token_name,
     request_id: documented(z.string().max(200), { description: 'The request that made the change; null if none did.' }).nullable(),
     data: documented(z.looseObject({}), {
       description:
@@ -63,5 +69,5 @@ export const change = documented(
 export type Change = Readonly<z.infer<typeof change>>
 
 /** A change as it is stored: its key has the board and the number. */
-export const changeRecord = change.omit({ seq: true, data: true })
+export const changeRecord = change.omit({ seq: true, data: true }).extend({ token_name: token_name.optional() })
 export type ChangeRecord = Readonly<z.infer<typeof changeRecord>>

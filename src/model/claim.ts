@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { timestamp, countField, documented, hash, idOf, idField, amount, timeField } from './fields.ts'
 import { limits } from './limits.ts'
 import { prose } from './text.ts'
+import { tokenNameField } from './token.ts'
 import { maxAttempts } from './work.ts'
 
 /** The claim of a card, as the API returns it. */
@@ -10,6 +11,7 @@ export const claim = documented(
     card_id: idField('card', 'The claimed card.'),
     holder_id: idField('user', 'The user whose token holds the claim.'),
     token_id: idField('token', 'The token that holds the claim. When it is rotated, its successor does.'),
+    token_name: tokenNameField('The name of that token, which its person gave it.'),
     epoch: countField(
       'The number of the claim: each new claim of the card has the next one. Send it as `If-Claim`.',
       Number.MAX_SAFE_INTEGER,
@@ -35,7 +37,7 @@ type Release = Readonly<z.infer<typeof release>>
  * The last claim of a card, and what the work has come to. It stays as long as the card: no epoch is used again, and it names who worked on
  * the card last.
  */
-export const claimRecord = claim.omit({ claimed_at: true }).extend({
+export const claimRecord = claim.omit({ claimed_at: true, token_name: true }).extend({
   board_id: idOf('board'),
   /** of the first token of the holder's family: its record leads to the present one, which tells whether it can still hold anything */
   token_hash: hash,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { documented, idField, resourceTimes } from './fields.ts'
 import { limits } from './limits.ts'
 import { prose } from './text.ts'
+import { tokenNameField } from './token.ts'
 
 /** What a comment is: an agent asks a `question`, and an `answer` lets the work on the card go on. */
 const commentKinds = ['comment', 'question', 'answer'] as const
@@ -12,6 +13,8 @@ export const comment = documented(
     id: idField('comment', 'The id of the comment.'),
     card_id: idField('card', 'The card of the comment.'),
     author_id: idField('user', 'The user who wrote the comment.'),
+    token_id: idField('token', 'The access token that wrote it; null: its author wrote it in the web app.').nullable(),
+    token_name: tokenNameField('The name of that token; null without one.').nullable(),
     body: prose(limits.commentBody, 'The text of the comment.'),
     kind: documented(z.enum(commentKinds), {
       description:

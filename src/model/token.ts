@@ -46,6 +46,11 @@ export const token = z.strictObject({
 })
 export type TokenRecord = Readonly<z.infer<typeof token>>
 
+/** The name of a token, which its person gave it, wherever its work is shown (src/http/README.md, "Who did it"). */
+export function tokenNameField(description: string): z.ZodString {
+  return line(limits.tokenName, description)
+}
+
 /** The family of a token, which holds what the token holds: the hash of its first token. */
 export function familyOf({ family, hash }: Pick<TokenRecord, 'family' | 'hash'>): string {
   return family ?? hash

@@ -5,9 +5,9 @@ import type { Index } from './indexes.ts'
 import type { Key } from './keys.ts'
 
 /** Who makes the changes of a transaction. */
-export type Author = Pick<ChangeRecord, 'actor_id' | 'token_id' | 'request_id'>
+export type Author = Pick<ChangeRecord, 'actor_id' | 'token_id' | 'token_name' | 'request_id'>
 /** The service itself, or its operator. */
-export const SERVICE: Author = { actor_id: null, token_id: null, request_id: null }
+export const SERVICE: Author = { actor_id: null, token_id: null, token_name: null, request_id: null }
 
 /**
  * Adds to a transaction what follows from its writes, as the first part of its commit. Every commit of a store calls all

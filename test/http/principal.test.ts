@@ -16,6 +16,7 @@ const active = {
   hash,
   user_id: 'usr_1',
   scopes: ['kanban:read'],
+  name: 'CI',
   issued_at: at(0),
   expires_at: at(14 * DAY + 1),
   revoked_at: null,
@@ -87,7 +88,7 @@ describe('a token', () => {
     expect(record).toEqual({ requestId: 'req_1', userId: 'usr_1', workspaceId: WORKSPACE, tokenId: 'tok_1' })
     expect({ read, authors }).toEqual({
       read: credentialReads(hash),
-      authors: [[{ actor_id: 'usr_1', token_id: 'tok_1', request_id: 'req_1' }, clock]],
+      authors: [[{ actor_id: 'usr_1', token_id: 'tok_1', token_name: 'CI', request_id: 'req_1' }, clock]],
     })
     expect({ seen: [...seen], warnings }).toEqual({ seen: [[hash, { workspaceId: WORKSPACE, scopes: ['kanban:read'] }]], warnings: [] })
   })
@@ -142,7 +143,7 @@ describe('a person who is signed in', () => {
     })
     expect({ read, authors }).toEqual({
       read: ['membership:usr_1'],
-      authors: [[{ actor_id: 'usr_1', token_id: null, request_id: 'req_1' }, clock]],
+      authors: [[{ actor_id: 'usr_1', token_id: null, token_name: null, request_id: 'req_1' }, clock]],
     })
     expect(record).toEqual({ requestId: 'req_1', userId: 'usr_1', workspaceId: WORKSPACE })
   })

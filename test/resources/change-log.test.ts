@@ -9,7 +9,7 @@ const OTHER = 'brd_0'
 const NOW = '2026-11-20T12:00:00.000Z'
 /** Days since 1970 until then. */
 const TODAY = 20_777
-const AUTHOR = { actor_id: 'usr_1', token_id: 'tok_1', request_id: 'request' }
+const AUTHOR = { actor_id: 'usr_1', token_id: 'tok_1', token_name: 'agent-03', request_id: 'request' }
 
 /** What a transaction leaves: two boards, and a card of the first. */
 const present: Readonly<Record<string, object>> = {

@@ -81,8 +81,8 @@ describe.each(drivers)('the change feed of a board, on $name', (driver) => {
     await setup.board.put(`/cards/${cardId}/assignees/${dan.id}`)
     await endMembership(service.deps, workspaceId, dan.id)
     const { changes } = await read(cursor)
-    const byAnn = { actor_id: ann.id }
-    const byNobody = { actor_id: null, token_id: null, request_id: null }
+    const byAnn = { actor_id: ann.id, token_name: 'test' }
+    const byNobody = { actor_id: null, token_id: null, token_name: null, request_id: null }
     expect(short(changes.slice(4)).toSorted()).toEqual(['board_member deleted', 'card updated'])
     expect(changes.slice(4).find(({ kind }) => kind === 'card')!.data.assignee_ids).toEqual([])
     expect(changes).toMatchObject([

@@ -56,6 +56,7 @@ const shown = (card_id: string, members: object = {}) => ({
   card_id,
   holder_id: 'u1',
   token_id: '1',
+  token_name: '',
   epoch: 4,
   expires_at: at(60),
   claimed_at: at(-60),
@@ -113,8 +114,8 @@ describe('the records of claims', () => {
         10,
       ),
     )
-    const { claimed_at: _claimedAt, ...expected } = shown('c', { epoch, expires_at: at(10), renewed_at: NOW })
-    expect(granted).toEqual({ claim: { ...expected, claimed_at: taken_at }, event })
+    const { claimed_at: _claimedAt, token_name, ...expected } = shown('c', { epoch, expires_at: at(10), renewed_at: NOW })
+    expect(granted).toEqual({ claim: { ...expected, token_name, claimed_at: taken_at }, event })
     const counted = event === 'taken_over' ? { attempts: 1, failed_at: at(-1), lost_epoch: 4 } : {}
     expect(await stored('c')).toEqual(claim('c', { ...expected, token_hash: 'h1', taken_at: taken_at!, ...counted }))
   })

@@ -97,7 +97,15 @@ const kinds: Readonly<Record<string, Kind>> = {
     prefix: 'cmt',
     // Multi-line text is not trimmed: indentation can be part of it.
     body: () => ({ body: ' Line 1\n\tLine 2 ' }),
-    created: ({ cardId, bob }) => ({ card_id: cardId, author_id: bob.id, body: ' Line 1\n\tLine 2 ', kind: 'comment', answers: null }),
+    created: ({ cardId, bob }) => ({
+      card_id: cardId,
+      author_id: bob.id,
+      token_id: expect.stringMatching(/^tok_/),
+      token_name: 'test',
+      body: ' Line 1\n\tLine 2 ',
+      kind: 'comment',
+      answers: null,
+    }),
     update: [{ body: 'New' }, { body: 'New' }],
   },
   attachments: {

@@ -239,7 +239,7 @@ describe.each(drivers)('migrations on $name', (driver) => {
 
 test.each<[key: string, old: object, added: object]>([
   ['column:col_1', { name: 'x' }, { max_attempts: 5 }],
-  ['comment:cmt_1', { body: 'x' }, { kind: 'comment', answers: null }],
+  ['comment:cmt_1', { body: 'x' }, { kind: 'comment', answers: null, token_id: null, token_name: null }],
   ['readiness:crd_1', { is_open: true }, { held: null, not_before: null }],
   [
     'claim:crd_1',

@@ -170,7 +170,7 @@ describe('the stream of several boards', async () => {
         async (person) => (await updateOf(await signedIn(service, person), path, `data-after="${cursor}"`)).changes[0],
       ),
     )
-    expect(said.map(({ by }: any) => by)).toEqual(['your token “test”', 'Mira Patel’s token “test”', 'Mira Patel, with a token'])
+    expect(said.map(({ by }: any) => by)).toEqual(['your token “test”', 'Mira Patel’s token “test”', 'Mira Patel’s token “test”'])
     expect(said[1]).toMatchObject({ kind: 'card', action: 'created', title: 'By Mira', isOwn: false })
   })
 

@@ -107,7 +107,7 @@ describe('a board', () => {
     for (const [person, name] of [
       [mira, 'your token “test”'],
       [owner, 'Mira Patel’s token “test”'],
-      [ben, 'Mira Patel, with a token'],
+      [ben, 'Mira Patel’s token “test”'],
     ] as const) {
       const [onBoard, onCard] = await pages(await signedIn(service, person))
       expect(onBoard).toContain(`Claimed by ${name}, until ${until} ( in 2 minutes )`)

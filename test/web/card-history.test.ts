@@ -67,7 +67,7 @@ describe('the history of a card', () => {
     for (const [person, by] of [
       [mira, 'your token “test”'],
       [owner, 'Mira Patel’s token “test”'],
-      [ben, 'Mira Patel, with a token'],
+      [ben, 'Mira Patel’s token “test”'],
     ] as const)
       expect((await historyOf(card.id, person)).lines).toEqual(done.map((what) => `${by} ${what}`))
   })

@@ -24,7 +24,7 @@ export function createChangeLog(): Derivation {
   const scheduled = new LRUCache<string, true>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
   return (tx, written) => {
     if (tx.logged === undefined) return
-    const { actor_id, token_id, request_id } = tx.logged.author
+    const { author } = tx.logged
     const boards = new Set<string>()
     const now = tx.logged.clock()
     const at = timestamp(() => now)
@@ -32,7 +32,7 @@ export function createChangeLog(): Derivation {
       const changed = describe(key, tx)
       for (const { kind, id, action, ...more } of changed?.done ?? []) {
         boards.add(changed!.board_id)
-        tx.append(indexes.changes(changed!.board_id), { at, kind, id, action, ...more, actor_id, token_id, request_id })
+        tx.append(indexes.changes(changed!.board_id), { at, kind, id, action, ...more, ...author })
       }
     }
     for (const boardId of boards) {

@@ -91,7 +91,12 @@ export async function readChanges(
   else if (records[0] === undefined || tx.revisionOf(last) !== revision) throw new ApiError('cursor_expired')
   const found = values.map((value) => value!)
   const objects = await objectsOf(request, board, found)
-  const all = found.map((change, i): Change => ({ seq: Number(entries[i]), ...change, data: objects[i]! }))
+  const all = found.map((change, i): Change => ({
+    seq: Number(entries[i]),
+    ...change,
+    token_name: change.token_name ?? null,
+    data: objects[i]!,
+  }))
   const positions = entries.map((entry) => positionOf(entry, tx.revisionOf(keys.change(board.id, entry))!))
   const changes = all.slice(0, fittingItems(all)).map((data, i) => ({ id: encodeCursor(CHANGES, positions[i]!), data }))
   return { changes, position: positions[changes.length - 1] ?? positionOf(after, revision) }

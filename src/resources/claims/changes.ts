@@ -39,7 +39,7 @@ export function grantClaim(
   }
   if (live !== undefined) {
     tx.put(keys.claim(card_id), { ...record!, ...granted, token_hash: familyOf(token) })
-    return { claim: { ...granted, claimed_at: record!.taken_at }, event: 'renewed' }
+    return { claim: { ...granted, token_name: token.name, claimed_at: record!.taken_at }, event: 'renewed' }
   }
   const work = settled ?? NO_WORK
   tx.put(keys.claim(card_id), {
@@ -57,7 +57,7 @@ export function grantClaim(
   })
   // The attempt may have been counted by a write before.
   return {
-    claim: { ...granted, claimed_at: granted.renewed_at },
+    claim: { ...granted, token_name: token.name, claimed_at: granted.renewed_at },
     event: record !== undefined && settled!.lost_epoch === record.epoch ? 'taken_over' : 'taken',
   }
 }

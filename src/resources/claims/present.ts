@@ -89,8 +89,8 @@ function lastOf(first: TokenRecord | undefined): string | undefined {
   return first?.last ?? first?.replaced_by ?? undefined
 }
 
-function toClaim({ card_id, epoch, expires_at, taken_at, renewed_at }: ClaimRecord, { id, user_id }: TokenRecord): Claim {
-  return { card_id, holder_id: user_id, token_id: id, epoch, expires_at: expires_at!, claimed_at: taken_at, renewed_at }
+function toClaim({ card_id, epoch, expires_at, taken_at, renewed_at }: ClaimRecord, { id, user_id, name }: TokenRecord): Claim {
+  return { card_id, holder_id: user_id, token_id: id, token_name: name, epoch, expires_at: expires_at!, claimed_at: taken_at, renewed_at }
 }
 
 /** Whether a claim is held by the token of the caller. */

@@ -1,3 +1,4 @@
+import { writerOf } from '../../authz/context.ts'
 import { listPage } from '../../listing/pages.ts'
 import { comment } from '../../model/comment.ts'
 import { ApiError } from '../../model/errors.ts'
@@ -65,6 +66,7 @@ export const commentOperations = [
       createResource(request, 'comment', keys.comment, {
         card_id: card.id,
         author_id: request.caller.userId,
+        ...writerOf(request.caller),
         ...request.body,
         kind: 'comment',
         answers: null,

@@ -4,7 +4,7 @@ import { html } from '../html.ts'
 import { renderMoment } from '../times.ts'
 import type { CardData } from './card-data.ts'
 import { doForm, doLink, type Controls } from './controls.ts'
-import { renderNamed } from './people.ts'
+import { renderWriter, writerOf } from './people.ts'
 
 /** The comments of a card, and a form for one more. */
 export function renderComments(data: CardData, prose: (text: string) => VNode[], controls: Controls): VNode {
@@ -38,18 +38,18 @@ function kindOf({ kind, answers }: Comment, { comments, people }: CardData): unk
   const question = comments.find(({ id }) => id === answers)
   return question === undefined
     ? 'answered a question'
-    : html`answered <a href="#${question.id}">the question of ${people.nameOf(question.author_id)}</a>`
+    : html`answered <a href="#${question.id}">the question of ${writerOf(question, people)}</a>`
 }
 
 function renderComment(comment: Comment, data: CardData, prose: (text: string) => VNode[], { context }: Controls): VNode {
   const { people, may } = data
-  const { id, author_id, body, created_at, updated_at } = comment
+  const { id, body, created_at, updated_at } = comment
   const kind = kindOf(comment, data)
   const controls = { context, may: may.comment(comment) }
-  const look = { about: `the comment of ${people.nameOf(author_id)}` }
+  const look = { about: `the comment of ${writerOf(comment, people)}` }
   return html`<li id=${id}>
     <p class="comment-head">
-      ${renderNamed(author_id, people)} ${kind !== false && html`<span class="kind">${kind}</span>`}
+      ${renderWriter(comment, people)} ${kind !== false && html`<span class="kind">${kind}</span>`}
       <span class="hint">${renderMoment(created_at)}${updated_at !== created_at && ', edited'}</span>
       <span class="comment-actions">
         ${doLink(controls, 'comments.update', { comment_id: id }, 'Edit', look)}

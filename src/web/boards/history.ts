@@ -49,12 +49,12 @@ export async function readHistory(reader: Reader, card: Card, before: string): P
     return { ...found, trail: await readEntries(tx, found.requests) }
   })
   const items = requests.map(({ at, changes }) => {
-    const [{ request_id, actor_id, token_id }] = changes as [ChangeRecord]
+    const [{ request_id, actor_id, token_id, token_name }] = changes as [ChangeRecord]
     // The trail's entries under this id count only if they are about the card and by the same author.
     const entries = (trail.get(request_id ?? '') ?? []).filter(
       (entry) => entry.outcome === 'done' && entry.user_id === actor_id && entry.token_id === token_id && entry.ids.includes(card.id),
     )
-    return { at, changes, entries, actor_id, token_id, isByOperator: entries.some(({ agent }) => agent === OPERATOR_AGENT) }
+    return { at, changes, entries, actor_id, token_id, token_name, isByOperator: entries.some(({ agent }) => agent === OPERATOR_AGENT) }
   })
   const authors = await authorsOf(reader, items)
   return {

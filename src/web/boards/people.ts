@@ -1,6 +1,8 @@
 import type { VNode } from 'preact'
+import type { Comment } from '../../model/comment.ts'
 import { initialsOf } from '../brand.ts'
 import { html } from '../html.ts'
+import { icon } from './icons.ts'
 import { readAll, type Reader } from '../reader.ts'
 
 /** How many pages of the directory are read at most, to find names. */
@@ -34,6 +36,20 @@ export function renderPerson(userId: string, name: string): VNode {
   let sum = 0
   for (const letter of userId) sum = (sum * 31 + letter.charCodeAt(0)) % 997
   return html`<span class="avatar tint-${sum % TINTS}" title=${name} role="img" aria-label=${name}>${initialsOf(name)}</span>`
+}
+
+/** Who wrote a comment, in words: “agent-03 of Ana”, or “Ana”. */
+export function writerOf({ author_id, token_name }: Pick<Comment, 'author_id' | 'token_name'>, people: People): string {
+  const name = people.nameOf(author_id)
+  return token_name === null ? name : `${token_name} of ${name}`
+}
+
+/** Who wrote a comment. The words of an agent look different from the words of its person. */
+export function renderWriter(comment: Pick<Comment, 'author_id' | 'token_name'>, people: People): VNode {
+  if (comment.token_name === null) return renderNamed(comment.author_id, people)
+  return html`<span class="person agent"
+    ><span aria-hidden="true">${icon('claim')}</span><b>${comment.token_name}</b> of ${people.nameOf(comment.author_id)}</span
+  >` as VNode
 }
 
 /** A person with their name. */

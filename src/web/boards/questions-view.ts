@@ -6,7 +6,7 @@ import type { ListedCard } from '../listed-card.ts'
 import { doForm, type Controls } from './controls.ts'
 import { questionTexts } from './counts.ts'
 import { icon } from './icons.ts'
-import { renderNamed, type People } from './people.ts'
+import { renderWriter, type People } from './people.ts'
 import type { Waiting } from './questions.ts'
 
 /** How many questions wait for the person. The script of a live page writes it anew: it knows by the ids which cards are counted. */
@@ -32,10 +32,11 @@ export function answerForm(controls: Controls, { id, title }: ListedCard): VNode
 }
 
 /** What a question says, and who has asked it. */
-export function renderQuestion({ author_id, body, created_at }: Comment, people: People, prose: (text: string) => VNode[]): VNode {
+export function renderQuestion(question: Comment, people: People, prose: (text: string) => VNode[]): VNode {
+  const { body, created_at } = question
   return html`<div>
     <p class="comment-head">
-      ${icon('question')} ${renderNamed(author_id, people)} asked <span class="hint">${renderMoment(created_at)}</span>
+      ${icon('question')} ${renderWriter(question, people)} asked <span class="hint">${renderMoment(created_at)}</span>
     </p>
     <div class="prose">${prose(body)}</div>
   </div>`

@@ -75,7 +75,7 @@ async function renderNewToken(
       title: 'New token',
       heading: `New token in ${workspace.name}`,
       hidden: { workspace: workspace.id },
-      fields: html`${field({ name: 'name', label: 'Name', hint: 'What the token is for, so that you recognize it in the list.', required: true, maxlength: limits.tokenName, value: values['name'], autocomplete: 'off' }, refusal)}
+      fields: html`${field({ name: 'name', label: 'Name', hint: 'Which agent or program uses it. Everybody who can see its work sees this name.', required: true, maxlength: limits.tokenName, value: values['name'], autocomplete: 'off' }, refusal)}
         <fieldset aria-describedby=${scopeError && 'scope-error'}>
           <legend>Scope</legend>
           ${allowances(web.services().engine, [rules.admin ? 'kanban:admin' : 'kanban:write']).map(({ scope, capability }) => renderOption(scope, capability))}
