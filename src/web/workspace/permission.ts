@@ -41,7 +41,7 @@ export async function ifAllowed<T>(
 }
 
 /** What the permission table decides; undefined: the person has left, so nothing is decided. */
-export function decide(engine: Engine, id: WebActionId, caller: Caller): WebDecision | undefined {
+function decide(engine: Engine, id: WebActionId, caller: Caller): WebDecision | undefined {
   const { permission } = webActions.find((action) => action.id === id)!
   const facts = factsFor(engine.vocabulary, engine.vocabulary.permissions.get(permission)!.groups, caller, {})
   return isAuthenticated(facts) ? engine.decide(permission, facts) : undefined
