@@ -46,7 +46,7 @@ export const token = z.strictObject({
 })
 export type TokenRecord = Readonly<z.infer<typeof token>>
 
-/** The name of a token, which its person gave it, wherever its work is shown (src/http/README.md, "Who did it"). */
+/** The name of a token, which its person gave it, wherever its work is shown. */
 export function tokenNameField(description: string): z.ZodString {
   return line(limits.tokenName, description)
 }

@@ -128,10 +128,8 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'user_id !== reader': 'An entry about what others did is shown without their address.',
   },
   'src/web/boards/authors.ts': {
-    'token?.user_id === caller.userId':
-      'The name of a token is shown to its own person, as on their page of tokens; to others by the permission table.',
-    'actor_id === caller.userId':
-      'A person is called “you” on their own page. The feed, which was found readable, names everybody who made a change.',
+    'actor_id === userId':
+      'A person is called “you” on their own page. The feed, which was found readable, names everybody who made a change, and their token.',
   },
   'src/web/boards/board-changes.ts': {
     'actor_id === userId': 'What the person has done on their own page is not announced to them.',
@@ -146,14 +144,6 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   },
   'src/web/boards/card-attachments.ts': {
     "visibility === 'private'": 'The attachment was found readable. It chooses a word that the page shows.',
-  },
-  'src/web/boards/card-comments.ts': {
-    'people.nameOf(author_id)': DISPLAY_NAME,
-    'people.nameOf(question.author_id)': DISPLAY_NAME,
-    'renderNamed(author_id, people)': DISPLAY_NAME,
-  },
-  'src/web/boards/questions-view.ts': {
-    'renderNamed(author_id, people)': DISPLAY_NAME,
   },
   'src/web/boards/questions.ts': {
     'assignee_ids.includes(userId)':
@@ -179,6 +169,9 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   },
   'src/web/boards/people.ts': {
     'names.get(userId)': DISPLAY_NAME,
+    'people.nameOf(author_id)': DISPLAY_NAME,
+    'people.nameOf(comment.author_id)': DISPLAY_NAME,
+    'renderNamed(comment.author_id, people)': DISPLAY_NAME,
   },
   'src/web/account/provider.ts': {
     'stored.user_id === userId': PROOF,

@@ -128,7 +128,7 @@ describe('the state of the work', async () => {
     const page = await pageOf(id)
     expect(page).toContain('Which &lt;b>logo&lt;/b>?\nThe blue one')
     expect({ tile: isMarked(tile), page: isMarked(page) }).toEqual({ tile: false, page: false })
-    expect(textOf(page)).toMatch(/Waits for an answer OS Olivia Stone asked .* UTC Which <b>logo/)
+    expect(textOf(page)).toMatch(/Waits for an answer test of Olivia Stone asked .* UTC Which <b>logo/)
     const asked: unknown[] = []
     const find = async (...of: unknown[]) => void asked.push(of)
     const cards = [{ work: work('waiting', { question_id: 'one' }) }, { work: work('ready') }, { work: work('stuck') }, {}]
@@ -220,10 +220,10 @@ describe('the state of the work', async () => {
     const list = [...html.matchAll(/<li id="cmt_[^]*?<\/li>/g)].map(([one]) =>
       textOf(one.replace(/<time.*?<\/time>/s, '').replace(/<span class="comment-actions">[^]*?<\/span> ?<\/p>/, '')),
     )
-    expect(list.map((text) => text.replaceAll(/ (Edit|Delete) the comment of Olivia Stone/g, ''))).toEqual([
-      'OS Olivia Stone asked Go on?',
-      'OS Olivia Stone answered the question of Olivia Stone Yes.',
-      'OS Olivia Stone Plain.',
+    expect(list.map((text) => text.replaceAll(/ (Edit|Delete) the comment of test of Olivia Stone/g, ''))).toEqual([
+      'test of Olivia Stone asked Go on?',
+      'test of Olivia Stone answered the question of test of Olivia Stone Yes.',
+      'test of Olivia Stone Plain.',
     ])
     expect(html).toContain(`<a href="#${question}">the question of`)
     expect(html).not.toContain('id="card-question"')

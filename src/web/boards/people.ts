@@ -48,7 +48,7 @@ export function writerOf({ author_id, token_name }: Pick<Comment, 'author_id' | 
 export function renderWriter(comment: Pick<Comment, 'author_id' | 'token_name'>, people: People): VNode {
   if (comment.token_name === null) return renderNamed(comment.author_id, people)
   return html`<span class="person agent"
-    ><span aria-hidden="true">${icon('claim')}</span><b>${comment.token_name}</b> of ${people.nameOf(comment.author_id)}</span
+    ><span aria-hidden="true">${icon('claim')}</span><strong>${comment.token_name}</strong> of ${people.nameOf(comment.author_id)}</span
   >` as VNode
 }
 
