@@ -46,7 +46,7 @@ export class UsageRecorder {
   readonly #deps: Deps
   readonly #most: number
   readonly #tokens = new Map<string, Known>()
-  #writing: Promise<unknown> = Promise.resolve()
+  #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
 
   /** @param most how many tokens are remembered; the tests use a small number */
@@ -110,7 +110,7 @@ export class UsageRecorder {
     }).catch(() => {
       for (const [day, { calls, refusals }] of counted.days) token.unwritten = sumOf(token.unwritten, counted, day, calls, refusals)
     })
-    this.#writing = Promise.all([this.#writing, write])
+    this.#writing = this.#writing.then(() => write)
   }
 }
 
