@@ -4,7 +4,7 @@ import { html } from '../html.ts'
 import { renderMoment } from '../times.ts'
 import type { CardData } from './card-data.ts'
 import { doForm, doLink, type Controls } from './controls.ts'
-import { renderWriter, writerOf } from './people.ts'
+import { renderWriter, writerName } from './people.ts'
 
 /** The comments of a card, and a form for one more. */
 export function renderComments(data: CardData, prose: (text: string) => VNode[], controls: Controls): VNode {
@@ -38,7 +38,7 @@ function kindOf({ kind, answers }: Comment, { comments, people }: CardData): unk
   const question = comments.find(({ id }) => id === answers)
   return question === undefined
     ? 'answered a question'
-    : html`answered <a href="#${question.id}">the question of ${writerOf(question, people)}</a>`
+    : html`answered <a href="#${question.id}">the question of ${writerName(question, people)}</a>`
 }
 
 function renderComment(comment: Comment, data: CardData, prose: (text: string) => VNode[], { context }: Controls): VNode {
@@ -46,7 +46,7 @@ function renderComment(comment: Comment, data: CardData, prose: (text: string) =
   const { id, body, created_at, updated_at } = comment
   const kind = kindOf(comment, data)
   const controls = { context, may: may.comment(comment) }
-  const look = { about: `the comment of ${writerOf(comment, people)}` }
+  const look = { about: `the comment of ${writerName(comment, people)}` }
   return html`<li id=${id}>
     <p class="comment-head">
       ${renderWriter(comment, people)} ${kind !== false && html`<span class="kind">${kind}</span>`}

@@ -39,7 +39,7 @@ export function renderPerson(userId: string, name: string): VNode {
 }
 
 /** Who wrote a comment, in words: “agent-03 of Ana”, or “Ana”. */
-export function writerOf({ author_id, token_name }: Pick<Comment, 'author_id' | 'token_name'>, people: People): string {
+export function writerName({ author_id, token_name }: Pick<Comment, 'author_id' | 'token_name'>, people: People): string {
   const name = people.nameOf(author_id)
   return token_name === null ? name : `${token_name} of ${name}`
 }
@@ -47,7 +47,7 @@ export function writerOf({ author_id, token_name }: Pick<Comment, 'author_id' | 
 /** Who wrote a comment. The words of an agent look different from the words of its person. */
 export function renderWriter(comment: Pick<Comment, 'author_id' | 'token_name'>, people: People): VNode {
   if (comment.token_name === null) return renderNamed(comment.author_id, people)
-  return html`<span class="person agent"
+  return html`<span class="person by-token"
     ><span aria-hidden="true">${icon('claim')}</span><strong>${comment.token_name}</strong> of ${people.nameOf(comment.author_id)}</span
   >` as VNode
 }
