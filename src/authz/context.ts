@@ -1,4 +1,5 @@
 import type { Board, BoardMember } from '../model/board.ts'
+import type { Comment } from '../model/comment.ts'
 import type { FileRecord } from '../model/file.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Membership } from '../model/workspace.ts'
@@ -31,9 +32,9 @@ export function tokenOf({ token }: Caller): TokenRecord {
   return token
 }
 
-/** The token that writes, as records keep it: null for a person in the web app. */
-export function writerOf({ token }: Caller): { readonly token_id: string | null; readonly token_name: string | null } {
-  return { token_id: token?.id ?? null, token_name: token?.name ?? null }
+/** Who writes a comment, as its record keeps it. A person in the web app has no token: null. */
+export function authorOf({ userId, token }: Caller): Pick<Comment, 'author_id' | 'token_id' | 'token_name'> {
+  return { author_id: userId, token_id: token?.id ?? null, token_name: token?.name ?? null }
 }
 
 /** The records that the facts of a request are read from. */

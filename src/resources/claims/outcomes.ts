@@ -1,4 +1,4 @@
-import { writerOf } from '../../authz/context.ts'
+import { authorOf } from '../../authz/context.ts'
 import { z } from 'zod'
 import type { Card } from '../../model/card.ts'
 import { isStuck, type ClaimRecord } from '../../model/claim.ts'
@@ -152,10 +152,5 @@ function addComment(
   { id: card_id }: Card,
   said: Pick<z.infer<typeof comment>, 'body' | 'kind' | 'answers'>,
 ) {
-  return createResource(request, 'comment', keys.comment, {
-    card_id,
-    author_id: request.caller.userId,
-    ...writerOf(request.caller),
-    ...said,
-  })
+  return createResource(request, 'comment', keys.comment, { card_id, ...authorOf(request.caller), ...said })
 }

@@ -1,4 +1,4 @@
-import { writerOf } from '../../authz/context.ts'
+import { authorOf } from '../../authz/context.ts'
 import { listPage } from '../../listing/pages.ts'
 import { comment } from '../../model/comment.ts'
 import { ApiError } from '../../model/errors.ts'
@@ -65,8 +65,7 @@ export const commentOperations = [
     run: (request, { card }) =>
       createResource(request, 'comment', keys.comment, {
         card_id: card.id,
-        author_id: request.caller.userId,
-        ...writerOf(request.caller),
+        ...authorOf(request.caller),
         ...request.body,
         kind: 'comment',
         answers: null,
