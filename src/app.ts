@@ -19,7 +19,7 @@ import { createRouteTable } from './http/routes.ts'
 import { sampleLog } from './http/sampled-log.ts'
 import type { Services } from './http/services.ts'
 import type { SendMail } from './mail/mailer.ts'
-import { NoticeMails } from './mail/notice-mails.ts'
+import { AlertMails } from './mail/alert-mails.ts'
 import { systemRandom, type RandomSource } from './model/ids.ts'
 import { lazy } from './model/lazy.ts'
 import { limits } from './model/limits.ts'
@@ -42,7 +42,7 @@ import { Deliverer, webhookObserver } from './webhooks/deliverer.ts'
 import type { send } from './webhooks/send.ts'
 import { Targets } from './webhooks/targets.ts'
 
-const noticesModule = lazy(() => import('./web/notices.ts'))
+const alertsModule = lazy(() => import('./web/alerts.ts'))
 
 /** How many tokens one process remembers: about 200 bytes each. */
 const SEEN_TOKENS = 50_000
@@ -84,7 +84,7 @@ export interface AppOptions {
   readonly provider?: IdentityProvider | undefined
   /** whether people have passwords, passkeys and codes; default: true */
   readonly hasPasswords?: boolean
-  /** sends notices to people; default: no mail is sent */
+  /** sends alerts to people; default: no mail is sent */
   readonly mail?: SendMail | undefined
   /** where webhooks may send to; default: public addresses, with https */
   readonly webhookTargets?: Targets | undefined
@@ -115,8 +115,8 @@ export interface App {
   readonly passwords: Passwords
   /** delivers webhooks after its start, which whoever serves the app begins and ends */
   readonly deliverer: Deliverer
-  /** sends notices by mail; undefined: no mail is sent */
-  readonly mail: NoticeMails | undefined
+  /** sends alerts by mail; undefined: no mail is sent */
+  readonly mail: AlertMails | undefined
   fetch(request: globalThis.Request): Promise<Response>
   /**
    * Uses another policy for every request that arrives from now on. Requests in flight end under the policy they began with.
@@ -150,7 +150,7 @@ export function createApp(options: AppOptions): App {
   let proof = requireProof(engine, rows)
 
   const { audit, proxies = 0, passwords = createPasswords(), counters, url } = options
-  const mail = options.mail && new NoticeMails({ send: options.mail, clock, counters, log })
+  const mail = options.mail && new AlertMails({ send: options.mail, clock, counters, log })
   const site = new PublicUrl(url)
   const { secretKeys = SecretKeys.random(), webhookTargets: targets = Targets.from(undefined) } = options
   const stopping = new AbortController()
@@ -162,7 +162,7 @@ export function createApp(options: AppOptions): App {
     random,
     targets,
     open: (sealed, owner) => secretKeys.open(sealed, owner),
-    notify: async (webhook) => (await noticesModule()).announceDisabledWebhook({ store, clock, random, log, mail, url }, webhook),
+    notify: async (webhook) => (await alertsModule()).announceDisabledWebhook({ store, clock, random, log, mail, url }, webhook),
     budget: options.deliveryBudget ?? (options.rateLimits && new DeliveryBudget(options.rateLimits.quotas)),
     send: options.sendDelivery,
     pause: options.deliveryPause,

@@ -238,7 +238,7 @@ export const settings = z.object({
   }),
   smtp: smtpUrl.optional().register(sources, {
     env: 'LANEKEEPER_SMTP',
-    description: 'the mail server that sends notices to people, such as smtps://name:password@mail.example; default: no mail is sent',
+    description: 'the mail server that sends alerts to people, such as smtps://name:password@mail.example; default: no mail is sent',
   }),
   mailFrom: mailSender.optional().register(sources, {
     env: 'LANEKEEPER_MAIL_FROM',

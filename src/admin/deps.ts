@@ -1,6 +1,6 @@
 import type { SecretKeys } from '../auth/secret-keys.ts'
 import type { Account } from '../model/account.ts'
-import type { Notice } from '../model/second-factor.ts'
+import type { Alert } from '../model/second-factor.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { Deps } from '../store/transact.ts'
 
@@ -18,8 +18,8 @@ export interface AdminDeps extends Deps {
   readonly auditAge?: number | undefined
   /** the URL where users reach the service, if this process knows it */
   readonly serviceUrl?: () => string | undefined
-  /** sends a notice by mail, if this process does */
-  readonly mailNotice?: ((to: Account, notice: Notice) => Promise<void>) | undefined
+  /** sends an alert by mail, if this process does */
+  readonly mailAlert?: ((to: Account, alert: Alert) => Promise<void>) | undefined
   /** explains the decisions about stored records; absent where the service is not loaded */
   readonly policyAnswers?: PolicyAnswers | undefined
   /** makes requests as a member of a workspace; absent where the service is not loaded */

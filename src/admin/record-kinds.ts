@@ -20,7 +20,7 @@ import { order } from '../model/order.ts'
 import { pendingRemovals } from '../model/pending-removal.ts'
 import { readiness, type Readiness } from '../model/readiness.ts'
 import { schema, secretKey } from '../model/schema.ts'
-import { challenge, notices, secondFactor } from '../model/second-factor.ts'
+import { challenge, alerts, secondFactor } from '../model/second-factor.ts'
 import { subtask } from '../model/subtask.ts'
 import { token, tokenRules, tokenUse } from '../model/token.ts'
 import { auditTombstone, tombstone } from '../model/tombstone.ts'
@@ -252,7 +252,7 @@ const globalKinds: Kinds = {
     ({ user_id }) => [{ key: keys.account(user_id) }],
   ),
   second_factor: ofUser(secondFactor, by('user_id', keys.secondFactor), ({ user_id }) => [{ key: keys.account(user_id) }]),
-  notices: ofUser(notices, by('user_id', keys.notices)),
+  alerts: ofUser(alerts, by('user_id', keys.alerts)),
   workspace_link: ofUser(workspaceLink, (value) => keys.workspaceLink(value.user_id, value.workspace_id)),
   audit,
   tombstone: withId(auditTombstone, keys.tombstone),

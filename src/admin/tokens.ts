@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { addNotice } from '../auth/accounts/notices.ts'
+import { addAlert } from '../auth/accounts/alerts.ts'
 import { endToken, findToken, IssueRefused, issueToken } from '../auth/tokens/issue.ts'
 import { stateOf, type TokenState } from '../auth/tokens/lifecycle.ts'
 import { isId, newId } from '../model/ids.ts'
@@ -70,7 +70,7 @@ const DEFAULT_DAYS = 30
 
 /**
  * Creates a token for a machine without a browser. The rules of the workspace hold as in the web app. The audit trail of the workspace has
- * it in the same commit, and the person gets a notice.
+ * it in the same commit, and the person gets an alert.
  * @returns the token with its plaintext, which is not stored
  * @throws {AdminError} `not_found`: no active member; `conflict`: the workspace allows only a shorter lifetime, or the person has too many
  * active tokens
@@ -90,7 +90,7 @@ export async function createToken(
     await recordOperation(tx, deps, { operation: 'operator.token.create', ids: [issued.token.id], subject: user })
     return issued
   })
-  await notifyOf(deps, token).catch((error: Error) => progress(`the notice to ${user} was not stored: ${error.message}`))
+  await notifyOf(deps, token).catch((error: Error) => progress(`the alert to ${user} was not stored: ${error.message}`))
   const { state: _state, ...entry } = toEntry(token, clock())
   return { token: plaintext, ...entry }
 }
@@ -106,14 +106,14 @@ function toAdminError({ reason, message }: IssueRefused, workspace: string, user
   return new AdminError('conflict', message)
 }
 
-/** Adds a notice to the account of the token's user, and sends it by mail if this process sends mail. */
+/** Adds an alert to the account of the token's user, and sends it by mail if this process sends mail. */
 async function notifyOf(deps: AdminDeps, { user_id, name }: TokenRecord): Promise<void> {
   const members = { kind: 'token_created', agent: 'The operator', address: 'on the command line', session_id: null, name } as const
-  const [account, notice] = await transact(deps.store, GLOBAL, deps.random, async (tx) => [
+  const [account, alert] = await transact(deps.store, GLOBAL, deps.random, async (tx) => [
     await tx.get(keys.account(user_id)),
-    await addNotice(tx, user_id, members, deps),
+    await addAlert(tx, user_id, members, deps),
   ])
-  if (account !== undefined) await deps.mailNotice?.(account, notice)
+  if (account !== undefined) await deps.mailAlert?.(account, alert)
 }
 
 function toEntry(token: TokenRecord, now: number): TokenEntry {

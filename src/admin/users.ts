@@ -1,4 +1,4 @@
-import { removeNotices } from '../auth/accounts/notices.ts'
+import { removeAlerts } from '../auth/accounts/alerts.ts'
 import { removeSecondFactor, secondFactorOf } from '../auth/accounts/second-factor.ts'
 import { endSessions } from '../auth/accounts/sessions.ts'
 import { invite, removeAccount } from '../auth/accounts/sign-up.ts'
@@ -104,7 +104,7 @@ export async function disableUser(deps: Deps, userId: string): Promise<{ user_id
     await removeAccount(tx, userId)
     await removeSecondFactor(tx, userId)
     await unbind(tx, userId)
-    await removeNotices(tx, userId)
+    await removeAlerts(tx, userId)
   })
   const workspaces: string[] = []
   for (const { workspace_id } of await listAll(deps, GLOBAL, indexes.workspacesOf(userId)))

@@ -39,7 +39,7 @@ import { announceWorker, isFirstProcess, isSupervisor, supervise } from './worke
 /** How long a process that has lost its storage takes to end, in milliseconds. */
 const LONGEST_END = 10_000
 
-const noticesModule = lazy(() => import('../web/notices.ts'))
+const alertsModule = lazy(() => import('../web/alerts.ts'))
 
 /** Runs the service until a signal ends it. Logs go to stderr, because stdout is for the result. */
 export async function serve(flags: Flags): Promise<void> {
@@ -176,9 +176,9 @@ async function start(
     serviceUrl: () => config.url ?? url,
     policyAnswers: createPolicyAnswers(app.services),
     sendAs: requestsOfOperators(() => app.services),
-    mailNotice: async (to, notice) => {
-      const { mailNotice } = await noticesModule()
-      mailNotice(app.mail, config.url ?? url ?? '', to, notice)
+    mailAlert: async (to, alert) => {
+      const { mailAlert } = await alertsModule()
+      mailAlert(app.mail, config.url ?? url ?? '', to, alert)
     },
   })
 
@@ -220,7 +220,7 @@ async function start(
   log.info({ event: 'service.loaded' }, 'everything is loaded: the files of the program are not read any more')
 }
 
-/** Sends notices to people, if there is a mail server. */
+/** Sends alerts to people, if there is a mail server. */
 function mailerOf({ smtp: url, mailFrom: from }: Config, log: Logger): SendMail | undefined {
   return url === undefined || from === undefined ? undefined : createMailer({ url, from, log })
 }

@@ -20,7 +20,7 @@ export const idPrefixes = {
   confirmation: 'cnf',
   session: 'ses',
   passkey: 'pky',
-  notice: 'ntc',
+  alert: 'alr',
   audit: 'aud',
 } as const
 

@@ -67,8 +67,8 @@ export const limits = {
   passkeyName: 100,
   passkeysPerPerson: 10,
   recoveryCodes: 10,
-  /** notices of a person and kind that wait to be dismissed; the oldest of the kind are dropped */
-  noticesOfKind: 10,
+  /** alerts of a person and kind that wait to be dismissed; the oldest of the kind are dropped */
+  alertsOfKind: 10,
 
   membersPerBoard: 500,
   columnsPerBoard: 200,

@@ -74,7 +74,7 @@ export const challenge = z.strictObject({
 export type Challenge = Readonly<z.infer<typeof challenge>>
 
 /** What a person is notified of. */
-const noticeKind = z.enum([
+const alertKind = z.enum([
   'new_sign_in',
   'token_created',
   'password_changed',
@@ -87,29 +87,29 @@ const noticeKind = z.enum([
   'identity_bound',
   'webhook_disabled',
 ])
-export type NoticeKind = z.infer<typeof noticeKind>
+export type AlertKind = z.infer<typeof alertKind>
 
 /** Something that happened to an account. It is shown to its person until they dismiss it. */
-const notice = z.strictObject({
-  id: idOf('notice'),
-  kind: noticeKind,
+const alert = z.strictObject({
+  id: idOf('alert'),
+  kind: alertKind,
   at: timestamp,
   /** the browser and the network that did it */
   agent: shortText,
   address: shortText,
-  /** the session that did it, which does not see the notice; null: all see it */
+  /** the session that did it, which does not see the alert; null: all see it */
   session_id: idOf('session').nullable(),
   /** the name of the token or passkey, or the host of the webhook */
   name: shortText.nullable(),
 })
-export type Notice = Readonly<z.infer<typeof notice>>
+export type Alert = Readonly<z.infer<typeof alert>>
 
-/** The notices of a person, oldest first. */
-export const notices = z.strictObject({
+/** The alerts of a person, oldest first. */
+export const alerts = z.strictObject({
   user_id: idOf('user'),
-  notices: z
-    .array(notice)
-    .max(limits.noticesOfKind * noticeKind.options.length)
+  alerts: z
+    .array(alert)
+    .max(limits.alertsOfKind * alertKind.options.length)
     .readonly(),
 })
-export type Notices = Readonly<z.infer<typeof notices>>
+export type Alerts = Readonly<z.infer<typeof alerts>>

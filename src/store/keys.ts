@@ -14,7 +14,7 @@ import type { OrderRecord } from '../model/order.ts'
 import type { PendingRemovals } from '../model/pending-removal.ts'
 import type { Readiness } from '../model/readiness.ts'
 import type { SchemaRecord, SecretKeyRecord } from '../model/schema.ts'
-import type { Challenge, Notices, SecondFactor } from '../model/second-factor.ts'
+import type { Challenge, Alerts, SecondFactor } from '../model/second-factor.ts'
 import type { Subtask } from '../model/subtask.ts'
 import type { TokenRecord, TokenRules, TokenUse } from '../model/token.ts'
 import type { Tombstone } from '../model/tombstone.ts'
@@ -66,7 +66,7 @@ export const keys = {
   signUp: byId<SignUp>('sign_up'),
   session: byId<Session>('session'),
   secondFactor: byId<SecondFactor>('second_factor'),
-  notices: byId<Notices>('notices'),
+  alerts: byId<Alerts>('alerts'),
   challenge: byId<Challenge>('challenge'),
   workspaceLink: (userId: string, workspaceId: string): Key<WorkspaceLink> => `workspace_link:${userId}:${workspaceId}`,
 

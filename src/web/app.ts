@@ -22,7 +22,7 @@ import { pages, pagesOfPasswords } from './pages.ts'
 import { signInFirst } from './return-path.ts'
 import { securityHeaders } from './security-headers.ts'
 import { auditPage } from './audit-page.ts'
-import { renderNotices } from './notices.ts'
+import { renderAlerts } from './alerts.ts'
 import { browserName } from './browser-name.ts'
 import { findVisit } from './current-session.ts'
 
@@ -217,7 +217,7 @@ function respond(
   }
   headers.set('content-type', 'text/html; charset=utf-8')
   const { title, layout, scripts, status = 200, session = visit?.session } = response
-  const body = html`${session && visit && renderNotices({ ...visit, session })}${response.body}`
+  const body = html`${session && visit && renderAlerts({ ...visit, session })}${response.body}`
   const signedIn = session && { formToken: session.form_token, email: session.email }
   const text = renderDocument({ title: status < 400 ? title : `Error: ${title}`, base, path, body, signedIn, layout, scripts })
   const bytes = encodePage(base, text, response.parts)

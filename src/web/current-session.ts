@@ -18,13 +18,13 @@ export async function findVisit(context: PageContext): Promise<Visit | undefined
       visit = undefined
       const key = keys.session(sha256Hex(secret))
       const userId = memberOf(key, 'user_id')
-      const [, factor, stored] = await tx.read([key, keys.secondFactor(userId), keys.notices(userId)])
+      const [, factor, stored] = await tx.read([key, keys.secondFactor(userId), keys.alerts(userId)])
       const session = await resumeSession(tx, secret, web.clock, web.hasPasswords)
       if (session === undefined) return undefined
       const protection = { hasAuthenticator: factor?.authenticator != null, passkeys: factor?.passkeys.length ?? 0 }
-      const notices = stored?.notices.filter(({ session_id }) => session_id === null || session_id !== session.id) ?? []
-      const mayDismiss = !stored?.notices.some(({ kind, session_id }) => kind === 'new_sign_in' && session_id === session.id)
-      return (visit = { session, protection, notices, mayDismiss })
+      const alerts = stored?.alerts.filter(({ session_id }) => session_id === null || session_id !== session.id) ?? []
+      const mayDismiss = !stored?.alerts.some(({ kind, session_id }) => kind === 'new_sign_in' && session_id === session.id)
+      return (visit = { session, protection, alerts, mayDismiss })
     })
   } catch (error) {
     // That the session was used cannot be stored while storage is full. Tokens can be revoked even then.

@@ -10,11 +10,11 @@ import type { SecretDeps } from '../auth/secret-keys.ts'
 import type { Throttle } from '../auth/accounts/throttle.ts'
 import type { PublicUrl } from '../http/public-url.ts'
 import type { Services } from '../http/services.ts'
-import type { NoticeMails } from '../mail/notice-mails.ts'
+import type { AlertMails } from '../mail/alert-mails.ts'
 import type { Session } from '../model/account.ts'
 import type { AuditOutcome } from '../model/audit.ts'
 import type { Awaitable } from '../model/awaitable.ts'
-import type { Notice } from '../model/second-factor.ts'
+import type { Alert } from '../model/second-factor.ts'
 import type { SharedCounters } from '../store/counters.ts'
 import type { Layout } from './document.ts'
 import type { PageWork } from './page-work.ts'
@@ -40,7 +40,7 @@ export interface WebOptions extends SecretDeps {
   /** whether people have passwords, passkeys and codes here */
   readonly hasPasswords: boolean
   /** sends mail to the people of the service; undefined: no mail is sent */
-  readonly mail: NoticeMails | undefined
+  readonly mail: AlertMails | undefined
   /** lets all processes count sign-ins and sign-ups together; undefined: this process counts alone */
   readonly counters: SharedCounters | undefined
   /** where people reach the service */
@@ -58,11 +58,11 @@ export interface Visit {
   readonly session: Session
   /** the account's protection beyond the password: whether a code of an authenticator app is asked for, and the number of passkeys */
   readonly protection: { readonly hasAuthenticator: boolean; readonly passkeys: number }
-  /** the notices that the person has not dismissed, except about this session's own acts */
-  readonly notices: readonly Notice[]
+  /** the alerts that the person has not dismissed, except about this session's own acts */
+  readonly alerts: readonly Alert[]
   /**
    * Whether this session may dismiss them. One that began in an unknown browser may not, until another session has seen that: otherwise
-   * two sessions of a thief could dismiss the notices of each other.
+   * two sessions of a thief could dismiss the alerts of each other.
    */
   readonly mayDismiss: boolean
 }

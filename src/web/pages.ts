@@ -1,6 +1,6 @@
 import { authenticatorCodePage, authenticatorPage, recoveryCodesPage, removeAuthenticatorPage } from './account/authenticator.ts'
 import { passkeyChallengePage, passkeyProofPage, signInChallengePage } from './account/challenges.ts'
-import { noticesPage } from './notices.ts'
+import { alertsPage } from './alerts.ts'
 import { accountPage } from './account/overview.ts'
 import { newPasskeyPage, passkeyPage } from './account/passkeys.ts'
 import { passwordPage } from './account/password.ts'
@@ -76,7 +76,7 @@ export const pages: readonly Page[] = [
   signOutPage,
   signUpPage,
   accountPage,
-  noticesPage,
+  alertsPage,
   sessionsPage,
   revokeTokensPage,
   tokensPage,

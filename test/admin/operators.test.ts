@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { runCommand } from '../../src/admin/commands.ts'
 import type { CommandIo } from '../../src/admin/deps.ts'
 import { endMembership, setRole } from '../../src/admin/memberships.ts'
-import { addNotice } from '../../src/auth/accounts/notices.ts'
+import { addAlert } from '../../src/auth/accounts/alerts.ts'
 import { setAccount } from '../../src/auth/accounts/sign-up.ts'
 import { beginSession } from '../../src/auth/accounts/sessions.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
@@ -101,8 +101,8 @@ describe('user disable', () => {
     })
     expect((await service.recordKeys(GLOBAL)).filter((key) => key.startsWith('session:'))).toHaveLength(1)
     await giveAuthenticator(service, ann)
-    const notice = { kind: 'password_changed', agent: 'Firefox', address: '192.0.2.1', session_id: null, name: null } as const
-    await service.write(GLOBAL, (tx) => addNotice(tx, ann.id, notice, service.deps))
+    const alert = { kind: 'password_changed', agent: 'Firefox', address: '192.0.2.1', session_id: null, name: null } as const
+    await service.write(GLOBAL, (tx) => addAlert(tx, ann.id, alert, service.deps))
     await run('user.invite', { user: ann.id })
     expect(await run('user.disable', { user: ann.id })).toEqual({
       user_id: ann.id,
@@ -111,7 +111,7 @@ describe('user disable', () => {
     })
     expect((await read(ann)).status).toBe(401)
     const left = (await service.recordKeys(GLOBAL)).filter((key) =>
-      /^(account|account_email|sign_up|session|second_factor|notices):/.test(key),
+      /^(account|account_email|sign_up|session|second_factor|alerts):/.test(key),
     )
     expect(left).toEqual([])
     expect((await read(bob)).status).toBe(200)

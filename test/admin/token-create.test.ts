@@ -23,10 +23,10 @@ describe.each(drivers)('"token create", on $name', async (driver) => {
 
   const create = async (
     changes: object = {},
-    mailNotice?: (to: { readonly email: string }, notice: { readonly name: string | null }) => Promise<void>,
+    mailAlert?: (to: { readonly email: string }, alert: { readonly name: string | null }) => Promise<void>,
   ) =>
     (await runCommand(
-      { ...service.adminDeps, mailNotice },
+      { ...service.adminDeps, mailAlert },
       'token.create',
       { workspace, user: person.id, scope: 'write', name: 'CI', ...changes },
       noIo,
@@ -97,7 +97,7 @@ describe.each(drivers)('"token create", on $name', async (driver) => {
     expect(await tokens()).toBe(before)
   })
 
-  test('the audit trail has it in the same commit, and its person gets a notice, by mail too', async () => {
+  test('the audit trail has it in the same commit, and its person gets an alert, by mail too', async () => {
     const mails: unknown[] = []
     const visitor = await signedIn(service, person)
     const { id, token } = await create({ name: 'Nightly build' }, async ({ email }, { name }) => void mails.push([email, name]))
@@ -112,7 +112,7 @@ describe.each(drivers)('"token create", on $name', async (driver) => {
     expect(textOf((await visitor.open(`/settings/activity`)).text)).toContain('by the operator')
   })
 
-  test('a notice that cannot be stored or sent loses no token', async () => {
+  test('an alert that cannot be stored or sent loses no token', async () => {
     const { token } = await create({}, () => Promise.reject(new Error('no connection')))
     expect((await service.send(token, 'GET', '/account')).status).toBe(200)
   })

@@ -1,4 +1,4 @@
-import { addNotice } from '../../src/auth/accounts/notices.ts'
+import { addAlert } from '../../src/auth/accounts/alerts.ts'
 import { GLOBAL } from '../../src/store/keys.ts'
 import { codeAt, giveAuthenticator, SoftwareAuthenticator, TOTP_SECRET } from './second-factor.ts'
 import type { Person, Service } from './service.ts'
@@ -55,13 +55,13 @@ export function accountForms(running: () => Service, person: () => Person): Reco
       const fields = { ...hidden, passkey: authenticator.get(options, visitor.origin) }
       return { visitor, path: '/settings/sign-in/passkey', fields }
     },
-    '/settings/account/notices': async () => {
+    '/settings/account/alerts': async () => {
       const members = { kind: 'new_sign_in', agent: 'Firefox', address: '192.0.2.1', session_id: null, name: null } as const
       const visitor = await signedIn(running(), person())
       const { deps } = running()
-      await running().write(GLOBAL, (tx) => addNotice(tx, person().id, members, deps))
+      await running().write(GLOBAL, (tx) => addAlert(tx, person().id, members, deps))
       await visitor.open('/settings/account')
-      return fill(visitor, {}, '/settings/account/notices')
+      return fill(visitor, {}, '/settings/account/alerts')
     },
     '/settings/account/password': () =>
       on('/settings/account/password', { present: PASSWORD, password: 'another passphrase', again: 'another passphrase' }),

@@ -101,15 +101,15 @@ export async function createWorkspaceWithEveryKind(service: Service): Promise<st
     const passkeys = [{ ...passkey, added_at: AT, used_at: null }]
     const pending = { secret: TOTP_SECRET, session_id: null, expires_at: AT }
     await tx.create(keys.secondFactor(ann.id), { user_id: ann.id, authenticator, pending, recovery_hashes: [sha256Hex(SECRET)], passkeys })
-    const notice = {
-      id: 'ntc_00000000000000000000',
+    const alert = {
+      id: 'alr_00000000000000000000',
       kind: 'new_sign_in',
       at: AT,
       agent: SECRET,
       address: SECRET,
       session_id: null,
     } as const
-    await tx.create(keys.notices(ann.id), { user_id: ann.id, notices: [{ ...notice, name: SECRET }] })
+    await tx.create(keys.alerts(ann.id), { user_id: ann.id, alerts: [{ ...alert, name: SECRET }] })
     const challenge = { purpose: 'prove', user_id: ann.id, bound_to: SECRET, credential: null, expires_at: SECRET } as const
     await tx.create(keys.challenge('6'), { hash: '6', ...challenge })
     await tx.create(keys.secretKey(), { key_id: '00000000', has_secrets: false, complete: false })

@@ -188,7 +188,7 @@ export async function signedIn(service: Service, person: Pick<Person, 'id'>, at:
 }
 
 /** The forms that are on every page of a person who is signed in. */
-const ON_EVERY_PAGE = new Set(['/settings/sign-out', '/settings/account/notices'])
+const ON_EVERY_PAGE = new Set(['/settings/sign-out', '/settings/account/alerts'])
 
 /** Returns the action and the hidden fields of a form: the first one whose action begins with `action`, below the path of the public URL. */
 export function formOf(html: string, action = '', base = ''): { action: string; hidden: Record<string, string> } {
@@ -203,8 +203,8 @@ export function formOf(html: string, action = '', base = ''): { action: string; 
 }
 
 /** Returns what a page says about an account, above its content; undefined: nothing. */
-export function noticesOf({ text }: ReceivedPage): string | undefined {
-  return /<section class="card notices".*?<\/section>/s.exec(text)?.[0]
+export function alertsOf({ text }: ReceivedPage): string | undefined {
+  return /<section class="card alerts".*?<\/section>/s.exec(text)?.[0]
 }
 
 /** Returns the visible text of a page in one line. */

@@ -6,7 +6,7 @@ import { GLOBAL, keys } from '../../src/store/keys.ts'
 import { captureLog } from '../support/log.ts'
 import { startForSuite } from '../support/board-team.ts'
 import type { Person } from '../support/service.ts'
-import { formOf, giveAccount, PASSWORD, noticesOf, textOf, Visitor, type ReceivedPage } from '../support/visitor.ts'
+import { formOf, giveAccount, PASSWORD, alertsOf, textOf, Visitor, type ReceivedPage } from '../support/visitor.ts'
 
 const MINUTE = 60_000
 const NEW = 'another passphrase'
@@ -31,9 +31,9 @@ async function signIn(password = PASSWORD): Promise<Visitor> {
 }
 
 const signedInBrowsers = (...visitors: Visitor[]) => Promise.all(visitors.map((visitor) => visitor.isSignedIn()))
-/** The notices that a page shows, and a browser that sends one of them to be dismissed. */
-const noticeIds = (page: ReceivedPage) => [...noticesOf(page)!.matchAll(/name="notice" value="(ntc_\w+)"/g)].map(([, id]) => id!)
-const dismiss = (visitor: Visitor, notice: string) => visitor.post('/settings/account/notices', { form_token: visitor.formToken, notice })
+/** The alerts that a page shows, and a browser that sends one of them to be dismissed. */
+const alertIds = (page: ReceivedPage) => [...alertsOf(page)!.matchAll(/name="alert" value="(alr_\w+)"/g)].map(([, id]) => id!)
+const dismiss = (visitor: Visitor, alert: string) => visitor.post('/settings/account/alerts', { form_token: visitor.formToken, alert })
 
 describe('the password', () => {
   const change = async (visitor: Visitor, fields: Record<string, string> = {}) => {
@@ -159,20 +159,20 @@ test('all tokens of a person are revoked in all workspaces, and no token of anot
   expect((await visitor.open('/settings/account/revoke-tokens')).shown).toContain('You have no active token.')
 })
 
-describe('notices', () => {
+describe('alerts', () => {
   test('a sign-in from an unknown browser is shown in other sessions and later ones until it is dismissed, and mailed', async () => {
     mails.length = 0
     const first = await signIn()
     expect(mails).toEqual([])
     const second = await signIn()
-    const seen = noticesOf(await first.open('/settings/account'))
+    const seen = alertsOf(await first.open('/settings/account'))
     expect(textOf(seen!)).toContain('Someone signed in from a browser that was not known before. 2026-11-20')
     // The session that did it can neither see nor dismiss it.
-    expect(noticesOf(await second.open('/settings/account'))).toBeUndefined()
-    await dismiss(second, noticeIds(first.page!)[0]!)
-    expect(noticesOf(await first.open('/settings/tokens'))).toBeDefined()
-    await first.submit({}, '/settings/account/notices')
-    expect(noticesOf(await first.open('/settings/account'))).toBeUndefined()
+    expect(alertsOf(await second.open('/settings/account'))).toBeUndefined()
+    await dismiss(second, alertIds(first.page!)[0]!)
+    expect(alertsOf(await first.open('/settings/tokens'))).toBeDefined()
+    await first.submit({}, '/settings/account/alerts')
+    expect(alertsOf(await first.open('/settings/account'))).toBeUndefined()
     expect(mails).toMatchObject([{ to: email, subject: 'Lanekeeper: Someone signed in from a browser that was not known before.' }])
     // The same browser signs in again.
     await second.submit({ where: 'here' }, '/settings/sign-out')
@@ -180,29 +180,29 @@ describe('notices', () => {
     expect(mails).toHaveLength(1)
   })
 
-  test('two sessions of a thief cannot dismiss the notices of each other', async () => {
+  test('two sessions of a thief cannot dismiss the alerts of each other', async () => {
     const known = await signIn()
     const thieves = [await signIn(), await signIn()]
-    const ids = noticeIds(await known.open('/settings/account'))
+    const ids = alertIds(await known.open('/settings/account'))
     expect(ids).toHaveLength(2)
     for (const thief of thieves) {
       expect((await thief.open('/settings/account')).text).toContain('This browser is new.')
-      for (const notice of ids) await dismiss(thief, notice)
+      for (const alert of ids) await dismiss(thief, alert)
     }
     const shown = (await known.open('/settings/account')).text
     for (const id of ids) expect(shown).toContain(id)
     // A browser sends both; this visitor sends one field of each name.
-    for (const notice of ids) await known.submit({ notice }, '/settings/account/notices')
-    expect(noticesOf(await known.open('/settings/account'))).toBeUndefined()
+    for (const alert of ids) await known.submit({ alert }, '/settings/account/alerts')
+    expect(alertsOf(await known.open('/settings/account'))).toBeUndefined()
   })
 
   test('a new token, a rotated one and a new password are notified, without any secret', async () => {
     const [visitor, other] = [await signIn(), await signIn()]
     await visitor.open('/settings/account')
-    await visitor.submit({}, '/settings/account/notices')
+    await visitor.submit({}, '/settings/account/alerts')
     mails.length = 0
     const plaintext = await visitor.create(workspaceId, { name: 'Nightly <build>' })
-    expect(textOf(noticesOf(await other.open('/settings/tokens'))!)).toContain('The token "Nightly <build>" was created.')
+    expect(textOf(alertsOf(await other.open('/settings/tokens'))!)).toContain('The token "Nightly <build>" was created.')
     await visitor.open('/settings/account/password')
     await visitor.submit({ present: PASSWORD, password: NEW, again: NEW })
     expect(mails.map(({ subject }) => subject)).toEqual([

@@ -251,7 +251,7 @@ describe('the limit of pages and forms in each minute', async () => {
   test.each([
     '/settings/tokens/new',
     '/settings/tokens/WORKSPACE/tok_00000000000000000000/rotate',
-    '/settings/account/notices',
+    '/settings/account/alerts',
     '/settings/account/recovery-codes',
     '/settings/workspace/WORKSPACE',
   ])('counts a form as a page: %s', async (named) => {

@@ -10,7 +10,7 @@ import { drivers } from '../support/drivers.ts'
 import { captureLog } from '../support/log.ts'
 import { engine, Service, type Person, type ServiceOptions } from '../support/service.ts'
 import { StubProvider, type Tampering, type TokenClaims } from '../support/stub-provider.ts'
-import { formOf, giveAccount, noticesOf, PASSWORD, signedIn, textOf, Visitor } from '../support/visitor.ts'
+import { formOf, giveAccount, alertsOf, PASSWORD, signedIn, textOf, Visitor } from '../support/visitor.ts'
 
 const BEGIN = '/sign-in/oidc'
 
@@ -103,12 +103,12 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     const other = new Visitor(service)
     await other.signIn(email)
     for (const browser of [visitor, other])
-      expect(textOf(noticesOf(await browser.open('/settings/account'))!)).toContain('The identity provider signs you in to your account')
+      expect(textOf(alertsOf(await browser.open('/settings/account'))!)).toContain('The identity provider signs you in to your account')
     const invited = await service.person(workspaceId)
     email = `${invited.id}@invited.example`
     await inviteUser(service.deps, invited.id, 'http://localhost', email)
     await enter(claimsOf())
-    expect(await service.write(GLOBAL, (tx) => tx.get(keys.notices(invited.id)))).toBeUndefined()
+    expect(await service.write(GLOBAL, (tx) => tx.get(keys.alerts(invited.id)))).toBeUndefined()
   })
 
   test('what the provider says of itself is read once in ten minutes', async () => {

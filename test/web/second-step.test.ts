@@ -61,8 +61,8 @@ describe('the second step of a sign-in', async () => {
         isSignedIn: true,
         status: 401,
       })
-      const stored = await service.write(GLOBAL, (tx) => tx.get(keys.notices(person.id)))
-      expect(stored?.notices.map(({ kind }) => kind)).toEqual(['recovery_code_used'])
+      const stored = await service.write(GLOBAL, (tx) => tx.get(keys.alerts(person.id)))
+      expect(stored?.alerts.map(({ kind }) => kind)).toEqual(['recovery_code_used'])
     })
 
     test('six wrong codes are the most that strangers can try, and a known browser still signs in', async () => {

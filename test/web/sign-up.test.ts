@@ -8,7 +8,7 @@ import { captureLog } from '../support/log.ts'
 import { memory } from '../support/memory.ts'
 import { codeAt, giveAuthenticator, TOTP_SECRET } from '../support/second-factor.ts'
 import type { Person } from '../support/service.ts'
-import { formOf, giveAccount, noticesOf, signedIn, textOf, Visitor } from '../support/visitor.ts'
+import { formOf, giveAccount, alertsOf, signedIn, textOf, Visitor } from '../support/visitor.ts'
 
 const NEW = 'an entirely different one'
 const mails: Mail[] = []
@@ -37,7 +37,7 @@ async function signUp(visitor: Visitor, password = NEW, address = email) {
 const link = async (userId = person.id) => (await inviteUser(service.deps, userId, 'http://localhost')).sign_up_link
 
 describe('a person without an account', () => {
-  test('is signed in by a link that leaves the address bar and works once, on the page of their tokens, without a notice', async () => {
+  test('is signed in by a link that leaves the address bar and works once, on the page of their tokens, without an alert', async () => {
     const address = await link()
     const code = new URL(address).searchParams.get('code')!
     const [visitor, late] = [browser(), browser()]
@@ -57,9 +57,9 @@ describe('a person without an account', () => {
     const { action, hidden } = formOf((await late.open(address)).text)
     const fields = { email, password: NEW, again: NEW }
     const page = await visitor.submit(fields)
-    expect({ heading: heading(page.text), notices: noticesOf(page), mails }).toStrictEqual({
+    expect({ heading: heading(page.text), alerts: alertsOf(page), mails }).toStrictEqual({
       heading: 'API tokens',
-      notices: undefined,
+      alerts: undefined,
       mails: [],
     })
     expect({ session: visitor.session, hasSignUp: visitor.jar.has('lk_sign_up') }).toEqual({
@@ -109,7 +109,7 @@ describe('a person without an account', () => {
     expect(statuses).toEqual([...Array.from({ length: 20 }, () => 422), 429, 429])
   })
 
-  test('has a known browser: the next sign-in there is no notice, and one elsewhere is', async () => {
+  test('has a known browser: the next sign-in there is no alert, and one elsewhere is', async () => {
     const visitor = browser()
     await signUp(visitor)
     await visitor.signIn(email, NEW)
@@ -162,7 +162,7 @@ describe('a person who has lost their password', () => {
     ])
     const other = browser()
     await other.signIn(`new.${email}`, NEW)
-    const shown = textOf(noticesOf(await other.open('/settings/account'))!)
+    const shown = textOf(alertsOf(await other.open('/settings/account'))!)
     expect(shown).toMatch(/(?=.*Your password was changed\.).*Someone signed in from a browser that was not known before\./)
   })
 

@@ -10,7 +10,7 @@ import { buildTeam, startForSuite } from '../support/board-team.ts'
 import { load } from '../support/policy.ts'
 import { readersOnly } from '../support/readers-only.ts'
 import type { Person, Service } from '../support/service.ts'
-import { formOf, giveAccount, noticesOf, PASSWORD, signedIn, textOf, type ReceivedPage, type Visitor } from '../support/visitor.ts'
+import { formOf, giveAccount, alertsOf, PASSWORD, signedIn, textOf, type ReceivedPage, type Visitor } from '../support/visitor.ts'
 
 type Sent = Parameters<typeof send>[0]
 type Answered = Awaited<ReturnType<typeof send>>
@@ -583,7 +583,7 @@ describe('deliveries', async () => {
     expect(mails).toMatchObject([{ to: `${creator.id}@example.org`, subject: `Lanekeeper: ${sentence}` }])
     expect(mails[0]!.text).toMatch(new RegExp(`\nTime: .* UTC\nWebhook: ${id}\n\nWhen its receiver works again, sign in at `))
     expect(mails[0]!.text).not.toMatch(/Browser|password/)
-    expect(textOf(noticesOf(await visitor.open(pathOf(id)))!)).toContain(sentence)
+    expect(textOf(alertsOf(await visitor.open(pathOf(id)))!)).toContain(sentence)
   })
 
   test('end when the creator may not read the board any more, who enables the webhook when they may', async () => {

@@ -38,14 +38,14 @@ describe('a webhook', () => {
     await rename()
     return webhook
   }
-  const noticesOf = async (userId: string) => (await setup.service.write(GLOBAL, (tx) => tx.get(keys.notices(userId))))?.notices ?? []
-  /** Waits until the creator of a webhook has the notice that it was disabled, and no second one. */
+  const alertsOf = async (userId: string) => (await setup.service.write(GLOBAL, (tx) => tx.get(keys.alerts(userId))))?.alerts ?? []
+  /** Waits until the creator of a webhook has the alert that it was disabled, and no second one. */
   const announced = async ({ id }: Subscription): Promise<void> => {
-    const found = async () => (await noticesOf(setup.ann.id)).filter(({ address }) => address === id)
+    const found = async () => (await alertsOf(setup.ann.id)).filter(({ address }) => address === id)
     await expect.poll(found, { interval: 10 }).toMatchObject([{ kind: 'webhook_disabled', name: 'hooks.example', agent: 'The service' }])
     const sent = () => mails.filter(({ text }) => text.includes(id))
     await expect.poll(sent).toMatchObject([{ to: email, subject: expect.stringContaining('to hooks.example was disabled') }])
-    expect(await noticesOf(setup.bob.id)).toEqual([])
+    expect(await alertsOf(setup.bob.id)).toEqual([])
   }
 
   test('that fails is tried again after 5 s, 30 s, 2 min, 10 min and 30 min, a fifth more or less, and delays no other', async () => {
@@ -89,14 +89,14 @@ describe('a webhook', () => {
     await webhook.delivered(2)
   })
 
-  test('whose receiver answers 410 is disabled at once, with a notice to its creator', async () => {
+  test('whose receiver answers 410 is disabled at once, with an alert to its creator', async () => {
     const webhook = await begin({ status: 410 })
     await webhook.until({ state: 'disabled', failures: 0, next_at: null, cursor: webhook.begin })
     expect((await webhook.read()).reason).toMatch(/^The receiver answered 410/)
     await announced(webhook)
   })
 
-  test('that is enabled again and again while its receiver answers 410 is one mail in ten minutes, and one notice', async () => {
+  test('that is enabled again and again while its receiver answers 410 is one mail in ten minutes, and one alert', async () => {
     setup.service.now += HOUR
     const webhook = await begin({ status: 410 })
     await webhook.until({ state: 'disabled' })
@@ -108,7 +108,7 @@ describe('a webhook', () => {
     await announced(webhook)
   })
 
-  test('that has failed for three days is disabled, with a notice to its creator', async () => {
+  test('that has failed for three days is disabled, with an alert to its creator', async () => {
     const webhook = await begin({ error: 'connection refused' })
     const { failing_since } = await webhook.until({ failures: 1, reason: 'connection refused' })
     setup.service.now = Date.parse(failing_since!) + 3 * DAY - 1
@@ -120,7 +120,7 @@ describe('a webhook', () => {
     expect(webhook.receiver.received).toHaveLength(3)
   })
 
-  test('whose cursor is older than the feed is disabled, with a notice to its creator, and can go on from now', async () => {
+  test('whose cursor is older than the feed is disabled, with an alert to its creator, and can go on from now', async () => {
     const webhook = await begin({ status: 500 }, OK)
     await webhook.until({ failures: 1 })
     await rename()

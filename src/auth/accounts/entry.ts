@@ -1,11 +1,11 @@
 import type { Account, Session } from '../../model/account.ts'
-import type { Notice } from '../../model/second-factor.ts'
+import type { Alert } from '../../model/second-factor.ts'
 import type { Deps } from '../../store/transact.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { newSecret, sha256Hex } from '../secrets.ts'
 import { createChallenge } from './challenges.ts'
-import { addNotice } from './notices.ts'
+import { addAlert } from './alerts.ts'
 import { secondFactorOf } from './second-factor.ts'
 import { beginSession, endSession } from './sessions.ts'
 
@@ -25,13 +25,13 @@ export interface Visit {
 export interface Entry {
   readonly result: 'signed_in'
   readonly userId: string
-  /** whom a notice is mailed to */
+  /** whom an alert is mailed to */
   readonly account: Account
   readonly secret: string
   readonly session: Session
   readonly device: string
   /** undefined: the browser had signed in to this account before, or it is the first one */
-  readonly notice: Notice | undefined
+  readonly alert: Alert | undefined
 }
 
 /** A person has proved their password. `second_factor`: the challenge must be answered by a code. */
@@ -62,8 +62,8 @@ export async function enter(
   if (currentSession !== undefined) await endSession(tx, currentSession)
   const { secret, session } = await beginSession(tx, { user_id: userId, email, agent, address, ...more }, deps)
   const members = { kind: 'new_sign_in', agent, address, session_id: session.id, name: null } as const
-  const notice = isKnown || account.devices.length === 0 ? undefined : await addNotice(tx, userId, members, deps)
-  return { result: 'signed_in', userId, account, secret, session, device, notice }
+  const alert = isKnown || account.devices.length === 0 ? undefined : await addAlert(tx, userId, members, deps)
+  return { result: 'signed_in', userId, account, secret, session, device, alert }
 }
 
 /**

@@ -1,14 +1,14 @@
 import type { Account } from '../../model/account.ts'
 import { durations, isCurrent } from '../../model/durations.ts'
 import { idPrefixes, isId } from '../../model/ids.ts'
-import type { Notice } from '../../model/second-factor.ts'
+import type { Alert } from '../../model/second-factor.ts'
 import { timestamp, type Clock } from '../../model/time.ts'
 import { type Deps, transact } from '../../store/transact.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { equalInConstantTime, newSecret, sha256Hex } from '../secrets.ts'
 import { enterByPassword, type PasswordEntry, type Visit } from './entry.ts'
-import { addNotice } from './notices.ts'
+import { addAlert } from './alerts.ts'
 import { endSessions } from './sessions.ts'
 
 /** Why a sign-up was refused. */
@@ -53,8 +53,8 @@ export interface SignUp extends Visit {
 
 /** A person has set their e-mail address and password, and is signed in unless a second factor is asked for. */
 export type SignedUp = PasswordEntry & {
-  /** if they had an account before: that, and the notice that the password was changed */
-  readonly replaced: { readonly account: Account; readonly notice: Notice } | undefined
+  /** if they had an account before: that, and the alert that the password was changed */
+  readonly replaced: { readonly account: Account; readonly alert: Alert } | undefined
 }
 
 /**
@@ -81,7 +81,7 @@ export async function signUp(deps: Deps, { code, email, passwordHash, ...visit }
     if (before === undefined) return { ...entry, replaced: undefined }
     const session_id = entry.result === 'signed_in' ? entry.session.id : null
     const members = { kind: 'password_changed', agent: visit.agent, address: visit.network, session_id, name: null } as const
-    return { ...entry, replaced: { account: before, notice: await addNotice(tx, userId, members, deps) } }
+    return { ...entry, replaced: { account: before, alert: await addAlert(tx, userId, members, deps) } }
   })
 }
 

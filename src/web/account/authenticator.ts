@@ -13,7 +13,7 @@ import { formPage } from '../form-page.ts'
 import { html, notice, textToCopy } from '../html.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
 import { tellingAddress } from '../told.ts'
-import { reportChange } from '../notices.ts'
+import { reportChange } from '../alerts.ts'
 import { withProof } from './re-authentication.ts'
 import { codeField } from './proof-fields.ts'
 

@@ -10,7 +10,7 @@ import { html } from '../html.ts'
 import { field, formPage, postForm, type Refusal } from '../form-page.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
 import { tellingAddress } from '../told.ts'
-import { reportChange } from '../notices.ts'
+import { reportChange } from '../alerts.ts'
 import { isProved, proofPage, withProof } from './re-authentication.ts'
 import { passkeyButton } from './proof-fields.ts'
 

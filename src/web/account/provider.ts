@@ -22,7 +22,7 @@ import { errorPage, notFoundPage, tooManyAttemptsPage } from '../error-pages.ts'
 import { html } from '../html.ts'
 import type { Page, PageAudit, PageContext, PageResponse, PageView } from '../page-context.ts'
 import { validAddress } from '../return-path.ts'
-import { announce } from '../notices.ts'
+import { announce } from '../alerts.ts'
 import { PROVIDER_PATH } from './provider-button.ts'
 import { passPassword, visitOf } from './second-step.ts'
 

@@ -11,7 +11,7 @@ import { html } from '../html.ts'
 import type { Page, PageContext, PageResponse, PageView } from '../page-context.ts'
 import { forgetReturn, returnPath } from '../return-path.ts'
 import { tellingAddress } from '../told.ts'
-import { announce, mailNotice } from '../notices.ts'
+import { announce, mailAlert } from '../alerts.ts'
 import { codeField } from './proof-fields.ts'
 
 /** How long the device cookie is kept: a year, in seconds. */
@@ -71,7 +71,7 @@ export function passPassword(context: PageContext, entry: PasswordEntry): PageRe
     return { redirect: PATH, audit: { operation: 'web.sign_in.password', userId } }
   }
   web.log.info({ event: 'web.signed_in', user_id: userId, request_id: requestId, address }, 'signed in')
-  if (entry.notice !== undefined) mailNotice(web.mail, url, entry.account, entry.notice)
+  if (entry.alert !== undefined) mailAlert(web.mail, url, entry.account, entry.alert)
   forgetReturn(context)
   setCookie(context, 'session', entry.secret)
   setCookie(context, 'device', entry.device, DEVICE_COOKIE_AGE)

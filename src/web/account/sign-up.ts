@@ -14,7 +14,7 @@ import { anonymousFormToken } from '../forms.ts'
 import { html } from '../html.ts'
 import { field, formPage, type Refusal } from '../form-page.ts'
 import type { Page, PageAudit, PageContext, PageView } from '../page-context.ts'
-import { mailNotice } from '../notices.ts'
+import { mailAlert } from '../alerts.ts'
 import { providerButton } from './provider-button.ts'
 import { newPasswordFields } from './proof-fields.ts'
 import { passPassword, visitOf } from './second-step.ts'
@@ -71,7 +71,7 @@ export const signUpPage: Page = {
     const { userId, replaced } = result
     web.log.info({ event: 'web.signed_up', user_id: userId }, 'signed up')
     // The person whose password it was learns of it, also if the address was replaced, too.
-    if (replaced !== undefined) mailNotice(web.mail, url, replaced.account, replaced.notice)
+    if (replaced !== undefined) mailAlert(web.mail, url, replaced.account, replaced.alert)
     setCookie(context, 'sign_up', '', 0)
     const response = passPassword(context, result)
     return { ...response, audit: [{ operation: 'web.sign_up', userId }, response.audit as PageAudit] }

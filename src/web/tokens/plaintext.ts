@@ -8,7 +8,7 @@ import { html, notice, textToCopy } from '../html.ts'
 import { renderTime } from '../times.ts'
 import type { MemberWorkspace } from '../memberships.ts'
 import type { PageResponse, PageView, SignedInContext } from '../page-context.ts'
-import { announce } from '../notices.ts'
+import { announce } from '../alerts.ts'
 
 /**
  * Issues a token, notifies its person, and shows its plaintext.

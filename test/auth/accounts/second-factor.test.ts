@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createChallenge, takeChallenge } from '../../../src/auth/accounts/challenges.ts'
-import { addNotice, dismissNotices } from '../../../src/auth/accounts/notices.ts'
+import { addAlert, dismissAlerts } from '../../../src/auth/accounts/alerts.ts'
 import * as factors from '../../../src/auth/accounts/second-factor.ts'
 import { SecretKeys } from '../../../src/auth/secret-keys.ts'
 import { systemRandom } from '../../../src/model/ids.ts'
@@ -181,10 +181,10 @@ describe('a challenge', () => {
   })
 })
 
-describe('notices', () => {
+describe('alerts', () => {
   const members = { kind: 'token_created', agent: 'Firefox', address: '192.0.2.1', session_id: null, name: 'CI' } as const
-  const add = () => run((tx) => addNotice(tx, USER, members, deps()))
-  const stored = async () => (await records.read(keys.notices(USER)))?.notices.map(({ id }) => id)
+  const add = () => run((tx) => addAlert(tx, USER, members, deps()))
+  const stored = async () => (await records.read(keys.alerts(USER)))?.alerts.map(({ id }) => id)
 
   test('are at most ten of a kind: the oldest are dropped', async () => {
     const ids: string[] = []
@@ -194,9 +194,9 @@ describe('notices', () => {
 
   test('remain until they are dismissed one by one', async () => {
     const [first, second] = [(await add()).id, (await add()).id]
-    await run((tx) => dismissNotices(tx, USER, new Set([first, 'ntc_00000000000000000000'])))
+    await run((tx) => dismissAlerts(tx, USER, new Set([first, 'alr_00000000000000000000'])))
     expect(await stored()).toEqual([second])
-    await run((tx) => dismissNotices(tx, USER, new Set([second])))
+    await run((tx) => dismissAlerts(tx, USER, new Set([second])))
     expect(await stored()).toBeUndefined()
   })
 })

@@ -17,7 +17,7 @@ import { giveAccount, PASSWORD } from '../../support/visitor.ts'
 const MINUTE = 60_000
 const WIDE = { width: 1100, height: 800 }
 /** Pages with elements that no page of another part has: only their dark colors are examined here. */
-const OWN_COLORS = new Set(['with-passkey', 'app-secret', 'notices'])
+const OWN_COLORS = new Set(['with-passkey', 'app-secret', 'alerts'])
 const PHONE = { width: 360, height: 740 }
 
 let workspaceId: string
@@ -109,7 +109,7 @@ test('a person protects their account with an app and a passkey, and signs in wi
   await page.getByRole('link', { name: 'Change Old laptop' }).click()
   await press(page, 'Remove the passkey')
   await said('The passkey is removed.')
-  // The browser is still known: a new one could not dismiss the notices.
+  // The browser is still known: a new one could not dismiss the alerts.
   await page.context().clearCookies({ name: 'lk_session' })
   await enterPassword(page, email)
   await look('Enter a code', 'code')
@@ -118,11 +118,11 @@ test('a person protects their account with an app and a passkey, and signs in wi
   await said('The code is wrong')
   await page.getByLabel('Code').fill(codeAt(secret, site.service.now))
   await press(page, 'Sign in')
-  await look('API tokens', 'notices')
-  await page.locator('.notices summary').click()
+  await look('API tokens', 'alerts')
+  await page.locator('.alerts summary').click()
   await press(page, 'Dismiss')
   await page.getByRole('heading', { name: 'Your account' }).waitFor()
-  expect(await page.locator('.notices summary').count()).toBe(0)
+  expect(await page.locator('.alerts summary').count()).toBe(0)
 
   await page.getByRole('link', { name: 'Change password' }).click()
   for (const [label, value] of [

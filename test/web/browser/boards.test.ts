@@ -158,7 +158,7 @@ test.each([true, false])(
       lines: ['Filters', '1 active'],
       isOpen: false,
     })
-    // A notice above both may be there.
+    // An alert above both may be there.
     const [above, below] = [(await button.boundingBox())!.y, (await tile(page, 'Notes').boundingBox())!.y]
     expect(below - above).toBeLessThan(160)
     await button.click()

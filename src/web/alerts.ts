@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import type { VNode } from 'preact'
-import { addNotice, dismissNotices } from '../auth/accounts/notices.ts'
-import type { Notice, NoticeKind, Passkey } from '../model/second-factor.ts'
-import type { Addressee, NoticeMails } from '../mail/notice-mails.ts'
+import { addAlert, dismissAlerts } from '../auth/accounts/alerts.ts'
+import type { Alert, AlertKind, Passkey } from '../model/second-factor.ts'
+import type { Addressee, AlertMails } from '../mail/alert-mails.ts'
 import type { Webhook } from '../model/webhook.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { type Deps, transact } from '../store/transact.ts'
@@ -12,10 +12,10 @@ import { renderTime } from './times.ts'
 import type { Page, PageContext, Visit } from './page-context.ts'
 
 /**
- * The text of each kind of notice.
+ * The text of each kind of alert.
  * @param name the name of the token or passkey, or the host of the webhook
  */
-const sentences: Readonly<Record<NoticeKind, (name: string) => string>> = {
+const sentences: Readonly<Record<AlertKind, (name: string) => string>> = {
   new_sign_in: () => 'Someone signed in from a browser that was not known before.',
   token_created: (name) => `The token "${name}" was created.`,
   password_changed: () => 'Your password was changed.',
@@ -30,16 +30,16 @@ const sentences: Readonly<Record<NoticeKind, (name: string) => string>> = {
   webhook_disabled: (name) => `Your webhook to ${name} was disabled: it could not be delivered. The page of its board says why.`,
 }
 
-/** The notices of a person, above each page until they dismiss them: one line, which opens. */
-export function renderNotices({ notices, mayDismiss, session }: Visit): VNode | undefined {
-  if (notices.length === 0) return undefined
-  const newest = notices.toReversed()
-  const dismissal = html`${notices.map(({ id }) => html`<input type="hidden" name="notice" value=${id} />`)}<button>Dismiss</button>`
-  return html`<section class="card notices" aria-label="What happened in your account">
+/** The alerts of a person, above each page until they dismiss them: one line, which opens. */
+export function renderAlerts({ alerts, mayDismiss, session }: Visit): VNode | undefined {
+  if (alerts.length === 0) return undefined
+  const newest = alerts.toReversed()
+  const dismissal = html`${alerts.map(({ id }) => html`<input type="hidden" name="alert" value=${id} />`)}<button>Dismiss</button>`
+  return html`<section class="card alerts" aria-label="What happened in your account">
     <details>
       <summary>
         <span><strong>Your account:</strong> ${sentenceOf(newest[0]!)}</span>
-        ${newest.length > 1 && html`<span class="state">${newest.length}<span class="unseen"> notices</span></span>`}
+        ${newest.length > 1 && html`<span class="state">${newest.length}<span class="unseen"> alerts</span></span>`}
       </summary>
       ${renderList(newest)}
       <p class="hint">
@@ -47,7 +47,7 @@ export function renderNotices({ notices, mayDismiss, session }: Visit): VNode | 
       </p>
       ${
         mayDismiss
-          ? postForm({ action: noticesPage.path, token: session.form_token, fields: dismissal }, null)
+          ? postForm({ action: alertsPage.path, token: session.form_token, fields: dismissal }, null)
           : html`<p class="hint">
               This browser is new. Dismiss this in a browser that you have used before, or when you sign in here the next time.
             </p>`
@@ -56,27 +56,27 @@ export function renderNotices({ notices, mayDismiss, session }: Visit): VNode | 
   </section>`
 }
 
-function sentenceOf({ kind, name }: Pick<Notice, 'kind' | 'name'>): string {
+function sentenceOf({ kind, name }: Pick<Alert, 'kind' | 'name'>): string {
   return sentences[kind](name ?? '')
 }
 
-function renderList(notices: readonly Notice[]): VNode {
+function renderList(alerts: readonly Alert[]): VNode {
   return html`<ul>
-    ${notices.map(
-      ({ at, agent, address, ...notice }) =>
-        html`<li>${sentenceOf(notice)} <span class="hint">${renderTime(at)}, ${agent}, ${address}</span></li>`,
+    ${alerts.map(
+      ({ at, agent, address, ...alert }) =>
+        html`<li>${sentenceOf(alert)} <span class="hint">${renderTime(at)}, ${agent}, ${address}</span></li>`,
     )}
   </ul>`
 }
 
-/** Dismisses the notices that a page has shown. One that came later stays. */
-export const noticesPage: Page = {
-  path: '/settings/account/notices',
-  async post({ web, session, form, notices, mayDismiss }) {
+/** Dismisses the alerts that a page has shown. One that came later stays. */
+export const alertsPage: Page = {
+  path: '/settings/account/alerts',
+  async post({ web, session, form, alerts, mayDismiss }) {
     if (!mayDismiss) return { redirect: '/settings/account', audit: false }
     // A session does not dismiss what it did itself: the other browsers of the person must see it.
-    const shown = new Set(form.getAll('notice').filter((id) => notices.some((notice) => notice.id === id)))
-    await transact(web.store, GLOBAL, web.random, (tx) => dismissNotices(tx, session.user_id, shown))
+    const shown = new Set(form.getAll('alert').filter((id) => alerts.some((alert) => alert.id === id)))
+    await transact(web.store, GLOBAL, web.random, (tx) => dismissAlerts(tx, session.user_id, shown))
     return { redirect: '/settings/account' }
   },
 }
@@ -85,35 +85,35 @@ export const noticesPage: Page = {
  * Notifies a person of an act in this session: on the pages of their other sessions and of later ones, and by mail. It has
  * been done already, so a failure is only logged.
  */
-export async function announce(context: PageContext & Pick<Visit, 'session'>, kind: NoticeKind, name: string | null = null): Promise<void> {
+export async function announce(context: PageContext & Pick<Visit, 'session'>, kind: AlertKind, name: string | null = null): Promise<void> {
   const { web, session, url, agent, address } = context
   // The person who is bound to an account sees it too: somebody else may have its password.
   const members = { kind, agent, address, session_id: kind === 'identity_bound' ? null : session.id, name }
   try {
-    const [account, notice] = await transact(web.store, GLOBAL, web.random, async (tx) => [
+    const [account, alert] = await transact(web.store, GLOBAL, web.random, async (tx) => [
       await tx.get(keys.account(session.user_id)),
-      await addNotice(tx, session.user_id, members, web),
+      await addAlert(tx, session.user_id, members, web),
     ])
-    if (account !== undefined) mailNotice(web.mail, url, account, notice)
+    if (account !== undefined) mailAlert(web.mail, url, account, alert)
   } catch (error) {
-    web.log.error({ event: 'web.notice_failed', user_id: session.user_id, kind, err: error }, 'a notice was not stored')
+    web.log.error({ event: 'web.alert_failed', user_id: session.user_id, kind, err: error }, 'an alert was not stored')
   }
 }
 
 /** Notifies the creator of a webhook that it was disabled. It has ended already, so a failure is only logged. */
 export async function announceDisabledWebhook(
-  { log, mail, url, ...deps }: Deps & { readonly log: Logger; readonly mail: NoticeMails | undefined; readonly url: string | undefined },
+  { log, mail, url, ...deps }: Deps & { readonly log: Logger; readonly mail: AlertMails | undefined; readonly url: string | undefined },
   { id, creator_id, url: target }: Pick<Webhook, 'id' | 'creator_id' | 'url'>,
 ): Promise<void> {
   const members = { kind: 'webhook_disabled', agent: 'The service', address: id, session_id: null, name: new URL(target).host } as const
   try {
-    const [account, notice] = await transact(deps.store, GLOBAL, deps.random, async (tx) => [
+    const [account, alert] = await transact(deps.store, GLOBAL, deps.random, async (tx) => [
       await tx.get(keys.account(creator_id)),
-      await addNotice(tx, creator_id, members, deps),
+      await addAlert(tx, creator_id, members, deps),
     ])
-    if (account !== undefined) mailNotice(mail, url ?? '', account, notice)
+    if (account !== undefined) mailAlert(mail, url ?? '', account, alert)
   } catch (error) {
-    log.error({ event: 'webhooks.notice_failed', webhook_id: id, err: error }, 'a notice was not stored')
+    log.error({ event: 'webhooks.alert_failed', webhook_id: id, err: error }, 'an alert was not stored')
   }
 }
 
@@ -123,7 +123,7 @@ export async function announceDisabledWebhook(
  */
 export async function reportChange(
   context: PageContext & Pick<Visit, 'session'>,
-  kind: NoticeKind,
+  kind: AlertKind,
   passkey?: Pick<Passkey, 'id' | 'name'>,
 ): Promise<void> {
   const { web, session, address } = context
@@ -133,13 +133,13 @@ export async function reportChange(
 }
 
 /**
- * Sends a notice by mail, if the service sends mail. It has no secret, and no link that could be imitated to steal one.
+ * Sends an alert by mail, if the service sends mail. It has no secret, and no link that could be imitated to steal one.
  * @param url of the
  * service
  */
-export function mailNotice(mail: NoticeMails | undefined, url: string, to: Addressee, notice: Notice): void {
-  const { kind, at, agent, address } = notice
-  const sentence = sentenceOf(notice)
+export function mailAlert(mail: AlertMails | undefined, url: string, to: Addressee, alert: Alert): void {
+  const { kind, at, agent, address } = alert
+  const sentence = sentenceOf(alert)
   // Nobody did that: it has no browser and no network, and no password would change it.
   const more =
     kind === 'webhook_disabled'
@@ -151,5 +151,5 @@ export function mailNotice(mail: NoticeMails | undefined, url: string, to: Addre
           `If this was not you, sign in at ${url}, end the sessions that you do not know, and change what you sign in with.`,
         ]
   const text = [sentence, '', `Time: ${at.slice(0, 10)} ${at.slice(11, 16)} UTC`, ...more, ''].join('\n')
-  void mail?.send(to, notice, { subject: `Lanekeeper: ${sentence}`, text })
+  void mail?.send(to, alert, { subject: `Lanekeeper: ${sentence}`, text })
 }

@@ -1,15 +1,15 @@
 import type { Logger } from 'pino'
 import { LRUCache } from 'lru-cache'
-import { isOfSecurity, thingOf } from '../auth/accounts/notices.ts'
+import { isOfSecurity, thingOf } from '../auth/accounts/alerts.ts'
 import { sha256Hex } from '../auth/secrets.ts'
 import type { Account } from '../model/account.ts'
 import { andThen, type Awaitable } from '../model/awaitable.ts'
-import type { Notice } from '../model/second-factor.ts'
+import type { Alert } from '../model/second-factor.ts'
 import type { Clock } from '../model/time.ts'
 import type { SharedCounters } from '../store/counters.ts'
 import type { Mail, SendMail } from './mailer.ts'
 
-/** A mail about one kind of notice and one thing is the only one for so many seconds. */
+/** A mail about one kind of alert and one thing is the only one for so many seconds. */
 const OF_THING = 600
 /**
  * For so many seconds after a mail, a person gets at most so many: so in any hour, which can have the ends of two such times, at most 20.
@@ -21,7 +21,7 @@ const MAX_COUNTS = 20_000
 /** Whom a mail is sent to. */
 export type Addressee = Pick<Account, 'user_id' | 'email' | 'email_confirmed'>
 
-interface NoticeMailDeps {
+interface AlertMailDeps {
   readonly send: SendMail
   readonly clock: Clock
   readonly log: Logger
@@ -30,36 +30,36 @@ interface NoticeMailDeps {
 }
 
 /**
- * Decides whether a person gets a mail about a notice, and sends it: nothing else leads to the mail server. What is left out is a notice on
+ * Decides whether a person gets a mail about an alert, and sends it: nothing else leads to the mail server. What is left out is an alert on
  * the pages of the person anyway. Mails about security are counted apart: what happens to webhooks uses up none of them.
  */
-export class NoticeMails {
-  readonly #deps: NoticeMailDeps
+export class AlertMails {
+  readonly #deps: AlertMailDeps
   /** what this process counts, where there are no shared counters or they cannot be reached */
   readonly #counts = new LRUCache<string, { count: number; readonly until: number }>({ max: MAX_COUNTS })
 
-  constructor(deps: NoticeMailDeps) {
+  constructor(deps: AlertMailDeps) {
     this.#deps = deps
   }
 
   /**
-   * Sends a mail about a notice, unless it is about work and the address is not confirmed, or the person had such a mail or many a short
+   * Sends a mail about an alert, unless it is about work and the address is not confirmed, or the person had such a mail or many a short
    * time ago.
    */
-  send(to: Addressee, notice: Notice, mail: Omit<Mail, 'to'>): Awaitable<void> {
+  send(to: Addressee, alert: Alert, mail: Omit<Mail, 'to'>): Awaitable<void> {
     const { send, log } = this.#deps
-    return andThen(this.#refusalOf(to, notice), (refusal) => {
+    return andThen(this.#refusalOf(to, alert), (refusal) => {
       if (refusal === undefined) return send({ to: to.email, ...mail })
-      log.debug({ event: 'mail.left_out', user_id: to.user_id, kind: notice.kind, reason: refusal }, 'a mail was left out')
+      log.debug({ event: 'mail.left_out', user_id: to.user_id, kind: alert.kind, reason: refusal }, 'a mail was left out')
     })
   }
 
-  #refusalOf({ user_id, email, email_confirmed }: Addressee, notice: Notice): Awaitable<string | undefined> {
-    const about = isOfSecurity(notice) ? 'security' : 'work'
+  #refusalOf({ user_id, email, email_confirmed }: Addressee, alert: Alert): Awaitable<string | undefined> {
+    const about = isOfSecurity(alert) ? 'security' : 'work'
     // What protects the account goes to the address that its person has typed, as long as nobody has confirmed it. A stranger whose address
     // it is gets few.
     if (email_confirmed === false && about === 'work') return 'the address is not confirmed'
-    return andThen(this.#count(`${user_id} ${email} ${notice.kind} ${thingOf(notice)}`, OF_THING), (ofThing) => {
+    return andThen(this.#count(`${user_id} ${email} ${alert.kind} ${thingOf(alert)}`, OF_THING), (ofThing) => {
       if (ofThing > 1) return 'there was one of this kind and thing'
       return andThen(this.#count(`${user_id} ${about}`, HOUR), (ofPerson) =>
         ofPerson > OF_PERSON[about] ? 'there were too many' : undefined,

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { Mail } from '../../src/mail/mailer.ts'
-import { NoticeMails } from '../../src/mail/notice-mails.ts'
-import type { Notice, NoticeKind } from '../../src/model/second-factor.ts'
+import { AlertMails } from '../../src/mail/alert-mails.ts'
+import type { Alert, AlertKind } from '../../src/model/second-factor.ts'
 import { MINUTE } from '../../src/model/time.ts'
 import type { SharedCounters } from '../../src/store/counters.ts'
 import { quiet } from '../support/log.ts'
 
 const ANN = { user_id: 'usr_00000000000000000001', email: 'ann@example.org', email_confirmed: true }
-const noticeOf = (kind: NoticeKind, thing = ''): Notice => ({
-  id: 'ntc_00000000000000000000',
+const alertOf = (kind: AlertKind, thing = ''): Alert => ({
+  id: 'alr_00000000000000000000',
   kind,
   at: '2026-11-20T12:00:00.000Z',
   agent: 'A browser',
@@ -19,17 +19,17 @@ const noticeOf = (kind: NoticeKind, thing = ''): Notice => ({
 function mailsOf(counters?: SharedCounters) {
   const sent: Mail[] = []
   const time = { now: 0 }
-  const mails = new NoticeMails({ send: (mail) => void sent.push(mail), clock: () => time.now, log: quiet, counters })
-  const send = (kind: NoticeKind, thing?: string, to: typeof ANN = ANN) => {
+  const mails = new AlertMails({ send: (mail) => void sent.push(mail), clock: () => time.now, log: quiet, counters })
+  const send = (kind: AlertKind, thing?: string, to: typeof ANN = ANN) => {
     const before = sent.length
-    void mails.send(to, noticeOf(kind, thing), { subject: kind, text: '' })
+    void mails.send(to, alertOf(kind, thing), { subject: kind, text: '' })
     return sent.length > before
   }
-  const deliver = async (kind: NoticeKind, thing?: string) => mails.send(ANN, noticeOf(kind, thing), { subject: kind, text: '' })
+  const deliver = async (kind: AlertKind, thing?: string) => mails.send(ANN, alertOf(kind, thing), { subject: kind, text: '' })
   return { sent, time, send, deliver }
 }
 
-describe('a mail about a notice', () => {
+describe('a mail about an alert', () => {
   test('comes once in ten minutes for each kind and subject', () => {
     const { send, time } = mailsOf()
     expect([send('webhook_disabled', 'whk_1'), send('webhook_disabled', 'whk_1')]).toEqual([true, false])
