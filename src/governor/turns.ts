@@ -63,6 +63,8 @@ export class Turns {
   readonly forUploads: Allowance = new Allowance(this)
   /** of all pages for people who are not signed in */
   readonly forVisitors: Allowance = new Allowance(this)
+  /** of all refusals that nobody is charged for */
+  readonly forRefusals: Allowance = new Allowance(this)
   readonly #afterPause: (work: () => void, milliseconds: number) => unknown
   /** workspace → token → its lane. The next turn goes to the first one. */
   readonly #workspaces = new Map<string, Map<string, Lane>>()

@@ -9,6 +9,7 @@ import { toApiError } from './error-mapping.ts'
 import { LongPoll, waitSignal } from './long-poll.ts'
 import type { Answer, Events, Outcome, Wait } from './outcome.ts'
 import { TokenPrincipal } from './principal.ts'
+import { inTurnOfRefusals } from './refusals.ts'
 import { render, renderError } from './render.ts'
 import type { Services } from './services.ts'
 import { StepList } from './step-list.ts'
@@ -182,10 +183,11 @@ const API: Surface = {
  */
 export function handle(services: Services, request: CallRequest): Awaitable<Response> {
   const call = new Call(services, request, API)
-  return conclude(services, call, {
-    answer: (answered, trail) => andThen(render(services, call, answered, trail.record), (response) => chargeRest(call, response)),
+  const response = conclude(services, call, {
+    answer: (answered, trail) => andThen(render(services, call, answered, trail.record), (made) => chargeRest(call, made)),
     refuse: (error, trail) => renderError(call, error, trail.record),
   })
+  return andThen(response, (made) => inTurnOfRefusals(services, call, made))
 }
 
 /** Charges the cost of the work that was not charged before. */
