@@ -3,6 +3,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { driversOf, type DriverName } from '../../support/driver-selection.ts'
 import { effort } from '../../support/effort.ts'
@@ -13,6 +14,8 @@ import { begin, Target, type Attack, type Sent } from './target.ts'
 const SECONDS = Number(process.env['LANEKEEPER_ATTACK_SECONDS'] ?? 0)
 /** The requests that are measured, without and during each attack. */
 const REQUESTS = effort(20)
+/** In a long attack, each measured request begins so many milliseconds after the previous one, so their token stays within its units. */
+const PACE = SECONDS === 0 ? 0 : 60
 /** How often both are measured, alternately. */
 const ROUNDS = SECONDS === 0 ? 1 : 3
 /** What the memory of the process must stay below, in MiB. A short attack on a busy machine leaves no time for V8's garbage collection. */
@@ -283,6 +286,7 @@ async function measure(target: Target, token: string, requests: readonly Sent[],
     // A card has at most 5000 comments.
     if (status >= 300 && status !== 409) refused.push(status)
     durations.push(duration)
+    await delay(Math.max(0, PACE - duration))
   }
   return { durations, refused }
 }
@@ -342,6 +346,8 @@ describe.each(driversOf('service'))('an attack does not stop others, on %s', (st
     const windows = Math.ceil((performance.now() - began) / 60_000) + 1
     expect((found.statuses['200'] ?? 0) * units).toBeLessThanOrEqual(budget * windows + 64 * units)
     expect(Object.keys(found.statuses).filter((status) => !statuses.includes(status))).toEqual([])
-    expect(memory).toBeLessThan(MAX_MEMORY)
+    // The memory driver keeps the files that it took.
+    const stored = storage === 'memory' ? 5 * (found.statuses['201'] ?? 0) : 0
+    expect(memory - stored).toBeLessThan(MAX_MEMORY)
   })
 })
