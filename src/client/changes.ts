@@ -10,7 +10,7 @@ type ReadPage<Change> = (
 /** What {@link ChangeStream} is read with. */
 export interface ChangesInput {
   readonly board_id: string
-  /** the cursor to continue from; default: the oldest change that the service has */
+  /** the cursor to continue from, or `now`: only what comes; default: the oldest change that the service has */
   readonly after?: string
   /** how many seconds a request waits for a change, up to 30; default 30 */
   readonly wait?: number

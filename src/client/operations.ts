@@ -247,6 +247,12 @@ export interface Change {
   attempts?: number
   /** If work has failed: why; null if its claim expired. */
   reason?: string | null
+  /** Of an updated object: the names of the members that changed, without `updated_at`. null: the change was made before they were kept. */
+  changed?: string[] | null
+  /** Of an updated object: what those members were before that are ids, lists of ids, times or booleans. */
+  from?: Record<string, string | boolean | null | string[]> | null
+  /** The operation that made the change, by its id, such as `cards.move`; of a batch, the one in the batch that wrote the object, or `boards.batch` if several did. null: no request made it, or it was made before operations were kept. */
+  operation: string | null
   /** The user who made the change; null: the service or its operator made it. */
   actor_id: string | null
   /** The access token that made it; null: the service, its operator or a person in the web app made it. */
@@ -255,7 +261,7 @@ export interface Change {
   token_name: string | null
   /** The request that made the change; null if none did. */
   request_id: string | null
-  /** The object as it is when you read the change, so it can be newer than the change; null if it no longer exists. The same members as in the responses about this kind of object. */
+  /** The object as it is when you read the change, so it can be newer than the change; null if it no longer exists. Of a deletion: the object as it was last, without a `description` or `body` of more than 500 characters; null if the deletion was made before it was kept. The same members as in the responses about this kind of object. */
   data: Record<string, unknown> | null
 }
 
@@ -858,14 +864,16 @@ export type BoardsAssignableInput = Pick<CommonInput, 'board_id' | 'limit' | 'cu
 export type BoardMembersAddInput = Pick<CommonInput, 'board_id' | 'user_id'>
 export type BoardMembersRemoveInput = Pick<CommonInput, 'board_id' | 'user_id'>
 export type BoardsChangesInput = Pick<CommonInput, 'board_id' | 'limit'> & {
-  /** Returns the changes after this cursor: `page.next_cursor` of the previous response, or `changes_cursor` of GET /boards/{board_id}?include=…. Omit it to begin with the first change of the board. */
+  /** Returns the changes after this cursor: `page.next_cursor` of the previous response, or `changes_cursor` of GET /boards/{board_id}?include=…. `now` is the present end. Omit it to begin with the first change of the board. */
   after?: string
-  /** The number of seconds to wait for a change if there is none. The response comes as soon as there is one. Default: 0. */
+  /** `desc`: the newest first, from the end or before `after`; `page.next_cursor` is null after the oldest one. */
+  order?: 'asc' | 'desc'
+  /** The number of seconds to wait for a change if there is none. The response comes as soon as there is one. It must be 0 with `order=desc`. Default: 0. */
   wait?: number
-} & Selection<'seq' | 'at' | 'kind' | 'id' | 'action' | 'epoch' | 'attempts' | 'reason' | 'actor_id' | 'token_id' | 'token_name' | 'request_id' | 'data'>
+} & Selection<'seq' | 'at' | 'kind' | 'id' | 'action' | 'epoch' | 'attempts' | 'reason' | 'changed' | 'from' | 'operation' | 'actor_id' | 'token_id' | 'token_name' | 'request_id' | 'data'>
 
 export type BoardsEventsInput = Pick<CommonInput, 'board_id'> & {
-  /** Returns the changes after this cursor: `page.next_cursor` of the previous response, or `changes_cursor` of GET /boards/{board_id}?include=…. Omit it to begin with the first change of the board. */
+  /** Returns the changes after this cursor: `page.next_cursor` of the previous response, or `changes_cursor` of GET /boards/{board_id}?include=…. `now` is the present end. Omit it to begin with the first change of the board. */
   after?: string
 }
 
@@ -1372,7 +1380,7 @@ export const operations: Readonly<Record<OperationId, OperationRow>> = {
   'boards.assignable': { method: 'GET', path: '/boards/{board_id}/assignable', query: ['limit', 'cursor', 'fields'], result: 'list' },
   'board_members.add': { method: 'PUT', path: '/boards/{board_id}/members/{user_id}', query: ['dry_run'], result: 'item' },
   'board_members.remove': { method: 'DELETE', path: '/boards/{board_id}/members/{user_id}', query: ['dry_run'], result: 'item' },
-  'boards.changes': { method: 'GET', path: '/boards/{board_id}/changes', query: ['limit', 'after', 'wait', 'fields'], result: 'list' },
+  'boards.changes': { method: 'GET', path: '/boards/{board_id}/changes', query: ['limit', 'after', 'order', 'wait', 'fields'], result: 'list' },
   'boards.events': { method: 'GET', path: '/boards/{board_id}/events', query: ['after'], result: 'bytes' },
   'columns.list': { method: 'GET', path: '/boards/{board_id}/columns', query: ['limit', 'cursor', 'archived', 'include', 'fields'], result: 'list' },
   'columns.read': { method: 'GET', path: '/columns/{column_id}', query: ['fields'], result: 'item' },

@@ -109,6 +109,7 @@ async function perform(
   const { tx } = request
   const index = performed.length
   const { operation, params, body, ifMatch, ifClaim } = planned[index]!
+  tx.performs(operation.id)
   // Lists are ordered by time: what one commit creates has the order of the batch.
   const later = operation.status === 201 ? planned.slice(0, index).filter((one) => one.operation.status === 201).length : 0
   const idOf = (text: string): string => (REFERENCE.test(text) ? String(performed[Number(text.slice(1))]!.result.data['id']) : text)

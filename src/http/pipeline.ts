@@ -95,7 +95,7 @@ function answer(services: Services, call: Call, trail: Trail): Awaitable<Answer>
 async function wait(services: Services, call: Call, trail: Trail, first: Wait): Promise<Answer> {
   const poll = new LongPoll(services.store, call.principal.partition, first.awaited, waitSignal(services, call.request))
   try {
-    for (let outcome: Outcome = first; ; outcome = await attemptAll(services, call, trail)) {
+    for (let outcome: Outcome = first; ; outcome = await attemptAll(services, call, trail, first.awaited.position)) {
       if (outcome.kind !== 'wait') return outcome as Answer
       if (poll.isOver) return outcome.otherwise
       call.leaveTurn()

@@ -51,6 +51,7 @@ export function findOperation(attempt: After<'caller'>): Found<'operation' | 'pa
   const params = withOwnParameter(route.params, caller.userId)
   record.operation = route.operation.id
   recordResources(record, params)
+  attempt.tx.performs(route.operation.id)
   return attempt.found({ operation: route.operation, params })
 }
 

@@ -33,6 +33,20 @@ const token_id = documented(
   {},
 )
 
+const operation = documented(z.string().max(40), {
+  description:
+    'The operation that made the change, by its id, such as `cards.move`; of a batch, the one in the batch that wrote the object, or `boards.batch` if several did. null: no request made it, or it was made before operations were kept.',
+}).nullable()
+/** Members of an object, with what they were. */
+const earlier = z.record(z.string(), z.union([z.string(), z.boolean(), z.null(), z.array(z.string())]))
+const changed = documented(z.array(z.string().max(40)).max(40), {
+  description:
+    'Of an updated object: the names of the members that changed, without `updated_at`. null: the change was made before they were kept.',
+}).nullable()
+const from = documented(earlier, {
+  description: 'Of an updated object: what those members were before that are ids, lists of ids, times or booleans.',
+}).nullable()
+
 const token_name = tokenNameField(
   'The name of that token; null without one, and of changes that were made before names were kept.',
 ).nullable()
@@ -55,19 +69,37 @@ export const change = documented(
     })
       .nullable()
       .optional(),
+    changed: changed.optional(),
+    from: from.optional(),
+    operation,
     actor_id,
     token_id,
     token_name,
     request_id: documented(z.string().max(200), { description: 'The request that made the change; null if none did.' }).nullable(),
     data: documented(z.looseObject({}), {
       description:
-        'The object as it is when you read the change, so it can be newer than the change; null if it no longer exists. The same members as in the responses about this kind of object.',
+        'The object as it is when you read the change, so it can be newer than the change; null if it no longer exists. Of a deletion: the object as it was last, without a `description` or `body` of more than 500 characters; null if the deletion was made before it was kept. The same members as in the responses about this kind of object.',
     }).nullable(),
   }),
   { id: 'Change', description: 'A change of a board, or of an object on it.' },
 )
 export type Change = Readonly<z.infer<typeof change>>
 
-/** A change as it is stored: its key has the board and the number. */
-export const changeRecord = change.omit({ seq: true, data: true }).extend({ token_name: token_name.optional() })
+/**
+ * A change as it is stored: its key has the board and the number. Those of earlier versions have neither `operation` nor `token_name`. They
+ * are not migrated: cursors name the revision of a change, so all of them would expire.
+ */
+export const changeRecord = change.omit({ seq: true, data: true }).extend({
+  operation: operation.optional(),
+  token_name: token_name.optional(),
+  /** of a deletion: what was stored of the object, without long texts */
+  last: z.looseObject({}).optional(),
+})
 export type ChangeRecord = Readonly<z.infer<typeof changeRecord>>
+
+/** A stored change with the members that those of earlier versions do not have. */
+export function wholeChange({ last: _last, ...change }: ChangeRecord): Omit<Change, 'seq' | 'data'> {
+  const { operation: made = null, token_name: name = null } = change
+  const whole = { ...change, operation: made, token_name: name }
+  return change.action === 'updated' && change.changed === undefined ? { ...whole, changed: null, from: null } : whole
+}

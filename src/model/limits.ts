@@ -52,6 +52,8 @@ export const limits = {
   commentBody: 20_000,
   /** of the reason of a failure, and of a question of an agent */
   workText: 2_000,
+  /** characters of the description or the body of a deleted object that its entry in the change feed keeps */
+  keptText: 500,
   fileName: 255,
   searchText: 200,
   webhookUrl: 2_000,

@@ -47,6 +47,8 @@ export type WorkEvent =
 export interface AwaitedEntry {
   readonly index: Index<unknown>
   readonly seconds: number
+  /** what the member `after` of the query is in the next read; undefined: what it was */
+  readonly position?: string
   /** when something may be there without an entry, in milliseconds since 1970; undefined: at no time */
   readonly until?: number | undefined
 }

@@ -20,6 +20,8 @@ export type Derivation = (tx: CommittingTransaction, written: readonly string[])
 export interface CommittingTransaction {
   /** whose changes the change feeds show, and when; undefined: they show none of this transaction */
   readonly logged: { readonly author: Author; readonly clock: Clock } | undefined
+  /** the id of the operation that wrote a record; null: no request did */
+  operationOf(key: string): string | null
   get<T>(key: Key<T>): Awaitable<T | undefined>
   read(records: readonly Key<unknown>[]): Awaitable<unknown>
   prefetch(request: { readonly counts: readonly Index<unknown>[] }): Awaitable<unknown>

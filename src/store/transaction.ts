@@ -5,6 +5,7 @@ import type { Index } from './indexes.ts'
 import type { Author, CommittingTransaction } from './derivation.ts'
 import type { Key } from './keys.ts'
 import type { Appended, Change, ReadRequest, Snapshot, Store, Template, Value } from './port.ts'
+import { PerformedOperations } from './performed-operations.ts'
 import { keysOf, NO_CAPACITY, Prefetched, ReadSet, reliedOn, type ReadPage } from './read-set.ts'
 import {
   PAGE_SIZE,
@@ -54,6 +55,7 @@ export class Transaction implements CommittingTransaction {
   #newRevision: string | undefined
   #appended: Map<string, Appended & { readonly values: Value[] }> | undefined
   #whenCommitted: (() => void)[] | undefined
+  #performed: PerformedOperations | undefined
 
   /**
    * @param lease the id of the lease that it commits in
@@ -182,6 +184,7 @@ export class Transaction implements CommittingTransaction {
    */
   put<T>(key: Key<T>, value: T): void {
     this.relyOnWhole(key)
+    this.#performed?.note(key, this.isCreated(key))
     this.#writes.set(key, value as Value)
   }
 
@@ -198,6 +201,7 @@ export class Transaction implements CommittingTransaction {
    */
   remove(key: Key<unknown>): void {
     this.relyOnWhole(key)
+    this.#performed?.note(key, false)
     this.#writes.delete(key)
   }
 
@@ -260,6 +264,16 @@ export class Transaction implements CommittingTransaction {
   /** Adds the changes that the commit makes on boards to their change feeds. */
   logChanges(author: Author, clock: Clock): void {
     this.logged = { author, clock }
+  }
+
+  /** Names the operation that the next writes belong to. The operations of a batch follow the batch itself. */
+  performs(operation: string): void {
+    if (this.#performed === undefined) this.#performed = new PerformedOperations(operation)
+    else this.#performed.next(operation)
+  }
+
+  operationOf(key: string): string | null {
+    return this.#performed?.of(key) ?? null
   }
 
   /**

@@ -148,6 +148,20 @@ function namesOf({ params }: Scenario): ReadonlyMap<string, string> {
   ])
 }
 
+/** The members that are no id, list of ids, time or boolean: a change does not have what they were. */
+const NOT_KEPT: ReadonlySet<string> = new Set([
+  'name',
+  'title',
+  'description',
+  'body',
+  'color',
+  'cover_color',
+  'visibility',
+  'position',
+  'wip_limit',
+  'max_attempts',
+])
+
 /** Whether a record belongs to the change feed itself, or counts what others have. */
 function isOfFeed(key: string, value: unknown): boolean {
   return /^(change|file_bytes):/.test(key) || (value as { kind?: string } | undefined)?.kind === 'changes'
@@ -233,9 +247,22 @@ describe.each(drivers)('updated_at, on $name', (driver) => {
     expect(feed.map((change: any) => `${change.action} ${keyInFeed(change)}`).toSorted()).toEqual(
       [...onBoard(changed.map(keyOf), 'updated'), ...onBoard(added, 'created'), ...onBoard(removed.map(keyOf), 'deleted')].toSorted(),
     )
+    const made = id === 'boards.batch' ? sent.operations.map((one: { operation: string }) => one.operation) : [id]
     for (const change of feed) {
       expect({ actorId: change.actor_id, at: change.at }).toEqual({ actorId: caller.id, at: now })
-      if (change.kind !== 'board_member') expect(change.data).toEqual(change.action === 'deleted' ? null : after.get(keyInFeed(change)))
+      expect(made).toContain(change.operation)
+      if (change.kind === 'board_member') continue
+      const key = keyInFeed(change)
+      expect(change.data).toEqual((change.action === 'deleted' ? before : after).get(key))
+      // The names of the members that changed, and what they were.
+      if (change.action !== 'updated') continue
+      const [old, present] = [before.get(key)!, after.get(key)!]
+      const members = Object.keys(present).filter((name) => name !== 'updated_at' && !isDeepStrictEqual(old[name], present[name]))
+      const kept = members.filter((name) => !NOT_KEPT.has(name))
+      expect({ changed: change.changed, from: change.from }).toEqual({
+        changed: members,
+        from: Object.fromEntries(kept.map((name) => [name, old[name]])),
+      })
     }
   })
 })

@@ -9,7 +9,8 @@ const OTHER = 'brd_0'
 const NOW = '2026-11-20T12:00:00.000Z'
 /** Days since 1970 until then. */
 const TODAY = 20_777
-const AUTHOR = { actor_id: 'usr_1', token_id: 'tok_1', token_name: 'agent-03', request_id: 'request' }
+const AUTHOR = { operation: 'cards.move', actor_id: 'usr_1', token_id: 'tok_1', token_name: 'agent-03', request_id: 'request' }
+const { operation, ...BY } = AUTHOR
 
 /** What a transaction leaves: two boards, and a card of the first. */
 const present: Readonly<Record<string, object>> = {
@@ -29,7 +30,8 @@ function derive(
   const whenCommitted: (() => void)[] = []
   const written = [...Object.keys(put), ...remove]
   const tx = {
-    logged: author ? { author: AUTHOR, clock: () => now } : undefined,
+    logged: author ? { author: BY, clock: () => now } : undefined,
+    operationOf: () => operation,
     before: (key: string) => before[key] ?? (written.includes(key) ? undefined : present[key]),
     known: (key: string) => (remove.includes(key) ? undefined : (put[key] ?? before[key] ?? present[key])),
     append: ({ name }: { name: string }, value: object) => void (append[name] ??= []).push(value),
@@ -55,11 +57,67 @@ describe('a change log', () => {
     [what: string, key: string, before: object | undefined, after: object | undefined, entries: object | readonly object[] | undefined]
   >([
     ['a new board', `board:${BOARD}`, undefined, {}, record('board', BOARD, 'created')],
-    ['a changed label', 'label:1', { board_id: BOARD }, { board_id: BOARD, name: 'x' }, record('label', '1', 'updated')],
-    ['a removed column', 'column:1', { board_id: BOARD }, undefined, record('column', '1', 'deleted')],
+    [
+      'a changed label',
+      'label:1',
+      { board_id: BOARD },
+      { board_id: BOARD, name: 'x' },
+      record('label', '1', 'updated', { changed: ['name'], from: {} }),
+    ],
+    [
+      'a changed card: ids, lists of ids, times and booleans with their earlier values, null ones too',
+      'card:1',
+      {
+        board_id: BOARD,
+        column_id: 'a',
+        title: 'x',
+        position: 'a',
+        due_at: null,
+        label_ids: ['l'],
+        flag: false,
+        blocker_ids: [],
+        updated_at: 1,
+      },
+      {
+        board_id: BOARD,
+        column_id: 'b',
+        title: 'y',
+        position: 'b',
+        due_at: NOW,
+        label_ids: [],
+        flag: true,
+        blocker_ids: [],
+        updated_at: 2,
+      },
+      record('card', '1', 'updated', {
+        changed: ['column_id', 'title', 'position', 'due_at', 'label_ids', 'flag'],
+        from: { column_id: 'a', due_at: null, label_ids: ['l'], flag: false },
+      }),
+    ],
+    ['a removed column', 'column:1', { board_id: BOARD }, undefined, record('column', '1', 'deleted', { last: { board_id: BOARD } })],
+    [
+      'a removed card: its last state, without long texts',
+      'card:2',
+      { board_id: BOARD, title: 't'.repeat(501), description: 'd'.repeat(501) },
+      undefined,
+      record('card', '2', 'deleted', { last: { board_id: BOARD, title: 't'.repeat(501) } }),
+    ],
+    [
+      'a removed comment of 500 characters',
+      'comment:1',
+      { card_id: '1', body: 'b'.repeat(500) },
+      undefined,
+      record('comment', '1', 'deleted', { last: { card_id: '1', body: 'b'.repeat(500) } }),
+    ],
     ['a board member', `board_member:${BOARD}:usr_2`, undefined, { board_id: BOARD }, record('board_member', 'usr_2', 'created')],
     ['a comment on a card', 'comment:1', undefined, { card_id: '1' }, record('comment', '1', 'created')],
-    ['a removed comment on a card', 'comment:1', { card_id: '1' }, undefined, record('comment', '1', 'deleted')],
+    [
+      'a removed comment on a card',
+      'comment:1',
+      { card_id: '1' },
+      undefined,
+      record('comment', '1', 'deleted', { last: { card_id: '1' } }),
+    ],
     ['a comment on a deleted card', 'comment:1', { card_id: '2' }, undefined, undefined],
     ['a label of a deleted board', 'label:1', { board_id: 'brd_9' }, undefined, undefined],
     ['a removed board', 'board:brd_9', {}, undefined, undefined],
@@ -141,7 +199,9 @@ describe('a change log', () => {
     const before = card({ id: '1', board_id: BOARD })
     const put = { 'card:1': { ...before, ...members }, 'claim:1': ended }
     const { append } = derive(createChangeLog(), put, { before: { 'card:1': before, 'claim:1': failed } })
-    expect(append[`changes:${BOARD}`]).toEqual([record('card', '1', 'updated')])
+    const [changed] = Object.keys(members)
+    const from = { [changed!]: before[changed as keyof typeof before] }
+    expect(append[`changes:${BOARD}`]).toEqual([record('card', '1', 'updated', { changed: [changed], from })])
   })
 
   test('adds entries in the order of the writes, for each board, with a tombstone for the day', () => {
@@ -154,7 +214,11 @@ describe('a change log', () => {
     }))
     expect(derive(createChangeLog(), put, { remove: ['label:4', 'token:1'], before: { 'label:4': { board_id: BOARD } } })).toMatchObject({
       append: {
-        [`changes:${BOARD}`]: [record('label', '1', 'created'), record('label', '3', 'created'), record('label', '4', 'deleted')],
+        [`changes:${BOARD}`]: [
+          record('label', '1', 'created'),
+          record('label', '3', 'created'),
+          record('label', '4', 'deleted', { last: { board_id: BOARD } }),
+        ],
         [`changes:${OTHER}`]: [record('label', '2', 'created')],
       },
       tombstones: Object.fromEntries(tombstones.map((tombstone) => [`tombstone:${tombstone.id}`, tombstone])),

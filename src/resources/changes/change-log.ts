@@ -3,10 +3,13 @@ import { isStuck } from '../../model/claim.ts'
 import { changedKinds, type ChangedKind, type ChangeRecord } from '../../model/change.ts'
 import { durations } from '../../model/durations.ts'
 import { DAY, timestamp } from '../../model/time.ts'
+import type { AttachmentRecord, FileRecord } from '../../model/file.ts'
 import type { Tombstone } from '../../model/tombstone.ts'
 import type { CommittingTransaction, Derivation } from '../../store/derivation.ts'
 import { indexes } from '../../store/indexes.ts'
-import { keys } from '../../store/keys.ts'
+import { keys, type Key } from '../../store/keys.ts'
+import { toAttachment } from '../attachments/attachment.ts'
+import { differenceOf, lastOf } from './difference.ts'
 
 /** How many boards a process remembers for {@link createChangeLog}. */
 const REMEMBERED = 10_000
@@ -32,7 +35,7 @@ export function createChangeLog(): Derivation {
       const changed = describe(key, tx)
       for (const { kind, id, action, ...more } of changed?.done ?? []) {
         boards.add(changed!.board_id)
-        tx.append(indexes.changes(changed!.board_id), { at, kind, id, action, ...more, ...author })
+        tx.append(indexes.changes(changed!.board_id), { at, kind, id, action, ...more, operation: tx.operationOf(key), ...author })
       }
     }
     for (const boardId of boards) {
@@ -60,7 +63,7 @@ function dayOf(now: number): number {
 }
 
 /** What was done to an object. */
-type Done = Pick<ChangeRecord, 'kind' | 'id' | 'action' | 'epoch' | 'attempts' | 'reason'>
+type Done = Pick<ChangeRecord, 'kind' | 'id' | 'action' | 'epoch' | 'attempts' | 'reason' | 'changed' | 'from' | 'last'>
 
 /** What is changed on a board. */
 interface Described {
@@ -82,8 +85,22 @@ function describe(key: string, tx: CommittingTransaction): Described | undefined
   const board_id = kind === 'board' ? id : (value.board_id ?? tx.known(keys.card(value.card_id!))?.board_id)
   if (board_id === undefined || tx.known(keys.board(board_id)) === undefined) return undefined
   if (kind === 'claim') return { board_id, done: describeClaim(id, tx) }
-  const action: ChangeRecord['action'] = now === undefined ? 'deleted' : old === undefined ? 'created' : 'updated'
-  return { board_id, done: [{ kind, id: userId ?? id, action }] }
+  const object = { kind, id: userId ?? id }
+  if (now === undefined)
+    return { board_id, done: [{ ...object, action: 'deleted', last: lastOf(shownOf(kind, old!, (file) => tx.before(file))) }] }
+  if (old === undefined) return { board_id, done: [{ ...object, action: 'created' }] }
+  const difference = differenceOf(
+    shownOf(kind, old, (file) => tx.before(file)),
+    shownOf(kind, now, (file) => tx.known(file)),
+  )
+  return { board_id, done: [{ ...object, action: 'updated', ...difference }] }
+}
+
+/** A record with what is shown of it and another record has: an attachment shows members of its file, if the file was read. */
+function shownOf(kind: ChangedKind, record: Place, fileOf: (key: Key<FileRecord>) => FileRecord | undefined): object {
+  if (kind !== 'attachment') return record
+  const file = fileOf(keys.file((record as AttachmentRecord).file_id))
+  return file === undefined ? record : toAttachment(record as AttachmentRecord, file)
 }
 
 /** What was done with a claim and with the work on its card. A renewal is nothing, and neither is the end of a claim that was lost. */

@@ -1,16 +1,22 @@
 import { z } from 'zod'
-import { cursorOf, encodeCursor, pageLimit } from '../../listing/pages.ts'
+import { CURSOR, cursorOf, encodeCursor, NO_CURSOR, pageLimit } from '../../listing/pages.ts'
 import { change } from '../../model/change.ts'
 import { documented } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
 import { indexes } from '../../store/indexes.ts'
 import { operation } from '../operation.ts'
 import { parentBoard } from '../targets.ts'
-import { CHANGES, readChanges } from './feed.ts'
+import { CHANGES, NOW, readAfter, readEarlierChanges } from './feed.ts'
 
-const after = documented(cursorOf(CHANGES).optional(), {
+const { pattern, maxLength } = CURSOR
+const after = documented(z.union([z.literal(NOW), cursorOf(CHANGES)], { error: `${NO_CURSOR}, or "${NOW}"` }).optional(), {
   description:
-    'Returns the changes after this cursor: `page.next_cursor` of the previous response, or `changes_cursor` of GET /boards/{board_id}?include=…. Omit it to begin with the first change of the board.',
+    'Returns the changes after this cursor: `page.next_cursor` of the previous response, or `changes_cursor` of GET /boards/{board_id}?include=…. `now` is the present end. Omit it to begin with the first change of the board.',
+  // `now` has this form, too.
+  parameter: { type: 'string', pattern, maxLength },
+})
+const order = documented(z.enum(['asc', 'desc'], { error: 'must be asc or desc' }).optional(), {
+  description: '`desc`: the newest first, from the end or before `after`; `page.next_cursor` is null after the oldest one.',
 })
 const wait = documented(
   z
@@ -20,7 +26,8 @@ const wait = documented(
     .pipe(z.number().max(limits.longPoll))
     .default(0),
   {
-    description: 'The number of seconds to wait for a change if there is none. The response comes as soon as there is one.',
+    description:
+      'The number of seconds to wait for a change if there is none. The response comes as soon as there is one. It must be 0 with `order=desc`.',
     parameter: { type: 'integer', format: 'int32', minimum: 0, maximum: limits.longPoll, default: 0 },
   },
 )
@@ -34,16 +41,22 @@ export const changeOperations = [
     summary: 'Returns the changes of a board and its contents, in the order of their commits, each once.',
     needs: ['read', 'Board'],
     row: 'P2',
-    query: z.strictObject({ limit: pageLimit, after, wait }),
+    query: z
+      .strictObject({ limit: pageLimit, after, order, wait })
+      .refine((query) => query.order !== 'desc' || query.wait === 0, { path: ['wait'], message: 'must be 0 with order=desc' }),
     data: z.array(change),
     codes: ['cursor_expired'],
     target: parentBoard,
     async run(request, { board }) {
       const { query } = request
-      const { changes, position } = await readChanges(request, board, query.after, query.limit)
+      if (query.order === 'desc') {
+        const page = await readEarlierChanges(request, board, query.after === NOW ? undefined : query.after, query.limit)
+        return { data: page.changes, nextCursor: page.position === undefined ? null : encodeCursor(CHANGES, page.position) }
+      }
+      const { changes, position } = await readAfter(request, board, query.after, query.limit)
       const result = { data: changes.map(({ data }) => data), nextCursor: encodeCursor(CHANGES, position) }
       if (changes.length > 0 || query.wait === 0) return result
-      return { ...result, awaited: { index: indexes.changes(board.id), seconds: query.wait } }
+      return { ...result, awaited: { index: indexes.changes(board.id), seconds: query.wait, position } }
     },
   }),
 
@@ -60,7 +73,7 @@ export const changeOperations = [
     target: parentBoard,
     isStream: true,
     async run(request, { board }) {
-      const { changes: items, position } = await readChanges(request, board, request.query.after, limits.pageSize.max)
+      const { changes: items, position } = await readAfter(request, board, request.query.after, limits.pageSize.max)
       return { data: undefined, stream: { items, position, index: indexes.changes(board.id) } }
     },
   }),

@@ -23,7 +23,7 @@ import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { capacityMessage } from '../capacity.ts'
-import { CHANGES, readChanges, readEnd, type FeedBoard } from '../changes/feed.ts'
+import { CHANGES, NOW, readChanges, readEnd, type FeedBoard } from '../changes/feed.ts'
 import { atLeastOne, deleted, isDryRun, operation, type OperationRequest } from '../operation.ts'
 import { parentBoard, webhookTarget } from '../targets.ts'
 import { deletedResult } from '../writes.ts'
@@ -31,7 +31,6 @@ import { TESTED, WEBHOOKS } from './abilities.ts'
 import { requireFurtherCapacity } from './capacity.ts'
 import { addDelivery, readDeliveries, removeDeliveries } from './deliveries.ts'
 
-const NOW = 'now'
 const after = documented(z.union([z.literal(NOW), cursorOf(CHANGES)], { error: 'must be a cursor of the feed of the board, or "now"' }), {
   description: 'Where deliveries begin: a cursor of the feed of the board, or `now`.',
 })
