@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { OPERATOR_AGENT } from '../../src/http/operator-requests.ts'
 import { appendedEntry } from '../../src/store/appended.ts'
 import { keys } from '../../src/store/keys.ts'
 import { startWithAudit } from '../support/audit-trail.ts'
@@ -56,12 +57,12 @@ describe('the history of a card', () => {
     const other = await create('Other', ben)
     await api('POST', `/cards/${other.id}/comments`, { body: 'Elsewhere.' }, ben)
     const done = [
-      'completed or reopened the card',
-      'assigned Ben Carter',
-      'added a subtask',
+      'completed the card',
+      'assigned Ben Carter to the card',
+      'added the subtask “First”',
       'commented',
-      'edited the title, the description or the due date',
-      'moved the card',
+      'renamed the card',
+      'moved the card from “To do” to “Doing”',
       'created the card',
     ]
     for (const [person, by] of [
@@ -85,30 +86,135 @@ describe('the history of a card', () => {
       tx.put(keys.card(card.id), { ...(await tx.get(keys.card(card.id)))!, title: 'By the operator' })
     })
     expect((await historyOf(card.id)).lines.slice(0, 3)).toEqual([
-      'the operator changed the card',
-      'the operator, as Mira Patel moved the card',
-      'Mira Patel, in the web app moved the card',
+      'the operator renamed the card',
+      'the operator, as Mira Patel moved the card from “Doing” to “To do”',
+      'Mira Patel, in the web app moved the card from “To do” to “Doing”',
     ])
-    expect((await historyOf(card.id, mira)).lines[2]).toBe('you, in the web app moved the card')
+    expect((await historyOf(card.id, mira)).lines[2]).toBe('you, in the web app moved the card from “To do” to “Doing”')
   })
 
-  test('without an audit trail says only what the feed knows, and an entry of somebody else explains nothing', async () => {
+  test('needs no audit trail, and an entry of somebody else explains nothing', async () => {
     const card = await create('Plain')
+    const browser = visitors.get(mira)!
+    const { formToken: form_token } = browser
     service.now += 60_000
     const { sinks } = service.app.services
     Object.assign(service.app.services, { sinks: [] })
-    await api('POST', `/cards/${card.id}/move`, { column_id: columns[1], to: 'first' })
+    await browser.post(`${base}/do/cards.move`, { card_id: card.id, column_id: columns[1]!, to: 'first', form_token })
     Object.assign(service.app.services, { sinks })
-    expect((await historyOf(card.id)).lines[0]).toBe('your token “test” changed the card')
+    const moved = 'Mira Patel, in the web app moved the card from “To do” to “Doing”'
+    expect((await historyOf(card.id)).lines[0]).toBe(moved)
     const feed = await service.write(owner.workspaceId, async (tx) =>
       tx.read(Array.from({ length: 100 }, (_one, i) => keys.change(boardId, appendedEntry(i + 1)))),
     )
     const request = feed.findLast((change) => change?.id === card.id)!.request_id!
-    const absent = { code: null, address: null, agent: null, token_id: null, token_name: null }
-    const people = { user_id: mira.id, subject_id: owner.id }
+    const absent = { code: null, address: null, token_id: null, token_name: null }
+    const people = { user_id: owner.id, subject_id: mira.id, agent: OPERATOR_AGENT }
     const done = { at: new Date(service.now).toISOString(), operation: 'cards.archive', ids: [card.id], rows: [], outcome: 'done' } as const
     recorder.add(owner.workspaceId, { ...done, ...absent, ...people, status: 200, request_id: request })
-    expect((await historyOf(card.id)).lines[0]).toBe('your token “test” changed the card')
+    expect((await historyOf(card.id)).lines[0]).toBe(moved)
+  })
+
+  describe('tells of what changed by its name:', () => {
+    const make = async (path: string, body: object) => (await api('POST', path, body)).id as string
+    test.each<[what: string, change: (card: string) => Promise<unknown>, line: string]>([
+      ['a due date', (id) => api('PATCH', `/cards/${id}`, { due_at: '2026-12-01T00:00:00Z' }), 'set the due date of the card'],
+      ['a description', (id) => api('PATCH', `/cards/${id}`, { description: 'x' }), 'edited the description of the card'],
+      [
+        'several members at once',
+        (id) => api('PATCH', `/cards/${id}`, { title: 'Other', description: 'x' }),
+        'renamed the card and edited the description of the card',
+      ],
+      ['its place', (id) => api('POST', `/cards/${id}/move`, { to: 'first' }), 'changed the place of the card in its column'],
+      ['its archive', (id) => api('POST', `/cards/${id}/archive`), 'archived the card'],
+      [
+        'labels',
+        async (id) => api('PUT', `/cards/${id}/labels/${await make(`/boards/${boardId}/labels`, { name: 'Bug', color: '#aa0000' })}`),
+        'added the label “Bug” to the card',
+      ],
+      [
+        'a label that was deleted',
+        async (id) => {
+          const label = await make(`/boards/${boardId}/labels`, { name: 'Gone', color: '#aa0000' })
+          await api('PUT', `/cards/${id}/labels/${label}`)
+          await api('DELETE', `/labels/${label}`)
+        },
+        'removed a deleted label from the card',
+      ],
+      [
+        'a blocker',
+        async (id) => api('PUT', `/cards/${id}/blockers/${(await create('In the way')).id}`),
+        'added the blocker “In the way” to the card',
+      ],
+      [
+        'a blocker that was deleted',
+        async (id) => {
+          const blocker = (await create('Secret')).id
+          await api('PUT', `/cards/${id}/blockers/${blocker}`)
+          await api('DELETE', `/cards/${blocker}`)
+        },
+        'removed a blocker from the card',
+      ],
+      [
+        'a subtask that was deleted',
+        async (id) => api('DELETE', `/subtasks/${await make(`/cards/${id}/subtasks`, { title: 'Brief' })}`),
+        'deleted the subtask “Brief”',
+      ],
+      [
+        'a subtask that is completed',
+        async (id) => api('PATCH', `/subtasks/${await make(`/cards/${id}/subtasks`, { title: 'Step' })}`, { completed: true }),
+        'completed the subtask “Step”',
+      ],
+      [
+        'a comment that was deleted',
+        async (id) => api('DELETE', `/comments/${await make(`/cards/${id}/comments`, { body: 'Never mind.' })}`),
+        'deleted a comment',
+      ],
+    ])('%s', async (_what, change, line) => {
+      const card = await create('Told')
+      if (_what === 'its place') await create('Before it').then(({ id }) => api('POST', `/cards/${id}/move`, { to: 'first' }))
+      service.now += 1000
+      await change(card.id)
+      const { lines, html } = await historyOf(card.id)
+      expect(lines[0]).toBe(`your token “test” ${line}`)
+      expect(textOf(html)).not.toMatch(/[a-z]{3}_[0-9a-z]{20}/)
+    })
+
+    test('an id is in the title of the name, and a card is a link', async () => {
+      const [card, blocker] = [await create('Told'), await create('In the way <b>')]
+      await api('PUT', `/cards/${card.id}/blockers/${blocker.id}`)
+      await api('POST', `/cards/${card.id}/move`, { column_id: columns[1], to: 'first' })
+      const { html } = await historyOf(card.id)
+      expect(html).toContain(`<a href="${base}/cards/${blocker.id}" title="${blocker.id}">“In the way &lt;b>”</a>`)
+      expect(html).toContain(`<span title="${columns[0]}">“To do”</span>`)
+    })
+
+    test('where a card was moved to, as long as later changes say it', async () => {
+      const card = await create('Travels')
+      for (const column of [1, 0, 1]) await api('POST', `/cards/${card.id}/move`, { column_id: columns[column], to: 'first' })
+      const there = 'your token “test” moved the card from “To do” to “Doing”'
+      const back = 'your token “test” moved the card from “Doing” to “To do”'
+      expect((await historyOf(card.id)).lines).toEqual([there, back, there, 'your token “test” created the card'])
+      // A part that begins with older changes does not know where the newest of them led.
+      const feed = (await api('GET', `/boards/${boardId}/changes?order=desc&limit=2`)) as { seq: number }[]
+      const before = `history=${appendedEntry(feed[0]!.seq)}`
+      expect((await historyOf(card.id, owner, before)).lines.slice(0, 2)).toEqual(['your token “test” moved the card from “Doing”', there])
+    })
+
+    test('not, where a change of an earlier version does not say it', async () => {
+      const card = await create('Old')
+      for (const column of [1, 0]) await api('POST', `/cards/${card.id}/move`, { column_id: columns[column], to: 'first' })
+      const [{ seq }] = (await api('GET', `/boards/${boardId}/changes?order=desc&limit=1`)) as [{ seq: number }]
+      await service.write(owner.workspaceId, async (tx) => {
+        const key = keys.change(boardId, appendedEntry(seq))
+        const { changed: _changed, from: _from, operation: _operation, ...old } = (await tx.get(key))!
+        tx.put(key, old)
+      })
+      expect((await historyOf(card.id)).lines.slice(0, 2)).toEqual([
+        'your token “test” changed the card',
+        'your token “test” moved the card from “To do”',
+      ])
+    })
   })
 
   test('has 50 requests, and links to older ones; it examines a bounded part of the feed, and says so', async () => {

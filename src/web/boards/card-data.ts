@@ -93,7 +93,7 @@ export async function readCard(reader: Reader): Promise<CardData> {
     holders,
     question: questions.get(card.id),
     waiting,
-    history: before === null ? undefined : await readHistory(reader, card, before),
+    history: before === null ? undefined : await readHistory(reader, card, people, before),
     blockers: blockers.filter((blocker) => blocker !== undefined),
     blocked: blocked.items,
     ...on,

@@ -36,7 +36,7 @@ export function renderCard(reader: Reader, data: CardData): VNode {
       ${renderAsked(data, controls, prose)}
       <div class="columns" id="card-columns" data-merge>
         <div class="card-text" id="card-text" data-merge>
-          ${renderParts(data, controls, base, prose)} ${renderComments(data, prose, controls)} ${renderHistory(data.history, data.people)}
+          ${renderParts(data, controls, base, prose)} ${renderComments(data, prose, controls)} ${renderHistory(data.history)}
         </div>
         ${renderFacts(data, controls, base)}
       </div>`,

@@ -4,8 +4,12 @@ import type { Card } from '../../model/card.ts'
 import type { ChangeRecord } from '../../model/change.ts'
 import { limits } from '../../model/limits.ts'
 import { indexes } from '../../store/indexes.ts'
+import { keys, type Key } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { authorsOf } from './authors.ts'
+import type { People } from './people.ts'
+import { quoted } from './phrases.ts'
+import type { KnownChange, Names } from './told-changes.ts'
 import type { Reader } from '../reader.ts'
 
 /** Changes of the board that a page of a history examines at most, and requests that it shows. */
@@ -21,79 +25,136 @@ export interface HistoryItem {
   readonly at: string
   /** who made it, in words */
   readonly by: string
-  readonly changes: readonly ChangeRecord[]
-  /** what the audit trail has of it: it names operations, where the feed knows only that the card was changed */
-  readonly entries: readonly AuditEntry[]
+  readonly changes: readonly KnownChange[]
 }
 
 /** A part of the changes of a card, newest first. */
 export interface History {
   readonly items: readonly HistoryItem[]
+  readonly names: Names
   /** where the older changes begin; undefined: these are the oldest */
   readonly older: string | undefined
   /** whether the part has as many requests as are shown at once; if not, and there are older changes, they were not examined */
   readonly isFull: boolean
 }
 
-type Request = Pick<HistoryItem, 'at' | 'changes'> & { readonly entry: string }
+type Request = Pick<HistoryItem, 'at' | 'changes'>
 
 /**
- * Reads what was changed on a card from the change feed of its board, which every reader of the card may read, and the names of the
- * operations from the audit trail. Only a part of the feed is read: a board can have very many changes.
+ * Reads what was changed on a card from the change feed of its board, which every reader of the card may read. Only a part of the feed is
+ * read: a board can have very many changes.
  * @param card as the caller has read it in this request
  * @param before {@link History.older} of the part before; anything else begins with the newest change
  */
-export async function readHistory(reader: Reader, card: Card, before: string): Promise<History> {
-  const { requests, older, trail } = await reader.transact(async (tx) => {
+export async function readHistory(reader: Reader, card: Card, people: People, before: string): Promise<History> {
+  const { requests, older, trail, names } = await reader.transact(async (tx) => {
     const found = await readRequests(tx, card, /^\d{16}$/.test(before) ? before : undefined)
-    return { ...found, trail: await readEntries(tx, found.requests) }
+    return { ...found, trail: await readEntries(tx, found.requests), names: await readNames(tx, found.requests) }
   })
-  const items = requests.map(({ at, changes }) => {
-    const [{ request_id, actor_id, token_id, token_name }] = changes as [ChangeRecord]
+  const made = requests.map(({ changes }) => {
+    const [{ request_id, actor_id, token_id, token_name }] = changes as readonly [KnownChange]
     // The trail's entries under this id count only if they are about the card and by the same author.
-    const entries = (trail.get(request_id ?? '') ?? []).filter(
-      (entry) => entry.outcome === 'done' && entry.user_id === actor_id && entry.token_id === token_id && entry.ids.includes(card.id),
+    const isByOperator = (trail.get(request_id ?? '') ?? []).some(
+      ({ agent, user_id, ids }) => agent === OPERATOR_AGENT && user_id === actor_id && ids.includes(card.id),
     )
-    return { at, changes, entries, actor_id, token_id, token_name, isByOperator: entries.some(({ agent }) => agent === OPERATOR_AGENT) }
+    return { actor_id, token_id, token_name, isByOperator }
   })
-  const authors = await authorsOf(reader, items)
+  const authors = await authorsOf(reader, made)
   return {
-    items: items.map(({ at, changes, entries }, i) => ({ at, by: authors[i]!, changes, entries })),
+    items: requests.map((request, i) => ({ ...request, by: authors[i]! })),
+    names: { ...names, card: await readCards(reader, requests), person: (id) => people.nameOf(id) },
     older,
-    isFull: items.length === SHOWN,
+    isFull: requests.length === SHOWN,
   }
 }
 
-/** Finds the requests that changed a card, or what is on it now, in a part of the feed. */
+/** Finds the requests that changed a card, or what is on it, in a part of the feed. */
 async function readRequests(
   tx: Transaction,
-  card: Card,
+  { id: cardId, board_id }: Card,
   before: string | undefined,
-): Promise<{ requests: Request[]; older: string | undefined }> {
-  const part = { index: indexes.changes(card.board_id), options: { before, limit: EXAMINED, reverse: true, weak: true } } as const
+): Promise<{ requests: readonly Request[]; older: string | undefined }> {
+  const part = { index: indexes.changes(board_id), options: { before, limit: EXAMINED, reverse: true, weak: true } } as const
   const all = { limit: limits.commentsPerCard, weak: true, entriesOnly: true } as const
-  const lists = [indexes.subtasks(card.id), indexes.comments(card.id), indexes.attachments(card.id)]
-  const { ranges } = await tx.load({ ranges: [part, ...lists.map((index) => ({ index, options: all }))] })
+  const lists = [indexes.subtasks(cardId), indexes.comments(cardId), indexes.attachments(cardId)]
+  // The card as the newest of these changes has left it.
+  const { records, ranges } = await tx.load({
+    records: [keys.card(cardId)],
+    ranges: [part, ...lists.map((index) => ({ index, options: all }))],
+  })
   const [feed, ...owned] = ranges as unknown as [{ entries: string[]; values: (ChangeRecord | undefined)[] }, ...{ entries: string[] }[]]
-  const ids = new Set([card.id, ...owned.flatMap(({ entries }) => entries.map((entry) => entry.slice(entry.lastIndexOf(' ') + 1)))])
-  const requests: (Request & { changes: ChangeRecord[] })[] = []
+  const ids = new Set([cardId, ...owned.flatMap(({ entries }) => entries.map((entry) => entry.slice(entry.lastIndexOf(' ') + 1)))])
+  const requests: (Request & { changes: KnownChange[] })[] = []
+  // What is known of the card at the place in the feed.
+  let known: Values = before === undefined ? (records[0] ?? {}) : {}
   for (const [i, change] of feed.values.entries()) {
+    // What was on the card and was deleted.
+    if (change?.last?.['card_id'] === cardId) ids.add(change.id)
     if (change === undefined || !ids.has(change.id)) continue
     const last = requests.at(-1)
-    if (last !== undefined && change.request_id !== null && last.changes[0]!.request_id === change.request_id) last.changes.unshift(change)
-    else if (requests.length === SHOWN) return { requests, older: feed.entries[i - 1] }
-    else requests.push({ at: change.at, changes: [change], entry: feed.entries[i]! })
+    const isSame = last !== undefined && change.request_id !== null && last.changes[0]!.request_id === change.request_id
+    if (!isSame && requests.length === SHOWN) return { requests, older: feed.entries[i - 1] }
+    const told = { ...change, to: change.kind === 'card' ? known : {}, title: titleOf(change.last) }
+    // A change of an earlier version does not say what it changed.
+    if (change.kind === 'card') known = change.changed === undefined ? {} : { ...known, ...change.from }
+    if (isSame) last.changes.unshift(told)
+    else requests.push({ at: change.at, changes: [told] })
   }
   return { requests, older: feed.entries.length < EXAMINED ? undefined : feed.entries.at(-1) }
 }
+type Values = KnownChange['to']
 
-/** Reads the entries of the audit trail around requests, by the ids of requests. Those that it does not find are in a busier part of it. */
+function titleOf(object: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  return (object?.['title'] ?? object?.['name']) as string | undefined
+}
+
+/** Reads the names of columns, labels, subtasks and attachments. All of them are on the board, which the person may read. */
+async function readNames(tx: Transaction, requests: readonly Request[]): Promise<Pick<Names, 'column' | 'label' | 'titleOf'>> {
+  const changes = requests.flatMap((request) => request.changes)
+  const valuesOf = (member: string) => new Set(changes.flatMap(({ from, to }) => [from?.[member], to[member]]).flat())
+  const ids = changes.flatMap(({ kind, id, action }) => (TITLED.has(kind) && action !== 'deleted' ? [`${kind}:${id}`] : []))
+  const named = [
+    ...idsIn(valuesOf('column_id')).map((id) => keys.column(id)),
+    ...idsIn(valuesOf('label_ids')).map((id) => keys.label(id)),
+    ...new Set(ids as Key<object>[]),
+  ]
+  const records = await tx.read(named as readonly Key<object>[])
+  const titles = new Map(named.map((key, i) => [key.slice(key.indexOf(':') + 1), titleOf(records[i] as Record<string, unknown>)]))
+  const find = (id: string) => titles.get(id)
+  return { column: find, label: find, titleOf: find }
+}
+const TITLED: ReadonlySet<string> = new Set(['subtask', 'attachment'])
+
+function idsIn(values: ReadonlySet<unknown>): string[] {
+  return [...values].filter((value) => typeof value === 'string')
+}
+
+/** Cards that changes name at most. */
+const MOST_CARDS = 20
+
+/** Reads the cards that blocked the card, as the person may read them. */
+async function readCards(reader: Reader, requests: readonly Request[]): Promise<Names['card']> {
+  const lists = requests.flatMap(({ changes }) => changes.filter(({ from }) => from?.['blocker_ids'] !== undefined))
+  const ids = new Set(lists.flatMap(({ from, to }) => [from!['blocker_ids'], to['blocker_ids']]).flat())
+  const asked = idsIn(ids).slice(0, MOST_CARDS)
+  const cards = await Promise.all(asked.map((card_id) => reader.find<Card>('cards.read', { card_id })))
+  const found = new Map(asked.flatMap((id, i) => (cards[i] === undefined ? [] : [[id, cards[i]] as const])))
+  return (id) => {
+    const card = found.get(id)
+    return card && quoted(id, card.title, `${reader.base}/cards/${id}`)
+  }
+}
+
+/**
+ * Reads the entries of the audit trail around the requests of people, by the ids of requests: they know which of them the operator made.
+ * Those that it does not find are in a busier part of it.
+ */
 async function readEntries(tx: Transaction, requests: readonly Request[]): Promise<Map<string, AuditEntry[]>> {
   const found = new Map<string, AuditEntry[]>()
   const seen = new Set<string>()
   for (const { at, changes } of requests.toReversed()) {
-    const [{ actor_id, request_id }] = changes as [ChangeRecord]
-    if (actor_id === null || request_id === null || found.has(request_id) || !changes.some(isUpdate)) continue
+    const [{ actor_id, token_id, request_id }] = changes as readonly [KnownChange]
+    if (actor_id === null || token_id !== null || request_id === null || found.has(request_id)) continue
     const before = new Date(Date.parse(at) + BATCH_DELAY).toISOString()
     const { values } = await tx.range(indexes.auditOf(actor_id), { after: at, before, limit: BATCHES, weak: true })
     for (const batch of values) {
@@ -103,9 +164,4 @@ async function readEntries(tx: Transaction, requests: readonly Request[]): Promi
     }
   }
   return found
-}
-
-/** Whether the feed does not say how the card was changed. */
-export function isUpdate({ kind, action }: ChangeRecord): boolean {
-  return kind === 'card' && action === 'updated'
 }

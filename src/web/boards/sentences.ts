@@ -35,7 +35,8 @@ interface Known {
   readonly isMoved: boolean
 }
 
-function verbOf({ kind, action }: Pick<ShownChange, 'kind' | 'action'>, isMoved: boolean): string {
+/** What a change did to an object, whose name follows. */
+export function verbOf({ kind, action }: Pick<ShownChange, 'kind' | 'action'>, isMoved = false): string {
   if (kind === 'card') return isMoved ? 'moved' : ACTIONS[action]
   return VERBS[`${kind} ${action}`] ?? `${ACTIONS[action]} the ${kind}`
 }
