@@ -5,7 +5,7 @@ import { sha256Hex } from '../auth/secrets.ts'
 import { account, session, signUp, workspaceLink } from '../model/account.ts'
 import { auditBatch } from '../model/audit.ts'
 import { board, boardMember } from '../model/board.ts'
-import { blockersOf, card, isOpen, type Card } from '../model/card.ts'
+import { blockersOf, card, isBlocking, isOpen, type Card } from '../model/card.ts'
 import { changeRecord } from '../model/change.ts'
 import { claimRecord, holdOf, type ClaimRecord } from '../model/claim.ts'
 import { column } from '../model/column.ts'
@@ -141,7 +141,7 @@ const workspaceKinds: Kinds = {
       ...blocker_ids.map((blockerId) => ({
         key: keys.card(blockerId),
         members: { board_id },
-        matches: (value: Value) => isOpen(value as Card) === open_blocker_ids.includes(blockerId),
+        matches: (value: Value) => isBlocking(value as Card) === open_blocker_ids.includes(blockerId),
         explainedBy: [ofBoard(board_id)],
       })),
     ]

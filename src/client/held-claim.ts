@@ -1,7 +1,7 @@
 import { ApiError } from './errors.ts'
 import type { Input } from './input.ts'
 import type { OperationRow } from './methods.ts'
-import { operations, type Claim } from './operations.ts'
+import { operations, type Card, type Claim } from './operations.ts'
 import type { RetryPolicy } from './retries.ts'
 import { patiently, sleep, type Caller, type Options, type Repeating, type Timers, type Transport } from './transport.ts'
 
@@ -107,7 +107,7 @@ export class HeldClaim implements Caller {
     const stated = this.#isOn(row, input) ? { ifClaim: this.#claim.epoch } : {}
     try {
       const result = await this.#deps.transport.call(row, input, { ...stated, ...options, signal }, repeating)
-      if (options.dryRun !== true && this.#isEndedBy(row, input)) this.#end()
+      if (options.dryRun !== true && this.#isEndedBy(row, input, result.data)) this.#end()
       return result
     } catch (error) {
       if (!this.#isEnded && error instanceof ApiError && 'current_claim' in error.members) this.#lose(error)
@@ -120,8 +120,11 @@ export class HeldClaim implements Caller {
     return path.startsWith('/cards/{card_id}') ? card_id === this.#claim.card_id : ON_A_CARD.test(path)
   }
 
-  #isEndedBy(row: OperationRow, { card_id, completed }: Input): boolean {
-    return card_id === this.#claim.card_id && (ENDING.has(row) || (row === operations['cards.complete'] && completed === true))
+  #isEndedBy(row: OperationRow, { card_id, completed }: Input, data: unknown): boolean {
+    if (card_id !== this.#claim.card_id) return false
+    // A column can complete its cards.
+    if (row === operations['cards.move']) return (data as Card).completed_at !== null
+    return ENDING.has(row) || (row === operations['cards.complete'] && completed === true)
   }
 
   #end(): void {

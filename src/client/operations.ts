@@ -282,6 +282,8 @@ export interface Column extends Times {
   wip_limit: number | null
   /** After how many attempts in a row that end without success a card of the column is stuck; null: never. */
   max_attempts: number | null
+  /** Whether a card that comes into the column is completed, and one that leaves it for a column that does not is open again. */
+  completes: boolean
   /** When the column was archived; null if it is active. */
   archived_at: string | null
 }
@@ -317,6 +319,8 @@ export interface Card extends Times {
   title: string
   /** The text of the card. It may be empty. */
   description: string
+  /** The id of the card in another system, such as `JIRA-4711`. No two cards of a board have the same one, archived ones included. Case matters. */
+  external_ref: string | null
   /** The place among the cards of its column, archived ones included. To sort them, compare their positions as text, by code unit. */
   position: string
   /** When the card is due; null if it has no due time. */
@@ -325,13 +329,15 @@ export interface Card extends Times {
   completed_at: string | null
   /** The user who completed the card; null if it is not completed, or if an earlier version imported it from another program. */
   completed_by_id: string | null
+  /** How the card was completed; null if it is not completed. One that has `failed` is done, and still blocks the cards whose blocker it is. */
+  outcome: 'succeeded' | 'failed' | null
   /** When the card was archived; null if it is active. */
   archived_at: string | null
   /** The users who are assigned to the card, in the order in which they were assigned. */
   assignee_ids: string[]
   /** The labels of the card, in the order in which they were applied. */
   label_ids: string[]
-  /** The cards of the board that block this one, in the order in which they were added. One that is completed or archived stays among them and blocks no more; one that is deleted disappears. */
+  /** The cards of the board that block this one, in the order in which they were added. One that has succeeded or is archived stays among them and blocks no more; one that is deleted disappears. */
   blocker_ids: string[]
   /** The attachment that is the cover of the card; null if it has none. */
   cover_attachment_id: string | null
@@ -681,6 +687,8 @@ export interface ErrorMembers {
   conflict: {
     /** The limit that was reached, if one was. */
     limit?: number | 'wip_limit'
+    /** The card that has the `external_ref` of the request. */
+    card_id?: string
     /** The claim of the card, if another token holds it. */
     claim?: Claim
     /** The work on the card, if it is stuck or waits for an answer. */
@@ -790,6 +798,8 @@ export interface CommonInput {
   label_id: string
   /** Only cards that are completed, or only those that are not. */
   completed?: boolean
+  /** Only the card with this `external_ref`: a board has at most one. */
+  external_ref?: string
   /** Only cards that are ready, or only the others. Ready: the state of their work is `ready`, and their column is active. */
   ready?: boolean
   /** Only cards whose work has one of these states (see `Work`). The parameter can be repeated, or its values separated by commas. */
@@ -880,14 +890,16 @@ export type BoardsEventsInput = Pick<CommonInput, 'board_id'> & {
 export type ColumnsListInput = Pick<CommonInput, 'board_id' | 'limit' | 'cursor' | 'include'> & {
   /** Whether to list the archived columns instead of the active ones. Default: false. */
   archived?: boolean
-} & Selection<'id' | 'board_id' | 'name' | 'position' | 'wip_limit' | 'max_attempts' | 'archived_at' | 'created_at' | 'updated_at' | 'etag'>
+} & Selection<'id' | 'board_id' | 'name' | 'position' | 'wip_limit' | 'max_attempts' | 'completes' | 'archived_at' | 'created_at' | 'updated_at' | 'etag'>
 
-export type ColumnsReadInput = Pick<CommonInput, 'column_id'> & Selection<'id' | 'board_id' | 'name' | 'position' | 'wip_limit' | 'max_attempts' | 'archived_at' | 'created_at' | 'updated_at'>
+export type ColumnsReadInput = Pick<CommonInput, 'column_id'> & Selection<'id' | 'board_id' | 'name' | 'position' | 'wip_limit' | 'max_attempts' | 'completes' | 'archived_at' | 'created_at' | 'updated_at'>
 export type ColumnsCreateInput = Pick<CommonInput, 'board_id' | 'wip_limit' | 'before' | 'after' | 'to'> & {
   /** The name of the column. */
   name: string
   /** After how many attempts in a row that end without success a card is stuck; null: never. It counts for claims that are taken from then on. Default: 5. */
   max_attempts?: number | null
+  /** Whether a card that comes into the column is completed, and one that leaves it for a column that does not is open again. The cards that are in the column stay as they are. Default: false. */
+  completes?: boolean
 }
 
 export type ColumnsRenameInput = Pick<CommonInput, 'column_id' | 'wip_limit'> & {
@@ -895,21 +907,23 @@ export type ColumnsRenameInput = Pick<CommonInput, 'column_id' | 'wip_limit'> & 
   name?: string
   /** After how many attempts in a row that end without success a card is stuck; null: never. It counts for claims that are taken from then on. */
   max_attempts?: number | null
+  /** Whether a card that comes into the column is completed, and one that leaves it for a column that does not is open again. The cards that are in the column stay as they are. */
+  completes?: boolean
 }
 
 export type ColumnsMoveInput = Pick<CommonInput, 'column_id' | 'before' | 'after' | 'to'>
 export type ColumnsArchiveInput = Pick<CommonInput, 'column_id'>
 export type ColumnsRestoreInput = Pick<CommonInput, 'column_id'>
-export type CardsListInput = Pick<CommonInput, 'board_id' | 'limit' | 'cursor' | 'assignee_id' | 'completed' | 'ready' | 'work_state' | 'archived' | 'q'> & {
+export type CardsListInput = Pick<CommonInput, 'board_id' | 'limit' | 'cursor' | 'assignee_id' | 'completed' | 'external_ref' | 'ready' | 'work_state' | 'archived' | 'q'> & {
   /** Only cards of one of these columns. The parameter can be repeated, or its values separated by commas. */
   column_id?: string | string[]
   /** Only cards with one of these labels. `none`: cards without a label. The parameter can be repeated, or its values separated by commas. */
   label_id?: string | string[]
   /** Adds members. With `fields`, name them there, too. `counts`: how many objects belong to it; a resource then has no ETag. `claim`: who holds it, and until when; a resource then has no ETag. `work`: what the work on it has come to; a resource then has no ETag. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
   include?: ('counts' | 'claim' | 'work' | 'etag')[]
-} & Selection<'id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'counts' | 'etag'>
+} & Selection<'id' | 'board_id' | 'column_id' | 'title' | 'description' | 'external_ref' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'outcome' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'counts' | 'etag'>
 
-export type CardsSearchInput = Pick<CommonInput, 'limit' | 'cursor' | 'assignee_id' | 'completed' | 'ready' | 'work_state' | 'archived' | 'q'> & {
+export type CardsSearchInput = Pick<CommonInput, 'limit' | 'cursor' | 'assignee_id' | 'completed' | 'external_ref' | 'ready' | 'work_state' | 'archived' | 'q'> & {
   /** Only cards of this board. */
   board_id?: string
   /** Only cards of one of these columns. The parameter can be repeated, or its values separated by commas. */
@@ -934,12 +948,12 @@ export type CardsSearchInput = Pick<CommonInput, 'limit' | 'cursor' | 'assignee_
   sort?: 'position' | 'due_at' | 'updated_at' | 'created_at' | 'completed_at'
   /** The direction; by default `asc` for `due_at` and `position`, and `desc` for the others. */
   order?: 'asc' | 'desc'
-} & Selection<'id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'etag'>
+} & Selection<'id' | 'board_id' | 'column_id' | 'title' | 'description' | 'external_ref' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'outcome' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'etag'>
 
 export type CardsReadInput = Pick<CommonInput, 'card_id'> & {
   /** Adds members. With `fields`, name them there, too. `counts`: how many objects belong to it; a resource then has no ETag. `claim`: who holds it, and until when; a resource then has no ETag. `work`: what the work on it has come to; a resource then has no ETag. The parameter can be repeated, or its values separated by commas. */
   include?: ('counts' | 'claim' | 'work')[]
-} & Selection<'id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'counts'>
+} & Selection<'id' | 'board_id' | 'column_id' | 'title' | 'description' | 'external_ref' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'outcome' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'counts'>
 
 export type CardsCreateInput = Pick<CommonInput, 'board_id' | 'due_at' | 'before' | 'after' | 'to'> & {
   /** The column of the new card. It must be an active column of the board. */
@@ -948,6 +962,8 @@ export type CardsCreateInput = Pick<CommonInput, 'board_id' | 'due_at' | 'before
   title: string
   /** The text of the card. */
   description?: string
+  /** The id of the card in another system, such as `JIRA-4711`. No two cards of a board have the same one, archived ones included. Case matters. */
+  external_ref?: string | null
   /** The labels of the card. They must be labels of the board. */
   label_ids?: string[]
   /** The users who are assigned to the card. They must have access to the board. */
@@ -968,6 +984,8 @@ export type CardsUpdateInput = Pick<CommonInput, 'card_id' | 'due_at'> & {
   title?: string
   /** The text of the card. */
   description?: string
+  /** The id of the card in another system, such as `JIRA-4711`. No two cards of a board have the same one, archived ones included. Case matters. */
+  external_ref?: string | null
 }
 
 export type CardsMoveInput = Pick<CommonInput, 'card_id' | 'before' | 'after' | 'to'> & {
@@ -978,6 +996,8 @@ export type CardsMoveInput = Pick<CommonInput, 'card_id' | 'before' | 'after' | 
 export type CardsCompleteInput = Pick<CommonInput, 'card_id'> & {
   /** Whether the card is completed. */
   completed: boolean
+  /** How it is completed; by default, or with null, `succeeded`. One that has `failed` still blocks the cards whose blocker it is. Of a card that is completed, it replaces the outcome. */
+  outcome?: 'succeeded' | 'failed' | null
 }
 
 export type CardsArchiveInput = Pick<CommonInput, 'card_id'>
@@ -1217,7 +1237,7 @@ export interface Methods {
     readonly read: ReadMethod<ColumnsReadInput, Column>
     /** Creates a column before or after another one, or at the end, with a WIP limit if the body has one. Scope `kanban:write`. */
     readonly create: WriteMethod<ColumnsCreateInput, Column>
-    /** Renames a column, or changes how many active cards it may have, and how many attempts. Scope `kanban:write`. */
+    /** Renames a column, or changes how many active cards it may have, how many attempts, and whether it completes its cards. Scope `kanban:write`. */
     readonly rename: WriteMethod<ColumnsRenameInput, Column>
     /** Moves a column to another place on its board. Scope `kanban:write`. */
     readonly move: WriteMethod<ColumnsMoveInput, Column>
@@ -1235,11 +1255,11 @@ export interface Methods {
     readonly read: ReadMethod<CardsReadInput, CardWithCounts>
     /** Creates a card in a column, before or after another card, or at the end: with labels, assignees, blockers and subtasks, if the body has them. Scope `kanban:write`. */
     readonly create: WriteMethod<CardsCreateInput, Card>
-    /** Changes the title, the description or the due time of a card. Scope `kanban:write`. */
+    /** Changes the title, the description, the due time or the external reference of a card. Scope `kanban:write`. */
     readonly update: WriteMethod<CardsUpdateInput, Card>
-    /** Moves a card within its column, or to another column of its board: by default to its end. Scope `kanban:write`. */
+    /** Moves a card within its column, or to another column of its board: by default to its end. A column that completes its cards completes it. Scope `kanban:write`. */
     readonly move: WriteMethod<CardsMoveInput, Card>
-    /** Marks a card as completed, or as not completed. Scope `kanban:write`. */
+    /** Marks a card as completed, with success or without, or as not completed. Scope `kanban:write`. */
     readonly complete: WriteMethod<CardsCompleteInput, Card>
     /** Archives a card. Scope `kanban:write`. */
     readonly archive: WriteMethod<CardsArchiveInput, Card>
@@ -1384,18 +1404,18 @@ export const operations: Readonly<Record<OperationId, OperationRow>> = {
   'boards.events': { method: 'GET', path: '/boards/{board_id}/events', query: ['after'], result: 'bytes' },
   'columns.list': { method: 'GET', path: '/boards/{board_id}/columns', query: ['limit', 'cursor', 'archived', 'include', 'fields'], result: 'list' },
   'columns.read': { method: 'GET', path: '/columns/{column_id}', query: ['fields'], result: 'item' },
-  'columns.create': { method: 'POST', path: '/boards/{board_id}/columns', query: ['dry_run'], body: ['name', 'wip_limit', 'max_attempts', 'before', 'after', 'to'], result: 'item' },
-  'columns.rename': { method: 'PATCH', path: '/columns/{column_id}', query: ['dry_run'], body: ['name', 'wip_limit', 'max_attempts'], result: 'item' },
+  'columns.create': { method: 'POST', path: '/boards/{board_id}/columns', query: ['dry_run'], body: ['name', 'wip_limit', 'max_attempts', 'completes', 'before', 'after', 'to'], result: 'item' },
+  'columns.rename': { method: 'PATCH', path: '/columns/{column_id}', query: ['dry_run'], body: ['name', 'wip_limit', 'max_attempts', 'completes'], result: 'item' },
   'columns.move': { method: 'POST', path: '/columns/{column_id}/move', query: ['dry_run'], body: ['before', 'after', 'to'], result: 'item' },
   'columns.archive': { method: 'POST', path: '/columns/{column_id}/archive', query: ['dry_run'], result: 'item' },
   'columns.restore': { method: 'POST', path: '/columns/{column_id}/restore', query: ['dry_run'], result: 'item' },
-  'cards.list': { method: 'GET', path: '/boards/{board_id}/cards', query: ['limit', 'cursor', 'column_id', 'assignee_id', 'label_id', 'completed', 'ready', 'work_state', 'archived', 'q', 'include', 'fields'], result: 'list' },
-  'cards.search': { method: 'GET', path: '/cards', query: ['limit', 'cursor', 'board_id', 'column_id', 'assignee_id', 'label_id', 'completed', 'ready', 'work_state', 'archived', 'q', 'blocker_id', 'due_before', 'due_after', 'completed_before', 'completed_after', 'completed_by', 'include', 'sort', 'order', 'fields'], result: 'list' },
+  'cards.list': { method: 'GET', path: '/boards/{board_id}/cards', query: ['limit', 'cursor', 'column_id', 'assignee_id', 'label_id', 'completed', 'external_ref', 'ready', 'work_state', 'archived', 'q', 'include', 'fields'], result: 'list' },
+  'cards.search': { method: 'GET', path: '/cards', query: ['limit', 'cursor', 'board_id', 'column_id', 'assignee_id', 'label_id', 'completed', 'external_ref', 'ready', 'work_state', 'archived', 'q', 'blocker_id', 'due_before', 'due_after', 'completed_before', 'completed_after', 'completed_by', 'include', 'sort', 'order', 'fields'], result: 'list' },
   'cards.read': { method: 'GET', path: '/cards/{card_id}', query: ['include', 'fields'], result: 'item' },
-  'cards.create': { method: 'POST', path: '/boards/{board_id}/cards', query: ['dry_run'], body: ['column_id', 'title', 'description', 'due_at', 'label_ids', 'assignee_ids', 'blocker_ids', 'subtasks', 'before', 'after', 'to'], result: 'item' },
-  'cards.update': { method: 'PATCH', path: '/cards/{card_id}', query: ['dry_run'], body: ['title', 'description', 'due_at'], result: 'item' },
+  'cards.create': { method: 'POST', path: '/boards/{board_id}/cards', query: ['dry_run'], body: ['column_id', 'title', 'description', 'external_ref', 'due_at', 'label_ids', 'assignee_ids', 'blocker_ids', 'subtasks', 'before', 'after', 'to'], result: 'item' },
+  'cards.update': { method: 'PATCH', path: '/cards/{card_id}', query: ['dry_run'], body: ['title', 'description', 'external_ref', 'due_at'], result: 'item' },
   'cards.move': { method: 'POST', path: '/cards/{card_id}/move', query: ['dry_run'], body: ['column_id', 'before', 'after', 'to'], result: 'item' },
-  'cards.complete': { method: 'PUT', path: '/cards/{card_id}/completion', query: ['dry_run'], body: ['completed'], result: 'item' },
+  'cards.complete': { method: 'PUT', path: '/cards/{card_id}/completion', query: ['dry_run'], body: ['completed', 'outcome'], result: 'item' },
   'cards.archive': { method: 'POST', path: '/cards/{card_id}/archive', query: ['dry_run'], result: 'item' },
   'cards.restore': { method: 'POST', path: '/cards/{card_id}/restore', query: ['dry_run'], result: 'item' },
   'cards.delete': { method: 'DELETE', path: '/cards/{card_id}', query: ['dry_run'], result: 'item' },

@@ -10,7 +10,7 @@ export interface ForeignBoard {
   readonly people: readonly ForeignPerson[]
   readonly labels: readonly { readonly id: string; readonly name: string; readonly color: string }[]
   /** in their order */
-  readonly columns: readonly { readonly id: string; readonly name: string; readonly archived: boolean }[]
+  readonly columns: readonly ForeignColumn[]
   /** in the order of their column */
   readonly cards: readonly ForeignCard[]
 }
@@ -24,8 +24,18 @@ export interface ForeignPerson {
   readonly onBoard: boolean
 }
 
+/** A list of another program. */
+export interface ForeignColumn {
+  readonly id: string
+  readonly name: string
+  readonly archived: boolean
+  /** whether a card that comes into it is done */
+  readonly completes: boolean
+}
+
 /** A card of another program. Times are as they are stored here. */
 export interface ForeignCard {
+  readonly id: string
   readonly column: string
   readonly title: string
   readonly description: string

@@ -1,6 +1,7 @@
 import type { BoardHead, BoardLine, BoardOperation } from '../admin/board-lines.ts'
 import { AdminError } from '../admin/deps.ts'
 import type { Board } from '../model/board.ts'
+import { externalRef } from '../model/card.ts'
 import { limits } from '../model/limits.ts'
 import { hasAtMost } from '../model/text.ts'
 import { type ForeignBoard, type ForeignCard, type ForeignComment, type ForeignPerson, TextFitter } from './foreign-board.ts'
@@ -30,6 +31,8 @@ export class ImportPlan {
   readonly #visibility: Board['visibility']
   /** the explicit members of a private board */
   readonly #members: ReadonlySet<string>
+  /** the external references of its cards so far */
+  readonly #refs = new Set<string>()
   /** how many operations there are so far */
   #operations = 0
 
@@ -69,11 +72,11 @@ export class ImportPlan {
       ids.set(`label ${id}`, yield* this.#operation('labels.create', {}, { name: fitted, color }))
     }
     const byColumn = groupBy(cards, ({ column }) => column)
-    for (const { id, name, archived } of columns.toSorted((one, other) => Number(other.archived) - Number(one.archived))) {
+    for (const { id, name, archived, completes } of columns.toSorted((one, other) => Number(other.archived) - Number(one.archived))) {
       const column_id = yield* this.#operation(
         'columns.create',
         {},
-        { name: this.#fit.name(name, limits.columnName, `list: ${name}`, 'Untitled') },
+        { name: this.#fit.name(name, limits.columnName, `list: ${name}`, 'Untitled'), completes },
       )
       ids.set(`column ${id}`, column_id)
       if (!archived) continue
@@ -132,6 +135,7 @@ export class ImportPlan {
         column_id: ids.get(`column ${card.column}`),
         title: this.#fit.line(title, limits.cardTitle, `card: ${title}`, 'Untitled'),
         description: this.#description(card),
+        external_ref: this.#refOf(card),
         due_at: card.dueAt,
         label_ids: this.#labelsOf(card, ids),
         assignee_ids: this.#assigneesOf(card),
@@ -145,6 +149,14 @@ export class ImportPlan {
     for (const body of this.#comments(card)) yield* this.#operation('comments.create', { card_id }, { body })
     if (card.completedAt !== null) yield* this.#operation('cards.complete', { card_id }, { completed: true })
     if (card.archivedAt !== null) yield* this.#operation('cards.archive', { card_id })
+  }
+
+  /** The id of a card in the other program, once: no two cards have the same one here. */
+  #refOf({ id }: ForeignCard): string | null {
+    const { success, data } = externalRef.safeParse(id)
+    if (!success || this.#refs.has(data)) return null
+    this.#refs.add(data)
+    return data
   }
 
   /** The description, the links of the attachments, and the times. */

@@ -99,8 +99,8 @@ function peopleOf({ users, boardMemberships }: Included): ForeignPerson[] {
 function columnsOf({ lists, cards }: Included): ForeignBoard['columns'] {
   const used = new Set(cards.map(({ listId }) => listId))
   return inOrder(lists, ({ position }) => position).flatMap(({ id, type, name }) => {
-    if (type === 'active' || type === 'closed') return { id, name: name ?? '', archived: false }
-    return type === 'archive' && used.has(id) ? { id, name: name || 'Archive', archived: true } : []
+    if (type === 'active' || type === 'closed') return { id, name: name ?? '', archived: false, completes: type === 'closed' }
+    return type === 'archive' && used.has(id) ? { id, name: name || 'Archive', archived: true, completes: false } : []
   })
 }
 
@@ -117,6 +117,7 @@ function cardsOf(included: Included, report: ImportReport, now: string): Foreign
     const updatedAt = past(item.updatedAt ?? item.createdAt, now)
     const movedAt = past(item.listChangedAt, updatedAt)
     return {
+      id: item.id,
       column: item.listId,
       title: item.name,
       description: item.description ?? '',

@@ -103,7 +103,7 @@ export function readTrello(text: string, report: ImportReport, now: string): For
     isPrivate: board.prefs?.permissionLevel !== 'org' && board.prefs?.permissionLevel !== 'public',
     people: peopleOf(board),
     labels: board.labels.map(({ id, name, color }) => ({ id, name: name || color || 'Label', color: colorOf(name, color, report) })),
-    columns: inOrder(board.lists, ({ pos }) => pos).map(({ id, name, closed }) => ({ id, name, archived: closed })),
+    columns: inOrder(board.lists, ({ pos }) => pos).map(({ id, name, closed }) => ({ id, name, archived: closed, completes: false })),
     cards: cardsOf(board, report, now),
   }
 }
@@ -138,6 +138,7 @@ function cardsOf(board: TrelloBoard, report: ImportReport, now: string): Foreign
     reportUncarried(item, comments.get(item.id)?.length ?? 0, report)
     const updatedAt = past(item.dateLastActivity, now)
     return {
+      id: item.id,
       column: item.idList,
       title: item.name,
       description: item.desc ?? '',

@@ -18,6 +18,7 @@ const shortInQuery: Readonly<Record<string, string>> = {
   assignee_id: '`me`; `none`: cards of nobody.',
   q: 'Words that title or description must have.',
   completed: '',
+  external_ref: '',
   due_before: '',
   due_after: '',
   completed_before: '',
@@ -30,6 +31,9 @@ const shortInBody: Readonly<Record<string, string>> = {
   wait: 'The seconds to wait if there is none.',
   due_at: 'When it is due, as 2026-11-20T12:00:00Z; "none" clears it. Left out or null, it is kept.',
   subtasks: 'In their order.',
+  external_ref: 'Its id in another system; "none" clears it.',
+  outcome: '`failed` goes on blocking others.',
+  completes: 'Whether a card that comes into it is completed.',
   max_attempts: 'After so many failed attempts in a row, a card is stuck; 0: never.',
 }
 
@@ -89,11 +93,12 @@ function shapeOf({ anyOf, ...outer }: JsonSchema): JsonSchema {
   const cleared = clearingValue(schema)
   if (cleared !== undefined) {
     // The word in the place of null has no such format.
-    const { default: none, format: _, ...others } = schema
+    const { default: none, format: _, enum: words, ...others } = schema
     const text = String(description ?? '').replaceAll(/\bnull\b/g, JSON.stringify(cleared))
     return {
       ...others,
       ...(none === null ? {} : { default: none }),
+      ...(words !== undefined && { enum: (words as readonly unknown[]).filter((word) => word !== null) }),
       type: (type as readonly string[]).find((one) => one !== 'null'),
       description: text,
     }

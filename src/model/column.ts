@@ -20,6 +20,10 @@ export const column = documented(
       format: 'int32',
       description: 'After how many attempts in a row that end without success a card of the column is stuck; null: never.',
     }),
+    completes: documented(z.boolean(), {
+      description:
+        'Whether a card that comes into the column is completed, and one that leaves it for a column that does not is open again.',
+    }),
     archived_at: timeField('When the column was archived; null if it is active.').nullable(),
     ...resourceTimes,
   }),

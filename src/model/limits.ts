@@ -47,6 +47,7 @@ export const limits = {
   columnName: 200,
   cardTitle: 500,
   cardDescription: 50_000,
+  externalRef: 200,
   labelName: 100,
   subtaskTitle: 500,
   commentBody: 20_000,

@@ -18,7 +18,7 @@ export const readiness = z.strictObject({
   is_open: z.boolean(),
   /** as the card has them */
   blocker_ids: blockers,
-  /** the blockers that are active and not completed */
+  /** the blockers that are active and have not succeeded */
   open_blocker_ids: blockers,
   /** see `holdOf` in claim.ts */
   held: z.enum(holds).nullable(),

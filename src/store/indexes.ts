@@ -90,6 +90,8 @@ export const indexes = {
   sortedCards: (sort: TimedSort, listId: string) => index(`cards_by_${sort}:${listId}`, keys.card('')),
   /** cards of a board that a user has completed, by the time of that: see {@link sortedEntry} */
   cardsCompletedBy: (boardId: string, userId: string) => index(`cards_completed_by:${boardId}:${userId}`, keys.card('')),
+  /** cards with a reference to another system, of all boards: board, card. In its name, the reference is base64url */
+  cardsWithRef: (ref: string) => index(`cards_with_ref:${Buffer.from(ref).toString('base64url')}`, keys.card('')),
   /** all cards of a board */
   boardCards: (boardId: string) => index(`board_cards:${boardId}`, keys.card('')),
   /** cards of a board that are not archived, to count them, including cards of archived columns */

@@ -180,6 +180,7 @@ function cardEntries(card: Card): IndexEntry[] {
   const blockers = blockersOf(card)
   if (blockers.length === 0 && isOpen(card)) entries.push([indexes.readyCards(column_id).name, entry])
   for (const blockerId of blockers) entries.push([indexes.blockedCards(blockerId).name, id])
+  if (card.external_ref !== null) entries.push([indexes.cardsWithRef(card.external_ref).name, `${board_id} ${id}`])
   let sorted = ''
   for (const sort of timedSorts) {
     if (sort === 'completed_at' && card.completed_at === null) continue

@@ -101,6 +101,30 @@ describe.each(drivers)('a service with four eyes, on $name', (driver) => {
     )
   })
 
+  test('a person who worked on a card cannot complete it, or open it again, by a move to another column', async () => {
+    const { service, ann, bob, board, cardId, columnId } = setup
+    service.isWithinLimits = false
+    const [done, shipped] = [await board.column('Done', { completes: true }), await board.column('Shipped', { completes: true })]
+    const { epoch } = (await service.send(bob.write, 'PUT', `/cards/${cardId}/claim`, {})).body.data
+    const move = async (token: string, body: object) => {
+      const { status, body: answer } = await service.send(token, 'POST', `/cards/${cardId}/move`, body)
+      return status === 403 ? `403 ${answer.error.row}` : status
+    }
+    const inBatch = (column_id: string) => ({ operations: [{ operation: 'cards.move', params: { card_id: cardId }, body: { column_id } }] })
+    const other = await board.card(done, 'Other')
+    for (const body of [{ column_id: done }, { before: other }]) expect(await move(bob.write, body)).toBe('403 P9')
+    expect((await service.send(bob.write, 'POST', `/boards/${board.id}/batch`, inBatch(done))).status).toBe(403)
+    expect((await board.read(cardId)).completed_at).toBe(null)
+    await service.send(bob.write, 'DELETE', `/cards/${cardId}/claim`, undefined, { 'if-claim': `${epoch}` })
+    expect(await move(ann.write, { column_id: done })).toBe(200)
+    // Between two that complete, nothing is completed.
+    expect(await move(bob.write, { column_id: shipped })).toBe(200)
+    expect(await move(bob.write, { column_id: columnId })).toBe('403 P9')
+    expect(await move(ann.write, { column_id: columnId })).toBe(200)
+    // Nobody has worked on a new card.
+    expect((await service.send(bob.write, 'POST', `/boards/${board.id}/cards`, { column_id: done, title: 'New' })).status).toBe(201)
+  })
+
   test('a person who asked a question cannot answer it, and everybody else can', async () => {
     const { service, ann, bob, cardId } = setup
     service.isWithinLimits = false

@@ -88,7 +88,7 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   'src/resources/cards/named.ts': {
     'isActive(tx.known(key))': 'A filter by a user who is no member of the workspace is refused as a filter. It shows nothing of the user.',
   },
-  'src/resources/cards/search.ts': {
+  'src/resources/cards/search-sources.ts': {
     'onlyId(assignee_id) === caller.userId': 'Chooses the index that has the cards. The policy decides about each of them.',
   },
   'src/resources/changes/feed.ts': {

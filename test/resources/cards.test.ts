@@ -23,7 +23,7 @@ describe.each(drivers)('cards, on $name', (driver) => {
     const before = await board.read(cardId)
     const later = board.tick()
     const first = await complete(ann.write, true)
-    expect(first.body.data).toEqual({ ...before, completed_at: later, completed_by_id: ann.id, updated_at: later })
+    expect(first.body.data).toEqual({ ...before, completed_at: later, completed_by_id: ann.id, outcome: 'succeeded', updated_at: later })
     const updated_at = board.tick()
     const second = await complete(bob.write, true)
     expect({ text: second.text, etag: second.headers.get('etag') }).toEqual({ text: first.text, etag: first.headers.get('etag') })

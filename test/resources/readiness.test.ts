@@ -16,6 +16,6 @@ test('a commit that completes a card makes those ready that it blocked', async (
   // Only cards are ready, whatever else is like one.
   await records.add({ [keys.card('c1')]: blocker, [keys.card('c2')]: blocked, 'copy:c3': { ...blocked, id: 'c3' } })
   expect(await stored()).toEqual([[undefined, ['c1'], undefined], ['a0 c1']])
-  await records.edit(keys.card('c1'), { completed_at: '2026' })
+  await records.edit(keys.card('c1'), { completed_at: '2026', outcome: 'succeeded' })
   expect(await stored()).toEqual([[undefined, [], undefined], ['a0 c2']])
 })

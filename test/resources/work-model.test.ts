@@ -7,7 +7,9 @@ import { runs } from '../support/effort.ts'
 import { Service, type Person } from '../support/service.ts'
 
 /** How many attempts the columns allow, in their order. */
-const MAXIMA = [2, 3, null] as const
+const MAXIMA = [2, 3, null, 2, 3] as const
+/** Whether they complete the cards that come into them. */
+const COMPLETING = [false, false, false, true, true] as const
 const CARDS = 4
 const TTL = 10
 const SECOND = 1000
@@ -17,7 +19,8 @@ interface ModelCard {
   readonly id: string
   column: number
   place: number
-  isDone: boolean
+  /** null: it is not completed */
+  outcome: 'succeeded' | 'failed' | null
   isArchived: boolean
   blocker: ModelCard | undefined
   /** who holds it, and until when: in milliseconds since 1970 */
@@ -35,7 +38,7 @@ interface ModelCard {
   released: Map<number, { until: number; etag: string }>
 }
 
-const isOpen = (card: ModelCard) => !card.isDone && !card.isArchived
+const isBlocking = (card: ModelCard) => card.outcome !== 'succeeded' && !card.isArchived
 const FORGOTTEN = { attempts: 0, reason: null, failedAt: null, notBefore: null }
 
 class Model {
@@ -57,17 +60,23 @@ class Model {
   }
 
   stateOf(card: ModelCard): string {
-    if (card.isDone) return 'done'
+    if (card.outcome !== null) return 'done'
     if (card.isArchived) return 'archived'
     if (card.claim !== undefined) return 'claimed'
     if (card.hasQuestion) return 'waiting'
     if (card.maximum !== null && card.attempts >= card.maximum) return 'stuck'
-    if (card.blocker !== undefined && isOpen(card.blocker)) return 'blocked'
+    if (card.blocker !== undefined && isBlocking(card.blocker)) return 'blocked'
     return card.notBefore !== null && this.now < card.notBefore ? 'retrying' : 'ready'
   }
 
   get ordered(): ModelCard[] {
     return this.cards.toSorted((a, b) => a.column - b.column || a.place - b.place)
+  }
+
+  complete(card: ModelCard, outcome: ModelCard['outcome']): void {
+    if (outcome !== card.outcome) card.released.clear()
+    if (outcome !== null && card.outcome === null) Object.assign(card, { claim: undefined, ...FORGOTTEN })
+    card.outcome = outcome
   }
 
   grant(card: ModelCard, worker: number): void {
@@ -86,7 +95,11 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('take' as const), card, worker }),
   fc.record({ kind: fc.constant('fail' as const), card, seconds: fc.constantFrom(undefined, 0, 7) }),
   fc.record({ kind: fc.constantFrom('ask', 'answer', 'withdraw', 'retry', 'release', 'archive', 'restore', 'touch', 'block'), card }),
-  fc.record({ kind: fc.constant('complete' as const), card, done: fc.boolean() }),
+  fc.record({
+    kind: fc.constant('complete' as const),
+    card,
+    outcome: fc.constantFrom(null, undefined, 'succeeded' as const, 'failed' as const),
+  }),
   fc.record({ kind: fc.constant('move' as const), card, column: fc.nat(MAXIMA.length - 1) }),
   fc.record({ kind: fc.constant('wait' as const), seconds: fc.constantFrom(3, 7, 10, 30, 60) }),
 )
@@ -107,7 +120,8 @@ class History {
   }
 
   async begin(): Promise<void> {
-    for (const max_attempts of MAXIMA) this.#columns.push(await this.#board.column('Column', { max_attempts }))
+    for (const [i, max_attempts] of MAXIMA.entries())
+      this.#columns.push(await this.#board.column('Column', { max_attempts, completes: COMPLETING[i] }))
     for (let i = 0; i < CARDS; i++) {
       const id = await this.#board.card(this.#columns[0]!)
       const empty = { claim: undefined, epoch: 0, wasMoved: false, maximum: null, hasQuestion: false, blocker: undefined }
@@ -115,7 +129,7 @@ class History {
         id,
         column: 0,
         place: this.#places++,
-        isDone: false,
+        outcome: null,
         isArchived: false,
         released: new Map(),
         ...empty,
@@ -229,18 +243,18 @@ class History {
         found.isArchived = one.kind === 'archive'
         return
       case 'complete':
-        await this.#expect(true, 0, 'PUT', `${path}/completion`, { completed: one.done })
-        if (one.done && !found.isDone) found.released.clear()
-        if (one.done && !found.isDone) Object.assign(found, { claim: undefined, ...FORGOTTEN })
-        found.isDone = one.done
+        await this.#expect(true, 0, 'PUT', `${path}/completion`, { completed: one.outcome !== null, outcome: one.outcome })
+        model.complete(found, one.outcome === undefined ? 'succeeded' : one.outcome)
         return
       default: {
         await this.#expect(true, 0, 'POST', `${path}/move`, { column_id: this.#columns[one.column], to: 'last' })
         found.place = this.#places++
-        if (one.column === found.column) return
+        const from = found.column
+        if (one.column === from) return
         found.released.clear()
         Object.assign(found, { column: one.column, ...FORGOTTEN, wasMoved: claim !== undefined || found.wasMoved })
         if (found.epoch > 0) found.maximum = MAXIMA[one.column]!
+        if (COMPLETING[from] !== COMPLETING[one.column]) model.complete(found, COMPLETING[one.column] ? 'succeeded' : null)
       }
     }
   }

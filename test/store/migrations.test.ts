@@ -238,7 +238,7 @@ describe.each(drivers)('migrations on $name', (driver) => {
 })
 
 test.each<[key: string, old: object, added: object]>([
-  ['column:col_1', { name: 'x' }, { max_attempts: 5 }],
+  ['column:col_1', { name: 'x' }, { max_attempts: 5, completes: false }],
   ['comment:cmt_1', { body: 'x' }, { kind: 'comment', answers: null, token_id: null, token_name: null }],
   ['readiness:crd_1', { is_open: true }, { held: null, not_before: null }],
   [
@@ -256,8 +256,10 @@ test.each<[key: string, old: object, added: object]>([
       lost_epoch: null,
     },
   ],
-  ['card:crd_1', { title: 'x' }, {}],
-])('a record of version 5 is brought to version 6, and stays as it is after that: %s', (key, old, added) => {
+  ['card:crd_1', { completed_at: null }, { external_ref: null, outcome: null }],
+  ['card:crd_2', { completed_at: '2026' }, { external_ref: null, outcome: 'succeeded' }],
+  ['label:lbl_1', { name: 'x' }, {}],
+])('a record of version 5 is brought to the present one, and stays as it is after that: %s', (key, old, added) => {
   const migrated = { ...old, ...added } as Value
   expect(bringForward(key, old as Value, 5)).toEqual([[key, migrated]])
   const changed = Object.fromEntries(Object.keys(added).map((name) => [name, 'own']))

@@ -79,7 +79,16 @@ export const fourEyes: PolicyFiles = edit(shippedFiles, [
   ],
   ['operations', 'X11, answer Card,           access]', 'X11, answer Card,           access and another asker]'],
   ['operations', 'P9,  complete Card,         access]', 'P9,  complete Card,         access and another worker]'],
-  ['operations', 'P9,  move Card,             access]', 'P9,  move Card,             access and no other holder]'],
+  [
+    'operations',
+    'P9,  move Card,             access, {\n                            column_id:    [P9,  complete Card,    access] }]',
+    'P9,  move Card,             access and no other holder, {\n                            column_id:    [P9,  complete Card,    access and another worker] }]',
+  ],
+  [
+    'operations',
+    'create Subtask,   access],\n                            column_id:    [P9,  complete Card,    access] }]',
+    'create Subtask,   access],\n                            column_id:    [P9,  complete Card,    access and another worker] }]',
+  ],
   [
     'cases',
     '\n# Before every decision',

@@ -5,7 +5,7 @@ import { shippedFiles } from './policy.ts'
 export function readersOnly(): PolicyFiles {
   const { permissions, operations } = shippedFiles
   const rule = /(?<=  - id: (?:P4|P8|P9|P11)\n(?:    .*\n)*?    conditions: \{ board\.access: true)(?= \}\n)/g
-  const decision = /^(.* P(?:4|8|9|11), .*)$/gm
+  const decision = /^(.*[ []P(?:4|8|9|11), .*)$/gm
   return {
     ...shippedFiles,
     permissions: { ...permissions, text: permissions.text.replace(rule, ', board.caller: creator') },

@@ -173,8 +173,9 @@ export function exampleBody(operationId: string, { params }: Scenario): unknown 
 
 /** A body that names something of a scenario in a member whose items are decided in addition (`also` of the hand-written decisions). */
 export function additionOf(member: string, { params }: Scenario): Record<string, unknown> {
-  // The attachment that replaces a cover. The facts are about the present one.
-  if (member === 'attachment_id') return { [member]: params[member] }
+  // The attachment that replaces a cover, while the facts are about the present one; a column that completes what comes into it.
+  const one: Readonly<Record<string, string>> = { attachment_id: 'attachment_id', column_id: 'done_column_id' }
+  if (one[member] !== undefined) return { [member]: params[one[member]] }
   const { label_id, user_id, blocker_id } = params
   const items: Record<string, unknown> = { label_ids: label_id, assignee_ids: user_id, blocker_ids: blocker_id, subtasks: 'Subtask' }
   return { [member]: [items[member]] }
@@ -242,8 +243,8 @@ async function writeRecords(
   for (const user_id of members) createMember(boardId, user_id)
 
   const [columnId, cardId, subtaskId, commentId] = [id('column'), id('card'), id('subtask'), id('comment')]
-  const [firstColumn, firstCard] = [id('column'), id('card')]
-  const [attachmentId, coverId] = [id('attachment'), id('attachment')]
+  const [firstColumn, doneColumn, firstCard] = [id('column'), id('column'), id('card')]
+  const [attachmentId, coverId, webhookId] = [id('attachment'), id('attachment'), id('webhook')]
   const label = { id: id('label'), board_id: boardId, name: 'Label', color: '#000000', ...times }
   const foreign = { ...label, id: id('label'), board_id: id('board') }
   const labelId = facts['label.board'] === 'other' ? foreign.id : label.id
@@ -289,13 +290,15 @@ async function writeRecords(
     position: 'a0',
     wip_limit: null,
     max_attempts: 5,
+    completes: false,
     archived_at: null,
     ...times,
   }
   create(keys.column(columnId), column)
   create(keys.card(cardId), card)
   // A move to the first place changes something.
-  create(keys.column(firstColumn), { ...column, id: firstColumn, name: 'First', position: 'Zz' })
+  create(keys.column(firstColumn), { ...column, id: firstColumn, position: 'Zz' })
+  create(keys.column(doneColumn), { ...column, id: doneColumn, position: 'a1', completes: true })
   const bare = { assignee_ids: [], label_ids: [], blocker_ids: [], cover_attachment_id: null }
   create(keys.card(firstCard), { ...card, ...bare, id: firstCard, position: 'Zz' })
   create(keys.label(label.id), label)
@@ -312,7 +315,6 @@ async function writeRecords(
     answers: null,
     ...times,
   })
-  const webhookId = id('webhook')
   const secret = service.sealed('whsec_AAAA', keys.webhook(webhookId))
   const webhook = webhookOf({ id: webhookId, board_id: boardId, creator_id: ownerOf('webhook.creator'), secret })
   if (hasWebhook) {
@@ -351,13 +353,14 @@ async function writeRecords(
       attached_by_id: creator_id,
       ...times,
     })
-  // One read for all of them, because the matrix creates thousands of scenarios.
+  // One read: the matrix creates thousands of scenarios.
   await tx.read(records.map(([key]) => key))
   for (const [key, value] of records) tx.put(key, value)
   return {
     board_id: boardId,
     user_id: ids.user,
     column_id: columnId,
+    done_column_id: doneColumn,
     card_id: cardId,
     label_id: labelId,
     blocker_id: firstCard,

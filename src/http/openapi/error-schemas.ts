@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { documented } from '../../model/fields.ts'
+import { documented, idField } from '../../model/fields.ts'
 import { errors, type ErrorCode } from '../../model/errors.ts'
 import { claim } from '../../model/claim.ts'
 import { limits } from '../../model/limits.ts'
@@ -55,6 +55,7 @@ function furtherMembers(): Partial<Record<ErrorCode, z.core.$ZodShape>> {
     },
     conflict: {
       limit: limit.optional(),
+      card_id: idField('card', 'The card that has the `external_ref` of the request.').optional(),
       claim: documented(shownClaim.optional(), { description: 'The claim of the card, if another token holds it.' }),
       work: documented(shownWork.optional(), { description: 'The work on the card, if it is stuck or waits for an answer.' }),
       index,

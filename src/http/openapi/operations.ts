@@ -90,12 +90,23 @@ export function itemOf(data: z.ZodType): z.ZodType {
 
 /** What the rows say of items that the body names in addition: members with the same row share a sentence. */
 function furtherRows(engine: Engine, also: Operation['also']): string[] {
-  const rows = [...new Set(also.map(({ row }) => row))]
-  return rows.map((row) => {
-    const members = also.filter((further) => further.row === row).map(({ member }) => `\`${member}\``)
+  const lists = also.filter(({ member }) => !ONE.test(member))
+  const rows = [...new Set(lists.map(({ row }) => row))]
+  const ofLists = rows.map((row) => {
+    const members = lists.filter((further) => further.row === row).map(({ member }) => `\`${member}\``)
     return `Each item of ${members.join(', ')} is decided in addition, as by the operation that adds it to a card. Row ${row}: ${rowText(engine, row)}.`
   })
+  const ofOne = also
+    .filter(({ member }) => ONE.test(member))
+    .map(
+      ({ member, permission, row }) =>
+        `If \`${member}\` causes it, \`${permission}\` is decided in addition. Row ${row}: ${rowText(engine, row)}.`,
+    )
+  return [...ofLists, ...ofOne]
 }
+
+/** A member that names one thing, and not a list of them. */
+const ONE = /_id$/
 
 function rowText({ vocabulary }: Engine, row: string): string {
   return vocabulary.rows.get(row)!.words.replace('(extension) ', '')

@@ -26,6 +26,7 @@ export function onlyId(given: readonly string[] | undefined): string | undefined
 /** The filters that no index of a column answers. */
 const EXAMINED = [
   'work_state',
+  'external_ref',
   'q',
   'blocker_id',
   'due_before',
@@ -47,7 +48,7 @@ export function needsScan(filter: CardFilter): boolean {
 
 /** Returns a predicate for the filters that the card itself decides. */
 export function matcher(filter: CardFilter): (card: Card) => boolean {
-  const { board_id, column_id, assignee_id, label_id, completed, completed_by, blocker_id, q } = filter
+  const { board_id, column_id, assignee_id, label_id, completed, completed_by, blocker_id, external_ref, q } = filter
   const hasText = q === undefined ? undefined : textMatcher(searchedWords(q))
   const isDue = between(filter.due_after, filter.due_before)
   const isCompletedThen = between(filter.completed_after, filter.completed_before)
@@ -60,6 +61,7 @@ export function matcher(filter: CardFilter): (card: Card) => boolean {
     if (label_id !== undefined && !hasAny(card.label_ids, label_id)) return false
     if (completed !== undefined && (card.completed_at !== null) !== completed) return false
     if (blocker_id !== undefined && !blockersOf(card).includes(blocker_id)) return false
+    if (external_ref !== undefined && card.external_ref !== external_ref) return false
     if (completed_by !== undefined && card.completed_by_id !== completed_by) return false
     if (!isDue(card.due_at) || !isCompletedThen(card.completed_at)) return false
     return hasText === undefined || hasText(card)

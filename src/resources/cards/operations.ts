@@ -1,14 +1,10 @@
 import { z } from 'zod'
-import { andThen } from '../../model/awaitable.ts'
 import { toPage } from '../../listing/pages.ts'
-import { AT_END, notNextToItself } from '../../listing/placement.ts'
-import { positionAt } from '../../listing/ranks.ts'
 import { card, type Card } from '../../model/card.ts'
-import { timestamp } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { createTombstone } from '../cascades.ts'
-import { countAttempt, endClaim, endInSuccess, moveWork } from '../claims/changes.ts'
+import { endClaim } from '../claims/changes.ts'
 import { withClaims } from '../claims/present.ts'
 import { withWork } from '../claims/work.ts'
 import { countAll } from '../counts.ts'
@@ -16,27 +12,18 @@ import { includeParameter } from '../included.ts'
 import { atLeastOne, deleted, filteredList, operation, type OperationRequest } from '../operation.ts'
 import { cardAndClaim, cardAndWork, cardTarget, parentBoard } from '../targets.ts'
 import { capacityMessage } from '../capacity.ts'
-import { createResource, removeResource, saveResource, setArchived } from '../writes.ts'
-import { additionReads, addToNew, loadAdditions } from './additions.ts'
+import { removeResource, saveResource, setArchived } from '../writes.ts'
 import { removeBlockerOfAll } from './blockers.ts'
 import { requireCardCapacity, requireWipCapacity, WIP_LIMIT } from './capacity.ts'
-import { cardsOf, destinationConflicts, loadDestination, requireOpen } from './destination.ts'
+import { changeCompletion } from './completion.ts'
+import { REF_TAKEN, requireFreeRef } from './external-refs.ts'
 import { namedInSearch, requireNamed } from './named.ts'
 import { cardCountIndexes, listCards } from './queries.ts'
 import { saveCard } from './save.ts'
 import { searchCards } from './search.ts'
-import {
-  cardCompletion,
-  cardCreate,
-  cardListQuery,
-  cardSearchQuery,
-  cardMove,
-  cardUpdate,
-  cardWithCounts,
-  listedCard,
-  listedCardOfBoard,
-} from './schema.ts'
+import { cardCompletion, cardListQuery, cardSearchQuery, cardUpdate, cardWithCounts, listedCard, listedCardOfBoard } from './schema.ts'
 import { withStates } from './work-states.ts'
+import { createCard, moveCard } from './placing.ts'
 
 /** Whether a card blocks others, which may become ready with its change, or may not be ready any more. */
 const isBlocker = (params: Readonly<Record<string, string>>) => [indexes.blockedCards(params['card_id']!)]
@@ -96,108 +83,34 @@ export const cardOperations = [
     },
   }),
 
-  operation({
-    id: 'cards.create',
-    method: 'POST',
-    path: '/boards/{board_id}/cards',
-    summary:
-      'Creates a card in a column, before or after another card, or at the end: with labels, assignees, blockers and subtasks, if the body has them.',
-    needs: ['create', 'Card'],
-    row: 'P9',
-    body: cardCreate,
-    data: card,
-    status: 201,
-    conflicts: [capacityMessage('cardsPerBoard'), capacityMessage('blockedCards'), WIP_LIMIT, ...destinationConflicts],
-    example: {
-      body: { column_id: '{column_id}', title: 'Publish the changelog', label_ids: ['{label_id}'], subtasks: ['Ask for a review'] },
-    },
-    target: parentBoard,
-    counts: ({ board_id }) => [indexes.boardActiveCards(board_id!)],
-    related({ tx, body }, { board }) {
-      const destined = loadDestination(tx, board, body, undefined, additionReads(body, board))
-      // V8 takes microseconds to spread two objects into one.
-      return andThen(destined, (destination) => andThen(loadAdditions(tx, body, board), (found) => Object.assign(found, destination)))
-    },
-    also: [
-      { member: 'label_ids', parameter: 'label_id', permission: 'apply_label Card', row: 'P12', contexts: ({ labels }) => labels },
-      { member: 'assignee_ids', parameter: 'user_id', permission: 'assign Card', row: 'P12', contexts: ({ assignees }) => assignees },
-      { member: 'blocker_ids', parameter: 'blocker_id', permission: 'add_blocker Card', row: 'X10', contexts: ({ blockers }) => blockers },
-      { member: 'subtasks', parameter: 'subtasks', permission: 'create Subtask', row: 'P12', contexts: ({ subtasks }) => subtasks },
-    ],
-    async run(request, { board, column, placement = AT_END }) {
-      requireOpen({ column, placement })
-      await requireCardCapacity(request.tx, board.id, { cards: 1 })
-      await requireWipCapacity(request.tx, column)
-      const { title, description, due_at, label_ids, assignee_ids, blocker_ids } = request.body
-      const created = createResource<Card>(request, 'card', keys.card, {
-        board_id: board.id,
-        column_id: column.id,
-        title,
-        description,
-        position: await positionAt(request.tx, cardsOf(column.id), placement),
-        due_at,
-        completed_at: null,
-        completed_by_id: null,
-        archived_at: null,
-        assignee_ids,
-        label_ids,
-        blocker_ids,
-        cover_attachment_id: null,
-        creator_id: request.caller.userId,
-      })
-      await addToNew(request, created.data, request.body)
-      return created
-    },
-  }),
+  createCard,
 
   operation({
     id: 'cards.update',
     method: 'PATCH',
     path: '/cards/{card_id}',
-    summary: 'Changes the title, the description or the due time of a card.',
+    summary: 'Changes the title, the description, the due time or the external reference of a card.',
     needs: ['update', 'Card'],
     row: 'P9',
     body: atLeastOne(cardUpdate),
     data: card,
+    conflicts: [REF_TAKEN],
     example: { body: { due_at: '2027-01-15T17:00:00Z' } },
     target: cardAndClaim,
-    run: (request, loaded) => saveCard(request, loaded.card, request.body),
-  }),
-
-  operation({
-    id: 'cards.move',
-    method: 'POST',
-    path: '/cards/{card_id}/move',
-    summary: 'Moves a card within its column, or to another column of its board: by default to its end.',
-    needs: ['move', 'Card'],
-    row: 'P9',
-    body: cardMove,
-    data: card,
-    bodyRule: notNextToItself('card_id'),
-    conflicts: [capacityMessage('cardsPerBoard'), WIP_LIMIT, ...destinationConflicts],
-    example: { body: { column_id: '{column_id}', to: 'first' } },
-    target: cardAndWork,
-    related: ({ tx, body }, { board, card: moved }) => loadDestination(tx, board, body, moved.column_id, [keys.column(moved.column_id)]),
-    async run(request, { card: moved, ...destination }) {
-      requireOpen(destination)
-      const { column, placement } = destination
-      const isInColumn = moved.column_id === column.id
-      if (isInColumn && placement === undefined) return { data: moved }
-      // A card that was hidden with its column becomes active.
-      const isHidden = request.tx.known(keys.column(moved.column_id))?.archived_at != null
-      if (isHidden && moved.archived_at === null) await requireCardCapacity(request.tx, moved.board_id, { cards: 1 })
-      if (!isInColumn && moved.archived_at === null) await requireWipCapacity(request.tx, column)
-      await (isInColumn ? countAttempt(request, moved.id) : moveWork(request, moved.id, column))
-      const position = await positionAt(request.tx, cardsOf(column.id), placement ?? AT_END, isInColumn ? moved : undefined)
-      return saveResource(request, keys.card, moved, { column_id: column.id, position })
+    run(request, loaded) {
+      const { tx, body } = request
+      if (body.external_ref == null) return saveCard(request, loaded.card, body)
+      return requireFreeRef(tx, loaded.card.board_id, body.external_ref, loaded.card.id).then(() => saveCard(request, loaded.card, body))
     },
   }),
+
+  moveCard,
 
   operation({
     id: 'cards.complete',
     method: 'PUT',
     path: '/cards/{card_id}/completion',
-    summary: 'Marks a card as completed, or as not completed.',
+    summary: 'Marks a card as completed, with success or without, or as not completed.',
     needs: ['complete', 'Card'],
     row: 'P9',
     body: cardCompletion,
@@ -206,11 +119,9 @@ export const cardOperations = [
     target: cardAndWork,
     counts: isBlocker,
     async run(request, loaded) {
-      const { completed } = request.body
-      if ((loaded.card.completed_at !== null) === completed) return { data: loaded.card }
-      if (completed) await endInSuccess(request, loaded.card.id)
-      const done = { completed_at: timestamp(request.clock), completed_by_id: request.caller.userId }
-      return saveResource(request, keys.card, loaded.card, completed ? done : { completed_at: null, completed_by_id: null })
+      const { completed, outcome } = request.body
+      const changes = await changeCompletion(request, loaded.card, completed ? (outcome ?? 'succeeded') : null)
+      return saveResource(request, keys.card, loaded.card, changes)
     },
   }),
 

@@ -6,12 +6,13 @@ import { limits } from '../../model/limits.ts'
 import type { PendingRemovals } from '../../model/pending-removal.ts'
 import { indexes, positionEntry, type Index } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
-import { firstPage, type RangeOptions } from '../../store/reads.ts'
+import { firstPage, memberOf, type RangeOptions } from '../../store/reads.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import type { CountedIndexes } from '../counts.ts'
 import { shownCard } from '../pending-removals.ts'
 import type { OperationRequest } from '../operation.ts'
 import { Examination, weightOf } from './examination.ts'
+import { idsWithRef } from './external-refs.ts'
 import { matcher, needsScan, onlyId, type CardFilter } from './filter.ts'
 import { asksForWork, hasWantedState } from './work-states.ts'
 import { findStart, readPosition, writePosition, type Segment, type Start } from './positions.ts'
@@ -56,6 +57,7 @@ export async function listCards(
   examine: OperationRequest['examine'],
   options: CardListOptions = {},
 ): Promise<CardPage> {
+  if (filter.external_ref !== undefined) return cardWithRef(tx, boardId, { ...filter, external_ref: filter.external_ref }, page)
   return cardsByPosition(tx, boardId, filter, page, options, needsScan(filter) ? examine : undefined)
 }
 
@@ -99,6 +101,34 @@ async function cardsByPosition(
     return found && writePosition(columnOrder, tx.known(keys.order(found.segment.column.id)), found)
   }
   return { cards: page.map(({ card }) => card), positionAfter, more }
+}
+
+/** The position after the only card that a filter can match: a search of several boards goes on with the next one. */
+const AFTER_THE_CARD = 'end'
+
+/** The page of a filter that one card can match at most. */
+async function cardWithRef(
+  tx: Transaction,
+  boardId: string,
+  filter: CardFilter & { readonly external_ref: string },
+  { cursor }: PageQuery,
+): Promise<CardPage> {
+  if (cursor !== undefined && cursor !== AFTER_THE_CARD) throw staleCursor()
+  const [id] = cursor === undefined ? await idsWithRef(tx, boardId, filter.external_ref) : []
+  const cards = id === undefined ? [] : await matchingCards(tx, id, filter)
+  return { cards, positionAfter: () => AFTER_THE_CARD, more: false }
+}
+
+async function matchingCards(tx: Transaction, id: string, filter: CardFilter): Promise<Card[]> {
+  const key = keys.card(id)
+  const [found, column, removals] = await tx.read([key, keys.column(memberOf(key, 'column_id')), keys.removals()])
+  const [card] = presentCards([found], removals)
+  if (card === undefined) return []
+  const isArchived = card.archived_at !== null || column?.archived_at !== null
+  if (isArchived !== filter.archived || (isArchived && filter.ready === true) || !matcher(filter)(card)) return []
+  if (!asksForWork(isArchived ? { work_state: filter.work_state } : filter)) return [card]
+  await filter.states!.load([card.column_id])
+  return hasWantedState(isArchived ? { work_state: filter.work_state } : filter, filter.states!.of(card)) ? [card] : []
 }
 
 /** The cards of entries as they count. */

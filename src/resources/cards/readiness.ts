@@ -1,5 +1,5 @@
 import { andThen, type Awaitable } from '../../model/awaitable.ts'
-import { blockersOf, isOpen, type Card } from '../../model/card.ts'
+import { blockersOf, isBlocking, isOpen, type Card } from '../../model/card.ts'
 import { holdOf, type ClaimRecord } from '../../model/claim.ts'
 import type { Readiness } from '../../model/readiness.ts'
 import type { CommittingTransaction } from '../../store/derivation.ts'
@@ -28,7 +28,7 @@ export function deriveReadiness(tx: CommittingTransaction, written: readonly str
     else if (key.startsWith(CLAIM)) claims.push(writtenTo(tx, key, CLAIM))
   }
   const affected = cards.filter(isAffected)
-  const toggled = cards.filter(({ before, after, isNew }) => !isNew && isOpen(before) !== isOpen(after))
+  const toggled = cards.filter(({ before, after, isNew }) => !isNew && isBlocking(before) !== isBlocking(after))
   const held = claims.filter(({ before, after }) => holdOf(before) !== holdOf(after) || notBefore(before) !== notBefore(after))
   if (affected.length + toggled.length + held.length === 0) return undefined
   return andThen(blockersAmong(tx, toggled), (blockers) => {
@@ -91,8 +91,8 @@ async function update(
   for (const { id, before, after } of [...affected, ...same]) {
     const known = tx.known(keys.readiness(id))
     const [old, open] = [blockersOf(before), known?.open_blocker_ids ?? []]
-    const isBlocking = (blocker: string) => (old.includes(blocker) ? open.includes(blocker) : isOpen(tx.known(keys.card(blocker))))
-    save(tx, id, after && readinessOf(after, blockersOf(after).filter(isBlocking), claims.get(id) ?? known))
+    const blocks = (blocker: string) => (old.includes(blocker) ? open.includes(blocker) : isBlocking(tx.known(keys.card(blocker))))
+    save(tx, id, after && readinessOf(after, blockersOf(after).filter(blocks), claims.get(id) ?? known))
   }
   for (const [i, { id: blocker, after }] of toggled.entries()) {
     for (const id of blocked[i]!) {
@@ -100,7 +100,7 @@ async function update(
       // A deleted card's readiness is removed with it.
       if (readiness === undefined) continue
       const others = readiness.open_blocker_ids.filter((other) => other !== blocker)
-      save(tx, id, { ...readiness, open_blocker_ids: isOpen(after) ? [...others, blocker] : others })
+      save(tx, id, { ...readiness, open_blocker_ids: isBlocking(after) ? [...others, blocker] : others })
     }
   }
 }

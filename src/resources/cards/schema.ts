@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { booleanParameter, NO_CURSOR, pageQuery, timeParameter, wordsParameter } from '../../listing/pages.ts'
 import { onePlacement, place } from '../../listing/placement.ts'
-import { card } from '../../model/card.ts'
+import { card, externalRef, outcomes } from '../../model/card.ts'
 import { claim } from '../../model/claim.ts'
 import { work, workStates } from '../../model/work.ts'
 import { documented, givenIdField, refuseRepetitions, userIdField, OWN_ID } from '../../model/fields.ts'
@@ -56,6 +56,7 @@ function userIdParameter(description: string, ...words: readonly string[]) {
 
 const title = line(limits.cardTitle, 'The title of the card.')
 const description = prose(limits.cardDescription, 'The text of the card.')
+const external_ref = externalRef.nullable()
 const due_at = documented(time.nullable(), {
   description: 'When the card is due; null: at no time. Any offset is accepted. The answer is in UTC.',
 })
@@ -71,6 +72,7 @@ export const cardCreate = onePlacement(
     column_id: givenIdField('column', 'The column of the new card. It must be an active column of the board.'),
     title,
     description: description.default(''),
+    external_ref: external_ref.default(null),
     due_at: due_at.default(null),
     label_ids: uniqueIds(
       givenIdField('label', 'The id of a label.'),
@@ -93,15 +95,24 @@ export const cardCreate = onePlacement(
     ...place,
   }),
 )
-export const cardUpdate = z.strictObject({ title, description, due_at }).partial()
+export const cardUpdate = z.strictObject({ title, description, external_ref, due_at }).partial()
 const destination = givenIdField('column', 'The column to move the card to; by default the column of `before` or `after`, else its own.')
 export const cardMove = onePlacement(z.strictObject({ column_id: destination.optional(), ...place })).refine(
   (body) => Object.keys(body).length > 0,
   'must have at least one of column_id, before, after, to',
 )
-export const cardCompletion = z.strictObject({
-  completed: documented(z.boolean(), { description: 'Whether the card is completed.' }),
-})
+export const cardCompletion = z
+  .strictObject({
+    completed: documented(z.boolean(), { description: 'Whether the card is completed.' }),
+    outcome: documented(z.enum(outcomes).nullable(), {
+      description:
+        'How it is completed; by default, or with null, `succeeded`. One that has `failed` still blocks the cards whose blocker it is. Of a card that is completed, it replaces the outcome.',
+    }).optional(),
+  })
+  .refine(({ completed, outcome }) => completed || outcome == null, {
+    path: ['outcome'],
+    error: 'must be null or absent if completed is false',
+  })
 export const cardCover = z.strictObject({
   attachment_id: givenIdField('attachment', 'An attachment of this card whose `content_type` begins with `image/`.'),
 })
@@ -141,6 +152,9 @@ const filters = {
   ).optional(),
   label_id: idsParameter('label', 'Only cards with one of these labels. `none`: cards without a label.', NONE).optional(),
   completed: booleanParameter.describe('Only cards that are completed, or only those that are not.').optional(),
+  external_ref: documented(line(limits.externalRef), {
+    description: 'Only the card with this `external_ref`: a board has at most one.',
+  }).optional(),
   ready: booleanParameter
     .describe('Only cards that are ready, or only the others. Ready: the state of their work is `ready`, and their column is active.')
     .optional(),

@@ -1,19 +1,20 @@
 import type { Card } from '../../model/card.ts'
 import type { Column } from '../../model/column.ts'
-import { entriesOfWord, indexes, sortedGroup, sortedPlace, type CardState, type Index, type TimedSort } from '../../store/indexes.ts'
+import { entriesOfWord, sortedPlace, type TimedSort } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { RangeOptions } from '../../store/reads.ts'
 import { withClaims } from '../claims/present.ts'
 import { withWork } from '../claims/work.ts'
 import type { Candidates, OperationRequest } from '../operation.ts'
 import { Examination, weightOf } from './examination.ts'
-import { indexedIds, matcher, onlyId } from './filter.ts'
+import { boardsWithRef } from './external-refs.ts'
+import { matcher, onlyId } from './filter.ts'
 import { listCards, presentCards } from './queries.ts'
 import { isDescending, searchOrder, type CardSearchQuery } from './schema.ts'
-import { partsOfEachCard } from './named.ts'
 import { placeOfBoard, SearchedBoards } from './searched-boards.ts'
 import { Selection } from './selection.ts'
 import { asksForWork, hasWantedState, withStates, WorkStates } from './work-states.ts'
+import { sourcesOf, type Source } from './search-sources.ts'
 
 type SearchRequest = OperationRequest<CardSearchQuery, any>
 
@@ -59,7 +60,10 @@ async function byPosition(
   const start = after === undefined ? undefined : `${createdAt} ${boardId}`
   const all = await boards.of(query)
   const remaining = all.filter((board) => start === undefined || (reverse ? placeOfBoard(board) <= start : placeOfBoard(board) >= start))
-  const searched = await boards.withCards(remaining, onlyId(query.assignee_id))
+  const { external_ref, assignee_id } = query
+  const searched = await (external_ref === undefined
+    ? boards.withCards(remaining, onlyId(assignee_id))
+    : boardsWithRef(tx, remaining, external_ref))
   const candidates: Candidates<Card>['candidates'][number][] = []
   for (const context of reverse ? searched.toReversed() : searched) {
     const place = placeOfBoard(context)
@@ -77,54 +81,6 @@ async function byPosition(
     if (more || candidates.length >= limit) return { candidates, more: true }
   }
   return { candidates, more: false }
-}
-
-/** Entries of an index among which the wanted cards are. */
-interface Source {
-  readonly index: Index<Card>
-  /** the word that the entries begin with; undefined: all entries */
-  readonly word?: string
-  /** whether the entries are in the order of the search, so that it ends where no further card can be wanted */
-  readonly isSorted?: boolean
-  /** the place of its first card, if it is known */
-  readonly first?: string
-}
-
-/** The entries with the fewest cards that are not wanted. None is of a hidden board, except of one that the caller just lost. */
-async function sourcesOf(
-  { caller }: SearchRequest,
-  query: CardSearchQuery,
-  sort: TimedSort,
-  boards: SearchedBoards,
-): Promise<readonly Source[]> {
-  const { board_id, column_id, label_id, blocker_id, assignee_id, completed_by } = query
-  const [labels, assignees] = [indexedIds(label_id), indexedIds(assignee_id)]
-  const inGroups = (index: Index<Card>, isSorted: boolean): Source[] => groupsOf(query).map((word) => ({ index, word, isSorted }))
-  const isOneBoard = board_id !== undefined || partsOfEachCard(query).length > 0
-  // Those who lose their access are unassigned, so that the caller's own cards need no search board by board.
-  if (onlyId(assignee_id) === caller.userId && !isOneBoard) return inGroups(indexes.sortedCards(sort, caller.userId), true)
-  const searched = await boards.of(query)
-  if (searched.length === 0) return []
-  if (blocker_id !== undefined) return [{ index: indexes.blockedCards(blocker_id) }]
-  // A card can be in several of these: with the last one, its page has it once.
-  if (labels !== undefined) return labels.map((id) => ({ index: indexes.labelCards(id) }))
-  if (column_id !== undefined) return column_id.flatMap((id) => statesOf(query).map((state) => ({ index: indexes.cards(state, id) })))
-  return searched.flatMap(({ board: { id } }) => {
-    if (completed_by !== undefined) return inGroups(indexes.cardsCompletedBy(id, completed_by), sort === 'completed_at')
-    if (assignees !== undefined) return assignees.map((word) => ({ index: indexes.boardAssignments(id), word }))
-    return inGroups(indexes.sortedCards(sort, id), true)
-  })
-}
-
-/** The states that cards of a query can have. A card of an archived column is archived, too, and has the state of the active ones. */
-function statesOf({ archived }: CardSearchQuery): CardState[] {
-  return archived ? ['active', 'archived'] : ['active']
-}
-
-/** The groups that the cards of a query can be in. */
-function groupsOf(query: CardSearchQuery): string[] {
-  const completed = query.completed ?? (query.ready === true ? false : undefined)
-  return statesOf(query).flatMap((state) => (completed === undefined ? [false, true] : [completed]).map((done) => sortedGroup(state, done)))
 }
 
 /** Finds the next cards in the order of one of their times. */

@@ -35,10 +35,21 @@ const max_attempts = documented(z.int().min(maxAttempts.least).max(maxAttempts.m
     'After how many attempts in a row that end without success a card is stuck; null: never. It counts for claims that are taken from then on.',
 })
 
+const completes = documented(z.boolean(), {
+  description:
+    'Whether a card that comes into the column is completed, and one that leaves it for a column that does not is open again. The cards that are in the column stay as they are.',
+})
+
 const columnCreate = onePlacement(
-  z.strictObject({ name, wip_limit: wip_limit.default(null), max_attempts: max_attempts.default(maxAttempts.default), ...place }),
+  z.strictObject({
+    name,
+    wip_limit: wip_limit.default(null),
+    max_attempts: max_attempts.default(maxAttempts.default),
+    completes: completes.default(false),
+    ...place,
+  }),
 )
-const columnRename = z.strictObject({ name, wip_limit, max_attempts }).partial()
+const columnRename = z.strictObject({ name, wip_limit, max_attempts, completes }).partial()
 const columnMove = onePlacement(z.strictObject(place), 'required')
 
 const columnsOf = (boardId: string): RankedList<Column> => ({ id: boardId, indexes: [indexes.columns(boardId)], keyOf: keys.column })
@@ -90,12 +101,13 @@ export const columnOperations = [
     related: (request, loaded) => placementOnBoard(request, loaded),
     async run(request, { board, placement = AT_END }) {
       const position = await positionAt(request.tx, columnsOf(board.id), placement)
-      const { name, wip_limit, max_attempts } = request.body
+      const { name, wip_limit, max_attempts, completes } = request.body
       return createResource(request, 'column', keys.column, {
         board_id: board.id,
         name,
         wip_limit,
         max_attempts,
+        completes,
         position,
         archived_at: null,
       })
@@ -106,7 +118,7 @@ export const columnOperations = [
     id: 'columns.rename',
     method: 'PATCH',
     path: '/columns/{column_id}',
-    summary: 'Renames a column, or changes how many active cards it may have, and how many attempts.',
+    summary: 'Renames a column, or changes how many active cards it may have, how many attempts, and whether it completes its cards.',
     needs: ['rename', 'Column'],
     row: 'P8',
     body: atLeastOne(columnRename),
