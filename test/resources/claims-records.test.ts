@@ -204,9 +204,9 @@ describe('the records of claims', () => {
         live: members && shown(record.card_id, members),
       })),
     ])
-    const cardIds = new Set(['last', 'held', 'rotated', 'legacy'])
+    const cards = new Map([['last', at(2)], ...['held', 'rotated', 'legacy'].map((id) => [id, at(60)] as const)])
     const index = currentClaims('b', clock)
-    expect(await work((tx) => readClaimedCards({ tx, clock }, index))).toEqual({ cardIds, next: at(2) })
+    expect(await work((tx) => readClaimedCards({ tx, clock }, index))).toEqual({ cards, next: at(2) })
   })
 
   test('the claims of cards are shown if the query asks for them', async () => {
@@ -244,8 +244,8 @@ describe('the records of claims', () => {
 
     test('all are found, also one more that several processes have taken at once', async () => {
       await addClaims(claim('d', { expires_at: at(61) }))
-      const { cardIds } = await work((tx) => readClaimedCards({ tx, clock }, currentClaims('b', clock)))
-      expect(cardIds).toEqual(new Set([...ids, 'd']))
+      const { cards } = await work((tx) => readClaimedCards({ tx, clock }, currentClaims('b', clock)))
+      expect([...cards.keys()].toSorted()).toEqual([...ids, 'd'].toSorted())
       await addCards({ c0000: { column_id: 'col' }, d: { column_id: 'col' } })
       await work((tx) => endClaimsOfColumn({ tx, clock }, { id: 'col', board_id: 'b' }))
       expect(records.written).toHaveLength(2)

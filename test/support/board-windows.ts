@@ -6,6 +6,8 @@ import { startProcess, type RunningProcess } from './process.ts'
 /** A running demo, its owner signed in in a browser, and an agent with a token of theirs. */
 export interface DemoTeam {
   readonly agent: ReturnType<typeof agentOf>
+  /** an agent of another person, whose token can be revoked */
+  readonly other: { readonly agent: ReturnType<typeof agentOf>; revoke(): Promise<void> }
   /** the path of the workspace */
   readonly base: string
   /** Opens a window at a page; the owner is signed in. */
@@ -32,7 +34,9 @@ export async function startDemo(storage?: string, env: Record<string, string> = 
   const [browser, demo] = await Promise.all([openBrowser(), start(['--demo'])])
   const agentUrl: string = storage === undefined ? demo.url : (await start([])).url
   const { email, password } = demo.people.find((one: { email: string }) => one.email.startsWith('olivia'))
-  const { token } = demo.tokens.find(({ display_name, scopes }: any) => display_name === 'Olivia Stone' && scopes.includes('kanban:admin'))
+  const tokenOf = (name: string): string =>
+    demo.tokens.find(({ display_name, scopes }: any) => display_name === name && scopes.includes('kanban:admin')).token
+  const [token, otherToken] = ['Olivia Stone', 'Adrian Cole'].map(tokenOf) as [string, string]
   const agent = agentOf(agentUrl, token)
   const base = `/app/${(await agent('GET', '/account')).workspace.id}`
   const signInOn = async (page: Page) => {
@@ -48,6 +52,13 @@ export async function startDemo(storage?: string, env: Record<string, string> = 
   await first.close()
   return {
     agent,
+    other: {
+      agent: agentOf(agentUrl, otherToken),
+      async revoke() {
+        const { ok } = await fetch(`${agentUrl}/revoke`, { method: 'POST', body: new URLSearchParams({ token: otherToken }) })
+        expect(ok).toBe(true)
+      },
+    },
     base,
     async open(path, options) {
       const page = await openWindow(browser, demo.url, { storageState, ...options })

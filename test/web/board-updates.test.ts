@@ -161,6 +161,26 @@ describe('the stream of several boards', async () => {
     await events.close()
   })
 
+  test('names the cards whose claims end with their token, once', async () => {
+    const ben = await board.join('member', 'Ben Carter')
+    const cards = [await create('Mow'), await create('Rake'), await create('Hoe')]
+    for (const { id } of cards.slice(0, 2)) await api('PUT', `/cards/${id}/claim`, { ttl: 300 }, ben)
+    await api('PUT', `/cards/${cards[2].id}/claim`, { ttl: 300 })
+    const events = await open(service, owner, [board.boardId])
+    const [first] = (await events.take(1)) as [any]
+    expect(first.data.update.ended).toEqual([])
+    const body = new URLSearchParams({ token: ben.admin })
+    expect((await service.app.fetch(new Request('http://localhost/revoke', { method: 'POST', body }))).status).toBe(200)
+    const [{ data }] = (await events.take(1)) as [any]
+    expect(data.update.changes).toEqual([])
+    expect(data.update.ended.toSorted()).toEqual([cards[0].id, cards[1].id].toSorted())
+    // What a change says is not said twice.
+    await api('DELETE', `/cards/${cards[2].id}/claim`)
+    const [next] = (await events.take(1)) as [any]
+    expect(next.data.update).toMatchObject({ changes: [{ action: 'released', id: cards[2].id }], ended: [] })
+    await events.close()
+  })
+
   test('names the token to its person, and to owners and admins, but not to other members', async () => {
     const [mira, ben] = [await board.join('member', 'Mira Patel'), await board.join('member', 'Ben Carter')]
     const cursor = cursorOn((await visitor.request(path)).text)

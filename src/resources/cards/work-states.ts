@@ -17,12 +17,12 @@ type Reading = Pick<OperationRequest, 'tx' | 'clock'>
 export class WorkStates {
   readonly #tx: OperationRequest['tx']
   /** the cards that are claimed */
-  readonly claimed: ReadonlySet<string>
+  readonly claimed: Pick<ReadonlySet<string>, 'has'>
   readonly #waiting: WaitingCards
   /** by the names of their indexes */
   readonly #byColumn = new Map<string, ReadonlySet<string>>()
 
-  private constructor(tx: OperationRequest['tx'], claimed: ReadonlySet<string>, waiting: WaitingCards) {
+  private constructor(tx: OperationRequest['tx'], claimed: WorkStates['claimed'], waiting: WaitingCards) {
     this.#tx = tx
     this.claimed = claimed
     this.#waiting = waiting
@@ -32,8 +32,8 @@ export class WorkStates {
     const { tx, clock } = request
     const [claims, waiting] = [currentClaims(boardId, clock), waitingCards(boardId, clock)]
     await tx.prefetch({ ranges: [claims, ...waiting] })
-    const { cardIds } = await readClaimedCards(request, claims)
-    return new WorkStates(tx, cardIds, await readWaitingCards(request, waiting))
+    const { cards } = await readClaimedCards(request, claims)
+    return new WorkStates(tx, cards, await readWaitingCards(request, waiting))
   }
 
   /** Whether cards are ready that no index of ready cards has. */

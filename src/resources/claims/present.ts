@@ -100,28 +100,30 @@ export function isHeldBy({ token_id }: Claim, { token }: Caller): boolean {
 
 /** The claims of a board that count now. */
 export interface BoardClaims {
-  readonly cardIds: ReadonlySet<string>
+  /** the claimed cards, and when their claims run out: RFC 3339 */
+  readonly cards: ReadonlyMap<string, string>
   /** when the next one runs out, if there is one: RFC 3339 */
   readonly next: string | undefined
 }
 
 /**
- * Reads which cards of a board are claimed. The transaction does not rely on that: otherwise every renewal on the board would conflict with
+ * Reads which cards of a board are claimed now. The transaction does not rely on that: otherwise every renewal on the board would conflict with
  * it. Claims that have run out are in front of those that are read, so they cost nothing.
  */
 export async function readClaimedCards({ tx, clock }: Work, { index, options }: ReturnType<typeof currentClaims>): Promise<BoardClaims> {
   const now = clock()
-  const cardIds = new Set<string>()
+  const cards = new Map<string, string>()
   let next: string | undefined
   for (let after = options.after; ;) {
     const { entries, values } = await tx.range(index, { ...options, after })
     const holders = await readHolders(tx, values)
     for (const [i, entry] of entries.entries()) {
       if (!isHolding(holders[i], now)) continue
-      next ??= entry.slice(0, entry.indexOf(' '))
-      cardIds.add(cardOfClaim(entry))
+      const until = entry.slice(0, entry.indexOf(' '))
+      next ??= until
+      cards.set(cardOfClaim(entry), until)
     }
-    if (entries.length < PAGE_SIZE) return { cardIds, next }
+    if (entries.length < PAGE_SIZE) return { cards, next }
     after = entries.at(-1)!
   }
 }

@@ -56,10 +56,10 @@ export async function findReadyCard(
   const released = releasedCards(boardId, familyOf(tokenOf(caller)), clock)
   const columnList = firstPage(indexes.columns(boardId), { weak: true })
   await tx.prefetch({ ranges: [claimed, retried, released, columnList] })
-  const { cardIds, next } = await readClaimedCards(request, claimed)
-  requireCapacityOf(cardIds.size, 'claimsPerBoard')
+  const { cards, next } = await readClaimedCards(request, claimed)
+  requireCapacityOf(cards.size, 'claimsPerBoard')
   const due = await readDueCards(request, retried)
-  const skipped = new Set([...cardIds, ...(await readReleasedCards(request, released))])
+  const skipped = new Set([...cards.keys(), ...(await readReleasedCards(request, released))])
   const columns = await tx.range(columnList.index, columnList.options)
   const open = columns.values.filter((column) => column?.archived_at === null && (wanted.column_id ?? column.id) === column.id) as Column[]
   for (let rest = open; rest.length > 0; rest = rest.slice(COLUMNS_AT_ONCE)) {

@@ -17,6 +17,12 @@ export interface BoardUpdate {
   readonly lanes: Readonly<Record<string, Fragment | null>>
 }
 
+/** An update that comes by itself. */
+export interface StreamedUpdate extends BoardUpdate {
+  /** cards whose claims have ended with their tokens, which is no change of the board */
+  readonly ended: readonly string[]
+}
+
 /** An element of a page. */
 export interface Fragment {
   /** of a tile: the column that it is in */

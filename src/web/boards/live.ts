@@ -19,7 +19,8 @@ import { notFoundPage } from '../error-pages.ts'
 import type { Page, SignedInContext } from '../page-context.ts'
 import { securityHeaders } from '../security-headers.ts'
 import { describeChanges } from './board-changes.ts'
-import { STREAM_BOARDS } from './board-update.ts'
+import { STREAM_BOARDS, type StreamedUpdate } from './board-update.ts'
+import { EndedClaims } from './ended-claims.ts'
 import { filtersOf } from './filters.ts'
 import { auditOf, decidedBy, workspacePage, type Reader } from '../reader.ts'
 
@@ -82,15 +83,18 @@ export const changesPage: Page = {
 async function openFeed(reader: Reader, board: string, after: string | undefined): Promise<Feed & { readonly isHidden: boolean }> {
   const { context } = reader
   const about = { board }
+  const endedClaims = new EndedClaims(reader, board)
   let as: string | undefined
   const show = async ({ caller, found }: Events): Promise<StreamedResult> => {
     const changes = found.items.map(({ data }) => data as Change)
     // The first event comes at once: the page may be older than the facts that decide about it now.
     const isSame = as === decidedBy(reader, caller)
     as = decidedBy(reader, caller)
-    if (changes.length === 0 && isSame) return { ...found, items: [] }
+    const ended = await endedClaims.next(changes)
+    if (changes.length + ended.length === 0 && isSame) return { ...found, items: [] }
     const next = encodeCursor(CHANGES, found.position)
-    const update = await describeChanges(reader, { boardId: board, changes, next, caller }, UNFILTERED)
+    const described = await describeChanges(reader, { boardId: board, changes, next, caller }, UNFILTERED)
+    const update: StreamedUpdate = { ...described, ended }
     return { ...found, items: [{ id: next, data: { ...about, update } }] }
   }
   try {

@@ -1,10 +1,10 @@
 /** The updates of several boards over one connection. */
-import { STREAM_BOARDS, type BoardUpdate } from '../boards/board-update.ts'
+import { STREAM_BOARDS, type StreamedUpdate } from '../boards/board-update.ts'
 
 /** What a page is told about its board. */
 export type Message =
   | { readonly state: 'live' | 'waiting' }
-  | { readonly update: BoardUpdate }
+  | { readonly update: StreamedUpdate }
   /** the stream is further than the page */
   | { readonly isBehind: true }
   /** the service has ended the stream of the board, with the code of an error */
@@ -94,7 +94,7 @@ export class BoardStream {
       this.#setState('live')
     })
     source.addEventListener('change', ({ data }) => {
-      const { board, update } = JSON.parse(data as string) as { board: string; update: BoardUpdate }
+      const { board, update } = JSON.parse(data as string) as { board: string; update: StreamedUpdate }
       const watched = this.#boards.get(board)
       if (watched === undefined) return
       watched.after = update.next

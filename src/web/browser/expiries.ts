@@ -21,6 +21,16 @@ export class Expiries {
   }
 
   /**
+   * What cards wait for has come before its time.
+   * @returns whether the page shows one of them
+   */
+  end(cards: readonly string[]): boolean {
+    const elements = cards.flatMap((id) => [...document.querySelectorAll<HTMLElement>(`#${id}[data-until], [data-card=${id}][data-until]`)])
+    for (const { dataset } of elements) dataset['until'] = new Date(0).toISOString()
+    return elements.length > 0
+  }
+
+  /**
    * @param selector of elements; empty: all, also the page itself
    * @returns the ids of those whose time has passed
    */

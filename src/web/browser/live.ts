@@ -176,6 +176,7 @@ class LivePage {
   }
 
   #receive(message: Message): void {
+    if ('update' in message && this.#expiries.end(message.update.ended)) void this.catchUp()
     if ('state' in message) {
       this.#streamState = message.state
       showSign(message.state)

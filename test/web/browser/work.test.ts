@@ -140,3 +140,15 @@ test.each(looks)('boards, cards and questions are accessible and fit their windo
     await expectFits(page, path)
   }
 })
+
+// It is the last one: the token is revoked.
+test('the claims of a token leave a board, a filtered board and the page of a card when it is revoked', async () => {
+  const id = await create('Paint')
+  await demo.other.agent('PUT', `/cards/${id}/claim`, { ttl: 3600 })
+  const board = (query = '') => open(`/boards/${boardId}${query}`).then((page) => tile(page, id).getByText('Claimed by'))
+  const card = open(`/cards/${id}`).then((page) => page.getByText('is at work on this card'))
+  const signs = await Promise.all([board(), board('?q=Paint'), card])
+  for (const sign of signs) await sign.first().waitFor()
+  await demo.other.revoke()
+  for (const sign of signs) await expect.poll(() => sign.count()).toBe(0)
+})
