@@ -165,7 +165,10 @@ async function seedBoard(send: Send, idOf: (person: string) => string, board: Wo
   if (visibility === 'private') await send(creator, 'PUT', `/boards/${id}/visibility`, { visibility })
   const columns = new Map<string, string>()
   for (const column of [...board.columns, ...board.archived_columns])
-    columns.set(column, (await send(creator, 'POST', `/boards/${id}/columns`, { name: column })).id)
+    columns.set(
+      column,
+      (await send(creator, 'POST', `/boards/${id}/columns`, { name: column, completes: board.completing_columns.includes(column) })).id,
+    )
   const labels = new Map<string, string>()
   for (const [label, color] of Object.entries(board.labels))
     labels.set(label, (await send(creator, 'POST', `/boards/${id}/labels`, { name: label, color })).id)

@@ -44,6 +44,8 @@ const board = z.strictObject({
   members: z.array(z.string()).default([]),
   columns: z.array(z.string()),
   archived_columns: z.array(z.string()).default([]),
+  /** which of its columns complete their cards */
+  completing_columns: z.array(z.string()).default([]),
   /** name → color */
   labels: z.record(z.string(), z.string()).default({}),
   cards: z.array(card),

@@ -145,6 +145,10 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   'src/web/boards/card-attachments.ts': {
     "visibility === 'private'": 'The attachment was found readable. It chooses a word that the page shows.',
   },
+  'src/web/boards/card-comments.ts': {
+    'comment.author_id === controls.context.session.user_id':
+      'Whoever answers with a comment of their own says it again; the comment of somebody else is quoted. Who may answer is decided by the permission table.',
+  },
   'src/web/boards/questions.ts': {
     'assignee_ids.includes(userId)':
       'A question waits for whom the card is assigned to. Who may answer it is decided by the permission table.',

@@ -6,6 +6,7 @@ import { limits } from '../../model/limits.ts'
 import { isActive } from '../../model/workspace.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import { matcher } from '../../resources/cards/filter.ts'
+import { indexes, lastWord } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { addBase } from '../base-path.ts'
 import { authorsOf, readHolders } from './authors.ts'
@@ -56,7 +57,8 @@ export async function describeChanges(
   const said = changes.filter((change) => !isLostAttempt(change))
   const authors = await authorsOf(reader, said, caller)
   const shown = said.map((change, i) => shownChange(change, authors[i]!, caller.userId))
-  const cardIds = [...new Set([...cards, ...shown.flatMap(({ card }) => card ?? [])])]
+  const blocked = await readBlocked(reader, said)
+  const cardIds = [...new Set([...cards, ...shown.flatMap(({ card }) => card ?? []), ...blocked])]
   const columnIds = [...new Set(shown.flatMap(({ kind, id }) => (kind === 'column' ? [id] : [])))]
   const isWhole = changes.length >= limits.pageSize.max || cardIds.length > MAX_TILES || shown.some(({ kind }) => WHOLE.has(kind))
   return {
@@ -84,6 +86,17 @@ function shownChange({ seq, kind: changed, action, id, data, token_id, actor_id 
     isOwn: token_id === null && actor_id === userId,
     by,
   }
+}
+
+/** The cards that have one of the changed cards as a blocker: they may be blocked or ready with it, and do not change themselves. */
+async function readBlocked(reader: Reader, changes: readonly Change[]): Promise<string[]> {
+  const blockers = changes.flatMap(({ kind, action, id }) => (kind === 'card' && action === 'updated' ? [id] : []))
+  if (blockers.length === 0) return []
+  const ranges = [...new Set(blockers)].map((id) => ({
+    index: indexes.blockedCards(id),
+    options: { limit: MAX_TILES + 1, entriesOnly: true, weak: true },
+  }))
+  return reader.transact(async (tx) => (await tx.load({ ranges })).ranges.flatMap(({ entries }) => entries.map(lastWord)))
 }
 
 async function readTiles(

@@ -48,7 +48,7 @@ export function renderLaneMenu(controls: Controls, column: Column): VNode | unde
   const of = { column_id: column.id }
   return menu(`${column.id}-menu`, `the column ${column.name}`, [
     doForm(controls, 'columns.rename', of, {
-      fields: ['name', 'wip_limit', 'max_attempts'],
+      fields: ['name', 'wip_limit', 'max_attempts', 'completes'],
       record: column,
       button: html`<button>Save</button>`,
     }),

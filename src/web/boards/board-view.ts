@@ -7,6 +7,7 @@ import { renderAddCard, renderAddColumn, renderLaneMenu } from './board-controls
 import type { BoardData, Lane } from './board-data.ts'
 import type { Controls } from './controls.ts'
 import { countTexts, isOver } from './counts.ts'
+import { icon } from './icons.ts'
 import { dueChoices, searchOf, type BoardFilters } from './filters.ts'
 import type { Reader } from '../reader.ts'
 import { renderSearchForm } from './search-form.ts'
@@ -44,10 +45,11 @@ export function tilesOf({ lanes, tiles }: BoardData): Buffer[][] {
  * @param more the address of the cards that it does not show
  */
 export function renderLane(controls: Controls, { column, cards }: Pick<Lane, 'column' | 'cards'>, tiles: string, more?: string): VNode {
-  const { id, name, position } = column
+  const { id, name, position, completes } = column
   return html`<section class="lane" id=${id} data-merge data-position=${position} aria-labelledby="${id}-name">
     <div class="lane-head" id="${id}-head" data-merge>
       <h2 class="lane-name" id="${id}-name"><span data-name>${name}</span> ${renderCount(cards.length, column, more !== undefined)}</h2>
+      ${completes && html`<span class="fact done" id="${id}-completes" title="Cards that come here are done">${icon('done')}<span class="unseen">Cards that come here are done</span></span>`}
       ${renderLaneMenu(controls, column)}
     </div>
     <ol class="tiles" id="${id}-cards" data-merge dangerouslySetInnerHTML=${{ __html: tiles }}></ol>

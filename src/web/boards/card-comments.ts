@@ -1,9 +1,11 @@
 import type { VNode } from 'preact'
 import type { Comment } from '../../model/comment.ts'
+import { limits } from '../../model/limits.ts'
+import { hasAtMost } from '../../model/text.ts'
 import { html } from '../html.ts'
 import { renderMoment } from '../times.ts'
 import type { CardData } from './card-data.ts'
-import { doForm, doLink, type Controls } from './controls.ts'
+import { doButton, doForm, doLink, type Controls } from './controls.ts'
 import { renderWriter, writerName } from './people.ts'
 
 /** The comments of a card, and a form for one more. */
@@ -41,6 +43,18 @@ function kindOf({ kind, answers }: Comment, { comments, people }: CardData): unk
     : html`answered <a href="#${question.id}">the question of ${writerName(question, people)}</a>`
 }
 
+/**
+ * What makes a comment under an open question its answer: an answer is a comment of its own, so its text is said again, and says whose it is.
+ */
+function renderAnswering(comment: Comment, { card, question, people }: CardData, controls: Controls): VNode | undefined {
+  if (question === undefined || comment.kind !== 'comment' || comment.created_at < question.created_at) return undefined
+  const isOwn = comment.author_id === controls.context.session.user_id && comment.token_id === null
+  const writer = writerName(comment, people)
+  const body = isOwn ? comment.body : `${writer}:\n\n> ${comment.body.replaceAll('\n', '\n> ')}`
+  if (!hasAtMost(limits.commentBody, body)) return undefined
+  return doButton(controls, 'cards.answer', { card_id: card.id, body }, 'This is the answer', { about: `by ${writer}` })
+}
+
 function renderComment(comment: Comment, data: CardData, prose: (text: string) => VNode[], { context }: Controls): VNode {
   const { people, may } = data
   const { id, body, created_at, updated_at } = comment
@@ -52,6 +66,7 @@ function renderComment(comment: Comment, data: CardData, prose: (text: string) =
       ${renderWriter(comment, people)} ${kind !== false && html`<span class="kind">${kind}</span>`}
       <span class="hint">${renderMoment(created_at)}${updated_at !== created_at && ', edited'}</span>
       <span class="comment-actions">
+        ${renderAnswering(comment, data, { context, may: may.card })}
         ${doLink(controls, 'comments.update', { comment_id: id }, 'Edit', look)}
         ${doLink(controls, 'comments.delete', { comment_id: id }, 'Delete', look)}
       </span>

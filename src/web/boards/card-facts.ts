@@ -20,14 +20,15 @@ const NONE = 'None'
 /** The panel of a card: where it is, its state, its people, labels and blockers, each with the controls that the person may use. */
 export function renderFacts(data: CardData, controls: Controls, base: string): VNode {
   const { card, people, holders, board } = data
-  const { id, due_at, completed_at, completed_by_id, archived_at, assignee_ids, label_ids, blocker_ids, claim } = card
+  const { id, external_ref, due_at, completed_at, completed_by_id, outcome, archived_at, assignee_ids, label_ids, blocker_ids, claim } =
+    card
   const of = { card_id: id }
   const facts: readonly Fact[] = [
     ['column', 'Column', board.columns?.find((column) => column.id === card.column_id)?.name ?? 'archived', renderMove(data, controls)],
     [
       'state',
       'State',
-      html`${completed_at === null ? 'Open' : html`${doneSign()} ${renderMoment(completed_at)}${completed_by_id !== null && ` by ${people.nameOf(completed_by_id)}`}`}${archived_at !== null && ', archived'}`,
+      html`${completed_at === null ? 'Open' : html`${doneSign(outcome)} ${renderMoment(completed_at)}${completed_by_id !== null && ` by ${people.nameOf(completed_by_id)}`}`}${archived_at !== null && ', archived'}`,
     ],
     ['work', 'Work', renderWork(data, controls), renderRetry(card, controls)],
     [
@@ -100,6 +101,7 @@ export function renderFacts(data: CardData, controls: Controls, base: string): V
     ['blocked', 'Blocks', data.blocked.length > 0 && renderList(data.blocked, (card) => [renderLink(card, base)])],
     ['created', 'Created', html`${renderMoment(card.created_at)} by ${people.nameOf(card.creator_id)}`],
     ['changed', 'Changed', renderMoment(card.updated_at)],
+    ['external-ref', 'ID in another system', external_ref ?? false],
     ['id', 'ID', html`<code>${id}</code>`],
   ]
   return html`<aside class="card facts-list" id="card-facts" aria-label="About this card" data-merge>
@@ -119,7 +121,7 @@ export function renderFacts(data: CardData, controls: Controls, base: string): V
   </aside>`
 }
 
-/** The controls that end the work on a card, or begin it again. */
+/** The controls that end the work on a card, with success or without, or begin it again. */
 function renderActions({ id, completed_at, archived_at, title: about }: ListedCard, controls: Controls): VNode {
   const of = { card_id: id }
   const isOpen = completed_at === null
@@ -129,6 +131,7 @@ function renderActions({ id, completed_at, archived_at, title: about }: ListedCa
       className: isOpen ? 'primary small' : 'small',
       about,
     })}
+    ${isOpen && doButton(controls, 'cards.complete', { ...of, completed: 'true', outcome: 'failed' }, 'Failed', { id: 'card-failed', about })}
     ${doButton(controls, archived_at === null ? 'cards.archive' : 'cards.restore', of, archived_at === null ? 'Archive' : 'Restore', { id: 'card-archive', about })}
     ${doLink(controls, 'cards.delete', of, 'Delete', { about })}
   </div>`
@@ -187,10 +190,10 @@ function renderList<Item>(
   </ul>`
 }
 
-/** A card that blocks this one, or that it blocks. One that is done or archived blocks no more. */
-function renderLink({ id, title, completed_at, archived_at }: ListedCard, base: string): VNode {
+/** A card that blocks this one, or that it blocks. One that is done or archived blocks no more; one that has failed does. */
+function renderLink({ id, title, completed_at, outcome, archived_at }: ListedCard, base: string): VNode {
   return html`<span
     ><a href="${base}/cards/${id}">${title}</a
-    >${completed_at !== null && html` <span class="hint">done</span>`}${archived_at !== null && html` <span class="hint">archived</span>`}</span
+    >${completed_at !== null && html` <span class="hint">${outcome === 'failed' ? 'failed' : 'done'}</span>`}${archived_at !== null && html` <span class="hint">archived</span>`}</span
   >`
 }

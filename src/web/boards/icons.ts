@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import type { Card } from '../../model/card.ts'
 import { html } from '../html.ts'
 
 const SHAPES = {
@@ -8,6 +9,8 @@ const SHAPES = {
   attachments: '<path d="m13.4 7.4-5.5 5.5a3.4 3.4 0 0 1-4.8-4.8l5.6-5.6a2.3 2.3 0 0 1 3.2 3.2l-5.5 5.6a1.1 1.1 0 0 1-1.6-1.6l5-5.1"/>',
   description: '<path d="M2.5 4h11M2.5 8h11M2.5 12h6"/>',
   done: '<circle cx="8" cy="8" r="6"/><path d="m5.3 8.2 1.9 1.9 3.6-4.1"/>',
+  failed: '<circle cx="8" cy="8" r="6"/><path d="m5.8 5.8 4.4 4.4m0-4.4-4.4 4.4"/>',
+  blocked: '<circle cx="8" cy="8" r="6"/><path d="M3.8 3.8l8.4 8.4"/>',
   claim: '<circle cx="8" cy="5" r="2.7"/><path d="M2.8 13.8a5.2 5.2 0 0 1 10.4 0"/>',
   retry: '<path d="M13 8a5 5 0 1 1-1.5-3.6"/><path d="M13.2 2v2.9h-2.9"/>',
   stuck: '<path d="M8 2.2 14.2 13H1.8Z"/><path d="M8 6.4v3M8 11.2v.1"/>',
@@ -29,7 +32,9 @@ export function swatch(color: string, kind: 'dot' | 'band'): VNode {
   return html`<svg class=${kind} aria-hidden="true"><rect width="100%" height="100%" fill=${color} /></svg>`
 }
 
-/** The sign of a card that is completed. */
-export function doneSign(): VNode {
-  return html`<span class="fact done">${icon('done')}Done</span>`
+/** The sign of a card that is completed, by its outcome. */
+export function doneSign(outcome: Card['outcome']): VNode {
+  return outcome === 'failed'
+    ? html`<span class="fact failed">${icon('failed')}Failed</span>`
+    : html`<span class="fact done">${icon('done')}Done</span>`
 }

@@ -119,7 +119,7 @@ function renderAsking(reader: Reader, { asking, answerable, questions, boards, p
 }
 
 function renderRow(card: ListedCard, { boards, people, questions }: FoundCards, base: string, now: number, view: CardView): VNode {
-  const { id, title, board_id, column_id, due_at, completed_at, assignee_ids, updated_at } = card
+  const { id, title, board_id, column_id, due_at, completed_at, outcome, assignee_ids, updated_at } = card
   const board = boards.get(board_id)!
   const column = board.columns?.find((one) => one.id === column_id)
   const badge = badgeOf(card, questions.get(id)?.body, now)
@@ -131,7 +131,7 @@ function renderRow(card: ListedCard, { boards, people, questions }: FoundCards, 
     </p>
     ${badge && renderBadge(badge, now)}
     <p class="facts">
-      ${completed_at !== null && doneSign()} ${due_at !== null && renderDue({ due_at, completed_at }, renderDay(due_at, now), now)}
+      ${completed_at !== null && doneSign(outcome)} ${due_at !== null && renderDue({ due_at, completed_at }, renderDay(due_at, now), now)}
       ${assignee_ids.map((userId) => renderPerson(userId, people.nameOf(userId)))}
     </p>
   </li>`

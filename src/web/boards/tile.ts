@@ -36,7 +36,7 @@ export function tileHtml(card: ListedCard, facts: TileFacts): Buffer {
 }
 
 function tileOf(card: ListedCard, { base, labelOf, nameOf, holderOf, questionOf, now }: TileFacts) {
-  const { id, title, position, due_at, completed_at, cover_attachment_id: cover, label_ids, assignee_ids, counts, claim } = card
+  const { id, title, position, due_at, completed_at, outcome, cover_attachment_id: cover, label_ids, assignee_ids, counts, claim } = card
   const labels = label_ids.flatMap((label) => labelOf(label) ?? []).map(({ color, name }) => [color, name] as const)
   return {
     base,
@@ -50,6 +50,7 @@ function tileOf(card: ListedCard, { base, labelOf, nameOf, holderOf, questionOf,
     morePeople: Math.max(assignee_ids.length - SHOWN.people, 0),
     due_at,
     completed_at,
+    outcome,
     // A day is shown with its year unless that is this year.
     dueState: due_at === null ? '' : `${dueState({ due_at, completed_at }, now)} ${new Date(now).getUTCFullYear()}`,
     isDescribed: card.description !== '',
@@ -101,9 +102,9 @@ export function renderDue(card: { due_at: string; completed_at: string | null },
   return html`<span class="fact due ${state}">${icon('due')}<span class="unseen">${DUE_WORDS[state]}</span>${time}</span>`
 }
 
-function renderFacts({ due_at, completed_at, isDescribed, counts }: Tile, now: number): VNode | undefined {
+function renderFacts({ due_at, completed_at, outcome, isDescribed, counts }: Tile, now: number): VNode | undefined {
   const facts = [
-    completed_at !== null && doneSign(),
+    completed_at !== null && doneSign(outcome),
     due_at !== null && renderDue({ due_at, completed_at }, renderDay(due_at, now), now),
     isDescribed && html`<span class="fact">${icon('description')}<span class="unseen">has a description</span></span>`,
     ...(['subtasks', 'comments', 'attachments'] as const).map((name, i) => {

@@ -42,7 +42,7 @@ function times(count: number): string {
 
 /** What is to be known of the work on a card: all that its badge depends on. */
 export interface WorkBadge {
-  readonly look: 'waiting' | 'stuck' | 'retrying' | 'failed'
+  readonly look: 'waiting' | 'stuck' | 'blocked' | 'retrying' | 'failed'
   readonly text: string
   /** when it is tried again */
   readonly at?: string | undefined
@@ -60,11 +60,12 @@ export function badgeOf({ work }: Pick<ListedCard, 'work'>, question: string | u
   const failed = `Failed ${times(attempts)}`
   if (state === 'waiting') return { look: state, text: question === undefined ? 'Asks a question' : `Asks: ${firstWords(question)}` }
   if (state === 'stuck') return { look: state, text: `Stuck after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}` }
+  if (state === 'blocked') return { look: state, text: attempts === 0 ? 'Blocked' : `Blocked, failed ${times(attempts)}` }
   if (state === 'retrying' && at !== null) return { look: state, text: failed, at, distance: distance(Date.parse(at), now) }
   return attempts === 0 ? undefined : { look: 'failed', text: failed }
 }
 
-const ICONS = { waiting: 'question', stuck: 'stuck', retrying: 'retry', failed: 'retry' } as const
+const ICONS = { waiting: 'question', stuck: 'stuck', blocked: 'blocked', retrying: 'retry', failed: 'retry' } as const
 
 /** @param now matters only where the badge says so */
 export function renderBadge({ look, text, at }: WorkBadge, now: number): VNode {

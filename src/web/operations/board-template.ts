@@ -2,15 +2,18 @@ import type { VNode } from 'preact'
 import { html } from '../html.ts'
 
 /** What a new board begins with: value → its name and its columns. */
-const templates: Readonly<Record<string, { readonly name: string; readonly columns: readonly string[] }>> = {
-  columns: { name: 'Four columns: To do, Doing, Review, Done', columns: ['To do', 'Doing', 'Review', 'Done'] },
+const templates: Readonly<Record<string, { readonly name: string; readonly columns: readonly object[] }>> = {
+  columns: {
+    name: 'Four columns: To do, Doing, Review, Done',
+    columns: [{ name: 'To do' }, { name: 'Doing' }, { name: 'Review' }, { name: 'Done', completes: true }],
+  },
   empty: { name: 'Empty', columns: [] },
 }
 
 /** The columns of a board that a form creates, as operations of a batch. */
 export function columnsOf(form: URLSearchParams): readonly object[] {
   const { columns = [] } = templates[form.get('template') ?? ''] ?? {}
-  return columns.map((name) => ({ operation: 'columns.create', body: { name } }))
+  return columns.map((body) => ({ operation: 'columns.create', body }))
 }
 
 /**

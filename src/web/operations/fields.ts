@@ -42,6 +42,8 @@ const LABELS: Readonly<Record<string, string>> = {
   due_at: 'Due',
   wip_limit: 'Limit of cards',
   max_attempts: 'Attempts before a card is stuck',
+  completes: 'Completes its cards',
+  external_ref: 'ID in another system',
   to: 'Place',
   before: 'Before',
   after: 'After',
