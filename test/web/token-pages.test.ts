@@ -44,6 +44,17 @@ describe('the pages of tokens', async () => {
     return { text, active: namesIn(active), ended: namesIn(ended), isOpen: /<details class="ended" open/.test(text) }
   }
 
+  test('a new token is offered the first name of agent-01, agent-02, … that is free, also of ended ones, and another one is kept', async () => {
+    const offered = async (query = '') =>
+      / name="name"[^>]* value="([^"]*)"/.exec((await visitor.open(`/settings/tokens/new?workspace=${workspaceId}${query}`)).text)?.[1]
+    expect(await offered()).toBe('agent-01')
+    await issue('agent-02', 30)
+    await issue('agent-01', 1)
+    service.now += 2 * DAY
+    visitor = await signedIn(service, person)
+    expect([await offered(), await offered('&name=CI')]).toEqual(['agent-03', 'CI'])
+  })
+
   test('active tokens come first, and those that have ended are collapsed', async () => {
     await issue('Short', 1)
     await issue('Long', 90)

@@ -10,7 +10,7 @@ import { allowances } from './allowances.ts'
 import { TOO_MANY, notFoundPage } from '../error-pages.ts'
 import { field, formPage, type Refusal } from '../form-page.ts'
 import { html } from '../html.ts'
-import { workspaceOf, type MemberWorkspace } from '../memberships.ts'
+import { tokensOf, workspaceOf, type MemberWorkspace } from '../memberships.ts'
 import type { Page, PageView, SignedInContext } from '../page-context.ts'
 import { brokenRules, rulesOf } from '../workspace/rules.ts'
 import { daysOf, DEFAULT_DAYS, renderLifetime } from './lifetime.ts'
@@ -27,7 +27,11 @@ export const newTokenPage: Page = {
     const workspace = await workspaceOf(context.web, context.session.user_id, context.query.get('workspace') ?? '')
     return workspace === undefined
       ? notFoundPage()
-      : renderNewToken(context, workspace, { name: '', scope: 'kanban:read', ...Object.fromEntries(context.query) })
+      : renderNewToken(context, workspace, {
+          name: await freeName(context, workspace.id),
+          scope: 'kanban:read',
+          ...Object.fromEntries(context.query),
+        })
   },
   async post(context) {
     const { web, session, form } = context
@@ -50,6 +54,15 @@ export const newTokenPage: Page = {
     })
     return { redirect: `/settings/confirm/${confirmation.id}`, audit: false }
   },
+}
+
+/** The first name of agent-01, agent-02, … that none of the person's listed tokens has: each agent can be told from the others. */
+async function freeName({ web, session }: SignedInContext, workspaceId: string): Promise<string> {
+  const used = new Set((await tokensOf(web, session.user_id, workspaceId)).map(({ name }) => name))
+  const nameOf = (number: number) => `agent-${String(number).padStart(2, '0')}`
+  let number = 1
+  while (used.has(nameOf(number))) number++
+  return nameOf(number)
 }
 
 async function renderNewToken(
