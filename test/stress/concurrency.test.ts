@@ -80,6 +80,36 @@ describe('four processes on one Redis', () => {
     expect(await findViolation(effort(20), depsOn(store), sendTo(processes.urls, { abortRate: 0.2 }))).toBeUndefined()
   })
 
+  test('of requests to several processes that give one external_ref to different cards, one succeeds', { timeout: 3_600_000 }, async () => {
+    const token = await createWriter(depsOn(store))
+    const send = async (i: number, method: string, path: string, body?: object) => {
+      const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) }
+      const url = `${processes.urls[i % processes.urls.length]}/v1${path}`
+      const response = await fetch(url, { method, headers, body: body === undefined ? null : JSON.stringify(body) })
+      return { status: response.status, body: (await response.json()) as any }
+    }
+    const board = (await send(0, 'POST', '/boards', { name: 'Board' })).body.data.id
+    const column_id = (await send(0, 'POST', `/boards/${board}/columns`, { name: 'Column' })).body.data.id
+    const plain = (await send(0, 'POST', `/boards/${board}/cards`, { column_id, title: 'Plain' })).body.data.id
+    for (let round = 0; round < effort(20); round++) {
+      const external_ref = `race ${round}`
+      const replies = await Promise.all(
+        Array.from({ length: 8 }, (_, i) =>
+          i === 7
+            ? send(i, 'PATCH', `/cards/${plain}`, { external_ref })
+            : send(i, 'POST', `/boards/${board}/cards`, { column_id, title: `Card ${i}`, external_ref }),
+        ),
+      )
+      const found = (await send(round, 'GET', `/boards/${board}/cards?external_ref=race%20${round}`)).body.data
+      const winner = replies.find(({ status }) => status < 300)
+      expect(found.map(({ id }: { id: string }) => id)).toEqual([winner!.body.data.id])
+      const refused = replies.filter((reply) => reply !== winner)
+      expect(refused.map(({ status, body }) => [status, body.error?.card_id])).toEqual(refused.map(() => [409, winner!.body.data.id]))
+    }
+    const all = (await send(0, 'GET', `/boards/${board}/cards?limit=100`)).body.data.map((card: any) => card.external_ref)
+    expect(all.filter((ref: unknown) => ref !== null).length).toBe(new Set(all.filter((ref: unknown) => ref !== null)).size)
+  })
+
   // The last one, because it ends a process.
   test(
     'writes under a key are made exactly once while Redis is stopped, the same key is raced and a process is killed',
