@@ -68,7 +68,8 @@ describe('the decisions of all cells', () => {
   })
 
   test('have a difference for each scope that is checked differently', async () => {
-    const other = changed('scopes', '["kanban:write", "kanban:admin"]', '["kanban:admin"]')
+    const conditions = (scopes: string) => `Comment, File]\n    conditions: { token.scope: { $in: [${scopes}"kanban:admin"] } }`
+    const other = changed('scopes', conditions('"kanban:write", '), conditions(''))
     const differs = questions.filter(
       ({ permission, facts }, i) => other.checkScope(permission, facts).allowed !== answered[i]!.scope!.allowed,
     )
