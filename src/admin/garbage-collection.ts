@@ -2,24 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { durations } from '../model/durations.ts'
 import { newId } from '../model/ids.ts'
-import { limits } from '../model/limits.ts'
 import { timestamp } from '../model/time.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 import { createTombstone, markFileIfUnattached } from '../resources/cascades.ts'
 import { removeDeliveries } from '../resources/webhooks/deliveries.ts'
 import { continueRemoval } from '../resources/removals.ts'
-import { secondTombstoneId } from '../resources/changes/change-log.ts'
 import { SERVICE } from '../store/derivation.ts'
 import { indexes, lastWord, type Index } from '../store/indexes.ts'
 import { keys, GLOBAL } from '../store/keys.ts'
 import { transact, listAll } from '../store/transact.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { AdminDeps } from './deps.ts'
+import { BATCH, collectAudit, collectChanges, collectNotices, type Step } from './retention.ts'
 import { andThen } from '../model/awaitable.ts'
 import { decorateStore, type Change, type Store } from '../store/port.ts'
-
-/** The number of records that one commit removes. Small commits do not delay requests. */
-const BATCH = 50
 
 /**
  * Removes what deleted resources left in one workspace: records that belong to them, and bytes that no file needs. Each
@@ -55,6 +51,7 @@ async function collectNext(deps: AdminDeps, workspaceId: string, { id, kind }: T
     references: collectReferences,
     responses: collectResponses,
     changes: collectChanges,
+    notices: collectNotices,
     audit: collectAudit,
   }[kind]
   const blobId = await transact(store, workspaceId, random, async (tx) => {
@@ -67,12 +64,6 @@ async function collectNext(deps: AdminDeps, workspaceId: string, { id, kind }: T
     if ((await tx.get(keys.tombstone(id))) !== undefined) tx.remove(keys.tombstone(id))
   })
 }
-
-/**
- * One step for one kind of tombstone.
- * @returns the id of bytes to remove, if any
- */
-type Step = (tx: Transaction, tombstone: Tombstone, deps: AdminDeps) => Promise<string | undefined>
 
 /**
  * Removes the next records of an index whose owner was deleted.
@@ -142,58 +133,6 @@ const collectResponses: Step = async (tx, { id, target }) => {
   if ((await removeNext(tx, indexes.responseTexts(target))) > 0) return
   tx.remove(keys.tombstone(id))
 }
-
-/**
- * Removes the changes of a board that are too old or too many, except the last one, which determines the next number. A
- * tombstone is due twice: after the day of the changes, when they may be too many, and when all of them are too old.
- */
-const collectChanges: Step = async (tx, tombstone, { clock, changes: { age, count } = defaultRetention }) => {
-  const { target: boardId } = tombstone
-  const index = indexes.changes(boardId)
-  const { entries, values } = await tx.range(index, { limit: BATCH + 1, weak: true })
-  const [total = 0] = await tx.counts([index])
-  const end = timestamp(() => clock() - age)
-  const removable = Math.min(BATCH, total - 1)
-  const fresh = values.findIndex((change, i) => i >= removable || (change !== undefined && change.at >= end && total - i <= count))
-  const expired = entries.slice(0, fresh === -1 ? removable : fresh)
-  if (expired.length > 0) {
-    await tx.confirm(expired.map((entry) => keys.change(boardId, entry)))
-    for (const entry of expired) tx.remove(keys.change(boardId, entry))
-    return undefined
-  }
-  await scheduleAgain(tx, tombstone, age)
-  return undefined
-}
-
-/** Removes a tombstone that was due. After the first time, it is due again when everything of its day is too old. */
-async function scheduleAgain(tx: Transaction, { id: first, kind, target, not_before, again }: Tombstone, age: number): Promise<void> {
-  tx.remove(keys.tombstone(first))
-  if (again === true) return
-  // It has another id: a process whose clock is far behind may write the first one again.
-  const id = secondTombstoneId(first)
-  if ((await tx.get(keys.tombstone(id))) !== undefined) return
-  tx.put(keys.tombstone(id), { id, kind, target, not_before: timestamp(() => Date.parse(not_before) + age), again: true })
-}
-
-/**
- * Removes the entries of the audit trail that are too old, or too many. Their tombstone is due twice, as for changes.
- */
-const collectAudit: Step = async (tx, tombstone, { clock, auditAge = durations.audit }) => {
-  const index = indexes.audit()
-  const { entries } = await tx.range(index, { limit: BATCH, weak: true, entriesOnly: true })
-  const [total = 0] = await tx.counts([index])
-  const end = timestamp(() => clock() - auditAge)
-  const expired = entries.filter((entry, i) => entry < end || total - i > limits.auditBatches).map((entry) => keys.audit(lastWord(entry)))
-  if (expired.length > 0) {
-    await tx.read(expired)
-    for (const key of expired) tx.remove(key)
-    return undefined
-  }
-  await scheduleAgain(tx, tombstone, auditAge)
-  return undefined
-}
-
-const defaultRetention = { age: durations.changes, count: limits.changesPerBoard }
 
 /** Marks the bytes as being removed. If their upload has not finished yet, its commit finds the mark and fails. */
 const claimBlob: Step = async (tx, tombstone) => {

@@ -16,6 +16,7 @@ import { firstResponse, responseText } from '../model/idempotency.ts'
 import { isId, type IdKind } from '../model/ids.ts'
 import { identity } from '../model/identity.ts'
 import { label } from '../model/label.ts'
+import { noticeRecord } from '../model/notice.ts'
 import { order } from '../model/order.ts'
 import { pendingRemovals } from '../model/pending-removal.ts'
 import { readiness, type Readiness } from '../model/readiness.ts'
@@ -187,7 +188,12 @@ const workspaceKinds: Kinds = {
   ),
   first_response: keyed(firstResponse, (value) => keys.firstResponse(value.token_hash, value.key_hash)),
   response_text: keyed(responseText, (value) => keys.responseText(value.hour, value.sha256)),
-  change: named(changeRecord, isBoardAndNumber),
+  change: named(changeRecord, (rest) => isIdAndNumber('board', rest)),
+  notice: named(
+    noticeRecord,
+    (rest) => isIdAndNumber('user', rest),
+    (_value, rest) => [toMember(rest.slice(0, rest.indexOf(':')))],
+  ),
   audit,
   removals: keyed(pendingRemovals, keys.removals),
 }
@@ -198,10 +204,10 @@ function isOf(one: Card, { column_id, position, is_open, blocker_ids }: Readines
   return one.column_id === column_id && one.position === position && isOpen(one) === is_open
 }
 
-/** Whether this is what follows in the key of a change: its board and its number. */
-function isBoardAndNumber(rest: string): boolean {
-  const [boardId = '', entry = '', ...others] = rest.split(':')
-  return isId('board', boardId) && /^\d{16}$/.test(entry) && others.length === 0
+/** Whether this is what follows in the key of something that is appended to a list: the id of whose list it is, and its number. */
+function isIdAndNumber(kind: IdKind, rest: string): boolean {
+  const [id = '', entry = '', ...others] = rest.split(':')
+  return isId(kind, id) && /^\d{16}$/.test(entry) && others.length === 0
 }
 
 function referencesOfCard(record: Card): readonly (RecordReference | undefined)[] {

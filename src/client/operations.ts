@@ -158,6 +158,36 @@ export interface Member {
   avatar_url: string | null
 }
 
+/** Something that you have to know. */
+export interface Notice {
+  /** The id of the notice: notices of a person have increasing ids, in the order of their commits. */
+  id: string
+  /** What has happened: see "Kinds of notices". */
+  kind: 'assigned' | 'mentioned' | 'card_stuck' | 'question' | 'answered' | 'commented' | 'due' | 'token_ending' | 'webhook_disabled'
+  /** When it happened. */
+  at: string
+  /** When you marked it as read; null: you have not. */
+  read_at: string | null
+  /** The board that it is about; null: it is about a token of yours. */
+  board_id: string | null
+  /** The card that it is about; null: it is about no card. */
+  card_id: string | null
+  /** The comment that it is about: also a question or an answer; null: it is about no comment. */
+  comment_id: string | null
+  /** The user who has caused it; null: time or the service has. */
+  actor_id: string | null
+  /** The name of the token that has caused it, or that ends; null without one. */
+  token_name: string | null
+  /** The notice in one sentence, with the names and titles of now. */
+  text: string
+}
+
+/** Notices were marked as read. */
+export interface NoticesRead {
+  /** The time that they are marked with. */
+  read_at: string
+}
+
 /** As an item of a list. A board: the columns and cards of one project. */
 export type ListedBoard = Board & WithEtag
 
@@ -847,6 +877,24 @@ export type AccessEvaluateAllInput = Evaluations
 export type AccessSearchActionInput = ActionSearch
 export type AccessSearchResourceInput = ResourceSearch
 export type MembersListInput = Pick<CommonInput, 'limit' | 'cursor'> & Selection<'user_id' | 'role' | 'display_name' | 'avatar_url'>
+export type NoticesListInput = Pick<CommonInput, 'limit'> & {
+  /** Returns the notices after this cursor: `page.next_cursor` of the previous response. Omit it to begin with the first one. */
+  after?: string
+  /** `asc`: the oldest notice first, and each response has a cursor to go on from. `desc`: the newest first. Default: "asc". */
+  order?: 'asc' | 'desc'
+  /** Only notices that you have not marked as read. Default: false. */
+  unread?: boolean
+  /** The number of seconds to wait for a notice if there is none. The response comes as soon as there is one. It must be 0 with `order=desc`. Default: 0. */
+  wait?: number
+} & Selection<'id' | 'kind' | 'at' | 'read_at' | 'board_id' | 'card_id' | 'comment_id' | 'actor_id' | 'token_name' | 'text'>
+
+export type NoticesMarkInput = {
+  /** These notices. Ids of notices that you do not have are ignored. */
+  ids?: string[]
+  /** All notices until this time. */
+  before?: string
+}
+
 export type BoardsListInput = Pick<CommonInput, 'limit' | 'cursor' | 'include'> & Selection<'id' | 'name' | 'description' | 'cover_color' | 'visibility' | 'creator_id' | 'created_at' | 'updated_at' | 'etag'>
 export type BoardsCreateInput = Pick<CommonInput, 'description' | 'cover_color'> & {
   /** The name of the board. */
@@ -1200,6 +1248,12 @@ export interface Methods {
     /** Lists the members of the workspace, in the order they joined. Scope `kanban:read`. */
     readonly list: ListMethod<MembersListInput, Member>
   }
+  readonly notices: {
+    /** Lists what you have to know: questions, mentions, assignments and more, oldest first. What you may not read is left out. Scope `kanban:read`. */
+    readonly list: PageMethod<NoticesListInput, Notice>
+    /** Marks notices of yours as read: some of them, or all until a time. Scope `kanban:write`. */
+    readonly mark: WriteMethod<NoticesMarkInput, NoticesRead>
+  }
   readonly boards: {
     /** Lists the boards that you have access to, oldest first. Scope `kanban:read`. */
     readonly list: ListMethod<BoardsListInput, ListedBoard>
@@ -1390,6 +1444,8 @@ export const operations: Readonly<Record<OperationId, OperationRow>> = {
   'access.search_action': { method: 'POST', path: '/access/search/action', query: [], body: ['subject', 'resource', 'context', 'page'], result: 'item' },
   'access.search_resource': { method: 'POST', path: '/access/search/resource', query: [], body: ['subject', 'action', 'resource', 'context', 'page'], result: 'item' },
   'members.list': { method: 'GET', path: '/members', query: ['limit', 'cursor', 'fields'], result: 'list' },
+  'notices.list': { method: 'GET', path: '/notices', query: ['limit', 'after', 'order', 'unread', 'wait', 'fields'], result: 'list' },
+  'notices.mark': { method: 'POST', path: '/notices/read', query: ['dry_run'], body: ['ids', 'before'], result: 'item' },
   'boards.list': { method: 'GET', path: '/boards', query: ['limit', 'cursor', 'include', 'fields'], result: 'list' },
   'boards.create': { method: 'POST', path: '/boards', query: ['dry_run'], body: ['name', 'description', 'cover_color'], result: 'item' },
   'boards.read': { method: 'GET', path: '/boards/{board_id}', query: ['include', 'fields'], result: 'item' },

@@ -5,6 +5,8 @@ const UNIT_QUESTIONS = 4
 const UNIT_CHARACTERS = 512 * 1024
 const UNIT_VALUES = 1000
 const UNIT_PIECES = 256
+/** The same for notices. */
+const UNIT_NOTICES = 4
 
 const MIB = 1024 * 1024
 /** The bytes that a token uploads in a minute for free, and the cost of each further MiB: it is hashed, written and synced. */
@@ -34,6 +36,8 @@ export class Cost {
   pieces = 0
   /** of the body of the answer, unless it is a file */
   bytes = 0
+  /** notices that it has caused */
+  notices = 0
   /** of the file that it has stored: uploads are counted for a minute (`unitsOfUploads`) */
   uploaded = 0
 
@@ -49,6 +53,7 @@ export class Cost {
 
   get units(): number {
     const body = Math.floor(this.received / UNIT_BYTES) + Math.floor(this.values / UNIT_VALUES) + Math.floor(this.pieces / UNIT_PIECES)
-    return Math.max(this.stated, 1 + body) + Math.floor(this.examined / UNIT_CHARACTERS) + Math.floor(this.bytes / UNIT_BYTES)
+    const done = Math.floor(this.examined / UNIT_CHARACTERS) + Math.floor(this.bytes / UNIT_BYTES) + Math.floor(this.notices / UNIT_NOTICES)
+    return Math.max(this.stated, 1 + body) + done
   }
 }

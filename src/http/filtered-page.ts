@@ -1,7 +1,8 @@
 import { Decisions } from '../authz/decisions.ts'
-import { cutPage, fittingItems, toPage, type ListPage, type PageQuery } from '../listing/pages.ts'
+import { cutPage, encodeCursor, fittingItems, toPage, type ListPage, type PageQuery } from '../listing/pages.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
+import type { AwaitedEntry } from '../resources/result.ts'
 import { countDecision, type AttemptRecord } from './decision-record.ts'
 
 /**
@@ -13,8 +14,8 @@ export async function filteredPage(
   operation: Operation & { kind: 'filtered_list' },
   request: OperationRequest,
   record: AttemptRecord,
-): Promise<ListPage<unknown>> {
-  const { limit, cursor } = request.query as PageQuery
+): Promise<ListPage<unknown> & { readonly awaited?: AwaitedEntry }> {
+  const { limit, cursor, after: begin = cursor } = request.query as PageQuery & { readonly after?: string }
   const { permission } = operation
   const decisions = Decisions.of(engine)
   // One more than the page can have: there is a next page.
@@ -22,14 +23,15 @@ export async function filteredPage(
   const found: { readonly data: unknown; readonly position: string }[] = []
   const listed = { permission, asked: 0, allowed: 0 }
   record.listed = listed
-  let after = cursor
+  const followed = operation.follow?.(request)
+  let after = begin
   for (;;) {
     const { candidates, more: mayFollow } = await operation.candidates(request, after, size)
     for (const { position, item } of candidates) {
       after = position
       if (item === undefined) continue
       listed.asked++
-      const decision = decisions.decide(permission, request.caller, item.context)
+      const decision = decisions.decide(item.permission ?? permission, request.caller, item.context)
       if (record.vectors !== undefined) countDecision(record.vectors, decision)
       if (decision.outcome !== 'allowed') continue
       found.push({ data: item.data, position })
@@ -39,11 +41,9 @@ export async function filteredPage(
     const items = found.map(({ data }) => data)
     if (mayFollow && found.length <= limit && fittingItems(items) === items.length) continue
     const { page, more } = cutPage(found, limit, ({ data }) => data)
-    return toPage(
-      operation.id,
-      page.map(({ data }) => data),
-      page.at(-1)?.position,
-      more,
-    )
+    const data = page.map((one) => one.data)
+    if (followed === undefined) return toPage(operation.id, data, page.at(-1)?.position, more)
+    const position = (more ? page.at(-1)?.position : after) ?? followed.start
+    return { data, nextCursor: encodeCursor(operation.id, position), awaited: followed.awaited }
   }
 }

@@ -27,7 +27,8 @@ export function prefetch(services: Services, tx: Transaction, call: Call, route:
   const target = readsOf(operation.target, params, { userId: memberOf(token, 'user_id'), tokenHash })
   if (target instanceof ApiError) return undefined
   const further = call.key?.reads(clock) ?? []
-  const prefetched = tx.prefetch({ records: [token, membership, ...target, ...further], counts: operation.counts?.(params) })
+  const [counts, ranges] = [operation.counts?.(params), operation.ranges?.(params) ?? []]
+  const prefetched = tx.prefetch({ records: [token, membership, ...target, ...further], counts, ranges })
   return andThen(prefetched, () => undefined)
 }
 

@@ -2,6 +2,7 @@ import { parseToken } from '../auth/tokens/format.ts'
 import { expiryOf, expiryTextOf, isFromFuture, stateOf } from '../auth/tokens/lifecycle.ts'
 import { equalInConstantTime, sha256Hex } from '../auth/secrets.ts'
 import type { Caller, SessionCaller, TokenCaller } from '../authz/context.ts'
+import { Readers } from '../authz/readers.ts'
 import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { durations } from '../model/durations.ts'
 import { ApiError } from '../model/errors.ts'
@@ -94,7 +95,8 @@ export class TokenPrincipal implements Principal {
     if (expiryOf(token) - now <= durations.tokenExpiryNotice) record.tokenExpires = expiryTextOf(token)
     // Stryker disable next-line ConditionalExpression: it only saves an object for each request
     if (!this.#isSeen) services.seenTokens.set(hash, { workspaceId, scopes: token.scopes })
-    tx.logChanges({ actor_id: userId, token_id: id, token_name: name, request_id: record.requestId }, services.clock)
+    const author = { actor_id: userId, token_id: id, token_name: name, request_id: record.requestId }
+    tx.logChanges(author, services.clock, new Readers(services.engine, workspaceId))
     return { userId, workspaceId, membership, token }
   }
 }
@@ -153,12 +155,15 @@ export class SessionPrincipal implements Principal {
     return this.#workspaceId
   }
 
-  async authenticate({ clock }: Services, tx: Transaction, record: AttemptRecord): Promise<SessionCaller> {
+  async authenticate(services: Services, tx: Transaction, record: AttemptRecord): Promise<SessionCaller> {
     const [userId, workspaceId] = [this.#userId, this.#workspaceId]
     Object.assign(record, { userId, workspaceId })
     const membership = await tx.get(keys.membership(userId))
     if (!isActive(membership)) throw new ApiError(this.#refusal)
-    tx.logChanges({ actor_id: userId, token_id: null, token_name: null, request_id: record.requestId }, clock)
+    const author = { actor_id: userId, token_id: null, token_name: null, request_id: record.requestId }
+    // What an operator brings from elsewhere is news to nobody.
+    const notifying = record.surface === 'operator' ? undefined : new Readers(services.engine, workspaceId)
+    tx.logChanges(author, services.clock, notifying)
     return { userId, workspaceId, membership, isSession: true }
   }
 }

@@ -110,7 +110,12 @@ export function list(attempt: Ready): Promise<Outcome> {
   const { services, operation, unit, record } = attempt
   record.stage = 'run'
   if (services.decisionLog !== undefined) record.vectors = new Map()
-  return filteredPage(services.engine, operation as ListOperation, unit, record).then((page) => doneOf(attempt, page))
+  return filteredPage(services.engine, operation as ListOperation, unit, record).then((page): Outcome => {
+    const done = doneOf(attempt, page)
+    const { awaited, data } = page
+    if (awaited === undefined || awaited.seconds === 0 || data.length > 0) return done
+    return { kind: 'wait', operation, caller: attempt.caller, awaited, otherwise: done }
+  })
 }
 
 /** Answers a repetition with the first response. */
@@ -182,10 +187,12 @@ export function remember(attempt: Performed): Awaitable<Found<'changes'>> {
   )
 }
 
-export function commit({ services, tx, unit, record, done, changes }: Performed & After<'changes'>): Awaitable<void> {
+export function commit({ services, call, tx, unit, record, done, changes }: Performed & After<'changes'>): Awaitable<void> {
   if (tx.writeCount === 0) return undefined
   requireUnexpired(unit, record)
-  return commitRecorded(services.decisionLog, tx, record, done.status, changes)
+  return andThen(commitRecorded(services.decisionLog, tx, record, done.status, changes), () => {
+    call.cost.notices = tx.notifying?.notices ?? 0
+  })
 }
 
 export function finish({ record, result, done }: Performed): Outcome {

@@ -34,9 +34,10 @@ export const tools: readonly ToolRow[] = [
   {
     name: 'read_account_and_members',
     title: 'Read your account and the members',
-    description: 'Tells who you are, what your token may do, and who is in the workspace. Begin with account.read.',
+    description:
+      'Tells who you are, what your token may do, who is in the workspace, and what your person has to know. Begin with account.read.',
     effect: 'read',
-    operations: ['account.read', 'members.list', 'board_members.list', 'boards.assignable'],
+    operations: ['account.read', 'members.list', 'board_members.list', 'boards.assignable', 'notices.list'],
   },
   {
     name: 'read_boards',
@@ -228,8 +229,14 @@ export const assumedInCalls: Readonly<Record<string, Readonly<Record<string, unk
   'access.evaluate': { subject: { type: 'user', id: 'me' } },
 }
 
-/** Optional arguments that the list leaves out: the subject is always the caller, and all that may be done is one page. */
-const withoutUse: Readonly<Record<string, readonly string[]>> = { 'access.search_action': ['subject', 'page'] }
+/**
+ * Optional arguments that the list leaves out: the subject is always the caller, and all that may be done is one page. Notices are followed by
+ * programs.
+ */
+const withoutUse: Readonly<Record<string, readonly string[]>> = {
+  'access.search_action': ['subject', 'page'],
+  'notices.list': ['order', 'wait'],
+}
 
 /** Whether the list leaves an argument out. It is taken from a client that knows the API. */
 export function isUnlisted(id: string, name: string): boolean {
@@ -253,5 +260,6 @@ export const withoutTool: Readonly<Record<string, string>> = {
   'webhooks.rotate_secret': 'The new secret must not be in the context of a model.',
   'webhooks.test': WEBHOOKS,
   'webhooks.deliveries': WEBHOOKS,
+  'notices.mark': 'Whether something is new to a person is for that person to say: a question that an agent has marked would wait unseen.',
   'boards.events': 'A tool call has one answer, and this is a stream. read_changes has the same changes.',
 }

@@ -97,7 +97,7 @@ export const changeRecord = change.omit({ seq: true, data: true }).extend({
 })
 export type ChangeRecord = Readonly<z.infer<typeof changeRecord>>
 
-/** A stored change with the members that those of earlier versions do not have. */
+/** A stored change with the members that earlier versions did not store. */
 export function wholeChange({ last: _last, ...change }: ChangeRecord): Omit<Change, 'seq' | 'data'> {
   const { operation: made = null, token_name: name = null } = change
   const whole = { ...change, operation: made, token_name: name }

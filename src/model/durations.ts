@@ -26,6 +26,8 @@ export const durations = {
   firstResponse: DAY,
   /** the changes of a board, the default of a setting */
   changes: 7 * DAY,
+  /** a notice */
+  notices: 90 * DAY,
   /** the audit trail, the default of a setting */
   audit: 90 * DAY,
   /** between two garbage collections in all workspaces */

@@ -21,6 +21,7 @@ export const idPrefixes = {
   session: 'ses',
   passkey: 'pky',
   alert: 'alr',
+  notice: 'ntc',
   audit: 'aud',
 } as const
 

@@ -73,6 +73,13 @@ export const limits = {
   /** alerts of a person and kind that wait to be dismissed; the oldest of the kind are dropped */
   alertsOfKind: 10,
 
+  /** notices of a person: the oldest ones are dropped */
+  noticesPerPerson: 1_000,
+  /** people whom one text mentions: others in it get no notice */
+  mentionsPerText: 20,
+  /** the last comments on a card whose authors are told of the next one */
+  commentersOf: 100,
+
   membersPerBoard: 500,
   columnsPerBoard: 200,
   cardsPerBoard: 5_000,

@@ -10,7 +10,7 @@ function tombstoneOf<Kind extends string>(kind: Kind, target: z.ZodType<string>)
     not_before: timestamp,
     /** of a blob: its removal has begun, so no file may refer to it any more */
     claimed: z.literal(true).optional(),
-    /** of changes and the audit trail: it was due once, and is due again when all of them are too old */
+    /** of changes, notices and the audit trail: it was due once, and is due again when all of them are too old */
     again: z.literal(true).optional(),
   })
 }
@@ -32,6 +32,8 @@ export const tombstone = z.discriminatedUnion('kind', [
   tombstoneOf('responses', hour),
   // Changes of a board.
   tombstoneOf('changes', idOf('board')),
+  // Notices of a person.
+  tombstoneOf('notices', idOf('user')),
   auditTombstone,
 ])
 export type Tombstone = Readonly<z.infer<typeof tombstone>>

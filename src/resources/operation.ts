@@ -10,9 +10,9 @@ import type { Picture } from '../model/picture.ts'
 import type { Clock } from '../model/time.ts'
 import type { Index } from '../store/indexes.ts'
 import { keys, type Key, type Text } from '../store/keys.ts'
-import type { Read } from '../store/reads.ts'
+import type { RangeRequest, Read } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
-import type { OperationResult } from './result.ts'
+import type { AwaitedEntry, OperationResult } from './result.ts'
 import { capacityMessage, requireCapacity, type Capacity } from './capacity.ts'
 
 /** What only the rows of one feature are called with. The feature declares it, and `app.ts` says what gives it. */
@@ -100,7 +100,21 @@ export interface Candidate<Item = unknown> {
   /** the position after it where the list continues */
   readonly position: string
   /** undefined if the record was deleted and its index entry not collected yet */
-  readonly item: { readonly context: AuthorizationContext; readonly data: Item } | undefined
+  readonly item:
+    | {
+        readonly context: AuthorizationContext
+        readonly data: Item
+        /** what decides about it, if that is not the permission of the list */
+        readonly permission?: string
+      }
+    | undefined
+}
+
+/** A list that goes on: each of its pages has a cursor, and a client can wait for what comes after it. */
+export interface Followed {
+  /** the position before the first item */
+  readonly start: string
+  readonly awaited: AwaitedEntry
 }
 
 /** The next candidates of a filtered list. */
@@ -201,6 +215,8 @@ interface SingleOperation<Query, Body, Data, Context extends TargetContext, Rela
   readonly capacity?: readonly [limit: Capacity, indexOf: (id: string) => Index<unknown>]
   /** the indexes that `run` counts, if the path names them: they are counted together with the read of the target */
   readonly counts?: (params: OperationRequest['params']) => readonly Index<unknown>[]
+  /** the same for ranges that its commit reads */
+  readonly ranges?: (params: OperationRequest['params']) => readonly RangeRequest[]
   /**
    * Loads what else the request names: in its body, or in a second parameter of the path.
    * @throws {ApiError} `not_found`
@@ -220,6 +236,8 @@ interface FilteredListOperation<Query, Item> extends OperationRow<Query, any, re
   named?(request: OperationRequest<NoInfer<Query>, any>): Promise<readonly NamedByQuery[]>
   /** Reads the next candidates after a position, in the order of the list: at most `limit`. */
   candidates(request: OperationRequest<Query, any>, after: string | undefined, limit: number): Promise<Candidates<Item>>
+  /** Whether it goes on after its last item; default: it does not. */
+  follow?(request: OperationRequest<NoInfer<Query>, any>): Followed | undefined
 }
 
 /** A row of the operations table: everything that is known about an operation. */

@@ -15,6 +15,7 @@ import { commentOperations } from './comments/operations.ts'
 import { fileOperations } from './files/operations.ts'
 import { labelOperations } from './labels/operations.ts'
 import { memberOperations } from './members/operations.ts'
+import { noticeOperations } from './notices/operations.ts'
 import type { Operation } from './operation.ts'
 import { webhookOperations } from './webhooks/operations.ts'
 import { subtaskOperations } from './subtasks/operations.ts'
@@ -23,6 +24,7 @@ const rows: readonly Operation[] = [
   ...accountOperations,
   ...accessOperations,
   ...memberOperations,
+  ...noticeOperations,
   ...boardOperations,
   ...boardMemberOperations,
   ...changeOperations,

@@ -1,6 +1,8 @@
 import type { Awaitable } from '../model/awaitable.ts'
+import type { Board, BoardMember } from '../model/board.ts'
 import type { ChangeRecord } from '../model/change.ts'
 import type { Clock } from '../model/time.ts'
+import type { Membership } from '../model/workspace.ts'
 import type { Index } from './indexes.ts'
 import type { Key } from './keys.ts'
 
@@ -8,6 +10,14 @@ import type { Key } from './keys.ts'
 export type Author = Pick<ChangeRecord, 'actor_id' | 'token_id' | 'token_name' | 'request_id'>
 /** The service itself, or its operator. */
 export const SERVICE: Author = { actor_id: null, token_id: null, token_name: null, request_id: null }
+
+/** What becomes of the notices that the changes of a transaction cause. */
+export interface Notifying {
+  /** Whether a person may read a board, as the policy decides. */
+  mayRead(board: Board, membership: Membership, boardMember: BoardMember | undefined): boolean
+  /** how many notices the transaction causes */
+  notices: number
+}
 
 /**
  * Adds to a transaction what follows from its writes, as the first part of its commit. Every commit of a store calls all
@@ -20,12 +30,18 @@ export type Derivation = (tx: CommittingTransaction, written: readonly string[])
 export interface CommittingTransaction {
   /** whose changes the change feeds show, and when; undefined: they show none of this transaction */
   readonly logged: { readonly author: Author; readonly clock: Clock } | undefined
+  /** undefined: nobody gets a notice of this transaction */
+  readonly notifying: Notifying | undefined
   /** the id of the operation that wrote a record; null: no request did */
   operationOf(key: string): string | null
   get<T>(key: Key<T>): Awaitable<T | undefined>
   read(records: readonly Key<unknown>[]): Awaitable<unknown>
   prefetch(request: { readonly counts: readonly Index<unknown>[] }): Awaitable<unknown>
   count(index: Index<unknown>, limit: number): Awaitable<number>
+  range(
+    index: Index<unknown>,
+    options: { readonly limit: number; readonly reverse: true; readonly weak: true; readonly entriesOnly: true },
+  ): Awaitable<{ readonly entries: readonly string[] }>
   all(index: Index<unknown>, options: { readonly entriesOnly: boolean }): Promise<{ readonly entries: readonly string[] }>
   /** a record that was read, as it is stored */
   before<T>(key: Key<T>): T | undefined

@@ -1,5 +1,6 @@
 import type { Card } from '../model/card.ts'
 import type { ClaimRecord } from '../model/claim.ts'
+import type { Comment } from '../model/comment.ts'
 import type { FirstResponse } from '../model/idempotency.ts'
 import type { Readiness } from '../model/readiness.ts'
 import { keys, type Key } from './keys.ts'
@@ -110,7 +111,7 @@ export const indexes = {
 
   /** subtasks of a card, by position */
   subtasks: (cardId: string) => index(`subtasks:${cardId}`, keys.subtask('')),
-  /** comments on a card, by creation time */
+  /** comments on a card, by creation time, with their authors */
   comments: (cardId: string) => index(`comments:${cardId}`, keys.comment('')),
   /** attachments of a card, by the time they were attached */
   attachments: (cardId: string) => index(`attachments:${cardId}`, keys.attachment('')),
@@ -133,6 +134,11 @@ export const indexes = {
 
   /** changes of a board, in the order of their commits */
   changes: (boardId: string) => index(`changes:${boardId}`, keys.change(boardId, '')),
+
+  /** notices of a user in the workspace, in the order of their commits */
+  notices: (userId: string) => index(`notices:${userId}`, keys.notice(userId, '')),
+  /** those that the user has marked as read, to count the others */
+  readNotices: (userId: string) => index(`read_notices:${userId}`, keys.notice(userId, '')),
 
   /** the audit trail, by the times of its batches (in a workspace, and global) */
   audit: () => index('audit', keys.audit('')),
@@ -189,6 +195,16 @@ export function claimEntry({ expires_at, card_id, token_hash }: ClaimRecord): st
 
 /** The card of an entry of {@link indexes.claims}. */
 export function cardOfClaim(entry: string): string {
+  return entry.split(' ')[1] ?? ''
+}
+
+/** The entry of a comment in {@link indexes.comments}. */
+export function commentEntry({ created_at, author_id, id }: Pick<Comment, 'created_at' | 'author_id' | 'id'>): string {
+  return `${created_at} ${author_id} ${id}`
+}
+
+/** The author in an entry of {@link indexes.comments}. */
+export function authorOfComment(entry: string): string {
   return entry.split(' ')[1] ?? ''
 }
 

@@ -3,7 +3,7 @@ import { blockersOf, isOpen, type Card } from '../model/card.ts'
 import { isFollowing } from '../model/webhook.ts'
 import { isActive } from '../model/workspace.ts'
 import type { Readiness } from '../model/readiness.ts'
-import { claimEntry, indexes, positionEntry, releaseEntry, retryEntry, sortedEntry, timedSorts } from './indexes.ts'
+import { claimEntry, commentEntry, indexes, positionEntry, releaseEntry, retryEntry, sortedEntry, timedSorts } from './indexes.ts'
 import { keys } from './keys.ts'
 import type { Change, Stored, Value } from './port.ts'
 import type { ValueOf } from './reads.ts'
@@ -56,7 +56,7 @@ const indexing: Indexing = {
     return expires_at === null ? released : [[indexes.claims(board_id).name, claimEntry(claim)], ...released]
   },
   subtask: (subtask) => [[indexes.subtasks(subtask.card_id).name, positionEntry(subtask)]],
-  comment: (comment) => [[indexes.comments(comment.card_id).name, `${comment.created_at} ${comment.id}`]],
+  comment: (comment) => [[indexes.comments(comment.card_id).name, commentEntry(comment)]],
   attachment: (attachment) => [
     [indexes.attachments(attachment.card_id).name, `${attachment.created_at} ${attachment.id}`],
     [indexes.fileAttachments(attachment.file_id).name, `${attachment.card_id} ${attachment.id}`],
@@ -74,6 +74,11 @@ const indexing: Indexing = {
   change: (_change, key) => {
     const [, boardId, entry] = key.split(':') as [kind: string, boardId: string, entry: string]
     return [[indexes.changes(boardId).name, entry]]
+  },
+  notice: ({ read_at }, key) => {
+    const [, userId, entry] = key.split(':') as [kind: string, userId: string, entry: string]
+    const all: IndexEntry = [indexes.notices(userId).name, entry]
+    return read_at === null ? [all] : [all, [indexes.readNotices(userId).name, entry]]
   },
   audit: ({ id, at, users }) => {
     const entry = `${at} ${id}`

@@ -10,6 +10,7 @@ import type { AttachmentRecord, FileBytes, FileRecord } from '../model/file.ts'
 import type { Identity } from '../model/identity.ts'
 import type { FirstResponse, ResponseText } from '../model/idempotency.ts'
 import type { Label } from '../model/label.ts'
+import type { NoticeRecord } from '../model/notice.ts'
 import type { OrderRecord } from '../model/order.ts'
 import type { PendingRemovals } from '../model/pending-removal.ts'
 import type { Readiness } from '../model/readiness.ts'
@@ -116,6 +117,8 @@ export const keys = {
   responseText: (hour: string, sha256: string): Key<ResponseText> => `response_text:${hour}:${sha256}`,
   /** a change of a board, by its number (see `appended.ts`) */
   change: (boardId: string, entry: string): Key<ChangeRecord> => `change:${boardId}:${entry}`,
+  /** a notice of a person, by its number (see `appended.ts`) */
+  notice: (userId: string, entry: string): Key<NoticeRecord> => `notice:${userId}:${entry}`,
   /** entries of the audit trail, in a workspace or global */
   audit: byId<AuditBatch>('audit'),
   tombstone: byId<Tombstone>('tombstone'),

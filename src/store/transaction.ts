@@ -2,7 +2,7 @@ import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { randomText, type RandomSource } from '../model/ids.ts'
 import type { Clock } from '../model/time.ts'
 import type { Index } from './indexes.ts'
-import type { Author, CommittingTransaction } from './derivation.ts'
+import type { Author, CommittingTransaction, Notifying } from './derivation.ts'
 import type { Key } from './keys.ts'
 import type { Appended, Change, ReadRequest, Snapshot, Store, Template, Value } from './port.ts'
 import { PerformedOperations } from './performed-operations.ts'
@@ -43,6 +43,7 @@ export class TransactionConflict extends Error {
 export class Transaction implements CommittingTransaction {
   readonly partition: string
   logged: CommittingTransaction['logged']
+  notifying: CommittingTransaction['notifying']
   readonly #store: Store
   readonly #random: RandomSource
   readonly #lease: string | undefined
@@ -261,9 +262,13 @@ export class Transaction implements CommittingTransaction {
     ;(this.#whenCommitted ??= []).push(done)
   }
 
-  /** Adds the changes that the commit makes on boards to their change feeds. */
-  logChanges(author: Author, clock: Clock): void {
+  /**
+   * Adds the changes that the commit makes on boards to their change feeds.
+   * @param notifying undefined: nobody gets a notice of them
+   */
+  logChanges(author: Author, clock: Clock, notifying?: Notifying): void {
     this.logged = { author, clock }
+    this.notifying = notifying
   }
 
   /** Names the operation that the next writes belong to. The operations of a batch follow the batch itself. */
@@ -307,9 +312,10 @@ export class Transaction implements CommittingTransaction {
     })
   }
 
-  /** What was prefetched may have too few entries of an index that was written since. */
+  /** What was prefetched may have too few entries of an index that entries were removed from since. */
   #prefetchedPages(ranges: readonly RangeRequest[]): ReadPage[] | undefined {
-    return ranges.some(({ index }) => this.#writtenTo(index.name)) ? undefined : this.#prefetched?.pagesOf(ranges)
+    const isShorter = ranges.some(({ index }) => (this.#writtenTo(index.name)?.remove.length ?? 0) > 0)
+    return isShorter ? undefined : this.#prefetched?.pagesOf(ranges)
   }
 
   /** @param key null: a template has none, so there is no record */

@@ -1,3 +1,4 @@
+import { Readers } from '../authz/readers.ts'
 import type { Reservation } from '../governor/delivery-budget.ts'
 import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
@@ -5,6 +6,7 @@ import { timestamp } from '../model/time.ts'
 import { isFollowing, WORKS, type Delivery, type WebhookProgress, type WebhookRecord } from '../model/webhook.ts'
 import { readEnd } from '../resources/changes/feed.ts'
 import { addDelivery } from '../resources/webhooks/deliveries.ts'
+import { SERVICE } from '../store/derivation.ts'
 import { indexes } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
@@ -233,6 +235,8 @@ export class Follower {
       // Who enables a webhook wants it to be tried at once.
       if (isMoved && progress.enablings !== known.enablings) return false
       changes = isMoved ? ifMoved : wanted
+      const { clock, engine } = services()
+      if (changes.state === 'disabled') tx.logChanges(SERVICE, clock, new Readers(engine, this.#workspaceId))
       const { cursor, delivered_to, begun } = changes
       // For a moment, two processes may deliver: what one of them has begun is what both send.
       if (typeof begun === 'number' && progress.begun !== known.begun) return false

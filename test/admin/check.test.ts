@@ -199,7 +199,7 @@ describe.each(drivers)('a check on $name', (driver) => {
     ['column', ['card']],
     ['file', ['attachment']],
     ['label', ['card']],
-    ['membership', ['board_member', 'card', 'token']],
+    ['membership', ['board_member', 'card', 'notice', 'token']],
     ['token', ['token_hash']],
     ['token_hash', ['token']],
     ['user', ['sign_up', 'workspace_link']],

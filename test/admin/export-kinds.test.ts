@@ -11,7 +11,7 @@ import { exportOf } from '../support/transfers.ts'
 const transfers = {
   'exported, or written by the import':
     'workspace membership token token_hash token_use token_rules audit board board_member column card readiness claim label subtask comment ' +
-    'attachment file file_bytes order tombstone removals first_response response_text change user workspace_entry workspace_link',
+    'attachment file file_bytes order tombstone removals first_response response_text change notice user workspace_entry workspace_link',
   'not exported: it belongs to a user or to a browser': 'account account_email identity sign_up second_factor alerts challenge session',
   'not exported: it sends to another service, and has secrets':
     'webhook webhook_progress webhook_deliveries webhook_workspace delivery_lease',

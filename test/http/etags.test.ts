@@ -62,7 +62,15 @@ const ITEMS: readonly [id: string, item: string][] = [
   ['attachments.list', '/attachments/'],
 ]
 /** Lists of people and of changes: their items cannot be read one by one. */
-const WITHOUT = ['members.list', 'board_members.list', 'boards.assignable', 'boards.changes', 'webhooks.deliveries', 'webhooks.list']
+const WITHOUT = [
+  'members.list',
+  'board_members.list',
+  'boards.assignable',
+  'boards.changes',
+  'webhooks.deliveries',
+  'webhooks.list',
+  'notices.list',
+]
 
 /** A list, and a request that changes it. Names in braces stand for ids of a scenario. Written by hand. */
 const CHANGES: [list: string, method: string, path: string, body?: object][] = [

@@ -18,6 +18,8 @@ const expected: Readonly<Record<string, readonly [accesses: number, conflictsWit
   'access.search_action': [2],
   'access.search_resource': [4],
   'members.list': [2],
+  'notices.list': [2],
+  'notices.mark': [2],
   'boards.list': [3],
   'boards.read': [1],
   'boards.create': [2],
@@ -47,8 +49,8 @@ const expected: Readonly<Record<string, readonly [accesses: number, conflictsWit
   'cards.complete': [2, 'card'],
   'cards.archive': [2, 'card'],
   'cards.restore': [1],
-  // One of them is for the blockers that it has here.
-  'cards.answer': [2, 'card'],
+  // Whoever has asked gets a notice: one of them reads whether they may read the card.
+  'cards.answer': [3, 'card'],
   'cards.retry': [2, 'card'],
   'cards.delete': [3, 'card'],
   'cards.assign': [3, 'card'],

@@ -2,6 +2,7 @@ const CHALLENGE = 'A challenge is answered by the person for whom it was made. N
 const PROOF = 'A proof is made by the person for whom it was asked. No resource is involved.'
 const PENDING = 'Finds what is pending to be removed of a user.'
 const WORD = 'The board was found readable. It chooses a word that the page shows.'
+const TOLD = 'Who is told of a change. The policy then decides whether they may read it.'
 const DISPLAY_NAME = 'The display name of a member, which the member directory shows to all members.'
 
 /**
@@ -99,6 +100,21 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'rest.owner_id === caller.userId':
       'The file was found readable. It chooses whether its home board is shown: the owner knows the board that they uploaded it to.',
   },
+  'src/resources/notices/causes.ts': {
+    'tx.known(keys.comment(answers))?.author_id': TOLD,
+    'tx.known(keys.webhook(id))?.creator_id': TOLD,
+  },
+  'src/resources/notices/recipients.ts': {
+    'actor_id === userId': 'Nobody is told of what they do themselves.',
+    'board.creator_id': TOLD,
+    'card!.creator_id': TOLD,
+    creator_id: TOLD,
+    'membership !== undefined': TOLD,
+    'of.has(creator_id)': TOLD,
+    'readers.of.get(userId)': TOLD,
+    'told.has(userId)': 'A person is told once.',
+    'userId !== by.actor_id': 'Nobody is told of what only their agent has to do with.',
+  },
   'src/resources/pending-removals.ts': {
     "visibility === 'private'":
       'A private file of a former member counts as one of its board. The policy decides on the visibility that results.',
@@ -112,6 +128,9 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   },
   'src/resources/targets.ts': {
     'isActive(membership)': 'A board membership ends with the membership. The record may exist until it is removed.',
+  },
+  'src/store/indexes.ts': {
+    author_id: 'A part of the entry of a comment.',
   },
   'src/store/indexing.ts': {
     'isActive(member)': 'The member directory lists active members.',
@@ -165,7 +184,7 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
       'A filter by a person who is not in the workspace any more filters nothing. The policy decides about each card.',
   },
   'src/web/boards/history.ts': {
-    'entry.user_id === actor_id':
+    'user_id === actor_id':
       'The entry of the audit trail describes the change: the same request, by the same author. Nobody is asked for.',
   },
   'src/web/boards/overview-page.ts': {

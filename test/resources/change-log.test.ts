@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { DAY } from '../../src/model/time.ts'
-import { createChangeLog, secondTombstoneId } from '../../src/resources/changes/change-log.ts'
+import { createChangeLog } from '../../src/resources/changes/change-log.ts'
+import { secondTombstoneId } from '../../src/resources/daily-tombstones.ts'
 import type { CommittingTransaction, Derivation } from '../../src/store/derivation.ts'
 import { card, claimOf } from '../support/records.ts'
 

@@ -83,7 +83,7 @@ describe('the entries of', () => {
     ['a claim', 'claim:c', claim, { 'claims:b': 't1 c hash' }],
     ['a claim that has ended', 'claim:c', { ...claim, expires_at: null }, {}],
     ['a subtask', 'subtask:s', { id: 's', card_id: 'c', position: 'a0' }, { 'subtasks:c': 'a0 s' }],
-    ['a comment', 'comment:o', { id: 'o', card_id: 'c', ...times }, { 'comments:c': 't1 o' }],
+    ['a comment', 'comment:o', { id: 'o', card_id: 'c', author_id: 'u', ...times }, { 'comments:c': 't1 u o' }],
     [
       'an attachment',
       'attachment:a',

@@ -1,7 +1,7 @@
 import type { HandWrittenOperation } from './hand-written-decisions.ts'
 import type { Reply } from './service.ts'
 
-/** The members of bodies that the decision depends on: ids, lists of them, and what is decided item by item. */
+/** The members of bodies that the decision depends on: ids, lists of them, and what is decided item by item. Of notices, `before` is a time. */
 const NAMES = /_ids?$|^(before|after|subtasks)$/
 const STATUS: Readonly<Record<string, number>> = {
   insufficient_scope: 403,
@@ -23,7 +23,7 @@ export function questionOf(
   fields?: object,
 ): object {
   const [first, ...others] = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
-  const named = fields === undefined ? Object.entries(body).filter(([name]) => NAMES.test(name)) : []
+  const named = fields === undefined ? Object.entries(body).filter(([name]) => NAMES.test(name) && id !== 'notices.mark') : []
   return {
     subject: { type: 'user', id: 'me' },
     action: { name: id, ...(fields && { properties: fields }) },

@@ -135,11 +135,11 @@ export class Service {
   recordKeys(partition: string): Promise<string[]> {
     return this.place.recordKeys(partition)
   }
-  /** The keys of all records of a workspace except the change feeds, which every write has. */
+  /** The keys of all records of a workspace except the change feeds and the notices, which follow from writes. */
   async keysBesidesFeeds(workspaceId: string): Promise<string[]> {
     const all = await this.recordKeys(workspaceId)
     const values = (await this.write(workspaceId, (tx) => tx.read(all))) as ({ kind?: string } | undefined)[]
-    return all.filter((key, i) => !key.startsWith('change:') && values[i]?.kind !== 'changes')
+    return all.filter((key, i) => !/^(change|notice):/.test(key) && !['changes', 'notices'].includes(values[i]?.kind ?? ''))
   }
   /** The ids of all stored blobs. */
   async blobKeys(): Promise<string[]> {

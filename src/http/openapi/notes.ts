@@ -11,6 +11,9 @@ export const notes: Readonly<Record<string, string>> = {
   'access.search_resource':
     'Each board that you have access to is decided as `access.evaluate` decides it. The operation must be one on a board: ask about cards and other resources with `access.evaluate_all`. `resource.properties` names what the operation takes in addition; if it must name more, such as `user_id` of `board_members.add`, a board is listed if the operation is allowed on it with some of it. After 400 boards a page ends, also with fewer results: follow `page.next_token` until it is empty. A board that is created meanwhile comes last, and no other is repeated or left out.',
   'members.list': 'Resolves user ids, for assignments and for the members of private boards. E-mail addresses are not part of it.',
+  'notices.list':
+    'They are the notices of the user of the token, whatever causes them. Each one about a board is decided like a read of that board now. A client that follows `page.next_cursor` with `order=asc` gets each notice once, in the order of the commits. The last 1,000 notices of 90 days are kept.',
+  'notices.mark': 'Marking a notice again changes nothing.',
   'boards.list': 'Boards without access are left out, and pages are filled past them. Archived columns and cards do not matter here.',
   'boards.create':
     'You become its creator. To make it private, set its visibility afterwards. A repetition with the same `Idempotency-Key` is 404 when you have no access to the board any more, or it was deleted.',

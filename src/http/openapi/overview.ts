@@ -40,6 +40,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   access: 'What the calling token may do.',
   account: 'The user, the workspace and the scopes of the calling token.',
   members: 'The members of the workspace.',
+  notices: 'What you have to know: who asks you, mentions you, or assigns you, and more.',
   boards: 'Boards: their names, their visibility and their deletion.',
   board_members: 'Who has access to a private board.',
   columns: 'The columns of a board, in their order.',

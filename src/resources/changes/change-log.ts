@@ -1,18 +1,14 @@
-import { LRUCache } from 'lru-cache'
 import { isStuck } from '../../model/claim.ts'
 import { changedKinds, type ChangedKind, type ChangeRecord } from '../../model/change.ts'
-import { durations } from '../../model/durations.ts'
-import { DAY, timestamp } from '../../model/time.ts'
+import { timestamp } from '../../model/time.ts'
 import type { AttachmentRecord, FileRecord } from '../../model/file.ts'
-import type { Tombstone } from '../../model/tombstone.ts'
 import type { CommittingTransaction, Derivation } from '../../store/derivation.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys, type Key } from '../../store/keys.ts'
 import { toAttachment } from '../attachments/attachment.ts'
+import { DailyTombstones } from '../daily-tombstones.ts'
 import { differenceOf, lastOf } from './difference.ts'
 
-/** How many boards a process remembers for {@link createChangeLog}. */
-const REMEMBERED = 10_000
 const kinds: ReadonlySet<string> = new Set(changedKinds)
 
 /**
@@ -23,8 +19,7 @@ const kinds: ReadonlySet<string> = new Set(changedKinds)
  * card are not added.
  */
 export function createChangeLog(): Derivation {
-  // The tombstones of boards and days that this process has written.
-  const scheduled = new LRUCache<string, true>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
+  const tombstones = new DailyTombstones('changes')
   return (tx, written) => {
     if (tx.logged === undefined) return
     const { author } = tx.logged
@@ -38,28 +33,8 @@ export function createChangeLog(): Derivation {
         tx.append(indexes.changes(changed!.board_id), { at, kind, id, action, ...more, operation: tx.operationOf(key), ...author })
       }
     }
-    for (const boardId of boards) {
-      const tombstone = tombstoneOf(boardId, now)
-      if (scheduled.has(tombstone.id)) continue
-      tx.putUnread(keys.tombstone(tombstone.id), tombstone)
-      tx.whenCommitted(() => scheduled.set(tombstone.id, true))
-    }
+    for (const boardId of boards) tombstones.schedule(tx, boardId, now)
   }
-}
-
-/** The tombstone of the changes that a board has on one day: always the same, so it needs no read, and may be written again. */
-function tombstoneOf(boardId: string, now: number): Tombstone {
-  const day = dayOf(now)
-  return {
-    id: tombstoneIdOf(boardId, day),
-    kind: 'changes',
-    target: boardId,
-    not_before: timestamp(() => (day + 1) * DAY + durations.clockSkew),
-  }
-}
-
-function dayOf(now: number): number {
-  return Math.floor(now / DAY)
 }
 
 /** What was done to an object. */
@@ -133,14 +108,4 @@ function describeClaim(id: string, tx: CommittingTransaction): readonly Done[] {
 function hasSucceeded(cardId: string, tx: CommittingTransaction): boolean {
   const [old, now] = [tx.before(keys.card(cardId)), tx.known(keys.card(cardId))]
   return now !== undefined && (now.column_id !== old?.column_id || (now.completed_at !== null && old.completed_at === null))
-}
-
-/** The id has a part of the board's, and the day. */
-function tombstoneIdOf(boardId: string, day: number): string {
-  return `tmb_${boardId.slice(boardId.indexOf('_') + 1).slice(0, 14)}0${String(day).padStart(5, '0')}`
-}
-
-/** The id of the tombstone that follows the one of a day, when that was due. */
-export function secondTombstoneId(first: string): string {
-  return `${first.slice(0, -6)}1${first.slice(-5)}`
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { CURSOR, cursorOf, encodeCursor, NO_CURSOR, pageLimit } from '../../listing/pages.ts'
+import { waitParameter } from '../../listing/wait.ts'
 import { change } from '../../model/change.ts'
 import { documented } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
@@ -18,19 +19,7 @@ const after = documented(z.union([z.literal(NOW), cursorOf(CHANGES)], { error: `
 const order = documented(z.enum(['asc', 'desc'], { error: 'must be asc or desc' }).optional(), {
   description: '`desc`: the newest first, from the end or before `after`; `page.next_cursor` is null after the oldest one.',
 })
-const wait = documented(
-  z
-    .string()
-    .regex(/^[0-9]{1,2}$/, `must be a whole number from 0 to ${limits.longPoll}`)
-    .transform(Number)
-    .pipe(z.number().max(limits.longPoll))
-    .default(0),
-  {
-    description:
-      'The number of seconds to wait for a change if there is none. The response comes as soon as there is one. It must be 0 with `order=desc`.',
-    parameter: { type: 'integer', format: 'int32', minimum: 0, maximum: limits.longPoll, default: 0 },
-  },
-)
+const wait = waitParameter('a change')
 
 /** The change feed of a board (spec §5: row P2). */
 export const changeOperations = [

@@ -12,6 +12,7 @@ import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { memberOf } from '../../store/reads.ts'
 import { commentBody } from '../comments/schema.ts'
+import { lastComments } from '../notices/recipients.ts'
 import { operation, type OperationRequest } from '../operation.ts'
 import { cardAndWork, idOf, target } from '../targets.ts'
 import { createResource } from '../writes.ts'
@@ -84,6 +85,7 @@ export const outcomeOperations = [
     capacity: ['commentsPerCard', indexes.comments],
     example: { body: { question: 'Which of the two logos should I use?' } },
     target: cardAndWork,
+    ranges: ({ card_id }) => [lastComments(card_id!)],
     async run(request, { card }) {
       const asked = addComment(request, card, { body: request.body.question, kind: 'question', answers: null })
       waitForAnswer(request, await readClaim(request, card.id), asked.data.id)
@@ -105,6 +107,7 @@ export const outcomeOperations = [
     conflicts: [NO_QUESTION],
     example: { body: { body: 'The blue one.' } },
     target: questionTarget,
+    ranges: ({ card_id }) => [lastComments(card_id!)],
     async run(request, { card, question }) {
       const claim = await readClaim(request, card.id)
       if (question === null) throw conflict(NO_QUESTION)

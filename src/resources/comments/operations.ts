@@ -9,6 +9,7 @@ import { keys } from '../../store/keys.ts'
 import { goOn } from '../claims/changes.ts'
 import { readClaim } from '../claims/present.ts'
 import { itemList } from '../included.ts'
+import { lastComments } from '../notices/recipients.ts'
 import { deleted, operation } from '../operation.ts'
 import { commentTarget, parentCard } from '../targets.ts'
 import { createResource, removeResource, saveResource } from '../writes.ts'
@@ -62,6 +63,7 @@ export const commentOperations = [
     capacity: ['commentsPerCard', indexes.comments],
     example: { body: { body: 'The build is green.' } },
     target: parentCard,
+    ranges: ({ card_id }) => [lastComments(card_id!)],
     run: (request, { card }) =>
       createResource(request, 'comment', keys.comment, {
         card_id: card.id,

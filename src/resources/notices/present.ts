@@ -1,0 +1,96 @@
+import type { BoardAccess } from '../../authz/context.ts'
+import type { BoardMember } from '../../model/board.ts'
+import { noticeId, type Notice, type NoticeRecord } from '../../model/notice.ts'
+import { keys, type Key } from '../../store/keys.ts'
+import type { OperationRequest } from '../operation.ts'
+import { kindsOfNotices } from './kinds.ts'
+import { mentionsIn, withNames } from './mentions.ts'
+
+/** A notice, and what decides whether its person may see it. */
+interface Presented {
+  readonly permission: string
+  readonly context: { readonly board?: BoardAccess; readonly boardMember?: BoardMember | undefined }
+  readonly data: Notice
+}
+
+/** Characters of a comment that a notice begins with. */
+const SAID = 200
+
+/** A notice with its number. */
+export interface NumberedNotice {
+  readonly entry: string
+  readonly record: NoticeRecord
+}
+
+/**
+ * Notices as their person sees them: with the names and titles of now.
+ * @returns undefined in the place of one whose board, card, comment or webhook is deleted
+ */
+export async function presentNotices(
+  { tx, caller: { userId } }: Pick<OperationRequest, 'tx' | 'caller'>,
+  notices: readonly NumberedNotice[],
+): Promise<readonly (Presented | undefined)[]> {
+  const reads = new Set<Key<unknown>>()
+  for (const { record } of notices) for (const key of keysOf(record, userId)) reads.add(key)
+  await tx.read([...reads])
+  const mentioned = new Set(notices.flatMap(({ record }) => mentionsIn(saidIn(record, tx))))
+  await tx.read([...mentioned].map((id) => keys.membership(id)))
+  return notices.map((one) => present(one, userId, tx))
+}
+
+type Reader = Pick<OperationRequest['tx'], 'known'>
+
+function keysOf({ board_id, card_id, comment_id, webhook_id, actor_id }: NoticeRecord, userId: string): Key<unknown>[] {
+  const named: Key<unknown>[] = board_id === null ? [] : [keys.board(board_id), keys.boardMember(board_id, userId)]
+  if (card_id !== null) named.push(keys.card(card_id))
+  if (comment_id !== null) named.push(keys.comment(comment_id))
+  if (webhook_id !== undefined) named.push(keys.webhook(webhook_id))
+  if (actor_id !== null) named.push(keys.membership(actor_id))
+  return named
+}
+
+function present({ entry, record }: NumberedNotice, userId: string, tx: Reader): Presented | undefined {
+  const { kind, at, read_at, board_id, card_id, comment_id, actor_id, token_name, webhook_id, until = at } = record
+  const known = <T>(id: string | null | undefined, keyOf: (id: string) => Key<T>) => (id == null ? undefined : tx.known(keyOf(id)))
+  const [board, card] = [known(board_id, keys.board), known(card_id, keys.card)]
+  const [comment, webhook] = [known(comment_id, keys.comment), known(webhook_id, keys.webhook)]
+  const isGone = (id: string | null | undefined, value: unknown) => id != null && value === undefined
+  if (isGone(board_id, board) || isGone(card_id, card) || isGone(comment_id, comment) || isGone(webhook_id, webhook)) return undefined
+  const { shownBy, sentence } = kindsOfNotices[kind]
+  const name = nameOf(actor_id, tx) ?? 'Somebody'
+  const text = sentence({
+    actor: token_name === null ? name : `${token_name} of ${name}`,
+    card: `"${card?.title ?? ''}"`,
+    board: board?.name ?? '',
+    said: beginningOf(withNames(saidIn(record, tx), (id) => nameOf(id, tx))),
+    until: `${until.slice(0, 10)} at ${until.slice(11, 16)} UTC`,
+    token: token_name ?? '',
+    host: webhook === undefined ? '' : new URL(webhook.url).host,
+  })
+  const data = { id: noticeId(entry), kind, at, read_at, board_id, card_id, comment_id, actor_id, token_name, text }
+  const context = board === undefined ? {} : { board, boardMember: tx.known(keys.boardMember(board.id, userId)) }
+  return { permission: shownBy, context, data }
+}
+
+function nameOf(userId: string | null, tx: Reader): string | undefined {
+  return userId === null ? undefined : tx.known(keys.membership(userId))?.display_name
+}
+
+function saidIn({ comment_id }: NoticeRecord, tx: Reader): string {
+  return comment_id === null ? '' : (tx.known(keys.comment(comment_id))?.body ?? '')
+}
+
+/** The beginning of a comment after a colon, on one line. */
+function beginningOf(text: string): string {
+  const [line, letters] = [
+    text.replace(/\s+/g, ' ').trim(),
+    [
+      ...text
+        .slice(0, 4 * SAID)
+        .replace(/\s+/g, ' ')
+        .trim(),
+    ],
+  ]
+  if (line === '') return '.'
+  return `: ${letters.length > SAID ? `${letters.slice(0, SAID - 1).join('')}…` : line}`
+}
