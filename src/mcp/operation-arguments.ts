@@ -8,7 +8,7 @@ import { clearingValue } from './listed-schema.ts'
 import { textFile } from './text-file.ts'
 import { argumentIssue, partsOf, type CallArguments } from './tool-request.ts'
 
-// One way of reading the arguments of an operation: those of a call, and those of an item of a batch.
+// One way of reading the arguments of an operation, from a call and from an item of a batch.
 
 /** An argument that could be cleared and was given as null: it is kept unchanged. */
 export interface Kept {
