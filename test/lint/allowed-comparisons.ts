@@ -184,8 +184,7 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
       'A filter by a person who is not in the workspace any more filters nothing. The policy decides about each card.',
   },
   'src/web/boards/history.ts': {
-    'user_id === actor_id':
-      'The entry of the audit trail describes the change: the same request, by the same author. Nobody is asked for.',
+    'user_id === actor_id': 'The entry of the audit trail describes the change: the same request, by the same author. Nobody is asked for.',
   },
   'src/web/boards/overview-page.ts': {
     "visibility === 'private'": WORD,
