@@ -125,7 +125,7 @@ export const tools: readonly ToolRow[] = [
     name: 'move_assign_complete_cards',
     title: 'Move, assign, complete, label, block and archive cards',
     description:
-      'Changes the place or the state of a card. No text is lost. To take a card, assign yourself. Moving completes only where the column `completes`; else a card that is done needs cards.complete too.',
+      'Changes the place or the state of a card. No text is lost. To take a card, assign yourself. Moving completes only if the column does; else use cards.complete too.',
     effect: 'arrange',
     operations: [
       'cards.move',

@@ -31,9 +31,9 @@ const shortInBody: Readonly<Record<string, string>> = {
   wait: 'The seconds to wait if there is none.',
   due_at: 'When it is due, as 2026-11-20T12:00:00Z; "none" clears it. Left out or null, it is kept.',
   subtasks: 'In their order.',
-  external_ref: 'Its id in another system; "none" clears it.',
-  outcome: '`failed` goes on blocking others.',
-  completes: 'Whether a card that comes into it is completed.',
+  external_ref: 'Its id elsewhere; "none" clears it.',
+  outcome: '',
+  completes: 'Cards that come in are done.',
   max_attempts: 'After so many failed attempts in a row, a card is stuck; 0: never.',
 }
 

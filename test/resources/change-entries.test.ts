@@ -36,7 +36,7 @@ describe.each(drivers)('an entry of the change feed, on $name', (driver) => {
       expect(entries.get(card_id)).toEqual({
         operation: 'boards.batch',
         action: 'updated',
-        changed: ['title', 'completed_at', 'completed_by_id'],
+        changed: ['title', 'completed_at', 'completed_by_id', 'outcome'],
       })
       expect(entries.get(column_id)).toEqual({ operation: 'columns.rename', action: 'updated', changed: ['name'] })
       expect(await board.read(card_id)).toMatchObject({ title: 'Other' })
