@@ -1,7 +1,10 @@
 import type { VNode } from 'preact'
 import type { TrailEntry } from '../../audit/trail.ts'
 import { html } from '../html.ts'
+import { renderPhrase } from '../phrases.ts'
 import { renderTime } from '../times.ts'
+import type { NameOf } from './names.ts'
+import { tellEntry } from './words.ts'
 
 /** What a list of entries shows around the entries. */
 export interface EntriesNames {
@@ -9,6 +12,8 @@ export interface EntriesNames {
   readonly user?: ((id: string) => string | undefined) | undefined
   /** the name of a workspace, if the entries are of several */
   readonly workspace?: ((id: string) => string | undefined) | undefined
+  /** the name of something else; undefined: the reader may not read it now, or it is gone */
+  readonly nameOf: NameOf
   /** the path of the page, which can show the entries of one token */
   readonly path: string
   /** the reader, who does not see the network addresses of others who acted on the reader's things */
@@ -37,18 +42,26 @@ export function renderEntries(entries: readonly TrailEntry[], names: EntriesName
   </div>`
 }
 
-function renderEntry(entry: TrailEntry, { user, workspace, path, reader }: EntriesNames): VNode {
+function renderEntry(entry: TrailEntry, { user, workspace, nameOf: nameOfThing, path, reader }: EntriesNames): VNode {
   const { user_id, operation, ids, rows, token_id, outcome, code, count = 1, subject_id } = entry
   const isOfOther = reader !== undefined && user_id !== reader
   const isOperator = operation.startsWith('operator.')
   const nameOf = (id: string | null) => (id === null ? (isOperator ? 'operator' : 'not known') : (user?.(id) ?? id))
+  const told = tellEntry(entry, nameOfThing)
   return html`<tr class=${outcome}>
     <td>${renderTime(entry.at)}</td>
     ${user !== undefined && html`<td>${nameOf(user_id)}${subject_id !== undefined && html`<span class="hint"> about ${nameOf(subject_id)}</span>`}</td>`}
     <td>
-      <code>${operation}</code>${count > 1 && html` <strong>${count} times</strong>`}
+      ${told === undefined ? html`<code>${operation}</code>` : renderPhrase(told)}${count > 1 && html` <strong>${count} times</strong>`}
       ${workspace?.(entry.partition) !== undefined && html` <span class="hint">in ${workspace(entry.partition)}</span>`}
-      ${ids.length > 0 && html`<span class="ids">${ids.slice(0, 4).map((id) => html`<code>${id}</code> `)}${ids.length > 4 && `and ${ids.length - 4} more`}</span>`}
+      ${
+        (told !== undefined || ids.length > 0) &&
+        html`<details class="ids">
+          <summary>IDs</summary>
+          ${told !== undefined && html`<code>${operation}</code> `}${ids.slice(0, 4).map((id) => html`<code>${id}</code> `)}
+          ${ids.length > 4 && `and ${ids.length - 4} more`}
+        </details>`
+      }
       ${isOfOther && html` <span class="hint">${isOperator ? 'by the operator' : 'by an owner or admin, or the finder of a token'}</span>`}
     </td>
     <td>

@@ -4,6 +4,7 @@ import { isId } from '../../model/ids.ts'
 import { html } from '../html.ts'
 import type { SignedInContext } from '../page-context.ts'
 import { renderEntries, type EntriesNames } from './entries-view.ts'
+import { readTrailNames } from './names.ts'
 
 /** Something that can be chosen. */
 interface Choice {
@@ -12,7 +13,7 @@ interface Choice {
 }
 
 /** The trail that a page shows. */
-interface Trail extends Omit<EntriesNames, 'path' | 'user'> {
+interface Trail extends Omit<EntriesNames, 'path' | 'user' | 'nameOf'> {
   /** the workspaces, or `global` */
   readonly partitions: readonly string[]
   /** the tokens whose entries can be chosen */
@@ -26,10 +27,8 @@ const ENTRIES = 50
 const outcomes = ['done', 'denied']
 
 /** A page of the audit trail as the query asks for it, with its filters. What is malformed is left out. It works without a script. */
-export async function renderTrail(
-  { web, path, query }: SignedInContext,
-  { partitions, tokens, people, reader, ...names }: Trail,
-): Promise<VNode> {
+export async function renderTrail(context: SignedInContext, { partitions, tokens, people, reader, ...names }: Trail): Promise<VNode> {
+  const { web, path, query } = context
   const valid = (name: string, isValid: (value: string) => boolean) => {
     const value = query.get(name) ?? ''
     return isValid(value) ? value : undefined
@@ -45,6 +44,7 @@ export async function renderTrail(
     limit: ENTRIES,
     before: valid('before', isTrailCursor),
   })
+  const nameOf = await readTrailNames(context, entries, new Map(tokens.map(({ value, label }) => [value, label])))
   const chosen = Object.entries({ user, token, outcome, before: next }).filter((pair): pair is [string, string] => pair[1] !== undefined)
   return html`<form method="get" action=${path} class="trail-filters">
       ${people && select('user', 'Person', 'everyone', user, choicesOf(people))}
@@ -52,7 +52,7 @@ export async function renderTrail(
       ${select('outcome', 'Outcome', 'all', outcome, choicesOf(outcomes.map((value) => [value, value])))}
       <button>Show</button>
     </form>
-    ${renderEntries(entries, { ...names, path, reader, user: people && ((id) => people.get(id)) })}
+    ${renderEntries(entries, { ...names, path, reader, nameOf, user: people && ((id) => people.get(id)) })}
     ${
       next !== undefined &&
       html`<p class="actions"><a class="button" href="${path}?${String(new URLSearchParams(chosen))}">Older entries</a></p>`

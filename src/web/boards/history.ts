@@ -8,7 +8,7 @@ import { keys, type Key } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { authorsOf } from './authors.ts'
 import type { People } from './people.ts'
-import { quoted } from './phrases.ts'
+import { quoted } from '../phrases.ts'
 import type { KnownChange, Names } from './told-changes.ts'
 import type { Reader } from '../reader.ts'
 

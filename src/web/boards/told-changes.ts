@@ -1,5 +1,5 @@
 import type { ChangeRecord } from '../../model/change.ts'
-import { listOf, quoted, type Named, type Phrase } from './phrases.ts'
+import { listOf, quoted, type Named, type Phrase } from '../phrases.ts'
 
 /** The names of what changes are about, as the person may see them. */
 export interface Names {

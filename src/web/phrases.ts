@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { html } from '../html.ts'
+import { html } from './html.ts'
 
 /** Something that is called by its name in a phrase. Its id is in the title of the element. */
 export interface Named {
