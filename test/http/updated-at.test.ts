@@ -160,6 +160,8 @@ const NOT_KEPT: ReadonlySet<string> = new Set([
   'position',
   'wip_limit',
   'max_attempts',
+  'outcome',
+  'external_ref',
 ])
 
 /** Whether a record belongs to the change feed itself, or counts what others have. */
