@@ -10,6 +10,8 @@ import { currentTag } from './preconditions.ts'
 
 /** How long a client may use its copy without asking, in seconds. A text changes only with the version or the settings. */
 const MAX_AGE = 300
+/** How long it may use a copy whose address has the version of the text. */
+const FOR_GOOD = 'max-age=31536000, immutable'
 
 /**
  * A text outside /v1 that any client may read and keep. Its compressed forms are kept with it: it costs next to nothing to send it again.
@@ -26,6 +28,11 @@ export interface PublicText {
 
 export function publicText(type: string, text: string, status: PublicText['status'] = 200): PublicText {
   return { type, bytes: Buffer.from(text), status, revision: sha256Hex(text) }
+}
+
+/** The version of a text. With it as its query, the address of a text is another one when the text has changed. */
+export function versionOf({ revision }: Pick<PublicText, 'revision'>): string {
+  return revision.slice(0, 16)
 }
 
 /**
@@ -48,7 +55,8 @@ export async function respondWithText(
     const shared = {
       'x-content-type-options': 'nosniff',
       ...headers,
-      'cache-control': status === 200 ? `public, max-age=${MAX_AGE}` : 'no-store',
+      'cache-control':
+        status === 200 ? `public, ${request.url.endsWith(`?${versionOf(found)}`) ? FOR_GOOD : `max-age=${MAX_AGE}`}` : 'no-store',
       etag: current ?? `"${revision}"`,
       vary: 'Accept-Encoding',
       'x-request-id': requestId,

@@ -6,17 +6,16 @@ import { SignIn } from '../auth/accounts/sign-in.ts'
 import { Throttle } from '../auth/accounts/throttle.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { toApiError } from '../http/error-mapping.ts'
-import { publicText, respondWithText, type PublicText } from '../http/public-text.ts'
+import { respondWithText } from '../http/public-text.ts'
 import { isUpload } from '../http/upload.ts'
 import { ApiError } from '../model/errors.ts'
-import { readAsset } from './assets.ts'
+import { findAsset } from './assets.ts'
 import { cookieOf, readCookies } from './cookies.ts'
 import { errorPage, notFoundPage } from './error-pages.ts'
 import { ForeignForm, readForm, readUploadForm, requireOwnForm } from './forms.ts'
 import { encodePage, renderDocument } from './document.ts'
 import type { PageResponse, Page, PageView, PageContext, Visit, WebOptions, WebServices } from './page-context.ts'
 import { inTurnOfVisitors, PageWork } from './page-work.ts'
-import { favicon } from './brand.ts'
 import { html } from './html.ts'
 import { pages, pagesOfPasswords } from './pages.ts'
 import { signInFirst } from './return-path.ts'
@@ -27,18 +26,6 @@ import { browserName } from './browser-name.ts'
 import { findVisit } from './current-session.ts'
 
 const READ_METHODS = new Set(['GET', 'HEAD'])
-const asset = (type: string, ...texts: readonly string[]): PublicText => publicText(type, texts.join(''))
-const script = (name: Parameters<typeof readAsset>[0]): PublicText => asset('text/javascript; charset=utf-8', readAsset(name))
-const icon = asset('image/svg+xml', favicon)
-const assets: Readonly<Record<string, PublicText | undefined>> = {
-  '/settings/assets/style.css': asset('text/css; charset=utf-8', readAsset('colors.css'), readAsset('base.css'), readAsset('app.css')),
-  '/settings/assets/script.js': script('page.js'),
-  '/settings/assets/theme.js': script('theme.js'),
-  '/settings/assets/boards.js': script('boards.js'),
-  '/settings/assets/stream-worker.js': script('stream-worker.js'),
-  '/favicon.svg': icon,
-  '/favicon.ico': icon,
-}
 
 /** The web app. Its answers never throw. */
 export interface Web {
@@ -88,7 +75,7 @@ export function createWeb(options: WebOptions): Web {
   }
   const makePage = async (context: PageContext, route: Route | undefined, visit: Visit | undefined): Promise<Response> => {
     if (route === undefined)
-      return respond(assets[context.path] === undefined ? notFoundPage() : methodNotAllowed('GET, HEAD'), context, visit)
+      return respond(findAsset(context.path) === undefined ? notFoundPage() : methodNotAllowed('GET, HEAD'), context, visit)
     const response = await runPage(route.data, context, visit)
     auditPage(context, route.data.path, visit?.session, response)
     // To render a page is one step.
@@ -97,7 +84,7 @@ export function createWeb(options: WebOptions): Web {
   }
   return {
     async answer(request, url) {
-      const found = assets[url.pathname]
+      const found = findAsset(url.pathname)
       if (found !== undefined && READ_METHODS.has(request.method)) {
         const { vary: _cookies, ...security } = securityHeaders(web.site.originFor(request))
         return respondWithText(web.log, request, () => found, security)

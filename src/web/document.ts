@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
+import { assetAddress } from './assets.ts'
 import { addBase } from './base-path.ts'
 import { renderAvatar, renderBrand, renderThemeSign } from './brand.ts'
 import { html, themeChoice } from './html.ts'
@@ -44,7 +45,7 @@ export function renderShell({
 }: {
   title: string
   base: string
-  assets: string
+  assets: '/settings/assets' | '/docs/assets'
   header: unknown
   sidebar?: VNode
   body: VNode
@@ -59,9 +60,9 @@ export function renderShell({
         <meta name="color-scheme" content="light dark" />
         <title>${title}</title>
         <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
-        <link rel="stylesheet" href="${assets}/style.css" />
-        <script src="${assets}/theme.js"></script>
-        <script src="${assets}/script.js" defer></script>
+        <link rel="stylesheet" href=${assetAddress(`${assets}/style.css`)} />
+        <script src=${assetAddress(`${assets}/theme.js`)}></script>
+        <script src=${assetAddress(`${assets}/script.js`)} defer></script>
         ${scripts.map((path) => html`<script src=${path} defer></script>`)}
       </head>
       <body class=${layout}>

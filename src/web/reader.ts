@@ -11,6 +11,7 @@ import { isAnyId } from '../model/ids.ts'
 import { limits } from '../model/limits.ts'
 import type { Operation } from '../resources/operation.ts'
 import type { FormRest, Page, PageAudit, PageContext, PageResponse, SignedInContext } from './page-context.ts'
+import { assetAddress } from './assets.ts'
 import { errorPage, notFoundPage } from './error-pages.ts'
 import { workspaceOf } from './memberships.ts'
 import type { Transaction } from '../store/transaction.ts'
@@ -206,7 +207,7 @@ export async function readAll<Item>(
 }
 
 /** The script of the boards, in addition to the script of every page. */
-export const BOARD_SCRIPTS: readonly string[] = ['/settings/assets/boards.js']
+export const BOARD_SCRIPTS: readonly string[] = [assetAddress('/settings/assets/boards.js')]
 
 /**
  * A page in a workspace.

@@ -67,7 +67,7 @@ describe('web app responses', () => {
     for (const [path, { text }] of responses.filter(([name]) => !name.includes('/assets/')))
       expect([
         path,
-        /<script(?! src="\/settings\/assets\/(?:theme\.js"|script\.js" defer))|<style| style=| on\w+=|javascript:/i.exec(text)?.[0],
+        /<script(?! src="\/settings\/assets\/(?:theme|script)\.js\?\w{16}"(?: defer)?)|<style| style=| on\w+=|javascript:/i.exec(text)?.[0],
       ]).toEqual([path, undefined])
   })
 
@@ -110,6 +110,19 @@ describe('web app responses', () => {
     for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS', ...(page.get ? [] : ['GET', 'HEAD']), ...(page.post ? [] : ['POST'])]) {
       const response = await visitor.request(path, { method })
       expect({ method, status: response.status, allow: response.headers.get('allow') }).toEqual({ method, status: 405, allow })
+    }
+  })
+
+  test.each(['/settings/sign-in', '/docs'])('what %s loads is kept for good at its address, and asked for at others', async (path) => {
+    const loaded = [...(await new Visitor(service).request(path)).text.matchAll(/(?:src|stylesheet" href)="([^"]+)"/g)].map(
+      ([, one]) => one!,
+    )
+    expect(loaded.length).toBe(3)
+    const cached = async (address: string) => (await new Visitor(service).request(address)).headers.get('cache-control')
+    for (const address of loaded) {
+      expect(await cached(address)).toBe('public, max-age=31536000, immutable')
+      for (const other of [address.split('?')[0]!, `${address}0`, `${address.slice(0, -1)}x`])
+        expect(await cached(other)).toBe('public, max-age=300')
     }
   })
 
@@ -176,7 +189,7 @@ describe('escaping', () => {
     received.push(await new Visitor(service).signIn(text, text))
     received.push(await visitor.request(`/settings/sign-in?over=${encodeURIComponent(text)}`))
     for (const page of received) {
-      expect(page.text).not.toMatch(/<img|<script(?! src="\/settings\/assets\/(?:theme\.js"|script\.js" defer)><\/script>)/)
+      expect(page.text).not.toMatch(/<img|<script(?! src="\/settings\/assets\/(?:theme|script)\.js\?\w{16}"(?: defer)?><\/script>)/)
       for (const [, attributes] of page.text.matchAll(/<\w+((?: [\w-]+(?:="[^"]*")?)*)\s*\/?>/g))
         expect(attributes!.replace(/="[^"]*"/g, '')).not.toMatch(/ on\w+/)
       // After all complete tags are removed, no '<' is left: the payload has not started or ended a tag.

@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto'
 import type { VNode } from 'preact'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
-import { readAsset } from '../assets.ts'
+import { assetAddress } from '../assets.ts'
 import { html } from '../html.ts'
 import { renderDone } from '../operations/undo.ts'
 import { decidedBy, type Reader } from '../reader.ts'
 
 /** The script of the shared worker. Pages of another version have another one. */
-const WORKER = `/settings/assets/stream-worker.js?${createHash('sha256').update(readAsset('stream-worker.js')).digest('hex').slice(0, 16)}`
+const WORKER = assetAddress('/settings/assets/stream-worker.js')
 
 /** A page that shows what changes on its board. */
 interface LivePart {

@@ -5,7 +5,7 @@ import type { ReferenceDocument } from '../../http/openapi/serve.ts'
 import type { OpenApiDocument } from '../../http/openapi/types.ts'
 import { publicText, respondWithText, type PublicText } from '../../http/public-text.ts'
 import { clientAddress } from '../../http/client-address.ts'
-import { readAsset } from '../assets.ts'
+import { findAsset } from '../assets.ts'
 import { html } from '../html.ts'
 import type { WebOptions } from '../page-context.ts'
 import { inTurnOfVisitors } from '../page-work.ts'
@@ -17,14 +17,6 @@ import { operationsOf } from './operations.ts'
 import { overviewPage } from './overview-page.ts'
 import { searchIndex, searchPage } from './search.ts'
 
-const assets: Readonly<Record<string, PublicText | undefined>> = {
-  '/docs/assets/style.css': publicText(
-    'text/css; charset=utf-8',
-    readAsset('colors.css') + readAsset('base.css') + readAsset('reference.css'),
-  ),
-  '/docs/assets/theme.js': publicText('text/javascript; charset=utf-8', readAsset('theme.js')),
-  '/docs/assets/script.js': publicText('text/javascript; charset=utf-8', readAsset('reference.js')),
-}
 /** The number of pages that are kept: some have the URL of the service, whose host name clients can vary. */
 const KEPT_PAGES = 200
 
@@ -44,7 +36,7 @@ export function createReference(
   let absent: { readonly document: OpenApiDocument; readonly page: PublicText } | undefined
   const find = async (request: ServerRequest, { pathname: path, searchParams }: URL, url: string): Promise<PublicText> => {
     const make = (render: () => PublicText) => inTurnOfVisitors(services(), { request, address: clientAddress(request, proxies) }, render)
-    const asset = assets[path]
+    const asset = findAsset(path)
     if (asset !== undefined) return asset
     const document = await reference.document()
     // Another policy makes another document.
