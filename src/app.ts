@@ -26,6 +26,7 @@ import { limits } from './model/limits.ts'
 import { systemClock, type Clock } from './model/time.ts'
 import { loadPolicy } from './authz/shipped-policy.ts'
 import type { Operation } from './resources/operation.ts'
+import { Reminders } from './reminders/reminders.ts'
 import { requireProof } from './resources/policy-proof.ts'
 import { Turns } from './governor/turns.ts'
 import { operations } from './resources/table.ts'
@@ -115,6 +116,8 @@ export interface App {
   readonly passwords: Passwords
   /** delivers webhooks after its start, which whoever serves the app begins and ends */
   readonly deliverer: Deliverer
+  /** tells of what time causes after its start, which whoever serves the app begins and ends */
+  readonly reminders: Reminders
   /** sends alerts by mail; undefined: no mail is sent */
   readonly mail: AlertMails | undefined
   fetch(request: globalThis.Request): Promise<Response>
@@ -167,6 +170,7 @@ export function createApp(options: AppOptions): App {
     send: options.sendDelivery,
     pause: options.deliveryPause,
   })
+  const reminders = new Reminders({ services: () => services, random })
   const webhooks = webhookAbilities({
     attempts: deliverer.attempts,
     targets,
@@ -200,6 +204,7 @@ export function createApp(options: AppOptions): App {
     sinks: [
       usageObserver(usage),
       webhookObserver(deliverer),
+      reminders.observe,
       ...(audit === undefined ? [] : [auditObserver(audit)]),
       ...(options.sinks ?? []),
     ],
@@ -236,6 +241,7 @@ export function createApp(options: AppOptions): App {
     },
     passwords,
     deliverer,
+    reminders,
     mail,
     replacePolicy(next, proved = { hash: next.hash, proof: requireProof(next, rows) }) {
       if (proved.hash !== next.hash || proved.proof.failures.length > 0)
@@ -248,6 +254,7 @@ export function createApp(options: AppOptions): App {
     stop: () => {
       stopping.abort()
       void deliverer.stop()
+      void reminders.stop()
     },
   }
 }

@@ -24,6 +24,7 @@ const ORDER = [
   'admin',
   'http',
   'webhooks',
+  'reminders',
   'listener',
   'metrics.ts',
   'mcp',

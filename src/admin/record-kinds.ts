@@ -16,7 +16,7 @@ import { firstResponse, responseText } from '../model/idempotency.ts'
 import { isId, type IdKind } from '../model/ids.ts'
 import { identity } from '../model/identity.ts'
 import { label } from '../model/label.ts'
-import { noticeRecord } from '../model/notice.ts'
+import { noticeRecord, toldByTime } from '../model/notice.ts'
 import { order } from '../model/order.ts'
 import { pendingRemovals } from '../model/pending-removal.ts'
 import { readiness, type Readiness } from '../model/readiness.ts'
@@ -291,6 +291,7 @@ const storedOfWorkspace: Kinds = {
   // The writer of files counts them, so no export has it.
   file_bytes: keyed(fileBytes, keys.fileBytes),
   schema: version,
+  told_by_time: keyed(toldByTime, keys.toldByTime),
   importing: keyed(run, keys.importing),
   imported_bytes: keyed(z.strictObject({ blob_id: idOf('blob') }), by('blob_id', keys.importedBytes)),
 }

@@ -8,6 +8,7 @@ import { Decisions } from './decisions.ts'
 export class Readers implements Notifying {
   readonly #engine: Engine
   readonly #workspaceId: string
+  byTime: readonly object[] = []
   /** the notices that were caused */
   notices = 0
 
@@ -16,8 +17,11 @@ export class Readers implements Notifying {
     this.#workspaceId = workspaceId
   }
 
-  mayRead(board: Board, membership: Membership, boardMember: BoardMember | undefined): boolean {
+  mayRead(board: Board | undefined, membership: Membership, boardMember: BoardMember | undefined): boolean {
     const person = { userId: membership.user_id, workspaceId: this.#workspaceId, membership, isSession: true } as const
-    return Decisions.of(this.#engine).decide('read Card', person, { board, boardMember }).outcome === 'allowed'
+    const decisions = Decisions.of(this.#engine)
+    const decision =
+      board === undefined ? decisions.decide('read Notice', person, {}) : decisions.decide('read Card', person, { board, boardMember })
+    return decision.outcome === 'allowed'
   }
 }

@@ -190,7 +190,7 @@ async function start(
     onStop(() => server.close())
     log.info(`metrics are served at ${server.url}/metrics`)
   }
-  onStop(() => Promise.all([garbageCollector.stop(), app.deliverer.stop()]))
+  onStop(() => Promise.all([garbageCollector.stop(), app.deliverer.stop(), app.reminders.stop()]))
   const ofConnections = sampleLog(log, systemClock)
   const maxConnections = connectionLimit(descriptorLimit())
   const onRefused = (): void =>
@@ -206,6 +206,7 @@ async function start(
   if (config.policies !== undefined) await reloadSignal?.serve(app, { folder: config.policies, files: policyFiles }, log, metrics)
   void garbageCollector.start()
   app.deliverer.start()
+  app.reminders.start()
   serving = true
   announceWorker(listener.port, metrics)
   if (isFirstProcess()) announce({ config, url: listener.url, storage, app, contents, secretKeys }, log)

@@ -30,6 +30,8 @@ export const durations = {
   notices: 90 * DAY,
   /** the audit trail, the default of a setting */
   audit: 90 * DAY,
+  /** between two looks for what time has caused: where something was done, and elsewhere */
+  reminders: { period: 30_000, idle: HOUR },
   /** between two garbage collections in all workspaces */
   garbageCollection: HOUR,
 } as const

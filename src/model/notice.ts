@@ -40,6 +40,18 @@ export const noticeRecord = z.strictObject({
 })
 export type NoticeRecord = Readonly<z.infer<typeof noticeRecord>>
 
+/**
+ * What time has caused so far in a workspace (one record): the last entry of each index that was told. So nothing is told twice, whatever
+ * clocks say, and whichever process tells it. null: nothing was told
+ */
+export const toldByTime = z.strictObject({
+  due: z.string().max(100).nullable(),
+  /** tokens, 14 days and 3 days before they end */
+  tokens_early: z.string().max(100).nullable(),
+  tokens_late: z.string().max(100).nullable(),
+})
+export type ToldByTime = Readonly<z.infer<typeof toldByTime>>
+
 /** A notice, as the API returns it. */
 export const notice = documented(
   z.strictObject({

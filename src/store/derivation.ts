@@ -13,8 +13,10 @@ export const SERVICE: Author = { actor_id: null, token_id: null, token_name: nul
 
 /** What becomes of the notices that the changes of a transaction cause. */
 export interface Notifying {
-  /** Whether a person may read a board, as the policy decides. */
-  mayRead(board: Board, membership: Membership, boardMember: BoardMember | undefined): boolean
+  /** Whether a person may read a board, as the policy decides; without a board: whether they may read their notices. */
+  mayRead(board: Board | undefined, membership: Membership, boardMember: BoardMember | undefined): boolean
+  /** what causes notices other than the written records: time */
+  byTime: readonly object[]
   /** how many notices the transaction causes */
   notices: number
 }

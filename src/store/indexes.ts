@@ -137,6 +137,12 @@ export const indexes = {
 
   /** notices of a user in the workspace, in the order of their commits */
   notices: (userId: string) => index(`notices:${userId}`, keys.notice(userId, '')),
+  /** cards of the workspace that are active, not completed and due at some time, by that time */
+  dueCards: () => index('due_cards', keys.card('')),
+  /** tokens of the workspace that were neither revoked nor replaced, by their expiry */
+  endingTokens: () => index('ending_tokens', keys.token('')),
+  /** cards of the workspace that are stuck if their claim runs out, by its expiry */
+  lastAttempts: () => index('last_attempts', keys.claim('')),
   /** those that the user has marked as read, to count the others */
   readNotices: (userId: string) => index(`read_notices:${userId}`, keys.notice(userId, '')),
 

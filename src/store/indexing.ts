@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { blockersOf, isOpen, type Card } from '../model/card.ts'
+import { isStuck } from '../model/claim.ts'
 import { isFollowing } from '../model/webhook.ts'
 import { isActive } from '../model/workspace.ts'
 import type { Readiness } from '../model/readiness.ts'
@@ -32,7 +33,9 @@ const indexing: Indexing = {
   membership: (member) => (isActive(member) ? [[indexes.members().name, `${member.joined_at} ${member.user_id}`]] : []),
   token: ({ user_id, hash, issued_at, expires_at, revoked_at, replaced_by }) => {
     const entry: IndexEntry = [indexes.tokensOf(user_id).name, `${issued_at} ${hash}`]
-    return revoked_at !== null || replaced_by !== null ? [entry] : [entry, [indexes.activeTokensOf(user_id).name, `${expires_at} ${hash}`]]
+    if (revoked_at !== null || replaced_by !== null) return [entry]
+    const end = `${expires_at} ${hash}`
+    return [entry, [indexes.activeTokensOf(user_id).name, end], [indexes.endingTokens().name, end]]
   },
   board: (board) => {
     const entry = `${board.created_at} ${board.id}`
@@ -53,7 +56,9 @@ const indexing: Indexing = {
   claim: (claim) => {
     const { card_id, board_id, expires_at, releases = [] } = claim
     const released = releases.map((one): IndexEntry => [indexes.releasedCards(board_id, one.family).name, releaseEntry(card_id, one)])
-    return expires_at === null ? released : [[indexes.claims(board_id).name, claimEntry(claim)], ...released]
+    if (expires_at === null) return released
+    const entries: IndexEntry[] = [[indexes.claims(board_id).name, claimEntry(claim)], ...released]
+    return isStuck(claim, claim.attempts + 1) ? [...entries, [indexes.lastAttempts().name, `${expires_at} ${card_id}`]] : entries
   },
   subtask: (subtask) => [[indexes.subtasks(subtask.card_id).name, positionEntry(subtask)]],
   comment: (comment) => [[indexes.comments(comment.card_id).name, commentEntry(comment)]],
@@ -186,6 +191,7 @@ function cardEntries(card: Card): IndexEntry[] {
   if (blockers.length === 0 && isOpen(card)) entries.push([indexes.readyCards(column_id).name, entry])
   for (const blockerId of blockers) entries.push([indexes.blockedCards(blockerId).name, id])
   if (card.external_ref !== null) entries.push([indexes.cardsWithRef(card.external_ref).name, `${board_id} ${id}`])
+  if (card.due_at !== null && isOpen(card)) entries.push([indexes.dueCards().name, `${card.due_at} ${id}`])
   let sorted = ''
   for (const sort of timedSorts) {
     if (sort === 'completed_at' && card.completed_at === null) continue

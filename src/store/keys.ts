@@ -10,7 +10,7 @@ import type { AttachmentRecord, FileBytes, FileRecord } from '../model/file.ts'
 import type { Identity } from '../model/identity.ts'
 import type { FirstResponse, ResponseText } from '../model/idempotency.ts'
 import type { Label } from '../model/label.ts'
-import type { NoticeRecord } from '../model/notice.ts'
+import type { NoticeRecord, ToldByTime } from '../model/notice.ts'
 import type { OrderRecord } from '../model/order.ts'
 import type { PendingRemovals } from '../model/pending-removal.ts'
 import type { Readiness } from '../model/readiness.ts'
@@ -119,6 +119,7 @@ export const keys = {
   change: (boardId: string, entry: string): Key<ChangeRecord> => `change:${boardId}:${entry}`,
   /** a notice of a person, by its number (see `appended.ts`) */
   notice: (userId: string, entry: string): Key<NoticeRecord> => `notice:${userId}:${entry}`,
+  toldByTime: (): Key<ToldByTime> => 'told_by_time:self',
   /** entries of the audit trail, in a workspace or global */
   audit: byId<AuditBatch>('audit'),
   tombstone: byId<Tombstone>('tombstone'),

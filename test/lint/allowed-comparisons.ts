@@ -106,7 +106,7 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   },
   'src/resources/notices/recipients.ts': {
     'actor_id === userId': 'Nobody is told of what they do themselves.',
-    'board.creator_id': TOLD,
+    'board!.creator_id': TOLD,
     'card!.creator_id': TOLD,
     creator_id: TOLD,
     'membership !== undefined': TOLD,

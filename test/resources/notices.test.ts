@@ -3,6 +3,8 @@ import { drivers } from '../support/drivers.ts'
 import { inWebApp } from '../support/in-web-app.ts'
 import { TestBoard } from '../support/board.ts'
 import { Service, type Person } from '../support/service.ts'
+import { Reminders } from '../../src/reminders/reminders.ts'
+import { DAY } from '../../src/model/time.ts'
 
 describe.each(drivers)('notices on $name', async (driver) => {
   const service = await Service.forSuite(driver)
@@ -155,5 +157,44 @@ describe.each(drivers)('notices on $name', async (driver) => {
     expect((await mark({})).status).toBe(422)
     expect((await mark({ ids: [id], before: '2027-01-01T00:00:00Z' })).status).toBe(422)
     expect((await service.send(cleo.read, 'POST', '/notices/read', { ids: [id] })).status).toBe(403)
+  })
+
+  test('time tells of cards that are due, tokens that end and last attempts that run out, once', async () => {
+    const { board, card } = await world()
+    const at = (days: number) => new Date(service.now + days * DAY).toISOString()
+    const [soon, later] = [await card({ assignee_ids: [bob.id], due_at: at(0.5) }), await card({ due_at: at(10) })]
+    await service.token(workspaceId, cleo.id, ['kanban:read'], 15 * DAY)
+    await claim(cleo, soon)
+    await inWebApp(service, ann, 'PATCH', `/cards/${soon}`, { title: 'Soon' })
+    await inWebApp(service, ann, 'PATCH', `/cards/${later}`, { title: 'Later' })
+    // Two processes look at once, and again.
+    const look = async () => {
+      const others = [0, 1].map(() => new Reminders({ services: () => service.app.services, random: service.deps.random }))
+      await Promise.all(others.map((one) => one.look()))
+    }
+    const mine = async (person: Person) =>
+      (await list(person, '&order=desc')).data
+        .filter((one: any) => ['due', 'card_stuck', 'token_ending'].includes(one.kind) && [board.id, null].includes(one.board_id))
+        .map(({ text }: { text: string }) => text.replace(/ on 2026.*/, ''))
+    await look()
+    expect({ ann: await mine(ann), bob: await mine(bob), cleo: await mine(cleo) }).toEqual({ ann: [], bob: ['"Soon" is due'], cleo: [] })
+    // It was passed already, so the commit tells.
+    const between = await card({ due_at: at(0.25) })
+    await inWebApp(service, bob, 'PATCH', `/cards/${between}`, { title: 'Between' })
+    const before = service.now
+    service.now += 2 * DAY
+    await look()
+    service.now = before + 12 * DAY + DAY / 2
+    await look()
+    service.now = before
+    await look()
+    service.now = before + 12 * DAY + DAY / 2
+    await look()
+    expect({ ann: await mine(ann), bob: await mine(bob) }).toEqual({
+      ann: ['"Later" is due', '"Between" is due'],
+      bob: ['"Soon" is stuck: its last attempt has failed.', '"Soon" is due'],
+    })
+    expect(await mine(cleo)).toEqual(['Your token "test" ends', 'Your token "test" ends'])
+    service.now = before
   })
 })

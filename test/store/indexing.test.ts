@@ -37,7 +37,7 @@ describe('the entries of', () => {
     ['a workspace of a user', 'workspace_link:u:w', { user_id: 'u', workspace_id: 'w' }, { 'workspaces_of:u': 'w' }],
     ['an active member', 'membership:u', { user_id: 'u', joined_at: 't1', ended_at: null }, { members: 't1 u' }],
     ['a former member', 'membership:u', { user_id: 'u', joined_at: 't1', ended_at: 't2' }, {}],
-    ['an active token', 'token:hash', token, { 'tokens_of:u': 't1 hash', 'active_tokens_of:u': 't2 hash' }],
+    ['an active token', 'token:hash', token, { 'tokens_of:u': 't1 hash', 'active_tokens_of:u': 't2 hash', ending_tokens: 't2 hash' }],
     ['a token that was revoked', 'token:hash', { ...token, revoked_at: 't3' }, { 'tokens_of:u': 't1 hash' }],
     ['a token that was replaced', 'token:hash', { ...token, replaced_by: 'other' }, { 'tokens_of:u': 't1 hash' }],
     ['a private board', 'board:b', { id: 'b', creator_id: 'u', visibility: 'private', ...times }, { 'boards_of:u': 't1 b' }],

@@ -68,6 +68,7 @@ export async function createWorkspaceWithEveryKind(service: Service): Promise<st
   await service.write(workspaceId, async (tx) => {
     const [first, second] = await tx.read(columns.map(keys.column))
     tx.put(keys.column(columns[1]!), { ...second!, position: first!.position })
+    tx.create(keys.toldByTime(), { due: SECRET, tokens_early: null, tokens_late: null })
     await tx.create(keys.importing(), { id: SECRET, begun_at: SECRET })
     await tx.create(keys.importedBytes('blb_x'), { blob_id: SECRET })
   })

@@ -1,7 +1,8 @@
-import type { Card } from '../../model/card.ts'
+import { isOpen, type Card } from '../../model/card.ts'
 import { isStuck } from '../../model/claim.ts'
 import type { Comment } from '../../model/comment.ts'
 import type { NoticeKind, NoticeRecord } from '../../model/notice.ts'
+import { DAY, HOUR } from '../../model/time.ts'
 import type { Author, CommittingTransaction } from '../../store/derivation.ts'
 import { keys } from '../../store/keys.ts'
 import { mentionsIn } from './mentions.ts'
@@ -17,13 +18,15 @@ export interface Wanted {
 
 /** Something that a commit does, and the notices of it: a person gets the first one of those that they may get. */
 export interface Cause {
-  readonly board_id: string
+  readonly board_id: string | null
   readonly card_id: string | null
   readonly comment_id: string | null
   /** who has done it, and gets no notice of it if they have done it in the web app */
   readonly by: Pick<Author, 'actor_id' | 'token_id' | 'token_name'>
   readonly wanted: readonly Wanted[]
   readonly more?: Pick<NoticeRecord, 'webhook_id' | 'until'>
+  /** its entry among the cards that are due: it is told now only if time has told later ones, and later by time otherwise */
+  readonly due?: string
 }
 
 /** Time has done it, or the service. */
@@ -48,13 +51,24 @@ function causesOfCard(id: string, tx: CommittingTransaction, by: Author): readon
   const assigned =
     card.assignee_ids === old?.assignee_ids ? [] : card.assignee_ids.filter((one) => old?.assignee_ids.includes(one) !== true)
   const mentioned = card.description === old?.description ? [] : added(card.description, old?.description)
-  if (assigned.length + mentioned.length === 0) return NONE
-  return [
-    about(card, null, by, [
-      { kind: 'assigned', to: assigned },
-      { kind: 'mentioned', to: mentioned },
-    ]),
-  ]
+  const due = card.due_at !== null && card.due_at !== old?.due_at && isOpen(card) ? soonDue(card, by, tx.logged!.clock()) : NONE
+  if (assigned.length + mentioned.length === 0) return due
+  const wanted = [
+    { kind: 'assigned', to: assigned },
+    { kind: 'mentioned', to: mentioned },
+  ] as const
+  return [about(card, null, by, wanted), ...due]
+}
+
+/** A card is due within a day, and an hour more: clocks of processes differ. */
+function soonDue(card: Card, by: Author, now: number): readonly Cause[] {
+  const due = Date.parse(card.due_at!)
+  return due <= now || due > now + DAY + HOUR ? NONE : [{ ...dueCause(card, by), due: `${card.due_at} ${card.id}` }]
+}
+
+/** A card is due. */
+export function dueCause(card: Card, by: Cause['by']): Cause {
+  return { ...about(card, null, by, [{ kind: 'due', to: ['people'] }]), more: { until: card.due_at! } }
 }
 
 /** Whom a text mentions, and its earlier version does not. */

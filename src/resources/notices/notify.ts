@@ -2,6 +2,7 @@ import { membershipOf } from '../../model/workspace.ts'
 import { timestamp } from '../../model/time.ts'
 import type { CommittingTransaction, Derivation, Notifying } from '../../store/derivation.ts'
 import { indexes } from '../../store/indexes.ts'
+import { keys } from '../../store/keys.ts'
 import { DailyTombstones } from '../daily-tombstones.ts'
 import { causesOf, type Cause } from './causes.ts'
 import { recipientsOf } from './recipients.ts'
@@ -15,7 +16,8 @@ export function createNotices(): Derivation {
   const tombstones = new DailyTombstones('notices')
   return (tx, written) => {
     if (tx.logged === undefined || tx.notifying === undefined) return undefined
-    let causes: Cause[] | undefined
+    const { byTime } = tx.notifying
+    let causes = byTime.length > 0 ? [...(byTime as readonly Cause[])] : undefined
     for (const key of written) {
       const found = causesOf(key, tx, tx.logged.author)
       if (found.length > 0) (causes ??= []).push(...found)
@@ -25,7 +27,7 @@ export function createNotices(): Derivation {
 }
 
 /** Adds the notices of some causes to a transaction. */
-export async function notify(
+async function notify(
   tx: CommittingTransaction,
   causes: readonly Cause[],
   notifying: Notifying,
@@ -34,6 +36,7 @@ export async function notify(
 ): Promise<void> {
   notifying.notices = 0
   for (const cause of causes) {
+    if (cause.due !== undefined && !(await isTold(tx, cause.due))) continue
     const { board_id, card_id, comment_id, more } = cause
     const by = { actor_id: cause.by.actor_id, token_name: cause.by.token_name ?? null }
     for (const [membership, kind] of await recipientsOf(tx, cause, notifying)) {
@@ -44,4 +47,11 @@ export async function notify(
       notifying.notices++
     }
   }
+}
+
+/** Whether time has told of cards that are due later. The commit relies on that, so each card is told once. */
+async function isTold(tx: CommittingTransaction, entry: string): Promise<boolean> {
+  await tx.read([keys.toldByTime()])
+  const due = tx.known(keys.toldByTime())?.due
+  return due != null && entry <= due
 }

@@ -12,7 +12,7 @@ import type { Cause, Role } from './causes.ts'
 interface Readers {
   /** those who may read the board now, of those who were asked about */
   readonly of: ReadonlyMap<string, Membership>
-  readonly board: Board
+  readonly board: Board | undefined
   readonly card: Card | undefined
   /** who has commented on the card */
   readonly commenters: readonly string[]
@@ -50,7 +50,7 @@ function peopleOf(one: string, { of, board, card, commenters }: Readers, { by }:
     case 'people': {
       const { assignee_ids = [], creator_id = '' } = card ?? {}
       if (assignee_ids.length > 0) return assignee_ids
-      return [of.has(creator_id) ? creator_id : board.creator_id]
+      return [of.has(creator_id) ? creator_id : board!.creator_id]
     }
     default:
       return [one]
@@ -66,23 +66,23 @@ async function readersOf(
   { board_id, card_id, wanted }: Cause,
   notifying: Notifying,
 ): Promise<Readers | undefined> {
-  const [boardKey, cardKey] = [keys.board(board_id), card_id === null ? undefined : keys.card(card_id)]
+  const [boardKey, cardKey] = [board_id === null ? undefined : keys.board(board_id), card_id === null ? undefined : keys.card(card_id)]
   // A write has read the board of what it writes, and most have read the card. It need not rely on more of them.
   const unknown = [boardKey, cardKey].filter((key) => key !== undefined).filter((key) => tx.known<unknown>(key) === undefined)
   await tx.read(unknown)
-  const [board, card] = [tx.known(boardKey), cardKey && tx.known(cardKey)]
-  if (board === undefined || (cardKey !== undefined && card === undefined)) return undefined
+  const [board, card] = [boardKey && tx.known(boardKey), cardKey && tx.known(cardKey)]
+  if ((boardKey !== undefined && board === undefined) || (cardKey !== undefined && card === undefined)) return undefined
   const named = new Set(wanted.flatMap(({ to }) => to))
   const commenters = named.has('commenters') ? await readCommenters(tx, card_id!) : []
-  const ofCard = [...(card?.assignee_ids ?? []), ...(named.has('people') ? [card!.creator_id, board.creator_id] : [])]
+  const ofCard = [...(card?.assignee_ids ?? []), ...(named.has('people') ? [card!.creator_id, board!.creator_id] : [])]
   const asked = [...new Set([...[...named].filter((one) => one.startsWith('usr_')), ...ofCard, ...commenters])]
-  await tx.read(asked.flatMap((userId) => [keys.membership(userId), keys.boardMember(board_id, userId)]))
+  const memberOf = (userId: string) => keys.boardMember(board_id ?? 'none', userId)
+  await tx.read(asked.flatMap((userId) => [keys.membership(userId), memberOf(userId)]))
   const of = new Map<string, Membership>()
   for (const userId of asked) {
     const membership = tx.known(keys.membership(userId))
     // The id in a text may be nobody's.
-    if (membership !== undefined && notifying.mayRead(board, membership, tx.known(keys.boardMember(board_id, userId))))
-      of.set(userId, membership)
+    if (membership !== undefined && notifying.mayRead(board, membership, tx.known(memberOf(userId)))) of.set(userId, membership)
   }
   return { of, board, card, commenters }
 }
