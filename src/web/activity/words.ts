@@ -90,6 +90,8 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   'webhooks.rotate_secret': 'replace the secret of {webhook}',
   'webhooks.test': 'test {webhook}',
   'webhooks.deliveries': 'list the deliveries of {webhook}',
+  'notices.list': 'list the notices',
+  'notices.mark': 'mark notices as read',
 
   authenticate: 'use a token that is not valid',
   'operator.token.create': 'create {token}',
