@@ -16,6 +16,16 @@ export interface ChangesInput {
   readonly wait?: number
 }
 
+/** What a stream of notices is read with. */
+export interface NoticesInput {
+  /** only those that are not marked as read */
+  readonly unread?: boolean
+  /** the cursor to continue from; default: the oldest notice that the service has */
+  readonly after?: string
+  /** how many seconds a request waits for a notice, up to 30; default 30 */
+  readonly wait?: number
+}
+
 /** A request for changes has failed and will be repeated. */
 export interface Retry {
   /** why it has failed */

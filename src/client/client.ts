@@ -1,11 +1,12 @@
-import { ChangeStream, type ChangesInput, type ChangesOptions } from './changes.ts'
+import { ChangeStream, type ChangesInput, type ChangesOptions, type NoticesInput } from './changes.ts'
 import { InvalidInput } from './errors.ts'
 import type { Input } from './input.ts'
 import type { OperationRow, Page, ReadOptions, WriteOptions } from './methods.ts'
-import { operations, type Change, type Methods } from './operations.ts'
+import { operations, type Change, type Methods, type Notice } from './operations.ts'
 import {
   changesInputRules,
   changesRules,
+  noticesInputRules,
   checkOptions,
   clientRules,
   LONGEST_TIME,
@@ -21,7 +22,7 @@ import { patiently, Transport, type Caller, type Timers, type TransportOptions }
 import { work, type WorkHandler, type WorkOptions } from './work.ts'
 
 export { ApiError, InvalidInput, NoResponse, type ErrorCode } from './errors.ts'
-export type { ChangesInput, ChangesOptions, ChangeStream, Retry } from './changes.ts'
+export type { ChangesInput, ChangesOptions, ChangeStream, NoticesInput, Retry } from './changes.ts'
 export { ClaimLost } from './held-claim.ts'
 export { Failure, Question, type FailureOptions } from './outcomes.ts'
 export type { TakenCard, WorkContext, WorkHandler, WorkOptions } from './work.ts'
@@ -49,6 +50,11 @@ export interface Client extends Methods {
    * @throws {InvalidInput} if an input or an option is unknown or not valid
    */
   changes(input: ChangesInput, options?: ChangesOptions): ChangeStream<Change>
+  /** Notices of the person of the token (`notices.*`). */
+  readonly notices: Methods['notices'] & {
+    /** Follows the notices as {@link Client.changes} follows changes: each once, without an end. */
+    follow(input?: NoticesInput, options?: ChangesOptions): ChangeStream<Notice>
+  }
   readonly claims: Methods['claims'] & {
     /**
      * Takes the ready cards of a board, one after the other, and lets a handler work on each (see {@link WorkHandler}). It waits for cards,
@@ -95,9 +101,16 @@ export function createClient(options: ClientOptions): Client {
     checkOptions('changes', input, changesInputRules)
     if (input?.board_id === undefined) throw new InvalidInput('changes: "board_id" is required')
     checkOptions('changes', request, changesRules)
-    return followChanges(transport, patient, input, { ...request, timeout: request.timeout ?? timeout })
+    return follow<Change>(transport, patient, 'boards.changes', input, { ...request, timeout: request.timeout ?? timeout })
   }
   const methods = methodsOf(transport)
+  const notices: Client['notices'] = Object.assign(methods.notices, {
+    follow(input: NoticesInput = {}, request: ChangesOptions = {}) {
+      checkOptions('notices.follow', input, noticesInputRules)
+      checkOptions('notices.follow', request, changesRules)
+      return follow<Notice>(transport, patient, 'notices.list', input, { ...request, timeout: request.timeout ?? timeout })
+    },
+  })
   const claims: Client['claims'] = Object.assign(methods.claims, {
     work: async (boardId: string, handler: WorkHandler, request: WorkOptions = {}) => {
       checkOptions('claims.work', request, workRules)
@@ -107,7 +120,7 @@ export function createClient(options: ClientOptions): Client {
       return work(deps, boardId, handler, { ...request, wait }, methodsOf)
     },
   })
-  return Object.assign(methods, { changes, claims })
+  return Object.assign(methods, { changes, claims, notices })
 }
 
 /** A method for each operation. */
@@ -159,20 +172,16 @@ const DEFAULT_TTL = 300
 /** The longest wait before a stream of changes, or a worker, tries again, in milliseconds. */
 const LONGEST_STREAM_DELAY = 30_000
 
-function followChanges(
+function follow<Item>(
   transport: Transport,
   policy: RetryPolicy,
-  { after, wait = LONGEST_WAIT, ...input }: ChangesInput,
+  row: 'boards.changes' | 'notices.list',
+  { after, wait = LONGEST_WAIT, ...input }: ChangesInput | NoticesInput,
   { onRetry, signal: given, timeout, ...options }: ChangesOptions & { readonly timeout: number },
-): ChangeStream<Change> {
+): ChangeStream<Item> {
   const readPage = async (cursor: string | undefined, signal: AbortSignal) => {
     const request = { ...options, signal, timeout: Math.min(LONGEST_TIME, timeout + wait * 1000) }
-    return (await transport.call(
-      operations['boards.changes'],
-      { ...input, wait, after: cursor },
-      request,
-      patiently(policy, onRetry),
-    )) as Page<Change>
+    return (await transport.call(operations[row], { ...input, wait, after: cursor }, request, patiently(policy, onRetry))) as Page<Item>
   }
   return new ChangeStream(after, readPage, given)
 }

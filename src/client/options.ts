@@ -89,6 +89,11 @@ export const failureRules: Rules = {
 }
 
 /** The input of `changes`. */
+export const noticesInputRules: Rules = {
+  unread: ['true or false', (value) => typeof value === 'boolean'],
+  after: ['a cursor', isText],
+  wait: ['a whole number of seconds from 0 to 30', (value) => isWholeIn(value, 0, 30)],
+}
 export const changesInputRules: Rules = {
   board_id: ['the id of a board', isText],
   after: ['a cursor', isText],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { createClient } from '../../src/client/client.ts'
 import { drivers } from '../support/drivers.ts'
 import { inWebApp } from '../support/in-web-app.ts'
 import { TestBoard } from '../support/board.ts'
@@ -157,6 +158,27 @@ describe.each(drivers)('notices on $name', async (driver) => {
     expect((await mark({})).status).toBe(422)
     expect((await mark({ ids: [id], before: '2027-01-01T00:00:00Z' })).status).toBe(422)
     expect((await service.send(cleo.read, 'POST', '/notices/read', { ids: [id] })).status).toBe(403)
+  })
+
+  test('the client follows them', async () => {
+    const { card } = await world()
+    const first = await list(bob, '&order=desc')
+    const lk = createClient({
+      url: 'http://localhost',
+      token: bob.read,
+      fetch: (url, init) => service.app.fetch(new Request(url as string, init)),
+    })
+    const { cursor: none } = lk.notices.follow()
+    const ends = first.data.map(({ id }: { id: string }) => id)
+    const made = await card({ assignee_ids: [bob.id] })
+    const stream = lk.notices.follow({ wait: 0 })
+    const found: string[] = []
+    for await (const { id, card_id } of stream) {
+      if (!ends.includes(id)) found.push(card_id!)
+      if (card_id === made) break
+    }
+    expect({ none, found }).toEqual({ none: undefined, found: [made] })
+    expect(() => lk.notices.follow({ board_id: 'x' } as object)).toThrow('notices.follow')
   })
 
   test('time tells of cards that are due, tokens that end and last attempts that run out, once', async () => {
