@@ -415,6 +415,8 @@ export interface Comment extends Times {
   kind: 'comment' | 'question' | 'answer'
   /** The question that an answer answers; null for all others. */
   answers: string | null
+  /** Who has changed its text last: its author in the web app (`person`), or a `token` of theirs. Absent: nobody has. */
+  edited_by?: 'person' | 'token'
 }
 
 /** As an item of a list. A label that the cards of a board can have. */
@@ -1131,8 +1133,8 @@ export type SubtasksUpdateInput = Pick<CommonInput, 'subtask_id' | 'before' | 'a
 }
 
 export type SubtasksDeleteInput = Pick<CommonInput, 'subtask_id'>
-export type CommentsListInput = Pick<CommonInput, 'card_id' | 'limit' | 'cursor' | 'include'> & Selection<'id' | 'card_id' | 'author_id' | 'token_id' | 'token_name' | 'body' | 'kind' | 'answers' | 'created_at' | 'updated_at' | 'etag'>
-export type CommentsReadInput = Pick<CommonInput, 'comment_id'> & Selection<'id' | 'card_id' | 'author_id' | 'token_id' | 'token_name' | 'body' | 'kind' | 'answers' | 'created_at' | 'updated_at'>
+export type CommentsListInput = Pick<CommonInput, 'card_id' | 'limit' | 'cursor' | 'include'> & Selection<'id' | 'card_id' | 'author_id' | 'token_id' | 'token_name' | 'body' | 'kind' | 'answers' | 'edited_by' | 'created_at' | 'updated_at' | 'etag'>
+export type CommentsReadInput = Pick<CommonInput, 'comment_id'> & Selection<'id' | 'card_id' | 'author_id' | 'token_id' | 'token_name' | 'body' | 'kind' | 'answers' | 'edited_by' | 'created_at' | 'updated_at'>
 export type CommentsCreateInput = Pick<CommonInput, 'card_id' | 'body'>
 export type CommentsUpdateInput = Pick<CommonInput, 'comment_id' | 'body'>
 export type CommentsDeleteInput = Pick<CommonInput, 'comment_id'>

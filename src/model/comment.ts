@@ -7,6 +7,9 @@ import { tokenNameField } from './token.ts'
 /** What a comment is: an agent asks a `question`, and an `answer` lets the work on the card go on. */
 const commentKinds = ['comment', 'question', 'answer'] as const
 
+/** Who changes the text of a comment: only its author may, themself or with a token. */
+const editors = ['person', 'token'] as const
+
 /** A comment on a card, as it is stored and as the API returns it. */
 export const comment = documented(
   z.strictObject({
@@ -21,6 +24,9 @@ export const comment = documented(
         'A `question` was asked by the holder of the claim of the card, and an `answer` was given to one; all others are a `comment`.',
     }),
     answers: idField('comment', 'The question that an answer answers; null for all others.').nullable(),
+    edited_by: documented(z.enum(editors).optional(), {
+      description: 'Who has changed its text last: its author in the web app (`person`), or a `token` of theirs. Absent: nobody has.',
+    }),
     ...resourceTimes,
   }),
   { id: 'Comment', description: 'A comment on a card.' },

@@ -27,8 +27,12 @@ describe.each(drivers)('the name of a token, on $name', (driver) => {
       .data
     expect({ claim, comment, question }).toMatchObject({ claim: one.named, comment: two.named, question: one.named })
     expect((await two.send('GET', `/comments/${comment.id}`)).data).toMatchObject(two.named)
+    expect(comment).not.toHaveProperty('edited_by')
+    expect((await one.send('PATCH', `/comments/${comment.id}`, { body: 'Plain' })).data).toEqual(comment)
+    const edited = (await one.send('PATCH', `/comments/${comment.id}`, { body: 'Edited' })).data
+    expect(edited).toMatchObject({ ...two.named, edited_by: 'token' })
     const changes = (await two.send('GET', `/boards/${board.id}/changes`)).data as { action: string; id: string }[]
     expect(changes.find(({ action }) => action === 'claimed')).toMatchObject(one.named)
-    expect(changes.find(({ id }) => id === comment.id)).toMatchObject({ ...two.named, data: two.named })
+    expect(changes.find(({ id }) => id === comment.id)).toMatchObject({ ...two.named, data: { ...two.named, edited_by: 'token' } })
   })
 })

@@ -110,7 +110,14 @@ describe('each control works by a form and a redirect', () => {
     service.now += 1000
     await visitor.open(`${base}/do/comments.update?comment_id=${comment.id}&back=${cardPath()}`)
     const page = await visitor.submit({ body: 'Three' }, `${base}/do/comments.update`)
-    expect(page.shown).toMatch(/edited .*Three/)
+    expect(page.shown).toMatch(/, edited Edit/)
+    // Words of an agent that its person has changed are marked.
+    const ofAgent = await api('POST', `/cards/${cardId}/comments`, { body: 'By an agent' })
+    await visitor.open(`${base}/do/comments.update?comment_id=${ofAgent.id}&back=${cardPath()}`)
+    expect((await visitor.submit({ body: 'By both' }, `${base}/do/comments.update`)).shown).toMatch(/, edited by \S.* By both/)
+    expect(await api('GET', `/comments/${ofAgent.id}`)).toMatchObject({ token_id: ofAgent.token_id, edited_by: 'person' })
+    await api('PATCH', `/comments/${comment.id}`, { body: 'Four' })
+    expect((await visitor.open(cardPath())).shown).toMatch(/, edited by an agent .*Four/)
     const refused = await press('comments.create', { body: 'x'.repeat(20_001) })
     expect({ status: refused.status, keepsText: refused.text.includes('x'.repeat(20_001)) }).toEqual({ status: 422, keepsText: true })
   })

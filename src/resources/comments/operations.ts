@@ -88,7 +88,9 @@ export const commentOperations = [
     run(request, loaded) {
       const { comment } = loaded
       if (comment.kind === 'question' && !hasAtMost(limits.workText, request.body.body)) throw tooLong()
-      return saveResource(request, keys.comment, comment, request.body)
+      const isSame = request.body.body === undefined || request.body.body === comment.body
+      const edited_by = request.caller.token === undefined ? 'person' : 'token'
+      return saveResource(request, keys.comment, comment, { ...request.body, ...(!isSame && { edited_by }) })
     },
   }),
 

@@ -55,16 +55,23 @@ function renderAnswering(comment: Comment, { card, question, people }: CardData,
   return doButton(controls, 'cards.answer', { card_id: card.id, body }, 'This is the answer', { about: `by ${writer}` })
 }
 
+/** Whether a comment was edited, and by whom if that is not who wrote it: words of an agent that its person has changed, or the other way. */
+function editOf({ author_id, token_id, edited_by, created_at, updated_at }: Comment, { nameOf }: CardData['people']): string {
+  if (updated_at === created_at && edited_by === undefined) return ''
+  if (edited_by === undefined || (edited_by === 'token') === (token_id !== null)) return ', edited'
+  return edited_by === 'person' ? `, edited by ${nameOf(author_id)}` : ', edited by an agent'
+}
+
 function renderComment(comment: Comment, data: CardData, prose: (text: string) => VNode[], { context }: Controls): VNode {
   const { people, may } = data
-  const { id, body, created_at, updated_at } = comment
+  const { id, body, created_at } = comment
   const kind = kindOf(comment, data)
   const controls = { context, may: may.comment(comment) }
   const look = { about: `the comment of ${writerName(comment, people)}` }
   return html`<li id=${id}>
     <p class="comment-head">
       ${renderWriter(comment, people)} ${kind !== false && html`<span class="kind">${kind}</span>`}
-      <span class="hint">${renderMoment(created_at)}${updated_at !== created_at && ', edited'}</span>
+      <span class="hint">${renderMoment(created_at)}${editOf(comment, people)}</span>
       <span class="comment-actions">
         ${renderAnswering(comment, data, { context, may: may.card })}
         ${doLink(controls, 'comments.update', { comment_id: id }, 'Edit', look)}
