@@ -14,7 +14,7 @@ import { cookieOf, readCookies } from './cookies.ts'
 import { errorPage, notFoundPage } from './error-pages.ts'
 import { ForeignForm, readForm, readUploadForm, requireOwnForm } from './forms.ts'
 import { encodePage, renderDocument } from './document.ts'
-import type { PageResponse, Page, PageView, PageContext, Visit, WebOptions, WebServices } from './page-context.ts'
+import type { PageResponse, Page, PageView, PageContext, SignedInContext, Visit, WebOptions, WebServices } from './page-context.ts'
 import { inTurnOfVisitors, PageWork } from './page-work.ts'
 import { html } from './html.ts'
 import { pages, pagesOfPasswords } from './pages.ts'
@@ -24,6 +24,8 @@ import { auditPage } from './audit-page.ts'
 import { renderAlerts } from './alerts.ts'
 import { browserName } from './browser-name.ts'
 import { findVisit } from './current-session.ts'
+import type { InboxLink } from './document.ts'
+import { readUnread, unreadText } from './unread.ts'
 
 const READ_METHODS = new Set(['GET', 'HEAD'])
 
@@ -78,9 +80,10 @@ export function createWeb(options: WebOptions): Web {
       return respond(findAsset(context.path) === undefined ? notFoundPage() : methodNotAllowed('GET, HEAD'), context, visit)
     const response = await runPage(route.data, context, visit)
     auditPage(context, route.data.path, visit?.session, response)
+    const inbox = 'body' in response && visit !== undefined ? await inboxOf({ ...context, ...visit, work: context.work! }) : undefined
     // To render a page is one step.
     if (READ_METHODS.has(context.request.method)) await context.work?.turn.spent()
-    return respond(response, context, visit)
+    return respond(response, context, visit, inbox)
   }
   return {
     async answer(request, url) {
@@ -99,6 +102,14 @@ export function createWeb(options: WebOptions): Web {
 interface Route {
   readonly data: Page
   readonly params?: Readonly<Record<string, string>> | undefined
+}
+
+/** The link to the inbox of the person, on each page. */
+async function inboxOf(context: SignedInContext): Promise<InboxLink> {
+  const unread = await readUnread(context)
+  const { workspace } = context.params
+  const shown = unread.find(({ workspace: { id } }) => id === workspace) ?? unread[0]
+  return { userId: context.session.user_id, unread: unreadText(unread), workspaceId: shown?.workspace.id }
 }
 
 function pathOf({ pathname }: URL): string {
@@ -189,6 +200,7 @@ function respond(
   response: PageResponse,
   { web, path, origin, requestId, pendingCookies, work }: PageContext,
   visit: Visit | undefined,
+  inbox?: InboxLink,
 ): Response {
   const { base } = web.site
   if ('raw' in response) return response.raw
@@ -205,7 +217,7 @@ function respond(
   headers.set('content-type', 'text/html; charset=utf-8')
   const { title, layout, scripts, status = 200, session = visit?.session } = response
   const body = html`${session && visit && renderAlerts({ ...visit, session })}${response.body}`
-  const signedIn = session && { formToken: session.form_token, email: session.email }
+  const signedIn = session && { formToken: session.form_token, email: session.email, inbox }
   const text = renderDocument({ title: status < 400 ? title : `Error: ${title}`, base, path, body, signedIn, layout, scripts })
   const bytes = encodePage(base, text, response.parts)
   if (work !== undefined) work.bytes = bytes.length

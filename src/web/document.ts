@@ -76,6 +76,15 @@ export function renderShell({
   return addBase(base, `<!doctype html>${renderToString(page)}`)
 }
 
+/** What the link to the inbox shows, and where the script of a page hears of more. */
+export interface InboxLink {
+  readonly userId: string
+  /** how many notices are unread, such as `3` or `100+`; empty without any */
+  readonly unread: string
+  /** the workspace whose stream tells it; undefined: the person has none */
+  readonly workspaceId: string | undefined
+}
+
 /** What a document is rendered from. */
 interface DocumentParts {
   readonly title: string
@@ -83,7 +92,7 @@ interface DocumentParts {
   readonly base: string
   readonly path: string
   readonly body: VNode
-  readonly signedIn: { readonly formToken: string; readonly email: string } | undefined
+  readonly signedIn: { readonly formToken: string; readonly email: string; readonly inbox?: InboxLink | undefined } | undefined
   readonly layout?: Layout | undefined
   /** the paths of further scripts */
   readonly scripts?: readonly string[] | undefined
@@ -92,14 +101,23 @@ interface DocumentParts {
 /** Renders a page of the web app. */
 export function renderDocument({ title, base, path, body, signedIn, layout, scripts }: DocumentParts): string {
   const header = signedIn === undefined ? renderVisitorHeader(path) : renderHeader(path, signedIn)
-  return renderShell({ title: `${title} · Lanekeeper`, base, assets: '/settings/assets', header, body, layout, scripts })
+  const unread = signedIn?.inbox?.unread ?? ''
+  return renderShell({
+    title: `${unread === '' ? '' : `(${unread}) `}${title} · Lanekeeper`,
+    base,
+    assets: '/settings/assets',
+    header,
+    body,
+    layout,
+    scripts,
+  })
 }
 
 /** The header for a person who is signed in. The account menu opens without JavaScript too. */
-function renderHeader(path: string, { formToken, email }: NonNullable<DocumentParts['signedIn']>): VNode {
+function renderHeader(path: string, { formToken, email, inbox }: NonNullable<DocumentParts['signedIn']>): VNode {
   return html`
     <a class="brand" href="/app">${renderBrand()}Lanekeeper</a>
-    <nav class="sections" aria-label="Sections">${sectionLinks(path)}</nav>
+    <nav class="sections" aria-label="Sections">${sectionLinks(path, inbox)}</nav>
     <details class="menu" data-menu>
       <summary><span class="unseen">Account menu</span>${renderAvatar(email)}</summary>
       <div>
@@ -133,9 +151,13 @@ function renderVisitorHeader(path: string): VNode {
   `
 }
 
+/** The inbox of a person: each workspace has a page of its own. */
+const INBOX = '/app/notices'
+
 /** The sections of the web app, as its header shows them to a person who is signed in. */
 const sections: readonly { readonly path: string; readonly label: string }[] = [
   { path: '/app', label: 'Boards' },
+  { path: INBOX, label: 'Inbox' },
   { path: '/settings/tokens', label: 'API tokens' },
   { path: '/settings/activity', label: 'Activity' },
   { path: '/settings/workspace', label: 'Workspace' },
@@ -146,10 +168,26 @@ const sections: readonly { readonly path: string; readonly label: string }[] = [
  * The links to the sections.
  * @param path the path of the page that is shown
  */
-function sectionLinks(path: string): VNode {
-  return html`${sections.map(
-    (section) => html`<a href=${section.path} aria-current=${isWithin(path, section.path) ? 'page' : undefined}>${section.label}</a>`,
-  )}`
+function sectionLinks(path: string, inbox: InboxLink | undefined): VNode {
+  const isInbox = /^\/app\/(?:\w+\/)?notices$/.test(path)
+  return html`${sections.map((section) => {
+    const isCurrent = isInbox ? section.path === INBOX : section.path !== INBOX && isWithin(path, section.path)
+    const live = section.path === INBOX && inbox
+    return html`<a href=${section.path} aria-current=${isCurrent ? 'page' : undefined} ...${live ? liveCount(inbox) : {}}
+      >${section.label}${live && renderUnread(inbox.unread)}</a
+    >`
+  })}`
+}
+
+/** How many notices are unread. The script of a live page writes it anew. */
+function renderUnread(text: string): VNode {
+  return html`<span class="unread-count" data-count>${text}</span><span class="unseen"> unread</span>` as VNode
+}
+
+/** What the script needs to hear of more. */
+function liveCount({ userId, unread, workspaceId }: InboxLink): Readonly<Record<string, string>> {
+  if (workspaceId === undefined) return {}
+  return { 'data-unread': unread, 'data-base': `/app/${workspaceId}`, 'data-worker': assetAddress('/settings/assets/stream-worker.js'), 'data-person': userId }
 }
 
 function isWithin(path: string, section: string): boolean {

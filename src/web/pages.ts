@@ -16,6 +16,7 @@ import { boardArchivePage, boardLabelsPage, boardMembersPage } from './boards/bo
 import { boardPage } from './boards/board-page.ts'
 import { changesPage, eventsPage } from './boards/live.ts'
 import { boardsPage } from './boards/overview-page.ts'
+import { inboxesPage, inboxPage, unreadPage } from './notices/page.ts'
 import { operationPage } from './operations/page.ts'
 import { cardsPage } from './boards/search-page.ts'
 import { frontDoor } from './front-door.ts'
@@ -53,6 +54,9 @@ export const pages: readonly Page[] = [
   frontDoor,
   settingsPage,
   boardsPage,
+  inboxesPage,
+  inboxPage,
+  unreadPage,
   boardPage,
   cardsPage,
   cardPage,

@@ -48,5 +48,8 @@ export interface ShownChange {
   readonly by: string
 }
 
+/** In place of the id of a board: the count of the person's unread notices, which an update has as its `next`. */
+export const NOTICES = 'notices'
+
 /** How many boards a stream has at most. */
 export const STREAM_BOARDS = 50

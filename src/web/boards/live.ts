@@ -19,10 +19,11 @@ import { notFoundPage } from '../error-pages.ts'
 import type { Page, SignedInContext } from '../page-context.ts'
 import { securityHeaders } from '../security-headers.ts'
 import { describeChanges } from './board-changes.ts'
-import { STREAM_BOARDS, type StreamedUpdate } from './board-update.ts'
+import { NOTICES, STREAM_BOARDS, type StreamedUpdate } from './board-update.ts'
 import { EndedClaims } from './ended-claims.ts'
 import { filtersOf } from './filters.ts'
 import { auditOf, decidedBy, workspacePage, type Reader } from '../reader.ts'
+import { readUnread, unreadText } from '../unread.ts'
 
 /** Everything of a board. The script of a page with filters asks for its own update. */
 const UNFILTERED = { filters: filtersOf(new URLSearchParams()), cards: [] }
@@ -33,7 +34,7 @@ const MOST = String(limits.pageSize.max)
 
 /**
  * The updates of boards as server-sent events, of all that a browser shows: it has few connections to one host. The query has `board`, an
- * id, and `after`, the cursor of its feed, for each. An event has the `board` and its update, or the error that ends that board.
+ * id, and `after`, the cursor of its feed, for each. In place of a board, `notices` is the count of the person's unread notices. An event has the `board` and its update, or the error that ends that board.
  */
 export const eventsPage: Page = {
   ...workspacePage('events', 'boards.events', async (reader) => {
@@ -43,12 +44,20 @@ export const eventsPage: Page = {
     const positions = query.getAll('after')
     const asked = new Map(query.getAll('board').map((id, i) => [id, positions[i]]))
     const boards = [...asked.keys()]
-    if (boards.length === 0 || boards.length > STREAM_BOARDS || !boards.every((id) => isId('board', id)))
+    if (boards.length === 0 || boards.length > STREAM_BOARDS || !boards.every((id) => id === NOTICES || isId('board', id)))
       throw new ApiError('validation_failed', { message: `The address names 1 to ${STREAM_BOARDS} boards.` })
     requireFewStreams(services, session.user_id, request)
-    const feeds = await Promise.all(boards.map((board) => openFeed(reader, board, asked.get(board))))
+    const feeds = await Promise.all(
+      boards.map((board) => (board === NOTICES ? openCount(reader) : openFeed(reader, board, asked.get(board)))),
+    )
     const hidden = boards.filter((_board, i) => feeds[i]!.isHidden)
-    const audit = hidden.length > 0 && (await auditOf(context, 'boards.events', hidden))
+    const audit =
+      hidden.length > 0 &&
+      (await auditOf(
+        context,
+        'boards.events',
+        hidden.filter((id) => id !== NOTICES),
+      ))
     if (hidden.length === boards.length) return { ...notFoundPage(), audit }
     const { turns, rateLimits } = services
     const charge = (units: number) => rateLimits?.countPage(session.user_id, units)
@@ -111,6 +120,28 @@ async function openFeed(reader: Reader, board: string, after: string | undefined
     if (!(error instanceof ApiError)) throw error
     const first = { items: [], position: '', index: indexes.changes(board) }
     return { about, first, readNext: () => Promise.reject(error), isHidden: error.code === 'not_found' }
+  }
+}
+
+/** The count of unread notices. Who is no member of the workspace any more gets none. */
+async function openCount({ context, workspaceId }: Reader): Promise<Feed & { readonly isHidden: boolean }> {
+  const index = indexes.notices(context.session.user_id)
+  let shown: string | undefined
+  const readNext = async (): Promise<StreamedResult> => {
+    const unread = await readUnread(context)
+    if (!unread.some(({ workspace }) => workspace.id === workspaceId)) throw new ApiError('not_found')
+    const next = unreadText(unread)
+    await requireSession(context)
+    const items = next === shown ? [] : [{ id: next, data: { board: NOTICES, update: { next } } }]
+    shown = next
+    return { items, position: '', index }
+  }
+  const about = { board: NOTICES }
+  try {
+    return { about, first: await readNext(), readNext, isHidden: false }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return { about, first: { items: [], position: '', index }, readNext: () => Promise.reject(error), isHidden: error.code === 'not_found' }
   }
 }
 

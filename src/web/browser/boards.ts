@@ -7,9 +7,11 @@ import { useFormKeys } from './form-keys.ts'
 import { commandOf, isTyping } from './keys.ts'
 import { livePage } from './live.ts'
 import { hasText } from './merge.ts'
+import { countNotices } from './notices.ts'
 import { sendForms } from './send.ts'
 
 livePage?.start()
+countNotices()
 useFormKeys()
 sendForms()
 const board = document.querySelector<HTMLElement>('[data-may]')

@@ -1,4 +1,5 @@
 /** How a page gets the updates of its board: from a stream that all tabs share, from one of its own, or by asking now and then. */
+import { NOTICES } from '../boards/board-update.ts'
 import { BoardStream, type Listener, type Message } from './board-stream.ts'
 import type { Ask } from './stream-worker.ts'
 
@@ -16,7 +17,8 @@ export type Watch = (after: string, listener: Listener) => () => void
  */
 export function connectionOf({ base, board }: Omit<Ask, 'after'>, worker: string, name: string): Watch {
   const port = portOf(worker, name)
-  if (port === undefined) return ownConnection(base, board)
+  // Without the worker, a board may have the stream of this tab.
+  if (port === undefined) return board === NOTICES ? (_after, listener) => poll(listener) : ownConnection(base, board)
   return (after, listener) => {
     let stopPolling = () => {}
     const receive = ({ data }: MessageEvent<Message>) => {

@@ -9,6 +9,7 @@ import { Expiries } from './expiries.ts'
 import { keepFocus } from './focus.ts'
 import { countQuestions, putFragments } from './fragments.ts'
 import { hasText, merge } from './merge.ts'
+import { takeCount } from './notices.ts'
 import { isPaused, whenResumed } from './pauses.ts'
 import { showTimes } from './times.ts'
 import { announce } from './toast.ts'
@@ -162,6 +163,7 @@ class LivePage {
       merge(root, document.adoptNode(next))
     })
     document.title = page.title
+    takeCount(page)
     this.#shown.cursor = root.dataset['after']!
     this.#expiries.schedule(Number(root.dataset['now']))
   }

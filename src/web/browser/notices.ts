@@ -1,0 +1,106 @@
+/** The count of unread notices in the header and in the title of the page, and the inbox: what is new shows without a reload. */
+import { NOTICES } from '../boards/board-update.ts'
+import type { Message } from './board-stream.ts'
+import { connectionOf } from './connection.ts'
+import { keepFocus } from './focus.ts'
+import { merge } from './merge.ts'
+import { showTimes } from './times.ts'
+
+/** How long to wait after the stream of the count has ended, in milliseconds. */
+const RETRY = 30_000
+
+const link = document.querySelector<HTMLElement>('[data-unread]')
+const inbox = document.querySelector<HTMLElement>('[data-inbox]')
+/** The card that the page shows. */
+const card = document.querySelector<HTMLElement>('[data-feed][data-card]')
+const prefixOf = (count: string) => (count === '' ? '' : `(${count}) `)
+
+/** The page has the count and the title of a version of itself that was fetched. */
+export function takeCount(page: Document): void {
+  const count = page.querySelector<HTMLElement>('[data-unread]')?.dataset['unread']
+  if (link === null || count === undefined) return
+  link.dataset['unread'] = count
+  link.querySelector('[data-count]')!.textContent = count
+}
+
+function show(count: string): void {
+  const shown = link!.dataset['unread']!
+  if (count === shown) return
+  const title = document.title.slice(document.title.startsWith(prefixOf(shown)) ? prefixOf(shown).length : 0)
+  document.title = prefixOf(count) + title
+  link!.dataset['unread'] = count
+  link!.querySelector('[data-count]')!.textContent = count
+  ignoreFailure(refreshInbox())
+  ignoreFailure(markShown())
+}
+
+/** Fetches the inbox, and shows what is new. */
+async function refreshInbox(): Promise<void> {
+  if (inbox === null) return
+  const response = await fetch(location.href, { headers: { accept: 'text/html' } })
+  if (!response.ok || response.redirected) return
+  const next = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('[data-inbox]')
+  if (next === null) return
+  keepFocus(() => {
+    for (const version of [inbox, next]) showTimes(version, Date.now())
+    merge(inbox, document.adoptNode(next))
+  })
+}
+
+/** Whoever looks at a card has read what its notices say. */
+async function markShown(): Promise<void> {
+  if (card === null || link!.dataset['unread'] === '' || document.visibilityState === 'hidden') return
+  await mark({ card: card.dataset['card']! }, card.dataset['token']!)
+}
+
+async function mark(of: Readonly<Record<string, string>>, token: string): Promise<void> {
+  const body = new URLSearchParams({ ...of, form_token: token })
+  const address = `${new URL(link!.dataset['base']!, location.href).href}/notices`
+  const response = await fetch(address, { method: 'POST', headers: { accept: 'application/json' }, body, keepalive: true })
+  if (response.ok && !response.redirected) show(((await response.json()) as { unread: string }).unread)
+}
+
+async function ask(): Promise<void> {
+  const response = await fetch(`${link!.dataset['base']!}/notices/unread`, { headers: { accept: 'application/json' } })
+  if (response.ok && !response.redirected) show(((await response.json()) as { unread: string }).unread)
+}
+
+/** Counts while somebody looks at the page. A connection that fails is made again. */
+export function countNotices(): void {
+  if (link === null) return
+  const { base, worker, person } = link.dataset
+  const watch = connectionOf({ base: new URL(base!, location.href).href, board: NOTICES }, worker!, `${base} ${person}`)
+  let leave: (() => void) | undefined
+  const close = () => {
+    leave?.()
+    leave = undefined
+  }
+  const receive = (message: Message) => {
+    if ('update' in message) show(message.update.next)
+    else if ('isBehind' in message) ignoreFailure(ask())
+    else if ('ended' in message) {
+      close()
+      if (message.ended !== 'unauthorized' && message.ended !== 'not_found') setTimeout(connect, RETRY)
+    }
+  }
+  const connect = () => {
+    if (leave !== undefined || document.visibilityState === 'hidden') return
+    leave = watch(link.dataset['unread']!, receive)
+    ignoreFailure(markShown())
+  }
+  connect()
+  document.addEventListener('visibilitychange', () => (document.visibilityState === 'hidden' ? close() : connect()))
+  addEventListener('pagehide', close)
+  addEventListener('pageshow', ({ persisted }) => persisted && connect())
+  // What is answered or tried again is no news any more.
+  inbox?.addEventListener('submit', ({ target }) => {
+    const form = target as HTMLFormElement
+    const notice = form.dataset['send'] === undefined ? null : form.closest('li.unread')
+    if (notice !== null) ignoreFailure(mark({ id: notice.id }, new FormData(form).get('form_token') as string))
+  })
+}
+
+/** The next message says it, or the next page. */
+function ignoreFailure(work: Promise<void>): void {
+  work.catch(() => undefined)
+}
