@@ -181,7 +181,7 @@ function sectionLinks(path: string, inbox: InboxLink | undefined): VNode {
 
 /** How many notices are unread. The script of a live page writes it anew. */
 function renderUnread(text: string): VNode {
-  return html`<span class="unread-count" data-count>${text}</span><span class="unseen"> unread</span>` as VNode
+  return html`<span class="unread-count" data-unread-count>${text}</span><span class="unseen"> unread</span>` as VNode
 }
 
 /** What the script needs to hear of more. */

@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
+import { isActive } from '../model/workspace.ts'
 import { indexes } from '../store/indexes.ts'
-import { transact } from '../store/transact.ts'
-import { workspacesOf, type MemberWorkspace } from './memberships.ts'
+import { GLOBAL, keys } from '../store/keys.ts'
+import { listAll, transact } from '../store/transact.ts'
 import type { SignedInContext } from './page-context.ts'
 import { readerOf } from './reader.ts'
 
@@ -16,11 +17,12 @@ export interface Unread {
 
 /** The same of one workspace. */
 export interface UnreadOf extends Unread {
-  readonly workspace: MemberWorkspace
+  readonly workspace: { readonly id: string; readonly name: string }
 }
 
 /** A count is not made again while the notices are the same, for so many milliseconds: a page costs two numbers then. */
 const KEPT = 10_000
+const NONE: Unread = { count: 0, hasMore: false }
 const counted = new LRUCache<string, Unread & { readonly of: string; readonly until: number }>({ max: 10_000 })
 
 /** The sum of counts, as pages show it: `3`, or `100+`; empty without any. */
@@ -29,19 +31,35 @@ export function unreadText(unread: readonly Unread[]): string {
   return sum === 0 ? '' : `${sum}${unread.some(({ hasMore }) => hasMore) ? '+' : ''}`
 }
 
-/** Counts the unread notices of the person in each of their workspaces: those that they may read now. */
+/** Counts the unread notices of the person in each of their workspaces, by name: those that they may read now. */
 export async function readUnread(context: SignedInContext): Promise<readonly UnreadOf[]> {
-  const workspaces = await workspacesOf(context.web, context.session.user_id)
-  return Promise.all(workspaces.map(async (workspace) => ({ workspace, ...(await unreadIn(context, workspace.id)) })))
+  const { web, session } = context
+  const links = await listAll(web, GLOBAL, indexes.workspacesOf(session.user_id))
+  const found = await Promise.all(links.map(({ workspace_id }) => unreadIn(context, workspace_id)))
+  return found.filter((one) => one !== undefined).toSorted((a, b) => a.workspace.name.localeCompare(b.workspace.name, 'en'))
 }
 
-async function unreadIn(context: SignedInContext, workspaceId: string): Promise<Unread> {
+/** @returns undefined if the person is not an active member of the workspace */
+async function unreadIn(context: SignedInContext, workspaceId: string): Promise<UnreadOf | undefined> {
   const { web, session } = context
   const userId = session.user_id
-  const stored = [indexes.notices(userId), indexes.readNotices(userId)]
-  const [all, read] = await transact(web.store, workspaceId, web.random, (tx) => tx.counts(stored))
-  if (all === read) return { count: 0, hasMore: false }
-  const [key, of, now] = [`${workspaceId} ${userId}`, `${all} ${read} ${web.services().engine.hash}`, web.clock()]
+  const [workspace, member, counts] = await transact(web.store, workspaceId, web.random, async (tx) => {
+    const [records, indexed] = [
+      [keys.workspace(), keys.membership(userId)],
+      [indexes.notices(userId), indexes.readNotices(userId)],
+    ] as const
+    await tx.prefetch({ records, counts: indexed })
+    return [...(await tx.read(records)), await tx.counts(indexed)] as const
+  })
+  if (workspace === undefined || !isActive(member)) return undefined
+  const [all, read] = counts
+  const unread = all === read ? NONE : await decided(context, workspaceId, `${all} ${read} ${web.services().engine.hash}`)
+  return { workspace: { id: workspaceId, name: workspace.name }, ...unread }
+}
+
+/** @param of what the count depends on, apart from what the policy decides about */
+async function decided(context: SignedInContext, workspaceId: string, of: string): Promise<Unread> {
+  const [key, now] = [`${workspaceId} ${context.session.user_id}`, context.web.clock()]
   const known = counted.get(key)
   if (known?.of === of && now < known.until) return known
   const found = { ...(await count(context, workspaceId)), of, until: now + KEPT }
@@ -56,7 +74,7 @@ async function count(context: SignedInContext, workspaceId: string): Promise<Unr
     return { count: (data as readonly unknown[]).length, hasMore: nextCursor != null }
   } catch (error) {
     // Another policy may show nobody their notices.
-    if (error instanceof ApiError && (error.code === 'forbidden' || error.code === 'not_found')) return { count: 0, hasMore: false }
+    if (error instanceof ApiError && (error.code === 'forbidden' || error.code === 'not_found')) return NONE
     throw error
   }
 }

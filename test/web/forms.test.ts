@@ -24,6 +24,15 @@ async function on(path: string, fields: Record<string, string>, action = path, b
 /** Fills in the form of each page that is not of an account correctly. */
 const forms: Record<string, () => Promise<FilledForm>> = {
   '/app/{workspace}/do/{operation}': () => on(`/app/${workspaceId}/do/boards.create`, { name: 'Plan', template: 'columns' }),
+  '/app/{workspace}/notices': async () => {
+    // What an agent of the person does is a notice to them.
+    const { data: board } = (await service.send(person.admin, 'POST', '/boards', { name: 'Plan' })).body
+    const { data: column } = (await service.send(person.admin, 'POST', `/boards/${board.id}/columns`, { name: 'To do' })).body
+    const card = { column_id: column.id, title: 'Sow', assignee_ids: [person.id] }
+    await service.send(person.admin, 'POST', `/boards/${board.id}/cards`, card)
+    const path = `/app/${workspaceId}/notices`
+    return on(path, {}, path)
+  },
   '/settings/sign-in': async () => {
     const visitor = new Visitor(service)
     const email = await giveAccount(service, person)

@@ -62,7 +62,7 @@ describe('the inbox', () => {
     expect((await visitor.open(inbox)).text).not.toContain('/do/cards.retry')
   })
 
-  test('marks one notice, those of a card, and all that are shown: what has come since stays unread', async () => {
+  test('marks one notice, the notices of a card, and all that are shown: what has come since stays unread', async () => {
     const unread = (text: string) => shownOf(text).filter(([mark]) => mark === 'unread').length
     const page = await visitor.open(inbox)
     const before = unread(page.text)
@@ -103,6 +103,7 @@ describe('the inbox', () => {
     const page = await visitor.open(inbox)
     expect([page.text.includes('Later'), titleOf(page.text)]).toEqual([false, 'Inbox · Lanekeeper'])
     await team.api('PUT', `/boards/${team.boardId}/visibility`, { visibility: 'workspace' })
+    service.now += 60_000
   })
 
   test('is of its person: somebody else, and a stranger, see nothing of it', async () => {

@@ -112,7 +112,7 @@ describe.each(drivers)('tokens in the web app, on $name', async (driver) => {
     visitor = await signedIn(service, person)
     service.store.trips = 0
     expect(await entries()).toHaveLength(200)
-    expect(service.store.trips).toBeLessThan(7)
+    expect(service.store.trips).toBeLessThan(9)
   })
 
   test('a session has at most five unconfirmed tokens, and the oldest one is discarded', async () => {

@@ -72,8 +72,9 @@ describe.each([
       }
     }
     const unseen = pages.filter(({ get, path }) => get !== undefined && !seen.has(path.replaceAll(/\{\w+\}/g, '*')))
-    // Addresses of pictures, of a script, of a form, and of a passkey.
+    // Addresses of scripts, of pictures, of a form, and of a passkey.
     expect(unseen.map(({ path }) => path)).toEqual([
+      '/app/{workspace}/notices/unread',
       '/app/{workspace}/attachments/{attachment}/picture',
       '/app/{workspace}/events',
       '/app/{workspace}/boards/{board}/changes',

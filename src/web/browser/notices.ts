@@ -20,7 +20,7 @@ export function takeCount(page: Document): void {
   const count = page.querySelector<HTMLElement>('[data-unread]')?.dataset['unread']
   if (link === null || count === undefined) return
   link.dataset['unread'] = count
-  link.querySelector('[data-count]')!.textContent = count
+  link.querySelector('[data-unread-count]')!.textContent = count
 }
 
 function show(count: string): void {
@@ -29,7 +29,7 @@ function show(count: string): void {
   const title = document.title.slice(document.title.startsWith(prefixOf(shown)) ? prefixOf(shown).length : 0)
   document.title = prefixOf(count) + title
   link!.dataset['unread'] = count
-  link!.querySelector('[data-count]')!.textContent = count
+  link!.querySelector('[data-unread-count]')!.textContent = count
   ignoreFailure(refreshInbox())
   ignoreFailure(markShown())
 }
