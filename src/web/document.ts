@@ -187,7 +187,12 @@ function renderUnread(text: string): VNode {
 /** What the script needs to hear of more. */
 function liveCount({ userId, unread, workspaceId }: InboxLink): Readonly<Record<string, string>> {
   if (workspaceId === undefined) return {}
-  return { 'data-unread': unread, 'data-base': `/app/${workspaceId}`, 'data-worker': assetAddress('/settings/assets/stream-worker.js'), 'data-person': userId }
+  return {
+    'data-unread': unread,
+    'data-base': `/app/${workspaceId}`,
+    'data-worker': assetAddress('/settings/assets/stream-worker.js'),
+    'data-person': userId,
+  }
 }
 
 function isWithin(path: string, section: string): boolean {
