@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { publicText, versionOf, type PublicText } from '../http/public-text.ts'
 import { packageFile } from '../model/package-files.ts'
-import { favicon } from './brand.ts'
 
 /**
  * The text of a script or style sheet for browsers, as `build/bundle.js` made it of a file of `browser/`.
@@ -11,34 +9,4 @@ export function readAsset(
   name: 'page.js' | 'boards.js' | 'stream-worker.js' | 'reference.js' | 'theme.js' | 'policy-report.js' | `${string}.css`,
 ): string {
   return readFileSync(packageFile(`dist/bundle/browser-${name}`), 'utf8')
-}
-
-const style = (...names: readonly `${string}.css`[]): PublicText => publicText('text/css; charset=utf-8', names.map(readAsset).join(''))
-const script = (name: Parameters<typeof readAsset>[0]): PublicText => publicText('text/javascript; charset=utf-8', readAsset(name))
-const icon = publicText('image/svg+xml', favicon)
-const [colors, base] = ['colors.css', 'base.css'] as const
-
-/** What pages load, by its path. */
-const assets = {
-  '/settings/assets/style.css': style(colors, base, 'app.css'),
-  '/settings/assets/script.js': script('page.js'),
-  '/settings/assets/theme.js': script('theme.js'),
-  '/settings/assets/boards.js': script('boards.js'),
-  '/settings/assets/stream-worker.js': script('stream-worker.js'),
-  '/docs/assets/style.css': style(colors, base, 'reference.css'),
-  '/docs/assets/theme.js': script('theme.js'),
-  '/docs/assets/script.js': script('reference.js'),
-  '/favicon.svg': icon,
-  '/favicon.ico': icon,
-}
-type AssetPath = keyof typeof assets
-
-/** The asset at a path; undefined if there is none. */
-export function findAsset(path: string): PublicText | undefined {
-  return Object.hasOwn(assets, path) ? assets[path as AssetPath] : undefined
-}
-
-/** The address of an asset, with its version: browsers keep it for good, and ask for another address when it has changed. */
-export function assetAddress(path: AssetPath): string {
-  return `${path}?${versionOf(assets[path])}`
 }

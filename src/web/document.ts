@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
-import { assetAddress } from './assets.ts'
+import { assetAddress } from './public-assets.ts'
 import { addBase } from './base-path.ts'
 import { renderAvatar, renderBrand, renderThemeSign } from './brand.ts'
 import { html, themeChoice } from './html.ts'

@@ -55,7 +55,9 @@ function bodyOf({ id, member }: Row, { field }: HandWrittenCell, scenario: Scena
 /** What the question names in addition to the resource: further parameters of the path, and ids of the body. */
 function namedIn({ path }: Row, body: object | undefined, { params }: Scenario): Record<string, string[]> {
   const [, ...others] = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
-  const ids = Object.entries(body ?? {}).filter(([name]) => /_ids?$|^(before|after|subtasks)$/.test(name))
+  // A time can be `before` too.
+  const isName = ([name, value]: [string, unknown]) => /_ids?$|^(before|after|subtasks)$/.test(name) && !/^\d/.test(String(value))
+  const ids = Object.entries(body ?? {}).filter(isName)
   return Object.fromEntries(
     [...others.map((name) => [name, params[name]!] as const), ...ids].map(([name, value]) => [name, [value].flat()]),
   )

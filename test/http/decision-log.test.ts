@@ -13,6 +13,7 @@ import { memory } from '../support/memory.ts'
 import { handWrittenOperations } from '../support/hand-written-decisions.ts'
 import { edit } from '../support/other-policy.ts'
 import { load, shippedFiles, withOwnDecisions } from '../support/policy.ts'
+import { causeNotice } from '../support/cause-notice.ts'
 import { createAllowed, exampleBody, headersFor, pathOf } from '../support/scenario.ts'
 import { engine, Service, type Reply } from '../support/service.ts'
 import { setUpObservedWorld } from './observed-commits.ts'
@@ -48,7 +49,7 @@ function setUpLog(serviceOf: () => Service) {
 }
 
 /** Operations whose items are decided one by one. */
-const FILTERED = new Set(['boards.list', 'cards.search'])
+const FILTERED = new Set(['boards.list', 'cards.search', 'notices.list'])
 
 describe('a request that succeeds', () => {
   const observed = setUpObservedWorld(memory)
@@ -67,6 +68,7 @@ describe('a request that succeeds', () => {
       const send = () => service.send(scenario.caller.admin, method, target, exampleBody(id, scenario), { ...HEADERS, ...headersFor(id) })
       // What is restored was archived, and what is released was claimed.
       if (id.endsWith('.restore')) await service.send(scenario.caller.admin, method, target.replace(/restore$/, 'archive'))
+      if (id.startsWith('notices.')) await causeNotice(service, scenario)
       if (id === 'claims.release') await service.send(scenario.caller.admin, 'PUT', target, {})
       const isWrite = !operations.find((one) => one.id === id)!.isRead
       let reply!: Reply
@@ -106,13 +108,14 @@ describe('a request that succeeds', () => {
         }),
       ])
       const [record] = records
+      // Notices are decided as what they are about.
+      const about = id === 'notices.list' ? { permission: 'read Card', row: 'P2' } : { permission, row }
       const decision = {
-        permission,
+        ...about,
         fields: id === 'boards.update' ? Object.keys(exampleBody(id, scenario) as object) : null,
         facts: expect.any(Object),
         derived: expect.any(Object),
         outcome: 'allowed',
-        row,
         rules: expect.arrayContaining([expect.stringMatching(/^[PX]\d+/)]),
       }
       if (isList) expect(record.list.decisions).toContainEqual({ count: expect.any(Number), permission: decision })

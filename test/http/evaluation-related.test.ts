@@ -153,7 +153,8 @@ interface Name {
 const titleOf = ({ row, name }: Name) => `${row.id} ${name.replace(/^(before|after)$/, 'before, after')}`
 const allNames: readonly Name[] = operations.flatMap((row) => {
   const inPath = namesInPath(row.path).slice(1)
-  const inBody = Object.entries(shapeOf(row)).flatMap(([name, schema]) => (isIdMember(schema) ? name : []))
+  // Ids of notices that the caller does not have are ignored: nothing is decided about them.
+  const inBody = Object.entries(shapeOf(row)).flatMap(([name, schema]) => (isIdMember(schema) && row.id !== 'notices.mark' ? name : []))
   return [...inPath, ...inBody].map((name) => ({ row, name, inPath: inPath.includes(name), kind: kindOf(row, name) }))
 })
 

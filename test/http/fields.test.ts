@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { operations } from '../../src/resources/table.ts'
 import { recordUses } from '../support/board.ts'
+import { causeNotice } from '../support/cause-notice.ts'
 import { buildWorld, createAllowed, pathOf } from '../support/scenario.ts'
 import { Service } from '../support/service.ts'
 
@@ -15,6 +16,7 @@ describe('?fields=', async () => {
   const world = await buildWorld(service)
   const scenario = await createAllowed(world, row('cards.read'), { hasWebhook: true })
   await recordUses(service, scenario.caller)
+  await causeNotice(service, scenario)
   await service.send(scenario.caller.admin, 'PUT', pathOf('/cards/{card_id}/claim', scenario), {})
   await service.send(scenario.caller.admin, 'POST', pathOf('/webhooks/{webhook_id}/test', scenario))
   const get = (id: string, query: string, headers: Record<string, string> = {}) =>

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { Readers } from '../../src/authz/readers.ts'
 import { mintToken } from '../../src/auth/tokens/format.ts'
 import type { AttemptRecord } from '../../src/http/decision-record.ts'
 import { credentialReads, SessionPrincipal, TokenPrincipal } from '../../src/http/principal.ts'
@@ -88,7 +89,7 @@ describe('a token', () => {
     expect(record).toEqual({ requestId: 'req_1', userId: 'usr_1', workspaceId: WORKSPACE, tokenId: 'tok_1' })
     expect({ read, authors }).toEqual({
       read: credentialReads(hash),
-      authors: [[{ actor_id: 'usr_1', token_id: 'tok_1', token_name: 'CI', request_id: 'req_1' }, clock]],
+      authors: [[{ actor_id: 'usr_1', token_id: 'tok_1', token_name: 'CI', request_id: 'req_1' }, clock, expect.any(Readers)]],
     })
     expect({ seen: [...seen], warnings }).toEqual({ seen: [[hash, { workspaceId: WORKSPACE, scopes: ['kanban:read'] }]], warnings: [] })
   })
@@ -143,7 +144,7 @@ describe('a person who is signed in', () => {
     })
     expect({ read, authors }).toEqual({
       read: ['membership:usr_1'],
-      authors: [[{ actor_id: 'usr_1', token_id: null, token_name: null, request_id: 'req_1' }, clock]],
+      authors: [[{ actor_id: 'usr_1', token_id: null, token_name: null, request_id: 'req_1' }, clock, expect.any(Readers)]],
     })
     expect(record).toEqual({ requestId: 'req_1', userId: 'usr_1', workspaceId: WORKSPACE })
   })

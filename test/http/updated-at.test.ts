@@ -75,7 +75,7 @@ const writes: Readonly<Record<string, Write>> = {
   'labels.update': { changed: ['label'] },
   'labels.delete': { changed: ['card'], removed: ['label'] },
 
-  'cards.assign': { changed: ['card'] },
+  'cards.assign': { changed: ['card'], created: ['notice', 'tombstone'] },
   'cards.unassign': { changed: ['card'] },
   'cards.apply_label': { changed: ['card'] },
   'cards.remove_label': { changed: ['card'] },
@@ -131,8 +131,10 @@ const cases = [...Object.entries(writes), ...variants].map(
 )
 
 test('the table has every write of the operations table', () => {
-  // A claim and what it comes to have no such time, and are no change of their card: see claims.test.ts and work.test.ts.
-  const ids = operations.filter(({ isRead, row, id }) => !isRead && row !== 'X11' && !id.startsWith('claims.')).map(({ id }) => id)
+  // A claim, what it comes to, and a notice have no such time, and are no change of their card: see claims.test.ts, work.test.ts, notices.test.ts.
+  const ids = operations
+    .filter(({ isRead, row, id }) => !isRead && row !== 'X11' && row !== 'X13' && !id.startsWith('claims.'))
+    .map(({ id }) => id)
   expect(Object.keys(writes).toSorted()).toEqual(ids.toSorted())
 })
 
@@ -232,16 +234,18 @@ describe.each(drivers)('updated_at, on $name', (driver) => {
     expect(added.map((key) => key.slice(0, key.indexOf(':')))).toEqual(created)
     expect(namesOfKeys([...before.keys()].filter((key) => !after.has(key)))).toEqual(removed.toSorted())
     // Nothing else was written, not even with the same content.
-    expect(own).toEqual([...changed.map(keyOf), ...added, ...removed.map(keyOf)].toSorted())
+    // A notice is appended to an index.
+    const put = added.filter((key) => !key.startsWith('notice:'))
+    expect(own).toEqual([...changed.map(keyOf), ...put, ...removed.map(keyOf)].toSorted())
     const timesOf = (key: string) => [after.get(key)!['created_at'], after.get(key)!['updated_at']]
     expect(changed.map((name) => timesOf(keyOf(name))[1])).toEqual(changed.map(() => now))
-    const withTimes = added.filter((key) => !/^(board_member|readiness|tombstone|webhook_\w+):/.test(key))
+    const withTimes = added.filter((key) => !/^(board_member|notice|readiness|tombstone|webhook_\w+):/.test(key))
     expect(withTimes.map(timesOf)).toEqual(withTimes.map(() => [now, now]))
 
     // A client that follows the board gets exactly these changes, each once.
     if (removed.includes('board')) return
     const onBoard = (all: readonly string[], action: string) =>
-      all.filter((key) => !/^(file|readiness|tombstone|webhook\w*):/.test(key)).map((key) => `${action} ${key}`)
+      all.filter((key) => !/^(file|notice|readiness|tombstone|webhook\w*):/.test(key)).map((key) => `${action} ${key}`)
     const boardId = id === 'boards.create' ? added[0]!.slice('board:'.length) : params['board_id']!
     const feed = (await send('GET', `/boards/${boardId}/changes${id === 'boards.create' ? '' : `?after=${cursor}`}`)).data
     const keyInFeed = ({ kind, id: of }: { kind: string; id: string }) =>

@@ -165,6 +165,7 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     "visibility === 'private'": 'The attachment was found readable. It chooses a word that the page shows.',
   },
   'src/web/boards/card-comments.ts': {
+    'nameOf(author_id)': WORD,
     'comment.author_id === controls.context.session.user_id':
       'Whoever answers with a comment of their own says it again; the comment of somebody else is quoted. Who may answer is decided by the permission table.',
   },

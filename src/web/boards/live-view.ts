@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
-import { assetAddress } from '../assets.ts'
+import { assetAddress } from '../public-assets.ts'
 import { html } from '../html.ts'
 import { renderDone } from '../operations/undo.ts'
 import { decidedBy, type Reader } from '../reader.ts'

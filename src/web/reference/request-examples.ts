@@ -100,7 +100,7 @@ export function clientText(example: RequestExample): string {
   if (read !== undefined)
     return `// Refused with precondition_failed if it was changed meanwhile\nconst { etag } = await lk.${read}(${literal(params)})\nconst { data } = ${call(input, '{ ifMatch: etag }')}`
   if (answer === 'item') return `const { data } = ${call(input)}`
-  if (!hasCursor) return follow(call(input), params)
+  if (!hasCursor) return follow(id, call(input), params)
   return `const { data, nextCursor } = ${call(input)}\n\n// The items of all pages\nfor await (const item of lk.${id}.all(${isEmpty(params) ? '' : literal(params)})) {\n  console.log(item)\n}`
 }
 
@@ -117,8 +117,9 @@ function events(call: string, params: object): string {
   return `const { data: response } = ${call}\nfor await (const text of response.body!.pipeThrough(new TextDecoderStream())) {\n  console.log(text)\n}\n\n// The changes themselves, also after an interruption\nfor await (const change of lk.changes(${literal(params)})) {\n  console.log(change)\n}`
 }
 
-function follow(call: string, params: object): string {
-  return `const { data, nextCursor } = ${call}\n\n// Each change, as it is made\nfor await (const change of lk.changes(${literal(params)})) {\n  console.log(change)\n}`
+function follow(id: string, call: string, params: object): string {
+  const [one, all] = id === 'notices.list' ? ['notice', 'notices.follow()'] : ['change', `changes(${literal(params)})`]
+  return `const { data, nextCursor } = ${call}\n\n// Each ${one}, as it comes\nfor await (const ${one} of lk.${all}) {\n  console.log(${one})\n}`
 }
 
 function isEmpty(value: object): boolean {
