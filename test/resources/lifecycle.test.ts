@@ -109,7 +109,7 @@ const kinds: Readonly<Record<string, Kind>> = {
       kind: 'comment',
       answers: null,
     }),
-    update: [{ body: 'New' }, { body: 'New' }],
+    update: [{ body: 'New' }, { body: 'New', edited_by: 'token' }],
   },
   attachments: {
     list: ofCard('attachments'),
