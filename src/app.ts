@@ -20,6 +20,7 @@ import { sampleLog } from './http/sampled-log.ts'
 import type { Services } from './http/services.ts'
 import type { SendMail } from './mail/mailer.ts'
 import { AlertMails } from './mail/alert-mails.ts'
+import { NoticeMailer } from './mail/notice-mails.ts'
 import { systemRandom, type RandomSource } from './model/ids.ts'
 import { lazy } from './model/lazy.ts'
 import { limits } from './model/limits.ts'
@@ -118,6 +119,8 @@ export interface App {
   readonly deliverer: Deliverer
   /** tells of what time causes after its start, which whoever serves the app begins and ends */
   readonly reminders: Reminders
+  /** mails notices after its start, which whoever serves the app begins and ends */
+  readonly noticeMailer: NoticeMailer
   /** sends alerts by mail; undefined: no mail is sent */
   readonly mail: AlertMails | undefined
   fetch(request: globalThis.Request): Promise<Response>
@@ -171,6 +174,7 @@ export function createApp(options: AppOptions): App {
     pause: options.deliveryPause,
   })
   const reminders = new Reminders({ services: () => services, random })
+  const noticeMailer = new NoticeMailer({ services: () => services, store, clock, random, log, counters, url, send: options.mail })
   const webhooks = webhookAbilities({
     attempts: deliverer.attempts,
     targets,
@@ -205,6 +209,7 @@ export function createApp(options: AppOptions): App {
       usageObserver(usage),
       webhookObserver(deliverer),
       reminders.observe,
+      noticeMailer.observe,
       ...(audit === undefined ? [] : [auditObserver(audit)]),
       ...(options.sinks ?? []),
     ],
@@ -242,6 +247,7 @@ export function createApp(options: AppOptions): App {
     passwords,
     deliverer,
     reminders,
+    noticeMailer,
     mail,
     replacePolicy(next, proved = { hash: next.hash, proof: requireProof(next, rows) }) {
       if (proved.hash !== next.hash || proved.proof.failures.length > 0)
@@ -255,6 +261,7 @@ export function createApp(options: AppOptions): App {
       stopping.abort()
       void deliverer.stop()
       void reminders.stop()
+      void noticeMailer.stop()
     },
   }
 }

@@ -16,6 +16,7 @@ import { firstResponse, responseText } from '../model/idempotency.ts'
 import { isId, type IdKind } from '../model/ids.ts'
 import { identity } from '../model/identity.ts'
 import { label } from '../model/label.ts'
+import { noticeMail } from '../model/notice-mail.ts'
 import { noticeRecord, toldByTime } from '../model/notice.ts'
 import { order } from '../model/order.ts'
 import { pendingRemovals } from '../model/pending-removal.ts'
@@ -292,6 +293,7 @@ const storedOfWorkspace: Kinds = {
   file_bytes: keyed(fileBytes, keys.fileBytes),
   schema: version,
   told_by_time: keyed(toldByTime, keys.toldByTime),
+  notice_mail: withId(noticeMail, keys.noticeMail, ({ user_id }) => [toMember(user_id)]),
   importing: keyed(run, keys.importing),
   imported_bytes: keyed(z.strictObject({ blob_id: idOf('blob') }), by('blob_id', keys.importedBytes)),
 }

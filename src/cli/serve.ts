@@ -190,7 +190,7 @@ async function start(
     onStop(() => server.close())
     log.info(`metrics are served at ${server.url}/metrics`)
   }
-  onStop(() => Promise.all([garbageCollector.stop(), app.deliverer.stop(), app.reminders.stop()]))
+  onStop(() => Promise.all([garbageCollector.stop(), app.deliverer.stop(), app.reminders.stop(), app.noticeMailer.stop()]))
   const ofConnections = sampleLog(log, systemClock)
   const maxConnections = connectionLimit(descriptorLimit())
   const onRefused = (): void =>
@@ -207,6 +207,7 @@ async function start(
   void garbageCollector.start()
   app.deliverer.start()
   app.reminders.start()
+  app.noticeMailer.start()
   serving = true
   announceWorker(listener.port, metrics)
   if (isFirstProcess()) announce({ config, url: listener.url, storage, app, contents, secretKeys }, log)

@@ -1,12 +1,11 @@
 import type { Logger } from 'pino'
-import { LRUCache } from 'lru-cache'
 import { isOfSecurity, thingOf } from '../auth/accounts/alerts.ts'
-import { sha256Hex } from '../auth/secrets.ts'
 import type { Account } from '../model/account.ts'
 import { andThen, type Awaitable } from '../model/awaitable.ts'
 import type { Alert } from '../model/second-factor.ts'
 import type { Clock } from '../model/time.ts'
 import type { SharedCounters } from '../store/counters.ts'
+import { MailCounts } from './mail-counts.ts'
 import type { Mail, SendMail } from './mailer.ts'
 
 /** A mail about one kind of alert and one thing is the only one for so many seconds. */
@@ -15,8 +14,6 @@ const OF_THING = 600
  * For so many seconds after a mail, a person gets at most so many: so in any hour, which can have the ends of two such times, at most 20.
  */
 const [HOUR, OF_PERSON] = [3600, { security: 6, work: 4 }] as const
-/** Maximum number of counts that a process remembers. */
-const MAX_COUNTS = 20_000
 
 /** Whom a mail is sent to. */
 export type Addressee = Pick<Account, 'user_id' | 'email' | 'email_confirmed'>
@@ -35,11 +32,11 @@ interface AlertMailDeps {
  */
 export class AlertMails {
   readonly #deps: AlertMailDeps
-  /** what this process counts, where there are no shared counters or they cannot be reached */
-  readonly #counts = new LRUCache<string, { count: number; readonly until: number }>({ max: MAX_COUNTS })
+  readonly #counts: MailCounts
 
   constructor(deps: AlertMailDeps) {
     this.#deps = deps
+    this.#counts = new MailCounts(deps.clock, deps.counters)
   }
 
   /**
@@ -59,27 +56,11 @@ export class AlertMails {
     // What protects the account goes to the address that its person has typed, as long as nobody has confirmed it. A stranger whose address
     // it is gets few.
     if (email_confirmed === false && about === 'work') return 'the address is not confirmed'
-    return andThen(this.#count(`${user_id} ${email} ${alert.kind} ${thingOf(alert)}`, OF_THING), (ofThing) => {
+    return andThen(this.#counts.add(`${user_id} ${email} ${alert.kind} ${thingOf(alert)}`, OF_THING), (ofThing) => {
       if (ofThing > 1) return 'there was one of this kind and thing'
-      return andThen(this.#count(`${user_id} ${about}`, HOUR), (ofPerson) =>
+      return andThen(this.#counts.add(`${user_id} ${about}`, HOUR), (ofPerson) =>
         ofPerson > OF_PERSON[about] ? 'there were too many' : undefined,
       )
     })
-  }
-
-  /** Counts one more, for some time after the first. */
-  #count(what: string, seconds: number): Awaitable<number> {
-    const key = `mail:${sha256Hex(what)}`
-    const { counters } = this.#deps
-    if (counters === undefined) return this.#countAlone(key, seconds)
-    return counters.add(key, 1, seconds).then((sum) => sum ?? this.#countAlone(key, seconds))
-  }
-
-  #countAlone(key: string, seconds: number): number {
-    const now = this.#deps.clock()
-    const known = this.#counts.get(key)
-    const current = known !== undefined && now < known.until ? known : { count: 0, until: now + seconds * 1000 }
-    this.#counts.set(key, current)
-    return ++current.count
   }
 }

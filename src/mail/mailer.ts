@@ -1,11 +1,14 @@
 import type { Logger } from 'pino'
 import { lazy } from '../model/lazy.ts'
 
-/** A mail of plain text. It never contains a secret. */
+/** A mail. It never contains a secret. */
 export interface Mail {
   readonly to: string
   readonly subject: string
   readonly text: string
+  /** the same for programs that show it; undefined: the text alone */
+  readonly html?: string
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Sends a mail in the background. A mail that cannot be sent is logged; it never delays or fails what it tells about. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { durations } from './durations.ts'
 import { timestamp, hash, idOf, hiddenTimes } from './fields.ts'
 import { limits } from './limits.ts'
+import { noticeMailsOfAccount } from './notice-mail.ts'
 import { nameLine } from './text.ts'
 import { DAY } from './time.ts'
 
@@ -51,6 +52,8 @@ export const account = z.strictObject({
    * before.
    */
   email_confirmed: z.boolean().optional(),
+  /** which notices they get mails about; absent: as everybody */
+  notice_mails: noticeMailsOfAccount.optional(),
   /** null: they sign in with the identity provider only */
   password_hash: passwordHash.nullable(),
   /** SHA-256 of the device cookies that have signed in before, newest first. Known devices are throttled separately. */

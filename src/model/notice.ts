@@ -25,6 +25,8 @@ export const noticeRecord = z.strictObject({
   kind,
   at: timestamp,
   read_at: timestamp.nullable(),
+  /** when a mail about it was sent; absent: none was */
+  mailed_at: timestamp.optional(),
   /** the membership of its person: a later one of the same user does not see it. See `isOf` in workspace.ts */
   membership_id: idOf('membership').optional(),
   board_id: idOf('board').nullable(),

@@ -146,6 +146,9 @@ export const indexes = {
   /** those that the user has marked as read, to count the others */
   readNotices: (userId: string) => index(`read_notices:${userId}`, keys.notice(userId, '')),
 
+  /** mails about notices that may be due, by the time */
+  noticeMails: () => index('notice_mails', keys.noticeMail('')),
+
   /** the audit trail, by the times of its batches (in a workspace, and global) */
   audit: () => index('audit', keys.audit('')),
   /** the batches of the audit trail that concern a user */

@@ -85,6 +85,7 @@ const indexing: Indexing = {
     const all: IndexEntry = [indexes.notices(userId).name, entry]
     return read_at === null ? [all] : [all, [indexes.readNotices(userId).name, entry]]
   },
+  noticeMail: ({ id, due_at }) => [[indexes.noticeMails().name, `${due_at} ${id}`]],
   audit: ({ id, at, users }) => {
     const entry = `${at} ${id}`
     return [[indexes.audit().name, entry], ...users.map((userId): IndexEntry => [indexes.auditOf(userId).name, entry])]

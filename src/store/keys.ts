@@ -10,6 +10,7 @@ import type { AttachmentRecord, FileBytes, FileRecord } from '../model/file.ts'
 import type { Identity } from '../model/identity.ts'
 import type { FirstResponse, ResponseText } from '../model/idempotency.ts'
 import type { Label } from '../model/label.ts'
+import type { NoticeMail } from '../model/notice-mail.ts'
 import type { NoticeRecord, ToldByTime } from '../model/notice.ts'
 import type { OrderRecord } from '../model/order.ts'
 import type { PendingRemovals } from '../model/pending-removal.ts'
@@ -120,6 +121,8 @@ export const keys = {
   /** a notice of a person, by its number (see `appended.ts`) */
   notice: (userId: string, entry: string): Key<NoticeRecord> => `notice:${userId}:${entry}`,
   toldByTime: (): Key<ToldByTime> => 'told_by_time:self',
+  /** a mail that may be due, by its person and its minute or day */
+  noticeMail: byId<NoticeMail>('notice_mail'),
   /** entries of the audit trail, in a workspace or global */
   audit: byId<AuditBatch>('audit'),
   tombstone: byId<Tombstone>('tombstone'),

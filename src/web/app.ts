@@ -146,6 +146,7 @@ async function runPage(page: Page, context: PageContext, visit: Visit | undefine
   if (visit !== undefined && (method === 'GET' || page.anonymous !== true))
     requireRate(context, visit, method === 'POST' && page.endsAccess === true)
   if (method === 'GET') return handler({ ...context, ...visit!, work: context.work! })
+  if (page.isSigned === true) return handler({ ...context, ...visit!, work: context.work! })
   const hasUpload = page.callsOperations === true && isUpload(request.headers)
   const { form, upload = undefined } = hasUpload
     ? await readUploadForm(request, (name) => name !== 'file' && name !== 'visibility')

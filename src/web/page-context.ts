@@ -161,6 +161,8 @@ export type Page = {
   readonly endsAccess?: true
   /** whether its GET changes something: HEAD is refused */
   readonly getChanges?: true
+  /** whether its address is signed, so that its form needs neither a token nor a body */
+  readonly isSigned?: true
   /** whether it is a part of a page, such as an image */
   readonly isPart?: true
 } & (

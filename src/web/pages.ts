@@ -1,6 +1,7 @@
 import { authenticatorCodePage, authenticatorPage, recoveryCodesPage, removeAuthenticatorPage } from './account/authenticator.ts'
 import { passkeyChallengePage, passkeyProofPage, signInChallengePage } from './account/challenges.ts'
 import { alertsPage } from './alerts.ts'
+import { endMailsPage, mailsPage } from './account/mails.ts'
 import { accountPage } from './account/overview.ts'
 import { newPasskeyPage, passkeyPage } from './account/passkeys.ts'
 import { passwordPage } from './account/password.ts'
@@ -81,6 +82,8 @@ export const pages: readonly Page[] = [
   signUpPage,
   accountPage,
   alertsPage,
+  mailsPage,
+  endMailsPage,
   sessionsPage,
   revokeTokensPage,
   tokensPage,

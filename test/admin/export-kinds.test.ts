@@ -15,7 +15,7 @@ const transfers = {
   'not exported: it belongs to a user or to a browser': 'account account_email identity sign_up second_factor alerts challenge session',
   'not exported: it sends to another service, and has secrets':
     'webhook webhook_progress webhook_deliveries webhook_workspace delivery_lease',
-  'not exported: it describes the storage': 'demo bytes_mount schema secret_key told_by_time',
+  'not exported: it describes the storage': 'demo bytes_mount schema secret_key told_by_time notice_mail',
   'not exported: it describes an import or a restore in progress': 'importing imported_bytes restoring restored_workspace',
 }
 const [transferred, ...others] = Object.values(transfers).map((words) => words.split(' ')) as [string[], ...string[][]]

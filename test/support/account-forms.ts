@@ -63,6 +63,7 @@ export function accountForms(running: () => Service, person: () => Person): Reco
       await visitor.open('/settings/account')
       return fill(visitor, {}, '/settings/account/alerts')
     },
+    '/settings/account/mails': () => on('/settings/account/mails', { commented: 'never' }),
     '/settings/account/password': () =>
       on('/settings/account/password', { present: PASSWORD, password: 'another passphrase', again: 'another passphrase' }),
     '/settings/account/sessions': async () => {

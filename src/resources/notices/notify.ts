@@ -1,4 +1,5 @@
 import { membershipOf } from '../../model/workspace.ts'
+import { mailAfter } from '../../model/notice-mail.ts'
 import { timestamp } from '../../model/time.ts'
 import type { CommittingTransaction, Derivation, Notifying } from '../../store/derivation.ts'
 import { indexes } from '../../store/indexes.ts'
@@ -44,6 +45,8 @@ async function notify(
       const about = { kind, at: timestamp(() => now), read_at: null, ...membershipOf(membership), board_id, card_id, comment_id }
       tx.append(indexes.notices(userId), { ...about, ...by, ...more })
       tombstones.schedule(tx, userId, now)
+      const mail = mailAfter(userId, now)
+      tx.putUnread(keys.noticeMail(mail.id), mail)
       notifying.notices++
     }
   }

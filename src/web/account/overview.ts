@@ -49,6 +49,12 @@ export const accountPage: Page = {
       ${web.hasPasswords && html`${renderPassword(context, account)} ${renderAuthenticator(factor, account)} ${renderPasskeys(context, factor)}`}
       ${renderSessions(session, sessions)}
       ${card(
+        'mails',
+        'Mails',
+        html`<p>Choose which notices you get mails about, and when.</p>
+          <p><a class="button" href="/settings/account/mails">Mails about notices</a></p>`,
+      )}
+      ${card(
         'tokens',
         'Tokens',
         html`<p>If one of your tokens may be in wrong hands and you do not know which one, revoke all.</p>

@@ -1,0 +1,179 @@
+import type { Logger } from 'pino'
+import { Decisions } from '../authz/decisions.ts'
+import type { Caller } from '../authz/context.ts'
+import type { Sink } from '../http/decision-record.ts'
+import type { Services } from '../http/services.ts'
+import { limits } from '../model/limits.ts'
+import { choiceOf, dailyMailAfter, isMailed, type MailedKind, type NoticeMail } from '../model/notice-mail.ts'
+import type { Notice } from '../model/notice.ts'
+import { HOUR, MINUTE, timestamp } from '../model/time.ts'
+import { isActive, isOf } from '../model/workspace.ts'
+import { presentNotices } from '../resources/notices/present.ts'
+import { indexes } from '../store/indexes.ts'
+import { GLOBAL, keys } from '../store/keys.ts'
+import type { Transaction } from '../store/transaction.ts'
+import { listAll, transact, type Deps } from '../store/transact.ts'
+import { Watch } from '../store/watch.ts'
+import { readMailChoices } from './mail-choices.ts'
+import { MailCounts } from './mail-counts.ts'
+import type { SendMail } from './mailer.ts'
+import { mailOf } from './notice-mail-text.ts'
+import type { SharedCounters } from '../store/counters.ts'
+
+/** How often a process looks for mails, and how long it leaves a workspace alone where nothing was done, in milliseconds. */
+const [PERIOD, IDLE] = [5_000, HOUR / 4]
+/** For so long after something was done in a workspace, mails can be due in it. */
+const BUSY = 5 * MINUTE
+/** Mails of a person within an hour after the first; what is left out is in the inbox. So in any hour at most 20. */
+const [COUNTED, MOST] = [3600, 10] as const
+/** How many mails are looked for at once. */
+const BATCH = 50
+
+interface NoticeMailDeps extends Deps {
+  readonly services: () => Services
+  /** undefined: no mail is sent, and what would be is forgotten */
+  readonly send: SendMail | undefined
+  /** the public URL of the service */
+  readonly url: string | undefined
+  readonly counters: SharedCounters | undefined
+  readonly log: Logger
+}
+
+/**
+ * Mails notices to people: what is unread when it is due. It is marked as mailed in a commit before it is sent: so it is sent once at most,
+ * by however many processes, and also if one of them is killed. What the person may not read any more gives no mail.
+ */
+export class NoticeMailer {
+  readonly #deps: NoticeMailDeps
+  readonly #counts: MailCounts
+  readonly #stopping = new AbortController()
+  readonly #watch = new Watch(this.#stopping.signal)
+  /** workspace → when something was done in it, and when it was looked at, in milliseconds since 1970 */
+  readonly #done = new Map<string, number>()
+  readonly #looked = new Map<string, number>()
+  #loop: Promise<void> = Promise.resolve()
+
+  constructor(deps: NoticeMailDeps) {
+    this.#deps = deps
+    this.#counts = new MailCounts(deps.clock, deps.counters)
+  }
+
+  start(): void {
+    this.#loop = this.#run()
+  }
+
+  stop(): Promise<void> {
+    this.#stopping.abort()
+    return this.#loop
+  }
+
+  /** Notes that something was done in a workspace. */
+  readonly observe: Sink = ({ workspaceId, effect }) => {
+    if (workspaceId !== undefined && effect !== undefined) this.#done.set(workspaceId, this.#deps.clock())
+  }
+
+  /** Sends what is due, in the workspaces where something can be. */
+  async look(): Promise<void> {
+    const { store, random, clock, log } = this.#deps
+    for (const { id } of await listAll({ store, random }, GLOBAL, indexes.workspaces())) {
+      if (this.#stopping.signal.aborted) return
+      const now = clock()
+      const isBusy = now - (this.#done.get(id) ?? -Infinity) < BUSY
+      if (!isBusy && Math.abs(now - (this.#looked.get(id) ?? -Infinity)) < IDLE) continue
+      this.#looked.set(id, now)
+      try {
+        for (const mail of await this.#dueIn(id)) await this.#send(id, mail)
+      } catch (error) {
+        // It may work the next time.
+        this.#looked.delete(id)
+        log.warn({ event: 'mail.waiting', workspace_id: id, err: error }, 'notices are not mailed at present')
+      }
+    }
+  }
+
+  async #dueIn(workspaceId: string): Promise<readonly NoticeMail[]> {
+    const { store, random, clock } = this.#deps
+    const options = { before: `${timestamp(clock)} ~`, limit: BATCH, weak: true } as const
+    const { values } = await transact(store, workspaceId, random, async (tx) => tx.range(indexes.noticeMails(), options))
+    return values.filter((one) => one !== undefined)
+  }
+
+  async #send(workspaceId: string, due: NoticeMail): Promise<void> {
+    const { store, random, send, url, log } = this.#deps
+    // Without the public URL, there would be no link that ends such mails.
+    const chosen = send && url !== undefined ? await readMailChoices(this.#deps, due.user_id) : undefined
+    // An address that nobody has confirmed gets mails about the security of the account alone.
+    const isMailable = chosen !== undefined && chosen.account.email_confirmed !== false
+    const isNow = (kind: MailedKind) => isMailable && choiceOf(chosen.mails, kind) === (due.is_daily ? 'daily' : 'at_once')
+    const isLater = (kind: MailedKind) => isMailable && !due.is_daily && choiceOf(chosen.mails, kind) === 'daily'
+    const notices = await transact(store, workspaceId, random, (tx) => this.#take(tx, workspaceId, due, isNow, isLater))
+    if (!isMailable || notices.length === 0) return
+    for (const some of due.is_daily ? [notices] : byCard(notices)) {
+      if ((await this.#counts.add(`${due.user_id} notices`, COUNTED)) > MOST)
+        log.debug({ event: 'mail.left_out', user_id: due.user_id, reason: 'there were too many' }, 'a mail was left out')
+      else send!({ to: chosen.account.email, ...mailOf({ ...due, url: url!, workspaceId, mails: chosen.mails }, some) })
+    }
+  }
+
+  /** Takes what is due from the storage: the notices of the mails, oldest first. */
+  async #take(
+    tx: Transaction,
+    workspaceId: string,
+    due: NoticeMail,
+    isNow: (kind: MailedKind) => boolean,
+    isLater: (kind: MailedKind) => boolean,
+  ): Promise<readonly Notice[]> {
+    const { services, clock } = this.#deps
+    const { engine } = services()
+    const { user_id: userId, from } = due
+    const [known, membership] = await tx.read([keys.noticeMail(due.id), keys.membership(userId)])
+    if (known === undefined) return []
+    tx.remove(keys.noticeMail(due.id))
+    if (!isActive(membership)) return []
+    const { entries } = await tx.range(indexes.notices(userId), { limit: limits.noticesPerPerson, reverse: true, weak: true })
+    const wanted = entries.toReversed().flatMap((entry) => {
+      const record = tx.known(keys.notice(userId, entry))
+      const isUnread = record?.read_at === null && record.mailed_at === undefined && record.at >= from && isOf(membership, record)
+      return isUnread && isMailed(record.kind) ? [{ entry, record, kind: record.kind }] : []
+    })
+    if (wanted.some(({ kind }) => isLater(kind))) {
+      const daily = dailyMailAfter(userId, clock())
+      tx.putUnread(keys.noticeMail(daily.id), daily)
+    }
+    const now = wanted.filter(({ kind }) => isNow(kind))
+    // Another process that sends them, or a person who reads them, is noticed.
+    await tx.confirm(now.map(({ entry }) => keys.notice(userId, entry)))
+    const caller: Caller = { userId, workspaceId, membership, isSession: true }
+    const presented = await presentNotices({ tx, caller }, now)
+    const decisions = Decisions.of(engine)
+    const may = (permission: string, context: object) =>
+      decisions.decide(permission as never, caller, context as never).outcome === 'allowed'
+    if (!may('read Notice', {})) return []
+    return presented.flatMap((one, i) => {
+      if (one === undefined || !may(one.permission, one.context)) return []
+      const { entry, record } = now[i]!
+      tx.put(keys.notice(userId, entry), { ...record, mailed_at: timestamp(clock) })
+      return [one.data]
+    })
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      await this.look().catch((error: unknown) => {
+        this.#deps.log.warn({ event: 'mail.waiting', err: error }, 'notices are not mailed at present')
+      })
+      await this.#watch.wait(PERIOD)
+    }
+    this.#watch.end()
+  }
+}
+
+/** What is about one card is one mail. */
+function byCard(notices: readonly Notice[]): readonly (readonly Notice[])[] {
+  const byCardId = new Map<string, Notice[]>()
+  for (const notice of notices) {
+    const about = notice.card_id ?? notice.id
+    byCardId.set(about, [...(byCardId.get(about) ?? []), notice])
+  }
+  return [...byCardId.values()]
+}

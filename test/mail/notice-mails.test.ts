@@ -1,0 +1,204 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createMailer, type Mail } from '../../src/mail/mailer.ts'
+import { NoticeMailer } from '../../src/mail/notice-mails.ts'
+import { dailyMailAfter, mailAfter } from '../../src/model/notice-mail.ts'
+import { GLOBAL, keys } from '../../src/store/keys.ts'
+import { buildTeam, startForSuite, type BoardTeam } from '../support/board-team.ts'
+import { captureLog } from '../support/log.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import type { Person } from '../support/service.ts'
+import { formOf, giveAccount, signedIn, Visitor } from '../support/visitor.ts'
+
+const URL_OF_SERVICE = 'https://kanban.example'
+const MINUTE = 60_000
+const sent: Mail[] = []
+const service = await startForSuite({ mail: (mail) => void sent.push(mail), url: URL_OF_SERVICE })
+const mailer = (send = (mail: Mail): void => void sent.push(mail)) =>
+  new NoticeMailer({
+    ...service.deps,
+    services: () => service.app.services,
+    send,
+    url: URL_OF_SERVICE,
+    counters: undefined,
+    log: captureLog().log,
+  })
+let team: BoardTeam
+
+beforeAll(async () => (team = await buildTeam(service)))
+
+/** A person with an address, who has no notices. */
+async function somebody(): Promise<{ person: Person; email: string }> {
+  const person = await service.person(team.owner.workspaceId, 'member', 'Ben Hill')
+  return { person, email: await giveAccount(service, person) }
+}
+const card = async (title: string, person: Person): Promise<string> =>
+  (await team.api('POST', `/boards/${team.boardId}/cards`, { column_id: team.columns[0], title, assignee_ids: [person.id] })).id
+const comment = (id: string, body: string) => team.api('POST', `/cards/${id}/comments`, { body })
+/** Lets time pass, and sends what is due. @returns the mails */
+async function after(milliseconds: number, by = [mailer()]): Promise<readonly Mail[]> {
+  service.now += milliseconds
+  sent.length = 0
+  await Promise.all(by.map((one) => one.look()))
+  return sent.splice(0)
+}
+const linkIn = ({ headers }: Mail) => headers!['List-Unsubscribe']!.slice(1, -1)
+
+test('a mail is due after the end of the next minute, and a daily one at seven', () => {
+  const at = (time: string) => Date.parse(`2026-11-20T${time}Z`)
+  expect(
+    [mailAfter('u', at('12:00:59.999')), mailAfter('u', at('12:01:00.000'))].map(({ from, due_at }) => [
+      from.slice(11, 19),
+      due_at.slice(11, 19),
+    ]),
+  ).toEqual([
+    ['12:00:00', '12:02:00'],
+    ['12:01:00', '12:03:00'],
+  ])
+  expect([dailyMailAfter('u', at('06:59:59')), dailyMailAfter('u', at('07:00:00'))].map(({ due_at }) => due_at)).toEqual([
+    '2026-11-20T07:00:00.000Z',
+    '2026-11-21T07:00:00.000Z',
+  ])
+})
+
+describe('mails about notices', () => {
+  test('what happens to one card within a minute is one mail, in plain text and HTML, and another card is another mail', async () => {
+    const { person, email } = await somebody()
+    const [id, other] = [await card('Sow <b>', person), await card('Reap', person)]
+    service.now += MINUTE - 1000
+    await comment(id, `@${person.id} Which?`)
+    expect(await after(0)).toEqual([])
+    const mails = await after(2 * MINUTE)
+    expect(mails.map(({ to, subject }) => [to, subject])).toEqual([
+      [email, '2 notices: test of Olivia Stone mentioned you on "Sow <b>": @Ben Hill Which?'],
+      [email, 'test of Olivia Stone assigned you to "Reap".'],
+    ])
+    const [{ text, html, headers }] = mails as [Mail]
+    const address = `${URL_OF_SERVICE}${team.base}/cards/${id}`
+    for (const part of ['test of Olivia Stone assigned you to "Sow <b>".', address, 'End mails of this kind (mentioned, assigned):'])
+      expect(text).toContain(part)
+    expect(html).toContain(
+      `<li><a href="${address}">test of Olivia Stone assigned you to &quot;Sow &lt;b&gt;&quot;.</a></li>`.replace('&gt;', '>'),
+    )
+    expect(headers!['List-Unsubscribe-Post']).toBe('List-Unsubscribe=One-Click')
+    expect(text).not.toContain(other)
+    expect(await after(10 * MINUTE)).toEqual([])
+  })
+
+  test.each([
+    [
+      'has read it',
+      async (person: Person, _id: string) =>
+        void (await service.send(person.admin, 'POST', '/notices/read', { before: '2030-01-01T00:00:00Z' })),
+    ],
+    [
+      'may not read the board any more',
+      async () => void (await team.api('PUT', `/boards/${team.boardId}/visibility`, { visibility: 'private' })),
+    ],
+    ['would read of a card that is deleted', async (_person: Person, id: string) => void (await team.api('DELETE', `/cards/${id}`))],
+  ])('whoever %s gets no mail', async (_what, happens) => {
+    const { person } = await somebody()
+    const id = await card('Gone', person)
+    await happens(person, id)
+    const mails = await after(3 * MINUTE)
+    await team.api('PUT', `/boards/${team.boardId}/visibility`, { visibility: 'workspace' })
+    expect([mails, await after(10 * MINUTE)]).toEqual([[], []])
+  })
+
+  test('an address that nobody has confirmed gets none, and so does a person without an account', async () => {
+    const nobody = await service.person(team.owner.workspaceId, 'member')
+    const { person } = await somebody()
+    await service.write(GLOBAL, async (tx) => {
+      const account = (await tx.get(keys.account(person.id)))!
+      tx.put(keys.account(person.id), { ...account, email_confirmed: false })
+    })
+    for (const one of [nobody, person]) await card('Nobody', one)
+    expect(await after(3 * MINUTE)).toEqual([])
+  })
+
+  test('of two processes one sends, and what a killed process has marked is not sent again', async () => {
+    const { person } = await somebody()
+    await card('Once', person)
+    expect(await after(3 * MINUTE, [mailer(), mailer(), mailer()])).toHaveLength(1)
+    await card('Killed', person)
+    const killed = mailer(() => {
+      throw new Error('killed')
+    })
+    expect(await after(3 * MINUTE, [killed])).toEqual([])
+    expect(await after(3 * MINUTE)).toEqual([])
+  })
+
+  test('comments come once a day, and at most ten mails follow each other', async () => {
+    const { person } = await somebody()
+    const ids: string[] = []
+    for (let i = 0; i < 12; i++) ids.push(await card(`Card ${i}`, person))
+    for (const id of ids.slice(0, 2)) await comment(id, 'Hello.')
+    const one = mailer()
+    expect(await after(3 * MINUTE, [one])).toHaveLength(10)
+    const mails = await after(24 * 60 * MINUTE, [one])
+    expect(mails.map(({ subject }) => subject)).toEqual(['Your notices of the day: 2'])
+    expect(mails[0]!.text.match(/commented on/g)).toHaveLength(2)
+    expect(await after(24 * 60 * MINUTE, [one])).toEqual([])
+  })
+
+  test('a person chooses, by kind', async () => {
+    const person = await service.person(team.owner.workspaceId, 'member')
+    const visitor = await signedIn(service, person)
+    await visitor.open('/settings/account/mails')
+    await visitor.submit({ assigned: 'never', commented: 'at_once', due: 'x' }, '/settings/account/mails')
+    expect(visitor.page!.shown).toContain('Your choices are stored.')
+    expect(visitor.page!.text).toMatch(/name="due"><option value="at_once">At once<\/option><option value="daily" selected/)
+    const id = await card('Chosen', person)
+    await comment(id, 'Hello.')
+    expect((await after(3 * MINUTE)).map(({ subject }) => subject)).toEqual(['test of Olivia Stone commented on "Chosen": Hello.'])
+  })
+
+  test('the link in a mail shows a button, and its POST ends this kind without a session; a changed link does nothing', async () => {
+    const { person } = await somebody()
+    await card('Link', person)
+    const [mail] = await after(3 * MINUTE)
+    const link = linkIn(mail!)
+    const stranger = new Visitor(service)
+    const path = link.slice(URL_OF_SERVICE.length)
+    const post = (to: string) =>
+      stranger.request(to, {
+        method: 'POST',
+        body: 'List-Unsubscribe=One-Click',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      })
+    for (const changed of [
+      path.replace('assigned', 'question'),
+      path.replace(person.id, team.owner.id),
+      path.slice(0, -1),
+      '/settings/mails/end',
+      `${path}x`,
+    ])
+      for (const page of [await post(changed), await stranger.open(changed)]) expect([changed, page.status]).toEqual([changed, 404])
+    expect((await stranger.open(path)).text).toContain(formOf(stranger.page!.text, '/settings/mails/end').action.split('?')[0])
+    await card('Still', person)
+    expect(await after(3 * MINUTE)).toHaveLength(1)
+    const ended = await post(path)
+    expect([ended.status, ended.shown]).toEqual([200, expect.stringContaining('These mails have ended')])
+    await comment(await card('Ended', person), `@${person.id}`)
+    expect((await after(3 * MINUTE)).map(({ subject }) => subject)).toEqual([expect.stringContaining('mentioned you')])
+  })
+
+  test('arrives at a mail server, with both parts and the headers', async () => {
+    const { person } = await somebody()
+    await card('Sent', person)
+    const { server, port, received, ended } = await startMailServer()
+    const send = createMailer({ url: `smtp://127.0.0.1:${port}?ignoreTLS=true`, from: 'kanban@example.org', log: captureLog().log })
+    await after(3 * MINUTE, [mailer(send)])
+    await ended
+    server.close()
+    for (const part of [
+      'Content-Type: multipart/alternative',
+      'List-Unsubscribe-Post: List-Unsubscribe=One-Click',
+      'List-Unsubscribe: <https://kanban.example/settings/mails/end?',
+    ])
+      expect(
+        received()
+          .replaceAll(/\r\n\s+/g, ' ')
+          .replaceAll('<https', '<https'),
+      ).toContain(part)
+  })
+})
