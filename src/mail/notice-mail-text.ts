@@ -17,7 +17,7 @@ interface MailPlace {
 }
 
 /**
- * A mail about notices of a person, oldest first: those about one card, or those of a day. Its plain text and its HTML have the same sentences
+ * A mail about notices of a person, oldest first: about one card, or of a day. Its plain text and its HTML have the same sentences
  * and links, and nothing secret but the links that end such mails.
  */
 export function mailOf({ url, workspaceId, user_id, mails, is_daily }: MailPlace, notices: readonly Notice[]): Omit<Mail, 'to'> {

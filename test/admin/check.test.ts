@@ -199,7 +199,7 @@ describe.each(drivers)('a check on $name', (driver) => {
     ['column', ['card']],
     ['file', ['attachment']],
     ['label', ['card']],
-    ['membership', ['board_member', 'card', 'notice', 'token']],
+    ['membership', ['board_member', 'card', 'notice', 'notice_mail', 'token']],
     ['token', ['token_hash']],
     ['token_hash', ['token']],
     ['user', ['sign_up', 'workspace_link']],

@@ -210,6 +210,9 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'isActive(membership)': 'The web app manages tokens only: it offers the workspaces where a person can have one.',
     'token?.user_id === session.user_id': 'The web app manages tokens only: a person sees and ends their own (spec §3).',
   },
+  'src/mail/notice-mails.ts': {
+    'isActive(membership)': 'Who is no active member gets no mail. The policy decides about each notice, as for a session.',
+  },
   'src/web/unread.ts': {
     'isActive(member)': 'It counts in the workspaces of a person, as memberships.ts lists them; the policy decides about each notice.',
   },

@@ -142,7 +142,7 @@ describe('mails about notices', () => {
 
   test('a person chooses, by kind', async () => {
     const person = await service.person(team.owner.workspaceId, 'member')
-    const visitor = await signedIn(service, person)
+    const visitor = await signedIn(service, person, { origin: URL_OF_SERVICE })
     await visitor.open('/settings/account/mails')
     await visitor.submit({ assigned: 'never', commented: 'at_once', due: 'x' }, '/settings/account/mails')
     expect(visitor.page!.shown).toContain('Your choices are stored.')
@@ -157,7 +157,7 @@ describe('mails about notices', () => {
     await card('Link', person)
     const [mail] = await after(3 * MINUTE)
     const link = linkIn(mail!)
-    const stranger = new Visitor(service)
+    const stranger = new Visitor(service, { origin: URL_OF_SERVICE })
     const path = link.slice(URL_OF_SERVICE.length)
     const post = (to: string) =>
       stranger.request(to, {

@@ -24,7 +24,7 @@ export const inboxesPage: Page = {
   },
 }
 
-/** What a person has to know in a workspace, newest first. Its form marks notices as read: some, all until a time, or those of a card. */
+/** What a person has to know in a workspace, newest first. Its form marks notices as read: some, all until a time, or all of a card. */
 export const inboxPage: Page = {
   ...workspacePage('notices', 'notices.list', async (reader) => {
     const { context, workspaceId } = reader
