@@ -97,6 +97,7 @@ class History {
       if (isMember) board.members.delete(whom)
       else board.members.add(whom)
     }
+    this.#model.unassign(board)
   }
 
   /** What somebody does with a card. */
@@ -212,7 +213,7 @@ class History {
     const user = (await this.#service.write(GLOBAL, (tx) => tx.get(keys.user(this.#ids[place]!))))!
     await addMember(deps, this.#workspaceId, user, place === 0 ? 'owner' : 'member')
     const issue = async (name: string) =>
-      (await this.#service.write(this.#workspaceId, (tx) => issueToken(tx, { userId: user.id, name, scopes: ['kanban:write'] }, deps)))
+      (await this.#service.write(this.#workspaceId, (tx) => issueToken(tx, { userId: user.id, name, scopes: ['kanban:admin'] }, deps)))
         .plaintext
     this.#tokens[place] = { one: await issue('one'), two: await issue('two') }
   }

@@ -130,6 +130,12 @@ export class Model {
     }
   }
 
+  /** Whoever may not read a board any more is assigned to none of its cards. */
+  unassign(board: ModelBoard): void {
+    for (const card of this.cards)
+      if (card.board === board) card.assignees = new Set([...card.assignees].filter((one) => this.mayRead(one, board)))
+  }
+
   end(who: Name): void {
     this.memberships[who] = -this.memberships[who]!
     for (const { members } of this.boards) members.delete(who)
@@ -153,8 +159,7 @@ export class Model {
 
   /** Whose card it is: so each question reaches somebody. */
   #peopleOf({ assignees, creator, board }: ModelCard): readonly Name[] {
-    const able = [...assignees].filter((one) => this.mayRead(one, board))
-    if (able.length > 0) return able
+    if (assignees.size > 0) return [...assignees]
     return [this.mayRead(creator, board) ? creator : board.creator]
   }
 
