@@ -29,7 +29,7 @@ export async function tellByTime(tx: Transaction, clock: OperationRequest['clock
   const early = await nextOf(tx, indexes.endingTokens(), told.tokens_early, now, EARLY)
   const late = await nextOf(tx, indexes.endingTokens(), told.tokens_late, now, LATE)
   const causes = [
-    ...due.values.map((card) => dueCause(card, NOBODY)),
+    ...due.values.map(dueCause),
     // One that ends within three days is told once.
     ...early.values.flatMap((token) => endOf(token, EARLY, now + LATE)),
     ...late.values.flatMap((token) => endOf(token, LATE, now)),

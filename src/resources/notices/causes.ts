@@ -51,7 +51,7 @@ function causesOfCard(id: string, tx: CommittingTransaction, by: Author): readon
   const assigned =
     card.assignee_ids === old?.assignee_ids ? [] : card.assignee_ids.filter((one) => old?.assignee_ids.includes(one) !== true)
   const mentioned = card.description === old?.description ? [] : added(card.description, old?.description)
-  const due = card.due_at !== null && card.due_at !== old?.due_at && isOpen(card) ? soonDue(card, by, tx.logged!.clock()) : NONE
+  const due = card.due_at !== null && card.due_at !== old?.due_at && isOpen(card) ? soonDue(card, tx.logged!.clock()) : NONE
   if (assigned.length + mentioned.length === 0) return due
   const wanted = [
     { kind: 'assigned', to: assigned },
@@ -61,14 +61,14 @@ function causesOfCard(id: string, tx: CommittingTransaction, by: Author): readon
 }
 
 /** A card is due within a day, and an hour more: clocks of processes differ. */
-function soonDue(card: Card, by: Author, now: number): readonly Cause[] {
+function soonDue(card: Card, now: number): readonly Cause[] {
   const due = Date.parse(card.due_at!)
-  return due <= now || due > now + DAY + HOUR ? NONE : [{ ...dueCause(card, by), due: `${card.due_at} ${card.id}` }]
+  return due <= now || due > now + DAY + HOUR ? NONE : [{ ...dueCause(card), due: `${card.due_at} ${card.id}` }]
 }
 
-/** A card is due. */
-export function dueCause(card: Card, by: Cause['by']): Cause {
-  return { ...about(card, null, by, [{ kind: 'due', to: ['people'] }]), more: { until: card.due_at! } }
+/** A card is due. Time has done that, whoever has set the date: so it is the same notice, whether the commit tells it or time does. */
+export function dueCause(card: Card): Cause {
+  return { ...about(card, null, NOBODY, [{ kind: 'due', to: ['people'] }]), more: { until: card.due_at! } }
 }
 
 /** Whom a text mentions, and its earlier version does not. */
