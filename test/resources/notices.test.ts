@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { endMembership } from '../../src/admin/memberships.ts'
 import { createClient } from '../../src/client/client.ts'
 import { drivers } from '../support/drivers.ts'
 import { inWebApp } from '../support/in-web-app.ts'
@@ -97,6 +98,16 @@ describe.each(drivers)('notices on $name', async (driver) => {
     })
     await board.add(cleo)
     expect(kinds((await told(board.id))['cleo']).length).toBe(1)
+  })
+
+  test('a question reaches somebody while the assignments of a former member are being removed', async () => {
+    const { board, card } = await world()
+    const dan = await service.person(workspaceId, 'member', 'Dan')
+    const ids: string[] = []
+    for (let i = 0; i < 3; i++) ids.push(await card({ assignee_ids: [dan.id] }))
+    await endMembership({ ...service.adminDeps, batch: 1 }, workspaceId, dan.id)
+    for (const id of ids) await send(bob, 'POST', `/cards/${id}/claim/question`, { question: 'Why?' }, await claim(bob, id))
+    expect((await told(board.id))['ann']).toEqual(ids.map(() => 'question: test of Bob asks on "Paint": Why?'))
   })
 
   test('nobody is told of a card that they may not read then, even if they may read it later', async () => {

@@ -49,7 +49,9 @@ function peopleOf(one: string, { of, board, card, commenters }: Readers, { by }:
       return commenters.filter((userId) => userId !== by.actor_id)
     case 'people': {
       const { assignee_ids = [], creator_id = '' } = card ?? {}
-      if (assignee_ids.length > 0) return assignee_ids
+      // Those whose membership has ended are on the card until their removal is complete.
+      const able = assignee_ids.filter((userId) => of.has(userId))
+      if (able.length > 0) return able
       return [of.has(creator_id) ? creator_id : board!.creator_id]
     }
     default:
