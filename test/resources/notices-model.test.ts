@@ -15,22 +15,27 @@ const HOUR = 60 * 60 * 1000
 const NAMES = ['Ann', 'Bob', 'Cleo', 'Dan'] as const
 const PEOPLE = NAMES.map((_name, who) => who)
 /** Those whose memberships can end: they have created no board. */
-const LEAVERS = [2, 3]
+const LEAVERS: ReadonlySet<Name> = new Set([2, 3])
 /** What looks like a mention of somebody: nobody's id, and no mentions. */
 const NOISE = ['@usr_00000000000000000000', 'x@usr_', '@Ann']
 
 const who = fc.constantFrom(...PEOPLE)
 const few = fc.uniqueArray(who, { maxLength: 3 })
-const base = { who, way: fc.constantFrom('web', 'one', 'two'), card: fc.nat({ max: 9 }), at: fc.nat({ max: 9 }), few, whom: who }
-const KINDS = {
-  ...{ card: 3, assign: 3, unassign: 1, describe: 2, comment: 5, edit: 2, uncomment: 1, ask: 3, answer: 3, fail: 2, both: 1 },
-  ...{ due: 2, later: 2, delete: 1, member: 3, visibility: 2, end: 1, rejoin: 2 },
-} as const
+/** Each kind of step as often as it stands here. */
+const KINDS =
+  'card card card assign assign unassign describe comment comment comment comment edit uncomment ask ask ask answer answer answer fail fail both due later later delete member member visibility end rejoin rejoin'.split(
+    ' ',
+  )
 const step = fc.record({
-  ...base,
-  kind: fc.oneof(...Object.entries(KINDS).map(([kind, weight]) => ({ weight, arbitrary: fc.constant(kind as keyof typeof KINDS) }))),
+  kind: fc.constantFrom(...KINDS),
+  who,
+  way: fc.constantFrom<Way>('web', 'one', 'two'),
+  card: fc.nat({ max: 9 }),
+  at: fc.nat({ max: 9 }),
+  few,
+  whom: who,
 })
-type Step = Readonly<{ kind: keyof typeof KINDS; who: Name; way: string; card: number; at: number; few: readonly Name[]; whom: Name }>
+type Step = Readonly<{ kind: string; who: Name; way: Way; card: number; at: number; few: readonly Name[]; whom: Name }>
 
 /** Takes the steps in the service and in the model, and compares what each person is told. */
 class History {
@@ -62,7 +67,7 @@ class History {
 
   async step(one: Step): Promise<void> {
     this.#service.now += 1000
-    const by = { who: one.who, way: one.way as Way }
+    const by = { who: one.who, way: one.way }
     if (one.kind === 'end' || one.kind === 'rejoin') await this.#change(one)
     else if (['later', 'member', 'visibility'].includes(one.kind)) await this.#access(one)
     else if (this.#model.isActive(by.who)) await this.#act(one, by)
@@ -71,7 +76,7 @@ class History {
 
   async #change({ kind, whom }: Step): Promise<void> {
     const [model, id] = [this.#model, this.#ids[whom]!]
-    if (!LEAVERS.includes(whom) || model.isActive(whom) !== (kind === 'end')) return
+    if (!LEAVERS.has(whom) || model.isActive(whom) !== (kind === 'end')) return
     if (kind === 'end') {
       await endMembership(this.#service.adminDeps, this.#workspaceId, id)
       return model.end(whom)
@@ -270,7 +275,7 @@ describe.each(drivers)('the notices of people, on $name', async (driver) => {
     const history = fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60, size: 'max' }), async (steps) => {
       const run = new History(service)
       await run.begin()
-      for (const one of steps) await run.step(one as Step)
+      for (const one of steps) await run.step(one)
     })
     await fc.assert(history, runs(4))
   })
