@@ -63,6 +63,8 @@ test('a mail is due after the end of the next minute, and a daily one at seven',
 describe('mails about notices', () => {
   test('what happens to one card within a minute is one mail, in plain text and HTML, and another card is another mail', async () => {
     const { person, email } = await somebody()
+    // The next minute of the clock begins before the comment.
+    service.now += MINUTE / 2 - (service.now % MINUTE)
     const [id, other] = [await card('Sow <b>', person), await card('Reap', person)]
     service.now += MINUTE - 1000
     await comment(id, `@${person.id} Which?`)
