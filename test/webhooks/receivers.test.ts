@@ -89,11 +89,15 @@ describe('a webhook', () => {
     await webhook.delivered(2)
   })
 
-  test('whose receiver answers 410 is disabled at once, with an alert to its creator', async () => {
+  test('whose receiver answers 410 is disabled at once, with an alert and one notice to its creator', async () => {
     const webhook = await begin({ status: 410 })
     await webhook.until({ state: 'disabled', failures: 0, next_at: null, cursor: webhook.begin })
     expect((await webhook.read()).reason).toMatch(/^The receiver answered 410/)
     await announced(webhook)
+    const { creator, service, id: boardId } = setup.board
+    const { body } = await service.send(creator.read, 'GET', '/notices?limit=100&order=desc')
+    const told = body.data.filter(({ board_id }: { board_id: string }) => board_id === boardId)
+    expect(told.map(({ kind, actor_id }: any) => [kind, actor_id])).toEqual([['webhook_disabled', null]])
   })
 
   test('that is enabled again and again while its receiver answers 410 is one mail in ten minutes, and one alert', async () => {
