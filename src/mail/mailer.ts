@@ -34,7 +34,9 @@ export function createMailer({ url, from, log }: { readonly url: string; readonl
     send(mail).catch((error: unknown) => {
       // The message of the error may contain the address of the person, and the URL contains the password of the mail account.
       const { code = 'unknown' } = error as { code?: string }
-      log.error({ event: 'mail.failed', code, subject: mail.subject }, 'a mail was not sent')
+      // A mail about notices has texts of people in its subject.
+      const subject = mail.html === undefined ? mail.subject : undefined
+      log.error({ event: 'mail.failed', code, subject }, 'a mail was not sent')
     })
   }
 }
