@@ -23,7 +23,7 @@ const who = fc.constantFrom(...PEOPLE)
 const few = fc.uniqueArray(who, { maxLength: 3 })
 /** Each kind of step as often as it stands here. */
 const KINDS =
-  'card card card assign assign unassign describe comment comment comment comment edit uncomment ask ask ask answer answer answer fail fail both due later later delete member member visibility end rejoin rejoin'.split(
+  'card card card assign assign unassign describe comment comment comment comment edit uncomment ask ask ask answer answer answer fail fail both due due due later later later delete member member visibility end rejoin rejoin'.split(
     ' ',
   )
 const step = fc.record({
@@ -176,7 +176,7 @@ class History {
         return
       }
       case 'due': {
-        const due = this.#service.now + (at + 1) * 8 * HOUR
+        const due = this.#service.now + ((at % 5) + 1) * 8 * HOUR
         if (!(await send('PATCH', path, { due_at: new Date(due).toISOString() }))) return
         Object.assign(card, { due, isTold: false })
         return this.#look()
