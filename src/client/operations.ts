@@ -830,8 +830,6 @@ export interface CommonInput {
   label_id: string
   /** Only cards that are completed, or only those that are not. */
   completed?: boolean
-  /** Only the card with this `external_ref`: a board has at most one. */
-  external_ref?: string
   /** Only cards that are ready, or only the others. Ready: the state of their work is `ready`, and their column is active. */
   ready?: boolean
   /** Only cards whose work has one of these states (see `Work`). The parameter can be repeated, or its values separated by commas. */
@@ -840,6 +838,8 @@ export interface CommonInput {
   archived?: boolean
   /** Only cards that have all of these words, in any order, in the title or the description. Case and accents do not matter, and ß is ss. A word also finds longer ones that contain it. Words in double quotes must follow each other, with any white space between them. */
   q?: string
+  /** Only the card with this `external_ref`: a board has at most one. */
+  external_ref?: string
   /** The id of the card. A malformed one is answered like an absent one, with 404. */
   card_id: string
   /** When the card is due; null: at no time. Any offset is accepted. The answer is in UTC. */
@@ -926,10 +926,10 @@ export type BoardMembersRemoveInput = Pick<CommonInput, 'board_id' | 'user_id'>
 export type BoardsChangesInput = Pick<CommonInput, 'board_id' | 'limit'> & {
   /** Returns the changes after this cursor: `page.next_cursor` of the previous response, or `changes_cursor` of GET /boards/{board_id}?include=…. `now` is the present end. Omit it to begin with the first change of the board. */
   after?: string
-  /** `desc`: the newest first, from the end or before `after`; `page.next_cursor` is null after the oldest one. */
-  order?: 'asc' | 'desc'
   /** The number of seconds to wait for a change if there is none. The response comes as soon as there is one. It must be 0 with `order=desc`. Default: 0. */
   wait?: number
+  /** `desc`: the newest first, from the end or before `after`; `page.next_cursor` is null after the oldest one. */
+  order?: 'asc' | 'desc'
 } & Selection<'seq' | 'at' | 'kind' | 'id' | 'action' | 'epoch' | 'attempts' | 'reason' | 'changed' | 'from' | 'operation' | 'actor_id' | 'token_id' | 'token_name' | 'request_id' | 'data'>
 
 export type BoardsEventsInput = Pick<CommonInput, 'board_id'> & {
@@ -964,7 +964,7 @@ export type ColumnsRenameInput = Pick<CommonInput, 'column_id' | 'wip_limit'> & 
 export type ColumnsMoveInput = Pick<CommonInput, 'column_id' | 'before' | 'after' | 'to'>
 export type ColumnsArchiveInput = Pick<CommonInput, 'column_id'>
 export type ColumnsRestoreInput = Pick<CommonInput, 'column_id'>
-export type CardsListInput = Pick<CommonInput, 'board_id' | 'limit' | 'cursor' | 'assignee_id' | 'completed' | 'external_ref' | 'ready' | 'work_state' | 'archived' | 'q'> & {
+export type CardsListInput = Pick<CommonInput, 'board_id' | 'limit' | 'cursor' | 'assignee_id' | 'completed' | 'ready' | 'work_state' | 'archived' | 'q' | 'external_ref'> & {
   /** Only cards of one of these columns. The parameter can be repeated, or its values separated by commas. */
   column_id?: string | string[]
   /** Only cards with one of these labels. `none`: cards without a label. The parameter can be repeated, or its values separated by commas. */
@@ -973,7 +973,7 @@ export type CardsListInput = Pick<CommonInput, 'board_id' | 'limit' | 'cursor' |
   include?: ('counts' | 'claim' | 'work' | 'etag')[]
 } & Selection<'id' | 'board_id' | 'column_id' | 'title' | 'description' | 'external_ref' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'outcome' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'work' | 'counts' | 'etag'>
 
-export type CardsSearchInput = Pick<CommonInput, 'limit' | 'cursor' | 'assignee_id' | 'completed' | 'external_ref' | 'ready' | 'work_state' | 'archived' | 'q'> & {
+export type CardsSearchInput = Pick<CommonInput, 'limit' | 'cursor' | 'assignee_id' | 'completed' | 'ready' | 'work_state' | 'archived' | 'q' | 'external_ref'> & {
   /** Only cards of this board. */
   board_id?: string
   /** Only cards of one of these columns. The parameter can be repeated, or its values separated by commas. */
@@ -1458,7 +1458,7 @@ export const operations: Readonly<Record<OperationId, OperationRow>> = {
   'boards.assignable': { method: 'GET', path: '/boards/{board_id}/assignable', query: ['limit', 'cursor', 'fields'], result: 'list' },
   'board_members.add': { method: 'PUT', path: '/boards/{board_id}/members/{user_id}', query: ['dry_run'], result: 'item' },
   'board_members.remove': { method: 'DELETE', path: '/boards/{board_id}/members/{user_id}', query: ['dry_run'], result: 'item' },
-  'boards.changes': { method: 'GET', path: '/boards/{board_id}/changes', query: ['limit', 'after', 'order', 'wait', 'fields'], result: 'list' },
+  'boards.changes': { method: 'GET', path: '/boards/{board_id}/changes', query: ['limit', 'after', 'wait', 'order', 'fields'], result: 'list' },
   'boards.events': { method: 'GET', path: '/boards/{board_id}/events', query: ['after'], result: 'bytes' },
   'columns.list': { method: 'GET', path: '/boards/{board_id}/columns', query: ['limit', 'cursor', 'archived', 'include', 'fields'], result: 'list' },
   'columns.read': { method: 'GET', path: '/columns/{column_id}', query: ['fields'], result: 'item' },
@@ -1467,8 +1467,8 @@ export const operations: Readonly<Record<OperationId, OperationRow>> = {
   'columns.move': { method: 'POST', path: '/columns/{column_id}/move', query: ['dry_run'], body: ['before', 'after', 'to'], result: 'item' },
   'columns.archive': { method: 'POST', path: '/columns/{column_id}/archive', query: ['dry_run'], result: 'item' },
   'columns.restore': { method: 'POST', path: '/columns/{column_id}/restore', query: ['dry_run'], result: 'item' },
-  'cards.list': { method: 'GET', path: '/boards/{board_id}/cards', query: ['limit', 'cursor', 'column_id', 'assignee_id', 'label_id', 'completed', 'external_ref', 'ready', 'work_state', 'archived', 'q', 'include', 'fields'], result: 'list' },
-  'cards.search': { method: 'GET', path: '/cards', query: ['limit', 'cursor', 'board_id', 'column_id', 'assignee_id', 'label_id', 'completed', 'external_ref', 'ready', 'work_state', 'archived', 'q', 'blocker_id', 'due_before', 'due_after', 'completed_before', 'completed_after', 'completed_by', 'include', 'sort', 'order', 'fields'], result: 'list' },
+  'cards.list': { method: 'GET', path: '/boards/{board_id}/cards', query: ['limit', 'cursor', 'column_id', 'assignee_id', 'label_id', 'completed', 'ready', 'work_state', 'archived', 'q', 'include', 'external_ref', 'fields'], result: 'list' },
+  'cards.search': { method: 'GET', path: '/cards', query: ['limit', 'cursor', 'board_id', 'column_id', 'assignee_id', 'label_id', 'completed', 'ready', 'work_state', 'archived', 'q', 'blocker_id', 'due_before', 'due_after', 'completed_before', 'completed_after', 'completed_by', 'include', 'sort', 'order', 'external_ref', 'fields'], result: 'list' },
   'cards.read': { method: 'GET', path: '/cards/{card_id}', query: ['include', 'fields'], result: 'item' },
   'cards.create': { method: 'POST', path: '/boards/{board_id}/cards', query: ['dry_run'], body: ['column_id', 'title', 'description', 'external_ref', 'due_at', 'label_ids', 'assignee_ids', 'blocker_ids', 'subtasks', 'before', 'after', 'to'], result: 'item' },
   'cards.update': { method: 'PATCH', path: '/cards/{card_id}', query: ['dry_run'], body: ['title', 'description', 'external_ref', 'due_at'], result: 'item' },

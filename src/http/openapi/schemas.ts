@@ -76,9 +76,10 @@ function simplify(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
 function orNull({ anyOf, ...outer }: JsonSchema): JsonSchema {
   if (!Array.isArray(anyOf)) return outer
   const [inner, other] = anyOf as readonly JsonSchema[]
-  if (anyOf.length !== 2 || other!['type'] !== 'null' || typeof inner!['type'] !== 'string') return { anyOf, ...outer }
-  const values = inner!['enum'] === undefined ? {} : { enum: [...(inner!['enum'] as unknown[]), null] }
-  return { ...inner, ...values, ...outer, type: [inner!['type'], 'null'] }
+  // Generators do not know null in an enum (openapi-zod-client).
+  if (anyOf.length !== 2 || other!['type'] !== 'null' || typeof inner!['type'] !== 'string' || inner!['enum'] !== undefined)
+    return { anyOf, ...outer }
+  return { ...inner, ...outer, type: [inner!['type'], 'null'] }
 }
 
 function isObject(value: unknown): value is JsonSchema {

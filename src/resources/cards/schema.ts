@@ -152,9 +152,6 @@ const filters = {
   ).optional(),
   label_id: idsParameter('label', 'Only cards with one of these labels. `none`: cards without a label.', NONE).optional(),
   completed: booleanParameter.describe('Only cards that are completed, or only those that are not.').optional(),
-  external_ref: documented(line(limits.externalRef), {
-    description: 'Only the card with this `external_ref`: a board has at most one.',
-  }).optional(),
   ready: booleanParameter
     .describe('Only cards that are ready, or only the others. Ready: the state of their work is `ready`, and their column is active.')
     .optional(),
@@ -175,11 +172,19 @@ const filters = {
   ).optional(),
 }
 
+/** The newest filter is the last parameter: some generated clients take parameters by their places. */
+const byRef = {
+  external_ref: documented(line(limits.externalRef), {
+    description: 'Only the card with this `external_ref`: a board has at most one.',
+  }).optional(),
+}
+
 /** The query of cards.list. All filters that are given must match. */
 export const cardListQuery = z.strictObject({
   ...pageQuery('cards.list'),
   ...filters,
   ...includeParameter('counts', 'claim', 'work', 'etag'),
+  ...byRef,
 })
 
 /** The orders in which cards of all boards are listed. */
@@ -235,6 +240,7 @@ export const cardSearchQuery = z
     order: documented(z.enum(['asc', 'desc'], { error: 'must be asc or desc' }).optional(), {
       description: 'The direction; by default `asc` for `due_at` and `position`, and `desc` for the others.',
     }),
+    ...byRef,
   })
   .check(({ value, issues }) => {
     if (value.cursor !== undefined && !value.cursor.startsWith(searchOrder(value)))

@@ -31,7 +31,8 @@ export const changeOperations = [
     needs: ['read', 'Board'],
     row: 'P2',
     query: z
-      .strictObject({ limit: pageLimit, after, order, wait })
+      // The newest one is the last one: some generated clients take parameters by their places.
+      .strictObject({ limit: pageLimit, after, wait, order })
       .refine((query) => query.order !== 'desc' || query.wait === 0, { path: ['wait'], message: 'must be 0 with order=desc' }),
     data: z.array(change),
     codes: ['cursor_expired'],
