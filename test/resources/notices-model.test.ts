@@ -271,7 +271,7 @@ describe.each(drivers)('the notices of people, on $name', async (driver) => {
   // Small batches: what a membership that has ended leaves is there for a while.
   const service = await Service.forSuite(driver, { batch: 2 })
 
-  test('are those of the model after each step of a random history, each once, and none that they may not see', async () => {
+  test('are as the model says after each step of a random history, each once, and none that they may not see', async () => {
     const history = fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60, size: 'max' }), async (steps) => {
       const run = new History(service)
       await run.begin()

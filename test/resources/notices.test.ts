@@ -230,4 +230,15 @@ describe.each(drivers)('notices on $name', async (driver) => {
     expect(await mine(cleo)).toEqual(['Your token "test" ends', 'Your token "test" ends'])
     service.now = before
   })
+
+  test('last attempts on a deleted board stop nobody', async () => {
+    const [gone, kept] = [await world(), await world()]
+    for (let i = 0; i < 51; i++) await claim(cleo, await gone.card())
+    await send(ann, 'DELETE', `/boards/${gone.board.id}`)
+    await claim(cleo, await kept.card())
+    service.now += 3600_000
+    await new Reminders({ services: () => service.app.services, random: service.deps.random }).look()
+    expect(await told(kept.board.id)).toEqual({ ann: ['card_stuck: "Paint" is stuck: its last attempt has failed.'] })
+    service.now -= 3600_000
+  })
 })

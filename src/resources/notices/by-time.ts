@@ -37,8 +37,8 @@ export async function tellByTime(tx: Transaction, clock: OperationRequest['clock
   notifying.byTime = causes
   const next = { due: due.last, tokens_early: early.last, tokens_late: late.last }
   if (due.count + early.count + late.count > 0) tx.put(keys.toldByTime(), next)
-  const lost = await countLastAttempts(tx, clock)
-  return [due.count, early.count, late.count, lost].some((count) => count === BATCH)
+  const counted = await countLastAttempts(tx, clock)
+  return [due.count, early.count, late.count, counted].some((count) => count >= BATCH)
 }
 
 /** What is next in an index by time, within a time from now. What is over when the first is told is no news. */
@@ -58,15 +58,25 @@ function endOf({ user_id, name, issued_at, expires_at }: TokenRecord, within: nu
   return [{ board_id: null, card_id: null, comment_id: null, by: { ...NOBODY, token_name: name }, wanted, more: { until: expires_at } }]
 }
 
-/** Counts the attempts whose claims have run out and that were the last ones: the notices follow from that. */
+/**
+ * Counts the attempts whose claims have run out and that were the last ones: the notices follow from that. Those on deleted boards stay until
+ * garbage collection removes them, and are passed over.
+ * @returns how many it has counted
+ */
 async function countLastAttempts(tx: Transaction, clock: OperationRequest['clock']): Promise<number> {
   const options = { before: `${timestamp(clock)} ~`, limit: BATCH, weak: true, entriesOnly: true } as const
-  const { entries } = await tx.range(indexes.lastAttempts(), options)
-  for (const id of entries.map(lastWord)) {
-    const card = await tx.get(keys.card(id))
-    if (card === undefined || (await tx.get(keys.board(card.board_id))) === undefined) continue
-    const { live } = await readClaim({ tx, clock }, id)
-    if (live === undefined) await countAttempt({ tx, clock } as OperationRequest, id)
+  let counted = 0
+  for (let after: string | undefined; ;) {
+    const { entries } = await tx.range(indexes.lastAttempts(), { ...options, after })
+    for (const id of entries.map(lastWord)) {
+      const card = await tx.get(keys.card(id))
+      if (card === undefined || (await tx.get(keys.board(card.board_id))) === undefined) continue
+      const { live } = await readClaim({ tx, clock }, id)
+      if (live !== undefined) continue
+      await countAttempt({ tx, clock } as OperationRequest, id)
+      counted++
+    }
+    if (entries.length < BATCH || counted >= BATCH) return counted
+    after = entries.at(-1)!
   }
-  return entries.length
 }
