@@ -38,7 +38,9 @@ const operation = documented(z.string().max(40), {
     'The operation that made the change, by its id, such as `cards.move`; of a batch, the one in the batch that wrote the object, or `boards.batch` if several did. null: no request made it, or it was made before operations were kept.',
 }).nullable()
 /** Members of an object, with what they were. */
-const earlier = z.record(z.string(), z.union([z.string(), z.boolean(), z.null(), z.array(z.string())]))
+const name = z.string().max(40)
+const idOrTime = z.string().max(100)
+const earlier = z.record(name, z.union([idOrTime, z.boolean(), z.null(), z.array(idOrTime).max(1000)]))
 const changed = documented(z.array(z.string().max(40)).max(40), {
   description:
     'Of an updated object: the names of the members that changed, without `updated_at`. null: the change was made before they were kept.',
