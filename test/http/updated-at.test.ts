@@ -75,7 +75,7 @@ const writes: Readonly<Record<string, Write>> = {
   'labels.update': { changed: ['label'] },
   'labels.delete': { changed: ['card'], removed: ['label'] },
 
-  'cards.assign': { changed: ['card'], created: ['notice', 'tombstone'] },
+  'cards.assign': { changed: ['card'], created: ['notice', 'notice_mail', 'tombstone'] },
   'cards.unassign': { changed: ['card'] },
   'cards.apply_label': { changed: ['card'] },
   'cards.remove_label': { changed: ['card'] },
@@ -239,13 +239,13 @@ describe.each(drivers)('updated_at, on $name', (driver) => {
     expect(own).toEqual([...changed.map(keyOf), ...put, ...removed.map(keyOf)].toSorted())
     const timesOf = (key: string) => [after.get(key)!['created_at'], after.get(key)!['updated_at']]
     expect(changed.map((name) => timesOf(keyOf(name))[1])).toEqual(changed.map(() => now))
-    const withTimes = added.filter((key) => !/^(board_member|notice|readiness|tombstone|webhook_\w+):/.test(key))
+    const withTimes = added.filter((key) => !/^(board_member|notice|notice_mail|readiness|tombstone|webhook_\w+):/.test(key))
     expect(withTimes.map(timesOf)).toEqual(withTimes.map(() => [now, now]))
 
     // A client that follows the board gets exactly these changes, each once.
     if (removed.includes('board')) return
     const onBoard = (all: readonly string[], action: string) =>
-      all.filter((key) => !/^(file|notice|readiness|tombstone|webhook\w*):/.test(key)).map((key) => `${action} ${key}`)
+      all.filter((key) => !/^(file|notice|notice_mail|readiness|tombstone|webhook\w*):/.test(key)).map((key) => `${action} ${key}`)
     const boardId = id === 'boards.create' ? added[0]!.slice('board:'.length) : params['board_id']!
     const feed = (await send('GET', `/boards/${boardId}/changes${id === 'boards.create' ? '' : `?after=${cursor}`}`)).data
     const keyInFeed = ({ kind, id: of }: { kind: string; id: string }) =>
