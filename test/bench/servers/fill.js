@@ -63,7 +63,7 @@ function* recordsOf() {
     const board_id = newId('board', random)
     const column_id = newId('column', random)
     const board = { id: board_id, name: `Board ${i}`, description: '', cover_color: null, visibility: 'workspace', creator_id: user.id }
-    const column = { id: column_id, board_id, name: 'To do', wip_limit: null, position: positions[0], archived_at: null }
+    const column = { id: column_id, board_id, name: 'To do', wip_limit: null, completes: false, position: positions[0], archived_at: null }
     filled.boards.push(board_id)
     yield asRead(keys.board(board_id), board)
     yield asRead(keys.column(column_id), column)
@@ -76,10 +76,12 @@ function* recordsOf() {
         column_id,
         title: `Card ${++created} of the benchmark`,
         description: `Each card has a description of one sentence, like this one of card ${created}.`,
+        external_ref: null,
         position,
         due_at: null,
         completed_at: null,
         completed_by_id: null,
+        outcome: null,
         archived_at: null,
         assignee_ids: [],
         label_ids: [],
