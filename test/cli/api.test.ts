@@ -49,7 +49,7 @@ describe('lanekeeper api', () => {
     await api('columns.create', '--board-id', board, '--name', 'To do')
     await api('columns.create', '--board-id', board, '--name', 'Do\u200dne')
     const { stdout, stderr } = await api('columns.list', '--board-id', board, '--limit', '1')
-    expect(stdout.split('\n')[0]).toMatch(/^id +board_id +name +wip_limit +max_attempts +position/)
+    expect(stdout.split('\n')[0]).toMatch(/^id +board_id +name +wip_limit +max_attempts +completes +position/)
     expect(stderr).toMatch(/^there are more: add --all, or --cursor \S+\n$/)
     const all = await api('columns.list', '--board-id', board, '--all', '--limit', '1')
     expect(all.stdout.trimEnd().split('\n')).toHaveLength(3)
