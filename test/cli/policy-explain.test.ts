@@ -63,7 +63,7 @@ the smallest change that would allow it
   test('explains further permissions of an operation whose facts are stated', async () => {
     const facts = `${SEES_BOARD},caller.role=member`
     const membersOf = (result: any) => result.further.map(({ member, answer, fixed }: any) => [member, answer, fixed])
-    // The facts of a card that the column completes are those of the operation.
+    // The same facts decide about a card that its column completes.
     const completion = ['column_id', 'allowed', []]
     expect(membersOf((await json(...explain('cards.create', 'write', facts))).result)).toEqual([completion])
     const { code, result } = await json(...explain('cards.create', 'write', `${facts},label.board=other`))
