@@ -1,36 +1,31 @@
 import type { Logger } from 'pino'
 import { Decisions } from '../authz/decisions.ts'
 import type { Caller } from '../authz/context.ts'
-import type { Sink } from '../http/decision-record.ts'
-import type { Services } from '../http/services.ts'
 import { limits } from '../model/limits.ts'
 import { choiceOf, dailyMailAfter, isMailed, type MailedKind, type NoticeMail } from '../model/notice-mail.ts'
 import type { Notice } from '../model/notice.ts'
 import { HOUR, MINUTE, timestamp } from '../model/time.ts'
 import { isActive, isOf } from '../model/workspace.ts'
 import { presentNotices } from '../resources/notices/present.ts'
+import { WorkspaceRounds, type RoundsDeps } from '../reminders/workspace-rounds.ts'
 import { indexes } from '../store/indexes.ts'
-import { GLOBAL, keys } from '../store/keys.ts'
+import { keys } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
-import { listAll, transact, type Deps } from '../store/transact.ts'
-import { Watch } from '../store/watch.ts'
+import { transact, type Deps } from '../store/transact.ts'
 import { readMailChoices } from './mail-choices.ts'
 import { MailCounts } from './mail-counts.ts'
 import type { SendMail } from './mailer.ts'
 import { mailOf } from './notice-mail-text.ts'
 import type { SharedCounters } from '../store/counters.ts'
 
-/** How often a process looks for mails, and how long it leaves a workspace alone where nothing was done, in milliseconds. */
-const [PERIOD, IDLE] = [5_000, HOUR / 4]
-/** For so long after something was done in a workspace, mails can be due in it. */
+/** For so long after something was done in a workspace, mails can be due in it, in milliseconds. */
 const BUSY = 5 * MINUTE
 /** Mails of a person within an hour after the first; what is left out is in the inbox. So in any hour at most 20. */
 const [COUNTED, MOST] = [3600, 10] as const
 /** How many mails are looked for at once. */
 const BATCH = 50
 
-interface NoticeMailDeps extends Deps {
-  readonly services: () => Services
+interface NoticeMailDeps extends Deps, RoundsDeps {
   /** undefined: no mail is sent, and what would be is forgotten */
   readonly send: SendMail | undefined
   /** the public URL of the service */
@@ -43,52 +38,18 @@ interface NoticeMailDeps extends Deps {
  * Mails notices to people: what is unread when it is due. It is marked as mailed in a commit before it is sent: so it is sent once at most,
  * by however many processes, and also if one of them is killed. What the person may not read any more gives no mail.
  */
-export class NoticeMailer {
+export class NoticeMailer extends WorkspaceRounds {
   readonly #deps: NoticeMailDeps
   readonly #counts: MailCounts
-  readonly #stopping = new AbortController()
-  readonly #watch = new Watch(this.#stopping.signal)
-  /** workspace → when something was done in it, and when it was looked at, in milliseconds since 1970 */
-  readonly #done = new Map<string, number>()
-  readonly #looked = new Map<string, number>()
-  #loop: Promise<void> = Promise.resolve()
 
   constructor(deps: NoticeMailDeps) {
+    super(deps, { period: 5_000, idle: HOUR / 4, busy: BUSY }, { event: 'mail.waiting', message: 'notices are not mailed at present' })
     this.#deps = deps
     this.#counts = new MailCounts(deps.clock, deps.counters)
   }
 
-  start(): void {
-    this.#loop = this.#run()
-  }
-
-  stop(): Promise<void> {
-    this.#stopping.abort()
-    return this.#loop
-  }
-
-  /** Notes that something was done in a workspace. */
-  readonly observe: Sink = ({ workspaceId, effect }) => {
-    if (workspaceId !== undefined && effect !== undefined) this.#done.set(workspaceId, this.#deps.clock())
-  }
-
-  /** Sends what is due, in the workspaces where something can be. */
-  async look(): Promise<void> {
-    const { store, random, clock, log } = this.#deps
-    for (const { id } of await listAll({ store, random }, GLOBAL, indexes.workspaces())) {
-      if (this.#stopping.signal.aborted) return
-      const now = clock()
-      const isBusy = now - (this.#done.get(id) ?? -Infinity) < BUSY
-      if (!isBusy && Math.abs(now - (this.#looked.get(id) ?? -Infinity)) < IDLE) continue
-      this.#looked.set(id, now)
-      try {
-        for (const mail of await this.#dueIn(id)) await this.#send(id, mail)
-      } catch (error) {
-        // It may work the next time.
-        this.#looked.delete(id)
-        log.warn({ event: 'mail.waiting', workspace_id: id, err: error }, 'notices are not mailed at present')
-      }
-    }
+  protected async visit(workspaceId: string): Promise<void> {
+    for (const mail of await this.#dueIn(workspaceId)) await this.#send(workspaceId, mail)
   }
 
   async #dueIn(workspaceId: string): Promise<readonly NoticeMail[]> {
@@ -155,16 +116,6 @@ export class NoticeMailer {
       tx.put(keys.notice(userId, entry), { ...record, mailed_at: timestamp(clock) })
       return [one.data]
     })
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      await this.look().catch((error: unknown) => {
-        this.#deps.log.warn({ event: 'mail.waiting', err: error }, 'notices are not mailed at present')
-      })
-      await this.#watch.wait(PERIOD)
-    }
-    this.#watch.end()
   }
 }
 
