@@ -2,6 +2,7 @@ import { h } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { mailedKinds, type MailedKind, type NoticeMails } from '../model/notice-mail.ts'
 import type { Notice } from '../model/notice.ts'
+import { beginningOf } from '../model/text.ts'
 import { endAddress } from './mail-choices.ts'
 import type { Mail } from './mailer.ts'
 
@@ -33,7 +34,7 @@ export function mailOf({ url, workspaceId, user_id, mails, is_daily }: MailPlace
       : `${notices.length} notices: ${last}`
   const footer = `You get this mail because of your choices. End mails of this kind (${kinds.map(wordOf).join(', ')}):`
   return {
-    subject: shortened(subject),
+    subject: beginningOf(subject, SUBJECT),
     text: [...lines.flatMap(({ text, link }) => [text, link, '']), '--', footer, end, 'All choices:', settings, ''].join('\n'),
     html: `<!doctype html>${renderToString(
       h('html', { lang: 'en' }, [
@@ -59,9 +60,4 @@ function pathOf(workspaceId: string, cardId: string | null, boardId: string | nu
 /** A kind in words, such as `card stuck`. */
 export function wordOf(kind: MailedKind): string {
   return kind.replaceAll('_', ' ')
-}
-
-function shortened(text: string): string {
-  const characters = [...text.replaceAll(/\s+/g, ' ')]
-  return characters.length <= SUBJECT ? characters.join('') : `${characters.slice(0, SUBJECT - 1).join('')}…`
 }

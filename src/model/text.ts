@@ -63,6 +63,14 @@ export function withoutInvisible(text: string): string {
   return text.replaceAll(new RegExp(INVISIBLE, 'gu'), '')
 }
 
+/** The beginning of a text on one line: `max` characters at most, the last one an ellipsis if there are more. */
+export function beginningOf(text: string, max: number): string {
+  const one = text.replaceAll(/\s+/g, ' ').trim()
+  if (hasAtMost(max, one)) return one
+  // No character has more than two code units.
+  return `${[...one.slice(0, 2 * max)].slice(0, max - 1).join('')}…`
+}
+
 /**
  * Multi-line text of up to `max` characters.
  * @param description for the documentation

@@ -1,6 +1,7 @@
 import type { BoardAccess } from '../../authz/context.ts'
 import type { BoardMember } from '../../model/board.ts'
 import { noticeId, type Notice, type NoticeRecord } from '../../model/notice.ts'
+import { beginningOf } from '../../model/text.ts'
 import { keys, type Key } from '../../store/keys.ts'
 import type { OperationRequest } from '../operation.ts'
 import { kindsOfNotices } from './kinds.ts'
@@ -62,7 +63,7 @@ function present({ entry, record }: NumberedNotice, userId: string, tx: Reader):
     actor: token_name === null ? name : `${token_name} of ${name}`,
     card: `"${card?.title ?? ''}"`,
     board: board?.name ?? '',
-    said: beginningOf(withNames(saidIn(record, tx), (id) => nameOf(id, tx))),
+    said: saidAs(withNames(saidIn(record, tx), (id) => nameOf(id, tx))),
     until: `${until.slice(0, 10)} at ${until.slice(11, 16)} UTC`,
     token: token_name ?? '',
     host: webhook === undefined ? '' : new URL(webhook.url).host,
@@ -80,17 +81,8 @@ function saidIn({ comment_id }: NoticeRecord, tx: Reader): string {
   return comment_id === null ? '' : (tx.known(keys.comment(comment_id))?.body ?? '')
 }
 
-/** The beginning of a comment after a colon, on one line. */
-function beginningOf(text: string): string {
-  const [line, letters] = [
-    text.replace(/\s+/g, ' ').trim(),
-    [
-      ...text
-        .slice(0, 4 * SAID)
-        .replace(/\s+/g, ' ')
-        .trim(),
-    ],
-  ]
-  if (line === '') return '.'
-  return `: ${letters.length > SAID ? `${letters.slice(0, SAID - 1).join('')}…` : line}`
+/** The beginning of a comment after a colon. */
+function saidAs(text: string): string {
+  const beginning = beginningOf(text, SAID)
+  return beginning === '' ? '.' : `: ${beginning}`
 }
