@@ -28,9 +28,10 @@ export function createChangeLog(): Derivation {
     const at = timestamp(() => now)
     for (const key of written) {
       const changed = describe(key, tx)
-      for (const { kind, id, action, ...more } of changed?.done ?? []) {
+      for (const done of changed?.done ?? []) {
         boards.add(changed!.board_id)
-        tx.append(indexes.changes(changed!.board_id), { at, kind, id, action, ...more, operation: tx.operationOf(key), ...author })
+        // V8 takes microseconds to spread several objects into one.
+        tx.append(indexes.changes(changed!.board_id), Object.assign({ at, operation: tx.operationOf(key) }, done, author))
       }
     }
     for (const boardId of boards) tombstones.schedule(tx, boardId, now)
@@ -60,15 +61,17 @@ function describe(key: string, tx: CommittingTransaction): Described | undefined
   const board_id = kind === 'board' ? id : (value.board_id ?? tx.known(keys.card(value.card_id!))?.board_id)
   if (board_id === undefined || tx.known(keys.board(board_id)) === undefined) return undefined
   if (kind === 'claim') return { board_id, done: describeClaim(id, tx) }
-  const object = { kind, id: userId ?? id }
-  if (now === undefined)
-    return { board_id, done: [{ ...object, action: 'deleted', last: lastOf(shownOf(kind, old!, (file) => tx.before(file))) }] }
-  if (old === undefined) return { board_id, done: [{ ...object, action: 'created' }] }
-  const difference = differenceOf(
+  const objectId = userId ?? id
+  if (now === undefined) {
+    const last = lastOf(shownOf(kind, old!, (file) => tx.before(file)))
+    return { board_id, done: [{ kind, id: objectId, action: 'deleted', last }] }
+  }
+  if (old === undefined) return { board_id, done: [{ kind, id: objectId, action: 'created' }] }
+  const { changed, from } = differenceOf(
     shownOf(kind, old, (file) => tx.before(file)),
     shownOf(kind, now, (file) => tx.known(file)),
   )
-  return { board_id, done: [{ ...object, action: 'updated', ...difference }] }
+  return { board_id, done: [{ kind, id: objectId, action: 'updated', changed, from }] }
 }
 
 /** A record with what is shown of it and another record has: an attachment shows members of its file, if the file was read. */
