@@ -37,7 +37,9 @@ export abstract class WorkspaceRounds {
   readonly #failure: Failure
   readonly #stopping = new AbortController()
   readonly #watch = new Watch(this.#stopping.signal)
-  /** workspace → when something was done in it, and when it was visited, in milliseconds since 1970 */
+  /** workspaces where something was done since the last round */
+  readonly #touched = new Set<string>()
+  /** workspace → when a round has found that something was done in it, and when it was visited, in milliseconds since 1970 */
   readonly #done = new Map<string, number>()
   readonly #visited = new Map<string, number>()
   #loop: Promise<void> = Promise.resolve()
@@ -59,7 +61,7 @@ export abstract class WorkspaceRounds {
 
   /** Notes that something was done in a workspace. */
   readonly observe: Sink = ({ workspaceId, effect }) => {
-    if (workspaceId !== undefined && effect !== undefined) this.#done.set(workspaceId, this.#deps.services().clock())
+    if (workspaceId !== undefined && effect !== undefined) this.#touched.add(workspaceId)
   }
 
   /** Makes one round. */
@@ -89,8 +91,12 @@ export abstract class WorkspaceRounds {
 
   #isDue(workspaceId: string, now: number): boolean {
     const { idle, busy } = this.#pace
+    if (this.#touched.delete(workspaceId)) {
+      this.#done.set(workspaceId, now)
+      return true
+    }
     const [done, visited] = [this.#done.get(workspaceId), this.#visited.get(workspaceId)]
-    if (visited === undefined || (done !== undefined && (done >= visited || now - done < busy))) return true
+    if (visited === undefined || (done !== undefined && now - done < busy)) return true
     // A clock that steps back makes no workspace wait for longer.
     return now < visited || now - visited >= idle
   }

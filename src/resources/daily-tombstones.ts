@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { durations } from '../model/durations.ts'
 import { DAY, timestamp } from '../model/time.ts'
-import type { Tombstone } from '../model/tombstone.ts'
 import type { CommittingTransaction } from '../store/derivation.ts'
 import { keys } from '../store/keys.ts'
 
@@ -23,17 +22,14 @@ export class DailyTombstones {
    * @param target a board, or a user
    */
   schedule(tx: CommittingTransaction, target: string, now: number): void {
-    const tombstone = tombstoneOf(this.#kind, target, now)
-    if (this.#scheduled.has(tombstone.id)) return
-    tx.putUnread(keys.tombstone(tombstone.id), tombstone)
-    tx.whenCommitted(() => this.#scheduled.set(tombstone.id, true))
+    const day = Math.floor(now / DAY)
+    const id = idOf(target, day)
+    if (this.#scheduled.has(id)) return
+    // It is always the same, so it needs no read, and may be written again.
+    const not_before = timestamp(() => (day + 1) * DAY + durations.clockSkew)
+    tx.putUnread(keys.tombstone(id), { id, kind: this.#kind, target, not_before })
+    tx.whenCommitted(() => this.#scheduled.set(id, true))
   }
-}
-
-/** It is always the same, so it needs no read, and may be written again. */
-function tombstoneOf(kind: 'changes' | 'notices', target: string, now: number): Tombstone {
-  const day = Math.floor(now / DAY)
-  return { id: idOf(target, day), kind, target, not_before: timestamp(() => (day + 1) * DAY + durations.clockSkew) }
 }
 
 /** The id has a part of the target's, and the day. */
