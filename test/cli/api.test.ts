@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commandOf } from '../../src/cli/api/command.ts'
+import { createClient } from '../../src/client/client.ts'
 import { operations } from '../../src/resources/table.ts'
 import { CommandHost, runCommandLine, startService, type StartedService } from '../support/process.ts'
 import { png } from '../support/pictures.ts'
@@ -57,6 +58,9 @@ describe('lanekeeper api', () => {
     expect(changes.stderr).toMatch(/^there are more: add --after \S+\n$/)
     expect((await api('boards.changes', '--board-id', board, '--after', changes.stderr.split(' ').at(-1)!.trim())).code).toBe(0)
     expect((await api('boards.changes', '--board-id', board, '--all')).code).toBe(2)
+    const notices = await api('notices.list', '--limit', '1')
+    expect(notices.stderr).toMatch(/^there are more: add --after \S+\n$/)
+    expect((await api('notices.list', '--after', notices.stderr.split(' ').at(-1)!.trim())).code).toBe(0)
     // A name must not control the terminal.
     expect(all.stdout).toContain('Do\\u{200d}ne')
     const page = await json('columns.list', '--board-id', board, '--limit', '1')
@@ -191,6 +195,15 @@ test.each<[id: string, flags: string]>([
 ])('the options of the command of %s are its body, and what its method allows', (id, flags) => {
   const { options } = commandOf(operations.find((row) => row.id === id)!)
   expect(options.map(({ long }) => long)).toEqual(flags.split(' ').map((flag) => `--${flag}`))
+})
+
+test('--all is an option of the operations whose pages the client joins', () => {
+  const methods = createClient({ url: 'http://localhost', token: 'x' }) as unknown as Record<string, Record<string, object>>
+  for (const row of operations) {
+    const [resource, name] = row.id.split('.') as [string, string]
+    const takesAll = commandOf(row).options.some(({ long }) => long === '--all')
+    expect([row.id, takesAll]).toEqual([row.id, 'all' in methods[resource]![name]!])
+  }
 })
 
 test('each operation has a command, whose options differ', () => {

@@ -84,7 +84,7 @@ export function commandOf(row: Operation): Command {
     command.option('--if-match <etag>', 'require that the resource has this ETag')
     if (writesToCard(row)) command.option('--if-claim <epoch>', 'require that the token holds the card with this epoch', Number)
   } else if (isBytes(row)) command.option('-o, --out <file>', 'write the bytes to a file (default: stdout)')
-  else if (isPaged(row)) command.option('--all', 'read all pages')
+  else if (isPaged(parameters)) command.option('--all', 'read all pages')
   if (row.method === 'GET') command.option('--if-none-match <etag>', 'answer nothing if the resource has this ETag')
   command.option('--url <url>', `the URL of the service (env: LANEKEEPER_URL, default: ${DEFAULT_URL})`)
   if (!isBytes(row)) {
@@ -115,8 +115,8 @@ function optionsOf({ flag, kind, description, required, nullable, values }: Para
 }
 
 const isBytes = ({ data }: Operation): boolean => data.def.type === 'undefined'
-/** Changes have no last page, and another name for the cursor. */
-const isPaged = ({ id, data }: Operation): boolean => data.def.type === 'array' && id !== 'boards.changes'
+/** Changes and notices have no last page, and another name for the cursor. */
+const isPaged = (parameters: readonly Parameter[]): boolean => parameters.some(({ name }) => name === 'cursor')
 
 type Method = ((input: object, options: object) => Promise<Result<unknown> | Page<unknown> | NotModified>) & {
   all(input: object): AsyncIterable<unknown>
@@ -133,7 +133,7 @@ async function call(row: Operation, parameters: readonly Parameter[], options: F
   const further = { idempotencyKey, ifMatch, ifClaim, ifNoneMatch, dryRun }
   const result = await method(input, Object.fromEntries(Object.entries(further).filter(([, value]) => value !== undefined)))
   if (isBytes(row) && result.status !== 304) return writeBytes(result as Result<Response>, options.out)
-  printResult(result, format, isPaged(row) ? '--all, or --cursor' : '--after')
+  printResult(result, format, isPaged(parameters) ? '--all, or --cursor' : '--after')
 }
 
 /** @throws {ConfigError} if nothing that is returned has this member: it would be noticed only after the change */
