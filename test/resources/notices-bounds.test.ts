@@ -46,6 +46,22 @@ test('a text with 10,000 mentions tells twenty people, and its token pays for th
   expect(await list(service, people[0]!)).toHaveLength(1 + comments)
 })
 
+test('a list of notices about long comments costs what it reads, and says how they begin', async () => {
+  const { service, workspaceId, ann, board } = await world(1000)
+  const bob = await service.person(workspaceId, 'member', 'Bob')
+  const card = await board.card(await board.column(), 'Card', { assignee_ids: [bob.id] })
+  const body = `${' '.repeat(1000)}@${bob.id} look ${'\u{1F600} '.repeat(6000)}`
+  for (let i = 0; i < 60; i++) expect((await service.send(ann.write, 'POST', `/cards/${card}/comments`, { body })).status).toBe(201)
+  service.now += WINDOW
+  const reply = await service.send(bob.read, 'GET', '/notices?limit=100')
+  const { text } = reply.body.data.at(-1)
+  expect(text).toMatch(/: @Bob look (?:\u{1F600} ?)+…$/u)
+  expect([...text].length).toBeLessThan(300)
+  // Comments of about 1.1 million characters cost a unit for each 524,288.
+  const used = 1000 - Number(/"token";r=(\d+)/.exec(reply.headers.get('ratelimit')!)![1])
+  expect(used).toBe(1 + Math.floor((60 * body.length) / 524_288))
+})
+
 test('a person keeps the last 1,000 notices, for 90 days', async () => {
   const { service, workspaceId, board } = await world(100_000)
   const bob = await service.person(workspaceId, 'member', 'Bob')

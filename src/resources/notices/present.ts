@@ -16,6 +16,8 @@ interface Presented {
 
 /** Characters of a comment that a notice begins with. */
 const SAID = 200
+/** The code units of a comment where they are looked for: ids become names in them, and white space is folded. */
+const READ = 10 * SAID
 
 /** A notice with its number. */
 export interface NumberedNotice {
@@ -28,16 +30,26 @@ export interface NumberedNotice {
  * @returns undefined in the place of one whose board, card, comment or webhook is deleted
  */
 export async function presentNotices(
-  { tx, caller: { userId } }: Pick<OperationRequest, 'tx' | 'caller'>,
+  { tx, caller: { userId }, examine }: Pick<OperationRequest, 'tx' | 'caller'> & Partial<Pick<OperationRequest, 'examine'>>,
   notices: readonly NumberedNotice[],
 ): Promise<readonly (Presented | undefined)[]> {
   const reads = new Set<Key<unknown>>()
   for (const { record } of notices) for (const key of keysOf(record, userId)) reads.add(key)
-  await tx.read([...reads])
+  const found: readonly unknown[] = await tx.read([...reads])
+  await examine?.(found.reduce((sum: number, record) => sum + lengthOf((record ?? {}) as Texts), 0))
   const mentioned = new Set(notices.flatMap(({ record }) => mentionsIn(saidIn(record, tx))))
   await tx.read([...mentioned].map((id) => keys.membership(id)))
-  return notices.map((one) => present(one, userId, tx))
+  const presented: (Presented | undefined)[] = []
+  for (const one of notices) {
+    presented.push(present(one, userId, tx))
+    await examine?.(0)
+  }
+  return presented
 }
+
+/** The long texts of a record. */
+type Texts = Readonly<Partial<Record<'description' | 'body', string>>>
+const lengthOf = ({ description = '', body = '' }: Texts): number => description.length + body.length
 
 type Reader = Pick<OperationRequest['tx'], 'known'>
 
@@ -78,7 +90,7 @@ function nameOf(userId: string | null, tx: Reader): string | undefined {
 }
 
 function saidIn({ comment_id }: NoticeRecord, tx: Reader): string {
-  return comment_id === null ? '' : (tx.known(keys.comment(comment_id))?.body ?? '')
+  return comment_id === null ? '' : (tx.known(keys.comment(comment_id))?.body.trimStart().slice(0, READ) ?? '')
 }
 
 /** The beginning of a comment after a colon. */
