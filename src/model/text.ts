@@ -68,7 +68,9 @@ export function beginningOf(text: string, max: number): string {
   const one = text.replaceAll(/\s+/g, ' ').trim()
   if (hasAtMost(max, one)) return one
   // No character has more than two code units.
-  return `${Array.from(one.slice(0, 2 * max)).slice(0, max - 1).join('')}…`
+  return `${Array.from(one.slice(0, 2 * max))
+    .slice(0, max - 1)
+    .join('')}…`
 }
 
 /**
