@@ -12,6 +12,7 @@ import { sessionsPage } from './account/sessions.ts'
 import { signInPage, signInWithPasskeyPage, signOutPage } from './account/sign-in.ts'
 import { signUpPage } from './account/sign-up.ts'
 import { activityPage } from './activity/page.ts'
+import { cardChoicesPage } from './boards/card-choices.ts'
 import { attachmentPage, cardPage, picturePage } from './boards/card-page.ts'
 import { boardArchivePage, boardLabelsPage, boardMembersPage } from './boards/board-lists.ts'
 import { boardPage } from './boards/board-page.ts'
@@ -61,6 +62,7 @@ export const pages: readonly Page[] = [
   boardPage,
   cardsPage,
   cardPage,
+  cardChoicesPage,
   attachmentPage,
   picturePage,
   eventsPage,

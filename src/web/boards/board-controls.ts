@@ -24,7 +24,7 @@ export async function readControls(
 }
 
 /** What the keys and the menu of a card do. */
-const ON_TILES = ['cards.move', 'cards.complete', 'cards.archive', 'cards.update', 'cards.assign']
+const ON_TILES = ['cards.move', 'cards.complete', 'cards.archive', 'cards.update', 'cards.assign', 'cards.apply_label']
 
 /** The controls that the script offers on each card. */
 export function offeredOnTiles({ may }: Controls): readonly string[] {

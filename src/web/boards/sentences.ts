@@ -61,8 +61,3 @@ export function sentenceOf(change: ShownChange, { cardTitle, isMoved }: Known): 
 export function doneBy(change: Pick<ShownChange, 'kind' | 'action'>, isMoved = false): string {
   return indefinite(verbOf(change, isMoved)).replace(/ (?:on|at|with|about)$/, '')
 }
-
-/** A change as a note on the changed object. */
-export function noteOf(change: ShownChange, isMoved: boolean): string {
-  return `${capitalized(doneBy(change, isMoved))} · ${change.by}`
-}

@@ -1,25 +1,20 @@
-/** Announces who has changed what on a page, and marks it for some time. */
+/** Announces who has changed what on a page, and tints it for some time. Nothing moves under the pointer of the person. */
 import type { ShownChange } from '../boards/board-update.ts'
-import { noteOf, sentenceOf } from '../boards/sentences.ts'
-import { createElement } from './create-element.ts'
+import { sentenceOf } from '../boards/sentences.ts'
 import { announce } from './toast.ts'
 
 /** How long a change is marked, in milliseconds. */
 const LIFETIME = 8000
-const marks = new Map<string, { readonly note: string; readonly until: number }>()
+/** Until when what is marked. */
+const marks = new Map<string, number>()
 
 /** Changes the page without the marks, which are no part of it. */
 export function withoutMarks(change: () => void): void {
-  for (const note of document.querySelectorAll('.by')) note.remove()
   for (const element of document.querySelectorAll('.fresh')) element.classList.remove('fresh')
   change()
-  for (const [id, { note, until }] of marks) {
-    const element = document.getElementById(id)
+  for (const [id, until] of marks) {
     if (Date.now() > until) marks.delete(id)
-    else if (element !== null) {
-      element.classList.add('fresh')
-      element.append(createElement('p', { className: 'by' }, note))
-    }
+    else document.getElementById(id)?.classList.add('fresh')
   }
 }
 
@@ -45,7 +40,7 @@ export function prepareAnnouncement(changes: readonly ShownChange[], page: DOMSt
       const { column, title } = before[i]!
       const isMoved = kind === 'card' && action === 'updated' && column !== undefined && column !== columnOf(card)
       const place = document.getElementById(id) !== null && kind !== 'board' ? id : (card ?? '')
-      marks.set(place, { note: noteOf(change, isMoved), until: Date.now() + LIFETIME })
+      marks.set(place, Date.now() + LIFETIME)
       return [sentenceOf(change, { cardTitle: titleOf(card, page) ?? title, isMoved })]
     })
     if (sentences.length === 0) return

@@ -1,21 +1,29 @@
 /** The script of the pages of boards: live changes, filters that apply at once, and keys. */
+import { useCardPanel } from './card-panel.ts'
 import { dragTiles } from './card-drag.ts'
 import { useTileKeys } from './card-keys.ts'
 import { showTileMenus } from './card-menu.ts'
 import { focusOn, step } from './focus.ts'
 import { useFormKeys } from './form-keys.ts'
 import { commandOf, isTyping } from './keys.ts'
-import { livePage } from './live.ts'
+import { loadedPage, refresh } from './live-pages.ts'
 import { hasText } from './merge.ts'
 import { countNotices } from './notices.ts'
+import { offerPastedLines } from './pasted-lines.ts'
 import { sendForms } from './send.ts'
 
-livePage?.start()
 countNotices()
 useFormKeys()
 sendForms()
+offerPastedLines()
 const board = document.querySelector<HTMLElement>('[data-may]')
-if (board !== null) for (const use of [dragTiles, useTileKeys, showTileMenus]) use(board)
+if (board !== null) {
+  for (const use of [dragTiles, useTileKeys, showTileMenus, useCardPanel]) use(board)
+} else {
+  // Going back from a card that was opened over its board and loaded again leads to another page in the same window.
+  const { pathname } = location
+  addEventListener('popstate', () => location.pathname !== pathname && location.reload())
+}
 
 const form = document.querySelector<HTMLFormElement>('[data-filters]')
 if (form !== null) {
@@ -27,7 +35,8 @@ if (form !== null) {
     for (const select of form.querySelectorAll('select')) select.classList.toggle('chosen', select.value !== '')
     form.closest('details')!.querySelector('[data-active]')!.textContent = query.size === 0 ? '' : `${query.size} active`
     history.replaceState(null, '', form.action.split('?')[0] + (query.size === 0 ? '' : `?${query}`))
-    void livePage!.refresh()
+    loadedPage!.address = location.href
+    void refresh()
   }
   let typing: number | undefined
   form.addEventListener('change', apply)

@@ -61,14 +61,6 @@ function placeOf(tile: HTMLElement): Record<string, string> {
   return next !== undefined ? { before: next.id } : previous !== undefined ? { after: previous.id } : { to: 'last' }
 }
 
-/** Moves a card to the end of another column. */
-export function moveToLane(tile: HTMLElement, lane: Element): void {
-  const lifted = lift(tile)
-  lane.querySelector('.tiles')!.append(tile)
-  focusOn(tile)
-  void drop(lifted)
-}
-
 /** Completes a card, or opens it again. */
 export async function complete(tile: HTMLElement): Promise<void> {
   const completed = !tile.classList.contains('completed')
@@ -81,10 +73,4 @@ export async function archive(tile: HTMLElement): Promise<void> {
   focusOn(tile.nextElementSibling ?? tile.previousElementSibling)
   tile.hidden = true
   if (!(await send({ operation: 'cards.archive', fields: { card_id: tile.id } }))) tile.hidden = false
-}
-
-/** Opens the form of an operation on a card, which leads back here. */
-export function openForm(tile: Element, operation: string): void {
-  const { forms } = document.querySelector<HTMLElement>('[data-forms]')!.dataset
-  location.assign(`${forms}/${operation}?${new URLSearchParams({ card_id: tile.id, back: location.pathname + location.search })}`)
 }

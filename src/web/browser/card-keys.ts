@@ -1,7 +1,8 @@
-/** The keys of a card that has the focus: it is picked up, moved by arrows and dropped, completed, edited, or assigned. */
-import { cardsOf, complete, drop, laneName, lift, may, openForm, putBack, titleOf, type Lifted } from './card-actions.ts'
+/** The keys of a card that has the focus: it is picked up, moved by arrows and dropped, completed, or asked about. */
+import { cardsOf, complete, drop, laneName, lift, may, putBack, titleOf, type Lifted } from './card-actions.ts'
 import { focusOn } from './focus.ts'
 import { commandOf, isTyping } from './keys.ts'
+import { questions } from './tile-questions.ts'
 import { say, takeBack } from './toast.ts'
 
 export function useTileKeys(board: HTMLElement): void {
@@ -44,13 +45,17 @@ export function useTileKeys(board: HTMLElement): void {
       else if (key === ' ' || key === 'Enter') finish()
       else if (key.startsWith('Arrow')) keepFocus(lifted.tile, () => moveBy(key, lifted!.tile))
     } else if (tile === null || !isTitle || event.repeat) return
-    else if ((key === ' ' || key === 'm') && may('cards.move')) {
+    else if (key === ' ' && may('cards.move')) {
       handle()
       lifted = lift(tile)
       say(`“${titleOf(tile)}” is picked up. Arrows move it, Space drops it, Escape puts it back.`)
     } else if (key === 'x' && may('cards.complete')) void complete(tile)
-    else if (key === 'e' && may('cards.update')) openForm(tile, 'cards.update')
-    else if (key === 'a' && may('cards.assign')) openForm(tile, 'cards.assign')
+    else {
+      const question = questions.find((one) => one.key === key && may(one.operation))
+      if (question === undefined) return
+      handle()
+      question.ask(tile)
+    }
   })
   board.addEventListener('focusout', () => !isMoving && cancel())
   addEventListener('keydown', (event) => {

@@ -1,7 +1,9 @@
 /** The menu of a card: one for the whole board, filled when it opens. */
-import { archive, complete, laneName, may, moveToLane, openForm } from './card-actions.ts'
+import { archive, complete, may } from './card-actions.ts'
 import { createElement } from './create-element.ts'
 import { focusOn } from './focus.ts'
+import { placeBeside } from './place-beside.ts'
+import { questions } from './tile-questions.ts'
 
 export function showTileMenus(board: HTMLElement): void {
   const menu = createElement('div', { className: 'tile-actions', popover: 'auto', role: 'menu', ariaLabel: 'Actions' })
@@ -18,14 +20,9 @@ export function showTileMenus(board: HTMLElement): void {
       return createElement('button', { type: 'button', role: 'menuitem', tabIndex: -1, onclick }, name)
     }
     const completion = tile.classList.contains('completed') ? 'Open again' : 'Complete'
-    const lanes = Array.from(document.querySelectorAll('.lane')).filter((lane) => lane !== tile.closest('.lane'))
     const offered: readonly (readonly [operation: string, name: string, act: () => void])[] = [
       ['cards.complete', completion, () => void complete(tile)],
-      ['cards.update', 'Edit', () => openForm(tile, 'cards.update')],
-      ['cards.assign', 'Assign', () => openForm(tile, 'cards.assign')],
-      ...lanes.map((lane) => ['cards.move', `Move to ${laneName(lane)}`, () => moveToLane(tile, lane)] as const),
-      // A page of one column does not know the others.
-      ...(lanes.length === 0 ? [['cards.move', 'Move', () => openForm(tile, 'cards.move')] as const] : []),
+      ...questions.map(({ operation, name, ask }) => [operation, name, () => ask(tile)] as const),
       ['cards.archive', 'Archive', () => void archive(tile)],
     ]
     return offered.filter(([operation]) => may(operation)).map(([, name, act]) => item(name, act))
@@ -69,12 +66,4 @@ export function showTileMenus(board: HTMLElement): void {
     }
   })
   document.addEventListener('scroll', ({ target }) => target !== menu && menu.hidePopover(), true)
-}
-
-function placeBeside(menu: HTMLElement, button: HTMLElement): void {
-  const { right, bottom, top } = button.getBoundingClientRect()
-  const { width, height } = menu.getBoundingClientRect()
-  const left = Math.max(8, Math.min(right - width, innerWidth - width - 8))
-  const below = bottom + 4 + height <= innerHeight - 8 ? bottom + 4 : Math.max(8, top - 4 - height)
-  Object.assign(menu.style, { left: `${left}px`, top: `${below}px` })
 }

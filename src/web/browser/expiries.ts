@@ -1,11 +1,14 @@
 /** What the passing time changes on a page, without an entry in the change feed: a claim expires, or a card may be tried again. */
 export class Expiries {
+  readonly #root: HTMLElement
   readonly #onExpiry: () => void
   /** How far the clock of the service is ahead of this one, in milliseconds. */
   #offset = 0
   #timer: number | undefined
 
-  constructor(onExpiry: () => void) {
+  /** @param root of the page */
+  constructor(root: HTMLElement, onExpiry: () => void) {
+    this.#root = root
     this.#onExpiry = onExpiry
   }
 
@@ -16,7 +19,7 @@ export class Expiries {
   schedule(now: number): void {
     this.#offset = now - Date.now()
     clearTimeout(this.#timer)
-    const next = Math.min(...timesOf('').values())
+    const next = Math.min(...this.#timesOf('').values())
     if (next !== Infinity) this.#timer = setTimeout(this.#onExpiry, Math.max(next - now, 0) + 500)
   }
 
@@ -25,7 +28,7 @@ export class Expiries {
    * @returns whether the page shows one of them
    */
   end(cards: readonly string[]): boolean {
-    const elements = cards.flatMap((id) => [...document.querySelectorAll<HTMLElement>(`#${id}[data-until], [data-card=${id}][data-until]`)])
+    const elements = this.#elements('').filter(({ id, dataset }) => cards.includes(dataset['card'] ?? id))
     for (const { dataset } of elements) dataset['until'] = new Date(0).toISOString()
     return elements.length > 0
   }
@@ -35,12 +38,16 @@ export class Expiries {
    * @returns the ids of those whose time has passed
    */
   expired(selector = ''): string[] {
-    return [...timesOf(selector)].flatMap(([id, until]) => (until <= Date.now() + this.#offset ? [id] : []))
+    return [...this.#timesOf(selector)].flatMap(([id, until]) => (until <= Date.now() + this.#offset ? [id] : []))
   }
-}
 
-/** The elements that the passing time changes: id → when. */
-function timesOf(selector: string): ReadonlyMap<string, number> {
-  const elements = document.querySelectorAll<HTMLElement>(`${selector}[data-until]`)
-  return new Map(Array.from(elements, ({ id, dataset }) => [id, Date.parse(dataset['until']!)]))
+  /** The elements that the passing time changes: id → when. */
+  #timesOf(selector: string): ReadonlyMap<string, number> {
+    return new Map(this.#elements(selector).map(({ id, dataset }) => [id, Date.parse(dataset['until']!)]))
+  }
+
+  #elements(selector: string): readonly HTMLElement[] {
+    const inside = Array.from(this.#root.querySelectorAll<HTMLElement>(`${selector}[data-until]`))
+    return this.#root.matches(`${selector}[data-until]`) ? [this.#root, ...inside] : inside
+  }
 }

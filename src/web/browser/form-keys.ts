@@ -6,11 +6,16 @@ const FIELD = 'form_key'
 const keys = new WeakMap<HTMLFormElement, string>()
 
 export function useFormKeys(): void {
-  for (const field of document.querySelectorAll<HTMLInputElement>(`[data-send] > [name=${FIELD}]`)) field.value = ''
+  forgetKeys(document)
   document.addEventListener('formdata', ({ target, formData }) => {
     const form = target as HTMLFormElement
     if (form.dataset['send'] !== undefined && formData.has(FIELD)) formData.set(FIELD, keyOf(form))
   })
+}
+
+/** Takes the keys out of a page: its forms get others. */
+export function forgetKeys(page: ParentNode): void {
+  for (const field of page.querySelectorAll<HTMLInputElement>(`[data-send] > [name=${FIELD}]`)) field.value = ''
 }
 
 function keyOf(form: HTMLFormElement): string {

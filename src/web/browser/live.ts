@@ -1,6 +1,7 @@
 /**
- * Makes a page of boards live. Without it the page works, and is up to date when it is loaded. A board gets the cards and columns that have
- * changed; the page of a card, and a board with many changes, are fetched again and merged into the page.
+ * Makes the pages of boards live. Without it a page works, and is up to date when it is loaded. A board gets the cards and columns that have
+ * changed; the page of a card, and a board with many changes, are fetched again and merged into the page. A card can be shown over its
+ * board: both are live then.
  */
 import type { BoardUpdate, ShownChange } from '../boards/board-update.ts'
 import type { Message } from './board-stream.ts'
@@ -9,7 +10,7 @@ import { Expiries } from './expiries.ts'
 import { keepFocus } from './focus.ts'
 import { countQuestions, putFragments } from './fragments.ts'
 import { hasText, merge } from './merge.ts'
-import { takeCount } from './notices.ts'
+import { showTitle, takeCount, titleOf } from './notices.ts'
 import { isPaused, whenResumed } from './pauses.ts'
 import { showTimes } from './times.ts'
 import { announce } from './toast.ts'
@@ -30,10 +31,17 @@ const FILTERS = ['q', 'label', 'assignee', 'due', 'state', 'work']
 export const SIGNED_OUT = 'Your session has ended. Sign in again in another tab, and then send this once more: nothing is lost.'
 const GONE = 'This does not exist any more, or you have no access to it. What you have written is still here.'
 
-class LivePage {
+export class LivePage {
   readonly #root: HTMLElement
-  readonly #expiries = new Expiries(() => this.#isConnected && void this.catchUp())
+  readonly #expiries: Expiries
   readonly #watch: Watch
+  readonly #listening = new AbortController()
+  /** The address of the page, with its filters. The window has the address of the page on top. */
+  address: string
+  /** What the window is called while the page is on top. */
+  title: string
+  /** Whether nothing covers it. */
+  isOnTop = true
   /** Ends the connection; undefined: there is none. */
   #disconnect: (() => void) | undefined
   #streamState: keyof typeof SIGNS = 'waiting'
@@ -44,9 +52,12 @@ class LivePage {
   /** The cursor of the change feed that the page is up to date with, and the number of the last change that was shown. */
   readonly #shown: { cursor: string; seq: number }
 
-  constructor(root: HTMLElement) {
+  constructor(root: HTMLElement, address: string, title: string) {
     const { base, feed, worker, person, after, now } = root.dataset
     this.#root = root
+    this.address = address
+    this.title = title
+    this.#expiries = new Expiries(root, () => this.#disconnect && void this.catchUp())
     this.#watch = connectionOf({ base: new URL(base!, location.href).href, board: feed! }, worker!, `${base} ${person}`)
     this.#shown = { cursor: after!, seq: 0 }
     this.#expiries.schedule(Number(now))
@@ -95,23 +106,23 @@ class LivePage {
   #succeed(): void {
     clearTimeout(this.#retry.timer)
     this.#retry.wait = FIRST_WAIT
-    showSign(this.#streamState)
+    this.#showSign(this.#streamState)
   }
 
   /** Requests later what was not shown, starting from the cursor of the page: nothing is lost. */
   #fail(): void {
     const { timer, wait } = this.#retry
     this.#pending.changes = true
-    showSign('waiting')
+    this.#showSign('waiting')
     clearTimeout(timer)
-    this.#retry.timer = setTimeout(() => this.#isConnected && void this.#run(), wait)
+    this.#retry.timer = setTimeout(() => this.#disconnect && void this.#run(), wait)
     this.#retry.wait = Math.min(wait * 2, LAST_WAIT)
   }
 
   /** Requests changes, and the tiles of cards that the passing time has changed. */
   async #fetchUpdate(): Promise<void> {
     this.#pending.changes = false
-    const query = new URLSearchParams(location.search)
+    const query = new URL(this.address).searchParams
     query.set('after', this.#shown.cursor)
     for (const id of this.#expiries.expired('.tile')) query.append('card', id)
     const response = await request(`${this.#root.dataset['board']}/changes?${query}`, 'application/json')
@@ -126,11 +137,11 @@ class LivePage {
     // The stream repeats what was requested meanwhile.
     const updates = received.filter(({ isRequested, changes }) => isRequested || changes.length === 0 || changes.at(-1)!.seq > seq)
     const changes = updates.flatMap((update) => update.changes).filter((change) => change.seq > seq)
-    const announceChanges = prepareAnnouncement(changes, this.#root.dataset)
-    if (this.#pending.page || needsPage(this.#root.dataset, updates, changes)) await this.#fetchPage()
+    const announceChanges = this.isOnTop ? prepareAnnouncement(changes, this.#root.dataset) : undefined
+    if (this.#pending.page || this.#needsPage(updates, changes)) await this.#fetchPage()
     else this.#putUpdates(updates, changes)
     this.#shown.seq = changes.at(-1)?.seq ?? seq
-    announceChanges()
+    announceChanges?.()
   }
 
   #putUpdates(updates: readonly ReceivedUpdate[], changes: readonly ShownChange[]): void {
@@ -147,11 +158,11 @@ class LivePage {
 
   async #fetchPage(): Promise<void> {
     this.#pending.page = false
-    const [{ url, redirected }, text] = await requestPage().catch((error: Error) => {
+    const [{ url, redirected }, text] = await requestPage(this.address).catch((error: Error) => {
       this.#pending.page = true
       throw error
     })
-    if (redirected && new URL(url).pathname !== location.pathname) return this.#leave(SIGNED_OUT, () => location.assign(url))
+    if (redirected && new URL(url).pathname !== new URL(this.address).pathname) return this.#leave(SIGNED_OUT, () => location.assign(url))
     const page = new DOMParser().parseFromString(text, 'text/html')
     const next = page.querySelector('[data-feed]')
     if (next === null) return this.#leave(GONE, () => location.reload())
@@ -162,8 +173,9 @@ class LivePage {
       for (const version of [root, next]) showTimes(version, now)
       merge(root, document.adoptNode(next))
     })
-    document.title = page.title
     takeCount(page)
+    this.title = titleOf(page)
+    if (this.isOnTop) showTitle(this.title)
     this.#shown.cursor = root.dataset['after']!
     this.#expiries.schedule(Number(root.dataset['now']))
   }
@@ -173,7 +185,7 @@ class LivePage {
     if (!hasText(this.#root)) return go()
     this.#close()
     this.#streamState = 'ended'
-    showSign('ended')
+    this.#showSign('ended')
     announce(said)
   }
 
@@ -181,12 +193,12 @@ class LivePage {
     if ('update' in message && this.#expiries.end(message.update.ended)) void this.catchUp()
     if ('state' in message) {
       this.#streamState = message.state
-      showSign(message.state)
+      this.#showSign(message.state)
       // The session may have ended: the answer to a request says so.
       if (message.state === 'waiting') void this.catchUp()
     } else if ('ended' in message) this.#endStream(message.ended)
     // With filters, the page requests the cards that they show.
-    else if ('isBehind' in message || ('update' in message && message.update.changes.length > 0 && isFiltered(this.#root.dataset)))
+    else if ('isBehind' in message || ('update' in message && message.update.changes.length > 0 && this.#isFiltered()))
       void this.#requestChanges()
     else if ('update' in message) {
       this.#pending.updates.push({ ...message.update, isRequested: false })
@@ -203,25 +215,29 @@ class LivePage {
     if (code === 'unauthorized') return this.#leave(SIGNED_OUT, () => location.reload())
     if (code === 'not_found' || code === 'forbidden') return this.#leave(GONE, () => location.reload())
     // Fetching the page moves its cursor to the end of the feed.
-    showSign('waiting')
+    this.#showSign('waiting')
     void this.refresh()
     setTimeout(() => this.#connect(), code === 'cursor_expired' ? FIRST_WAIT : LAST_WAIT)
   }
 
-  get #isConnected(): boolean {
-    return this.#disconnect !== undefined
-  }
-
   /** Connects the page while it is visible: a tab in the background asks for nothing until somebody looks at it. */
   start(): void {
+    const { signal } = this.#listening
     this.#connect()
-    document.addEventListener('visibilitychange', () => (document.visibilityState === 'hidden' ? this.#close() : this.#connect()))
-    addEventListener('pagehide', () => this.#close())
-    addEventListener('pageshow', ({ persisted }) => persisted && this.#connect())
+    const follow = () => (document.visibilityState === 'hidden' ? this.#close() : this.#connect())
+    document.addEventListener('visibilitychange', follow, { signal })
+    addEventListener('pagehide', () => this.#close(), { signal })
+    addEventListener('pageshow', ({ persisted }) => persisted && this.#connect(), { signal })
+  }
+
+  /** Ends it: the page is not shown any more. */
+  end(): void {
+    this.#listening.abort()
+    this.#close()
   }
 
   #connect(): void {
-    if (this.#isConnected || document.visibilityState === 'hidden') return
+    if (this.#disconnect !== undefined || document.visibilityState === 'hidden') return
     this.#disconnect = this.#watch(this.#shown.cursor, (message) => this.#receive(message))
     if (this.#expiries.expired().length > 0) void this.catchUp()
   }
@@ -229,6 +245,37 @@ class LivePage {
   #close(): void {
     this.#disconnect?.()
     this.#disconnect = undefined
+  }
+
+  /** Whether updates are not enough, so that the page is fetched again. */
+  #needsPage(updates: readonly BoardUpdate[], changes: readonly ShownChange[]): boolean {
+    const { card, as, whole, unsampled } = this.#root.dataset
+    if (updates.some((update) => update.as !== as)) return true
+    if (card !== undefined) return changes.some((change) => isOnPage(change, this.#root.dataset))
+    const isOfColumn = new URL(this.address).searchParams.has('column')
+    return (
+      (whole !== undefined && changes.length > 0) ||
+      updates.some(
+        ({ isWhole, lanes, tiles }) =>
+          isWhole ||
+          (isOfColumn && Object.keys(lanes).length > 0) ||
+          // The actions on cards are known when there is one.
+          (unsampled !== undefined && Object.values(tiles).some((tile) => tile !== null)),
+      )
+    )
+  }
+
+  #isFiltered(): boolean {
+    const query = new URL(this.address).searchParams
+    return this.#root.dataset['card'] === undefined && FILTERS.some((name) => (query.get(name) ?? '') !== '')
+  }
+
+  #showSign(state: keyof typeof SIGNS): void {
+    const sign = this.#root.querySelector<HTMLElement>('[data-live]')
+    if (sign === null) return
+    sign.hidden = false
+    sign.dataset['state'] = state
+    sign.querySelector('[data-live-text]')!.textContent = SIGNS[state]
   }
 }
 
@@ -242,45 +289,10 @@ async function request(url: string, accept: string): Promise<Response> {
   return response
 }
 
-async function requestPage(): Promise<readonly [Response, string]> {
+async function requestPage(address: string): Promise<readonly [Response, string]> {
   await whenResumed()
-  const response = await request(location.href, 'text/html')
+  const response = await request(address, 'text/html')
   const text = await response.text()
   // A page that was made before a drop has the card in its old place.
-  return isPaused() ? requestPage() : [response, text]
+  return isPaused() ? requestPage(address) : [response, text]
 }
-
-/** Whether updates are not enough, so that the page is fetched again. */
-function needsPage(page: DOMStringMap, updates: readonly BoardUpdate[], changes: readonly ShownChange[]): boolean {
-  const { card, as, whole, unsampled } = page
-  if (updates.some((update) => update.as !== as)) return true
-  if (card !== undefined) return changes.some((change) => isOnPage(change, page))
-  const isOfColumn = new URLSearchParams(location.search).has('column')
-  return (
-    (whole !== undefined && changes.length > 0) ||
-    updates.some(
-      ({ isWhole, lanes, tiles }) =>
-        isWhole ||
-        (isOfColumn && Object.keys(lanes).length > 0) ||
-        // The actions on cards are known when there is one.
-        (unsampled !== undefined && Object.values(tiles).some((tile) => tile !== null)),
-    )
-  )
-}
-
-function isFiltered({ card }: DOMStringMap): boolean {
-  const query = new URLSearchParams(location.search)
-  return card === undefined && FILTERS.some((name) => (query.get(name) ?? '') !== '')
-}
-
-function showSign(state: keyof typeof SIGNS): void {
-  const sign = document.querySelector<HTMLElement>('[data-live]')
-  if (sign === null) return
-  sign.hidden = false
-  sign.dataset['state'] = state
-  sign.querySelector('[data-live-text]')!.textContent = SIGNS[state]
-}
-
-const root = document.querySelector<HTMLElement>('[data-feed]')
-/** The page that shows a board or a card, if this is one. */
-export const livePage = root === null ? undefined : new LivePage(root)

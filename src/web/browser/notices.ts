@@ -11,9 +11,20 @@ const RETRY = 30_000
 
 const link = document.querySelector<HTMLElement>('[data-unread]')
 const inbox = document.querySelector<HTMLElement>('[data-inbox]')
-/** The card that the page shows. */
-const card = document.querySelector<HTMLElement>('[data-feed][data-card]')
-const prefixOf = (count: string) => (count === '' ? '' : `(${count}) `)
+const prefixOf = (count = '') => (count === '' ? '' : `(${count}) `)
+
+/** What a page is called, without the count before it. */
+export function titleOf(page: Document): string {
+  return page.title.slice(prefixOf(page.querySelector<HTMLElement>('[data-unread]')?.dataset['unread']).length)
+}
+
+let title = titleOf(document)
+
+/** Gives the window the title of the page on top, after the count. */
+export function showTitle(shown: string): void {
+  title = shown
+  document.title = prefixOf(link?.dataset['unread']) + title
+}
 
 /** The page has the count and the title of a version of itself that was fetched. */
 export function takeCount(page: Document): void {
@@ -24,11 +35,9 @@ export function takeCount(page: Document): void {
 }
 
 function show(count: string): void {
-  const shown = link!.dataset['unread']!
-  if (count === shown) return
-  const title = document.title.slice(document.title.startsWith(prefixOf(shown)) ? prefixOf(shown).length : 0)
-  document.title = prefixOf(count) + title
+  if (count === link!.dataset['unread']) return
   link!.dataset['unread'] = count
+  showTitle(title)
   link!.querySelector('[data-unread-count]')!.textContent = count
   ignoreFailure(refreshInbox())
   ignoreFailure(markShown())
@@ -48,8 +57,9 @@ async function refreshInbox(): Promise<void> {
 }
 
 /** Whoever looks at a card has read what its notices say. */
-async function markShown(): Promise<void> {
-  if (card === null || link!.dataset['unread'] === '' || document.visibilityState === 'hidden') return
+export async function markShown(): Promise<void> {
+  const card = document.querySelector<HTMLElement>('[data-feed][data-card]')
+  if (link === null || card === null || link.dataset['unread'] === '' || document.visibilityState === 'hidden') return
   await mark({ card: card.dataset['card']! }, card.dataset['token']!)
 }
 

@@ -4,8 +4,9 @@
  */
 import { createElement } from './create-element.ts'
 import { giveBack, takeKey } from './form-keys.ts'
-import { livePage, SIGNED_OUT } from './live.ts'
-import { say } from './toast.ts'
+import { catchUp, refresh } from './live-pages.ts'
+import { SIGNED_OUT } from './live.ts'
+import { say, sayDone, sayUndone } from './toast.ts'
 
 /** A form as it is sent: the id of the operation, and its fields. */
 interface Sent {
@@ -32,8 +33,12 @@ const root = document.querySelector<HTMLElement>('[data-forms]')
  * @returns whether it was done; if not, the page has said why
  */
 export function send({ operation, fields }: Sent, answered?: () => void): Promise<boolean> {
+  return post(...requestOf({ operation, fields }), answered && { answered })
+}
+
+function requestOf({ operation, fields }: Sent): readonly [action: string, body: URLSearchParams] {
   const { forms = '', token = '' } = root?.dataset ?? {}
-  return post(`${forms}/${operation}`, new URLSearchParams({ back: location.pathname, ...fields, form_token: token }), undefined, answered)
+  return [`${forms}/${operation}`, new URLSearchParams({ back: location.pathname, ...fields, form_token: token })]
 }
 
 /** Sends a form. Its status is 0 if there was no answer, or another page. */
@@ -48,12 +53,18 @@ async function ask(action: string, body: URLSearchParams | FormData): Promise<An
   }
 }
 
-/**
- * @param body of a form, with a file or without one
- * @param form that is sent
- * @param answered called before the page is shown anew
- */
-async function post(action: string, body: URLSearchParams | FormData, form?: HTMLFormElement, answered?: () => void): Promise<boolean> {
+interface Options {
+  /** that is sent */
+  readonly form?: HTMLFormElement
+  /** called before the page is shown anew */
+  readonly answered?: () => void
+  /** what is taken back */
+  readonly undone?: string
+}
+
+/** @param body of a form, with a file or without one */
+async function post(action: string, body: URLSearchParams | FormData, options: Options = {}): Promise<boolean> {
+  const { form, answered, undone } = options
   const { status, location: place, text, undo, error, over_claim } = await ask(action, body)
   if (status === 412 && form !== undefined) {
     // The page of the form shows what somebody else has changed, beside what the person has written.
@@ -62,7 +73,7 @@ async function post(action: string, body: URLSearchParams | FormData, form?: HTM
   }
   if (over_claim !== undefined && confirm(`${error} Go on?`)) {
     body.set('over_claim', String(over_claim))
-    return post(action, body, form, answered)
+    return post(action, body, options)
   }
   const isDone = status === 200
   answered?.()
@@ -71,10 +82,18 @@ async function post(action: string, body: URLSearchParams | FormData, form?: HTM
   if (form !== undefined && status >= 200 && status < 500) takeKey(form)
   if (isDone && place !== undefined && new URL(place, location.href).pathname !== location.pathname) location.assign(place)
   // A refused change may be shown as if it were done. Until now, the form was a draft, which an update leaves as it is.
-  else if (status !== 401) await (isDone && form === undefined ? livePage?.catchUp() : livePage?.refresh())
+  else if (status !== 401) await (isDone && form === undefined ? catchUp() : refresh())
   if (error !== undefined && over_claim === undefined) say(error)
-  else if (text !== undefined) say(text, undo && { name: 'Undo', act: () => void send(undo) })
+  else if (undone !== undefined) sayUndone(undone)
+  else if (text !== undefined) sayDone(text, undo && undoOf(undo, text))
   return isDone
+}
+
+/** What takes an operation back. @param text what was done, such as: The card is moved. */
+function undoOf(undo: Sent, text: string): Parameters<typeof sayDone>[1] {
+  const title = document.getElementById(undo.fields['card_id'] ?? '')?.querySelector('.tile-title')?.textContent
+  const what = title == null ? text : text.replace('The card', `“${title}”`)
+  return { what, act: () => void post(...requestOf(undo), { undone: what }) }
 }
 
 /** Empties a form that was sent, unless more was written in the meantime, and closes what it stands in. */
@@ -108,7 +127,7 @@ export function sendForms(): void {
     if (tooLarge) return say('This file is too large.')
     // Its buttons stay as they are, so that the focus does.
     form.setAttribute('aria-busy', 'true')
-    void post(form.action, bodyOf(form, event.submitter), form).finally(() => form.removeAttribute('aria-busy'))
+    void post(form.action, bodyOf(form, event.submitter), { form }).finally(() => form.removeAttribute('aria-busy'))
   })
 }
 
@@ -117,7 +136,7 @@ let turn: Promise<unknown> = Promise.resolve()
 let added = 0
 
 /** Adds a card, a column or a subtask. The field is free for the next one at once. */
-async function add(form: HTMLFormElement): Promise<void> {
+export async function add(form: HTMLFormElement): Promise<void> {
   const body = bodyOf(form)
   const input = form.querySelector<HTMLInputElement>('input:not([type=hidden])')!
   const { value } = input

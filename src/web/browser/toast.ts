@@ -7,53 +7,84 @@ interface Offer {
   act(): void
 }
 
-const toast = document.querySelector<HTMLElement>('[data-announcement]')
-const text = toast?.querySelector<HTMLElement>('[role=status]')
+/** What takes an action back. */
+interface Undo {
+  /** the action in words, such as “Notes” is moved. */
+  readonly what: string
+  act(): void
+}
+
+/** Where the page on top says it. */
+const toast = () =>
+  document.querySelector<HTMLElement>('dialog[open] [data-announcement]') ?? document.querySelector<HTMLElement>('[data-announcement]')
+const textOf = (shown: HTMLElement | null) => shown?.querySelector<HTMLElement>('[role=status]')
 /** How long an answer to the person is shown, in milliseconds. */
 const LIFETIME = 12_000
 let timer: number | undefined
 let isAnswer = false
-let offered: Offer | undefined
+/** How many actions can be taken back, one after another. */
+const UNDONE = 10
+const undos: Undo[] = []
 
 /**
  * Answers what the person has done. It goes by itself, but not while they are at it.
  * @param said empty: what was said before goes
  */
 export function say(said: string, offer?: Offer): void {
-  if (!toast || !text) return
+  const shown = toast()
+  const text = textOf(shown)
+  if (!shown || !text) return
   clearTimeout(timer)
   isAnswer = said !== ''
   text.textContent = said
-  toast.querySelector('[data-act]')?.remove()
+  shown.querySelector('[data-act]')?.remove()
   if (isAnswer) timer = setTimeout(end, LIFETIME)
   if (offer === undefined) return
-  offered = offer
-  const button = createElement('button', { type: 'button', onclick: takeBack }, offer.name)
+  const onclick = () => {
+    say('')
+    offer.act()
+  }
+  const button = createElement('button', { type: 'button', onclick }, offer.name)
   button.dataset['act'] = ''
   text.after(button)
 }
 
 function end(): void {
-  if (toast!.matches(':hover, :focus-within')) timer = setTimeout(end, LIFETIME / 4)
+  if (toast()!.matches(':hover, :focus-within')) timer = setTimeout(end, LIFETIME / 4)
   else say('')
 }
 
 /** Says what others have done. An answer to the person stays. */
 export function announce(said: string): void {
+  const text = textOf(toast())
   if (!isAnswer && text) text.textContent = said
 }
 
+/** Answers what the person has done, and offers to take it back. */
+export function sayDone(said: string, undo: Undo | undefined): void {
+  if (undo !== undefined) undos.push(undo)
+  undos.splice(0, undos.length - UNDONE)
+  say(said, undo && { name: 'Undo', act: takeBack })
+}
+
 /**
- * Takes back what the person has done last, if that was offered: once.
- * @returns whether it was
+ * Takes back what the person has done last, if it can be.
+ * @returns whether it can
  */
 export function takeBack(): boolean {
-  const offer = offered
-  if (offer === undefined) return false
-  offered = undefined
+  const undo = undos.pop()
+  if (undo === undefined) return false
   say('')
-  offer.act()
+  undo.act()
   return true
 }
 
-toast?.querySelector('[aria-label=Dismiss]')?.addEventListener('click', () => say(''))
+/** Answers that something was taken back, and offers the same for what was done before it. */
+export function sayUndone(what: string): void {
+  const previous = undos.at(-1)
+  say(`Undone: ${what}`, previous && { name: `Undo: ${previous.what}`, act: takeBack })
+}
+
+document.addEventListener('click', ({ target }) => {
+  if ((target as Element).closest('[data-announcement] > [aria-label=Dismiss]') !== null) say('')
+})

@@ -140,7 +140,7 @@ describe('by keyboard, a card', () => {
     await said('Doing, place 2 of 2.')
     await keys('Escape')
     expect({ shown: await shown(), focused: await focused() }).toEqual({ shown: [['Notes', 'Poster'], ['Press'], []], focused: 'Notes' })
-    await keys('m', 'ArrowRight', 'ArrowRight')
+    await keys('Space', 'ArrowRight', 'ArrowRight')
     // What somebody else does now is shown when the card is dropped, and in another window at once.
     const other = await page.context().newPage()
     await other.goto(page.url())
@@ -161,7 +161,24 @@ describe('by keyboard, a card', () => {
     await expect.poll(async () => (await stored())[0]!.toSorted()).toEqual(['Notes', 'Poster'])
   })
 
-  test('is completed, edited and assigned, and another one is added beside it; nothing happens while typing, or with another key', async () => {
+  test('has its last actions taken back one after another, each by its name', async () => {
+    await tile('Notes').locator('a').focus()
+    await keys('x')
+    await said('The card is completed.')
+    await tile('Press').locator('a').focus()
+    await keys('Space', 'ArrowLeft', 'Enter')
+    await said('The card is moved.')
+    await keys('u')
+    await said('Undone: “Press” is moved.')
+    await page.getByRole('button', { name: 'Undo: “Notes” is completed.' }).click()
+    await said('Undone: “Notes” is completed.')
+    expect({ stored: await stored(), completedAt: (await agent('GET', `/cards/${await cardId('Notes')}`)).completed_at }).toEqual({
+      stored: [['Notes', 'Poster'], ['Press'], []],
+      completedAt: null,
+    })
+  })
+
+  test('is completed, and another one is added beside it; nothing happens while typing, or with another key', async () => {
     await tile('Press').locator('a').focus()
     await keys('Control+x', 'Alt+x', 'Shift+X', 'j', 'k')
     expect({ focused: await focused(), completedAt: (await agent('GET', `/cards/${await cardId('Press')}`)).completed_at }).toEqual({
@@ -180,15 +197,8 @@ describe('by keyboard, a card', () => {
     await said('The card is completed.')
     expect((await agent('GET', `/cards/${await cardId('Press')}`)).completed_at).not.toBeNull()
     await keys('Control+z')
-    await said('The card is open again.')
-    await keys('e')
-    await page.getByLabel('Title').fill('Press kit')
-    await page.getByRole('button', { name: 'Edit card' }).click()
-    await tile('Press kit').locator('a').focus()
-    await keys('a')
-    await page.getByLabel('User').selectOption('Olivia Stone')
-    await page.getByRole('button', { name: 'Assign card' }).click()
-    await tile('Press kit').getByTitle('Olivia Stone').waitFor()
+    await said('Undone: “Press” is completed.')
+    expect((await agent('GET', `/cards/${await cardId('Press')}`)).completed_at).toBeNull()
   })
 })
 
@@ -201,7 +211,8 @@ test('the menu of a card completes, moves and archives it, and closes', async ()
   }
   await choose('Notes', 'Complete')
   await said('The card is completed.')
-  await choose('Notes', 'Move to Done')
+  await choose('Notes', 'Move')
+  await page.locator('.chooser').getByRole('option', { name: 'Done' }).click()
   await said('The card is moved.')
   await choose('Press', 'Archive')
   await said('The card is archived.')
@@ -243,6 +254,16 @@ test('cards are added one after another, and what is half-written survives what 
   await addCard(1, 'By another')
   await tile('By another').waitFor()
   expect(await page.locator(':focus').getAttribute('placeholder')).toBe('Search cards')
+})
+
+test('lines that are pasted become cards if the person wants that', async () => {
+  await keys('c')
+  await lane(0).locator('.adder input:focus').waitFor()
+  await page.evaluate(() => (globalThis as any).navigator.clipboard.writeText('One\n\n  Two\r\nThree'))
+  await keys('ControlOrMeta+v')
+  await said('You have pasted 3 lines.')
+  await page.getByRole('button', { name: 'Add 3' }).click()
+  await expect.poll(stored).toEqual([['Notes', 'Poster', 'One', 'Two', 'Three'], ['Press'], []])
 })
 
 test('a card whose answer was lost is added once, when it is sent again', async () => {

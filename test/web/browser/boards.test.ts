@@ -37,8 +37,9 @@ afterAll(async () => {
 const boardPath = () => `${base}/boards/${boardId}`
 const isLive = (page: Page) => page.getByText('Live', { exact: true }).waitFor()
 const tile = (page: Page, title: string) => page.locator('.tile', { hasText: title })
-/** Waits for what says how something has changed, and by whom. */
-const noteOn = (place: Locator, text: string) => place.locator('.by', { hasText: text }).waitFor()
+/** Waits until something is marked as changed. */
+const isMarked = (place: Locator) => place.and(place.page().locator('.fresh')).waitFor()
+const said = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor()
 const titles = (page: Page, column: number) => page.locator('.lane').nth(column).locator('.tile-title').allInnerTexts()
 const focusedText = (page: Page) => page.locator(':focus').textContent()
 
@@ -51,8 +52,8 @@ describe('what an agent changes through another process', () => {
     await tile(page, 'Poster').evaluate((element: any) => (element.isKept = true))
     // What is new is shown for a few seconds only: it is waited for before it is made.
     const shown = Promise.all([
-      noteOn(tile(page, 'Made by an agent'), 'Created · your token “demo kanban:admin”'),
-      page.getByRole('status').filter({ hasText: 'Your token “demo kanban:admin” created “Made by an agent”' }).waitFor(),
+      isMarked(tile(page, 'Made by an agent')),
+      said(page, 'Your token “demo kanban:admin” created “Made by an agent”'),
     ])
     const card = await agent('POST', `/boards/${boardId}/cards`, { column_id: columns[2]!, title: 'Made by an agent' })
     await shown
@@ -60,7 +61,7 @@ describe('what an agent changes through another process', () => {
     expect({ focused: await focusedText(page), isKept: await isKept() }).toEqual({ focused: 'Poster', isKept: true })
     await screenshot(page, 'board-live')
 
-    const moved = noteOn(tile(page, 'Made by an agent'), 'Moved · your token “demo kanban:admin”')
+    const moved = said(page, 'Your token “demo kanban:admin” moved “Made by an agent”')
     await agent('POST', `/cards/${card.id}/move`, { column_id: columns[0]!, to: 'first' })
     await moved
     expect({ first: (await titles(page, 0))[0], last: await titles(page, 2) }).toEqual({ first: 'Made by an agent', last: [] })
@@ -73,8 +74,8 @@ describe('what an agent changes through another process', () => {
     const page = await demo.open(`${base}/cards/${cards[0].id}`)
     await isLive(page)
     const shown = Promise.all([
-      noteOn(page.locator('.comments li', { hasText: 'I have checked it.' }), 'Commented · your token “demo kanban:admin”'),
-      page.getByRole('status').filter({ hasText: 'Your token “demo kanban:admin” commented on “Notes”' }).waitFor(),
+      isMarked(page.locator('.comments li', { hasText: 'I have checked it.' })),
+      said(page, 'Your token “demo kanban:admin” commented on “Notes”'),
     ])
     await agent('POST', `/cards/${cards[0].id}/comments`, { body: 'I have **checked** it.' })
     await shown
