@@ -174,6 +174,10 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'assignee_ids.includes(userId)':
       'A question waits for whom the card is assigned to. Who may answer it is decided by the permission table.',
   },
+  'src/web/boards/card-choices.ts': {
+    'card.assignee_ids.includes(user_id)': 'What is chosen already can be taken back. The permission table decides about both.',
+    'user_id === userId': 'The person comes first in the list.',
+  },
   'src/web/boards/card-data.ts': {
     'author_id === userId': 'It chooses a comment of each kind that the policy tells apart, and which of its answers is about a comment.',
   },

@@ -36,7 +36,7 @@ describe('the controls of a board', async () => {
 
   // The rows P4, P5, P7, P8, P9 and P11 of the specification: visibility is for the creator, deletion for the creator, owners and admins.
   const EVERYBODY =
-    'archive boards.update cards.archive cards.assign cards.complete cards.create cards.move cards.update columns.archive columns.create columns.move columns.rename labels members webhooks'.split(
+    'archive boards.update cards.apply_label cards.archive cards.assign cards.complete cards.create cards.move cards.update columns.archive columns.create columns.move columns.rename labels members webhooks'.split(
       ' ',
     )
   test.each([
@@ -84,14 +84,14 @@ describe('the controls of a board', async () => {
 describe('with a policy that lets others only read a board', async () => {
   const service = await startForSuite({ engine: load(readersOnly()) })
 
-  test('its creator is offered everything, and others only the assignment of its cards, also by keys', async () => {
+  test('its creator is offered everything, and others only the people and labels of its cards, also by keys', async () => {
     const { owner, path } = await buildBoard(service)
     const reader = await service.person(owner.workspaceId, 'member', 'Ben Carter')
     const [own, other] = await Promise.all([owner, reader].map(async (person) => (await signedIn(service, person)).open(path)))
     expect(controlsOn(own!.text)).toContain('cards.create')
     expect({ status: other!.status, controls: controlsOn(other!.text) }).toEqual({
       status: 200,
-      controls: ['archive', 'cards.assign', 'members', 'webhooks'],
+      controls: ['archive', 'cards.apply_label', 'cards.assign', 'members', 'webhooks'],
     })
     expect(other!.text).toContain('Assign the card')
     expect(other!.text).not.toMatch(/Add card|Add column|picked up|Pick up|(?:Add a|Edit the|Complete the) card|Undo/)

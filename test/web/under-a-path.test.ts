@@ -75,6 +75,7 @@ describe.each([
     // Addresses of scripts, of pictures, of a form, and of a passkey.
     expect(unseen.map(({ path }) => path)).toEqual([
       '/app/{workspace}/notices/unread',
+      '/app/{workspace}/cards/{card}/choices/{of}',
       '/app/{workspace}/attachments/{attachment}/picture',
       '/app/{workspace}/events',
       '/app/{workspace}/boards/{board}/changes',

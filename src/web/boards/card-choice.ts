@@ -12,6 +12,6 @@ export interface CardChoice {
 /** What there is to choose from. */
 export interface CardChoices {
   readonly choices: readonly CardChoice[]
-  /** the board on which the person may make another label */
+  /** the board that the person may make another label for */
   readonly boardOfNewLabels?: string
 }

@@ -27,7 +27,7 @@ interface Opened {
 class CardPanel {
   readonly #dialog: HTMLDialogElement
   readonly #board: HTMLElement
-  /** Cards on which something is written that was not sent: it is there when they are opened again. */
+  /** Cards with something written that was not sent: it is there when they are opened again. */
   readonly #drafts = new Map<string, HTMLElement>()
   #opened: Opened | undefined
   /** The address that is wanted last: what is fetched for another one comes too late. */

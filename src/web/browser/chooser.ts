@@ -15,7 +15,7 @@ interface Question {
   /** the text that is there first */
   readonly value?: string
   readonly choices: readonly Choice[] | Promise<readonly Choice[]>
-  /** what a text means that is none of the choices */
+  /** what a text means that no choice has */
   other?(text: string): Choice | undefined
   /** gets the focus afterwards */
   back(): void
