@@ -28,7 +28,9 @@ export function createMailer({ url, from, log }: { readonly url: string; readonl
     return createTransport({ url, connectionTimeout: TIMEOUT, greetingTimeout: TIMEOUT, socketTimeout: TIMEOUT })
   })
   const send = async (mail: Mail): Promise<void> => {
-    await (await transport()).sendMail({ from, ...mail })
+    // Programs that answer when somebody is away answer no such mail (RFC 3834).
+    const headers = { 'Auto-Submitted': 'auto-generated', ...mail.headers }
+    await (await transport()).sendMail({ from, ...mail, headers })
   }
   return (mail) => {
     send(mail).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-import { h } from 'preact'
+import { h, type ComponentChildren } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { mailedKinds, type MailedKind, type NoticeMails } from '../model/notice-mail.ts'
 import type { Notice } from '../model/notice.ts'
@@ -24,37 +24,42 @@ interface MailPlace {
 export function mailOf({ url, workspaceId, user_id, mails, is_daily }: MailPlace, notices: readonly Notice[]): Omit<Mail, 'to'> {
   const kinds = mailedKinds.filter((kind) => notices.some((one) => one.kind === kind))
   const end = endAddress(url, user_id, mails, kinds)
-  const lines = notices.map(({ text, card_id, board_id }) => ({ text, link: `${url}${pathOf(workspaceId, card_id, board_id)}` }))
+  const lines = notices.map(({ text, card_id }) =>
+    card_id === null
+      ? { text, link: `${url}/settings/tokens`, name: 'Open your tokens' }
+      : { text, link: `${url}/app/${workspaceId}/cards/${card_id}`, name: 'Open the card' },
+  )
   const settings = `${url}/settings/account/mails`
   const last = notices.at(-1)!.text
-  const subject = is_daily
-    ? `Your notices of the day: ${notices.length}`
-    : notices.length === 1
-      ? last
-      : `${notices.length} notices: ${last}`
-  const footer = `You get this mail because of your choices. End mails of this kind (${kinds.map(wordOf).join(', ')}):`
+  const full = is_daily ? `Your notices of the day: ${notices.length}` : notices.length === 1 ? last : `${notices.length} notices: ${last}`
+  const subject = beginningOf(full, SUBJECT)
+  const these = kinds.length === 1 ? 'this kind' : 'these kinds'
+  const why = 'You get this mail because of your choices.'
+  const [ending, all] = [`End mails of ${these} (${kinds.map(wordOf).join(', ')})`, 'All choices']
+  const shown = [
+    ...lines.map(({ text, link, name }) => h('p', {}, [text, h('br', {}), h('a', { href: link }, name)])),
+    h('hr', {}),
+    h('p', { style: 'font-size:14px' }, [why, ' ', h('a', { href: end }, ending), ' · ', h('a', { href: settings }, all)]),
+  ]
   return {
-    subject: beginningOf(subject, SUBJECT),
-    text: [...lines.flatMap(({ text, link }) => [text, link, '']), '--', footer, end, 'All choices:', settings, ''].join('\n'),
-    html: `<!doctype html>${renderToString(
-      h('html', { lang: 'en' }, [
-        h('body', {}, [
-          h(
-            'ul',
-            {},
-            lines.map(({ text, link }) => h('li', {}, h('a', { href: link }, text))),
-          ),
-          h('p', {}, [footer, ' ', h('a', { href: end }, 'end them'), ' · ', h('a', { href: settings }, 'all choices')]),
-        ]),
-      ]),
-    )}`,
+    subject,
+    text: [...lines.flatMap(({ text, link }) => [text, link, '']), '--', why, `${ending}:`, end, `${all}:`, settings, ''].join('\n'),
+    html: pageOf(subject, shown),
     headers: { 'List-Unsubscribe': `<${end}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' },
   }
 }
 
-function pathOf(workspaceId: string, cardId: string | null, boardId: string | null): string {
-  if (cardId !== null) return `/app/${workspaceId}/cards/${cardId}`
-  return boardId === null ? '/settings/tokens' : `/app/${workspaceId}/boards/${boardId}`
+/** HTML that programs for mail show. It has no colors of its own, so it is light or dark as they are. */
+function pageOf(title: string, shown: ComponentChildren): string {
+  const head = [
+    h('meta', { charset: 'utf-8' }),
+    h('meta', { name: 'viewport', content: 'width=device-width' }),
+    h('meta', { name: 'color-scheme', content: 'light dark' }),
+    h('title', {}, title),
+  ]
+  const main = h('main', { style: 'max-width:36em;margin:0 auto' }, shown)
+  const style = 'margin:0;padding:16px;font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere;color:CanvasText;background:Canvas'
+  return `<!doctype html>${renderToString(h('html', { lang: 'en' }, [h('head', {}, head), h('body', { style }, main)]))}`
 }
 
 /** A kind in words, such as `card stuck`. */

@@ -9,29 +9,25 @@ const mail = { to: 'ann@example.org', subject: 'Lanekeeper: Your password was ch
 
 test('a mail is sent by SMTP, with the sender of the settings', async () => {
   const captured = captureLog()
-  const { server, port, received, ended } = await startMailServer()
-  createMailer({ url: `smtp://127.0.0.1:${port}?ignoreTLS=true`, from: 'Lanekeeper <kanban@example.org>', log: captured.log })(mail)
-  await ended
-  server.close()
-  for (const line of [
-    'MAIL FROM:<kanban@example.org>',
-    'RCPT TO:<ann@example.org>',
-    'From: Lanekeeper <kanban@example.org>',
-    `Subject: ${mail.subject}`,
-  ])
-    expect(received()).toContain(line)
-  expect(received()).toContain('\r\n\r\nYour password was changed.\r\n')
+  const server = await startMailServer()
+  createMailer({ url: server.url, from: 'Lanekeeper <kanban@example.org>', log: captured.log })(mail)
+  const [received] = await server.got()
+  await server.close()
+  expect(received).toMatchObject({ from: 'kanban@example.org', to: [mail.to] })
+  for (const line of ['From: Lanekeeper <kanban@example.org>', `Subject: ${mail.subject}`])
+    expect(received!.source.split('\r\n')).toContain(line)
+  expect(received!.source).toContain('\r\n\r\nYour password was changed.\r\n')
   expect(captured.text()).toBe('')
 })
 
 test('a mail that is refused, or cannot be sent, is logged without the address and the password', async () => {
-  const { server, port, ended } = await startMailServer('550 no such mailbox for ann@example.org')
+  const server = await startMailServer(() => '550 no such mailbox for ann@example.org')
   const closed = createServer().listen(0, '127.0.0.1')
   await once(closed, 'listening')
   const { port: closedPort } = closed.address() as AddressInfo
   await new Promise((resolve) => closed.close(resolve))
   for (const [target, code] of [
-    [port, 'EMESSAGE'],
+    [server.port, 'EMESSAGE'],
     [closedPort, 'ESOCKET'],
   ] as const) {
     const captured = captureLog()
@@ -45,9 +41,9 @@ test('a mail that is refused, or cannot be sent, is logged without the address a
       ...(target === closedPort && { subject: 'What somebody wrote', html: '<p>What somebody wrote</p>' }),
     })
     await logged
-    expect(captured.lines).toMatchObject([{ level: 50, event: 'mail.failed', code: target === port ? expect.any(String) : code }])
+    expect(captured.lines).toMatchObject([{ level: 50, event: 'mail.failed', code: target === server.port ? expect.any(String) : code }])
     for (const secret of ['hunter2', 'ann@example.org', 'What somebody wrote']) expect(captured.text()).not.toContain(secret)
   }
-  await ended
-  server.close()
+  await server.got()
+  await server.close()
 })

@@ -16,6 +16,8 @@ const FURTHER: Readonly<Record<string, readonly string[]>> = {
   ],
   resources: ['http/changed-facts', 'http/not-found', 'metrics'],
   listing: ['http/paging', 'resources/cards'],
+  mail: ['resources/notices', 'web/inbox', 'auth/accounts/alerts'],
+  reminders: ['resources/notices'],
   store: [
     'resources/webhooks',
     'resources/work',

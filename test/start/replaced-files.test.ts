@@ -91,7 +91,7 @@ test('a service whose files are removed goes on: pages, sign-ups, uploads, MCP, 
   const mail = await startMailServer()
   const env = {
     LANEKEEPER_STORAGE: `fs:${folder}/data`,
-    LANEKEEPER_SMTP: `smtp://127.0.0.1:${mail.port}?ignoreTLS=true`,
+    LANEKEEPER_SMTP: mail.url,
     LANEKEEPER_MAIL_FROM: 'kanban@example.com',
     LANEKEEPER_METRICS: '127.0.0.1:0',
   }
@@ -201,8 +201,7 @@ test('a service whose files are removed goes on: pages, sign-ups, uploads, MCP, 
   await run('audit', workspace_id!)
   await run('policy', 'who-can', 'boards.delete', board, '--workspace', workspace_id!)
   expect((await run('token', 'create', workspace_id!, user_id!, '--scope', 'read', '--name', 'CI')).stdout).toMatch(/^lk_pat_/)
-  await mail.ended
-  expect(mail.received()).toContain('Subject: Lanekeeper')
+  expect((await mail.got())[0]!.source).toContain('Subject: Lanekeeper')
   expect(failures).toEqual([])
 
   // The thread that examines a policy cannot start.
@@ -220,7 +219,7 @@ test('a service whose files are removed goes on: pages, sign-ups, uploads, MCP, 
     .split('\n')
     .filter((line) => line.startsWith('{') && (JSON.parse(line) as { level: number }).level >= 50)
   expect(problems).toEqual([refused()])
-  mail.server.close()
+  await mail.close()
   expect(await service.stop()).toBe(0)
 })
 
