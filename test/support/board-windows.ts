@@ -6,8 +6,8 @@ import { startProcess, type RunningProcess } from './process.ts'
 /** A running demo, its owner signed in in a browser, and an agent with a token of theirs. */
 export interface DemoTeam {
   readonly agent: ReturnType<typeof agentOf>
-  /** an agent of another person, whose token can be revoked */
-  readonly other: { readonly agent: ReturnType<typeof agentOf>; revoke(): Promise<void> }
+  /** an agent of another person, whose token can be revoked, and windows where this person is signed in */
+  readonly other: { readonly agent: ReturnType<typeof agentOf>; revoke(): Promise<void>; open(path: string): Promise<Page> }
   /** the path of the workspace */
   readonly base: string
   /** Opens a window at a page; the owner is signed in. */
@@ -33,13 +33,13 @@ export async function startDemo(storage?: string, env: Record<string, string> = 
   }
   const [browser, demo] = await Promise.all([openBrowser(), start(['--demo'])])
   const agentUrl: string = storage === undefined ? demo.url : (await start([])).url
-  const { email, password } = demo.people.find((one: { email: string }) => one.email.startsWith('olivia'))
+  const [owner, another] = ['olivia', 'adrian'].map((name) => demo.people.find(({ email }: { email: string }) => email.startsWith(name)))
   const tokenOf = (name: string): string =>
     demo.tokens.find(({ display_name, scopes }: any) => display_name === name && scopes.includes('kanban:admin')).token
   const [token, otherToken] = ['Olivia Stone', 'Adrian Cole'].map(tokenOf) as [string, string]
   const agent = agentOf(agentUrl, token)
   const base = `/app/${(await agent('GET', '/account')).workspace.id}`
-  const signInOn = async (page: Page) => {
+  const signInOn = async (page: Page, { email, password } = owner) => {
     await enterPassword(page, email, password, `${demo.url}/app`)
     await page.waitForURL('**/app')
     return page
@@ -57,6 +57,11 @@ export async function startDemo(storage?: string, env: Record<string, string> = 
       async revoke() {
         const { ok } = await fetch(`${agentUrl}/revoke`, { method: 'POST', body: new URLSearchParams({ token: otherToken }) })
         expect(ok).toBe(true)
+      },
+      async open(path) {
+        const page = await signInOn(await openWindow(browser, demo.url), another)
+        await page.goto(path)
+        return page
       },
     },
     base,

@@ -14,8 +14,9 @@ beforeAll(async () => {
 })
 afterAll(() => demo.stop())
 
-const create = async (title: string): Promise<string> =>
-  (await demo.agent('POST', `/boards/${boardId}/cards`, { column_id: columns[0], title })).id
+/** A card that nobody is assigned to. */
+const create = async (title: string, board = boardId, column_id = columns[0]): Promise<string> =>
+  (await demo.agent('POST', `/boards/${board}/cards`, { column_id, title })).id
 async function ask(id: string, question: string): Promise<void> {
   const { epoch } = await demo.other.agent('PUT', `/cards/${id}/claim`, { ttl: 300 })
   await demo.other.agent('POST', `/cards/${id}/claim/question`, { question }, { 'if-claim': String(epoch) })
@@ -43,6 +44,46 @@ test('a question on a card of nobody is counted at once, on each kind of page, a
   await expect.poll(() => count(board)).toBe(before)
   expect((await demo.agent('GET', `/cards/${id}?include=work`)).work.state).not.toBe('waiting')
   expect(await inbox.locator('.notices > li', { hasText: 'Blue or green?' }).getAttribute('class')).toBe('')
+})
+
+test('an agent that asks on a card of nobody goes on as soon as a person answers, and meets the card that it has released, too', async () => {
+  const work = await demo.board(['To do', 'Next'])
+  const [first, second] = work.columns as [string, string]
+  const [asked, released] = [await create('Poster', work.id, first), await create('Flyer', work.id, second)]
+  const next = async (body: object = {}) => demo.other.agent('POST', `/boards/${work.id}/claims?include=work`, body)
+  const [hers, his] = [await demo.open(`${demo.base}/boards/${boardId}`), await demo.other.open('/app')]
+  const [before, hisBefore] = [await count(hers), await count(his)]
+
+  const { id, claim } = await next()
+  expect(id).toBe(asked)
+  const begin = performance.now()
+  await demo.other.agent('POST', `/cards/${asked}/claim/question`, { question: 'Which size?' }, { 'if-claim': String(claim.epoch) })
+  // Meanwhile it takes the other card, and leaves it to others.
+  expect((await next()).id).toBe(released)
+  await demo.other.agent('DELETE', `/cards/${released}/claim`)
+  expect(await next()).toBeNull()
+  const goesOn = (async () => {
+    for (;;) {
+      const card = await next({ wait: 30, column_id: first })
+      if (card !== null) return { card, seconds: (performance.now() - begin) / 1000 }
+    }
+  })()
+  await expect.poll(() => count(hers)).toBe(before + 1)
+  expect(await titleCount(hers)).toBe(before + 1)
+  const noticed = (performance.now() - begin) / 1000
+
+  await hers.locator('[data-unread]').click()
+  await hers.locator('.notices > li.unread', { hasText: 'Which size?' }).getByLabel('Answer to the question on Poster').fill('A2.')
+  await Promise.all([hers.waitForEvent('load'), hers.getByRole('button', { name: 'Answer' }).click()])
+  const { card, seconds } = await goesOn
+  expect([card.id, card.answered.question.body, card.answered.answer.body]).toEqual([asked, 'Which size?', 'A2.'])
+  console.log(`after a question: counted in ${noticed.toFixed(1)} s, and its card taken again with the answer in ${seconds.toFixed(1)} s`)
+  // Who has asked hears of the answer.
+  await expect.poll(() => count(his)).toBe(hisBefore + 1)
+
+  await demo.other.agent('PUT', `/cards/${asked}/completion`, { completed: true }, { 'if-claim': String(card.claim.epoch) })
+  await demo.agent('PATCH', `/cards/${released}`, { title: 'Flyer, folded' })
+  expect((await next({ wait: 30 })).id).toBe(released)
 })
 
 test('whoever opens the card has read its notices, and whoever looks at it gets no count', async () => {

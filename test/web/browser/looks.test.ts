@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { test } from 'vitest'
 import { addMember } from '../../../src/admin/memberships.ts'
 import { inviteUser, addUser } from '../../../src/admin/users.ts'
+import { endAddress, readMailChoices } from '../../../src/mail/mail-choices.ts'
 import { DAY } from '../../../src/model/time.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
 import { expectFits, expectGood, fillIn, looks, openWindow } from '../../support/chromium.ts'
@@ -102,6 +103,16 @@ const steps: Record<string, readonly Step[]> = {
   'webhook-secret': [follow('button', 'Create webhook', { URL: 'https://hooks.example/kanban' })],
   webhook: [follow('link', 'I have stored it')],
   'board-archive': [(page) => page.goto(`${board}/archive`)],
+  mails: [visit('/settings/account/mails')],
+  'mails-stored': [follow('button', 'Store')],
+  'mails-end': [
+    async (page) => {
+      const { mails } = (await readMailChoices(site.service.deps, person.id))!
+      await page.goto(endAddress(site.url, person.id, mails, ['question', 'commented']))
+    },
+  ],
+  'mails-ended': [follow('button', 'End these mails')],
+  'mails-end-refused': [visit('/settings/mails/end?user=somebody')],
   used: [visit('/settings/confirm/cnf_00000000000000000000')],
   'not-found': [visit('/settings/absent')],
   'signed-out': [(page) => page.locator('[data-menu] summary').click(), follow('button', 'Sign out')],
