@@ -17,7 +17,7 @@ import { createPolicyAnswers } from './policy/stored-answers.ts'
 import { requestsOfOperators } from '../http/operator-requests.ts'
 import { sampleLog } from '../http/sampled-log.ts'
 import { startListener } from '../listener/listener.ts'
-import { createMailer, type SendMail } from '../mail/mailer.ts'
+import { createMailer } from '../mail/mailer.ts'
 import { systemRandom } from '../model/ids.ts'
 import { connectionLimit, descriptorLimit, FEW_DESCRIPTORS } from '../model/descriptors.ts'
 import { lazy, loadLazy } from '../model/lazy.ts'
@@ -138,7 +138,9 @@ async function start(
   metrics?.watchAudit(() => audit.counts)
   // The requests that create the demo data are neither counted nor logged.
   let serving = false
-  const mail = mailerOf(config, log)
+  const mailer = mailerOf(config, log)
+  // Notices are marked as mailed before their mails are sent: what a process has begun, no other one sends.
+  if (mailer !== undefined) onStop(() => mailer.settled())
   const logAccess = config.accessLog ? createAccessLog(log) : undefined
   const app = createApp({
     ...deps,
@@ -153,7 +155,7 @@ async function start(
     policyPage: config.policyPage,
     rateLimits: config.rateLimits ? { quotas: { ...defaultRates, token: config.tokenRate, workspace: config.workspaceRate } } : undefined,
     counters,
-    mail,
+    mail: mailer?.send,
     provider: openProvider(config),
     hasPasswords: config.passwords,
     webhookTargets: config.webhookTargets,
@@ -223,7 +225,7 @@ async function start(
 }
 
 /** Sends alerts to people, if there is a mail server. */
-function mailerOf({ smtp: url, mailFrom: from }: Config, log: Logger): SendMail | undefined {
+function mailerOf({ smtp: url, mailFrom: from }: Config, log: Logger): ReturnType<typeof createMailer> | undefined {
   return url === undefined || from === undefined ? undefined : createMailer({ url, from, log })
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { lazy } from '../model/lazy.ts'
 
@@ -14,6 +15,13 @@ export interface Mail {
 /** Sends a mail in the background. A mail that cannot be sent is logged; it never delays or fails what it tells about. */
 export type SendMail = (mail: Mail) => void
 
+/** What sends mails. */
+interface Mailer {
+  readonly send: SendMail
+  /** Waits until mails that were begun are sent or given up, but not longer than for a mail server that does not answer. */
+  settled(): Promise<unknown>
+}
+
 /** Milliseconds until a mail server that does not answer is given up. */
 const TIMEOUT = 20_000
 
@@ -22,7 +30,7 @@ const TIMEOUT = 20_000
  * @param url `smtp://` or `smtps://`, with the name and password of the account if the server needs them
  * @param from the sender, such as `Lanekeeper <kanban@example.org>`
  */
-export function createMailer({ url, from, log }: { readonly url: string; readonly from: string; readonly log: Logger }): SendMail {
+export function createMailer({ url, from, log }: { readonly url: string; readonly from: string; readonly log: Logger }): Mailer {
   const transport = lazy(async () => {
     const { createTransport } = await import('nodemailer')
     return createTransport({ url, connectionTimeout: TIMEOUT, greetingTimeout: TIMEOUT, socketTimeout: TIMEOUT })
@@ -32,7 +40,8 @@ export function createMailer({ url, from, log }: { readonly url: string; readonl
     const headers = { 'Auto-Submitted': 'auto-generated', ...mail.headers }
     await (await transport()).sendMail({ from, ...mail, headers })
   }
-  return (mail) => {
+  const begun = new Set<Promise<void>>()
+  const sendOrLog = (mail: Mail): Promise<void> =>
     send(mail).catch((error: unknown) => {
       // The message of the error may contain the address of the person, and the URL contains the password of the mail account.
       const { code = 'unknown' } = error as { code?: string }
@@ -40,5 +49,11 @@ export function createMailer({ url, from, log }: { readonly url: string; readonl
       const subject = mail.html === undefined ? mail.subject : undefined
       log.error({ event: 'mail.failed', code, subject }, 'a mail was not sent')
     })
+  return {
+    send(mail) {
+      const sent = sendOrLog(mail).then(() => void begun.delete(sent))
+      begun.add(sent)
+    },
+    settled: () => Promise.race([Promise.all(begun), delay(TIMEOUT, undefined, { ref: false })]),
   }
 }

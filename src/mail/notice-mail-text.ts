@@ -49,7 +49,7 @@ export function mailOf({ url, workspaceId, user_id, mails, is_daily }: MailPlace
   }
 }
 
-/** HTML that programs for mail show. It has no colors of its own, so it is light or dark as they are. */
+/** HTML that programs for mail show. It names no color, so it is light or dark as they are. */
 function pageOf(title: string, shown: ComponentChildren): string {
   const head = [
     h('meta', { charset: 'utf-8' }),

@@ -49,7 +49,11 @@ export class NoticeMailer extends WorkspaceRounds {
   }
 
   protected async visit(workspaceId: string): Promise<void> {
-    for (const mail of await this.#dueIn(workspaceId)) await this.#send(workspaceId, mail)
+    for (const mail of await this.#dueIn(workspaceId)) {
+      // What is due stays for the next process.
+      if (this.isStopping) return
+      await this.#send(workspaceId, mail)
+    }
   }
 
   async #dueIn(workspaceId: string): Promise<readonly NoticeMail[]> {

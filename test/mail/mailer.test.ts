@@ -10,7 +10,7 @@ const mail = { to: 'ann@example.org', subject: 'Lanekeeper: Your password was ch
 test('a mail is sent by SMTP, with the sender of the settings', async () => {
   const captured = captureLog()
   const server = await startMailServer()
-  createMailer({ url: server.url, from: 'Lanekeeper <kanban@example.org>', log: captured.log })(mail)
+  createMailer({ url: server.url, from: 'Lanekeeper <kanban@example.org>', log: captured.log }).send(mail)
   const [received] = await server.got()
   await server.close()
   expect(received).toMatchObject({ from: 'kanban@example.org', to: [mail.to] })
@@ -35,7 +35,7 @@ test('a mail that is refused, or cannot be sent, is logged without the address a
       const error = captured.log.error.bind(captured.log)
       captured.log.error = ((...args: Parameters<typeof error>) => (error(...args), resolve())) as typeof error
     })
-    createMailer({ url: `smtp://me:hunter2@127.0.0.1:${target}?ignoreTLS=true`, from: 'kanban@example.org', log: captured.log })({
+    createMailer({ url: `smtp://me:hunter2@127.0.0.1:${target}?ignoreTLS=true`, from: 'kanban@example.org', log: captured.log }).send({
       ...mail,
       // As in a mail about notices, whose subject has texts of people.
       ...(target === closedPort && { subject: 'What somebody wrote', html: '<p>What somebody wrote</p>' }),
@@ -45,5 +45,20 @@ test('a mail that is refused, or cannot be sent, is logged without the address a
     for (const secret of ['hunter2', 'ann@example.org', 'What somebody wrote']) expect(captured.text()).not.toContain(secret)
   }
   await server.got()
+  await server.close()
+})
+
+test('a process that ends waits for the mails that it has begun', async () => {
+  let isAnswered = false
+  const server = await startMailServer(() => {
+    isAnswered = true
+    return '250 ok'
+  })
+  const mailer = createMailer({ url: server.url, from: 'kanban@example.org', log: captureLog().log })
+  await mailer.settled()
+  mailer.send(mail)
+  expect(isAnswered).toBe(false)
+  await mailer.settled()
+  expect([isAnswered, server.mails.length]).toEqual([true, 1])
   await server.close()
 })

@@ -16,7 +16,7 @@ import { giveAccount, Visitor } from '../support/visitor.ts'
 const URL_OF_SERVICE = 'https://kanban.example'
 const server = await startMailServer()
 const captured = captureLog()
-const send = createMailer({ url: server.url, from: 'Lanekeeper <kanban@example.org>', log: captured.log })
+const { send } = createMailer({ url: server.url, from: 'Lanekeeper <kanban@example.org>', log: captured.log })
 const sentHtml: (string | undefined)[] = []
 const mail = (one: Mail): void => {
   sentHtml.push(one.html)
