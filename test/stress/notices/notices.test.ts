@@ -1,55 +1,45 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { addMember } from '../../../src/admin/memberships.ts'
-import { addUser } from '../../../src/admin/users.ts'
-import { createWorkspace } from '../../../src/admin/workspaces.ts'
-import { issueToken } from '../../../src/auth/tokens/issue.ts'
-import { systemRandom as random } from '../../../src/model/ids.ts'
-import { systemClock as clock } from '../../../src/model/time.ts'
-import { createDerivations } from '../../../src/resources/derived.ts'
-import { openStorage } from '../../../src/store/open.ts'
-import { transact } from '../../../src/store/transact.ts'
+import { DAY, MINUTE } from '../../../src/model/time.ts'
 import { effort } from '../../support/effort.ts'
-import { quiet } from '../../support/log.ts'
-import { freePort } from '../../support/ports.ts'
-import { startService, type StartedService } from '../../support/process.ts'
+import { startMailServer } from '../../support/mail-server.ts'
 import { startRedis } from '../../support/redis.ts'
 import { newFolder } from '../../support/run.ts'
 import { insistOn } from '../claims/fleet.ts'
+import { ENDING, fill, Fleet, markedAt, type Reader } from './fleet.ts'
+import { hasWord, violationsOf } from './oracle.ts'
 
-const [WRITERS, WRITES, KILLS, DAY] = [6, effort(120), 2, 24 * 60 * 60 * 1000]
-/** The tokens that end within 14 days: one notice each. */
-const ENDING = 30
+/**
+ * In each wave but the last one, a process is killed while people write, and one while it sends mails. In the last one, a process that sends
+ * mails is stopped.
+ */
+const [WRITERS, WAVES] = [6, 3]
+/** The writes of a wave. */
+const WRITES = effort(42)
+/** Each reader is told twice in a wave, so that they get fewer than ten mails. */
+const READERS = WRITES / 2
+/** How long something is waited for, in milliseconds. */
+const POLL = { timeout: 300_000, interval: 200 }
 
 const ends: (() => unknown)[] = []
 afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end()
 })
 
-/** Ann and Bob in a storage that no process uses. Tokens of Bob end soon. */
-async function fill(address: string) {
-  const { store, close } = await openStorage(address, { log: quiet, derived: createDerivations() })
-  const deps = { store, clock, random }
-  const { id } = await createWorkspace(deps, 'Acme')
-  const issue = (userId: string, name: string, lifetime: number) =>
-    transact(store, id, random, (tx) => issueToken(tx, { userId, name, scopes: ['kanban:admin'], lifetime }, deps))
-  const people: { id: string; plaintext: string }[] = []
-  for (const name of ['Ann', 'Bob']) {
-    const user = await addUser(deps, { display_name: name })
-    await addMember(deps, id, user, 'owner')
-    people.push({ id: user.id, plaintext: (await issue(user.id, name, 60 * DAY)).plaintext })
-  }
-  const [ann, bob] = people as [(typeof people)[0], (typeof people)[0]]
-  // They were issued for 15 days, and end in 12.
-  const past = { store, random, clock: () => clock() - 3 * DAY }
-  for (let i = 0; i < ENDING; i++)
-    await transact(store, id, random, (tx) =>
-      issueToken(tx, { userId: bob.id, name: `t${i}`, scopes: ['kanban:read'], lifetime: 15 * DAY }, past),
-    )
-  await close()
-  return { ann, bob }
-}
+test('mails with a seeded bug of each kind are found', () => {
+  const [ann, bob] = ['ann', 'bob'].map((id) => ({ id, plaintext: '', email: `${id}@example.org` })) as [Reader, Reader]
+  const mail = (to: Reader, source: string) => ({ from: '0@example.org', to: [to.email], source })
+  const [early, killed, late] = ['2026-11-20T12:00:00.000Z', '2026-11-20T12:01:00.000Z', '2026-11-20T12:02:00.000Z']
+  const told = (word: string, at: string | undefined) => ({ word, reader: ann, markedAt: at })
+  const good = [mail(ann, 'w0=\r\nn1x w0n2x')]
+  const words = [told('w0n1x', early), told('w0n2x', late), told('w0n3x', early)]
+  expect(violationsOf(good, words, killed)).toEqual([])
+  expect(violationsOf([...good, mail(ann, 'w0n2x')], words, killed)).toEqual(['w0n2x is in 2 mails'])
+  expect(violationsOf([...good, mail(bob, 'w0n3x')], words, killed)).toEqual(['w0n3x was sent to bob@example.org'])
+  expect(violationsOf(good, [...words, told('w0n4x', undefined)], killed)).toEqual(['w0n4x was never mailed'])
+  expect(violationsOf(good, [...words, told('w0n4x', late)], killed)).toEqual(['w0n4x was marked and has not arrived'])
+})
 
 test.each([
   { name: 'one process on a folder', count: 1, open: async () => `fs:${join(newFolder(), 'storage')}` },
@@ -62,25 +52,24 @@ test.each([
       return redis.url
     },
   },
-])('each write has its notice once, of $name that are killed and started again', async ({ count, open }) => {
+])('each write has its notice once, and one mail, of $name that are killed and started again', async ({ count, open }) => {
   const address = await open()
-  const { ann, bob } = await fill(address)
-  const ports: number[] = []
-  while (ports.length < count) ports.push(await freePort())
-  const urls = ports.map((port) => `http://127.0.0.1:${port}`)
-  const all: StartedService[] = []
-  const start = async (i: number) => {
-    const env = {
-      LANEKEEPER_STORAGE: address,
-      LANEKEEPER_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-      LANEKEEPER_RATE_LIMITS: 'off',
-    }
-    all[i] = await startService([], { ...env, PORT: String(ports[i]) }, { underLoad: true })
-  }
-  ends.push(() => Promise.all(all.map((service) => service.stop('SIGKILL'))))
-  for (let i = 0; i < count; i++) await start(i)
+  const { workspaceId, ann, bob, readers } = await fill(address, READERS)
+  let ending: 'SIGKILL' | 'SIGTERM' | undefined
+  let restarted = Promise.resolve()
+  const server = await startMailServer(({ from }) => {
+    if (ending === undefined) return '250 ok'
+    const signal = ending
+    ending = undefined
+    restarted = fleet.restart(Number.parseInt(from, 10), signal)
+    // Whoever is killed has sent the mail, and gets no answer.
+    return signal === 'SIGKILL' ? undefined : '250 ok'
+  })
+  ends.push(() => server.close())
+  const fleet = await Fleet.start(address, count, server.url)
+  ends.push(() => fleet.stop())
 
-  const insist = insistOn(urls, ann)
+  const insist = insistOn(fleet.urls, ann)
   const create = async (path: string, body: object) => (await insist('POST', path, body)).body.data.id as string
   const board = await create('/boards', { name: 'Board' })
   const column_id = await create(`/boards/${board}/columns`, { name: 'Column' })
@@ -91,65 +80,120 @@ test.each([
     ),
   )
 
-  /** What each write says → whether it was acknowledged. */
-  const writes = new Map<string, boolean>()
+  /** What each write says → whom it tells, and whether it was acknowledged. */
+  const writes = new Map<string, { readonly reader: Reader; isAcknowledged: boolean }>()
   /** Sends a write once: it may be done without an answer. */
   const once = async (path: string, body: object): Promise<boolean> => {
     const headers = { authorization: `Bearer ${ann.plaintext}`, 'content-type': 'application/json' }
     const sent = { method: 'POST', headers, body: JSON.stringify(body) }
-    const response = await fetch(`${urls[randomInt(count)]}/v1${path}`, sent).catch(() => undefined)
+    const response = await fetch(`${fleet.urls[randomInt(count)]}/v1${path}`, sent).catch(() => undefined)
     const text = await response?.text().catch(() => undefined)
     return response?.status === 201 && text !== undefined
   }
-  let kills = 0
-  let restarted: Promise<void> = Promise.resolve()
-  const writer = async (card: string, writerNumber: number) => {
-    for (let i = 0; i < WRITES / WRITERS; i++) {
-      const word = `w${writerNumber}n${i}x`
-      const isMention = i % 2 === 0
-      const [path, body] = isMention
-        ? [`/cards/${card}/comments`, { body: `${word} @${bob.id}` }]
-        : [`/boards/${board}/cards`, { column_id, title: word, assignee_ids: [bob.id] }]
-      writes.set(word, await once(path, body))
-      // All writers go on together, so that most writes come while the service runs.
-      await restarted
-      if (kills === KILLS || writes.size <= ((kills + 1) * WRITES) / (KILLS + 1)) continue
-      const one = kills++ % count
-      restarted = all[one]!.stop('SIGKILL').then(() => start(one))
-    }
-  }
-  await Promise.all(cards.map(writer))
-  await restarted
 
-  const listed = async () => {
+  // Mentions on a board that nearly all readers lose before mails about them are due.
+  const secret = await create('/boards', { name: 'Secret' })
+  const secretColumn = await create(`/boards/${secret}/columns`, { name: 'Column' })
+  const secretCard = await create(`/boards/${secret}/cards`, { column_id: secretColumn, title: 'Card' })
+  const secretWord = (i: number) => `secret${i}x`
+  const [trusted, ...others] = readers as [Reader, ...Reader[]]
+  await Promise.all(readers.map(({ id }, i) => create(`/cards/${secretCard}/comments`, { body: `${secretWord(i)} @${id}` })))
+  const heard = (await insistOn(fleet.urls, others.at(-1)!)('GET', '/notices')).body.data
+  expect(heard.map(({ text }: { text: string }) => text)).toEqual([expect.stringContaining(secretWord(READERS - 1))])
+  writes.set(secretWord(0), { reader: trusted, isAcknowledged: true })
+  expect((await insist('PUT', `/boards/${secret}/members/${trusted.id}`)).status).toBeLessThan(300)
+  expect((await insist('PUT', `/boards/${secret}/visibility`, { visibility: 'private' })).status).toBe(200)
+
+  let told = 0
+  const write = async (wave: number, isKilled: boolean) => {
+    const atOnce = writes.size + WRITES / 2
+    const writer = async (card: string, writerNumber: number) => {
+      for (let i = 0; i < WRITES / WRITERS; i++) {
+        const word = `w${wave}n${writerNumber}i${i}x`
+        const reader = readers[told++ % READERS]!
+        const [path, body] =
+          i % 2 === 0
+            ? [`/cards/${card}/comments`, { body: `${word} @${reader.id}` }]
+            : [`/boards/${board}/cards`, { column_id, title: word, assignee_ids: [reader.id] }]
+        const one = { reader, isAcknowledged: false }
+        writes.set(word, one)
+        one.isAcknowledged = await once(path, body)
+        // All writers go on together, so that most writes come while the service runs.
+        await restarted
+        if (!isKilled || writes.size <= atOnce) continue
+        isKilled = false
+        restarted = fleet.restart(wave % count, 'SIGKILL')
+      }
+    }
+    await Promise.all(cards.map(writer))
+    await restarted
+  }
+  for (let wave = 0; wave < WAVES; wave++) {
+    const isLast = wave === WAVES - 1
+    await write(wave, !isLast)
+    const ended = isLast ? fleet.stops : fleet.kills
+    const before = ended.length
+    ending = isLast ? 'SIGTERM' : 'SIGKILL'
+    fleet.advance(3 * MINUTE)
+    await expect.poll(() => ended.length, POLL).toBe(before + 1)
+    await restarted
+  }
+
+  const listed = async (reader: Reader) => {
     const found: any[] = []
     for (let after = ''; ;) {
-      const { body } = await insistOn(urls, bob)('GET', `/notices?limit=100${after}`)
+      const { body } = await insistOn(fleet.urls, reader)('GET', `/notices?limit=100${after}`)
       if (body.data.length === 0) return found
       found.push(...body.data)
       after = `&after=${body.page.next_cursor}`
     }
   }
-  const ofKind = async (kind: string) => (await listed()).filter((one) => one.kind === kind)
+  const ofKind = async (kind: string) => (await listed(bob)).filter((one) => one.kind === kind)
   // Each process looks when it starts, and soon after something was done.
-  await expect.poll(async () => (await ofKind('token_ending')).length, { timeout: 300_000, interval: 500 }).toBeGreaterThanOrEqual(ENDING)
-  await expect.poll(async () => (await ofKind('due')).length, { timeout: 300_000, interval: 500 }).toBeGreaterThanOrEqual(WRITERS / 2)
+  await expect.poll(async () => (await ofKind('token_ending')).length, POLL).toBeGreaterThanOrEqual(ENDING)
+  await expect.poll(async () => (await ofKind('due')).length, POLL).toBeGreaterThanOrEqual(WRITERS / 2)
 
-  const notices = await listed()
+  const notices = new Map<string, readonly any[]>()
+  for (const reader of readers) notices.set(reader.id, await listed(reader))
   const violations: string[] = []
-  for (const [word, isAcknowledged] of writes) {
-    const told = notices.filter(({ text }) => text.includes(word)).length
-    if (told > 1 || (isAcknowledged && told === 0))
-      violations.push(`${word} was ${isAcknowledged ? '' : 'not '}acknowledged, and told ${told} times`)
+  const words: { readonly word: string; readonly reader: Reader; readonly id: string }[] = []
+  for (const [word, { reader, isAcknowledged }] of writes) {
+    const having = notices.get(reader.id)!.filter(({ text }) => text.includes(word))
+    if (having.length > 1 || (isAcknowledged && having.length === 0))
+      violations.push(`${word} was ${isAcknowledged ? '' : 'not '}acknowledged, and told ${having.length} times`)
+    words.push(...having.map(({ id }) => ({ word, reader, id })))
   }
   expect(violations).toEqual([])
-  expect(kills).toBe(KILLS)
-  expect([...writes.values()].filter(Boolean).length).toBeGreaterThan(WRITES / 4)
-  const names = notices.filter(({ kind }) => kind === 'token_ending').map(({ token_name }) => token_name as string)
+  expect([...writes.values()].filter(({ isAcknowledged }) => isAcknowledged).length).toBeGreaterThan(writes.size / 4)
+  const names = (await ofKind('token_ending')).map(({ token_name }) => token_name as string)
   expect(names.toSorted()).toEqual(Array.from({ length: ENDING }, (_one, i) => `t${i}`).toSorted())
-  const due = notices.filter(({ kind }) => kind === 'due').map(({ card_id }) => card_id as string)
+  const due = (await ofKind('due')).map(({ card_id }) => card_id as string)
   expect(due.toSorted()).toEqual(cards.filter((_card, i) => i % 2 === 0).toSorted())
-  console.log(
-    `${writes.size} writes, ${[...writes.values()].filter(Boolean).length} acknowledged, ${kills} kills, ${notices.length} notices`,
+
+  // Nobody was killed in the last wave, and its mails are due last.
+  const last = words.filter(({ word }) => word.startsWith(`w${WAVES - 1}`))
+  const isMailed = (word: string) => server.mails.some((mail) => hasWord(mail, word))
+  await expect.poll(() => last.filter(({ word }) => !isMailed(word)), POLL).toEqual([])
+  await server.got()
+  await fleet.stop()
+  const marks = await markedAt(
+    address,
+    workspaceId,
+    words.map(({ reader, id }) => [reader.id, id] as const),
   )
+  const lost = words.filter(({ word }) => !isMailed(word)).length
+  console.log(
+    `${writes.size} writes, ${words.length} of them told, ${fleet.kills.length} kills, ${server.mails.length} mails, ${lost} notices lost their mail`,
+  )
+  const secrets = readers.map((_reader, i) => secretWord(i)).slice(1)
+  expect(server.mails.filter((mail) => secrets.some((word) => hasWord(mail, word)))).toEqual([])
+  const lastKill = fleet.kills.toSorted().at(-1)!
+  expect(
+    violationsOf(
+      server.mails,
+      words.map((one, i) => ({ ...one, markedAt: marks[i] })),
+      lastKill,
+    ),
+  ).toEqual([])
+  expect(fleet.kills.length).toBe(2 * (WAVES - 1))
 })
