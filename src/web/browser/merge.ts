@@ -17,19 +17,40 @@ function mergeParts(old: Element, next: Element): void {
   for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value)
   for (const { name } of Array.from(old.attributes)) if (!next.hasAttribute(name)) old.removeAttribute(name)
   const known = new Map(Array.from(old.children, (child) => [child.id, child]))
+  const wanted = new Set(Array.from(next.children, ({ id }) => id))
+  for (const [id, child] of known) if (!wanted.has(id) && !hasDraft(child)) child.remove()
   let place = old.firstElementChild
   // A copy: children that are put in their place leave the collection.
   for (const child of Array.from(next.children)) {
+    // What is gone and holds a draft.
+    while (place !== null && !wanted.has(place.id)) place = place.nextElementSibling
     const own = known.get(child.id)
-    known.delete(child.id)
     if (own === undefined) old.insertBefore(child, place)
     else {
-      if (own === place) place = place.nextElementSibling
-      else old.insertBefore(own, place)
+      place = putAt(place, own)
       mergeParts(own, child)
     }
   }
-  for (const gone of known.values()) gone.remove()
+}
+
+/**
+ * Puts an element where another one is that stands before it.
+ * @returns the element after it
+ */
+function putAt(place: Element | null, own: Element): Element | null {
+  const list = own.parentElement!
+  if (own !== place && !own.contains(document.activeElement)) {
+    list.insertBefore(own, place)
+    return place
+  }
+  // Moving an element takes the focus from its content, so the others are moved.
+  const behind = own.nextElementSibling
+  for (let one = place; one !== null && one !== own;) {
+    const following = one.nextElementSibling
+    list.insertBefore(one, behind)
+    one = following
+  }
+  return own.nextElementSibling
 }
 
 /** Puts an element before another one, or last. If it is there already, it is not touched: its content would lose focus and scrolling. */
@@ -42,6 +63,10 @@ function isDraft(element: Element): boolean {
   if (!element.hasAttribute('data-draft')) return false
   const focused = element.contains(document.activeElement) ? document.activeElement : null
   return focused?.matches('input, textarea, select') === true || hasText(element)
+}
+
+function hasDraft(element: Element): boolean {
+  return isDraft(element) || Array.from(element.querySelectorAll('[data-draft]')).some(isDraft)
 }
 
 /** Whether something is written in an element, and not sent. */

@@ -88,6 +88,22 @@ test('a half-written comment survives live updates and a refusal, and is sent by
   await expect.poll(() => comment.inputValue()).toBe('')
 })
 
+test('a half-written answer stays when somebody else answers', async () => {
+  const { epoch } = await agent('PUT', `/cards/${cardId}/claim`, { ttl: 300 })
+  await agent('POST', `/cards/${cardId}/claim/question`, { question: 'Blue?' }, { 'if-claim': String(epoch) })
+  const page = await openCard()
+  const answer = page.getByLabel('Answer to the question on Poster')
+  await answer.pressSequentially('Half an ')
+  await agent('POST', `/cards/${cardId}/answer`, { body: 'Of an agent' })
+  await page.locator('.comments li', { hasText: 'Of an agent' }).waitFor()
+  await page.keyboard.type('answer')
+  expect(await answer.inputValue()).toBe('Half an answer')
+  await answer.fill('')
+  await answer.blur()
+  await agent('POST', `/cards/${cardId}/comments`, { body: 'Next' })
+  await page.locator('#card-question').waitFor({ state: 'detached' })
+})
+
 test('with the keyboard alone: subtasks are ticked and added, the focus stays, and Escape leaves nothing behind', async () => {
   const page = await openCard()
   const press = (key: string) => page.keyboard.press(key)
