@@ -67,7 +67,9 @@ export const entries = {
 
 /** What pages load, beside the style sheets of the same folder. Each script is whole: a page needs one file. */
 const BROWSER = 'src/web/browser'
-export const scripts = ['page', 'boards', 'stream-worker', 'reference', 'theme', 'policy-report'].map((name) => `${BROWSER}/${name}.ts`)
+export const scripts = ['page', 'boards', 'unread-count', 'stream-worker', 'reference', 'theme', 'policy-report'].map(
+  (name) => `${BROWSER}/${name}.ts`,
+)
 
 /** Writes the scripts and style sheets for browsers. */
 async function writeAssets(folder) {

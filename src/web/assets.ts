@@ -6,7 +6,15 @@ import { packageFile } from '../model/package-files.ts'
  * @throws {Error} `ENOENT` before the first build
  */
 export function readAsset(
-  name: 'page.js' | 'boards.js' | 'stream-worker.js' | 'reference.js' | 'theme.js' | 'policy-report.js' | `${string}.css`,
+  name:
+    | 'page.js'
+    | 'boards.js'
+    | 'unread-count.js'
+    | 'stream-worker.js'
+    | 'reference.js'
+    | 'theme.js'
+    | 'policy-report.js'
+    | `${string}.css`,
 ): string {
   return readFileSync(packageFile(`dist/bundle/browser-${name}`), 'utf8')
 }

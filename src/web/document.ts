@@ -94,9 +94,12 @@ interface DocumentParts {
   readonly body: VNode
   readonly signedIn: { readonly formToken: string; readonly email: string; readonly inbox?: InboxLink | undefined } | undefined
   readonly layout?: Layout | undefined
-  /** the paths of further scripts */
+  /** the paths of further scripts, which count notices too; default: the script that does nothing else */
   readonly scripts?: readonly string[] | undefined
 }
+
+/** The script of pages without another one that keeps the count of notices. */
+const COUNT_SCRIPT = assetAddress('/settings/assets/unread-count.js')
 
 /** Renders a page of the web app. */
 export function renderDocument({ title, base, path, body, signedIn, layout, scripts }: DocumentParts): string {
@@ -109,7 +112,7 @@ export function renderDocument({ title, base, path, body, signedIn, layout, scri
     header,
     body,
     layout,
-    scripts,
+    scripts: scripts ?? (signedIn?.inbox?.workspaceId === undefined ? [] : [COUNT_SCRIPT]),
   })
 }
 

@@ -13,6 +13,7 @@ const assets = {
   '/settings/assets/script.js': script('page.js'),
   '/settings/assets/theme.js': script('theme.js'),
   '/settings/assets/boards.js': script('boards.js'),
+  '/settings/assets/unread-count.js': script('unread-count.js'),
   '/settings/assets/stream-worker.js': script('stream-worker.js'),
   '/docs/assets/style.css': style(colors, base, 'reference.css'),
   '/docs/assets/theme.js': script('theme.js'),

@@ -67,7 +67,9 @@ describe('web app responses', () => {
     for (const [path, { text }] of responses.filter(([name]) => !name.includes('/assets/')))
       expect([
         path,
-        /<script(?! src="\/settings\/assets\/(?:theme|script)\.js\?\w{16}"(?: defer)?)|<style| style=| on\w+=|javascript:/i.exec(text)?.[0],
+        /<script(?! src="\/settings\/assets\/(?:theme|script|unread-count)\.js\?\w{16}"(?: defer)?)|<style| style=| on\w+=|javascript:/i.exec(
+          text,
+        )?.[0],
       ]).toEqual([path, undefined])
   })
 
@@ -189,7 +191,9 @@ describe('escaping', () => {
     received.push(await new Visitor(service).signIn(text, text))
     received.push(await visitor.request(`/settings/sign-in?over=${encodeURIComponent(text)}`))
     for (const page of received) {
-      expect(page.text).not.toMatch(/<img|<script(?! src="\/settings\/assets\/(?:theme|script)\.js\?\w{16}"(?: defer)?><\/script>)/)
+      expect(page.text).not.toMatch(
+        /<img|<script(?! src="\/settings\/assets\/(?:theme|script|unread-count)\.js\?\w{16}"(?: defer)?><\/script>)/,
+      )
       for (const [, attributes] of page.text.matchAll(/<\w+((?: [\w-]+(?:="[^"]*")?)*)\s*\/?>/g))
         expect(attributes!.replace(/="[^"]*"/g, '')).not.toMatch(/ on\w+/)
       // After all complete tags are removed, no '<' is left: the payload has not started or ended a tag.

@@ -26,15 +26,17 @@ const titleCount = async (page: Page) => Number(/^\((\d+)\) /.exec(await page.ti
 
 test('a question on a card of nobody is counted at once, on each kind of page, and answered from the inbox', async () => {
   const id = await create('Logo')
-  const [board, overview, inbox] = [
+  const [board, overview, inbox, settings, form] = [
     await demo.open(`${demo.base}/boards/${boardId}`),
     await demo.open('/app'),
     await demo.open(`${demo.base}/notices`),
+    await demo.open('/settings/account'),
+    await demo.open(`${demo.base}/do/boards.update?board_id=${boardId}`),
   ]
   await board.locator('[data-live][data-state=live]').waitFor()
   const before = await count(board)
   await ask(id, 'Blue or green?')
-  for (const page of [board, overview, inbox]) {
+  for (const page of [board, overview, inbox, settings, form]) {
     await expect.poll(() => count(page)).toBe(before + 1)
     expect(await titleCount(page)).toBe(before + 1)
   }
