@@ -104,6 +104,9 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'tx.known(keys.comment(answers))?.author_id': TOLD,
     'tx.known(keys.webhook(id))?.creator_id': TOLD,
   },
+  'src/resources/notices/present.ts': {
+    'isActive(membership)': 'Who has left is not named, as in the list of members, which everybody in the workspace may read.',
+  },
   'src/resources/notices/recipients.ts': {
     'actor_id === userId': 'Nobody is told of what they do themselves.',
     'board!.creator_id': TOLD,

@@ -2,6 +2,7 @@ import type { BoardAccess } from '../../authz/context.ts'
 import type { BoardMember } from '../../model/board.ts'
 import { noticeId, type Notice, type NoticeRecord } from '../../model/notice.ts'
 import { beginningOf } from '../../model/text.ts'
+import { isActive } from '../../model/workspace.ts'
 import { keys, type Key } from '../../store/keys.ts'
 import type { OperationRequest } from '../operation.ts'
 import { kindsOfNotices } from './kinds.ts'
@@ -75,7 +76,7 @@ function present({ entry, record }: NumberedNotice, userId: string, tx: Reader):
     actor: token_name === null ? name : `${token_name} of ${name}`,
     card: `"${card?.title ?? ''}"`,
     board: board?.name ?? '',
-    said: saidAs(withNames(saidIn(record, tx), (id) => nameOf(id, tx))),
+    said: saidAs(withNames(saidIn(record, tx), (id) => memberName(id, tx))),
     until: `${until.slice(0, 10)} at ${until.slice(11, 16)} UTC`,
     token: token_name ?? '',
     host: webhook === undefined ? '' : new URL(webhook.url).host,
@@ -87,6 +88,12 @@ function present({ entry, record }: NumberedNotice, userId: string, tx: Reader):
 
 function nameOf(userId: string | null, tx: Reader): string | undefined {
   return userId === null ? undefined : tx.known(keys.membership(userId))?.display_name
+}
+
+/** Somebody who has left is not named in the texts of others, as on the pages. */
+function memberName(userId: string, tx: Reader): string | undefined {
+  const membership = tx.known(keys.membership(userId))
+  return isActive(membership) ? membership.display_name : undefined
 }
 
 function saidIn({ comment_id }: NoticeRecord, tx: Reader): string {

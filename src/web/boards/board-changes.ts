@@ -6,6 +6,7 @@ import { limits } from '../../model/limits.ts'
 import { isActive } from '../../model/workspace.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import { matcher } from '../../resources/cards/filter.ts'
+import { mentionsIn } from '../../resources/notices/mentions.ts'
 import { indexes, lastWord } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { addBase } from '../base-path.ts'
@@ -17,7 +18,7 @@ import type { BoardUpdate, Fragment, ShownChange } from './board-update.ts'
 import { renderLane } from './board-view.ts'
 import { cardQuery, isFiltered, matchesDue, type BoardFilters } from './filters.ts'
 import { FORMER_MEMBER, readPeople } from './people.ts'
-import { isAsking, readQuestions } from './questions.ts'
+import { isAsking, questionText, readQuestions } from './questions.ts'
 import { decidedBy, type Reader } from '../reader.ts'
 import { tileHtml } from './tile.ts'
 import { isLostAttempt } from './work.ts'
@@ -140,7 +141,8 @@ async function readFilter(reader: Reader, boardId: string, filters: BoardFilters
 async function readTileFacts(reader: Reader, cards: readonly ListedCard[]): Promise<TileFacts> {
   const [holders, questions] = await Promise.all([readHolders(reader, cards), readQuestions(reader, cards)])
   const labelIds = [...new Set(cards.flatMap(({ label_ids }) => label_ids))]
-  const userIds = [...new Set(cards.flatMap(({ assignee_ids }) => assignee_ids))]
+  const mentioned = [...questions.values()].flatMap(({ body }) => mentionsIn(body))
+  const userIds = [...new Set([...cards.flatMap(({ assignee_ids }) => assignee_ids), ...mentioned])]
   const [labels, members] =
     labelIds.length + userIds.length === 0
       ? [[], []]
@@ -150,15 +152,16 @@ async function readTileFacts(reader: Reader, cards: readonly ListedCard[]): Prom
         ])
   const labelOf = new Map(labelIds.map((id, i) => [id, labels[i]]))
   const memberOf = new Map(userIds.map((id, i) => [id, members[i]]))
+  const memberName = (id: string) => {
+    const member = memberOf.get(id)
+    return isActive(member) ? member.display_name : undefined
+  }
   return {
     base: reader.base,
     labelOf: (id) => labelOf.get(id),
-    nameOf: (id) => {
-      const member = memberOf.get(id)
-      return isActive(member) ? member.display_name : FORMER_MEMBER
-    },
+    nameOf: (id) => memberName(id) ?? FORMER_MEMBER,
     holderOf: (tokenId) => holders.get(tokenId),
-    questionOf: (cardId) => questions.get(cardId)?.body,
+    questionOf: (cardId) => questionText(questions.get(cardId), memberName),
     now: reader.context.web.clock(),
   }
 }

@@ -6,7 +6,7 @@ import { readHolders } from './authors.ts'
 import { cardQuery, filtersOf, matchesDue, type BoardFilters } from './filters.ts'
 import { TILE_PARTS, type ListedCard } from '../listed-card.ts'
 import { readPeople, type People } from './people.ts'
-import { readQuestions, readWaiting, type Waiting } from './questions.ts'
+import { questionText, readQuestions, readWaiting, type Waiting } from './questions.ts'
 import { readAll, type Reader } from '../reader.ts'
 
 /** Cards of a column that a board shows; a link leads to the others. */
@@ -84,7 +84,7 @@ export async function readBoard(reader: Reader): Promise<BoardData> {
     labelOf: (id) => labels.get(id),
     nameOf: people.nameOf,
     holderOf: (tokenId) => holders.get(tokenId),
-    questionOf: (cardId) => questions.get(cardId)?.body,
+    questionOf: (cardId) => questionText(questions.get(cardId), people.memberName),
     now,
   }
   const isPartial = filters.due !== '' && first.cursor !== undefined

@@ -58,7 +58,7 @@ function renderBoard(view: BoardView): VNode {
         !isPart &&
         html`<details class="about" id="about">
           <summary>About this board</summary>
-          <div class="prose">${createProse()(board.description)}</div>
+          <div class="prose">${createProse(data.people.memberName)(board.description)}</div>
         </details>`
       }
       ${renderFilters(data, path)}

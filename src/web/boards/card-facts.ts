@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { withNames } from '../../resources/notices/mentions.ts'
 import { html } from '../html.ts'
 import type { PartialForm } from '../operations/form.ts'
 import type { Choices } from '../operations/place.ts'
@@ -138,7 +139,7 @@ function renderActions({ id, completed_at, archived_at, title: about }: ListedCa
 }
 
 /** What the work on the card has come to: its state, and why the last attempt failed. */
-function renderWork({ card, question }: CardData, { context }: Controls): VNode | false {
+function renderWork({ card, question, people }: CardData, { context }: Controls): VNode | false {
   const { work } = card
   if (work === undefined || !isWorkChoice(work.state)) return false
   const { state, reason, failed_at, not_before } = work
@@ -147,7 +148,7 @@ function renderWork({ card, question }: CardData, { context }: Controls): VNode 
   // If the card waits, its question stands beside this.
   const shown = state === 'waiting' || badge === undefined ? workWords[state] : renderBadge(badge, now)
   return html`${badge?.look === 'failed' && html`<p>${workWords[state]}</p>`}${shown}
-  ${failed_at !== null && html`<p class="reason">${reason ?? 'The claim ran out.'}</p>`}
+  ${failed_at !== null && html`<p class="reason">${reason === null ? 'The claim ran out.' : withNames(reason, people.memberName)}</p>`}
   ${failed_at !== null && html`<p class="hint">The last attempt failed ${renderMoment(failed_at)}${state === 'retrying' && not_before !== null && html`. It is tried again at ${renderTime(not_before)}`}.</p>`}` as VNode
 }
 

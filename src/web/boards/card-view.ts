@@ -22,7 +22,7 @@ export function renderCard(reader: Reader, data: CardData): VNode {
   const { context, base } = reader
   const { card, board, may } = data
   const controls = { context, may: may.card }
-  const prose = createProse()
+  const prose = createProse(data.people.memberName)
   const column = board.columns?.find(({ id }) => id === card.column_id)
   return renderLive(
     reader,
@@ -36,7 +36,7 @@ export function renderCard(reader: Reader, data: CardData): VNode {
       ${renderAsked(data, controls, prose)}
       <div class="columns" id="card-columns" data-merge>
         <div class="card-text" id="card-text" data-merge>
-          ${renderParts(data, controls, base, prose)} ${renderComments(data, prose, controls)} ${renderHistory(data.history)}
+          ${renderParts(data, controls, base, prose)} ${renderComments(data, prose, controls)} ${renderHistory(data.history, data.people)}
         </div>
         ${renderFacts(data, controls, base)}
       </div>`,

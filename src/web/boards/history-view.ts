@@ -1,9 +1,11 @@
 import type { VNode } from 'preact'
 import type { ChangeRecord } from '../../model/change.ts'
+import { withNames } from '../../resources/notices/mentions.ts'
 import { html } from '../html.ts'
 import { renderTime } from '../times.ts'
 import { EXAMINED, type History } from './history.ts'
 import { joined, quoted, renderPhrase, type Phrase } from '../phrases.ts'
+import type { People } from './people.ts'
 import { doneBy, verbOf } from './sentences.ts'
 import { tellUpdate, type KnownChange, type Names } from './told-changes.ts'
 import { isLostAttempt } from './work.ts'
@@ -30,14 +32,14 @@ function told(change: KnownChange, names: Names): readonly Phrase[] {
 }
 
 /** The section of the history on the page of a card: a link to it, unless it was asked for. */
-export function renderHistory(history: History | undefined): VNode {
+export function renderHistory(history: History | undefined, people: People): VNode {
   return html`<section id="card-history" aria-labelledby="history-title">
     <h2 id="history-title">History</h2>
-    ${history === undefined ? html`<p><a href="?history#card-history">Show who changed this card, and when</a></p>` : renderItems(history)}
+    ${history === undefined ? html`<p><a href="?history#card-history">Show who changed this card, and when</a></p>` : renderItems(history, people)}
   </section>`
 }
 
-function renderItems({ items, names, older, isFull }: History): VNode {
+function renderItems({ items, names, older, isFull }: History, people: People): VNode {
   const isWhole = items.some(({ changes }) => changes.some(({ kind, action }) => kind === 'card' && action === 'created'))
   const examined = EXAMINED.toLocaleString('en')
   return html`
@@ -51,7 +53,7 @@ function renderItems({ items, names, older, isFull }: History): VNode {
           return html`${
             done.length > 0 &&
             html`<li>
-              <span><strong>${by}</strong> ${renderPhrase(wordsOf(done, names))}</span> ${time}
+              <span><strong>${by}</strong> ${renderPhrase(wordsOf(done, names, people))}</span> ${time}
             </li>`
           }
           ${lost.map(({ attempts }) => html`<li><span>its claim ran out (attempt ${attempts})</span> ${time}</li>`)}`
@@ -74,8 +76,8 @@ function isSaid({ kind, action }: ChangeRecord, changes: readonly ChangeRecord[]
 }
 
 /** What a request did, in words: each thing once. */
-function wordsOf(changes: readonly KnownChange[], names: Names): Phrase {
+function wordsOf(changes: readonly KnownChange[], names: Names, { memberName }: People): Phrase {
   const done = joined(changes.flatMap((change) => (isSaid(change, changes) ? [] : told(change, names))))
   const reason = changes.find((change) => change.reason != null)?.reason
-  return reason === undefined ? done : [...done, `: ${reason}`]
+  return reason == null ? done : [...done, `: ${withNames(reason, memberName)}`]
 }

@@ -6,7 +6,7 @@ import { icon } from './icons.ts'
 import { readAll, type Reader } from '../reader.ts'
 
 /** How many pages of the directory are read at most, to find names. */
-const MAX_PAGES = 20
+export const MAX_PAGES = 20
 
 /** The name shown for a former member. */
 export const FORMER_MEMBER = 'A former member'
@@ -20,13 +20,16 @@ export interface Member {
 /** The people of a workspace, by their ids. */
 export interface People {
   nameOf(userId: string): string
+  /** undefined: no member */
+  memberName(userId: string): string | undefined
   readonly members: readonly Member[]
 }
 
 export async function readPeople(reader: Reader): Promise<People> {
   const { items } = await readAll<Member>(reader, ['members.list'], MAX_PAGES)
   const names = new Map(items.map(({ user_id, display_name }) => [user_id, display_name]))
-  return { members: items, nameOf: (userId) => names.get(userId) ?? FORMER_MEMBER }
+  const memberName = (userId: string) => names.get(userId)
+  return { members: items, memberName, nameOf: (userId) => memberName(userId) ?? FORMER_MEMBER }
 }
 
 const TINTS = 6

@@ -1,5 +1,6 @@
 import { OWN_ID } from '../../model/fields.ts'
 import type { Comment } from '../../model/comment.ts'
+import { withNames, type NameOf } from '../../resources/notices/mentions.ts'
 import type { ListedCard } from '../listed-card.ts'
 import type { Reader } from '../reader.ts'
 
@@ -15,6 +16,11 @@ export interface Waiting {
 /** Whether a card waits for an answer of a person. */
 export function isAsking({ work, assignee_ids }: ListedCard, userId: string): boolean {
   return work?.state === 'waiting' && assignee_ids.includes(userId)
+}
+
+/** What a question says, with names in the place of the ids that it mentions. */
+export function questionText(question: Comment | undefined, nameOf: NameOf): string | undefined {
+  return question && withNames(question.body, nameOf)
 }
 
 /** Reads the cards of all boards of a workspace that wait for an answer of the person. */

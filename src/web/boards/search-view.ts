@@ -10,7 +10,7 @@ import { doneSign } from './icons.ts'
 import { createProse } from '../markdown.ts'
 import { renderPerson, type People } from './people.ts'
 import { answerForm, renderCountOfQuestions, renderQuestion } from './questions-view.ts'
-import type { Waiting } from './questions.ts'
+import { questionText, type Waiting } from './questions.ts'
 import type { Reader } from '../reader.ts'
 import { addressOf, cardViews, isAboutDue, type CardSearch, type CardView, usualState } from './search-filters.ts'
 import { renderSearchForm } from './search-form.ts'
@@ -100,7 +100,7 @@ function filtersOf(search: CardSearch) {
 /** The questions that wait for the person, each with the form that answers it. */
 function renderAsking(reader: Reader, { asking, answerable, questions, boards, people }: FoundCards): VNode {
   const { context, base } = reader
-  const prose = createProse()
+  const prose = createProse(people.memberName)
   return html`<section class="questions" aria-labelledby="questions-title">
     <h2 id="questions-title">Questions for you <span class="count">${asking.length}</span></h2>
     <ul class="asked">
@@ -122,7 +122,7 @@ function renderRow(card: ListedCard, { boards, people, questions }: FoundCards, 
   const { id, title, board_id, column_id, due_at, completed_at, outcome, assignee_ids, updated_at } = card
   const board = boards.get(board_id)!
   const column = board.columns?.find((one) => one.id === column_id)
-  const badge = badgeOf(card, questions.get(id)?.body, now)
+  const badge = badgeOf(card, questionText(questions.get(id), people.memberName), now)
   return html`<li class=${completed_at === null ? '' : 'completed'}>
     <a class="found-title" href="${base}/cards/${id}">${title}</a>
     <p class="hint">

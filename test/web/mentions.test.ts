@@ -1,0 +1,162 @@
+import fc from 'fast-check'
+import { Fragment, h } from 'preact'
+import { renderToString } from 'preact-render-to-string'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { endMembership } from '../../src/admin/memberships.ts'
+import { limits } from '../../src/model/limits.ts'
+import { mentionsIn, withNames } from '../../src/resources/notices/mentions.ts'
+import { createProse } from '../../src/web/markdown.ts'
+import { startAgent } from '../support/agent.ts'
+import { buildTeam, startForSuite, type BoardTeam } from '../support/board-team.ts'
+import { runs } from '../support/effort.ts'
+import type { Person } from '../support/service.ts'
+import { signedIn } from '../support/visitor.ts'
+
+const [ANA, EVE, LEFT] = ['usr_0000000000000000000a', 'usr_0000000000000000000e', 'usr_00000000000000000000'] as const
+const NAMES: Readonly<Record<string, string>> = { [ANA]: 'Ana Ruiz', [EVE]: '"><img src=x onerror=alert(1)>&' }
+const nameOf = (id: string) => NAMES[id]
+const render = (text: string) => renderToString(h(Fragment, null, createProse(nameOf)(text))).replaceAll(/\n {2,}/g, '')
+const shown = (id: string, name: string) => `<bdi class="mention" title="${id}">@${name}</bdi>`
+const ana = shown(ANA, 'Ana Ruiz')
+
+describe('a mention is shown by its name', () => {
+  test.each<[where: string, text: string, html: string]>([
+    ['alone', `@${ANA}`, `<p>${ana}</p>`],
+    ['at the beginning and at the end', `@${ANA} or @${ANA}`, `<p>${ana} or ${ana}</p>`],
+    ['next to punctuation', `(@${ANA}), @${ANA}. “@${ANA}”!`, `<p>(${ana}), ${ana}. “${ana}”!</p>`],
+    ['in two lines', `Dear\n@${ANA}`, `<p>Dear\n${ana}</p>`],
+    ['in strong and emphasized text', `**@${ANA}** *to @${ANA}*`, `<p><strong>${ana}</strong> <em>to ${ana}</em></p>`],
+    ['in a heading', `# For @${ANA}`, `<h3>For ${ana}</h3>`],
+    ['in a list', `- @${ANA}`, `<ul><li>${ana}</li></ul>`],
+    ['in a quotation', `> @${ANA}`, `<blockquote><p>${ana}</p></blockquote>`],
+    [
+      'in the label of a link',
+      `[@${ANA}](https://a.example)`,
+      `<p><a href="https://a.example" rel="noopener noreferrer nofollow">${ana}</a></p>`,
+    ],
+    ['with markup in the name', `@${EVE}`, `<p>${shown(EVE, '&quot;>&lt;img src=x onerror=alert(1)>&amp;')}</p>`],
+    ['of a former member: as text', `@${LEFT}`, `<p>@${LEFT}</p>`],
+    ['that is no id: as text', '@usr_123 @Ana', '<p>@usr_123 @Ana</p>'],
+    ['in a word: as text', `x@${ANA} @${ANA}x @@${ANA} .@${ANA}`, `<p>x@${ANA} @${ANA}x @@${ANA} .@${ANA}</p>`],
+    ['in code: as text', `\`@${ANA}\``, `<p><code>@${ANA}</code></p>`],
+    ['in lines of code: as text', `\`\`\`\n@${ANA}\n\`\`\``, `<pre><code>@${ANA}</code></pre>`],
+    ['in code without an end: as text', `\`\`\`\n@${ANA}`, `<pre><code>@${ANA}</code></pre>`],
+    ['after code', `\`\`\`\na\n\`\`\`\n\`b\` @${ANA}`, `<pre><code>a</code></pre><p><code>b</code> ${ana}</p>`],
+    [
+      'in an address: as text',
+      `https://a.example/@${ANA}`,
+      `<p><a href="https://a.example/@${ANA}" rel="noopener noreferrer nofollow">https://a.example/@${ANA}</a></p>`,
+    ],
+  ])('%s', (_where, text, html) => {
+    expect(render(text)).toBe(html)
+  })
+
+  test('in a text of names alone, where it has no code', () => {
+    const text = `@${ANA} \`@${ANA}\` https://a.example/@${ANA} [@${ANA}](https://a.example/@${ANA}) @${LEFT}`
+    expect(withNames(text, nameOf)).toBe(`@Ana Ruiz \`@${ANA}\` https://a.example/@${ANA} [@Ana Ruiz](https://a.example/@${ANA}) @${LEFT}`)
+  })
+})
+
+// Who is shown by name is told, and nobody else: the text is read in two ways.
+test('a text mentions whom its page shows by name', () => {
+  const ids = Array.from({ length: 5 }, (_, i) => `usr_000000000000000000${String(i).padStart(2, '0')}`)
+  const piece = fc.constantFrom(
+    ...ids.map((id) => `@${id}`),
+    '`',
+    '```',
+    '\n',
+    '\n\n',
+    '\r\n',
+    '*',
+    '**',
+    '[',
+    ']',
+    '](https://a.example/',
+    ')',
+    'https://b.example/',
+    ' ',
+    'a',
+    '.',
+    '# ',
+    '- ',
+    '> ',
+    '1. ',
+  )
+  const text = fc.array(piece, { maxLength: 24 }).map((pieces) => pieces.join(''))
+  fc.assert(
+    fc.property(text, (one) => {
+      const html = renderToString(h(Fragment, null, createProse((id) => id)(one)))
+      const named = new Set([...html.matchAll(/<bdi class="mention" title="(usr_\w+)">@\1<\/bdi>/g)].map(([, id]) => id))
+      expect([...named].toSorted()).toEqual(mentionsIn(one).toSorted())
+    }),
+    runs(2000),
+  )
+})
+
+test('a text of many mentions, or of half ones, is read in time that grows with its length', () => {
+  const most = limits.commentBody
+  for (const part of [`@${ANA} `, '`', '```\n', '[', '**', 'http://', '@usr_']) {
+    const text = `@${LEFT} ${part.repeat(most / part.length)}`
+    expect(mentionsIn(text).length).toBeLessThanOrEqual(2)
+    expect(withNames(text, nameOf).length).toBeGreaterThan(0)
+  }
+})
+
+describe('on pages', async () => {
+  const service = await startForSuite()
+  let team: BoardTeam
+  let ben: Person
+  let cardId: string
+  const mention = () => `@${ben.id}`
+  const openCard = async (query = '') => (await team.visitor.open(`${team.base}/cards/${cardId}${query}`)).text
+  const element = () => `<bdi class="mention" title="${ben.id}">@Ben &lt;Hill></bdi>`
+
+  beforeAll(async () => {
+    team = await buildTeam(service)
+    ben = await service.person(team.owner.workspaceId, 'member', 'Ben <Hill>')
+    const created = { column_id: team.columns[0], title: 'Poster', description: `For ${mention()}.` }
+    cardId = (await team.api('POST', `/boards/${team.boardId}/cards`, created)).id
+    await team.api('POST', `/cards/${cardId}/comments`, { body: `Is it you, ${mention()}?` })
+    const agent = startAgent(service, team.owner)
+    await agent.fail(cardId, `Not without ${mention()}.`, 0)
+    await agent.ask(cardId, `May ${mention()}?`)
+  })
+
+  test('descriptions, comments, questions and answers have names', async () => {
+    const asked = await openCard()
+    for (const text of [`For ${element()}.`, `Is it you, ${element()}?`]) expect(asked).toContain(text)
+    // Once at the top, and once among the comments.
+    expect(asked.split(`May ${element()}?`).length - 1).toBe(2)
+    expect(asked).toContain('Not without @Ben &lt;Hill>.')
+    // The editor has the id.
+    expect(asked).toMatch(new RegExp(`<textarea[^>]*>For ${mention()}.</textarea>`))
+  })
+
+  test('the history, tiles, lists of cards and their updates have names', async () => {
+    expect(await openCard('?history')).toContain('Not without @Ben &lt;Hill>.')
+    for (const path of [`boards/${team.boardId}`, 'cards?view=recent'])
+      expect((await team.visitor.open(`${team.base}/${path}`)).shown).toContain('Asks: May @Ben <Hill>?')
+    const { changes_cursor: after } = await team.api('GET', `/boards/${team.boardId}?include=columns`)
+    const update = await team.visitor.request(`${team.base}/boards/${team.boardId}/changes?after=${after}&card=${cardId}`)
+    expect(JSON.parse(update.text).tiles[cardId].html).toContain('Asks: May @Ben &lt;Hill>?')
+  })
+
+  test('an answer has names, and so has the inbox', async () => {
+    const visitor = await signedIn(service, ben)
+    expect((await visitor.open(`${team.base}/notices`)).shown).toContain('mentioned you on "Poster": May @Ben <Hill>?')
+    await team.api('POST', `/cards/${cardId}/answer`, { body: `Yes, ${mention()}.` })
+    expect(await openCard()).toContain(`Yes, ${element()}.`)
+  })
+
+  test('somebody who has left is an id again, on pages and in notices', async () => {
+    const zoe = await service.person(team.owner.workspaceId, 'member', 'Zoë')
+    const gone = await service.person(team.owner.workspaceId, 'member', 'Gone')
+    await team.api('POST', `/cards/${cardId}/comments`, { body: `@${zoe.id} and @${gone.id}` })
+    const visitor = await signedIn(service, zoe)
+    const inbox = async () => (await visitor.open(`${team.base}/notices`)).shown
+    expect(await inbox()).toContain('@Zoë and @Gone')
+    await endMembership(service.adminDeps, team.owner.workspaceId, gone.id)
+    expect(await inbox()).toContain(`@Zoë and @${gone.id}`)
+    expect(await openCard()).toContain(`@Zoë</bdi> and @${gone.id}<`)
+  })
+})
