@@ -17,6 +17,7 @@ import { attachmentPage, cardPage, picturePage } from './boards/card-page.ts'
 import { boardArchivePage, boardLabelsPage, boardMembersPage } from './boards/board-lists.ts'
 import { boardPage } from './boards/board-page.ts'
 import { changesPage, eventsPage } from './boards/live.ts'
+import { peoplePage } from './boards/people-page.ts'
 import { boardsPage } from './boards/overview-page.ts'
 import { inboxesPage, inboxPage, unreadPage } from './notices/page.ts'
 import { operationPage } from './operations/page.ts'
@@ -67,6 +68,7 @@ export const pages: readonly Page[] = [
   picturePage,
   eventsPage,
   changesPage,
+  peoplePage,
   operationPage,
   boardMembersPage,
   boardLabelsPage,

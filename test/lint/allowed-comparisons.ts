@@ -198,6 +198,9 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   'src/web/boards/overview-page.ts': {
     "visibility === 'private'": WORD,
   },
+  'src/web/boards/people-page.ts': {
+    'user_id !== reader.context.session.user_id': 'Nobody is told of what they do themselves, so nobody is offered to mention themselves.',
+  },
   'src/web/boards/people.ts': {
     'names.get(userId)': DISPLAY_NAME,
     'people.nameOf(author_id)': DISPLAY_NAME,

@@ -148,6 +148,52 @@ describe('on pages', async () => {
     expect(await openCard()).toContain(`Yes, ${element()}.`)
   })
 
+  describe('an editor whose text can mention people', () => {
+    const people = () => `${team.base}/boards/${team.boardId}/people`
+    const offered = async (from = team.visitor) => {
+      const { status, text } = await from.request(people())
+      return status === 200 ? JSON.parse(text).people : status
+    }
+
+    test('says where their names are, and no other one does', async () => {
+      const areas = (text: string) =>
+        [...text.matchAll(/<textarea ([^>]*)>/g)].map(([, attributes]) => [
+          /name="(\w+)"/.exec(attributes!)![1],
+          /data-people="([^"]*)"/.exec(attributes!)?.[1],
+        ])
+      const form = async (query: string) => areas((await team.visitor.open(`${team.base}/do/${query}`)).text)
+      expect(areas(await openCard())).toEqual([
+        ['description', people()],
+        ['body', people()],
+      ])
+      expect(await form(`cards.create?board_id=${team.boardId}`)).toContainEqual(['description', people()])
+      const [comment] = await team.api('GET', `/cards/${cardId}/comments`)
+      expect(await form(`comments.update?comment_id=${comment.id}`)).toEqual([['body', people()]])
+      expect(await form(`boards.update?board_id=${team.boardId}`)).toEqual([['description', undefined]])
+    })
+
+    test('gets everybody who can read the board, in the order of their names, and not the person', async () => {
+      const twin = await service.person(team.owner.workspaceId, 'member', 'Ben <Hill>')
+      const adam = await service.person(team.owner.workspaceId, 'member', 'Ádám')
+      const all = [adam, ...[ben, twin].map(({ id }) => ({ id }))].map(({ id }) => id)
+      expect(new Set((await offered()).map(({ id }: { id: string }) => id))).toEqual(new Set(all))
+      const named = (id: string) => `Ben <Hill> (${id.slice(-4)})`
+      expect((await offered()).map(({ name }: { name: string }) => name)).toEqual(['Ádám', ...[named(ben.id), named(twin.id)].toSorted()])
+      await team.api('PUT', `/boards/${team.boardId}/visibility`, { visibility: 'private' })
+      await team.api('PUT', `/boards/${team.boardId}/members/${adam.id}`)
+      expect(await offered()).toEqual([{ id: adam.id, name: 'Ádám' }])
+      expect(await offered(await signedIn(service, twin))).toBe(404)
+      await team.api('PUT', `/boards/${team.boardId}/visibility`, { visibility: 'workspace' })
+    })
+
+    test('gets nothing in another workspace, without a session, or for what is no board', async () => {
+      const stranger = await signedIn(service, await service.person(await service.workspace('Other'), 'owner'))
+      expect(await offered(stranger)).toBe(404)
+      expect((await stranger.request(people(), { headers: { cookie: null } })).status).toBe(401)
+      expect((await team.visitor.request(`${team.base}/boards/x/people`)).status).toBe(404)
+    })
+  })
+
   test('somebody who has left is an id again, on pages and in notices', async () => {
     const zoe = await service.person(team.owner.workspaceId, 'member', 'Zoë')
     const gone = await service.person(team.owner.workspaceId, 'member', 'Gone')

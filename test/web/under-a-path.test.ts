@@ -79,6 +79,7 @@ describe.each([
       '/app/{workspace}/attachments/{attachment}/picture',
       '/app/{workspace}/events',
       '/app/{workspace}/boards/{board}/changes',
+      '/app/{workspace}/boards/{board}/people',
       '/settings/account/passkeys/{passkey}',
       '/settings/confirm/{id}',
     ])

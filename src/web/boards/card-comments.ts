@@ -12,7 +12,7 @@ import { renderWriter, writerName } from './people.ts'
 export function renderComments(data: CardData, prose: (text: string) => VNode[], controls: Controls): VNode {
   const { card, comments, commentsCursor } = data
   const total = card.counts?.comments ?? comments.length
-  const writing = doForm(controls, 'comments.create', { card_id: card.id }, WRITING)
+  const writing = doForm(controls, 'comments.create', { card_id: card.id }, { ...WRITING, boardId: card.board_id })
   return html`<section id="card-comments" aria-labelledby="comments-title" data-merge>
     <h2 id="comments-title">Comments <span class="count">${total}</span></h2>
     ${total === 0 && html`<p class="hint" id="no-comments">No comments.</p>`}

@@ -94,6 +94,6 @@ function textEditor(
   about: string = name,
 ): VNode | undefined {
   // With an id, the field keeps the focus when its part of the page gets another place.
-  const part = { fields: [name], record: data.card, button: 'Save', attributes: { id: `${name}-text` } }
+  const part = { fields: [name], record: data.card, button: 'Save', attributes: { id: `${name}-text` }, boardId: data.card.board_id }
   return editor(`edit-${name}`, word, about, doForm(controls, 'cards.update', ofVersion(data), part))
 }

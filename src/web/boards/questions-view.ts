@@ -25,9 +25,9 @@ export function renderElsewhere(base: string, waiting: Waiting): VNode {
 }
 
 /** The form that answers the question of a card, for those who may. */
-export function answerForm(controls: Controls, { id, title }: ListedCard): VNode | undefined {
+export function answerForm(controls: Controls, { id, title, board_id }: ListedCard): VNode | undefined {
   const attributes = { 'aria-label': `Answer to the question on ${title}`, placeholder: 'Write an answer (Markdown)', rows: 2 }
-  const part = { fields: ['body'], button: 'Answer', attributes, isLine: true, className: 'stacked' }
+  const part = { fields: ['body'], button: 'Answer', attributes, isLine: true, className: 'stacked', boardId: board_id }
   return doForm(controls, 'cards.answer', { card_id: id }, part)
 }
 

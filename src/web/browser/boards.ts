@@ -7,12 +7,14 @@ import { focusOn, step } from './focus.ts'
 import { useFormKeys } from './form-keys.ts'
 import { commandOf, isTyping } from './keys.ts'
 import { loadedPage, refresh } from './live-pages.ts'
+import { offerNames } from './mentions.ts'
 import { hasText } from './merge.ts'
 import { countNotices } from './notices.ts'
 import { offerPastedLines } from './pasted-lines.ts'
 import { sendForms } from './send.ts'
 
 countNotices()
+offerNames()
 useFormKeys()
 sendForms()
 offerPastedLines()

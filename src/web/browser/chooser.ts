@@ -1,5 +1,6 @@
 /** A list to choose from, beside what it is about. It is searched by typing, and chosen from with the arrows and Enter, or by a click. */
 import { createElement } from './create-element.ts'
+import { folded } from './folded.ts'
 import { placeBeside } from './place-beside.ts'
 
 /** What can be chosen. */
@@ -33,8 +34,6 @@ let offered: readonly Choice[] = []
 let active = 0
 /** Whether Enter came before the choices. */
 let isHasty = false
-
-const folded = (text: string) => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
 
 /** Asks a question beside an element. */
 export async function ask(near: Element, asked: Question): Promise<void> {

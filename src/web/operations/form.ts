@@ -57,6 +57,8 @@ export interface PartialForm {
   /** whether the controls stand in one line with the button, without labels that are seen */
   readonly isLine?: boolean
   readonly className?: string
+  /** the board whose people a text can mention */
+  readonly boardId?: string
 }
 
 /** The part of an operation's form that stands on another page. */
@@ -64,7 +66,7 @@ export function partialForm(
   context: SignedInContext,
   operation: Operation,
   given: Given,
-  { fields: names, record, choices, button, attributes = {}, isLine = false, className }: PartialForm,
+  { fields: names, record, choices, button, attributes = {}, isLine = false, className, boardId }: PartialForm,
 ): VNode {
   const values = (record ?? {}) as Readonly<Record<string, unknown>>
   const fields = names.map((name) => fieldsOf(operation).find((field) => field.name === name)!)
@@ -73,6 +75,7 @@ export function partialForm(
     const control = renderControl(field, shownValue(values[field.name]), field.of && choices, {
       required: mustHaveText(operation, field),
       'aria-label': isLine ? field.label : undefined,
+      'data-people': peopleAddress(baseOf(context), operation, field, boardId),
       ...(fields.length === 1 && attributes),
     })
     return isLine ? control : html`<label>${labelOf(field)}${control}</label>`
@@ -87,8 +90,19 @@ export function partialForm(
   )
 }
 
+/**
+ * Where the script of an editor gets the people whom its text can mention; undefined: a mention there tells nobody.
+ * @param base the path of the workspace
+ */
+function peopleAddress(base: string, { id }: Operation, { kind }: Field, boardId: string | undefined): string | undefined {
+  return kind === 'prose' && MENTIONING.test(id) && boardId !== undefined ? `${base}/boards/${boardId}/people` : undefined
+}
+const MENTIONING = /^(?:cards|comments)\./
+
 /** What the form of an operation is rendered with. */
 export interface FormContent {
+  /** the path of the workspace */
+  readonly base: string
   readonly operation: Operation
   readonly place: Place
   /** the parameters of the path, and choices that are already made */
@@ -133,7 +147,7 @@ function hintOf({ hint, label }: Field): string {
 }
 
 /** The fields of the form of an operation. */
-export function renderFields({ operation, place, given, choices, issues = new Map(), isConflict = false }: FormContent): VNode {
+export function renderFields({ base, operation, place, given, choices, issues = new Map(), isConflict = false }: FormContent): VNode {
   const current = isUpdate(operation) ? (place.target?.record ?? {}) : {}
   const [first] = namesInPath(operation.path)
   const fields = fieldsOf(operation).filter(
@@ -152,6 +166,7 @@ export function renderFields({ operation, place, given, choices, issues = new Ma
       required: mustHaveText(operation, field),
       'aria-describedby': describedBy === '' ? undefined : describedBy,
       'aria-invalid': issue === undefined ? undefined : 'true',
+      'data-people': peopleAddress(base, operation, field, place.board?.id),
     }
     const isSet = field.kind === 'set'
     return html`<${isSet ? 'fieldset' : 'div'} class="field" aria-describedby=${isSet ? attributes['aria-describedby'] : undefined}>

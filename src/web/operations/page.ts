@@ -4,7 +4,7 @@ import { ApiError } from '../../model/errors.ts'
 import { namesInPath, type Operation } from '../../resources/operation.ts'
 import { entityTag } from '../../http/preconditions.ts'
 import { proofPage, requireProof } from '../account/re-authentication.ts'
-import { ifFound, operationOf, readerOf } from '../reader.ts'
+import { BOARD_SCRIPTS, ifFound, operationOf, readerOf } from '../reader.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
 import { field, formPage, type Refusal } from '../form-page.ts'
 import { html, notice } from '../html.ts'
@@ -98,7 +98,7 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
   const isDeletion = operation.needs[0] === 'delete'
   const back = backOf(context, given) ?? pathOf(base, place)
   const page = needsProof(operation, given) ? proofPage : formPage
-  return page(
+  const view = page(
     context,
     {
       title,
@@ -115,7 +115,7 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
         operation.takesUpload
           ? html`<input type="hidden" name=${name} value=${given.get(name!)} />
               <div class="field"><label for="do-file">File</label><input id="do-file" type="file" name="file" required /></div>`
-          : renderFields({ operation, place, given, choices, ...shown })
+          : renderFields({ base, operation, place, given, choices, ...shown })
       }
       ${operation.id === 'boards.create' && renderTemplates(given)} ${isDeletion && html`<p>This cannot be undone.</p>`}
       ${typed !== undefined && field({ name: 'confirmed', label: 'Type its name to delete it', hint: typed, required: true, autocomplete: 'off' })}`,
@@ -125,6 +125,7 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
     },
     shown,
   )
+  return { ...view, scripts: BOARD_SCRIPTS }
 }
 
 /** What a person should know before. */
