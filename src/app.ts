@@ -22,7 +22,6 @@ import type { SendMail } from './mail/mailer.ts'
 import { AlertMails } from './mail/alert-mails.ts'
 import { NoticeMailer } from './mail/notice-mails.ts'
 import { systemRandom, type RandomSource } from './model/ids.ts'
-import { lazy } from './model/lazy.ts'
 import { limits } from './model/limits.ts'
 import { systemClock, type Clock } from './model/time.ts'
 import { loadPolicy } from './authz/shipped-policy.ts'
@@ -43,8 +42,6 @@ import { webhookAbilities } from './webhooks/abilities.ts'
 import { Deliverer, webhookObserver } from './webhooks/deliverer.ts'
 import type { send } from './webhooks/send.ts'
 import { Targets } from './webhooks/targets.ts'
-
-const alertsModule = lazy(() => import('./web/alerts.ts'))
 
 /** How many tokens one process remembers: about 200 bytes each. */
 const SEEN_TOKENS = 50_000
@@ -168,7 +165,6 @@ export function createApp(options: AppOptions): App {
     random,
     targets,
     open: (sealed, owner) => secretKeys.open(sealed, owner),
-    notify: async (webhook) => (await alertsModule()).announceDisabledWebhook({ store, clock, random, log, mail, url }, webhook),
     budget: options.deliveryBudget ?? (options.rateLimits && new DeliveryBudget(options.rateLimits.quotas)),
     send: options.sendDelivery,
     pause: options.deliveryPause,

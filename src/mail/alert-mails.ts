@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { isOfSecurity, thingOf } from '../auth/accounts/alerts.ts'
+import { thingOf } from '../auth/accounts/alerts.ts'
 import type { Account } from '../model/account.ts'
 import { andThen, type Awaitable } from '../model/awaitable.ts'
 import type { Alert } from '../model/second-factor.ts'
@@ -10,13 +10,11 @@ import type { Mail, SendMail } from './mailer.ts'
 
 /** A mail about one kind of alert and one thing is the only one for so many seconds. */
 const OF_THING = 600
-/**
- * For so many seconds after a mail, a person gets at most so many: so in any hour, which can have the ends of two such times, at most 20.
- */
-const [HOUR, OF_PERSON] = [3600, { security: 6, work: 4 }] as const
+/** For so many seconds after a mail, a person gets at most so many: so in any hour, which can have the ends of two such times, at most 12. */
+const [HOUR, OF_PERSON] = [3600, 6] as const
 
-/** Whom a mail is sent to. */
-export type Addressee = Pick<Account, 'user_id' | 'email' | 'email_confirmed'>
+/** Whom a mail is sent to: also at an address that nobody has confirmed, because alerts protect the account. A stranger gets few. */
+export type Addressee = Pick<Account, 'user_id' | 'email'>
 
 interface AlertMailDeps {
   readonly send: SendMail
@@ -28,7 +26,7 @@ interface AlertMailDeps {
 
 /**
  * Decides whether a person gets a mail about an alert, and sends it: nothing else leads to the mail server. What is left out is an alert on
- * the pages of the person anyway. Mails about security are counted apart: what happens to webhooks uses up none of them.
+ * the pages of the person anyway. Mails about notices are counted apart: they use up none of these.
  */
 export class AlertMails {
   readonly #deps: AlertMailDeps
@@ -39,10 +37,7 @@ export class AlertMails {
     this.#counts = new MailCounts(deps.clock, deps.counters)
   }
 
-  /**
-   * Sends a mail about an alert, unless it is about work and the address is not confirmed, or the person had such a mail or many a short
-   * time ago.
-   */
+  /** Sends a mail about an alert, unless the person had such a mail or many a short time ago. */
   send(to: Addressee, alert: Alert, mail: Omit<Mail, 'to'>): Awaitable<void> {
     const { send, log } = this.#deps
     return andThen(this.#refusalOf(to, alert), (refusal) => {
@@ -51,16 +46,10 @@ export class AlertMails {
     })
   }
 
-  #refusalOf({ user_id, email, email_confirmed }: Addressee, alert: Alert): Awaitable<string | undefined> {
-    const about = isOfSecurity(alert) ? 'security' : 'work'
-    // What protects the account goes to the address that its person has typed, as long as nobody has confirmed it. A stranger whose address
-    // it is gets few.
-    if (email_confirmed === false && about === 'work') return 'the address is not confirmed'
+  #refusalOf({ user_id, email }: Addressee, alert: Alert): Awaitable<string | undefined> {
     return andThen(this.#counts.add(`${user_id} ${email} ${alert.kind} ${thingOf(alert)}`, OF_THING), (ofThing) => {
       if (ofThing > 1) return 'there was one of this kind and thing'
-      return andThen(this.#counts.add(`${user_id} ${about}`, HOUR), (ofPerson) =>
-        ofPerson > OF_PERSON[about] ? 'there were too many' : undefined,
-      )
+      return andThen(this.#counts.add(`${user_id} alerts`, HOUR), (count) => (count > OF_PERSON ? 'there were too many' : undefined))
     })
   }
 }

@@ -1,8 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { equalInConstantTime, newSecret } from '../auth/secrets.ts'
 import type { Account } from '../model/account.ts'
-import { isMailed, type MailChoice, type MailedKind, type NoticeMails } from '../model/notice-mail.ts'
+import type { MailChoice, NoticeMails } from '../model/notice-mail.ts'
+import { noticeKinds, type NoticeKind } from '../model/notice-kind.ts'
 import { timestamp } from '../model/time.ts'
+import { kindsOfNotices } from '../resources/notices/kinds.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact, type Deps } from '../store/transact.ts'
 
@@ -11,8 +13,13 @@ export async function readMailChoices(deps: Deps, userId: string): Promise<{ acc
   return write(deps, userId, (mails) => mails)
 }
 
+/** When a person gets a mail about a kind. */
+export function choiceOf(mails: NoticeMails | undefined, kind: NoticeKind): MailChoice {
+  return mails?.choices[kind] ?? kindsOfNotices[kind].mail
+}
+
 /** Stores what a person has chosen. */
-export async function chooseMails(deps: Deps, userId: string, choices: Readonly<Partial<Record<MailedKind, MailChoice>>>): Promise<void> {
+export async function chooseMails(deps: Deps, userId: string, choices: Readonly<Partial<Record<NoticeKind, MailChoice>>>): Promise<void> {
   await write(deps, userId, (mails) => ({ ...mails, choices: { ...mails.choices, ...choices } }))
 }
 
@@ -25,8 +32,9 @@ export async function endMails(deps: Deps, link: URLSearchParams): Promise<boole
 }
 
 /** The kinds whose mails a link ends. */
-export function kindsOfLink(link: URLSearchParams): readonly MailedKind[] {
-  return (link.get('kinds') ?? '').split(',').filter(isMailed)
+export function kindsOfLink(link: URLSearchParams): readonly NoticeKind[] {
+  const named = (link.get('kinds') ?? '').split(',')
+  return noticeKinds.filter((kind) => named.includes(kind))
 }
 
 /** Whether the service has made a link for a mail. */
@@ -39,7 +47,7 @@ export async function isEndLink({ store, random }: Deps, link: URLSearchParams):
 }
 
 /** The address that ends the mails about some kinds for a person, without signing in (RFC 8058). */
-export function endAddress(url: string, userId: string, mails: NoticeMails, kinds: readonly MailedKind[]): string {
+export function endAddress(url: string, userId: string, mails: NoticeMails, kinds: readonly NoticeKind[]): string {
   const query = new URLSearchParams({ user: userId, kinds: kinds.join(',') })
   query.append('signed', signatureOf(mails, userId, kinds.join(',')))
   return `${url}/settings/mails/end?${query}`

@@ -1,6 +1,7 @@
 import { h, type ComponentChildren } from 'preact'
 import { renderToString } from 'preact-render-to-string'
-import { mailedKinds, type MailedKind, type NoticeMails } from '../model/notice-mail.ts'
+import type { NoticeMails } from '../model/notice-mail.ts'
+import { noticeKinds, type NoticeKind } from '../model/notice-kind.ts'
 import type { Notice } from '../model/notice.ts'
 import { beginningOf } from '../model/text.ts'
 import { endAddress } from './mail-choices.ts'
@@ -22,13 +23,12 @@ interface MailPlace {
  * and links, and nothing secret but the links that end such mails.
  */
 export function mailOf({ url, workspaceId, user_id, mails, is_daily }: MailPlace, notices: readonly Notice[]): Omit<Mail, 'to'> {
-  const kinds = mailedKinds.filter((kind) => notices.some((one) => one.kind === kind))
+  const kinds = noticeKinds.filter((kind) => notices.some((one) => one.kind === kind))
   const end = endAddress(url, user_id, mails, kinds)
-  const lines = notices.map(({ text, card_id }) =>
-    card_id === null
-      ? { text, link: `${url}/settings/tokens`, name: 'Open your tokens' }
-      : { text, link: `${url}/app/${workspaceId}/cards/${card_id}`, name: 'Open the card' },
-  )
+  const lines = notices.map((one) => {
+    const { path, name } = placeOf(workspaceId, one)
+    return { text: one.text, link: url + path, name }
+  })
   const settings = `${url}/settings/account/mails`
   const last = notices.at(-1)!.text
   const full = is_daily ? `Your notices of the day: ${notices.length}` : notices.length === 1 ? last : `${notices.length} notices: ${last}`
@@ -62,7 +62,14 @@ function pageOf(title: string, shown: ComponentChildren): string {
   return `<!doctype html>${renderToString(h('html', { lang: 'en' }, [h('head', {}, head), h('body', { style }, main)]))}`
 }
 
+/** The page where a person sees what a notice is about, and what a link to it says. */
+export function placeOf(workspaceId: string, { card_id, board_id }: Notice): { readonly path: string; readonly name: string } {
+  if (card_id !== null) return { path: `/app/${workspaceId}/cards/${card_id}`, name: 'Open the card' }
+  if (board_id === null) return { path: '/settings/tokens', name: 'Open your tokens' }
+  return { path: `/app/${workspaceId}/boards/${board_id}/webhooks`, name: 'Open the webhooks' }
+}
+
 /** A kind in words, such as `card stuck`. */
-export function wordOf(kind: MailedKind): string {
+export function wordOf(kind: NoticeKind): string {
   return kind.replaceAll('_', ' ')
 }

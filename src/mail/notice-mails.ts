@@ -2,7 +2,8 @@ import type { Logger } from 'pino'
 import { Decisions } from '../authz/decisions.ts'
 import type { Caller } from '../authz/context.ts'
 import { limits } from '../model/limits.ts'
-import { choiceOf, dailyMailAfter, isMailed, type MailedKind, type NoticeMail } from '../model/notice-mail.ts'
+import { dailyMailAfter, type NoticeMail } from '../model/notice-mail.ts'
+import type { NoticeKind } from '../model/notice-kind.ts'
 import type { Notice } from '../model/notice.ts'
 import { HOUR, MINUTE, timestamp } from '../model/time.ts'
 import { isActive, isOf } from '../model/workspace.ts'
@@ -12,7 +13,7 @@ import { indexes } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
 import { transact, type Deps } from '../store/transact.ts'
-import { readMailChoices } from './mail-choices.ts'
+import { choiceOf, readMailChoices } from './mail-choices.ts'
 import { MailCounts } from './mail-counts.ts'
 import type { SendMail } from './mailer.ts'
 import { mailOf } from './notice-mail-text.ts'
@@ -69,8 +70,8 @@ export class NoticeMailer extends WorkspaceRounds {
     const chosen = send && url !== undefined ? await readMailChoices(this.#deps, due.user_id) : undefined
     // An address that nobody has confirmed gets mails about the security of the account alone.
     const isMailable = chosen !== undefined && chosen.account.email_confirmed !== false
-    const isNow = (kind: MailedKind) => isMailable && choiceOf(chosen.mails, kind) === (due.is_daily ? 'daily' : 'at_once')
-    const isLater = (kind: MailedKind) => isMailable && !due.is_daily && choiceOf(chosen.mails, kind) === 'daily'
+    const isNow = (kind: NoticeKind) => isMailable && choiceOf(chosen.mails, kind) === (due.is_daily ? 'daily' : 'at_once')
+    const isLater = (kind: NoticeKind) => isMailable && !due.is_daily && choiceOf(chosen.mails, kind) === 'daily'
     const notices = await transact(store, workspaceId, random, (tx) => this.#take(tx, workspaceId, due, isNow, isLater))
     if (!isMailable || notices.length === 0) return
     for (const some of due.is_daily ? [notices] : byCard(notices)) {
@@ -85,8 +86,8 @@ export class NoticeMailer extends WorkspaceRounds {
     tx: Transaction,
     workspaceId: string,
     due: NoticeMail,
-    isNow: (kind: MailedKind) => boolean,
-    isLater: (kind: MailedKind) => boolean,
+    isNow: (kind: NoticeKind) => boolean,
+    isLater: (kind: NoticeKind) => boolean,
   ): Promise<readonly Notice[]> {
     const { services, clock } = this.#deps
     const { engine } = services()
@@ -99,13 +100,13 @@ export class NoticeMailer extends WorkspaceRounds {
     const wanted = entries.toReversed().flatMap((entry) => {
       const record = tx.known(keys.notice(userId, entry))
       const isUnread = record?.read_at === null && record.mailed_at === undefined && record.at >= from && isOf(membership, record)
-      return isUnread && isMailed(record.kind) ? [{ entry, record, kind: record.kind }] : []
+      return isUnread ? [{ entry, record }] : []
     })
-    if (wanted.some(({ kind }) => isLater(kind))) {
+    if (wanted.some(({ record }) => isLater(record.kind))) {
       const daily = dailyMailAfter(userId, clock())
       tx.putUnread(keys.noticeMail(daily.id), daily)
     }
-    const now = wanted.filter(({ kind }) => isNow(kind))
+    const now = wanted.filter(({ record }) => isNow(record.kind))
     // Another process that sends them, or a person who reads them, is noticed.
     await tx.confirm(now.map(({ entry }) => keys.notice(userId, entry)))
     const caller: Caller = { userId, workspaceId, membership, isSession: true }
@@ -123,11 +124,11 @@ export class NoticeMailer extends WorkspaceRounds {
   }
 }
 
-/** What is about one card is one mail. */
+/** What is about one card is one mail. So is what is about the webhooks of one board. */
 function byCard(notices: readonly Notice[]): readonly (readonly Notice[])[] {
   const byCardId = new Map<string, Notice[]>()
   for (const notice of notices) {
-    const about = notice.card_id ?? notice.id
+    const about = notice.card_id ?? notice.board_id ?? notice.id
     byCardId.set(about, [...(byCardId.get(about) ?? []), notice])
   }
   return [...byCardId.values()]

@@ -1,41 +1,18 @@
 import { z } from 'zod'
 import { idOf, timestamp } from './fields.ts'
+import { noticeKinds } from './notice-kind.ts'
 import { MINUTE, timestamp as timestampOf } from './time.ts'
 
 /** When a person gets a mail about a notice. */
 export const mailChoices = ['at_once', 'daily', 'never'] as const
 export type MailChoice = (typeof mailChoices)[number]
 
-/** The kinds of notices that mails are sent about, and when, unless their person chooses. A disabled webhook is an alert, which has a mail. */
-export const standardMails = {
-  question: 'at_once',
-  mentioned: 'at_once',
-  assigned: 'at_once',
-  card_stuck: 'at_once',
-  answered: 'at_once',
-  token_ending: 'at_once',
-  commented: 'daily',
-  due: 'daily',
-} as const satisfies Readonly<Record<string, MailChoice>>
-export type MailedKind = keyof typeof standardMails
-export const mailedKinds = Object.keys(standardMails) as readonly MailedKind[]
-
-/** Whether mails are sent about a kind. */
-export function isMailed(kind: string): kind is MailedKind {
-  return Object.hasOwn(standardMails, kind)
-}
-
 /** What a person has chosen, and the key that signs the links in their mails. */
 export const noticeMailsOfAccount = z.strictObject({
   key: z.string().regex(/^[\w-]{43}$/),
-  choices: z.partialRecord(z.enum(mailedKinds), z.enum(mailChoices)),
+  choices: z.partialRecord(z.enum(noticeKinds), z.enum(mailChoices)),
 })
 export type NoticeMails = Readonly<z.infer<typeof noticeMailsOfAccount>>
-
-/** When a person gets a mail about a kind. */
-export function choiceOf(mails: NoticeMails | undefined, kind: MailedKind): MailChoice {
-  return mails?.choices[kind] ?? standardMails[kind]
-}
 
 /** A person may have to get mails about their notices from a time on. */
 export const noticeMail = z.strictObject({

@@ -1,22 +1,9 @@
 import { z } from 'zod'
 import { documented, idField, idOf, timeField, timestamp } from './fields.ts'
 import { limits } from './limits.ts'
+import { noticeKinds } from './notice-kind.ts'
 import { line } from './text.ts'
 import { tokenNameField } from './token.ts'
-
-/** What a person gets a notice of: `resources/notices/kinds.ts` says who gets it, when, and what it says. */
-export const noticeKinds = [
-  'assigned',
-  'mentioned',
-  'card_stuck',
-  'question',
-  'answered',
-  'commented',
-  'due',
-  'token_ending',
-  'webhook_disabled',
-] as const
-export type NoticeKind = (typeof noticeKinds)[number]
 
 const kind = z.enum(noticeKinds)
 

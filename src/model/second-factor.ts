@@ -73,7 +73,7 @@ export const challenge = z.strictObject({
 })
 export type Challenge = Readonly<z.infer<typeof challenge>>
 
-/** What a person is notified of. */
+/** What happens to an account. */
 const alertKind = z.enum([
   'new_sign_in',
   'token_created',
@@ -85,7 +85,6 @@ const alertKind = z.enum([
   'passkey_added',
   'passkey_removed',
   'identity_bound',
-  'webhook_disabled',
 ])
 export type AlertKind = z.infer<typeof alertKind>
 
@@ -99,7 +98,7 @@ const alert = z.strictObject({
   address: shortText,
   /** the session that did it, which does not see the alert; null: all see it */
   session_id: idOf('session').nullable(),
-  /** the name of the token or passkey, or the host of the webhook */
+  /** the name of the token or passkey */
   name: shortText.nullable(),
 })
 export type Alert = Readonly<z.infer<typeof alert>>

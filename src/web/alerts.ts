@@ -1,11 +1,9 @@
-import type { Logger } from 'pino'
 import type { VNode } from 'preact'
 import { addAlert, dismissAlerts } from '../auth/accounts/alerts.ts'
 import type { Alert, AlertKind, Passkey } from '../model/second-factor.ts'
 import type { Addressee, AlertMails } from '../mail/alert-mails.ts'
-import type { Webhook } from '../model/webhook.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
-import { type Deps, transact } from '../store/transact.ts'
+import { transact } from '../store/transact.ts'
 import { postForm } from './form-page.ts'
 import { html } from './html.ts'
 import { renderTime } from './times.ts'
@@ -13,7 +11,7 @@ import type { Page, PageContext, Visit } from './page-context.ts'
 
 /**
  * The text of each kind of alert.
- * @param name the name of the token or passkey, or the host of the webhook
+ * @param name the name of the token or passkey
  */
 const sentences: Readonly<Record<AlertKind, (name: string) => string>> = {
   new_sign_in: () => 'Someone signed in from a browser that was not known before.',
@@ -27,7 +25,6 @@ const sentences: Readonly<Record<AlertKind, (name: string) => string>> = {
   passkey_removed: (name) => `The passkey "${name}" was removed from your account.`,
   identity_bound: () =>
     'The identity provider signs you in to your account from now on. Anyone who knows its password can still sign in, too.',
-  webhook_disabled: (name) => `Your webhook to ${name} was disabled: it could not be delivered. The page of its board says why.`,
 }
 
 /** The alerts of a person, above each page until they dismiss them: one line, which opens. */
@@ -100,23 +97,6 @@ export async function announce(context: PageContext & Pick<Visit, 'session'>, ki
   }
 }
 
-/** Notifies the creator of a webhook that it was disabled. It has ended already, so a failure is only logged. */
-export async function announceDisabledWebhook(
-  { log, mail, url, ...deps }: Deps & { readonly log: Logger; readonly mail: AlertMails | undefined; readonly url: string | undefined },
-  { id, creator_id, url: target }: Pick<Webhook, 'id' | 'creator_id' | 'url'>,
-): Promise<void> {
-  const members = { kind: 'webhook_disabled', agent: 'The service', address: id, session_id: null, name: new URL(target).host } as const
-  try {
-    const [account, alert] = await transact(deps.store, GLOBAL, deps.random, async (tx) => [
-      await tx.get(keys.account(creator_id)),
-      await addAlert(tx, creator_id, members, deps),
-    ])
-    if (account !== undefined) mailAlert(mail, url ?? '', account, alert)
-  } catch (error) {
-    log.error({ event: 'webhooks.alert_failed', webhook_id: id, err: error }, 'an alert was not stored')
-  }
-}
-
 /**
  * Logs a change of an account, and notifies its person.
  * @param passkey that is changed
@@ -134,22 +114,20 @@ export async function reportChange(
 
 /**
  * Sends an alert by mail, if the service sends mail. It has no secret, and no link that could be imitated to steal one.
- * @param url of the
- * service
+ * @param url of the service
  */
 export function mailAlert(mail: AlertMails | undefined, url: string, to: Addressee, alert: Alert): void {
-  const { kind, at, agent, address } = alert
+  const { at, agent, address } = alert
   const sentence = sentenceOf(alert)
-  // Nobody did that: it has no browser and no network, and no password would change it.
-  const more =
-    kind === 'webhook_disabled'
-      ? [`Webhook: ${address}`, '', `When its receiver works again, sign in at ${url} and enable it.`]
-      : [
-          `Browser: ${agent}`,
-          `Network: ${address}`,
-          '',
-          `If this was not you, sign in at ${url}, end the sessions that you do not know, and change what you sign in with.`,
-        ]
-  const text = [sentence, '', `Time: ${at.slice(0, 10)} ${at.slice(11, 16)} UTC`, ...more, ''].join('\n')
+  const text = [
+    sentence,
+    '',
+    `Time: ${at.slice(0, 10)} ${at.slice(11, 16)} UTC`,
+    `Browser: ${agent}`,
+    `Network: ${address}`,
+    '',
+    `If this was not you, sign in at ${url}, end the sessions that you do not know, and change what you sign in with.`,
+    '',
+  ].join('\n')
   void mail?.send(to, alert, { subject: `Lanekeeper: ${sentence}`, text })
 }

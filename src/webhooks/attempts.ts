@@ -29,8 +29,6 @@ export interface DeliveryDeps {
   readonly open: (sealed: string, owner: string) => string
   /** what the deliveries of a person may cost; default: that is not limited */
   readonly budget?: DeliveryBudget | undefined
-  /** tells the creator of a webhook that it was disabled; it does not throw */
-  readonly notify: (webhook: WebhookRecord) => Promise<void>
   /** sends; another function is for tests only */
   readonly send?: typeof sendTo | undefined
   /** instead of {@link PAUSE}, for tests only */
@@ -102,10 +100,6 @@ export class Attempts {
 
   get budget(): DeliveryBudget | undefined {
     return this.#deps.budget
-  }
-
-  get notify(): DeliveryDeps['notify'] {
-    return this.#deps.notify
   }
 
   /** How long a webhook waits after a delivery, in milliseconds. */

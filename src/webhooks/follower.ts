@@ -224,9 +224,8 @@ export class Follower {
    * @returns whether it is stored
    */
   async #save(webhook: WebhookRecord, known: WebhookProgress, wanted: Changes, { delivery, ifMoved }: Made = {}): Promise<boolean> {
-    const { services, random, notify } = this.#attempts
-    let changes = wanted
-    const isStored = await transact(services().store, this.#workspaceId, random, async (tx) => {
+    const { services, random } = this.#attempts
+    return transact(services().store, this.#workspaceId, random, async (tx) => {
       const [stored, progress] = await tx.read([keys.webhook(this.#id), keys.webhookProgress(this.#id)])
       if (stored === undefined || progress === undefined) return false
       if (delivery !== undefined) await addDelivery(tx, this.#id, delivery)
@@ -234,7 +233,7 @@ export class Follower {
       const isMoved = ifMoved !== undefined && stored.url !== webhook.url
       // Who enables a webhook wants it to be tried at once.
       if (isMoved && progress.enablings !== known.enablings) return false
-      changes = isMoved ? ifMoved : wanted
+      const changes = isMoved ? ifMoved : wanted
       const { clock, engine } = services()
       if (changes.state === 'disabled') tx.logChanges(SERVICE, clock, new Readers(engine, this.#workspaceId))
       const { cursor, delivered_to, begun } = changes
@@ -246,8 +245,6 @@ export class Follower {
         tx.put(keys.webhookProgress(this.#id), { ...progress, cursor, delivered_to, begun: null })
       return isFollowing(progress)
     })
-    if (isStored && changes.state === 'disabled') await notify(webhook)
-    return isStored
   }
 }
 

@@ -141,9 +141,6 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     "board.visibility === 'workspace'": 'Index entries give candidates. The policy filters what is read through them.',
     "file.visibility === 'private'": 'The index has the files that the end of a membership changes.',
   },
-  'src/web/alerts.ts': {
-    'addAlert(tx, creator_id, members, deps)': 'The alert of a webhook goes to the person who created it. It decides nothing.',
-  },
   'src/web/audit-page.ts': {
     'stated.subjectId !== userId': 'It leaves the person out of an entry that is about themselves.',
   },

@@ -4,6 +4,7 @@ import { endMembership } from '../../src/admin/memberships.ts'
 import { issueToken } from '../../src/auth/tokens/issue.ts'
 import { chooseMails } from '../../src/mail/mail-choices.ts'
 import { NoticeMailer } from '../../src/mail/notice-mails.ts'
+import { noticeKinds } from '../../src/model/notice-kind.ts'
 import { dailyMailAfter, mailAfter } from '../../src/model/notice-mail.ts'
 import { DAY } from '../../src/model/time.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
@@ -82,7 +83,7 @@ describe('mails about notices', () => {
     ])
     const [{ text, html, headers }] = mails as [Mail]
     const address = `${URL_OF_SERVICE}${team.base}/cards/${id}`
-    for (const part of ['test of Olivia Stone assigned you to "Sow <b>".', address, 'End mails of these kinds (mentioned, assigned):'])
+    for (const part of ['test of Olivia Stone assigned you to "Sow <b>".', address, 'End mails of these kinds (assigned, mentioned):'])
       expect(text).toContain(part)
     // A program for HTML reads quotation marks and > as they are.
     expect(html).toContain(`<p>test of Olivia Stone assigned you to &quot;Sow &lt;b>&quot;.<br/><a href="${address}">Open the card</a></p>`)
@@ -218,6 +219,7 @@ describe('mails about notices', () => {
     const person = await service.person(team.owner.workspaceId, 'member')
     const visitor = await signedIn(service, person, { origin: URL_OF_SERVICE })
     await visitor.open('/settings/account/mails')
+    for (const kind of noticeKinds) expect(visitor.page!.text).toContain(`name="${kind}"`)
     await visitor.submit({ assigned: 'never', commented: 'at_once', due: 'x' }, '/settings/account/mails')
     expect(visitor.page!.shown).toContain('Your choices are stored.')
     expect(visitor.page!.text).toMatch(/name="due"><option value="at_once">At once<\/option><option value="daily" selected/)

@@ -1,13 +1,25 @@
 import { describe, expect, test } from 'vitest'
 import { kindsOfNotices } from '../../src/resources/notices/kinds.ts'
-import { noticeKinds, type NoticeKind } from '../../src/model/notice.ts'
+import { noticeKinds, type NoticeKind } from '../../src/model/notice-kind.ts'
 import { membershipOf } from '../../src/model/workspace.ts'
 import { appendedEntry } from '../../src/store/appended.ts'
 import { keys } from '../../src/store/keys.ts'
+import { readText } from '../lint/syntax.ts'
 import { TestBoard } from '../support/board.ts'
 import { handWrittenCells, handWrittenOperations } from '../support/hand-written-decisions.ts'
 import { webhookOf } from '../support/records.ts'
 import { Service } from '../support/service.ts'
+
+test('the documentation says when a notice of each kind comes, and when it is mailed', () => {
+  const page = readText('src/http/notices.md')
+  const when = [...page.matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map(([, kind, text]) => [kind, text])
+  expect(when).toEqual([['kind', 'when'], ...noticeKinds.map((kind) => [kind, kindsOfNotices[kind].when])])
+  const mailed = (choice: string) => [...new RegExp(`^\\| ${choice}.* \\| (.*) \\|$`, 'm').exec(page)![1]!.matchAll(/\w+/g)].map(String)
+  expect({ at_once: mailed('at once'), daily: mailed('once a day') }).toEqual({
+    at_once: noticeKinds.filter((kind) => kindsOfNotices[kind].mail === 'at_once'),
+    daily: noticeKinds.filter((kind) => kindsOfNotices[kind].mail === 'daily'),
+  })
+})
 
 /** The operation that reads what a notice of a kind is about. Its hand-written decision says who sees the notice. */
 const READ_BY: Readonly<Record<NoticeKind, string>> = {

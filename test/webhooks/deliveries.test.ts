@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { timestamp } from '../../src/model/time.ts'
+import type { Mail } from '../../src/mail/mailer.ts'
+import { HOUR, timestamp } from '../../src/model/time.ts'
 import { setUpBoard, TestBoard } from '../support/board.ts'
 import { blockOf } from '../support/documents.ts'
 import { drivers } from '../support/drivers.ts'
 import { Service } from '../support/service.ts'
+import { giveAccount } from '../support/visitor.ts'
 import { StubReceivers, Subscription, type Received } from './stub-receivers.ts'
 
 const LIMIT = 256 * 1024
@@ -22,7 +24,8 @@ function chainOf(begin: string, received: readonly Received[]): string[] {
 
 describe.each(drivers)('deliveries, on $name', (driver) => {
   const receivers = new StubReceivers()
-  const setup = setUpBoard(driver, { sendDelivery: receivers.send })
+  const mails: Mail[] = []
+  const setup = setUpBoard(driver, { sendDelivery: receivers.send, mail: (mail) => void mails.push(mail), url: 'https://kanban.example' })
   beforeAll(() => setup.service.app.deliverer.start())
   afterAll(() => setup.service.app.deliverer.stop())
   const rename = (title: string) => setup.board.patch(`/cards/${setup.cardId}`, { title })
@@ -63,6 +66,25 @@ describe.each(drivers)('deliveries, on $name', (driver) => {
     const { body } = await webhook.delivered(1)
     expect(body.data.after).toBe(page.next_cursor)
     expect(body.data.entries.map(({ kind, action }: any) => `${kind} ${action}`)).toEqual(['column created', 'card created'])
+  })
+
+  test('end with one notice and one mail to the creator if the receiver is gone', async () => {
+    const { service, board, ann } = setup
+    const email = await giveAccount(service, ann)
+    const webhook = await Subscription.create(receivers, board)
+    webhook.receiver.behave({ status: 410 })
+    await rename('New')
+    await webhook.until({ state: 'disabled' })
+    const { body } = await service.send(ann.read, 'GET', '/notices?limit=100')
+    const text = 'Your webhook to hooks.example on "Board" was disabled. Its page says why.'
+    const nobody = { actor_id: null, token_name: null, card_id: null, comment_id: null }
+    expect(body.data).toMatchObject([{ kind: 'webhook_disabled', board_id: board.id, text, read_at: null, ...nobody }])
+    for (let round = 0; round < 3; round++) {
+      service.now += HOUR
+      await service.app.noticeMailer.look()
+    }
+    const page = `https://kanban.example/app/${setup.workspaceId}/boards/${board.id}/webhooks`
+    expect(mails).toMatchObject([{ to: email, subject: text, text: expect.stringContaining(`${text}\n${page}\n`) }])
   })
 
   test('have at most 100 entries each, all in order, and each begins where the one before has ended', async () => {

@@ -1,29 +1,17 @@
 import { newId } from '../../model/ids.ts'
 import { limits } from '../../model/limits.ts'
-import type { Alert, AlertKind } from '../../model/second-factor.ts'
+import type { Alert } from '../../model/second-factor.ts'
 import { timestamp } from '../../model/time.ts'
 import { keys } from '../../store/keys.ts'
 import type { Deps } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
 
-/** The kinds of alerts that do not concern who can use an account. All others are about its security. */
-const ABOUT_WORK: ReadonlySet<AlertKind> = new Set(['webhook_disabled'])
-
-/** Whether an alert is about who can use an account. Nothing else may push it out, or use up its mails. */
-export function isOfSecurity({ kind }: Pick<Alert, 'kind'>): boolean {
-  return !ABOUT_WORK.has(kind)
-}
-
-/** The subject of an alert: the webhook, the browser that signed in, the token or the passkey; otherwise the account. */
+/** The subject of an alert: the browser that signed in, the token or the passkey; otherwise the account. */
 export function thingOf({ kind, name, agent, address }: Pick<Alert, 'kind' | 'name' | 'agent' | 'address'>): string {
-  if (kind === 'webhook_disabled') return address
   return kind === 'new_sign_in' ? `${agent} ${address}` : (name ?? '')
 }
 
-/**
- * Stores that something happened to an account. The oldest of each kind are dropped if there are too many, so no kind pushes out another
- * one. What happens to the same thing again is one alert, unless it is about security.
- */
+/** Stores that something happened to an account. The oldest of each kind are dropped if there are too many, so no kind pushes out another one. */
 export async function addAlert(
   tx: Transaction,
   userId: string,
@@ -32,11 +20,9 @@ export async function addAlert(
 ): Promise<Alert> {
   const alert: Alert = { id: newId('alert', random), at: timestamp(clock), ...members }
   const stored = (await tx.get(keys.alerts(userId)))?.alerts ?? []
-  const isSame = (one: Alert) => one.kind === alert.kind && !isOfSecurity(alert) && thingOf(one) === thingOf(alert)
-  const others = stored.filter((one) => !isSame(one))
-  const ofKind = others.filter(({ kind }) => kind === alert.kind)
+  const ofKind = stored.filter(({ kind }) => kind === alert.kind)
   const excess = new Set(ofKind.slice(0, Math.max(0, ofKind.length + 1 - limits.alertsOfKind)))
-  const alerts = [...others.filter((one) => !excess.has(one)), alert]
+  const alerts = [...stored.filter((one) => !excess.has(one)), alert]
   tx.put(keys.alerts(userId), { user_id: userId, alerts })
   return alert
 }

@@ -1,4 +1,5 @@
-import type { NoticeKind } from '../../model/notice.ts'
+import type { NoticeKind } from '../../model/notice-kind.ts'
+import type { MailChoice } from '../../model/notice-mail.ts'
 
 /** What the sentence of a notice is made of, as it is now. What a kind does not need is empty. */
 export interface NoticeWords {
@@ -17,8 +18,10 @@ export interface NoticeWords {
 }
 
 interface KindRow {
-  /** who gets it, and when, for the documentation */
+  /** who gets it, and when, for its person */
   readonly when: string
+  /** when it is mailed, unless its person chooses */
+  readonly mail: MailChoice
   /** what decides whether its person may see it, about its board */
   readonly shownBy: 'read Card' | 'read Webhook' | 'read Notice'
   readonly sentence: (words: NoticeWords) => string
@@ -31,46 +34,55 @@ interface KindRow {
 export const kindsOfNotices: Readonly<Record<NoticeKind, KindRow>> = {
   assigned: {
     when: 'You are assigned to a card.',
+    mail: 'at_once',
     shownBy: 'read Card',
     sentence: ({ actor, card }) => `${actor} assigned you to ${card}.`,
   },
   mentioned: {
-    when: 'Your id stands as `@usr_…` in a new comment, question or answer, or in the description of a card, and did not stand there before.',
+    when: 'You are mentioned.',
+    mail: 'at_once',
     shownBy: 'read Card',
     sentence: ({ actor, card, said }) => `${actor} mentioned you on ${card}${said || '.'}`,
   },
   card_stuck: {
     when: 'One of your cards is stuck: as many attempts have failed as its column allows.',
+    mail: 'at_once',
     shownBy: 'read Card',
     sentence: ({ card }) => `${card} is stuck: its last attempt has failed.`,
   },
   question: {
     when: 'An agent asks a question on one of your cards.',
+    mail: 'at_once',
     shownBy: 'read Card',
     sentence: ({ actor, card, said }) => `${actor} asks on ${card}${said}`,
   },
   answered: {
     when: 'A question of yours is answered.',
+    mail: 'at_once',
     shownBy: 'read Card',
     sentence: ({ actor, card, said }) => `${actor} answered your question on ${card}${said}`,
   },
   commented: {
     when: 'A comment stands on a card that you are assigned to, or have commented on.',
+    mail: 'daily',
     shownBy: 'read Card',
     sentence: ({ actor, card, said }) => `${actor} commented on ${card}${said}`,
   },
   due: {
     when: 'One of your cards is due within a day.',
+    mail: 'daily',
     shownBy: 'read Card',
     sentence: ({ card, until }) => `${card} is due on ${until}.`,
   },
   token_ending: {
     when: 'A token of yours ends within 14 days, and again within 3.',
+    mail: 'at_once',
     shownBy: 'read Notice',
     sentence: ({ token, until }) => `Your token "${token}" ends on ${until}.`,
   },
   webhook_disabled: {
     when: 'A webhook of yours is disabled.',
+    mail: 'at_once',
     shownBy: 'read Webhook',
     sentence: ({ board, host }) => `Your webhook to ${host} on "${board}" was disabled. Its page says why.`,
   },

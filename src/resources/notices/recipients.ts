@@ -1,7 +1,7 @@
 import type { Board } from '../../model/board.ts'
 import type { Card } from '../../model/card.ts'
 import { limits } from '../../model/limits.ts'
-import type { NoticeKind } from '../../model/notice.ts'
+import type { NoticeKind } from '../../model/notice-kind.ts'
 import type { Membership } from '../../model/workspace.ts'
 import type { CommittingTransaction, Notifying } from '../../store/derivation.ts'
 import { authorOfComment, indexes } from '../../store/indexes.ts'

@@ -10,14 +10,27 @@ export const alertsOfAccounts: Migration = {
   reason: 'a notice is what a person has to know of the work on boards',
   migrate(key, value) {
     if (!key.startsWith(BEFORE)) return [[key, value]]
-    const { user_id, notices } = value as unknown as Stored
-    // That a webhook was disabled is a notice from now on. What is old can be read on its page.
-    const alerts = notices.filter(({ kind }) => kind !== 'webhook_disabled').map((one) => ({ ...one, id: one.id.replace(/^ntc_/, 'alr_') }))
-    return alerts.length === 0 ? [] : [[AFTER + key.slice(BEFORE.length), { user_id, alerts } as unknown as Value]]
+    const { user_id, notices } = value as unknown as Stored<'notices'>
+    const alerts = notices.map((one) => ({ ...one, id: one.id.replace(/^ntc_/, 'alr_') }))
+    return [[AFTER + key.slice(BEFORE.length), { user_id, alerts } as unknown as Value]]
   },
 }
 
-interface Stored {
-  readonly user_id: string
-  readonly notices: readonly { readonly id: string; readonly kind: string }[]
+/** Version 12. */
+export const alertsOfAccountsAlone: Migration = {
+  number: 12,
+  summary: 'no alert is about a webhook',
+  reason: 'its creator gets a notice when a webhook is disabled, and its page says why',
+  migrate(key, value) {
+    if (!key.startsWith(AFTER)) return [[key, value]]
+    const { alerts } = value as unknown as Stored<'alerts'>
+    const others = alerts.filter(({ kind }) => kind !== 'webhook_disabled')
+    if (others.length === alerts.length) return [[key, value]]
+    return others.length === 0 ? [] : [[key, { ...value, alerts: others } as unknown as Value]]
+  },
 }
+
+/** The record of a person. */
+type Stored<List extends string> = { readonly user_id: string } & Readonly<
+  Record<List, readonly { readonly id: string; readonly kind: string }[]>
+>

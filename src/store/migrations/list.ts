@@ -1,14 +1,22 @@
 import type { Value } from '../port.ts'
 import type { Entry, Migration } from './migration.ts'
 import { activeTokens } from './active-tokens.ts'
-import { alertsOfAccounts } from './alerts.ts'
+import { alertsOfAccounts, alertsOfAccountsAlone } from './alerts.ts'
 import { authorsOfComments } from './authors-of-comments.ts'
 import { completions } from './completions.ts'
 import { webhookCounts } from './webhook-counts.ts'
 import { workOfCards } from './work.ts'
 
 /** All migrations in order. The first one has the number after {@link FIRST_VERSION}. */
-export const migrations: readonly Migration[] = [workOfCards, activeTokens, webhookCounts, authorsOfComments, alertsOfAccounts, completions]
+export const migrations: readonly Migration[] = [
+  workOfCards,
+  activeTokens,
+  webhookCounts,
+  authorsOfComments,
+  alertsOfAccounts,
+  completions,
+  alertsOfAccountsAlone,
+]
 
 /** The version of the records of the first release. Nothing reads those before it, which have their numbers. */
 export const FIRST_VERSION = 5

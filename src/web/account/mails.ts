@@ -1,7 +1,9 @@
 import type { VNode } from 'preact'
-import { chooseMails, endMails, isEndLink, kindsOfLink, readMailChoices } from '../../mail/mail-choices.ts'
+import { choiceOf, chooseMails, endMails, isEndLink, kindsOfLink, readMailChoices } from '../../mail/mail-choices.ts'
 import { wordOf } from '../../mail/notice-mail-text.ts'
-import { choiceOf, mailChoices, mailedKinds, type MailChoice, type MailedKind, type NoticeMails } from '../../model/notice-mail.ts'
+import { mailChoices, type MailChoice, type NoticeMails } from '../../model/notice-mail.ts'
+import { noticeKinds, type NoticeKind } from '../../model/notice-kind.ts'
+import { kindsOfNotices } from '../../resources/notices/kinds.ts'
 import { errorPage } from '../error-pages.ts'
 import { formActions, formPage, postForm } from '../form-page.ts'
 import { html, notice } from '../html.ts'
@@ -10,16 +12,6 @@ import { tellingAddress, toldBy } from '../told.ts'
 
 const PATH = '/settings/account/mails'
 const choiceWords: Readonly<Record<MailChoice, string>> = { at_once: 'At once', daily: 'Once a day', never: 'Never' }
-const kindSentences: Readonly<Record<MailedKind, string>> = {
-  question: 'An agent asks on a card of yours',
-  mentioned: 'You are mentioned',
-  assigned: 'A card is assigned to you',
-  card_stuck: 'A card of yours is stuck',
-  answered: 'Your question is answered',
-  token_ending: 'A token of yours ends soon',
-  commented: 'Somebody comments on a card that you have to do with',
-  due: 'A card of yours is due',
-}
 
 /** Which notices a person gets mails about, and when. All of them are in the inbox. */
 export const mailsPage: Page = {
@@ -33,23 +25,23 @@ export const mailsPage: Page = {
         ${context.web.mail === undefined && notice('warning', 'This service sends no mail. Your choices count as soon as it does.')}
         <p>Everything is in your <a href="/app/notices">inbox</a>. What you have read there within a minute or two is not mailed.</p>
       `,
-      fields: mailedKinds.map((kind) => renderKind(kind, found?.mails)),
+      fields: noticeKinds.map((kind) => renderKind(kind, found?.mails)),
       button: 'Store',
       cancel: '/settings/account',
     })
   },
   async post(context) {
     const { form, web, session } = context
-    const chosen = mailedKinds.flatMap((kind) => mailChoices.filter((one) => one === form.get(kind)).map((one) => [kind, one] as const))
+    const chosen = noticeKinds.flatMap((kind) => mailChoices.filter((one) => one === form.get(kind)).map((one) => [kind, one] as const))
     await chooseMails(web, session.user_id, Object.fromEntries(chosen))
     return { redirect: tellingAddress(context, PATH, { chosen: '' }) }
   },
 }
 
-function renderKind(kind: MailedKind, mails: NoticeMails | undefined): VNode {
+function renderKind(kind: NoticeKind, mails: NoticeMails | undefined): VNode {
   const chosen = choiceOf(mails, kind)
   return html`<div class="field">
-    <label for="mail-${kind}">${kindSentences[kind]}</label>
+    <label for="mail-${kind}">${kindsOfNotices[kind].when}</label>
     <select id="mail-${kind}" name=${kind}>
       ${mailChoices.map((one) => html`<option value=${one} selected=${one === chosen}>${choiceWords[one]}</option>`)}
     </select>

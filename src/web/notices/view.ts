@@ -1,5 +1,7 @@
 import type { VNode } from 'preact'
-import type { Notice, NoticeKind } from '../../model/notice.ts'
+import { placeOf } from '../../mail/notice-mail-text.ts'
+import type { NoticeKind } from '../../model/notice-kind.ts'
+import type { Notice } from '../../model/notice.ts'
 import { doButton } from '../boards/controls.ts'
 import { renderCrumbs } from '../boards/crumbs.ts'
 import { answerForm } from '../boards/questions-view.ts'
@@ -78,18 +80,11 @@ function renderNotice(reader: Reader, notice: Notice, acts: ReadonlyMap<string, 
   const { id, kind, at, read_at, text } = notice
   const isUnread = read_at === null
   return html`<li id=${id} class=${isUnread ? 'unread' : ''} data-draft>
-    <p>${isUnread && html`<span class="unseen">Unread: </span>`}<a href=${addressOf(reader, notice)}>${text}</a></p>
+    <p>${isUnread && html`<span class="unseen">Unread: </span>`}<a href=${placeOf(reader.workspaceId, notice).path}>${text}</a></p>
     <p class="hint">${kindWords[kind]} · ${renderMoment(at)}</p>
     ${renderAct(reader, notice, notice.card_id === null ? undefined : acts.get(notice.card_id))}
     ${isUnread && markForm(reader, { id }, 'Mark as read', text)}
   </li>` as VNode
-}
-
-/** Where the person sees what a notice is about. */
-function addressOf({ base }: Reader, { kind, board_id, card_id }: Notice): string {
-  if (card_id !== null) return `${base}/cards/${card_id}`
-  if (board_id === null) return '/settings/tokens'
-  return `${base}/boards/${board_id}${kind === 'webhook_disabled' ? '/webhooks' : ''}`
 }
 
 /** What the person can do at once: answer a question that waits, or try a stuck card again. */
