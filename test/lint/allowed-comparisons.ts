@@ -147,10 +147,6 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   'src/web/activity/entries-view.ts': {
     'user_id !== reader': 'An entry about what others did is shown without their address.',
   },
-  'src/web/boards/authors.ts': {
-    'actor_id === userId':
-      'A person is called “you” on their own page. The feed, which was found readable, names everybody who made a change, and their token.',
-  },
   'src/web/boards/board-changes.ts': {
     'actor_id === userId': 'What the person has done on their own page is not announced to them.',
     'isActive(member)': 'Who has left is not named, as in the list of members, which everybody in the workspace may read.',
@@ -200,9 +196,8 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   },
   'src/web/boards/people.ts': {
     'names.get(userId)': DISPLAY_NAME,
-    'people.nameOf(author_id)': DISPLAY_NAME,
-    'people.nameOf(comment.author_id)': DISPLAY_NAME,
-    'renderNamed(comment.author_id, people)': DISPLAY_NAME,
+    'people.memberName(author_id)': DISPLAY_NAME,
+    'renderNamed(author_id, people)': DISPLAY_NAME,
   },
   'src/web/account/provider.ts': {
     'stored.user_id === userId': PROOF,

@@ -181,7 +181,7 @@ describe('the stream of several boards', async () => {
     await events.close()
   })
 
-  test('names the token to its person, and to owners and admins, but not to other members', async () => {
+  test('names the person and the token in the same way to everybody on the board', async () => {
     const [mira, ben] = [await board.join('member', 'Mira Patel'), await board.join('member', 'Ben Carter')]
     const cursor = cursorOn((await visitor.request(path)).text)
     await api('POST', `/boards/${board.boardId}/cards`, { column_id: todo, title: 'By Mira' }, mira)
@@ -190,7 +190,7 @@ describe('the stream of several boards', async () => {
         async (person) => (await updateOf(await signedIn(service, person), path, `data-after="${cursor}"`)).changes[0],
       ),
     )
-    expect(said.map(({ by }: any) => by)).toEqual(['your token “test”', 'Mira Patel’s token “test”', 'Mira Patel’s token “test”'])
+    expect(said.map(({ by }: any) => by)).toEqual(['test of Mira Patel', 'test of Mira Patel', 'test of Mira Patel'])
     expect(said[1]).toMatchObject({ kind: 'card', action: 'created', title: 'By Mira', isOwn: false })
   })
 

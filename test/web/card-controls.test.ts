@@ -221,7 +221,7 @@ describe('only allowed controls are offered', () => {
     await api('PUT', `/cards/${cardId}/claim`, { ttl: 600 }, mira)
     const until = new Date(service.now + 600_000).toISOString().slice(0, 16).replace('T', ' ')
     const page = (await visitor.open(cardPath())).shown
-    expect(page).toContain(`Mira Patel’s token “test” is at work on this card until ${until} UTC`)
+    expect(page).toContain(`test of Mira Patel is at work on this card until ${until} UTC`)
   })
 
   test('a claim is ended by a person, unless another one has taken its place since', async () => {
@@ -235,7 +235,7 @@ describe('only allowed controls are offered', () => {
     const asked = await visitor.submit({}, `${base}${end}`)
     expect({ status: asked.status, shown: asked.shown }).toEqual({
       status: 409,
-      shown: expect.stringContaining('An agent has claimed this card until'),
+      shown: expect.stringContaining('test of Mira Patel has claimed this card until'),
     })
     expect(await claimed()).not.toBeNull()
     await visitor.submit({}, `${base}${end}`)

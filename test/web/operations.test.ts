@@ -174,7 +174,11 @@ describe('the form of an operation', () => {
     const { id } = await card()
     await api('PUT', `/cards/${id}/claim`, { ttl: 300 })
     const asked = await send('cards.move', { card_id: id, column_id: otherColumnId })
-    expect(asked).toEqual({ status: 409, error: expect.stringContaining('An agent has claimed this card until'), over_claim: 1 })
+    expect(asked).toEqual({
+      status: 409,
+      error: expect.stringContaining('test of Olivia Stone has claimed this card until'),
+      over_claim: 1,
+    })
     expect((await send('cards.move', { card_id: id, column_id: otherColumnId, over_claim: '2' })).status).toBe(409)
     await visitor.open(doing('cards.complete', { card_id: id, completed: 'true' }))
     const page = await visitor.submit({ completed: 'true' }, base)

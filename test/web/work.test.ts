@@ -190,7 +190,7 @@ describe('the state of the work', async () => {
     await api('POST', `/cards/${id}/retry`)
     const section = /<section id="card-history".*?<\/section>/s.exec(await pageOf(id, '?history'))![0]
     const lines = [...section.matchAll(/<li>(.*?)<\/li>/gs)].map(([, line]) => textOf(line!.replace(/<time.*?<\/time>/s, '')))
-    const by = 'your token “test”'
+    const by = 'test of Olivia Stone'
     expect(lines).toEqual([
       `${by} let the card be tried again`,
       `${by} failed (attempt 5) and left the card stuck: Fifth`,

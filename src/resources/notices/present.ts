@@ -1,4 +1,5 @@
 import type { BoardAccess } from '../../authz/context.ts'
+import { authorName } from '../../model/author.ts'
 import type { BoardMember } from '../../model/board.ts'
 import { noticeId, type Notice, type NoticeRecord } from '../../model/notice.ts'
 import { beginningOf } from '../../model/text.ts'
@@ -71,9 +72,8 @@ function present({ entry, record }: NumberedNotice, userId: string, tx: Reader):
   const isGone = (id: string | null | undefined, value: unknown) => id != null && value === undefined
   if (isGone(board_id, board) || isGone(card_id, card) || isGone(comment_id, comment) || isGone(webhook_id, webhook)) return undefined
   const { shownBy, sentence } = kindsOfNotices[kind]
-  const name = nameOf(actor_id, tx) ?? 'Somebody'
   const text = sentence({
-    actor: token_name === null ? name : `${token_name} of ${name}`,
+    actor: actor_id === null ? 'The operator' : authorName(nameOf(actor_id, tx), token_name),
     card: `"${card?.title ?? ''}"`,
     board: board?.name ?? '',
     said: saidAs(withNames(saidIn(record, tx), (id) => memberName(id, tx))),

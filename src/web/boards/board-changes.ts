@@ -1,5 +1,6 @@
 import { renderToString } from 'preact-render-to-string'
 import type { Caller } from '../../authz/context.ts'
+import { FORMER_MEMBER } from '../../model/author.ts'
 import type { Change } from '../../model/change.ts'
 import { OWN_ID } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
@@ -10,14 +11,14 @@ import { mentionsIn } from '../../resources/notices/mentions.ts'
 import { indexes, lastWord } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { addBase } from '../base-path.ts'
-import { authorsOf, readHolders } from './authors.ts'
+import { authorsOf } from './authors.ts'
 import { readControls } from './board-controls.ts'
 import { type TileFacts } from './board-data.ts'
 import { TILE_PARTS, type ListedCard } from '../listed-card.ts'
 import type { BoardUpdate, Fragment, ShownChange } from './board-update.ts'
 import { renderLane } from './board-view.ts'
 import { cardQuery, isFiltered, matchesDue, type BoardFilters } from './filters.ts'
-import { FORMER_MEMBER, readPeople } from './people.ts'
+import { readPeople } from './people.ts'
 import { isAsking, questionText, readQuestions } from './questions.ts'
 import { decidedBy, type Reader } from '../reader.ts'
 import { tileHtml } from './tile.ts'
@@ -56,7 +57,7 @@ export async function describeChanges(
   { filters, cards }: Asked,
 ): Promise<BoardUpdate> {
   const said = changes.filter((change) => !isLostAttempt(change))
-  const authors = await authorsOf(reader, said, caller)
+  const authors = await authorsOf(reader, said)
   const shown = said.map((change, i) => shownChange(change, authors[i]!, caller.userId))
   const blocked = await readBlocked(reader, said)
   const cardIds = [...new Set([...cards, ...shown.flatMap(({ card }) => card ?? []), ...blocked])]
@@ -139,10 +140,11 @@ async function readFilter(reader: Reader, boardId: string, filters: BoardFilters
 
 /** Reads what a few tiles need. The people are the members of the workspace, whom everybody in it may list. */
 async function readTileFacts(reader: Reader, cards: readonly ListedCard[]): Promise<TileFacts> {
-  const [holders, questions] = await Promise.all([readHolders(reader, cards), readQuestions(reader, cards)])
+  const questions = await readQuestions(reader, cards)
   const labelIds = [...new Set(cards.flatMap(({ label_ids }) => label_ids))]
   const mentioned = [...questions.values()].flatMap(({ body }) => mentionsIn(body))
-  const userIds = [...new Set([...cards.flatMap(({ assignee_ids }) => assignee_ids), ...mentioned])]
+  const holders = cards.flatMap(({ claim }) => claim?.holder_id ?? [])
+  const userIds = [...new Set([...cards.flatMap(({ assignee_ids }) => assignee_ids), ...holders, ...mentioned])]
   const [labels, members] =
     labelIds.length + userIds.length === 0
       ? [[], []]
@@ -160,7 +162,6 @@ async function readTileFacts(reader: Reader, cards: readonly ListedCard[]): Prom
     base: reader.base,
     labelOf: (id) => labelOf.get(id),
     nameOf: (id) => memberName(id) ?? FORMER_MEMBER,
-    holderOf: (tokenId) => holders.get(tokenId),
     questionOf: (cardId) => questionText(questions.get(cardId), memberName),
     now: reader.context.web.clock(),
   }

@@ -2,7 +2,6 @@ import type { Card } from '../../model/card.ts'
 import type { Column } from '../../model/column.ts'
 import type { Label } from '../../model/label.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
-import { readHolders } from './authors.ts'
 import { cardQuery, filtersOf, matchesDue, type BoardFilters } from './filters.ts'
 import { TILE_PARTS, type ListedCard } from '../listed-card.ts'
 import { readPeople, type People } from './people.ts'
@@ -23,8 +22,6 @@ export interface TileFacts {
   /** a label of the board */
   labelOf(id: string): Label | undefined
   nameOf(userId: string): string
-  /** who holds cards with a token, in words */
-  holderOf(tokenId: string): string | undefined
   /** the text of the question that a card waits for an answer to */
   questionOf(cardId: string): string | undefined
   readonly now: number
@@ -77,13 +74,12 @@ export async function readBoard(reader: Reader): Promise<BoardData> {
       }))
     : await readLanes(reader, columns, query, first.items)
   const shown = lanes.flatMap(({ cards }) => cards)
-  const [holders, questions, waiting] = await Promise.all([readHolders(reader, shown), readQuestions(reader, shown), readWaiting(reader)])
+  const [questions, waiting] = await Promise.all([readQuestions(reader, shown), readWaiting(reader)])
   const labels = new Map((board.labels ?? []).map((label) => [label.id, label]))
   const tiles: TileFacts = {
     base: reader.base,
     labelOf: (id) => labels.get(id),
     nameOf: people.nameOf,
-    holderOf: (tokenId) => holders.get(tokenId),
     questionOf: (cardId) => questionText(questions.get(cardId), people.memberName),
     now,
   }

@@ -3,7 +3,6 @@ import type { Attachment } from '../../model/file.ts'
 import type { Subtask } from '../../model/subtask.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import type { Given } from '../operations/form.ts'
-import { readHolders, type Holders } from './authors.ts'
 import { TILE_PARTS, type ListedCard } from '../listed-card.ts'
 import { readHistory, type History } from './history.ts'
 import { readPeople, type Member, type People } from './people.ts'
@@ -25,7 +24,6 @@ export interface CardData {
   readonly assignable: readonly Member[]
   readonly board: BoardSnapshot
   readonly people: People
-  readonly holders: Holders
   /** the one that waits for an answer */
   readonly question: Comment | undefined
   /** the cards that wait for an answer by the person, on all boards */
@@ -69,7 +67,7 @@ export async function readCard(reader: Reader): Promise<CardData> {
   const { board_id } = data as ListedCard
   const board = (await reader.read('boards.read', { board_id }, { include: 'columns,labels' })).data as BoardSnapshot
   const card = (await reader.read('cards.read', of, { include: TILE_PARTS })).data as ListedCard
-  const [people, blockers, blocked, subtasks, attachments, comments, holders, questions, waiting] = await Promise.all([
+  const [people, blockers, blocked, subtasks, attachments, comments, questions, waiting] = await Promise.all([
     readPeople(reader),
     // One that was deleted since the card was read is left out.
     Promise.all(card.blocker_ids.slice(0, SHOWN_BLOCKERS).map((card_id) => reader.find<ListedCard>('cards.read', { card_id }))),
@@ -77,7 +75,6 @@ export async function readCard(reader: Reader): Promise<CardData> {
     readAll<Subtask>(reader, ['subtasks.list', of], 2),
     readAll<Attachment>(reader, ['attachments.list', of], 1),
     readAll<Comment>(reader, ['comments.list', of, { cursor: query.get('comments') ?? undefined }], COMMENT_PAGES),
-    readHolders(reader, [card]),
     readQuestions(reader, [card]),
     readWaiting(reader),
   ])
@@ -90,7 +87,6 @@ export async function readCard(reader: Reader): Promise<CardData> {
     revision,
     board,
     people,
-    holders,
     question: questions.get(card.id),
     waiting,
     history: before === null ? undefined : await readHistory(reader, card, people, before),

@@ -8,7 +8,7 @@ import type { ListedCard } from '../listed-card.ts'
 import { ofVersion, type CardData } from './card-data.ts'
 import { doButton, doForm, doLink, editor, removeButton, type Controls } from './controls.ts'
 import { doneSign, swatch } from './icons.ts'
-import { renderNamed } from './people.ts'
+import { renderNamed, renderWriter } from './people.ts'
 import { renderDue } from './tile.ts'
 import { badgeOf, isWorkChoice, renderBadge, workWords } from './work.ts'
 
@@ -20,7 +20,7 @@ const NONE = 'None'
 
 /** The panel of a card: where it is, its state, its people, labels and blockers, each with the controls that the person may use. */
 export function renderFacts(data: CardData, controls: Controls, base: string): VNode {
-  const { card, people, holders, board } = data
+  const { card, people, board } = data
   const { id, external_ref, due_at, completed_at, completed_by_id, outcome, archived_at, assignee_ids, label_ids, blocker_ids, claim } =
     card
   const of = { card_id: id }
@@ -42,8 +42,8 @@ export function renderFacts(data: CardData, controls: Controls, base: string): V
       'claim',
       'Claimed by',
       claim != null &&
-        html`${renderNamed(claim.holder_id, people)}
-          <p>${holders.get(claim.token_id)}, since ${renderTime(claim.claimed_at)}, until${' '} ${renderTime(claim.expires_at)}</p>`,
+        html`${renderWriter({ author_id: claim.holder_id, token_name: claim.token_name }, people)}
+          <p>since ${renderTime(claim.claimed_at)}, until${' '} ${renderTime(claim.expires_at)}</p>`,
     ],
     [
       'assignees',

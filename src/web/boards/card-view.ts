@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { authorName } from '../../model/author.ts'
 import { html } from '../html.ts'
 import { createProse } from '../markdown.ts'
 import { renderTime } from '../times.ts'
@@ -64,12 +65,12 @@ function renderDescription(data: CardData, controls: Controls, prose: (text: str
 }
 
 /** Says to those who could change the card that somebody is at work on it. */
-function renderHeld({ card, holders }: CardData, controls: Controls): VNode | undefined {
+function renderHeld({ card, people }: CardData, controls: Controls): VNode | undefined {
   if (card.claim == null || !controls.may.has('cards.update')) return undefined
-  const holder = holders.get(card.claim.token_id)!
+  const { holder_id, token_name, expires_at } = card.claim
   return html`<p class="notice warning held" id="held">
       ${icon('claim')}<span
-        >${holder[0]!.toUpperCase() + holder.slice(1)} is at work on this card until ${renderTime(card.claim.expires_at)}.</span
+        >${authorName(people.memberName(holder_id), token_name)} is at work on this card until ${renderTime(expires_at)}.</span
       >
     </p>
     ${doButton(controls, 'claims.release', { card_id: card.id, over_claim: String(card.claim.epoch) }, 'End the claim', { id: 'end-claim' })}` as VNode

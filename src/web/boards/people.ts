@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { authorName, FORMER_MEMBER } from '../../model/author.ts'
 import type { Comment } from '../../model/comment.ts'
 import { initialsOf } from '../brand.ts'
 import { html } from '../html.ts'
@@ -7,9 +8,6 @@ import { readAll, type Reader } from '../reader.ts'
 
 /** How many pages of the directory are read at most, to find names. */
 export const MAX_PAGES = 20
-
-/** The name shown for a former member. */
-export const FORMER_MEMBER = 'A former member'
 
 /** Somebody who can be chosen. */
 export interface Member {
@@ -41,17 +39,18 @@ export function renderPerson(userId: string, name: string): VNode {
   return html`<span class="avatar tint-${sum % TINTS}" title=${name} role="img" aria-label=${name}>${initialsOf(name)}</span>`
 }
 
-/** Who wrote a comment, in words: “agent-03 of Ana”, or “Ana”. */
+/** Who wrote a comment, in words. */
 export function writerName({ author_id, token_name }: Pick<Comment, 'author_id' | 'token_name'>, people: People): string {
-  const name = people.nameOf(author_id)
-  return token_name === null ? name : `${token_name} of ${name}`
+  return authorName(people.memberName(author_id), token_name)
 }
 
 /** Who wrote a comment. The words of an agent look different from the words of its person. */
 export function renderWriter(comment: Pick<Comment, 'author_id' | 'token_name'>, people: People): VNode {
-  if (comment.token_name === null) return renderNamed(comment.author_id, people)
+  const { author_id, token_name } = comment
+  if (token_name === null) return renderNamed(author_id, people)
+  const ofPerson = writerName(comment, people).slice(token_name.length)
   return html`<span class="person by-token"
-    ><span aria-hidden="true">${icon('claim')}</span><strong>${comment.token_name}</strong> of ${people.nameOf(comment.author_id)}</span
+    ><span aria-hidden="true">${icon('claim')}</span><strong>${token_name}</strong>${ofPerson}</span
   >` as VNode
 }
 

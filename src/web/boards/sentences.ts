@@ -25,7 +25,6 @@ const ACTIONS = {
   retried: 'retried',
 }
 
-const capitalized = (text: string) => text[0]!.toUpperCase() + text.slice(1)
 const quoted = (title: string | null | undefined) => (title == null ? undefined : `“${title}”`)
 
 /** What the page knows about a change. */
@@ -50,7 +49,7 @@ function indefinite(verb: string): string {
 export function sentenceOf(change: ShownChange, { cardTitle, isMoved }: Known): string {
   const { kind, action, title, by } = change
   const verb = verbOf(change, isMoved)
-  const start = `${capitalized(by)} ${title === null ? indefinite(verb) : verb}`
+  const start = `${by} ${title === null ? indefinite(verb) : verb}`
   if (kind === 'card' || kind === 'comment') return `${start} ${quoted(title ?? cardTitle) ?? 'a card'}`
   const what = title === null ? start : `${start} ${quoted(title)}`
   const isOnCard = kind === 'subtask' || kind === 'attachment'

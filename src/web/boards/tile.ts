@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
+import { authorName } from '../../model/author.ts'
 import { html } from '../html.ts'
 import { distance } from '../time-texts.ts'
 import { renderDay, renderDistance, renderTime } from '../times.ts'
@@ -35,7 +36,7 @@ export function tileHtml(card: ListedCard, facts: TileFacts): Buffer {
   return bytes
 }
 
-function tileOf(card: ListedCard, { base, labelOf, nameOf, holderOf, questionOf, now }: TileFacts) {
+function tileOf(card: ListedCard, { base, labelOf, nameOf, questionOf, now }: TileFacts) {
   const { id, title, position, due_at, completed_at, outcome, cover_attachment_id: cover, label_ids, assignee_ids, counts, claim } = card
   const labels = label_ids.flatMap((label) => labelOf(label) ?? []).map(({ color, name }) => [color, name] as const)
   return {
@@ -57,7 +58,7 @@ function tileOf(card: ListedCard, { base, labelOf, nameOf, holderOf, questionOf,
     counts: [counts?.subtasks ?? 0, counts?.comments ?? 0, counts?.attachments ?? 0],
     until: nextMoment(card),
     claimedUntil: claim?.expires_at,
-    holder: claim == null ? undefined : holderOf(claim.token_id),
+    holder: claim == null ? undefined : authorName(nameOf(claim.holder_id), claim.token_name),
     distance: claim == null ? undefined : distance(Date.parse(claim.expires_at), now),
     badge: badgeOf(card, questionOf(id), now),
   }

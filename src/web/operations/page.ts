@@ -4,7 +4,8 @@ import { ApiError } from '../../model/errors.ts'
 import { namesInPath, type Operation } from '../../resources/operation.ts'
 import { entityTag } from '../../http/preconditions.ts'
 import { proofPage, requireProof } from '../account/re-authentication.ts'
-import { BOARD_SCRIPTS, ifFound, operationOf, readerOf } from '../reader.ts'
+import { authorsOf } from '../boards/authors.ts'
+import { BOARD_SCRIPTS, ifFound, operationOf, readerOf, type Reader } from '../reader.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
 import { field, formPage, type Refusal } from '../form-page.ts'
 import { html, notice } from '../html.ts'
@@ -76,8 +77,8 @@ async function performProved(context: SignedInContext, operation: Operation): Pr
 interface Shown extends Refusal {
   readonly issues?: ReadonlyMap<string, string>
   readonly isConflict?: boolean
-  /** the claim that the person is asked about */
-  readonly claim?: Claim
+  /** the claim that the person is asked about, and what they are asked */
+  readonly claim?: Pick<Claim, 'epoch'> & { readonly text: string }
 }
 
 /** @param given what the fields have */
@@ -110,7 +111,7 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
       },
       hasFile: operation.takesUpload,
       above: html`<p class="hint">${whereOf(place)}</p>
-        ${NOTES[operation.id]} ${shown.claim !== undefined && notice('warning', claimText(shown.claim))}`,
+        ${NOTES[operation.id]} ${shown.claim !== undefined && notice('warning', shown.claim.text)}`,
       fields: html`${
         operation.takesUpload
           ? html`<input type="hidden" name=${name} value=${given.get(name!)} />
@@ -146,8 +147,15 @@ function nameToType({ id }: Operation, { board, card }: Place): string | undefin
   return { 'boards.delete': board?.name, 'cards.delete': card?.title }[id]
 }
 
-function claimText({ expires_at }: Claim): string {
-  return `An agent has claimed this card until ${expires_at.slice(0, 16).replace('T', ' ')} UTC, and may be at work on it.`
+async function askAbout(
+  reader: Reader,
+  { holder_id, token_id, token_name, epoch, expires_at }: Claim,
+): Promise<NonNullable<Shown['claim']>> {
+  const [holder] = await authorsOf(reader, [{ actor_id: holder_id, token_id, token_name }])
+  return {
+    epoch,
+    text: `${holder} has claimed this card until ${expires_at.slice(0, 16).replace('T', ' ')} UTC, and may be at work on it.`,
+  }
 }
 
 /** Where the person goes afterwards: a page of this workspace. */
@@ -174,7 +182,8 @@ async function perform(context: SignedInContext, operation: Operation): Promise<
     if (name !== undefined && form.get('confirmed')?.trim() !== name.trim())
       return refuse(context, operation, { status: 422, error: 'The name is another one. Nothing was deleted.' })
     const claim = TAKES_CARD.test(operation.id) ? (place.card?.claim ?? undefined) : undefined
-    if (claim !== undefined && form.get('over_claim') !== String(claim.epoch)) return refuse(context, operation, { status: 409, claim })
+    if (claim !== undefined && form.get('over_claim') !== String(claim.epoch))
+      return refuse(context, operation, { status: 409, claim: await askAbout(reader, claim) })
     if (submitted.body !== undefined && operation.method === 'PATCH' && Object.keys(submitted.body).length === 0)
       return done(context, operation, pathOf(reader.base, place))
     const undo = await readUndo(reader, operation, submitted, place)
@@ -272,6 +281,6 @@ async function refuseWith(context: SignedInContext, operation: Operation, error:
 
 async function refuse(context: SignedInContext, operation: Operation, shown: Shown): Promise<PageResponse> {
   const { status = 422, error, claim } = shown
-  if (isScript(context)) return { json: { error: error ?? claimText(claim!), over_claim: claim?.epoch }, status, audit: false }
+  if (isScript(context)) return { json: { error: error ?? claim!.text, over_claim: claim?.epoch }, status, audit: false }
   return { ...(await ifFound(context, operation.id, () => showForm(context, operation, context.form, shown))), audit: false }
 }

@@ -1,3 +1,4 @@
+import { authorName } from '../../model/author.ts'
 import { renderTrail } from '../activity/trail-view.ts'
 import { html } from '../html.ts'
 import type { Page } from '../page-context.ts'
@@ -17,7 +18,7 @@ export const workspaceAuditPage: Page = {
     const trail = await renderTrail(context, {
       partitions: [workspace.id],
       tokens: lists.flatMap(({ member, tokens }) =>
-        tokens.map(({ id, name }) => ({ value: id, label: `${name} of ${member.display_name} (${id.slice(-4)})` })),
+        tokens.map(({ id, name }) => ({ value: id, label: `${authorName(member.display_name, name)} (${id.slice(-4)})` })),
       ),
       people: new Map(lists.map(({ member }) => [member.user_id, member.display_name])),
     })

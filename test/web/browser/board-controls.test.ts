@@ -125,7 +125,7 @@ describe('a card that is dragged', () => {
     await drag('Notes', 2)
     await drop()
     expect(await stored()).toEqual([['Poster'], ['Press'], ['Notes']])
-    expect(asked).toEqual([1, 2].map(() => expect.stringMatching(/^An agent has claimed this card until .* Go on\?$/)))
+    expect(asked).toEqual([1, 2].map(() => expect.stringMatching(/^demo kanban:admin of \w+ \w+ has claimed this card until .* Go on\?$/)))
   })
 })
 

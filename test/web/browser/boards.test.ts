@@ -53,7 +53,7 @@ describe('what an agent changes through another process', () => {
     // What is new is shown for a few seconds only: it is waited for before it is made.
     const shown = Promise.all([
       isMarked(tile(page, 'Made by an agent')),
-      said(page, 'Your token “demo kanban:admin” created “Made by an agent”'),
+      said(page, 'demo kanban:admin of Olivia Stone created “Made by an agent”'),
     ])
     const card = await agent('POST', `/boards/${boardId}/cards`, { column_id: columns[2]!, title: 'Made by an agent' })
     await shown
@@ -61,7 +61,7 @@ describe('what an agent changes through another process', () => {
     expect({ focused: await focusedText(page), isKept: await isKept() }).toEqual({ focused: 'Poster', isKept: true })
     await screenshot(page, 'board-live')
 
-    const moved = said(page, 'Your token “demo kanban:admin” moved “Made by an agent”')
+    const moved = said(page, 'demo kanban:admin of Olivia Stone moved “Made by an agent”')
     await agent('POST', `/cards/${card.id}/move`, { column_id: columns[0]!, to: 'first' })
     await moved
     expect({ first: (await titles(page, 0))[0], last: await titles(page, 2) }).toEqual({ first: 'Made by an agent', last: [] })
@@ -75,7 +75,7 @@ describe('what an agent changes through another process', () => {
     await isLive(page)
     const shown = Promise.all([
       isMarked(page.locator('.comments li', { hasText: 'I have checked it.' })),
-      said(page, 'Your token “demo kanban:admin” commented on “Notes”'),
+      said(page, 'demo kanban:admin of Olivia Stone commented on “Notes”'),
     ])
     await agent('POST', `/cards/${cards[0].id}/comments`, { body: 'I have **checked** it.' })
     await shown
@@ -91,7 +91,7 @@ describe('what an agent changes through another process', () => {
     const card = await agent('POST', `/boards/${boardId}/cards`, { column_id: columns[2]!, title: 'Taken' })
     const page = await demo.open(boardPath())
     await isLive(page)
-    const holder = tile(page, 'Taken').locator('.holder', { hasText: 'Claimed by your token “demo kanban:admin”, until' })
+    const holder = tile(page, 'Taken').locator('.holder', { hasText: 'Claimed by demo kanban:admin of Olivia Stone, until' })
     // The shortest time of a claim is ten seconds.
     await agent('PUT', `/cards/${card.id}/claim`, { ttl: 10 })
     await holder.waitFor()
