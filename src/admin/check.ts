@@ -30,11 +30,11 @@ export interface CheckSummary {
   readonly damage: number
   readonly repaired: number
   /** findings that are no damage */
-  readonly notices: number
+  readonly remarks: number
 }
 
 /** Findings that are no damage. */
-const NOTICES: ReadonlySet<FindingKind> = new Set(['bytes_unreferenced', 'import_unfinished'])
+const REMARKS: ReadonlySet<FindingKind> = new Set(['bytes_unreferenced', 'import_unfinished'])
 
 /**
  * Checks all records, indexes and bytes of a storage, and writes each finding as a line of JSON. Without `reindex` it changes
@@ -43,9 +43,9 @@ const NOTICES: ReadonlySet<FindingKind> = new Set(['bytes_unreferenced', 'import
  */
 export async function checkStorage(deps: AdminDeps, options: CheckOptions, io: CommandIo): Promise<CheckSummary> {
   const { store, blobs } = deps
-  const summary = { partitions: 0, records: 0, files: 0, bytes: 0, damage: 0, repaired: 0, notices: 0 }
+  const summary = { partitions: 0, records: 0, files: 0, bytes: 0, damage: 0, repaired: 0, remarks: 0 }
   const report = async (finding: Finding): Promise<void> => {
-    if (NOTICES.has(finding.kind)) summary.notices++
+    if (REMARKS.has(finding.kind)) summary.remarks++
     else if (finding.repaired) summary.repaired++
     else summary.damage++
     await io.write(JSON.stringify(finding))

@@ -92,7 +92,7 @@ export class TokenPrincipal implements Principal {
     record.userId = userId
     record.workspaceId = workspaceId
     record.tokenId = id
-    if (expiryOf(token) - now <= durations.tokenExpiryNotice) record.tokenExpires = expiryTextOf(token)
+    if (expiryOf(token) - now <= durations.tokenEndsSoon) record.tokenExpires = expiryTextOf(token)
     // Stryker disable next-line ConditionalExpression: it only saves an object for each request
     if (!this.#isSeen) services.seenTokens.set(hash, { workspaceId, scopes: token.scopes })
     const author = { actor_id: userId, token_id: id, token_name: name, request_id: record.requestId }

@@ -6,8 +6,8 @@ export const durations = {
   token: 90 * DAY,
   /** the difference between the clocks of two processes that is tolerated */
   clockSkew: 5 * MINUTE,
-  /** how long before a token's expiry every response announces it */
-  tokenExpiryNotice: 14 * DAY,
+  /** so long before its end, a token ends soon: its person gets a notice, and every response to it says so */
+  tokenEndsSoon: 14 * DAY,
   /** how long a password entry counts as recent for `kanban:admin` (spec §3, §5 "Credential" 7) */
   reauthentication: 10 * MINUTE,
   /** a session of the web app without a request */

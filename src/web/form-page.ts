@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { html, notice } from './html.ts'
+import { html, renderMessage } from './html.ts'
 import type { PageContext, PageView } from './page-context.ts'
 
 /** Why a form was refused: what its page says when it is shown again. */
@@ -84,7 +84,7 @@ export function formPage({ path, session }: PageContext, page: FormPage, refusal
   ${note !== undefined && html`<p class="hint">${note}</p>`}`
   const body = html`
     <h1>${heading}</h1>
-    ${error !== undefined && notice('error', error)} ${above}
+    ${error !== undefined && renderMessage('error', error)} ${above}
     ${postForm({ action: path, token: session?.form_token ?? '', ...form, fields: content })} ${below}
   `
   return { title, body, status, headers }

@@ -5,8 +5,8 @@ import type { VNode } from 'preact'
 export const html: (strings: TemplateStringsArray, ...values: unknown[]) => VNode = tag as never
 
 /** A message at the top of a page. Screen readers announce it. */
-export function notice(kind: 'error' | 'done' | 'warning', text: string): VNode {
-  return html`<p class="notice ${kind}" role=${kind === 'error' ? 'alert' : 'status'}>${text}</p>`
+export function renderMessage(kind: 'error' | 'done' | 'warning', text: string): VNode {
+  return html`<p class="message ${kind}" role=${kind === 'error' ? 'alert' : 'status'}>${text}</p>`
 }
 
 /**

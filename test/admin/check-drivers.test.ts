@@ -150,7 +150,7 @@ describe.runIf(driversOf('service').includes('fs'))('a check of a folder', () =>
         lastLine: expect.stringMatching(`^damage was found: ${lines.at(-1).damage} findings?$`),
       })
       expect(lines.slice(0, -1).filter(({ partition, kind }) => partition === Globex && kind === 'partition_damaged')).toHaveLength(1)
-      expect(lines.at(-1)).toMatchObject({ partitions: 4, notices: 1 })
+      expect(lines.at(-1)).toMatchObject({ partitions: 4, remarks: 1 })
     }
     await service.stop()
     const { code, stdout } = await host.run(['check', '--reindex'])

@@ -88,7 +88,7 @@ describe.each(drivers)('a check on $name', (driver) => {
       bytes: png(1, 1).length,
       damage: 0,
       repaired: 0,
-      notices: 0,
+      remarks: 0,
     })
     await board.delete(`/labels/${labelId}`)
     await board.card(columnId, 'remains')
@@ -352,9 +352,9 @@ describe.each(drivers)('a check on $name', (driver) => {
     await service.adminDeps.blobs.write('blb_00000000000000000000', bytesOf('imported'))
     const { findings, summary } = await check({ reindex: true })
     expect(namesOf(findings)).toEqual([`bytes_unreferenced ${blobId}`, 'import_unfinished importing:self'])
-    expect({ damage: summary.damage, notices: summary.notices, hasBytes: await service.adminDeps.blobs.exists(blobId) }).toEqual({
+    expect({ damage: summary.damage, remarks: summary.remarks, hasBytes: await service.adminDeps.blobs.exists(blobId) }).toEqual({
       damage: 0,
-      notices: 2,
+      remarks: 2,
       hasBytes: true,
     })
   })

@@ -61,7 +61,7 @@ describe('signing in for a page', () => {
   test('the first visit shows no warning, and leads to the page that was asked for', async () => {
     const visitor = browser()
     const page = await visitor.open(newToken)
-    expect(page.text).not.toContain('class="notice')
+    expect(page.text).not.toContain('class="message')
     const { hidden } = formOf(page.text, '/settings/sign-in')
     const answer = await visitor.post('/settings/sign-in', { ...hidden, email, password: PASSWORD })
     expect(answer.location).toBe(newToken)

@@ -49,10 +49,10 @@ try {
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('heading', { name: board.name }).waitFor()
-  // A new browser has a notice on every page.
-  for (const notices of await page.locator('.notices summary').all()) {
-    await notices.click()
-    await page.locator('.notices').getByRole('button', { name: 'Dismiss' }).click()
+  // A new browser has an alert on every page.
+  for (const alerts of await page.locator('.alerts summary').all()) {
+    await alerts.click()
+    await page.locator('.alerts').getByRole('button', { name: 'Dismiss' }).click()
   }
   const left = await page.screenshot()
 

@@ -33,7 +33,7 @@ describe.each(drivers)('signing in, up and out, on $name', async (driver) => {
       expect({ path, heading: /<h1>([^<]*)/.exec(page.text)?.[1], text: page.text }).toEqual({
         path,
         heading: 'Sign in',
-        text: expect.not.stringContaining('class="notice'),
+        text: expect.not.stringContaining('class="message'),
       })
     }
   })

@@ -68,7 +68,7 @@ const buttonsOn = ({ text }: ReceivedPage) =>
 /** The rows of the deliveries, without the time. */
 const rowsOn = ({ text }: ReceivedPage) =>
   [...text.matchAll(/<tr><td><time datetime="([^"]+)"[^]*?<\/tr>/g)].map(([row, at]) => [at, textOf(row.replace(/<time[^]*?<\/time>/, ''))])
-const noticeOn = ({ text }: ReceivedPage) => /<p class="notice (\w+)" role="status">([^<]*)/.exec(text)?.slice(1)
+const messageOn = ({ text }: ReceivedPage) => /<p class="message (\w+)" role="status">([^<]*)/.exec(text)?.slice(1)
 
 /** All records of a service. */
 async function stored(service: Service, workspaceId: string): Promise<unknown> {
@@ -502,7 +502,7 @@ describe('the page of a webhook', async () => {
       await visitor.open(pathOf(id))
       const page = await visitor.submit({}, `${base}/do/webhooks.test`)
       service.now += 60_000
-      return [noticeOn(page), rowsOn(page)] as const
+      return [messageOn(page), rowsOn(page)] as const
     }
     const at = [0, 1, 2].map((minutes) => new Date(service.now + minutes * 60_000).toISOString())
     expect(await press({ status: 204 })).toEqual([['done', 'The receiver answered 204 after 0 ms.'], [[at[0], 'a test 204 0 ms']]])
@@ -516,11 +516,11 @@ describe('the page of a webhook', async () => {
       ],
     ])
     // Whoever has the address sees no result of another test.
-    expect(noticeOn(await visitor.open(`${pathOf(id)}?tested=msg_none`))).toBeUndefined()
+    expect(messageOn(await visitor.open(`${pathOf(id)}?tested=msg_none`))).toBeUndefined()
     // From the list, the result is on its page too.
     receiver.answer = { status: 200 }
     await visitor.open(path)
-    expect(noticeOn(await visitor.submit({}, `${base}/do/webhooks.test`))).toEqual(['done', 'The receiver answered 200 after 0 ms.'])
+    expect(messageOn(await visitor.submit({}, `${base}/do/webhooks.test`))).toEqual(['done', 'The receiver answered 200 after 0 ms.'])
   })
 
   test('escapes what it shows', async () => {

@@ -1,4 +1,5 @@
 import type { Card } from '../../model/card.ts'
+import { durations } from '../../model/durations.ts'
 import type { ToldByTime } from '../../model/notice.ts'
 import { DAY, timestamp } from '../../model/time.ts'
 import type { TokenRecord } from '../../model/token.ts'
@@ -14,7 +15,7 @@ import { dueCause, NOBODY, type Cause } from './causes.ts'
 /** How many cards, tokens and claims one commit tells of. */
 const BATCH = 50
 /** How long before the end of a token its person is told, in milliseconds. */
-const [EARLY, LATE] = [14 * DAY, 3 * DAY] as const
+const [EARLY, LATE] = [durations.tokenEndsSoon, 3 * DAY] as const
 const NOTHING_TOLD: ToldByTime = { due: null, tokens_early: null, tokens_late: null }
 
 /**

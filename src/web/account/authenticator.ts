@@ -10,7 +10,7 @@ import type { Awaitable } from '../../model/awaitable.ts'
 import { lazy } from '../../model/lazy.ts'
 import { errorPage, notFoundPage, tooManyAttemptsPage } from '../error-pages.ts'
 import { formPage } from '../form-page.ts'
-import { html, notice, textToCopy } from '../html.ts'
+import { html, renderMessage, textToCopy } from '../html.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
 import { tellingAddress } from '../told.ts'
 import { reportChange } from '../alerts.ts'
@@ -136,8 +136,8 @@ async function renderSecret(context: SignedInContext, secret: string, error?: st
 function renderRecoveryCodes(codes: readonly string[], title: string, text: string): PageView {
   const body = html`
     <h1>${title}</h1>
-    ${notice('done', text)}
-    ${notice('warning', 'The recovery codes are shown only this once. Store them in a safe place, not on the device with the authenticator app.')}
+    ${renderMessage('done', text)}
+    ${renderMessage('warning', 'The recovery codes are shown only this once. Store them in a safe place, not on the device with the authenticator app.')}
     <div class="card secret" data-once>
       <h2 id="codes-label">Recovery codes</h2>
       <p class="hint">Each one works once, in place of a code, if you lose the device with the app.</p>

@@ -6,7 +6,7 @@ import { noticeKinds, type NoticeKind } from '../../model/notice-kind.ts'
 import { kindsOfNotices } from '../../resources/notices/kinds.ts'
 import { errorPage } from '../error-pages.ts'
 import { formActions, formPage, postForm } from '../form-page.ts'
-import { html, notice } from '../html.ts'
+import { html, renderMessage } from '../html.ts'
 import type { Page, PageContext, PageView } from '../page-context.ts'
 import { tellingAddress, toldBy } from '../told.ts'
 
@@ -21,8 +21,8 @@ export const mailsPage: Page = {
     return formPage(context, {
       title: 'Mails about notices',
       above: html`
-        ${toldBy(context).has('chosen') && notice('done', 'Your choices are stored.')}
-        ${context.web.mail === undefined && notice('warning', 'This service sends no mail. Your choices count as soon as it does.')}
+        ${toldBy(context).has('chosen') && renderMessage('done', 'Your choices are stored.')}
+        ${context.web.mail === undefined && renderMessage('warning', 'This service sends no mail. Your choices count as soon as it does.')}
         <p>Everything is in your <a href="/app/notices">inbox</a>. What you have read there within a minute or two is not mailed.</p>
       `,
       fields: noticeKinds.map((kind) => renderKind(kind, found?.mails)),

@@ -8,7 +8,7 @@ import type { Identity } from '../../model/identity.ts'
 import type { SecondFactor } from '../../model/second-factor.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
-import { card, html, notice } from '../html.ts'
+import { card, html, renderMessage } from '../html.ts'
 import { postForm } from '../form-page.ts'
 import { renderTime } from '../times.ts'
 import type { Page, SignedInContext } from '../page-context.ts'
@@ -45,7 +45,7 @@ export const accountPage: Page = {
     const text = Object.entries(done).find(([name]) => told.has(name))?.[1]
     const body = html`
       <h1>Your account</h1>
-      ${text !== undefined && notice('done', text)} ${renderIdentity(context, identity)}
+      ${text !== undefined && renderMessage('done', text)} ${renderIdentity(context, identity)}
       ${web.hasPasswords && html`${renderPassword(context, account)} ${renderAuthenticator(factor, account)} ${renderPasskeys(context, factor)}`}
       ${renderSessions(session, sessions)}
       ${card(

@@ -7,7 +7,7 @@ import { transact } from '../../store/transact.ts'
 import { cookieOf, setCookie } from '../cookies.ts'
 import { notFoundPage } from '../error-pages.ts'
 import { anonymousFormToken } from '../forms.ts'
-import { html, notice } from '../html.ts'
+import { html, renderMessage } from '../html.ts'
 import { field, formPage, postForm, type Refusal } from '../form-page.ts'
 import type { Page, PageContext, PageView } from '../page-context.ts'
 import { forgetReturn } from '../return-path.ts'
@@ -85,9 +85,9 @@ function renderSignIn(context: PageContext, refusal?: Refusal, email = ''): Page
   // The address can say anything: what it says of the session is shown only if it is so.
   const hasEnded = session === undefined && cookieOf(context, 'session') !== undefined
   const above = html`
-    ${query.has('over') && hasEnded && notice('warning', 'Your session has ended. Sign in to continue where you were.')}
-    ${toldBy(context).has('late') && web.hasPasswords && notice('warning', 'The sign-in took too long, or your password was changed in the meantime. Start again.')}
-    ${query.has('out') && session === undefined && notice('done', 'You are signed out.')}
+    ${query.has('over') && hasEnded && renderMessage('warning', 'Your session has ended. Sign in to continue where you were.')}
+    ${toldBy(context).has('late') && web.hasPasswords && renderMessage('warning', 'The sign-in took too long, or your password was changed in the meantime. Start again.')}
+    ${query.has('out') && session === undefined && renderMessage('done', 'You are signed out.')}
     ${web.provider !== undefined && providerButton(web.provider)}
   `
   if (!web.hasPasswords)

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { MINUTE } from '../../model/time.ts'
-import { html, notice } from '../html.ts'
+import { html, renderMessage } from '../html.ts'
 import { createProse } from '../markdown.ts'
 import { offeredOnTiles, readControls, renderBoardMenu } from './board-controls.ts'
 import { readBoard } from './board-data.ts'
@@ -65,7 +65,7 @@ function renderBoard(view: BoardView): VNode {
       <p class="hint found" id="found" role="status">
         ${isFiltered(filters) && html`<span data-found>${foundText(cards.length, isMore)}</span><a href=${path}>Show all cards</a>`}
       </p>
-      ${data.isPartial && html`<div id="partial">${notice('warning', 'The board has too many cards to examine all of them for this filter. Choose a label or an assignee too.')}</div>`}
+      ${data.isPartial && html`<div id="partial">${renderMessage('warning', 'The board has too many cards to examine all of them for this filter. Choose a label or an assignee too.')}</div>`}
       ${board.columns?.length === 0 && html`<p class="empty" id="empty">This board has no columns yet. ${controls.may.has('columns.create') ? 'Add the first one, such as “To do”.' : 'They appear here as soon as they are created.'}</p>`}
       ${renderLanes(view)} ${isPart && html`<p class="hint" id="back"><a href=${path}>Back to the whole board</a></p>`}
       <dialog class="keys" id="keys" aria-labelledby="keys-title" data-keys data-keep>

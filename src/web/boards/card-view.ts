@@ -68,7 +68,7 @@ function renderDescription(data: CardData, controls: Controls, prose: (text: str
 function renderHeld({ card, people }: CardData, controls: Controls): VNode | undefined {
   if (card.claim == null || !controls.may.has('cards.update')) return undefined
   const { holder_id, token_name, expires_at } = card.claim
-  return html`<p class="notice warning held" id="held">
+  return html`<p class="message warning held" id="held">
       ${icon('claim')}<span
         >${authorName(people.memberName(holder_id), token_name)} is at work on this card until ${renderTime(expires_at)}.</span
       >

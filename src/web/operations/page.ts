@@ -8,7 +8,7 @@ import { authorsOf } from '../boards/authors.ts'
 import { BOARD_SCRIPTS, ifFound, operationOf, readerOf, type Reader } from '../reader.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
 import { field, formPage, type Refusal } from '../form-page.ts'
-import { html, notice } from '../html.ts'
+import { html, renderMessage } from '../html.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
 import { tellingAddress } from '../told.ts'
 import { fieldsOf, isAsBefore, readFields } from './fields.ts'
@@ -111,7 +111,7 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
       },
       hasFile: operation.takesUpload,
       above: html`<p class="hint">${whereOf(place)}</p>
-        ${NOTES[operation.id]} ${shown.claim !== undefined && notice('warning', shown.claim.text)}`,
+        ${NOTES[operation.id]} ${shown.claim !== undefined && renderMessage('warning', shown.claim.text)}`,
       fields: html`${
         operation.takesUpload
           ? html`<input type="hidden" name=${name} value=${given.get(name!)} />

@@ -66,5 +66,5 @@ export function renderDone(context: SignedInContext): VNode | undefined {
   const fields = Object.fromEntries(UNDO_FIELDS.flatMap((name) => (told.has(name) ? [[name, told.get(name)!]] : [])))
   const text = fields['completed'] === 'true' ? REOPENED : DONE[did]
   const form = operationForm(context, undo, fields, html`<button class="quiet">Undo</button>`)
-  return html`<div class="notice did" id="did" role="status">${text} ${form}</div>`
+  return html`<div class="message did" id="did" role="status">${text} ${form}</div>`
 }

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { stateOf } from '../../auth/tokens/lifecycle.ts'
 import { DAY } from '../../model/time.ts'
-import { copyButton, html, notice } from '../html.ts'
+import { copyButton, html, renderMessage } from '../html.ts'
 import { tokensOf, workspacesOf, type ListedToken, type MemberWorkspace } from '../memberships.ts'
 import type { Page } from '../page-context.ts'
 import { toldBy } from '../told.ts'
@@ -26,7 +26,7 @@ export const tokensPage: Page = {
     const [all, shown] = [lists.flat().length, found.flat().length]
     const body = html`
       <h1>API tokens</h1>
-      ${toldBy(context).has('revoked') && notice('done', 'The token is revoked. It no longer works.')}
+      ${toldBy(context).has('revoked') && renderMessage('done', 'The token is revoked. It no longer works.')}
       ${lists.flat().map((token) => renderRevoked(token, web.clock()))}
       <p>
         A token lets an agent or a tool act on your behalf in one workspace. It can do what its scope allows, but never more than you can. A
@@ -51,7 +51,10 @@ function fold(text: string): string {
 /** Tells a person that an owner or admin has revoked their token, for two weeks. */
 function renderRevoked({ name, revoker, revoked_at }: ListedToken, now: number): VNode | '' {
   if (revoker === undefined || revoked_at === null || Date.parse(revoked_at) + SHOWN_FOR <= now) return ''
-  return notice('warning', `${revoker}, an owner or admin of the workspace, revoked your token "${name}" on ${revoked_at.slice(0, 10)}.`)
+  return renderMessage(
+    'warning',
+    `${revoker}, an owner or admin of the workspace, revoked your token "${name}" on ${revoked_at.slice(0, 10)}.`,
+  )
 }
 
 function renderNoWorkspace(userId: string): VNode {

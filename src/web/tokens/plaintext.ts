@@ -4,7 +4,7 @@ import { StorageUnavailable } from '../../store/port.ts'
 import { transact } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { notIssuedPage, refusedPage } from '../error-pages.ts'
-import { html, notice, textToCopy } from '../html.ts'
+import { html, renderMessage, textToCopy } from '../html.ts'
 import { renderTime } from '../times.ts'
 import type { MemberWorkspace } from '../memberships.ts'
 import type { PageResponse, PageView, SignedInContext } from '../page-context.ts'
@@ -49,7 +49,7 @@ function renderPlaintext(
 ): PageView {
   const body = html`
     <h1>${rotated ? 'Token rotated: your new token' : 'Your new token'}</h1>
-    ${notice('warning', 'The token is shown only this once. Copy it now, and store it in a safe place such as a password manager.')}
+    ${renderMessage('warning', 'The token is shown only this once. Copy it now, and store it in a safe place such as a password manager.')}
     <div data-once>
       <div class="card">
         <div class="secret">

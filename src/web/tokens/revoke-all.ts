@@ -5,7 +5,7 @@ import { indexes } from '../../store/indexes.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { listAll, transact } from '../../store/transact.ts'
 import { formPage } from '../form-page.ts'
-import { html, notice } from '../html.ts'
+import { html, renderMessage } from '../html.ts'
 import { logRevoked } from './revoke.ts'
 import type { Page, PageAudit, PageView, WebServices } from '../page-context.ts'
 import { tellingAddress } from '../told.ts'
@@ -52,7 +52,7 @@ const shared = { title: 'Revoke all tokens', heading: 'Revoke all my tokens?' }
 function renderNone(): PageView {
   const body = html`
     <h1>${shared.heading}</h1>
-    ${notice('done', 'You have no active token.')}
+    ${renderMessage('done', 'You have no active token.')}
     <p><a class="button" href="/settings/account">Back to your account</a></p>
   `
   return { title: shared.title, body }

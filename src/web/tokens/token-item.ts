@@ -55,7 +55,7 @@ function renderReason({ replaced_by, revoker }: ShownToken): unknown {
 function renderExpiry(expires: string, now: number): VNode {
   const remaining = Date.parse(expires) - now
   const time = renderDistance(expires, now)
-  if (remaining > durations.tokenExpiryNotice) return time
+  if (remaining > durations.tokenEndsSoon) return time
   const level = remaining <= DAY ? 'urgent' : remaining <= 7 * DAY ? 'near' : 'ahead'
   return html`<strong class="expires ${level}">${time}</strong>`
 }

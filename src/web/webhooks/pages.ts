@@ -6,7 +6,7 @@ import { doLink } from '../boards/controls.ts'
 import { renderCrumbs } from '../boards/crumbs.ts'
 import { readPeople, type People } from '../boards/people.ts'
 import { readAll, workspacePage } from '../reader.ts'
-import { html, notice } from '../html.ts'
+import { html, renderMessage } from '../html.ts'
 import { renderTime } from '../times.ts'
 import { toldBy } from '../told.ts'
 import { isSuccess } from '../../webhooks/attempts.ts'
@@ -54,7 +54,8 @@ export const webhookPage = workspacePage('webhooks/{webhook}', 'webhooks.read', 
       ['Webhooks', pathOfWebhooks(base, webhook.board_id)],
     ])}
     <h1>Webhook</h1>
-    ${tested !== undefined && notice(isSuccess(tested) ? 'done' : 'warning', answerText(tested))} ${renderWebhook(webhook, people, may!)}
+    ${tested !== undefined && renderMessage(isSuccess(tested) ? 'done' : 'warning', answerText(tested))}
+    ${renderWebhook(webhook, people, may!)}
     <div class="actions webhook-actions">${renderWebhookControls({ context, may: may! }, base, webhook)}</div>
     <h2 id="deliveries">Last deliveries</h2>
     ${renderDeliveries(deliveries)}`

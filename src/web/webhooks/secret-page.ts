@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import type { Webhook } from '../../model/webhook.ts'
-import { html, notice, textToCopy } from '../html.ts'
+import { html, renderMessage, textToCopy } from '../html.ts'
 import type { PageView } from '../page-context.ts'
 import { pathOfWebhook } from './place.ts'
 import { readReceiver, receivers } from './receivers.ts'
@@ -20,7 +20,7 @@ export function secretPage(base: string, { id, url, secret }: WithSecret, isRota
   const title = isRotated ? 'Secret rotated: the new one' : 'Webhook created: its secret'
   const body = html`
     <h1>${title}</h1>
-    ${notice('warning', 'The secret is shown only this once. Copy it now, and give it to the receiver. It proves that a delivery is from here.')}
+    ${renderMessage('warning', 'The secret is shown only this once. Copy it now, and give it to the receiver. It proves that a delivery is from here.')}
     <div data-once>
       <div class="card">
         <div class="secret">

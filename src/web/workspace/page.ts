@@ -4,7 +4,7 @@ import { timestamp } from '../../model/time.ts'
 import type { TokenRecord, TokenRules } from '../../model/token.ts'
 import type { Workspace } from '../../model/workspace.ts'
 import { keys } from '../../store/keys.ts'
-import { html, notice } from '../html.ts'
+import { html, renderMessage } from '../html.ts'
 import { sizeText } from '../size-text.ts'
 import { field, formActions, postForm } from '../form-page.ts'
 import { renderTime } from '../times.ts'
@@ -28,7 +28,7 @@ export const workspacesPage: Page = {
       <h1>Workspaces</h1>
       ${
         workspaces.length === 0
-          ? notice('warning', 'You are not a member of any workspace. Ask your administrator to add you to one.')
+          ? renderMessage('warning', 'You are not a member of any workspace. Ask your administrator to add you to one.')
           : html`<p>Owners and admins see the tokens of all members, decide about new ones, and read the audit trail.</p>`
       }
       <ul class="card plain">
@@ -83,9 +83,9 @@ async function render(context: SignedInContext, { status = 200, error }: { statu
   const days = form.get('max_days') ?? String(rules?.max_days ?? MAX_TOKEN_DAYS)
   const body = html`
     <h1>${workspace.name}</h1>
-    ${told.has('revoked') && notice('done', 'The token is revoked. It no longer works. Its user sees who revoked it.')}
-    ${told.has('changed') && notice('done', 'The rules are changed. They hold for new tokens; those that exist stay as they are.')}
-    ${error && notice('error', `The rules were not changed: the lifetime ${error}.`)}
+    ${told.has('revoked') && renderMessage('done', 'The token is revoked. It no longer works. Its user sees who revoked it.')}
+    ${told.has('changed') && renderMessage('done', 'The rules are changed. They hold for new tokens; those that exist stay as they are.')}
+    ${error && renderMessage('error', `The rules were not changed: the lifetime ${error}.`)}
     <p>Its files have ${sizeText(files)}${most !== Infinity && ` of ${sizeText(most)}`}.</p>
     <p class="actions"><a class="button" href="${base}/audit">Audit trail</a></p>
     <section aria-labelledby="rules">
