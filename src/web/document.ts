@@ -119,7 +119,7 @@ export function renderDocument({ title, base, path, body, signedIn, layout, scri
 /** The header for a person who is signed in. The account menu opens without JavaScript too. */
 function renderHeader(path: string, { formToken, email, inbox }: NonNullable<DocumentParts['signedIn']>): VNode {
   return html`
-    <a class="brand" href="/app">${renderBrand()}Lanekeeper</a>
+    <a class="brand" href="/app">${renderBrand()}<span class="word">Lanekeeper</span></a>
     <nav class="sections" aria-label="Sections">${sectionLinks(path, inbox)}</nav>
     <details class="menu" data-menu>
       <summary><span class="unseen">Account menu</span>${renderAvatar(email)}</summary>

@@ -27,7 +27,7 @@ function idParameter(kind: IdKind, description: string, ...words: readonly strin
 }
 
 /** The most ids that a filter can have. */
-const MAX_IDS = 20
+export const MAX_IDS = 20
 
 /**
  * A query parameter that lists ids, with commas between them: what is wanted is one of them. One that is given twice counts once.

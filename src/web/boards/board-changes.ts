@@ -130,8 +130,8 @@ async function readFilter(reader: Reader, boardId: string, filters: BoardFilters
   const matches = matcher({
     archived: false,
     q,
-    label_id: label_id === undefined ? undefined : [label_id],
-    assignee_id: assignee_id === undefined ? undefined : [assignee_id === OWN_ID ? reader.caller().userId : assignee_id],
+    label_id: label_id?.split(','),
+    assignee_id: assignee_id?.split(',').map((id) => (id === OWN_ID ? reader.caller().userId : id)),
     completed: completed === undefined ? undefined : completed === 'true',
   })
   const now = reader.context.web.clock()

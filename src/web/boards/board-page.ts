@@ -51,17 +51,17 @@ function renderBoard(view: BoardView): VNode {
           ${board.cover_color !== null && swatch(board.cover_color, 'dot')}${isPart ? (lanes[0]?.column.name ?? board.name) : board.name}
           ${board.visibility === 'private' && html`<span class="private" title="Private board">${icon('private')}<span class="unseen"> (private)</span></span>`}
         </h1>
-        ${renderElsewhere(reader.base, data.waiting)} ${renderBoardMenu(controls, board.id, path)} ${renderLiveSign()}
+        ${renderBoardMenu(controls, board.id, path)}
+        ${
+          board.description !== '' &&
+          !isPart &&
+          html`<details class="about" id="about" data-menu>
+            <summary>About</summary>
+            <div class="prose">${createProse(data.people.memberName)(board.description)}</div>
+          </details>`
+        }
+        ${renderLiveSign()} ${renderFilters(data, path)} ${renderElsewhere(reader.base, data.waiting)}
       </div>
-      ${
-        board.description !== '' &&
-        !isPart &&
-        html`<details class="about" id="about">
-          <summary>About this board</summary>
-          <div class="prose">${createProse(data.people.memberName)(board.description)}</div>
-        </details>`
-      }
-      ${renderFilters(data, path)}
       <p class="hint found" id="found" role="status">
         ${isFiltered(filters) && html`<span data-found>${foundText(cards.length, isMore)}</span><a href=${path}>Show all cards</a>`}
       </p>

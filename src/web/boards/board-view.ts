@@ -73,32 +73,30 @@ function renderCount(count: number, { wip_limit }: Lane['column'], hasMore: bool
 /** The form of the filters. With JavaScript, a choice applies at once. */
 export function renderFilters({ board, people, filters }: BoardData, action: string): VNode {
   const byName = people.members.toSorted((a, b) => a.display_name.localeCompare(b.display_name, 'en'))
-  const choose = (name: keyof BoardFilters, label: string, all: string, choices: readonly (readonly [string, string])[]) => ({
+  const choose = (name: keyof BoardFilters, label: string, choices: readonly (readonly [string, string])[]) => ({
     name,
     label,
     chosen: filters[name],
-    choices: [['', all], ...choices] as const,
+    choices,
   })
   return renderSearchForm({
     action,
     q: filters.q,
     isLive: true,
     filters: [
-      choose('label', 'Label', 'All labels', [
-        ...(board.labels ?? []).map(({ id, name }) => [id, name] as const),
-        [NONE, 'Without a label'] as const,
-      ]),
-      choose('assignee', 'Assignee', 'Everyone', [
+      choose('label', 'Labels', [...(board.labels ?? []).map(({ id, name }) => [id, name] as const), [NONE, 'Without a label'] as const]),
+      choose('assignee', 'Assignees', [
         [OWN_ID, 'Me'],
         [NONE, 'Nobody'],
         ...byName.map(({ user_id, display_name }) => [user_id, display_name] as const),
       ]),
-      choose('due', 'Due', 'Any time', Object.entries(dueChoices)),
-      choose('state', 'State', 'Open and done', [
+      choose('due', 'Due', [['', 'Any time'], ...Object.entries(dueChoices)]),
+      choose('state', 'State', [
+        ['', 'Open and done'],
         ['open', 'Open'],
         ['done', 'Done'],
       ]),
-      choose('work', 'Work', 'Any work', Object.entries(workWords)),
+      choose('work', 'Work', [['', 'Any work'], ...Object.entries(workWords)]),
     ],
   })
 }

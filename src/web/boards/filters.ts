@@ -2,7 +2,7 @@ import type { Card } from '../../model/card.ts'
 import { OWN_ID } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
 import { DAY } from '../../model/time.ts'
-import { NONE } from '../../resources/cards/schema.ts'
+import { MAX_IDS, NONE } from '../../resources/cards/schema.ts'
 import { hasWords } from '../../resources/cards/words.ts'
 import { isWorkChoice, type WorkChoice } from './work.ts'
 
@@ -18,8 +18,10 @@ export type DueChoice = keyof typeof dueChoices
 /** What a person wants to see of a board. */
 export interface BoardFilters {
   readonly q: string
-  readonly label: string
-  readonly assignee: string
+  /** ids of labels, and `none`: cards with one of them */
+  readonly label: readonly string[]
+  /** ids of users, `me` and `none`: cards that one of them is assigned to */
+  readonly assignee: readonly string[]
   readonly due: DueChoice | ''
   readonly state: 'open' | 'done' | ''
   readonly work: WorkChoice | ''
@@ -28,11 +30,12 @@ export interface BoardFilters {
 /** Reads the filters of an address. What makes no sense filters nothing. */
 export function filtersOf(query: URLSearchParams): BoardFilters {
   const text = (name: string) => (query.get(name) ?? '').trim()
+  const all = (name: string) => [...new Set(query.getAll(name).flatMap((value) => value.split(',')))].filter((value) => value.trim() !== '')
   const [state, work] = [text('state'), text('work')]
   return {
     q: searchedText(text('q')),
-    label: text('label'),
-    assignee: text('assignee'),
+    label: all('label'),
+    assignee: all('assignee'),
     due: Object.hasOwn(dueChoices, text('due')) ? (text('due') as DueChoice) : '',
     state: state === 'open' || state === 'done' ? state : '',
     work: isWorkChoice(work) ? work : '',
@@ -46,12 +49,14 @@ export function searchedText(text: string): string {
 }
 
 export function isFiltered(filters: BoardFilters): boolean {
-  return Object.values(filters).some((value) => value !== '')
+  return Object.values(filters).some((value) => value.length > 0)
 }
 
 /** The filters as an address has them, with further parameters. */
 export function searchOf(filters: BoardFilters, further: Readonly<Record<string, string>> = {}): string {
-  const given = Object.entries({ ...filters, ...further }).filter(([, value]) => value !== '')
+  const given = Object.entries<string | readonly string[]>({ ...filters, ...further })
+    .flatMap(([name, value]) => [value].flat().map((one) => [name, one]))
+    .filter(([, value]) => value !== '')
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
 }
 
@@ -67,11 +72,15 @@ export function cardQuery(
 ): Record<string, string | undefined> {
   return {
     q: q === '' ? undefined : q,
-    label_id: label === NONE ? NONE : labels.find(({ id }) => id === label)?.id,
-    assignee_id: assignee === OWN_ID || assignee === NONE ? assignee : users.find(({ user_id }) => user_id === assignee)?.user_id,
+    label_id: listOf(label.filter((one) => one === NONE || labels.some(({ id }) => id === one))),
+    assignee_id: listOf(assignee.filter((one) => one === OWN_ID || one === NONE || users.some(({ user_id }) => user_id === one))),
     completed: state === '' ? undefined : String(state === 'done'),
     work_state: work === '' ? undefined : work,
   }
+}
+
+function listOf(values: readonly string[]): string | undefined {
+  return values.length === 0 ? undefined : values.slice(0, MAX_IDS).join(',')
 }
 
 /** Whether a card matches the filter that the operation does not know. */

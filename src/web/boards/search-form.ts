@@ -6,7 +6,8 @@ import { html } from '../html.ts'
 interface Filter {
   readonly name: string
   readonly label: string
-  readonly chosen: string
+  /** what is chosen; a list: there may be several */
+  readonly chosen: string | readonly string[]
   /** what is chosen when it filters nothing; default: nothing */
   readonly unset?: string
   readonly choices: readonly (readonly [value: string, text: string])[]
@@ -25,38 +26,47 @@ interface SearchForm {
   readonly isLive?: boolean
 }
 
-/**
- * The form that searches and filters cards. It works without JavaScript. In a narrow window it stands behind a button, which says
- * how many filters are active.
- */
+/** The form that searches and filters cards. It works without JavaScript. The filters stand behind a button, which says how many are active. */
 export function renderSearchForm(form: SearchForm): VNode {
   const { action, q = '', label = 'Search in title and description', view, filters = [], isLive = false } = form
-  const content = html`<form class="board-filters" method="get" action=${action} data-filters=${isLive || undefined}>
-    ${view !== undefined && html`<input type="hidden" name="view" value=${view} />`}
-    <label class="board-filter name"
-      ><span class="unseen">${label}</span>
-      <input type="search" name="q" value=${q} placeholder="Search cards" maxlength=${limits.searchText} autocomplete="off" data-search />
-    </label>
-    ${filters.map(
-      ({ name, label: text, chosen, choices }) =>
-        html`<label class="board-filter"
-          ><span class="unseen">${text}</span>
-          <select name=${name} class=${isLive && chosen !== '' ? 'chosen' : ''}>
-            ${choices.map(([value, of]) => html`<option value=${value} selected=${value === chosen}>${of}</option>`)}
-          </select></label
-        >`,
-    )}
-    ${isLive ? html`<button data-apply>Apply</button>` : html`<button>Search</button>`}
-  </form>`
-  const active = Number(q !== '') + filters.filter(({ chosen, unset = '' }) => chosen !== unset).length
+  const active = filters.filter(({ chosen, unset = '' }) => chosen.length > 0 && chosen !== unset).length
   return html`<search id=${isLive ? 'filter-box' : undefined} data-keep=${isLive || undefined}>
-    ${
-      filters.length === 0
-        ? content
-        : html`<details class="filters">
-            <summary>Filters <span class="active" data-active>${active > 0 ? `${active} active` : ''}</span></summary>
-            ${content}
-          </details>`
-    }
+    <form class="board-filters" method="get" action=${action} data-filters=${isLive || undefined}>
+      ${view !== undefined && html`<input type="hidden" name="view" value=${view} />`}
+      <label class="board-filter name"
+        ><span class="unseen">${label}</span>
+        <input type="search" name="q" value=${q} placeholder="Search cards" maxlength=${limits.searchText} autocomplete="off" data-search />
+      </label>
+      ${!isLive && html`<button>Search</button>`}
+      ${
+        filters.length > 0 &&
+        html`<details class="filters" data-menu>
+          <summary>Filters <span class="active" data-active>${active > 0 ? `${active} active` : ''}</span></summary>
+          <div>
+            ${filters.map((filter) => (Array.isArray(filter.chosen) ? renderBoxes(filter, filter.chosen) : renderSelect(filter)))}
+            <button data-apply=${isLive || undefined}>Apply</button>
+          </div>
+        </details>`
+      }
+    </form>
   </search>`
+}
+
+function renderSelect({ name, label, chosen, choices }: Filter): VNode {
+  return html`<label class="board-filter"
+    >${label}
+    <select name=${name}>
+      ${choices.map(([value, of]) => html`<option value=${value} selected=${value === chosen}>${of}</option>`)}
+    </select></label
+  >` as VNode
+}
+
+/** A box for each of the things that a card may have one of. */
+function renderBoxes({ name, label, choices }: Filter, chosen: readonly string[]): VNode {
+  return html`<fieldset class="boxes">
+    <legend>${label}</legend>
+    ${choices.map(
+      ([value, of]) => html`<label><input type="checkbox" name=${name} value=${value} checked=${chosen.includes(value)} />${of}</label>`,
+    )}
+  </fieldset>` as VNode
 }

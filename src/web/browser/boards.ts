@@ -34,8 +34,8 @@ if (form !== null) {
     const query = new URLSearchParams(
       [...new FormData(form)].flatMap(([name, value]) => (String(value).trim() === '' ? [] : [[name, String(value)]])),
     )
-    for (const select of form.querySelectorAll('select')) select.classList.toggle('chosen', select.value !== '')
-    form.closest('details')!.querySelector('[data-active]')!.textContent = query.size === 0 ? '' : `${query.size} active`
+    const active = new Set(query.keys()).size - Number(query.has('q'))
+    form.querySelector('[data-active]')!.textContent = active === 0 ? '' : `${active} active`
     history.replaceState(null, '', form.action.split('?')[0] + (query.size === 0 ? '' : `?${query}`))
     loadedPage!.address = location.href
     void refresh()
@@ -80,9 +80,9 @@ addEventListener('keydown', (event) => {
   if ((event.target as Element).matches('textarea') && form?.dataset['send'] !== undefined) form.requestSubmit()
 })
 
-/** Opens what a field is hidden in. */
-function openAround(field: Element): void {
-  const details = field.closest('details')
+/** Opens what a field is hidden in. In a narrow window, the search is there with the filters. */
+function openAround(field: HTMLInputElement): void {
+  const details = field.closest('details') ?? (field.checkVisibility() ? null : field.form!.querySelector('details'))
   if (details !== null) details.open = true
 }
 
