@@ -182,8 +182,7 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'people.nameOf(card.creator_id)': DISPLAY_NAME,
   },
   'src/web/boards/filters.ts': {
-    'user_id === one':
-      'A filter by a person who is not in the workspace any more filters nothing. The policy decides about each card.',
+    'user_id === one': 'A filter by a person who is not in the workspace any more filters nothing. The policy decides about each card.',
   },
   'src/web/boards/history.ts': {
     'user_id === actor_id': 'The entry of the audit trail describes the change: the same request, by the same author. Nobody is asked for.',
