@@ -184,14 +184,17 @@ describe('the stream of several boards', async () => {
   test('names the person and the token in the same way to everybody on the board', async () => {
     const [mira, ben] = [await board.join('member', 'Mira Patel'), await board.join('member', 'Ben Carter')]
     const cursor = cursorOn((await visitor.request(path)).text)
-    await api('POST', `/boards/${board.boardId}/cards`, { column_id: todo, title: 'By Mira' }, mira)
-    const said = await Promise.all(
-      [mira, owner, ben].map(
-        async (person) => (await updateOf(await signedIn(service, person), path, `data-after="${cursor}"`)).changes[0],
-      ),
-    )
-    expect(said.map(({ by }: any) => by)).toEqual(['test of Mira Patel', 'test of Mira Patel', 'test of Mira Patel'])
-    expect(said[1]).toMatchObject({ kind: 'card', action: 'created', title: 'By Mira', isOwn: false })
+    const { id } = await api('POST', `/boards/${board.boardId}/cards`, { column_id: todo, title: 'By Mira' }, mira)
+    await api('PUT', `/cards/${id}/claim`, {}, mira)
+    for (const person of [mira, owner, ben]) {
+      const { changes, tiles } = await updateOf(await signedIn(service, person), path, `data-after="${cursor}"`)
+      const made = { kind: 'card', id, by: 'test of Mira Patel', isOwn: false }
+      expect(changes).toMatchObject([
+        { ...made, action: 'created', title: 'By Mira' },
+        { ...made, action: 'claimed' },
+      ])
+      expect(tiles[id]!.html).toContain('Claimed by test of Mira Patel, until')
+    }
   })
 
   test('ends for a board that its person has lost access to, and shows nothing of the change that follows; the other goes on', async () => {
