@@ -132,6 +132,14 @@ describe.each(drivers)('notices on $name', async (driver) => {
     expect(count).toEqual({ bob: 1, cleo: 2 })
   })
 
+  test('what is in code or in a URL tells nobody', async () => {
+    const { board, card } = await world()
+    const at = `@${bob.id}`
+    const id = await card({ description: `\`${at}\` https://a.example/${at}` })
+    await send(ann, 'POST', `/cards/${id}/comments`, { body: `\`\`\`\n${at}\n\`\`\`\n@${cleo.id}` })
+    expect(await told(board.id)).toEqual({ cleo: [`mentioned: test of Ann mentioned you on "Paint": \`\`\` ${at} \`\`\` @Cleo`] })
+  })
+
   test('what is deleted is not there', async () => {
     const { board, card } = await world()
     const [first, second] = [await card({ assignee_ids: [bob.id] }), await card({ assignee_ids: [bob.id] })]
