@@ -50,10 +50,14 @@ export class NoticeMailer extends WorkspaceRounds {
   }
 
   protected async visit(workspaceId: string): Promise<void> {
-    for (const mail of await this.#dueIn(workspaceId)) {
-      // What is due stays for the next process.
-      if (this.isStopping) return
-      await this.#send(workspaceId, mail)
+    for (let more = true; more;) {
+      const due = await this.#dueIn(workspaceId)
+      for (const mail of due) {
+        // What is due stays for the next process.
+        if (this.isStopping) return
+        await this.#send(workspaceId, mail)
+      }
+      more = due.length === BATCH
     }
   }
 

@@ -148,6 +148,19 @@ describe('mails about notices', () => {
     expect((await after(3 * MINUTE)).map(({ subject }) => subject)).toEqual(['test of Olivia Stone assigned you to "Late".'])
   })
 
+  test('all that are due are sent at once, however many', async () => {
+    const { person } = await somebody()
+    await card('Last', person)
+    const early = { due_at: new Date(service.now).toISOString(), from: new Date(service.now).toISOString(), is_daily: false }
+    await service.write(team.owner.workspaceId, (tx) => {
+      for (let i = 0; i < 120; i++) {
+        const one = { ...early, id: `${team.owner.id}:${i}`, user_id: team.owner.id }
+        tx.putUnread(keys.noticeMail(one.id), one)
+      }
+    })
+    expect(await after(3 * MINUTE)).toHaveLength(1)
+  })
+
   test('each token that ends has a mail of its own', async () => {
     const { person } = await somebody()
     for (const name of ['one', 'two'])
@@ -157,7 +170,7 @@ describe('mails about notices', () => {
     service.now += 2 * DAY
     await service.app.reminders.look()
     const mails = await after(3 * MINUTE)
-    expect(mails.map(({ subject }) => /^Your token "(\w+)" ends on/.exec(subject)?.[1])).toEqual(['one', 'two'])
+    expect(mails.map(({ subject }) => /^Your token "(\w+)" ends on/.exec(subject)?.[1]).toSorted()).toEqual(['one', 'two'])
     for (const { text } of mails) expect(text).toContain(`\n${URL_OF_SERVICE}/settings/tokens\n`)
   })
 

@@ -75,9 +75,11 @@ export class Fleet {
   readonly #env: Readonly<Record<string, string>>
   readonly #clockFile = join(newFolder(), 'clock')
   readonly #all: StartedService[] = []
-  /** when processes were killed, and when they were stopped, on their clocks */
-  readonly kills: string[] = []
-  readonly stops: string[] = []
+  /** how often a process was killed, and stopped */
+  kills = 0
+  stops = 0
+  /** until when mails may have been lost, on the clock of the processes: one was killed, or a mail was on its way while time jumped */
+  disturbed = ''
   #ahead = 0
 
   private constructor(ports: readonly number[], env: Readonly<Record<string, string>>) {
@@ -103,6 +105,7 @@ export class Fleet {
 
   /** Moves the clocks of all processes. */
   advance(milliseconds: number): void {
+    this.#noteTime()
     this.#ahead += milliseconds
     writeFileSync(`${this.#clockFile}.next`, String(this.#ahead))
     renameSync(`${this.#clockFile}.next`, this.#clockFile)
@@ -111,12 +114,17 @@ export class Fleet {
   /** Ends a process, and starts it again. */
   async restart(i: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     await this.#all[i]!.stop(signal)
-    this[signal === 'SIGKILL' ? 'kills' : 'stops'].push(new Date(clock() + this.#ahead).toISOString())
+    if (signal === 'SIGKILL') this.#noteTime()
+    this[signal === 'SIGKILL' ? 'kills' : 'stops']++
     await this.#start(i)
   }
 
   async stop(): Promise<void> {
     await Promise.all(this.#all.map((service) => service.stop('SIGKILL')))
+  }
+
+  #noteTime(): void {
+    this.disturbed = new Date(clock() + this.#ahead).toISOString()
   }
 
   async #start(i: number): Promise<void> {
