@@ -1,5 +1,3 @@
-import { renameSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { addMember } from '../../../src/admin/memberships.ts'
 import { addUser } from '../../../src/admin/users.ts'
 import { createWorkspace } from '../../../src/admin/workspaces.ts'
@@ -15,7 +13,6 @@ import { transact } from '../../../src/store/transact.ts'
 import { quiet } from '../../support/log.ts'
 import { freePort } from '../../support/ports.ts'
 import { startService, type StartedService } from '../../support/process.ts'
-import { newFolder } from '../../support/run.ts'
 
 /** A person with a token. */
 export interface Reader {
@@ -73,20 +70,18 @@ export async function markedAt(address: string, workspaceId: string, notices: re
 export class Fleet {
   readonly urls: readonly string[]
   readonly #env: Readonly<Record<string, string>>
-  readonly #clockFile = join(newFolder(), 'clock')
   readonly #all: StartedService[] = []
-  /** how often a process was killed, and stopped */
-  kills = 0
-  stops = 0
-  /** until when mails may have been lost, on the clock of the processes: one was killed, or a mail was on its way while time jumped */
-  disturbed = ''
   #ahead = 0
+  /** processes end and start one after the other */
+  #queue: Promise<void> = Promise.resolve()
+  kills = 0
+  /** when the last process was killed, on its clock */
+  lastKill = ''
 
   private constructor(ports: readonly number[], env: Readonly<Record<string, string>>) {
     this.urls = ports.map((port) => `http://127.0.0.1:${port}`)
     const preload = new URL('moved-clock.js', import.meta.url).href
-    this.#env = { ...env, NODE_OPTIONS: `--import=${preload}`, CLOCK_FILE: this.#clockFile, LANEKEEPER_RATE_LIMITS: 'off' }
-    this.advance(0)
+    this.#env = { ...env, NODE_OPTIONS: `--import=${preload}`, LANEKEEPER_RATE_LIMITS: 'off' }
   }
 
   /** @param smtp the mail server: the addresses that mails come from begin with the number of a process */
@@ -103,32 +98,31 @@ export class Fleet {
     return fleet
   }
 
-  /** Moves the clocks of all processes. */
-  advance(milliseconds: number): void {
-    this.#noteTime()
+  /** Stops each process, and starts it with a later clock: a clock that jumps would end the connections of mails that are on their way. */
+  async advance(milliseconds: number): Promise<void> {
     this.#ahead += milliseconds
-    writeFileSync(`${this.#clockFile}.next`, String(this.#ahead))
-    renameSync(`${this.#clockFile}.next`, this.#clockFile)
+    await Promise.all(this.urls.map((_url, i) => this.restart(i, 'SIGTERM')))
   }
 
   /** Ends a process, and starts it again. */
-  async restart(i: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    await this.#all[i]!.stop(signal)
-    if (signal === 'SIGKILL') this.#noteTime()
-    this[signal === 'SIGKILL' ? 'kills' : 'stops']++
-    await this.#start(i)
+  restart(i: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    return (this.#queue = this.#queue.then(async () => {
+      await this.#all[i]!.stop(signal)
+      if (signal === 'SIGKILL') {
+        this.kills++
+        this.lastKill = new Date(clock() + this.#ahead).toISOString()
+      }
+      await this.#start(i)
+    }))
   }
 
   async stop(): Promise<void> {
     await Promise.all(this.#all.map((service) => service.stop('SIGKILL')))
   }
 
-  #noteTime(): void {
-    this.disturbed = new Date(clock() + this.#ahead).toISOString()
-  }
-
   async #start(i: number): Promise<void> {
-    const env = { ...this.#env, PORT: new URL(this.urls[i]!).port, LANEKEEPER_MAIL_FROM: `${i}@example.org` }
+    const { port } = new URL(this.urls[i]!)
+    const env = { ...this.#env, PORT: port, CLOCK_AHEAD: String(this.#ahead), LANEKEEPER_MAIL_FROM: `${i}@example.org` }
     this.#all[i] = await startService([], env, { underLoad: true })
   }
 }

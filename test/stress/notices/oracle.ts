@@ -16,10 +16,10 @@ export function hasWord({ source }: ReceivedMail, word: string): boolean {
 
 /**
  * What is wrong with mails: a notice in two of them, or in one to somebody else; one that was never mailed, or was marked and has not
- * arrived although nothing has disturbed it.
- * @param disturbed until when mails may have been lost
+ * arrived although no process was killed since.
+ * @param lastKill when the last process was killed
  */
-export function violationsOf(mails: readonly ReceivedMail[], told: readonly ToldWord[], disturbed: string): string[] {
+export function violationsOf(mails: readonly ReceivedMail[], told: readonly ToldWord[], lastKill: string): string[] {
   return told.flatMap(({ word, reader, markedAt }) => {
     const having = mails.filter((mail) => hasWord(mail, word))
     const wrong = having.filter(({ to }) => to.length !== 1 || to[0] !== reader.email)
@@ -27,7 +27,7 @@ export function violationsOf(mails: readonly ReceivedMail[], told: readonly Told
       ...(having.length > 1 ? [`${word} is in ${having.length} mails`] : []),
       ...wrong.map(({ to }) => `${word} was sent to ${to.join()}`),
       ...(markedAt === undefined ? [`${word} was never mailed`] : []),
-      ...(markedAt !== undefined && markedAt > disturbed && having.length === 0 ? [`${word} was marked and has not arrived`] : []),
+      ...(markedAt !== undefined && markedAt > lastKill && having.length === 0 ? [`${word} was marked and has not arrived`] : []),
     ]
   })
 }
