@@ -84,7 +84,7 @@ export class Fleet {
     this.#env = { ...env, NODE_OPTIONS: `--import=${preload}`, LANEKEEPER_RATE_LIMITS: 'off' }
   }
 
-  /** @param smtp the mail server: the addresses that mails come from begin with the number of a process */
+  /** @param smtp the mail server */
   static async start(address: string, count: number, smtp: string): Promise<Fleet> {
     const ports: number[] = []
     while (ports.length < count) ports.push(await freePort())
@@ -104,25 +104,37 @@ export class Fleet {
     await Promise.all(this.urls.map((_url, i) => this.restart(i, 'SIGTERM')))
   }
 
+  /** The process that has sent a mail, if it has the present clock. */
+  senderOf(from: string): number | undefined {
+    const i = this.urls.findIndex((_url, one) => this.#sender(one) === from)
+    return i === -1 ? undefined : i
+  }
+
   /** Ends a process, and starts it again. */
   restart(i: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    return (this.#queue = this.#queue.then(async () => {
-      await this.#all[i]!.stop(signal)
-      if (signal === 'SIGKILL') {
-        this.kills++
-        this.lastKill = new Date(clock() + this.#ahead).toISOString()
-      }
-      await this.#start(i)
-    }))
+    return (this.#queue = this.#queue.then(() => this.#restart(i, signal)))
+  }
+
+  async #restart(i: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    await this.#all[i]!.stop(signal)
+    if (signal === 'SIGKILL') {
+      this.kills++
+      this.lastKill = new Date(clock() + this.#ahead).toISOString()
+    }
+    await this.#start(i)
   }
 
   async stop(): Promise<void> {
     await Promise.all(this.#all.map((service) => service.stop('SIGKILL')))
   }
 
+  #sender(i: number): string {
+    return `${i}.${this.#ahead}@example.org`
+  }
+
   async #start(i: number): Promise<void> {
     const { port } = new URL(this.urls[i]!)
-    const env = { ...this.#env, PORT: port, CLOCK_AHEAD: String(this.#ahead), LANEKEEPER_MAIL_FROM: `${i}@example.org` }
+    const env = { ...this.#env, PORT: port, CLOCK_AHEAD: String(this.#ahead), LANEKEEPER_MAIL_FROM: this.#sender(i) }
     this.#all[i] = await startService([], env, { underLoad: true })
   }
 }

@@ -58,10 +58,11 @@ test.each([
   let ending: 'SIGKILL' | 'SIGTERM' | undefined
   let restarted = Promise.resolve()
   const server = await startMailServer(({ from }) => {
-    if (ending === undefined) return '250 ok'
+    const sender = ending && fleet.senderOf(from)
+    if (ending === undefined || sender === undefined) return '250 ok'
     const signal = ending
     ending = undefined
-    restarted = fleet.restart(Number.parseInt(from, 10), signal)
+    restarted = fleet.restart(sender, signal)
     // Whoever is killed has sent the mail, and gets no answer.
     return signal === 'SIGKILL' ? undefined : '250 ok'
   })
