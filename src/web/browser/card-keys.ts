@@ -60,7 +60,7 @@ export function useTileKeys(board: HTMLElement): void {
   board.addEventListener('focusout', () => !isMoving && cancel())
   addEventListener('keydown', (event) => {
     const { key, target, ctrlKey, metaKey, altKey, shiftKey } = event
-    const isUndo = ctrlKey || metaKey ? key === 'z' && !altKey && !shiftKey : commandOf(event) === 'u'
+    const isUndo = ctrlKey || metaKey ? key === 'z' && !altKey && !shiftKey : commandOf(event, 'dialog[open]:not(.card-panel)') === 'u'
     if (isUndo && !isTyping(target) && takeBack()) event.preventDefault()
   })
 }

@@ -91,7 +91,8 @@ async function post(action: string, body: URLSearchParams | FormData, options: O
 
 /** What takes an operation back. @param text what was done, such as: The card is moved. */
 function undoOf(undo: Sent, text: string): Parameters<typeof sayDone>[1] {
-  const title = document.getElementById(undo.fields['card_id'] ?? '')?.querySelector('.tile-title')?.textContent
+  const id = undo.fields['card_id'] ?? 'none'
+  const title = document.querySelector(`#${id} .tile-title, [data-card="${id}"] #card-title`)?.textContent
   const what = title == null ? text : text.replace('The card', `“${title}”`)
   return { what, act: () => void post(...requestOf(undo), { undone: what }) }
 }

@@ -109,6 +109,20 @@ describe('a card opens over its board', () => {
     await expectBoard('', await scrolled(), 'Card three')
   })
 
+  test('what was done there is taken back there, by a key', async () => {
+    await open()
+    await link('Card 7').click()
+    await heading('Card 7').waitFor()
+    await panel()
+      .getByRole('button', { name: /^Complete/ })
+      .click()
+    await panel().getByText('The card is completed.').waitFor()
+    await panel().focus()
+    await keys('u')
+    await panel().getByText('Undone: “Card 7” is completed.').waitFor()
+    expect((await cardOf('Card 7')).completed_at).toBeNull()
+  })
+
   test('what is written and not sent is there when the card is opened again', async () => {
     await open()
     await link('Card 1').click()
