@@ -3,6 +3,7 @@ import { useCardPanel } from './card-panel.ts'
 import { dragTiles } from './card-drag.ts'
 import { useTileKeys } from './card-keys.ts'
 import { showTileMenus } from './card-menu.ts'
+import { attachDroppedFiles } from './dropped-files.ts'
 import { focusOn, step } from './focus.ts'
 import { useFormKeys } from './form-keys.ts'
 import { commandOf, isTyping } from './keys.ts'
@@ -18,6 +19,7 @@ offerNames()
 useFormKeys()
 sendForms()
 offerPastedLines()
+attachDroppedFiles()
 const board = document.querySelector<HTMLElement>('[data-may]')
 if (board !== null) {
   for (const use of [dragTiles, useTileKeys, showTileMenus, useCardPanel]) use(board)

@@ -53,6 +53,15 @@ async function ask(action: string, body: URLSearchParams | FormData): Promise<An
   }
 }
 
+/** Attaches a file to a card. @returns whether it was done */
+export function sendFile(cardId: string, file: File): Promise<boolean> {
+  const [action, fields] = requestOf({ operation: 'attachments.upload', fields: { card_id: cardId } })
+  const body = new FormData()
+  for (const [name, value] of fields) body.append(name, value)
+  body.append('file', file)
+  return post(action, body)
+}
+
 interface Options {
   /** that is sent */
   readonly form?: HTMLFormElement
