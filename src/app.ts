@@ -21,6 +21,7 @@ import type { Services } from './http/services.ts'
 import type { SendMail } from './mail/mailer.ts'
 import { AlertMails } from './mail/alert-mails.ts'
 import { NoticeMailer } from './mail/notice-mails.ts'
+import type { SessionLifetimes } from './model/durations.ts'
 import { systemRandom, type RandomSource } from './model/ids.ts'
 import { limits } from './model/limits.ts'
 import { systemClock, type Clock } from './model/time.ts'
@@ -83,6 +84,8 @@ export interface AppOptions {
   readonly provider?: IdentityProvider | undefined
   /** whether people have passwords, passkeys and codes; default: true */
   readonly hasPasswords?: boolean
+  /** how long sessions of the web app last; default: seven days unused, 30 in any case */
+  readonly sessions?: SessionLifetimes | undefined
   /** sends alerts to people; default: no mail is sent */
   readonly mail?: SendMail | undefined
   /** where webhooks may send to; default: public addresses, with https */
@@ -222,6 +225,7 @@ export function createApp(options: AppOptions): App {
     secretKeys,
     provider: options.provider,
     hasPasswords: options.hasPasswords !== false,
+    sessions: options.sessions,
     mail,
     counters,
     site,

@@ -79,7 +79,7 @@ export const settingNames = Object.keys(settings.shape) as readonly (keyof Confi
 /** The default of a setting as text; undefined if it has no default, or if the default is described. */
 export function defaultOf(name: keyof Config): string | undefined {
   let def = settings.shape[name].def as unknown as { type: string; in?: { def: never }; innerType?: { def: never }; defaultValue?: unknown }
-  while (def.type !== 'default') {
+  while (def.type !== 'default' && def.type !== 'prefault') {
     const inner = def.in ?? def.innerType
     if (inner === undefined) return undefined
     def = inner.def

@@ -5,7 +5,7 @@ import { SecretKeys } from './auth/secret-keys.ts'
 import { parsePublicUrl } from './http/public-url.ts'
 import { durations } from './model/durations.ts'
 import { defaultRates, limits } from './model/limits.ts'
-import { DAY } from './model/time.ts'
+import { DAY, MINUTE, readDuration } from './model/time.ts'
 import { BadAddress, kindOf } from './store/open.ts'
 import { Targets } from './webhooks/targets.ts'
 
@@ -103,6 +103,19 @@ const logFile = z
       `"${String(input)}" is taken for a switch; without a decision log, leave the setting out; a file of this name is "./${String(input)}"`,
   })
   .transform((name) => (name.toLowerCase() === 'stdout' ? 'stdout' : name))
+
+/** A number without a unit would be taken for minutes by one person and for days by another. */
+const SESSION_TIME = quoted('a time from 5m to 365d, such as 30m, 12h or 7d')
+const sessionTime = (byDefault: string) =>
+  z
+    .string()
+    .transform((text, context): number => {
+      const time = readDuration(text)
+      if (time !== undefined && time >= 5 * MINUTE && time <= 365 * DAY) return time
+      context.addIssue(SESSION_TIME({ input: text }))
+      return z.NEVER
+    })
+    .prefault(byDefault)
 
 const workers = z
   .string()
@@ -289,6 +302,14 @@ export const settings = z.object({
   passwords: onOrOff('on').register(sources, {
     env: 'LANEKEEPER_PASSWORDS',
     description: 'on or off: whether people have passwords, passkeys and authenticator apps here; off needs an identity provider',
+  }),
+  sessionIdle: sessionTime(`${durations.sessionIdle / DAY}d`).register(sources, {
+    env: 'LANEKEEPER_SESSION_IDLE',
+    description: 'when a session of the web app ends that nobody uses, such as 30m, 12h or 7d',
+  }),
+  sessionMax: sessionTime(`${durations.session / DAY}d`).register(sources, {
+    env: 'LANEKEEPER_SESSION_MAX',
+    description: 'when a session of the web app ends in any case, such as 12h or 30d',
   }),
   webhookTargets: webhookTargets.optional().register(sources, {
     env: 'LANEKEEPER_WEBHOOK_TARGETS',

@@ -158,6 +158,7 @@ async function start(
     mail: mailer?.send,
     provider: openProvider(config),
     hasPasswords: config.passwords,
+    sessions: { idle: config.sessionIdle, max: config.sessionMax },
     webhookTargets: config.webhookTargets,
     decisionLog,
     audit,

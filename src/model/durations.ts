@@ -10,10 +10,10 @@ export const durations = {
   tokenEndsSoon: 14 * DAY,
   /** how long a password entry counts as recent for `kanban:admin` (spec §3, §5 "Credential" 7) */
   reauthentication: 10 * MINUTE,
-  /** a session of the web app without a request */
-  sessionIdle: 30 * MINUTE,
-  /** a session of the web app in any case */
-  session: 12 * HOUR,
+  /** a session of the web app that nobody uses, the default of a setting */
+  sessionIdle: 7 * DAY,
+  /** a session of the web app in any case, the default of a setting */
+  session: 30 * DAY,
   /** a challenge to a passkey or to a second factor, and a second factor that waits for its first code */
   challenge: 5 * MINUTE,
   /** a sign-up link */
@@ -35,6 +35,12 @@ export const durations = {
   /** between two garbage collections in all workspaces */
   garbageCollection: HOUR,
 } as const
+
+/** How long a session of the web app lasts, in milliseconds: without use, and in any case. */
+export interface SessionLifetimes {
+  readonly idle: number
+  readonly max: number
+}
 
 /**
  * Whether something that is valid for a time is so now. If it would have been made in the future, a clock has stepped back since, or its

@@ -21,6 +21,15 @@ export function timestamp(clock: Clock): string {
 
 const UNITS: Readonly<Record<string, number>> = { m: MINUTE, h: HOUR, d: DAY, w: 7 * DAY }
 
+/**
+ * Reads how long something lasts: a whole number and a unit (minutes, hours, days or weeks), such as `90m` or `7d`. A day has 24 hours.
+ * @returns milliseconds; undefined if the text is no such time
+ */
+export function readDuration(text: string): number | undefined {
+  const [, count, unit] = /^\s*(\d{1,7})\s*([mhdw])\s*$/i.exec(text) ?? []
+  return count === undefined ? undefined : Number(count) * UNITS[unit!.toLowerCase()]!
+}
+
 /** What a relative time looks like, for messages and help texts. */
 export const RELATIVE_TIMES = '-7d, -12h, +2w, -30m or now'
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { orElse, type Awaitable } from '../model/awaitable.ts'
+import type { SessionLifetimes } from '../model/durations.ts'
 import type { RandomSource } from '../model/ids.ts'
 import type { Index } from './indexes.ts'
 import { Contention, type Store } from './port.ts'
@@ -14,6 +15,8 @@ export interface Deps {
   readonly random: RandomSource
   /** the number of records that one commit of a cascade may change; the tests use small ones */
   readonly batch?: number | undefined
+  /** how long sessions of the web app last; default: seven days unused, 30 in any case */
+  readonly sessions?: SessionLifetimes | undefined
 }
 
 const MAX_ATTEMPTS = 50

@@ -19,7 +19,7 @@ export async function findVisit(context: PageContext): Promise<Visit | undefined
       const key = keys.session(sha256Hex(secret))
       const userId = memberOf(key, 'user_id')
       const [, factor, stored] = await tx.read([key, keys.secondFactor(userId), keys.alerts(userId)])
-      const session = await resumeSession(tx, secret, web.clock, web.hasPasswords)
+      const session = await resumeSession(tx, secret, web)
       if (session === undefined) return undefined
       const protection = { hasAuthenticator: factor?.authenticator != null, passkeys: factor?.passkeys.length ?? 0 }
       const alerts = stored?.alerts.filter(({ session_id }) => session_id === null || session_id !== session.id) ?? []

@@ -16,6 +16,13 @@ export function distance(at: number, now: number): string {
   return relative.format(Math.ceil((at - now) / length), unit!)
 }
 
+/** How long something lasts, in the largest unit that needs no fraction: "30 minutes", "7 days". */
+export function lengthText(milliseconds: number): string {
+  const [length, unit] = UNITS.find(([one]) => milliseconds % one === 0) ?? [MINUTE, 'minute']
+  const count = Math.round(milliseconds / length)
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}
+
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 /**

@@ -32,7 +32,7 @@ const kinds: Readonly<Record<string, () => Promise<() => Promise<unknown>>>> = {
   },
   'a session': async () => {
     const { secret } = await globally((tx) => beginSession(tx, { user_id: person.id, email: 'a@example.org', ...BROWSER }, service.deps))
-    return () => globally((tx) => resumeSession(tx, secret, service.deps.clock))
+    return () => globally((tx) => resumeSession(tx, secret, service.deps))
   },
   'a sign-up link': async () => {
     const { code } = await invite(service.deps, person.id)

@@ -7,6 +7,7 @@ import { inTime } from '../support/in-time.ts'
 import { memory } from '../support/memory.ts'
 import { Service } from '../support/service.ts'
 import { signedIn } from '../support/visitor.ts'
+import { DAY } from '../../src/model/time.ts'
 import { sample } from '../support/sample.ts'
 
 const shared = await Service.forSuite()
@@ -181,4 +182,18 @@ describe.each(surfaces)('a stream of %s', (surface) => {
     for (const stream of streams) expect((await stream.rest()).at(-1)).toMatchObject({ data: { error: { code: 'not_found' } } })
     await expect.poll(async () => (await open(next)).status).toBe(200)
   })
+})
+
+test('a stream of the web app is use of its session, which ends all the same 30 days after the sign-in', async () => {
+  const scene = await begin({ hasOwnService: true })
+  const stream = await scene.open('the web app')
+  const { service, browser, bob, board } = scene
+  for (const day of ['6', '12', '18', '24']) {
+    service.now += 6 * DAY
+    await scene.change(`Day ${day}`)
+    expect(brief(await stream.take(1))).toEqual([`Day ${day}`])
+  }
+  expect((await browser.request(`/app/${bob.workspaceId}/boards/${board.id}`)).status).toBe(200)
+  service.now += 6 * DAY
+  expect((await stream.rest()).at(-1)).toMatchObject({ data: { error: { code: 'unauthorized' } } })
 })

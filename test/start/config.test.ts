@@ -45,6 +45,8 @@ describe('settings', () => {
       oidcAuthMethod: undefined,
       oidcName: 'your identity provider',
       passwords: true,
+      sessionIdle: 7 * 24 * 3_600_000,
+      sessionMax: 30 * 24 * 3_600_000,
       workspaceRate: 12_000,
       workers: 1,
     } satisfies Record<keyof Config, unknown>)
@@ -127,6 +129,8 @@ describe('settings', () => {
       LANEKEEPER_OIDC_AUTH_METHOD: 'client_secret_post',
       LANEKEEPER_OIDC_NAME: 'Acme SSO',
       LANEKEEPER_PASSWORDS: 'off',
+      LANEKEEPER_SESSION_IDLE: '30m',
+      LANEKEEPER_SESSION_MAX: ' 12H ',
     }
     expect(readConfig({}, env)).toEqual({
       storage: 'fs:/data',
@@ -163,6 +167,8 @@ describe('settings', () => {
       oidcAuthMethod: 'client_secret_post',
       oidcName: 'Acme SSO',
       passwords: false,
+      sessionIdle: 1_800_000,
+      sessionMax: 12 * 3_600_000,
     })
   })
 
@@ -250,6 +256,12 @@ describe('settings', () => {
       { LANEKEEPER_WEBHOOK_TARGETS: 'none' },
       'LANEKEEPER_WEBHOOK_TARGETS: "none" is not a host name with a dot (ci.internal), an address or a network (10.1.0.0/16), or an origin (http://127.0.0.1:8080, https://ci). To turn webhooks off, write off alone; for public addresses only, leave the setting out',
     ],
+    ...['', '30', '4m', '366d', '-7d', '1.5h', '7 days', 'off', '99999999m'].flatMap((time): [Record<string, string>, string][] =>
+      ['IDLE', 'MAX'].map((name) => [
+        { [`LANEKEEPER_SESSION_${name}`]: time },
+        `LANEKEEPER_SESSION_${name}: "${time}" is not a time from 5m to 365d, such as 30m, 12h or 7d`,
+      ]),
+    ),
     [{ LANEKEEPER_WORKERS: '2' }, 'workers: the memory belongs to one process; more than one needs Redis'],
     [{ LANEKEEPER_WORKERS: '2', LANEKEEPER_STORAGE: 'fs:/data' }, 'workers: a folder belongs to one process; more than one needs Redis'],
     [{ ...redis, LANEKEEPER_WORKERS: '0' }, 'workers: "0" is not auto, or a number of processes from 1 to 256'],

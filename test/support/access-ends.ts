@@ -4,7 +4,7 @@ import { endMembership } from '../../src/admin/memberships.ts'
 import { beginSession } from '../../src/auth/accounts/sessions.ts'
 import { rotateToken } from '../../src/auth/tokens/issue.ts'
 import { sha256Hex } from '../../src/auth/secrets.ts'
-import { HOUR, MINUTE } from '../../src/model/time.ts'
+import { DAY, HOUR, MINUTE } from '../../src/model/time.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
 import { TestBoard } from './board.ts'
 import { EventReader } from './event-reader.ts'
@@ -198,15 +198,17 @@ export const ways: readonly Way[] = [
     when: 'the session is idle for too long',
     ends: both('unauthorized'),
     isTime: true,
-    end: ({ service }) => void (service.now += 30 * MINUTE),
+    end: ({ service }) => void (service.now += 7 * DAY),
   },
   {
     when: 'the session is used, and too old',
     ends: both('unauthorized'),
     isTime: true,
     async end(scene) {
-      scene.service.now += 12 * HOUR - 1
-      await touch(scene)
+      for (let days = 0; days < 30; days += 6) {
+        scene.service.now += 6 * DAY - (days === 24 ? 1 : 0)
+        await touch(scene)
+      }
       scene.service.now += 1
     },
   },

@@ -1,7 +1,7 @@
 import type { Session } from '../../model/account.ts'
-import { durations } from '../../model/durations.ts'
+import { durations, type SessionLifetimes } from '../../model/durations.ts'
 import { newId } from '../../model/ids.ts'
-import { MINUTE, timestamp, type Clock } from '../../model/time.ts'
+import { MINUTE, timestamp } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { Deps } from '../../store/transact.ts'
@@ -13,6 +13,17 @@ const WRITE_INTERVAL = MINUTE
 /** Maximum number of sessions per person. When it is exceeded, the oldest session ends. */
 const MAX_SESSIONS = 20
 
+/** How long sessions last. */
+export function lifetimesOf({ sessions }: Pick<Deps, 'sessions'>): SessionLifetimes {
+  return sessions ?? { idle: durations.sessionIdle, max: durations.session }
+}
+
+/** What decides whether a session is valid now. */
+interface SessionDeps extends Pick<Deps, 'clock' | 'sessions'> {
+  /** whether people have passwords here (LANEKEEPER_PASSWORDS): without, a session that began with one ends; default: true */
+  readonly hasPasswords?: boolean
+}
+
 /** A session with the value of its cookie. Only the hash of that value is stored. */
 export interface NewSession {
   readonly secret: string
@@ -21,19 +32,16 @@ export interface NewSession {
 
 /**
  * Whether a session is valid at a time. One that has begun in the future is not, as with tokens: a clock has stepped back since.
- * @param now milliseconds since 1970
  */
-export function isLive({ begun_at, seen_at }: Pick<Session, 'begun_at' | 'seen_at'>, now: number): boolean {
-  const [seen, begun] = [Date.parse(seen_at), Date.parse(begun_at)]
-  const isOver = now >= seen + durations.sessionIdle || now >= begun + durations.session
+function isLive({ begun_at, seen_at }: Pick<Session, 'begun_at' | 'seen_at'>, deps: SessionDeps): boolean {
+  const { idle, max } = lifetimesOf(deps)
+  const [now, seen, begun] = [deps.clock(), Date.parse(seen_at), Date.parse(begun_at)]
+  const isOver = now >= seen + idle || now >= begun + max
   return !isOver && seen <= now + durations.clockSkew
 }
 
-/**
- * Whether the way in that began a session is closed now: with passwords off, this covers passwords, passkeys and codes.
- * @param hasPasswords whether people have passwords here (LANEKEEPER_PASSWORDS)
- */
-function isClosed({ way }: Pick<Session, 'way'>, hasPasswords: boolean): boolean {
+/** Whether the way in that began a session is closed now: with passwords off, this covers passwords, passkeys and codes. */
+function isClosed({ way }: Pick<Session, 'way'>, { hasPasswords = true }: SessionDeps): boolean {
   return !hasPasswords && way !== 'provider'
 }
 
@@ -41,10 +49,11 @@ function isClosed({ way }: Pick<Session, 'way'>, hasPasswords: boolean): boolean
 export async function beginSession(
   tx: Transaction,
   members: Pick<Session, 'user_id' | 'email' | 'agent' | 'address' | 'way'> & Partial<Pick<Session, 'proved_at'>>,
-  { clock, random }: Deps,
+  deps: Deps,
 ): Promise<NewSession> {
+  const { clock, random } = deps
   const sessions = await sessionsOf(tx, members.user_id)
-  const ended = sessions.filter((session) => !isLive(session, clock()))
+  const ended = sessions.filter((session) => !isLive(session, deps))
   const live = sessions.filter((session) => !ended.includes(session))
   const excess = live.slice(0, Math.max(0, live.length - MAX_SESSIONS + 1))
   for (const { hash } of [...ended, ...excess]) tx.remove(keys.session(hash))
@@ -64,14 +73,20 @@ export async function renewSession(tx: Transaction, session: Session, { clock, r
   return createSession(tx, { ...members, seen_at: now, proved_at: provedAt === undefined ? now : timestamp(() => provedAt) }, random)
 }
 
+/** Returns the session of a cookie if it is valid. At most once a minute it also writes that the session was used. */
+export function resumeSession(tx: Transaction, secret: string, deps: SessionDeps): Promise<Session | undefined> {
+  return useSession(tx, sha256Hex(secret), deps)
+}
+
 /**
- * Returns the session of a cookie if it is valid. At most once a minute it also writes that the session was used.
- * @param hasPasswords whether people have passwords here: without, a session that began with one ends now, for good
+ * Returns a session if it is valid. A page that is open before its person uses it: that is written too, at most once a minute.
+ * @param hash of its cookie
  */
-export async function resumeSession(tx: Transaction, secret: string, clock: Clock, hasPasswords = true): Promise<Session | undefined> {
-  const session = await tx.get(keys.session(sha256Hex(secret)))
-  if (session === undefined || !isLive(session, clock())) return undefined
-  if (isClosed(session, hasPasswords)) return void tx.remove(keys.session(session.hash))
+export async function useSession(tx: Transaction, hash: string, deps: SessionDeps): Promise<Session | undefined> {
+  const { clock } = deps
+  const session = await tx.get(keys.session(hash))
+  if (session === undefined || !isLive(session, deps)) return undefined
+  if (isClosed(session, deps)) return void tx.remove(keys.session(session.hash))
   if (clock() - Date.parse(session.seen_at) < WRITE_INTERVAL) return session
   const updated = { ...session, seen_at: timestamp(clock) }
   tx.put(keys.session(session.hash), updated)
@@ -96,8 +111,8 @@ export async function endSessions(tx: Transaction, userId: string, isMeant: (ses
 }
 
 /** The valid sessions of a person, newest first. */
-export async function liveSessionsOf(tx: Transaction, userId: string, clock: Clock, hasPasswords = true): Promise<Session[]> {
-  const isValid = (session: Session) => isLive(session, clock()) && !isClosed(session, hasPasswords)
+export async function liveSessionsOf(tx: Transaction, userId: string, deps: SessionDeps): Promise<Session[]> {
+  const isValid = (session: Session) => isLive(session, deps) && !isClosed(session, deps)
   return (await sessionsOf(tx, userId)).filter(isValid).toReversed()
 }
 

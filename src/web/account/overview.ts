@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { relyingParty } from '../../auth/accounts/passkeys.ts'
 import { secondFactorOf } from '../../auth/accounts/second-factor.ts'
-import { liveSessionsOf } from '../../auth/accounts/sessions.ts'
+import { lifetimesOf, liveSessionsOf } from '../../auth/accounts/sessions.ts'
 import { identityOf } from '../../auth/provider/identities.ts'
 import type { Account, Session } from '../../model/account.ts'
 import type { Identity } from '../../model/identity.ts'
@@ -10,6 +10,7 @@ import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { card, html, renderMessage } from '../html.ts'
 import { postForm } from '../form-page.ts'
+import { lengthText } from '../time-texts.ts'
 import { renderTime } from '../times.ts'
 import type { Page, SignedInContext } from '../page-context.ts'
 import { toldBy } from '../told.ts'
@@ -35,19 +36,14 @@ export const accountPage: Page = {
     const [factor, sessions, account, identity] = await transact(web.store, GLOBAL, web.random, async (tx) => {
       const [account] = await tx.read([keys.account(session.user_id), keys.secondFactor(session.user_id)])
       const identity = await identityOf(tx, session.user_id)
-      return [
-        await secondFactorOf(tx, session.user_id),
-        await liveSessionsOf(tx, session.user_id, web.clock, web.hasPasswords),
-        account,
-        identity,
-      ] as const
+      return [await secondFactorOf(tx, session.user_id), await liveSessionsOf(tx, session.user_id, web), account, identity] as const
     })
     const text = Object.entries(done).find(([name]) => told.has(name))?.[1]
     const body = html`
       <h1>Your account</h1>
       ${text !== undefined && renderMessage('done', text)} ${renderIdentity(context, identity)}
       ${web.hasPasswords && html`${renderPassword(context, account)} ${renderAuthenticator(factor, account)} ${renderPasskeys(context, factor)}`}
-      ${renderSessions(session, sessions)}
+      ${renderSessions(context, sessions)}
       ${card(
         'mails',
         'Mails',
@@ -144,12 +140,15 @@ function renderPasskeys({ origin }: SignedInContext, { passkeys }: SecondFactor)
   return card('passkeys', 'Passkeys', content)
 }
 
-function renderSessions(current: Session, sessions: readonly Session[]): VNode {
+function renderSessions({ session: current, web }: SignedInContext, sessions: readonly Session[]): VNode {
+  const { idle, max } = lifetimesOf(web)
   const fields = html`<ul class="entries">
       ${sessions.map((session) => renderSession(session, session.hash === current.hash))}
     </ul>
     ${sessions.length > 1 && html`<button class="danger" name="end" value="others">End all other sessions</button>`}`
-  const content = html`<p>Where you are signed in. A session ends after 30 minutes without a request, and after 12 hours in any case.</p>
+  const content = html`<p>
+      Where you are signed in. A session ends after ${lengthText(idle)} without use, and ${lengthText(max)} after the sign-in in any case.
+    </p>
     ${postForm({ action: '/settings/account/sessions', token: current.form_token, fields }, null)}`
   return card('sessions', 'Sessions', content)
 }

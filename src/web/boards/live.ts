@@ -1,5 +1,5 @@
 import type { ServerRequest } from 'srvx'
-import { isLive } from '../../auth/accounts/sessions.ts'
+import { useSession } from '../../auth/accounts/sessions.ts'
 import { encodeCursor } from '../../listing/pages.ts'
 import { StreamShare } from '../../governor/stream-share.ts'
 import { whenAnswered } from '../../http/answered.ts'
@@ -13,7 +13,7 @@ import { limits } from '../../model/limits.ts'
 import { CHANGES } from '../../resources/changes/feed.ts'
 import type { StreamedResult } from '../../resources/result.ts'
 import { indexes } from '../../store/indexes.ts'
-import { GLOBAL, keys } from '../../store/keys.ts'
+import { GLOBAL } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { notFoundPage } from '../error-pages.ts'
 import type { Page, SignedInContext } from '../page-context.ts'
@@ -160,8 +160,11 @@ function requireFewStreams({ rateLimits }: Services, userId: string, request: Se
   whenAnswered(request, leave)
 }
 
-/** @throws {ApiError} `unauthorized` if the session has ended since the stream began */
+/**
+ * A stream is open while somebody has its page before them: that is use of the session.
+ * @throws {ApiError} `unauthorized` if the session has ended since the stream began
+ */
 async function requireSession({ web, session }: SignedInContext): Promise<void> {
-  const current = await transact(web.store, GLOBAL, web.random, (tx) => tx.get(keys.session(session.hash)))
-  if (current === undefined || !isLive(current, web.clock())) throw new ApiError('unauthorized')
+  const current = await transact(web.store, GLOBAL, web.random, (tx) => useSession(tx, session.hash, web))
+  if (current === undefined) throw new ApiError('unauthorized')
 }

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { beginSession, endSessions, liveSessionsOf, renewSession, resumeSession } from '../../../src/auth/accounts/sessions.ts'
+import { beginSession, endSessions, liveSessionsOf, renewSession, resumeSession, useSession } from '../../../src/auth/accounts/sessions.ts'
 import type { Confirmation, Session } from '../../../src/model/account.ts'
 import { newId } from '../../../src/model/ids.ts'
-import { HOUR, MINUTE } from '../../../src/model/time.ts'
+import { DAY, HOUR, MINUTE } from '../../../src/model/time.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
 import { drivers } from '../../support/drivers.ts'
 import { Service } from '../../support/service.ts'
@@ -29,7 +29,7 @@ describe.each(drivers)('sessions, on $name', async (driver) => {
     return secrets
   }
   const beginOther = async () => (await begin(newId('user', service.deps.random))).secret
-  const resume = (secret: string) => service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.deps.clock))
+  const resume = (secret: string) => service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.deps))
   const isLive = async (secret: string) => (await resume(secret)) !== undefined
   const sessions = async () => (await service.recordKeys(GLOBAL)).filter((key) => key.startsWith('session:'))
 
@@ -46,20 +46,48 @@ describe.each(drivers)('sessions, on $name', async (driver) => {
   test.each([
     [-1, true],
     [0, false],
-  ])(
-    'a session ends 30 minutes after its last request, and 12 hours after sign-in: %d ms from then it is live: %s',
-    async (offset, live) => {
-      const [idle, used] = await beginSeveral(2)
-      waitUntil(30 * MINUTE + offset)
-      expect(await isLive(idle!)).toBe(live)
-      for (let elapsed = 29 * MINUTE; elapsed < 12 * HOUR - 1; elapsed += 29 * MINUTE) {
-        waitUntil(elapsed)
-        expect(await isLive(used!)).toBe(true)
-      }
-      waitUntil(12 * HOUR + 1 + offset)
-      expect(await isLive(used!)).toBe(live)
-    },
-  )
+  ])('a session ends seven days after its last use, and 30 days after sign-in: %d ms from then it is live: %s', async (offset, live) => {
+    const [idle, used] = await beginSeveral(2)
+    waitUntil(7 * DAY + offset)
+    expect(await isLive(idle!)).toBe(live)
+    for (let elapsed = 6 * DAY; elapsed < 30 * DAY - 1; elapsed += 6 * DAY) {
+      waitUntil(elapsed)
+      expect(await isLive(used!)).toBe(true)
+    }
+    waitUntil(30 * DAY + 1 + offset)
+    expect(await isLive(used!)).toBe(live)
+  })
+
+  test.each([
+    [-1, true],
+    [0, false],
+  ])('the lifetimes are settings, for sessions that there are too: %d ms from the end of one it is live: %s', async (offset, live) => {
+    const shorter = { ...service.deps, sessions: { idle: 30 * MINUTE, max: 2 * HOUR } }
+    const inUse = (secret: string) => service.write(GLOBAL, async (tx) => (await resumeSession(tx, secret, shorter)) !== undefined)
+    const [idle, used] = await beginSeveral(2)
+    for (let elapsed = 25 * MINUTE; elapsed < 2 * HOUR; elapsed += 25 * MINUTE) {
+      waitUntil(elapsed)
+      expect(await inUse(used!)).toBe(true)
+    }
+    waitUntil(30 * MINUTE + offset)
+    expect(await inUse(idle!)).toBe(live)
+    waitUntil(2 * HOUR + 1 + offset)
+    expect(await inUse(used!)).toBe(live)
+  })
+
+  test('a page that is open keeps its session, up to its maximum, and writes that at most once a minute', async () => {
+    const { session } = await begin()
+    const watch = () => service.write(GLOBAL, (tx) => useSession(tx, session.hash, service.deps))
+    const seenAt: (string | undefined)[] = []
+    for (const elapsed of [1000, MINUTE, MINUTE + 1000, 6 * DAY, 12 * DAY, 18 * DAY, 24 * DAY, 30 * DAY - 1, 30 * DAY]) {
+      waitUntil(elapsed)
+      seenAt.push((await watch())?.seen_at)
+    }
+    const at = (elapsed: number) => new Date(start + elapsed).toISOString()
+    const written = [0, MINUTE, MINUTE, 6 * DAY, 12 * DAY, 18 * DAY, 24 * DAY, 30 * DAY - 1].map(at)
+    expect(seenAt).toEqual([...written, undefined])
+    expect(session.proved_at).toBe(at(0))
+  })
 
   test.each([
     [0, true],
@@ -109,19 +137,19 @@ describe.each(drivers)('sessions, on $name', async (driver) => {
   test('ended sessions are removed when the next one begins, and do not count towards the maximum', async () => {
     const before = (await sessions()).length
     await beginSeveral(20)
-    waitUntil(31 * MINUTE)
+    waitUntil(8 * DAY)
     const { secret } = await begin()
     expect({ isLive: await isLive(secret), sessions: (await sessions()).length }).toEqual({ isLive: true, sessions: before + 1 })
   })
 
   test('the list of a person has their live sessions, newest first', async () => {
     const begun: Session[] = []
-    for (const minutes of [0, 15, 29]) {
-      waitUntil(minutes * MINUTE)
+    for (const days of [0, 3, 6]) {
+      waitUntil(days * DAY)
       begun.push((await begin()).session)
     }
-    waitUntil(30 * MINUTE)
-    const listed = await service.write(GLOBAL, (tx) => liveSessionsOf(tx, userId, service.deps.clock))
+    waitUntil(7 * DAY)
+    const listed = await service.write(GLOBAL, (tx) => liveSessionsOf(tx, userId, service.deps))
     expect(listed).toEqual([begun[2], begun[1]])
   })
 
@@ -129,10 +157,10 @@ describe.each(drivers)('sessions, on $name', async (driver) => {
     const used = await beginSeveral(19)
     waitUntil(20)
     await begin()
-    waitUntil(29 * MINUTE)
+    waitUntil(6 * DAY)
     for (const secret of used) await resume(secret)
-    // The twentieth session has ended: it was not used for 30 minutes.
-    waitUntil(31 * MINUTE)
+    // The twentieth session has ended: it was not used for seven days.
+    waitUntil(8 * DAY)
     await begin()
     expect(await Promise.all(used.map(isLive))).toEqual(used.map(() => true))
   })

@@ -59,7 +59,7 @@ describe.each(drivers)('sign-in, on $name', async (driver) => {
 
   test('the session that the browser had ends when the new one begins, however long it takes to read', async () => {
     const { secret, session } = await signedIn()
-    const resume = () => service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.deps.clock))
+    const resume = () => service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.deps))
     const store = decorateStore(service.store, {
       async read(partition, request) {
         if (request.records.includes(keys.session(session.hash))) for (let i = 0; i < 100; i++) await nextTurn()

@@ -93,7 +93,7 @@ describe.each(drivers)('sign-up, on $name', async (driver) => {
     const created = new Date(service.now).toISOString()
     service.now += 1000
     await use((await invite(service.deps, userId)).code, `new.${email}`, 'new hash')
-    expect(await service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.deps.clock))).toBeUndefined()
+    expect(await service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.deps))).toBeUndefined()
     const at = new Date(service.now).toISOString()
     expect(await accountOf()).toMatchObject({ email: `new.${email}`, password_hash: 'new hash', created_at: created, updated_at: at })
     // Only the browser that did it is known.
