@@ -10,6 +10,7 @@ import { commandOf, isTyping } from './keys.ts'
 import { loadedPage, refresh } from './live-pages.ts'
 import { offerNames } from './mentions.ts'
 import { hasText } from './merge.ts'
+import { loadMoreCards } from './more-cards.ts'
 import { countNotices } from './notices.ts'
 import { offerPastedLines } from './pasted-lines.ts'
 import { sendForms } from './send.ts'
@@ -22,7 +23,7 @@ offerPastedLines()
 attachDroppedFiles()
 const board = document.querySelector<HTMLElement>('[data-may]')
 if (board !== null) {
-  for (const use of [dragTiles, useTileKeys, showTileMenus, useCardPanel]) use(board)
+  for (const use of [dragTiles, useTileKeys, showTileMenus, useCardPanel, loadMoreCards]) use(board)
 } else {
   // Going back from a card that was opened over its board and loaded again leads to another page in the same window.
   const { pathname } = location

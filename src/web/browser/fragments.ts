@@ -101,7 +101,8 @@ export function countQuestions(asking: BoardUpdate['asking']): void {
   }
 }
 
-function showCounts(): void {
+/** Counts the cards of each column again. */
+export function showCounts(): void {
   let all = 0
   let isMore = false
   for (const lane of document.querySelectorAll('.lane')) {

@@ -135,6 +135,35 @@ test('what is open stays open, without the focus, when others rename its column 
   expect(await page.locator('.adder[open]').count()).toBe(1)
 })
 
+test.each([
+  ['scrolls itself', { width: 1280, height: 800 }],
+  ['is scrolled with the page of a phone', { width: 390, height: 844 }],
+])('a long column that %s gets its next cards, and then counts them all', async (_name, viewport) => {
+  const { id, columns } = await demo.board(['Long', 'Short'])
+  for (const from of [0, 60, 120]) {
+    const operations = Array.from({ length: 60 }, (_, i) => ({
+      operation: 'cards.create',
+      body: { column_id: columns[0], title: `Card ${from + i + 1}` },
+    }))
+    await demo.agent('POST', `/boards/${id}/batch`, { operations })
+  }
+  const page = await demo.open(`${demo.base}/boards/${id}`, { viewport })
+  await page.getByText('Live', { exact: true }).waitFor({ state: 'attached' })
+  const tiles = page.locator('.lane').first().locator('.tile')
+  const first = await tiles.count()
+  expect(first).toBeLessThan(180)
+  await expect.poll(async () => (await tiles.last().scrollIntoViewIfNeeded(), tiles.count())).toBe(180)
+  expect(await page.locator('.more').count()).toBe(0)
+  expect({ count: await page.locator('.count').first().innerText(), last: await tiles.last().textContent() }).toMatchObject({
+    count: expect.stringMatching(/^180/),
+    last: expect.stringContaining('Card 180'),
+  })
+  // What changes beyond the first cards is shown, too.
+  const [card] = await demo.agent('GET', `/boards/${id}/cards?q=170`)
+  await demo.agent('PATCH', `/cards/${card.id}`, { title: 'Renamed far below' })
+  await page.getByText('Renamed far below', { exact: true }).waitFor({ state: 'attached' })
+})
+
 test('the first card of a board is offered, and the last one of many stays', async () => {
   const other = await demo.board(['Only'])
   const page = await demo.open(`${demo.base}/boards/${other.id}`)
