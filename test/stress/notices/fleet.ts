@@ -98,10 +98,16 @@ export class Fleet {
     return fleet
   }
 
-  /** Stops each process, and starts it with a later clock: a clock that jumps would end the connections of mails that are on their way. */
-  async advance(milliseconds: number): Promise<void> {
-    this.#ahead += milliseconds
-    await Promise.all(this.urls.map((_url, i) => this.restart(i, 'SIGTERM')))
+  /**
+   * Stops all processes, and starts them with a later clock: a clock that jumps would end the connections of mails that are on their way. So
+   * they look for what is due at the same time.
+   */
+  advance(milliseconds: number): Promise<void> {
+    return this.#next(async () => {
+      this.#ahead += milliseconds
+      await Promise.all(this.#all.map((service) => service.stop()))
+      await Promise.all(this.#all.map((_service, i) => this.#start(i)))
+    })
   }
 
   /** The process that has sent a mail, if it has the present clock. */
@@ -112,16 +118,18 @@ export class Fleet {
 
   /** Ends a process, and starts it again. */
   restart(i: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    return (this.#queue = this.#queue.then(() => this.#restart(i, signal)))
+    return this.#next(async () => {
+      await this.#all[i]!.stop(signal)
+      if (signal === 'SIGKILL') {
+        this.kills++
+        this.lastKill = new Date(clock() + this.#ahead).toISOString()
+      }
+      await this.#start(i)
+    })
   }
 
-  async #restart(i: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    await this.#all[i]!.stop(signal)
-    if (signal === 'SIGKILL') {
-      this.kills++
-      this.lastKill = new Date(clock() + this.#ahead).toISOString()
-    }
-    await this.#start(i)
+  #next(step: () => Promise<void>): Promise<void> {
+    return (this.#queue = this.#queue.then(step))
   }
 
   async stop(): Promise<void> {
