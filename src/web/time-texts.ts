@@ -23,6 +23,14 @@ export function lengthText(milliseconds: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
 
+const SHORT: Readonly<Record<(typeof UNITS)[number][1], string>> = { day: 'd', hour: 'h', minute: 'min' }
+
+/** How long until a time, in a few letters, for a clock: "12 min", "3 h". It is rounded up, as {@link distance}. */
+export function remaining(at: number, now: number): string {
+  const [length, unit] = UNITS.find(([one]) => at - now >= one) ?? []
+  return length === undefined ? '< 1 min' : `${Math.ceil((at - now) / length)} ${SHORT[unit!]}`
+}
+
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 /**

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { html } from './html.ts'
-import { dayText, distance } from './time-texts.ts'
+import { dayText, distance, remaining } from './time-texts.ts'
 
 /**
  * A time as its distance from now. The exact time is in its title: in UTC, or in the zone of the person if the page runs scripts.
@@ -8,6 +8,14 @@ import { dayText, distance } from './time-texts.ts'
  */
 export function renderDistance(at: string, now: number): VNode {
   return html`<time datetime=${at} title=${utc(at)} data-distance>${distance(Date.parse(at), now)}</time>`
+}
+
+/**
+ * A clock that runs down to a time. The exact time is in its title.
+ * @param at RFC 3339
+ */
+export function renderRemaining(at: string, now: number): VNode {
+  return html`<time class="clock" datetime=${at} title=${utc(at)} data-remaining>${remaining(Date.parse(at), now)}</time>`
 }
 
 /**

@@ -107,7 +107,7 @@ describe('a board', () => {
     const name = 'test of Mira Patel'
     for (const person of [mira, owner, ben]) {
       const [onBoard, onCard] = await pages(await signedIn(service, person))
-      expect(onBoard).toContain(`Claimed by ${name}, until ${until} ( in 2 minutes )`)
+      expect(onBoard).toContain(`Claimed by ${name}, until ${until}, 2 min left`)
       expect(onCard).toMatch(new RegExp(`Claimed by ${name} since ${since} ?, until ${until}`))
     }
     const expiry = new Date(service.now + 120_000).toISOString()

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../src/model/time.ts'
 import { issueToken } from '../../src/auth/tokens/issue.ts'
-import { distance } from '../../src/web/time-texts.ts'
+import { distance, remaining } from '../../src/web/time-texts.ts'
 import { startForSuite } from '../support/board-team.ts'
 import type { Person } from '../support/service.ts'
 import { decoded, plaintextIn, signedIn, textOf, type Visitor } from '../support/visitor.ts'
@@ -21,6 +21,17 @@ test.each([
 ])('a time that is %d ms from now is "%s"', (milliseconds, text) => {
   const now = Date.parse('2026-11-20T12:00:00.000Z')
   expect(distance(now + milliseconds, now)).toBe(text)
+})
+
+test.each([
+  [2 * DAY - 1, '2 d'],
+  [HOUR, '1 h'],
+  [HOUR - 1, '60 min'],
+  [MINUTE, '1 min'],
+  [MINUTE - 1, '< 1 min'],
+  [-HOUR, '< 1 min'],
+])('a clock that has %d ms left shows "%s"', (milliseconds, text) => {
+  expect(remaining(milliseconds, 0)).toBe(text)
 })
 
 describe('the pages of tokens', async () => {

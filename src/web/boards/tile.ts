@@ -3,8 +3,8 @@ import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { authorName } from '../../model/author.ts'
 import { html } from '../html.ts'
-import { distance } from '../time-texts.ts'
-import { renderDay, renderDistance, renderTime } from '../times.ts'
+import { remaining } from '../time-texts.ts'
+import { renderDay, renderRemaining, renderTime } from '../times.ts'
 import type { TileFacts } from './board-data.ts'
 import type { ListedCard } from '../listed-card.ts'
 import { dueState, type DueState } from './filters.ts'
@@ -59,7 +59,7 @@ function tileOf(card: ListedCard, { base, labelOf, nameOf, questionOf, now }: Ti
     until: nextMoment(card),
     claimedUntil: claim?.expires_at,
     holder: claim == null ? undefined : authorName(nameOf(claim.holder_id), claim.token_name),
-    distance: claim == null ? undefined : distance(Date.parse(claim.expires_at), now),
+    remaining: claim == null ? undefined : remaining(Date.parse(claim.expires_at), now),
     badge: badgeOf(card, questionOf(id), now),
   }
 }
@@ -83,7 +83,10 @@ function renderTile(tile: Tile, now: number): VNode {
     ${
       claimedUntil !== undefined &&
       html`<p class="holder">
-        ${icon('claim')}<span>Claimed by ${tile.holder}, until ${renderTime(claimedUntil)} (${renderDistance(claimedUntil, now)})</span>
+        ${icon('claim')}<span class="name" title=${tile.holder}><span class="unseen">Claimed by </span>${tile.holder}</span
+        ><span class="unseen">, until ${renderTime(claimedUntil)}, </span>${renderRemaining(claimedUntil, now)}<span class="unseen">
+          left</span
+        >
       </p>`
     }
     ${

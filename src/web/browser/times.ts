@@ -1,5 +1,5 @@
 import { DAY, MINUTE } from '../../model/time.ts'
-import { dayText, distance } from '../time-texts.ts'
+import { dayText, distance, remaining } from '../time-texts.ts'
 
 const zoneName = new Intl.DateTimeFormat('en', { timeZoneName: 'short' })
 const two = (number: number) => String(number).padStart(2, '0')
@@ -20,6 +20,7 @@ const texts: Readonly<Record<string, (at: Date, now: number) => string>> = {
   exact,
   day,
   distance: (at, now) => distance(at.getTime(), now),
+  remaining: (at, now) => remaining(at.getTime(), now),
   moment: (at, now) => (Math.abs(now - at.getTime()) < 7 * DAY ? distance(Math.min(at.getTime(), now), now) : day(at, now)),
 }
 

@@ -95,6 +95,16 @@ describe('what an agent changes through another process', () => {
     // The shortest time of a claim is ten seconds.
     await agent('PUT', `/cards/${card.id}/claim`, { ttl: 10 })
     await holder.waitFor()
+    // However narrow its column is, it has one line: the name is cut, and is whole in the title.
+    const line = await holder.evaluate((element) => {
+      element.closest<HTMLElement>('.lane')!.style.flexBasis = '9rem'
+      const [name, clock] = [element.querySelector<HTMLElement>('.name')!, element.querySelector('.clock')!]
+      const size = Number.parseFloat(getComputedStyle(element).fontSize)
+      const lines = Math.floor(element.clientHeight / size)
+      const isInside = clock.getBoundingClientRect().right < element.closest('.tile')!.getBoundingClientRect().right
+      return { lines, isInside, isCut: name.scrollWidth > name.clientWidth, title: name.title }
+    })
+    expect(line).toEqual({ lines: 1, isInside: true, isCut: true, title: 'demo kanban:admin of Olivia Stone' })
     await holder.waitFor({ state: 'detached' })
     await agent('DELETE', `/cards/${card.id}`)
   })
