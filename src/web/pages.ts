@@ -12,6 +12,7 @@ import { sessionsPage } from './account/sessions.ts'
 import { signInPage, signInWithPasskeyPage, signOutPage } from './account/sign-in.ts'
 import { signUpPage } from './account/sign-up.ts'
 import { activityPage } from './activity/page.ts'
+import { agentsPage } from './agents/page.ts'
 import { cardChoicesPage } from './boards/card-choices.ts'
 import { attachmentPage, cardPage, picturePage } from './boards/card-page.ts'
 import { boardArchivePage, boardLabelsPage, boardMembersPage } from './boards/board-lists.ts'
@@ -62,6 +63,7 @@ export const pages: readonly Page[] = [
   unreadPage,
   boardPage,
   cardsPage,
+  agentsPage,
   cardPage,
   cardChoicesPage,
   attachmentPage,

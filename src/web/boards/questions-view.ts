@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import type { Comment } from '../../model/comment.ts'
 import { html } from '../html.ts'
+import { baseOf } from '../operations/form.ts'
 import { renderMoment } from '../times.ts'
 import type { ListedCard } from '../listed-card.ts'
 import { doForm, type Controls } from './controls.ts'
@@ -21,6 +22,7 @@ export function renderCountOfQuestions({ cards, hasMore }: Waiting): VNode {
 export function renderElsewhere(base: string, waiting: Waiting): VNode {
   return html`<p class="elsewhere" id="elsewhere">
     <a href="${base}/cards?view=mine">My cards ${renderCountOfQuestions(waiting)}</a> <a href="${base}/cards?view=overdue">Overdue</a>
+    <a href="${base}/agents">Agents</a>
   </p>`
 }
 
@@ -40,4 +42,15 @@ export function renderQuestion(question: Comment, people: People, prose: (text: 
     </p>
     <div class="prose">${prose(body)}</div>
   </div>`
+}
+
+/** A card that waits for an answer, in a list: its question, and the form for those who may answer it. */
+export function renderAsked(controls: Controls, card: ListedCard, boardName: string, question: VNode | undefined): VNode {
+  return html`<li class="question">
+    <p>
+      <a class="found-title" href="${baseOf(controls.context)}/cards/${card.id}">${card.title}</a>${' '}
+      <span class="hint">${boardName}</span>
+    </p>
+    ${question} ${answerForm(controls, card)}
+  </li>` as VNode
 }

@@ -9,7 +9,7 @@ import { renderCrumbs } from './crumbs.ts'
 import { doneSign } from './icons.ts'
 import { createProse } from '../markdown.ts'
 import { renderPerson, type People } from './people.ts'
-import { answerForm, renderCountOfQuestions, renderQuestion } from './questions-view.ts'
+import { renderAsked, renderCountOfQuestions, renderQuestion } from './questions-view.ts'
 import { questionText, type Waiting } from './questions.ts'
 import type { Reader } from '../reader.ts'
 import { addressOf, cardViews, isAboutDue, type CardSearch, type CardView, usualState } from './search-filters.ts'
@@ -99,20 +99,14 @@ function filtersOf(search: CardSearch) {
 
 /** The questions that wait for the person, each with the form that answers it. */
 function renderAsking(reader: Reader, { asking, answerable, questions, boards, people }: FoundCards): VNode {
-  const { context, base } = reader
+  const { context } = reader
   const prose = createProse(people.memberName)
   return html`<section class="questions" aria-labelledby="questions-title">
     <h2 id="questions-title">Questions for you <span class="count">${asking.length}</span></h2>
     <ul class="asked">
       ${asking.map((card) => {
         const may: ReadonlySet<string> = new Set(answerable.has(card.id) ? ['cards.answer'] : [])
-        return html`<li class="question">
-          <p>
-            <a class="found-title" href="${base}/cards/${card.id}">${card.title}</a>${' '}
-            <span class="hint">${boards.get(card.board_id)!.name}</span>
-          </p>
-          ${renderQuestion(questions.get(card.id)!, people, prose)} ${answerForm({ context, may }, card)}
-        </li>`
+        return renderAsked({ context, may }, card, boards.get(card.board_id)!.name, renderQuestion(questions.get(card.id)!, people, prose))
       })}
     </ul>
   </section>` as VNode

@@ -1,5 +1,5 @@
-import { ApiError } from '../../model/errors.ts'
 import type { Notice } from '../../model/notice.ts'
+import { mayActOn } from '../boards/acts.ts'
 import type { ListedCard } from '../listed-card.ts'
 import { workspaceOf } from '../memberships.ts'
 import type { Page, PageResponse } from '../page-context.ts'
@@ -73,22 +73,7 @@ async function readActs(reader: Reader, notices: readonly Notice[]): Promise<Rea
   if (ids.length === 0) return new Map()
   const [cards, may] = await Promise.all([
     Promise.all(ids.map((card_id) => reader.find<ListedCard>('cards.read', { card_id }, { include: 'work' }))),
-    mayOf(reader, ids),
+    mayActOn(reader, ids),
   ])
   return new Map(cards.flatMap((card, i) => (card === undefined ? [] : [[card.id, { card, may: may[i]! }] as const])))
-}
-
-const ACTS = ['cards.answer', 'cards.retry'] as const
-
-/** Which of the acts the person may do with each card. */
-async function mayOf(reader: Reader, ids: readonly string[]): Promise<readonly ReadonlySet<string>[]> {
-  try {
-    const asked = ids.flatMap((id) => ACTS.map((operation) => ({ operation, type: 'card', id })))
-    const answers = await reader.allowedOf(asked)
-    return ids.map((_id, i) => new Set(ACTS.filter((_operation, at) => answers[i * ACTS.length + at])))
-  } catch (error) {
-    // The page shows the notices without them.
-    if (error instanceof ApiError && error.code === 'forbidden') return ids.map(() => new Set<string>())
-    throw error
-  }
 }

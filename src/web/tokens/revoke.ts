@@ -1,3 +1,4 @@
+import type { VNode } from 'preact'
 import { endToken, findToken } from '../../auth/tokens/issue.ts'
 import type { TokenRecord } from '../../model/token.ts'
 import { transact } from '../../store/transact.ts'
@@ -7,6 +8,7 @@ import { html } from '../html.ts'
 import { findMemberToken } from '../memberships.ts'
 import type { Page, PageView, SignedInContext, WebServices } from '../page-context.ts'
 import { tellingAddress } from '../told.ts'
+import { renderHeldCards } from './held-cards.ts'
 
 /** Revokes a token. */
 export const revokePage: Page = {
@@ -16,7 +18,11 @@ export const revokePage: Page = {
     const found = await findMemberToken(context)
     return found === undefined
       ? notFoundPage()
-      : revokeForm(context, found.token, { workspace: found.workspace.name, cancel: '/settings/tokens' })
+      : revokeForm(context, found.token, {
+          workspace: found.workspace.name,
+          held: await renderHeldCards(context, found.workspace.id, found.token.id),
+          cancel: '/settings/tokens',
+        })
   },
   async post(context) {
     const found = await findMemberToken(context)
@@ -37,19 +43,26 @@ export const revokePage: Page = {
 /**
  * Asks whether a token is to be revoked.
  * @param holder its user, if that is another person
+ * @param held what it holds, from {@link renderHeldCards}
  */
 export function revokeForm(
   context: SignedInContext,
   { id, name }: TokenRecord,
-  { workspace, holder, cancel }: { readonly workspace: string; readonly holder?: string; readonly cancel: string },
+  {
+    workspace,
+    holder,
+    held,
+    cancel,
+  }: { readonly workspace: string; readonly holder?: string; readonly held: VNode | undefined; readonly cancel: string },
 ): PageView {
   return formPage(context, {
     title: 'Revoke token',
     heading: `Revoke ${name}${holder === undefined ? '' : ` of ${holder}`}?`,
     fields: html`<p>
-      Everything that uses <code>${id}</code> in ${workspace} stops working immediately. This cannot be
-      undone.${holder !== undefined && ` ${holder} sees that you revoked it, and when.`}
-    </p>`,
+        Everything that uses <code>${id}</code> in ${workspace} stops working immediately. This cannot be
+        undone.${holder !== undefined && ` ${holder} sees that you revoked it, and when.`}
+      </p>
+      ${held}`,
     button: 'Revoke token',
     isDanger: true,
     cancel,

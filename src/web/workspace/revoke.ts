@@ -5,6 +5,7 @@ import type { TokenRecord } from '../../model/token.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
+import { renderHeldCards } from '../tokens/held-cards.ts'
 import { logRevoked, revokeForm } from '../tokens/revoke.ts'
 import type { Page } from '../page-context.ts'
 import { tellingAddress } from '../told.ts'
@@ -28,6 +29,7 @@ export const revokeMemberTokenPage: Page = {
     return revokeForm(context, found.token, {
       workspace: workspace.name,
       holder: found.holder,
+      held: await renderHeldCards(context, workspace.id, found.token.id),
       cancel: `/settings/workspace/${workspace.id}`,
     })
   },
