@@ -44,6 +44,10 @@ export interface AuthorizationContext {
   readonly boardMember?: BoardMember | undefined
   /** the user that the request names, and their explicit membership of the board */
   readonly user?: { readonly membership: Membership; readonly boardMember: BoardMember | undefined }
+  /** the member that a request of the web app is about */
+  readonly member?: Pick<Membership, 'role'>
+  /** the role that such a request gives */
+  readonly given?: Pick<Membership, 'role'>
   /** the card that the request names, or that the named resource belongs to */
   readonly card?: { readonly id: string }
   /** who holds that card; null: nobody, or it is a new one. Only if the policy depends on it */

@@ -59,6 +59,8 @@ const facts: Readonly<Record<string, FactReader>> = {
     return relation(board, userId, boardMember) === 'none' ? 'private_other' : 'private_member'
   }),
   'cover.state': fact(['set', 'none'], (_caller, context) => (need(context, 'cover') === null ? 'none' : 'set')),
+  'member.role': fact(roles, (_caller, context) => need(context, 'member').role),
+  'given.role': fact(roles, (_caller, context) => need(context, 'given').role),
   'label.board': fact(['this', 'other'], (_caller, context) =>
     need(context, 'label').board_id === need(context, 'board').id ? 'this' : 'other',
   ),

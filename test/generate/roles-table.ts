@@ -35,6 +35,10 @@ const CONDITIONS: readonly { readonly words: string; readonly holds: (facts: Fac
     holds: (facts) =>
       facts['user.membership'] === 'active' && (facts['board.visibility'] === 'workspace' || facts['user.board'] !== 'none'),
   },
+  {
+    words: 'yes; an admin not for owners',
+    holds: (facts) => facts['caller.role'] === 'owner' || ![facts['member.role'], facts['given.role']].includes('owner'),
+  },
   { words: 'name, description, cover color', holds: (_facts, field) => ['name', 'description', 'cover_color'].includes(field!) },
 ]
 

@@ -142,6 +142,9 @@ function caseFacts(axis: string | undefined, column: string): Record<string, str
   if (axis === 'comment') return [{ 'comment.author': person(column) }]
   if (axis === 'webhook' || axis === 'webhook and role') return [{ 'webhook.creator': person(words[0]) }]
   if (axis === 'label') return [{ 'label.board': column }]
+  if (axis === 'member') return [{ 'member.role': column }]
+  if (axis === 'given') return [{ 'given.role': column }]
+  if (axis === 'member and given') return [{ 'member.role': words[0]!, 'given.role': words[1]! }]
   if (axis === 'user') return [{ 'user.membership': words[0]!, 'user.board': words[1]! }]
   if (axis === 'file') return fileCase(column)
   if (axis !== 'cover') return [{}]

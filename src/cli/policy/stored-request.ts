@@ -7,16 +7,25 @@ import { OWN_ID } from '../../model/fields.ts'
 import { didYouMean } from '../../policy/diagnostic.ts'
 import type { PolicyOperation } from '../../policy/operations.ts'
 import { namesInPath, type Operation, type OperationRequest } from '../../resources/operation.ts'
-import { webActions } from '../../resources/web-actions.ts'
+import { webActions, type WebActionId } from '../../resources/web-actions.ts'
+
+const ABOUT_MEMBERS: ReadonlySet<string> = new Set<WebActionId>([
+  'workspace.invite',
+  'workspace.change_role',
+  'workspace.end_membership',
+  'workspace.send_link',
+])
 
 /**
- * What only the web app does: it names no resource of the workspace.
+ * What only the web app does: it names no resource of the workspace. What depends on another member is explained of stated facts alone.
  * @throws {AdminError} `invalid`
  */
 export function webActionOf({ operation, resource, named, fields }: StoredQuestion): PolicyOperation | undefined {
   const action = webActions.find(({ id }) => id === operation)
   if (action !== undefined && (resource !== undefined || fields !== undefined || Object.keys(named).length > 0))
     throw new AdminError('invalid', `${operation} is done in the web app, and is decided for the person alone: it names nothing`)
+  if (action !== undefined && ABOUT_MEMBERS.has(action.id))
+    throw new AdminError('invalid', `${operation} depends on the role of another member. State the roles with --facts, without --as`)
   return action
 }
 
