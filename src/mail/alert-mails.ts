@@ -13,6 +13,9 @@ const OF_THING = 600
 /** For so many seconds after a mail, a person gets at most so many: so in any hour, which can have the ends of two such times, at most 12. */
 const [HOUR, OF_PERSON] = [3600, 6] as const
 
+/** Links that are mailed to one address, and those that one person has mailed, in a time of an hour. */
+const [LINKS_TO, LINKS_BY] = [6, 60] as const
+
 /** Whom a mail is sent to: also at an address that nobody has confirmed, because alerts protect the account. A stranger gets few. */
 export type Addressee = Pick<Account, 'user_id' | 'email'>
 
@@ -44,6 +47,19 @@ export class AlertMails {
       if (refusal === undefined) return send({ to: to.email, ...mail })
       log.debug({ event: 'mail.left_out', user_id: to.user_id, kind: alert.kind, reason: refusal }, 'a mail was left out')
     })
+  }
+
+  /**
+   * Mails a link to an address, unless it or its sender had many a short time ago.
+   * @param by the id of the user who asks for it
+   * @returns whether it is sent
+   */
+  async sendLink(by: string, mail: Mail): Promise<boolean> {
+    const counts = [await this.#counts.add(`${by} links`, HOUR), await this.#counts.add(`${mail.to} links`, HOUR)] as const
+    const isSent = counts[0] <= LINKS_BY && counts[1] <= LINKS_TO
+    if (isSent) this.#deps.send(mail)
+    else this.#deps.log.warn({ event: 'mail.left_out', user_id: by, kind: 'link', reason: 'there were too many' }, 'a mail was left out')
+    return isSent
   }
 
   #refusalOf({ user_id, email }: Addressee, alert: Alert): Awaitable<string | undefined> {

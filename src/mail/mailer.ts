@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { lazy } from '../model/lazy.ts'
 
-/** A mail. It never contains a secret. */
+/** A mail. It contains no secret, except a link that its reader asked for or is invited with, and which works once. */
 export interface Mail {
   readonly to: string
   readonly subject: string

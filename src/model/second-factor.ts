@@ -85,6 +85,10 @@ const alertKind = z.enum([
   'passkey_added',
   'passkey_removed',
   'identity_bound',
+  'workspace_joined',
+  'role_changed',
+  'membership_ended',
+  'link_made',
 ])
 export type AlertKind = z.infer<typeof alertKind>
 
@@ -93,12 +97,12 @@ const alert = z.strictObject({
   id: idOf('alert'),
   kind: alertKind,
   at: timestamp,
-  /** the browser and the network that did it */
+  /** the browser and the network that did it; if an owner or admin of a workspace did it, their name and an empty text */
   agent: shortText,
   address: shortText,
   /** the session that did it, which does not see the alert; null: all see it */
   session_id: idOf('session').nullable(),
-  /** the name of the token or passkey */
+  /** the name of the token, passkey or workspace */
   name: shortText.nullable(),
 })
 export type Alert = Readonly<z.infer<typeof alert>>

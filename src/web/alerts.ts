@@ -11,7 +11,7 @@ import type { Page, PageContext, Visit } from './page-context.ts'
 
 /**
  * The text of each kind of alert.
- * @param name the name of the token or passkey
+ * @param name the name of the token, passkey or workspace
  */
 const sentences: Readonly<Record<AlertKind, (name: string) => string>> = {
   new_sign_in: () => 'Someone signed in from a browser that was not known before.',
@@ -25,7 +25,14 @@ const sentences: Readonly<Record<AlertKind, (name: string) => string>> = {
   passkey_removed: (name) => `The passkey "${name}" was removed from your account.`,
   identity_bound: () =>
     'The identity provider signs you in to your account from now on. Anyone who knows its password can still sign in, too.',
+  workspace_joined: (name) => `You are now a member of the workspace "${name}".`,
+  role_changed: (name) => `Your role in the workspace "${name}" was changed.`,
+  membership_ended: (name) => `Your membership of the workspace "${name}" has ended. Your tokens there no longer work.`,
+  link_made: (name) => `In the workspace "${name}", a link was made that sets a new password of your account.`,
 }
+
+/** What an owner or admin of a workspace does, and not the person of the account. */
+const BY_OTHERS: ReadonlySet<AlertKind> = new Set<AlertKind>(['workspace_joined', 'role_changed', 'membership_ended', 'link_made'])
 
 /** The alerts of a person, above each page until they dismiss them: one line, which opens. */
 export function renderAlerts({ alerts, mayDismiss, session }: Visit): VNode | undefined {
@@ -61,7 +68,10 @@ function renderList(alerts: readonly Alert[]): VNode {
   return html`<ul>
     ${alerts.map(
       ({ at, agent, address, ...alert }) =>
-        html`<li>${sentenceOf(alert)} <span class="hint">${renderTime(at)}, ${agent}, ${address}</span></li>`,
+        html`<li>
+          ${sentenceOf(alert)}
+          <span class="hint">${renderTime(at)}, ${BY_OTHERS.has(alert.kind) ? `by ${agent}` : `${agent}, ${address}`}</span>
+        </li>`,
     )}
   </ul>`
 }
@@ -98,6 +108,30 @@ export async function announce(context: PageContext & Pick<Visit, 'session'>, ki
 }
 
 /**
+ * Notifies a member of what an owner or admin of their workspace did, on their pages and by mail. It has been done already, so a failure is
+ * only logged. Somebody without an account has no pages yet.
+ * @param by the name of the owner or admin
+ * @param workspace the name of the workspace
+ */
+export async function announceTo(
+  { web, url }: PageContext,
+  userId: string,
+  kind: AlertKind,
+  { by, workspace }: { readonly by: string; readonly workspace: string },
+): Promise<void> {
+  try {
+    const found = await transact(web.store, GLOBAL, web.random, async (tx) => {
+      const account = await tx.get(keys.account(userId))
+      if (account === undefined) return undefined
+      return { account, alert: await addAlert(tx, userId, { kind, agent: by, address: '', session_id: null, name: workspace }, web) }
+    })
+    if (found !== undefined) mailAlert(web.mail, url, found.account, found.alert)
+  } catch (error) {
+    web.log.error({ event: 'web.alert_failed', user_id: userId, kind, err: error }, 'an alert was not stored')
+  }
+}
+
+/**
  * Logs a change of an account, and notifies its person.
  * @param passkey that is changed
  */
@@ -119,15 +153,16 @@ export async function reportChange(
 export function mailAlert(mail: AlertMails | undefined, url: string, to: Addressee, alert: Alert): void {
   const { at, agent, address } = alert
   const sentence = sentenceOf(alert)
-  const text = [
-    sentence,
-    '',
-    `Time: ${at.slice(0, 10)} ${at.slice(11, 16)} UTC`,
-    `Browser: ${agent}`,
-    `Network: ${address}`,
-    '',
-    `If this was not you, sign in at ${url}, end the sessions that you do not know, and change what you sign in with.`,
-    '',
-  ].join('\n')
+  const time = `Time: ${at.slice(0, 10)} ${at.slice(11, 16)} UTC`
+  const lines = BY_OTHERS.has(alert.kind)
+    ? [time, `By: ${agent}`, '', `If you did not expect this, ask them. Your account is at ${url}.`]
+    : [
+        time,
+        `Browser: ${agent}`,
+        `Network: ${address}`,
+        '',
+        `If this was not you, sign in at ${url}, end the sessions that you do not know, and change what you sign in with.`,
+      ]
+  const text = [sentence, '', ...lines, ''].join('\n')
   void mail?.send(to, alert, { subject: `Lanekeeper: ${sentence}`, text })
 }

@@ -30,6 +30,9 @@ import { newTokenPage } from './tokens/new.ts'
 import { revokePage } from './tokens/revoke.ts'
 import { rotatePage } from './tokens/rotate.ts'
 import { workspaceAuditPage } from './workspace/audit.ts'
+import { invitePage } from './workspace/invite.ts'
+import { endMembershipPage, memberLinkPage, memberRolePage } from './workspace/member-forms.ts'
+import { membersPage } from './workspace/members-page.ts'
 import { workspacePage, workspacesPage } from './workspace/page.ts'
 import { revokeMemberTokenPage } from './workspace/revoke.ts'
 import { boardWebhooksPage, webhookPage } from './webhooks/pages.ts'
@@ -102,4 +105,9 @@ export const pages: readonly Page[] = [
   workspacePage,
   revokeMemberTokenPage,
   workspaceAuditPage,
+  membersPage,
+  invitePage,
+  memberRolePage,
+  endMembershipPage,
+  memberLinkPage,
 ]

@@ -1,6 +1,7 @@
 const CHALLENGE = 'A challenge is answered by the person for whom it was made. No resource is involved.'
 const PROOF = 'A proof is made by the person for whom it was asked. No resource is involved.'
 const PENDING = 'Finds what is pending to be removed of a user.'
+const LAST_OWNER = 'A workspace keeps its last owner, whoever asks: it limits what is stored, and gives access to nothing.'
 const WORD = 'The board was found readable. It chooses a word that the page shows.'
 const TOLD = 'Who is told of a change. The policy then decides whether they may read it.'
 const DISPLAY_NAME = 'The display name of a member, which the member directory shows to all members.'
@@ -146,6 +147,29 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   },
   'src/web/activity/entries-view.ts': {
     'user_id !== reader': 'An entry about what others did is shown without their address.',
+  },
+  'src/web/workspace/member-list.ts': {
+    "role !== 'owner'": LAST_OWNER,
+    "one.role === 'owner'": LAST_OWNER,
+    'one.user_id !== user_id': LAST_OWNER,
+    'memberships.some(isActive)': 'Whether somebody else than this workspace trusts the person: then a link is shown to nobody.',
+    'isActive(membership)': 'A former member is no longer in the list. What may be done to a member is decided by the policy.',
+  },
+  'src/web/workspace/member-forms.ts': {
+    'member.role === given': 'There is nothing to change.',
+    'roleField(member.role)': 'The choice begins with the present role.',
+    'member.user_id === person.user_id': 'The words of the form.',
+    'member.user_id === session.user_id':
+      'It leaves out who revoked a token where its own person did, and the page that they may not open any more.',
+  },
+  'src/web/workspace/members-page.ts': {
+    'user_id === self': 'It marks the person in the list.',
+  },
+  'src/web/workspace/invite.ts': {
+    'isActive(present)': 'Nobody is invited twice.',
+    'addMemberIn(tx, web, user, role)': 'It stores the role that the policy has allowed to give.',
+    'parsed.data.role': 'It becomes the fact given.role.',
+    "refusal?.errors?.['role']?.[0]": 'The message about the field.',
   },
   'src/web/boards/board-changes.ts': {
     'actor_id === userId': 'What the person has done on their own page is not announced to them.',

@@ -21,6 +21,8 @@ async function on(path: string, fields: Record<string, string>, action = path, b
   await visitor.open(path.replace('{token}', id!))
   return fill(visitor, fields, action.replace('{token}', id!))
 }
+const onMembers = async (form: string, fields: Record<string, string> = {}) =>
+  on(`/settings/workspace/${workspaceId}/members/${form}`, fields, undefined, await service.person(workspaceId, 'owner'))
 /** Fills in the form of each page that is not of an account correctly. */
 const forms: Record<string, () => Promise<FilledForm>> = {
   '/app/{workspace}/do/{operation}': () => on(`/app/${workspaceId}/do/boards.create`, { name: 'Plan', template: 'columns' }),
@@ -60,6 +62,11 @@ const forms: Record<string, () => Promise<FilledForm>> = {
     on(`/settings/workspace/${workspaceId}`, { max_days: '60', admin: 'on' }, undefined, await service.person(workspaceId, 'admin')),
   '/settings/workspace/{workspace}/tokens/{token}/revoke': async () =>
     on(`/settings/workspace/${workspaceId}/tokens/{token}/revoke`, {}, undefined, await service.person(workspaceId, 'owner')),
+  '/settings/workspace/{workspace}/members/invite': () =>
+    onMembers('invite', { name: 'Nina', email: `nina-of-${person.id}@example.org`, role: 'member' }),
+  '/settings/workspace/{workspace}/members/{user}/role': () => onMembers(`${person.id}/role`, { role: 'admin' }),
+  '/settings/workspace/{workspace}/members/{user}/end': () => onMembers(`${person.id}/end`),
+  '/settings/workspace/{workspace}/members/{user}/link': () => onMembers(`${person.id}/link`),
 }
 /** The form of each page. A test fails for a page that is missing here. */
 const allForms = {

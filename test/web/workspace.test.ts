@@ -49,15 +49,18 @@ const actions: Record<string, (visitor: Visitor, formToken: string) => Promise<{
   },
 }
 
+/** Row X14 is about members: test/web/members.test.ts. */
+const webActions = handWrittenWebActions.filter(({ row }) => row !== 'X14')
+
 describe('the pages of a workspace', () => {
-  const cells = handWrittenWebActions.flatMap(({ id, row, decision }) =>
+  const cells = webActions.flatMap(({ id, row, decision }) =>
     handWrittenCells({ decision }).map(
       ({ facts, response }) => [id, facts['caller.role']!, facts['caller.membership']!, response, row] as const,
     ),
   )
 
   test('every action of the policy is tested', () => {
-    expect(Object.keys(actions).toSorted()).toEqual(handWrittenWebActions.map(({ id }) => id).toSorted())
+    expect(Object.keys(actions).toSorted()).toEqual(webActions.map(({ id }) => id).toSorted())
   })
 
   test.each(cells)('%s of an %s whose membership is %s is decided as the policy says: %s', async (id, role, membership, response, row) => {

@@ -87,7 +87,7 @@ async function render(context: SignedInContext, { status = 200, error }: { statu
     ${told.has('changed') && renderMessage('done', 'The rules are changed. They hold for new tokens; those that exist stay as they are.')}
     ${error && renderMessage('error', `The rules were not changed: the lifetime ${error}.`)}
     <p>Its files have ${sizeText(files)}${most !== Infinity && ` of ${sizeText(most)}`}.</p>
-    <p class="actions"><a class="button" href="${base}/audit">Audit trail</a></p>
+    <p class="actions"><a class="button" href="${base}/members">Members</a> <a class="button" href="${base}/audit">Audit trail</a></p>
     <section aria-labelledby="rules">
       <h2 id="rules">Rules for new tokens</h2>
       ${renderRules(context, base, days, rules, error)}

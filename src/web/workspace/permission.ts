@@ -1,9 +1,9 @@
-import type { Caller } from '../../authz/context.ts'
+import type { AuthorizationContext, Caller } from '../../authz/context.ts'
 import { factsFor, isAuthenticated } from '../../authz/facts.ts'
 import type { Decision, Engine } from '../../policy/engine.ts'
 import { webActions, type WebActionId } from '../../resources/web-actions.ts'
 import { isId } from '../../model/ids.ts'
-import type { Workspace } from '../../model/workspace.ts'
+import type { Membership, Workspace } from '../../model/workspace.ts'
 import { keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
@@ -19,12 +19,15 @@ export type Decided<T> = { readonly result: T; readonly row: string } | { readon
 /**
  * Does something in a workspace if the permission table allows it to the person who is signed in. The decision and what is done rely on the
  * same snapshot, and belong to one commit.
+ * @param run gets the membership of the person, too
+ * @param load reads what the decision is about besides that person; undefined: it does not exist
  * @returns the result, or the page that the decision leads to: to someone who is not a member, the workspace does not exist
  */
 export async function ifAllowed<T>(
   { web, session, params }: SignedInContext,
   id: WebActionId,
-  run: (tx: Transaction, workspace: Workspace) => Promise<T>,
+  run: (tx: Transaction, workspace: Workspace, person: Membership) => Promise<T>,
+  load: (tx: Transaction) => Promise<AuthorizationContext | undefined> = async () => ({}),
 ): Promise<Decided<T>> {
   const workspaceId = params['workspace']!
   if (!isId('workspace', workspaceId)) return { page: notFoundPage() }
@@ -32,8 +35,10 @@ export async function ifAllowed<T>(
     const [workspace, membership] = await tx.read([keys.workspace(), keys.membership(session.user_id)])
     if (workspace === undefined || membership === undefined) return { page: notFoundPage() }
     const caller = { userId: session.user_id, workspaceId, membership, isSession: true } as const
-    const decision = decide(web.services().engine, id, caller)
-    if (decision?.outcome === 'allowed') return { result: await run(tx, workspace), row: decision.row }
+    const about = await load(tx)
+    if (about === undefined) return { page: notFoundPage() }
+    const decision = decide(web.services().engine, id, caller, about)
+    if (decision?.outcome === 'allowed') return { result: await run(tx, workspace, membership), row: decision.row }
     if (decision?.outcome !== 'forbidden') return { page: notFoundPage() }
     const page = errorPage(403, 'You may not do this', `Row ${decision.row} of the policy decides: ${reasonOf(decision)}`)
     return { page: { ...page, audit: { operation: `web.${id}`, workspaceId, rows: [decision.row] } } }
@@ -41,9 +46,9 @@ export async function ifAllowed<T>(
 }
 
 /** What the permission table decides; undefined: the person has left, so nothing is decided. */
-function decide(engine: Engine, id: WebActionId, caller: Caller): WebDecision | undefined {
+function decide(engine: Engine, id: WebActionId, caller: Caller, about: AuthorizationContext): WebDecision | undefined {
   const { permission } = webActions.find((action) => action.id === id)!
-  const facts = factsFor(engine.vocabulary, engine.vocabulary.permissions.get(permission)!.groups, caller, {})
+  const facts = factsFor(engine.vocabulary, engine.vocabulary.permissions.get(permission)!.groups, caller, about)
   return isAuthenticated(facts) ? engine.decide(permission, facts) : undefined
 }
 
