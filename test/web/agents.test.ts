@@ -80,3 +80,34 @@ test('a workspace of others has no such page', async () => {
   const other = await buildTeam(service)
   expect((await (await signedIn(service, mira)).request(`${other.base}/agents`)).status).toBe(404)
 })
+
+test('the list of boards has the last change first, and counts what waits, is stuck, overdue and claimed', async () => {
+  const { api: call, base: at, boardId: spring, columns: lists, owner: person } = await buildTeam(service)
+  const worker = startAgent(service, person)
+  const older = (await call('POST', '/boards', { name: 'Older' })).id
+  const add = async (title: string, more: object = {}): Promise<string> =>
+    (await call('POST', `/boards/${spring}/cards`, { column_id: lists[0], title, ...more })).id
+  await worker.claim(await add('Taken', { due_at: new Date(service.now - HOUR).toISOString() }))
+  await worker.ask(await add('Asks'), 'What?')
+  await call('PATCH', `/columns/${lists[1]}`, { max_attempts: 1 })
+  await worker.fail(await add('Stuck', { column_id: lists[1] }), 'Stone', 0)
+  // An attempt that is under way, and would be the last one.
+  await worker.claim(await add('Last', { column_id: lists[1] }))
+  await call('PUT', `/cards/${await add('Done', { due_at: new Date(service.now - HOUR).toISOString() })}/completion`, { completed: true })
+  const tiles = async () => {
+    const { text } = await (await signedIn(service, person)).request('/app')
+    return [...text.matchAll(/<a class="board-link" href="[^"]*\/(\w+)"[^]*?<\/a>/g)].map(([html, id]) => [id, textOf(html)])
+  }
+  expect(at).toContain(person.workspaceId)
+  service.now += 1000
+  await add('Fresh')
+  const first = await tiles()
+  expect(first.map(([id]) => id)).toEqual([spring, older])
+  expect(first.map(([, text]) => text)).toEqual([
+    expect.stringContaining('Spring 1 waiting 1 stuck 1 overdue 2 claimed'),
+    expect.not.stringMatching(/waiting|stuck|overdue|claimed/),
+  ])
+  service.now += 1000
+  await call('PATCH', `/boards/${older}`, { description: 'New' })
+  expect((await tiles()).map(([id]) => id)).toEqual([older, spring])
+})

@@ -4,6 +4,7 @@ import { html } from '../html.ts'
 import { workspacesOf, type MemberWorkspace } from '../memberships.ts'
 import type { Page, SignedInContext } from '../page-context.ts'
 import { renderMoment } from '../times.ts'
+import { MOST, readBoardCounts, type BoardCounts } from './board-counts.ts'
 import { icon, swatch } from './icons.ts'
 import { renderCountOfQuestions } from './questions-view.ts'
 import { readWaiting, type Waiting } from './questions.ts'
@@ -15,7 +16,9 @@ const LISTED_PAGES = 3
 
 interface Listed {
   readonly workspace: MemberWorkspace
+  /** those that were changed last first */
   readonly boards: readonly Board[]
+  readonly counts: ReadonlyMap<string, BoardCounts>
   readonly hasMore: boolean
   /** what waits for an answer of the person */
   readonly waiting: Waiting
@@ -35,7 +38,11 @@ export const boardsPage: Page = {
         const reader = readerOf(context, workspace.id)
         const { items, cursor } = await readAll<Board>(reader, ['boards.list'], LISTED_PAGES)
         const mayCreate = (await reader.allowed('workspace', 'me')).has('boards.create')
-        return { workspace, boards: items, hasMore: cursor !== undefined, waiting: await readWaiting(reader), mayCreate }
+        const byChange = items.toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
+        const counts = await readBoardCounts(reader, byChange)
+        const changedAt = (board: Board) => counts.get(board.id)?.changedAt ?? board.updated_at
+        const boards = byChange.toSorted((a, b) => Math.sign(Date.parse(changedAt(b)) - Date.parse(changedAt(a))))
+        return { workspace, boards, counts, hasMore: cursor !== undefined, waiting: await readWaiting(reader), mayCreate }
       }),
     )
     return { title: 'Boards', body: renderOverview(context, lists), scripts: BOARD_SCRIPTS }
@@ -64,7 +71,7 @@ function renderOverview(context: SignedInContext, lists: readonly Listed[]): VNo
   `
 }
 
-function renderWorkspace(context: SignedInContext, { workspace, boards, hasMore, waiting, mayCreate }: Listed): VNode {
+function renderWorkspace(context: SignedInContext, { workspace, boards, counts, hasMore, waiting, mayCreate }: Listed): VNode {
   const [headingId, base] = [`workspace-${workspace.id}`, `/app/${workspace.id}`]
   return html`<section aria-labelledby=${headingId}>
     <div class="head">
@@ -80,26 +87,43 @@ function renderWorkspace(context: SignedInContext, { workspace, boards, hasMore,
       boards.length === 0
         ? renderFirst(context, workspace.id, mayCreate)
         : html`<ul class="boards">
-            ${boards.map((board) => renderBoard(workspace, board))}
+            ${boards.map((board) => renderBoard(workspace, board, counts.get(board.id)))}
           </ul>`
     }
     ${hasMore && html`<p class="hint">These are the ${boards.length} oldest boards. The others are in the API.</p>`}
   </section>`
 }
 
-function renderBoard(workspace: MemberWorkspace, { id, name, description, cover_color, visibility, updated_at }: Board): VNode {
+function renderBoard(workspace: MemberWorkspace, board: Board, counts: BoardCounts | undefined): VNode {
+  const { id, name, description, cover_color, visibility } = board
   return html`<li>
     <a class="board-link" href="/app/${workspace.id}/boards/${id}">
       ${swatch(cover_color ?? '#8894a5', 'band')}
       <strong>${name}</strong>
-      ${description !== '' && html`<span class="hint excerpt">${description}</span>`}
+      ${description !== '' && html`<span class="hint excerpt">${description}</span>`} ${counts !== undefined && renderCounts(counts)}
       <span class="hint"
         >${visibility === 'private' && html`<span class="fact">${icon('private')}Private</span> · `}Changed${' '}
-        ${renderMoment(updated_at)}</span
+        ${renderMoment(counts?.changedAt ?? board.updated_at)}</span
       >
     </a>
   </li>`
 }
+
+/** The cards of a board that need a look, each with its color; those that nothing is the matter with are not counted. */
+function renderCounts(counts: BoardCounts): VNode | undefined {
+  const shown = COUNTS.filter(([name]) => counts[name] > 0)
+  if (shown.length === 0) return undefined
+  return html`<span class="facts"
+    >${shown.map(([name, look, word]) => html`<span class=${look}>${counts[name]}${counts[name] === MOST && '+'} ${word}</span> `)}</span
+  >` as VNode
+}
+
+const COUNTS = [
+  ['waiting', 'work waiting', 'waiting'],
+  ['stuck', 'work stuck', 'stuck'],
+  ['overdue', 'fact overdue', 'overdue'],
+  ['claimed', 'fact', 'claimed'],
+] as const
 
 /** What a workspace without boards shows: the way to its first board, and to the first token, with the command that shows that it works. */
 function renderFirst({ url }: SignedInContext, workspaceId: string, mayCreateBoards: boolean): VNode {
