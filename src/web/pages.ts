@@ -33,6 +33,7 @@ import { workspaceAuditPage } from './workspace/audit.ts'
 import { invitePage } from './workspace/invite.ts'
 import { endMembershipPage, memberLinkPage, memberRolePage } from './workspace/member-forms.ts'
 import { membersPage } from './workspace/members-page.ts'
+import { welcomePage } from './workspace/welcome.ts'
 import { workspacePage, workspacesPage } from './workspace/page.ts'
 import { revokeMemberTokenPage } from './workspace/revoke.ts'
 import { boardWebhooksPage, webhookPage } from './webhooks/pages.ts'
@@ -106,6 +107,7 @@ export const pages: readonly Page[] = [
   revokeMemberTokenPage,
   workspaceAuditPage,
   membersPage,
+  welcomePage,
   invitePage,
   memberRolePage,
   endMembershipPage,

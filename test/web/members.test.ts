@@ -212,6 +212,31 @@ describe.each(drivers)('the members of a workspace, on $name', async (driver) =>
     })
   })
 
+  describe('the welcome page', () => {
+    const invited = async (role: Role) => {
+      const email = newAddress()
+      await visitor.open(`${path}/invite`)
+      const page = await visitor.submit({ name: 'Nina', email, role }, path)
+      return { email, browser: await signUpWith(linkIn(page.text)!, email) }
+    }
+
+    test('is what an owner finds who signs up to a workspace without boards, once', async () => {
+      const { email, browser } = await invited('owner')
+      const { shown, text } = browser.page!
+      expect(shown).toContain('Welcome to Acme')
+      for (const to of [`/app/${workspaceId}/do/boards.create`, `${path}/invite`, '/app'])
+        expect([to, (await browser.request(to)).status, text.includes(`href="${to}"`)]).toEqual([to, 200, true])
+      const later = new Visitor(service)
+      expect((await later.signIn(email, NEW)).shown).not.toContain('Welcome to')
+    })
+
+    test('is not for a member, nor where there is a board', async () => {
+      expect((await invited('member')).browser.page!.shown).not.toContain('Welcome to')
+      await service.send(owner.write, 'POST', '/boards', { name: 'Plan' })
+      expect((await invited('owner')).browser.page!.shown).not.toContain('Welcome to')
+    })
+  })
+
   describe('a link for a new password', () => {
     test('is mailed to its person and not shown, where the service sends mail', async () => {
       const email = await giveAccount(service, member)

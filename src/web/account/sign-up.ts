@@ -16,6 +16,7 @@ import { field, formPage, type Refusal } from '../form-page.ts'
 import type { Page, PageAudit, PageContext, PageView } from '../page-context.ts'
 import { mailAlert } from '../alerts.ts'
 import { providerButton } from './provider-button.ts'
+import { welcomeOf } from '../workspace/welcome.ts'
 import { newPasswordFields } from './proof-fields.ts'
 import { passPassword, visitOf } from './second-step.ts'
 
@@ -74,6 +75,10 @@ export const signUpPage: Page = {
     if (replaced !== undefined) mailAlert(web.mail, url, replaced.account, replaced.alert)
     setCookie(context, 'sign_up', '', 0)
     const response = passPassword(context, result)
+    if (replaced === undefined && result.result === 'signed_in') {
+      const welcome = await welcomeOf(context, result.session)
+      if (welcome !== undefined) Object.assign(response, { redirect: welcome })
+    }
     return { ...response, audit: [{ operation: 'web.sign_up', userId }, response.audit as PageAudit] }
   },
 }

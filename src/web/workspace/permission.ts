@@ -24,7 +24,7 @@ export type Decided<T> = { readonly result: T; readonly row: string } | { readon
  * @returns the result, or the page that the decision leads to: to someone who is not a member, the workspace does not exist
  */
 export async function ifAllowed<T>(
-  { web, session, params }: SignedInContext,
+  { web, session, params }: Pick<SignedInContext, 'web' | 'session' | 'params'>,
   id: WebActionId,
   run: (tx: Transaction, workspace: Workspace, person: Membership) => Promise<T>,
   load: (tx: Transaction) => Promise<AuthorizationContext | undefined> = async () => ({}),
