@@ -11,6 +11,7 @@ import { isUpload } from '../http/upload.ts'
 import { ApiError } from '../model/errors.ts'
 import { findAsset } from './public-assets.ts'
 import { cookieOf, readCookies } from './cookies.ts'
+import { answerEarlierForm } from './earlier-forms.ts'
 import { errorPage, notFoundPage } from './error-pages.ts'
 import { ForeignForm, readForm, readUploadForm, requireOwnForm } from './forms.ts'
 import { encodePage, renderDocument } from './document.ts'
@@ -152,6 +153,10 @@ async function runPage(page: Page, context: PageContext, visit: Visit | undefine
     ? await readUploadForm(request, (name) => name !== 'file' && name !== 'visibility')
     : { form: await readForm(request, page.callsOperations) }
   try {
+    if (page.anonymous !== true) {
+      const again = await answerEarlierForm(page, { ...context, ...visit!, work: context.work!, form })
+      if (again !== undefined) return again
+    }
     requireOwnForm(request, form, origin, page.anonymous ? cookieOf(context, 'form') : visit!.session.form_token)
     return await handler({ ...context, ...visit!, work: context.work!, form, upload })
   } finally {

@@ -171,6 +171,8 @@ export type Page = {
       readonly anonymous?: false
       get?(context: SignedInContext): Awaitable<PageResponse>
       post?(context: SignedInContext): Awaitable<PageResponse>
+      /** shows a form once more, with what was written: it was made in an earlier session of its person, and nothing is done */
+      showAgain?(context: SignedInContext): Awaitable<PageResponse>
     }
 )
 

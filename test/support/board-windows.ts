@@ -14,6 +14,8 @@ export interface DemoTeam {
   open(path: string, options?: BrowserContextOptions): Promise<Page>
   /** Opens a window at `/app`, and signs the owner in there, in a session of its own. */
   signIn(): Promise<Page>
+  /** Signs the owner or another person in, in a tab of an open window. */
+  signInOn(tab: Page, who?: 'owner' | 'another'): Promise<Page>
   /** Creates a board with columns. @returns their ids */
   board(names: readonly string[]): Promise<{ readonly id: string; readonly columns: readonly string[] }>
   stop(): Promise<void>
@@ -70,6 +72,7 @@ export async function startDemo(storage?: string, env: Record<string, string> = 
       await page.goto(path)
       return page
     },
+    signInOn: (tab, who = 'owner') => signInOn(tab, who === 'owner' ? owner : another),
     signIn: async () => signInOn(await openWindow(browser, demo.url)),
     async board(names) {
       const { id } = await agent('POST', '/boards', { name: 'Spring release' })

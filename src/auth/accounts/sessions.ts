@@ -7,6 +7,7 @@ import { keys } from '../../store/keys.ts'
 import type { Deps } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { newSecret, sha256Hex } from '../secrets.ts'
+import { newFormToken } from './form-token.ts'
 
 /** Minimum time between two writes of `seen_at`, in milliseconds. */
 const WRITE_INTERVAL = MINUTE
@@ -125,7 +126,7 @@ async function sessionsOf(tx: Transaction, userId: string): Promise<Session[]> {
 
 async function createSession(tx: Transaction, members: Omit<Session, 'hash' | 'form_token'>, random: Deps['random']): Promise<NewSession> {
   const secret = newSecret(random)
-  const session: Session = { hash: sha256Hex(secret), form_token: newSecret(random), ...members }
+  const session: Session = { hash: sha256Hex(secret), form_token: newFormToken(members.user_id, random), ...members }
   tx.create(keys.session(session.hash), session)
   return { secret, session }
 }

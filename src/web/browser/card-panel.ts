@@ -3,6 +3,7 @@
  * leads to its whole page when it is loaded.
  */
 import { createElement } from './create-element.ts'
+import { drafts } from './drafts.ts'
 import { focusOn } from './focus.ts'
 import { forgetKeys } from './form-keys.ts'
 import { isTyping } from './keys.ts'
@@ -27,8 +28,6 @@ interface Opened {
 class CardPanel {
   readonly #dialog: HTMLDialogElement
   readonly #board: HTMLElement
-  /** Cards with something written that was not sent: it is there when they are opened again. */
-  readonly #drafts = new Map<string, HTMLElement>()
   #opened: Opened | undefined
   /** The address that is wanted last: what is fetched for another one comes too late. */
   #wanted: string | undefined
@@ -78,8 +77,8 @@ class CardPanel {
   #put(address: string, root: HTMLElement, title: string): void {
     const id = root.dataset['card']!
     this.#empty()
-    const draft = this.#drafts.get(id)
-    this.#drafts.delete(id)
+    const draft = drafts.get(id)
+    drafts.delete(id)
     const shown = draft ?? root
     showTimes(shown, Date.now())
     forgetKeys(shown)
@@ -102,7 +101,7 @@ class CardPanel {
     this.#opened = undefined
     hidePage(page)
     root.remove()
-    if (hasText(root)) this.#drafts.set(id, root)
+    if (hasText(root)) drafts.set(id, root)
   }
 
   #close(): void {

@@ -9,8 +9,10 @@ import { connectionOf, type Watch } from './connection.ts'
 import { Expiries } from './expiries.ts'
 import { keepFocus } from './focus.ts'
 import { countQuestions, putFragments } from './fragments.ts'
-import { hasText, merge } from './merge.ts'
+import { isWriting } from './drafts.ts'
+import { merge } from './merge.ts'
 import { showTitle, takeCount, titleOf } from './notices.ts'
+import { request, requestPage } from './page-requests.ts'
 import { isPaused, whenResumed } from './pauses.ts'
 import { showTimes } from './times.ts'
 import { announce } from './toast.ts'
@@ -29,6 +31,8 @@ const FILTERS = ['q', 'label', 'assignee', 'due', 'state', 'work']
 
 /** What a person is told whose session has ended, or who has no access any more, while they are writing. */
 export const SIGNED_OUT = 'Your session has ended. Sign in again in another tab, and then send this once more: nothing is lost.'
+/** What a person is told in whose browser somebody else has signed in while they are writing. */
+const NOT_YOURS = 'Somebody else has signed in here. What you have written is still here: copy it before you open the page again.'
 const GONE = 'This does not exist any more, or you have no access to it. What you have written is still here.'
 
 export class LivePage {
@@ -167,6 +171,7 @@ export class LivePage {
     const next = page.querySelector('[data-feed]')
     if (next === null) return this.#leave(GONE, () => location.reload())
     const root = this.#root
+    if ((next as HTMLElement).dataset['person'] !== root.dataset['person']) return this.#leave(NOT_YOURS, () => location.reload())
     changePage(() => {
       // Both show times relative to the same moment, so that only what has changed differs.
       const now = Date.now()
@@ -178,11 +183,15 @@ export class LivePage {
     if (this.isOnTop) showTitle(this.title)
     this.#shown.cursor = root.dataset['after']!
     this.#expiries.schedule(Number(root.dataset['now']))
+    if (this.#streamState !== 'ended') return
+    // The person has signed in again.
+    this.#streamState = 'waiting'
+    this.#connect()
   }
 
   /** Leaves the page, unless somebody is writing on it. */
   #leave(said: string, go: () => void): void {
-    if (!hasText(this.#root)) return go()
+    if (!isWriting()) return go()
     this.#close()
     this.#streamState = 'ended'
     this.#showSign('ended')
@@ -224,7 +233,7 @@ export class LivePage {
   start(): void {
     const { signal } = this.#listening
     this.#connect()
-    const follow = () => (document.visibilityState === 'hidden' ? this.#close() : this.#connect())
+    const follow = () => (document.visibilityState === 'hidden' ? this.#pause() : this.#connect())
     document.addEventListener('visibilitychange', follow, { signal })
     addEventListener('pagehide', () => this.#close(), { signal })
     addEventListener('pageshow', ({ persisted }) => persisted && this.#connect(), { signal })
@@ -238,8 +247,16 @@ export class LivePage {
 
   #connect(): void {
     if (this.#disconnect !== undefined || document.visibilityState === 'hidden') return
+    // The page says whether there is a session again, and whose.
+    if (this.#streamState === 'ended') return void this.refresh()
     this.#disconnect = this.#watch(this.#shown.cursor, (message) => this.#receive(message))
     if (this.#expiries.expired().length > 0) void this.catchUp()
+  }
+
+  /** Nobody looks at it, and the session may end meanwhile. */
+  #pause(): void {
+    this.#close()
+    if (this.#streamState === 'live') this.#showSign((this.#streamState = 'waiting'))
   }
 
   #close(): void {
@@ -281,18 +298,3 @@ export class LivePage {
 
 /** Changes the page, and keeps the focus and the marks of changes. */
 const changePage = (change: () => void) => keepFocus(() => withoutMarks(change))
-
-/** @throws {Error} if the service could not answer now: it is asked again */
-async function request(url: string, accept: string): Promise<Response> {
-  const response = await fetch(url, { headers: { accept } })
-  if (response.status === 429 || response.status >= 500) throw new Error(`status ${response.status}`)
-  return response
-}
-
-async function requestPage(address: string): Promise<readonly [Response, string]> {
-  await whenResumed()
-  const response = await request(address, 'text/html')
-  const text = await response.text()
-  // A page that was made before a drop has the card in its old place.
-  return isPaused() ? requestPage(address) : [response, text]
-}

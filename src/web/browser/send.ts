@@ -21,6 +21,8 @@ interface Answer {
   readonly undo?: Sent
   readonly error?: string
   readonly over_claim?: number
+  /** of the session that the person has begun since the form was made: nothing was done */
+  readonly form_token?: string
 }
 
 const UNSENT = 'This could not be sent. Check the connection, and try again.'
@@ -42,12 +44,16 @@ function requestOf({ operation, fields }: Sent): readonly [action: string, body:
 }
 
 /** Sends a form. Its status is 0 if there was no answer, or another page. */
-async function ask(action: string, body: URLSearchParams | FormData): Promise<Answer> {
+async function ask(action: string, body: URLSearchParams | FormData, isAgain = false): Promise<Answer> {
   try {
     const response = await fetch(action, { method: 'POST', headers: { accept: 'application/json' }, body })
     // To the sign-in page. What was written stays here.
     if (response.redirected) return { status: 401, error: SIGNED_OUT }
-    return { ...((await response.json()) as Answer), status: response.status }
+    const answer = { ...((await response.json()) as Answer), status: response.status }
+    if (answer.form_token === undefined || isAgain) return answer
+    putToken(answer.form_token)
+    body.set('form_token', answer.form_token)
+    return await ask(action, body, true)
   } catch {
     return { status: 0, error: UNSENT }
   }
@@ -60,6 +66,12 @@ export function sendFile(cardId: string, file: File): Promise<boolean> {
   for (const [name, value] of fields) body.append(name, value)
   body.append('file', file)
   return post(action, body)
+}
+
+/** Puts the form token of the present session into all forms of the page. */
+function putToken(token: string): void {
+  for (const page of document.querySelectorAll<HTMLElement>('[data-forms]')) page.dataset['token'] = token
+  for (const field of document.querySelectorAll<HTMLInputElement>('[name=form_token]')) field.value = token
 }
 
 interface Options {

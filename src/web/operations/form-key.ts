@@ -34,7 +34,10 @@ export function newFormKey({ web, request }: PageContext, operation: Operation):
 
 /** The Idempotency-Key of a form that was sent; undefined: it has none. The same page with other content is another request. */
 export function idempotencyKeyOf(form: URLSearchParams, operation: Operation): string | undefined {
-  return isCreation(operation) && form.get(FORM_KEY) ? hash('sha256', `${operation.id}?${form}`) : undefined
+  if (!isCreation(operation) || !form.get(FORM_KEY)) return undefined
+  // A form that is sent once more after signing in again has another one.
+  const own = new URLSearchParams([...form].filter(([name]) => name !== 'form_token'))
+  return hash('sha256', `${operation.id}?${own}`)
 }
 
 /** The first of two sendings may not be answered yet: how often and after how many milliseconds the second one looks again. */

@@ -6,6 +6,7 @@ import { entityTag } from '../../http/preconditions.ts'
 import { proofPage, requireProof } from '../account/re-authentication.ts'
 import { authorsOf } from '../boards/authors.ts'
 import { BOARD_SCRIPTS, ifFound, operationOf, readerOf, type Reader } from '../reader.ts'
+import { SEND_AGAIN } from '../earlier-forms.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
 import { field, formPage, type Refusal } from '../form-page.ts'
 import { html, renderMessage } from '../html.ts'
@@ -34,6 +35,8 @@ export const operationPage: Page = {
   get: (context) =>
     withOperation(context, (operation) => ifFound(context, operation.id, () => showForm(context, operation, context.query))),
   post: (context) => withOperation(context, (operation) => performProved(context, operation)),
+  showAgain: (context) =>
+    withOperation(context, (operation) => refuse(context, operation, { status: 403, error: SEND_AGAIN, isAgain: true })),
 }
 
 /** What a person cannot use: a batch is for programs, and a claim belongs to a token. They can end one. */
@@ -77,6 +80,8 @@ async function performProved(context: SignedInContext, operation: Operation): Pr
 interface Shown extends Refusal {
   readonly issues?: ReadonlyMap<string, string>
   readonly isConflict?: boolean
+  /** whether it was not tried yet */
+  readonly isAgain?: boolean
   /** the claim that the person is asked about, and what they are asked */
   readonly claim?: Pick<Claim, 'epoch'> & { readonly text: string }
 }
@@ -105,7 +110,8 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
       title,
       hidden: {
         back,
-        revision: isUpdate(operation) ? place.target?.revision : undefined,
+        // What others have changed since it was written is a conflict when it is sent.
+        revision: shown.isAgain === true ? (given.get('revision') ?? undefined) : isUpdate(operation) ? place.target?.revision : undefined,
         over_claim: shown.claim?.epoch,
         [FORM_KEY]: newFormKey(context, operation),
       },
