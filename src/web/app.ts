@@ -110,7 +110,7 @@ async function inboxOf(context: SignedInContext): Promise<InboxLink> {
   const unread = await readUnread(context)
   const { workspace } = context.params
   const shown = unread.find(({ workspace: { id } }) => id === workspace) ?? unread[0]
-  return { userId: context.session.user_id, unread: unreadText(unread), workspaceId: shown?.workspace.id }
+  return { userId: context.session.user_id, unread: unreadText(unread), workspaceId: shown?.workspace.id, name: shown?.displayName }
 }
 
 function pathOf({ pathname }: URL): string {

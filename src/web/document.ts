@@ -83,6 +83,8 @@ export interface InboxLink {
   readonly unread: string
   /** the workspace whose stream tells it; undefined: the person has none */
   readonly workspaceId: string | undefined
+  /** of the person there */
+  readonly name: string | undefined
 }
 
 /** What a document is rendered from. */
@@ -122,7 +124,7 @@ function renderHeader(path: string, { formToken, email, inbox }: NonNullable<Doc
     <a class="brand" href="/app">${renderBrand()}<span class="word">Lanekeeper</span></a>
     <nav class="sections" aria-label="Sections">${sectionLinks(path, inbox)}</nav>
     <details class="menu" data-menu>
-      <summary><span class="unseen">Account menu</span>${renderAvatar(email)}</summary>
+      <summary><span class="unseen">Account menu</span>${renderAvatar(inbox?.name ?? email)}</summary>
       <div>
         <p class="hint"><span class="unseen">Signed in as </span>${email}</p>
         ${themeChoice()}

@@ -18,6 +18,8 @@ export interface Unread {
 /** The same of one workspace. */
 export interface UnreadOf extends Unread {
   readonly workspace: { readonly id: string; readonly name: string }
+  /** the name of the person there */
+  readonly displayName: string
 }
 
 /** A count is not made again while the notices are the same, for so many milliseconds: a page costs two numbers then. */
@@ -54,7 +56,7 @@ async function unreadIn(context: SignedInContext, workspaceId: string): Promise<
   if (workspace === undefined || !isActive(member)) return undefined
   const [all, read] = counts
   const unread = all === read ? NONE : await decided(context, workspaceId, `${all} ${read} ${web.services().engine.hash}`)
-  return { workspace: { id: workspaceId, name: workspace.name }, ...unread }
+  return { workspace: { id: workspaceId, name: workspace.name }, displayName: member.display_name, ...unread }
 }
 
 /** @param of what the count depends on, apart from what the policy decides about */
