@@ -76,6 +76,7 @@ export function renderBoardMenu(controls: Controls, board_id: string, path: stri
     controls.may.has('labels.create') && html`<a href="${path}/labels">Labels</a>`,
     controls.may.has('webhooks.list') && html`<a href="${path}/webhooks">Webhooks</a>`,
     html`<a href="${path}/archive">Archive</a>`,
+    html`<button type="button" class="js" data-show-keys>Keys</button>`,
     doLink(controls, 'boards.delete', of, 'Delete board'),
   ])
 }

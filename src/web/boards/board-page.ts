@@ -77,6 +77,7 @@ function renderBoard(view: BoardView): VNode {
                 <dd>${text}</dd>`,
           )}
         </dl>
+        <label class="keep-keys js"><input type="checkbox" data-single-keys />Use keys of one letter or sign</label>
         <form method="dialog"><button class="primary">Close</button></form>
       </dialog>`,
   )

@@ -6,7 +6,7 @@ import { showTileMenus } from './card-menu.ts'
 import { attachDroppedFiles } from './dropped-files.ts'
 import { focusOn, step } from './focus.ts'
 import { useFormKeys } from './form-keys.ts'
-import { commandOf, isTyping } from './keys.ts'
+import { commandOf, hasSingleKeys, isTyping, keepSingleKeys } from './keys.ts'
 import { loadedPage, refresh } from './live-pages.ts'
 import { offerNames } from './mentions.ts'
 import { hasText } from './merge.ts'
@@ -89,6 +89,15 @@ function openAround(field: HTMLInputElement): void {
   if (details !== null) details.open = true
 }
 
+const showKeys = () => {
+  document.querySelector<HTMLInputElement>('[data-single-keys]')!.checked = hasSingleKeys()
+  document.querySelector<HTMLDialogElement>('[data-keys]')!.showModal()
+}
+addEventListener('change', ({ target }) => {
+  if (target instanceof HTMLInputElement && target.matches('[data-single-keys]')) keepSingleKeys(target.checked)
+})
+addEventListener('click', ({ target }) => (target as Element).closest('[data-show-keys]') && showKeys())
+
 addEventListener('keydown', (event) => {
   if (event.defaultPrevented) return
   const key = commandOf(event)
@@ -105,8 +114,9 @@ addEventListener('keydown', (event) => {
     openAround(search)
     search.focus()
     search.select()
-  } else if (key === '?') document.querySelector<HTMLDialogElement>('[data-keys]')?.showModal()
-  else if (key === 'c') {
+  } else if (key === '?') {
+    if (document.querySelector('[data-keys]') !== null) showKeys()
+  } else if (key === 'c') {
     const lane = document.activeElement?.closest('.lane') ?? document.querySelector('.lane')
     const title = lane?.querySelector<HTMLInputElement>(':scope > [data-add] input:not([type=hidden])')
     if (!title) return

@@ -1,6 +1,27 @@
 /** Whether a person writes or chooses something there: keys are theirs then. */
 export const isTyping = (target: EventTarget | null): boolean => target instanceof Element && target.matches('input, select, textarea')
 
+/** Where a person has said that they want no keys of one sign, which a slip or a voice presses, too (WCAG 2.1.4). */
+const KEY = 'lanekeeper-single-keys'
+
+export function hasSingleKeys(): boolean {
+  try {
+    return localStorage.getItem(KEY) !== 'off'
+  } catch {
+    // The browser keeps nothing for the page.
+    return true
+  }
+}
+
+export function keepSingleKeys(isOn: boolean): void {
+  try {
+    if (isOn) localStorage.removeItem(KEY)
+    else localStorage.setItem(KEY, 'off')
+  } catch {
+    // It is as it was when the page is loaded again.
+  }
+}
+
 const SAME: Readonly<Record<string, string>> = { j: 'ArrowDown', k: 'ArrowUp' }
 
 /**
@@ -12,6 +33,7 @@ export function commandOf(
   dialogs = 'dialog[open]',
 ): string | undefined {
   if (ctrlKey || metaKey || altKey || isTyping(target) || document.querySelector(dialogs) !== null) return undefined
+  if (/^\S$/.test(key) && !hasSingleKeys()) return undefined
   // Signs need Shift on many keyboards.
   if (!/^[a-z]$/i.test(key)) return key
   return shiftKey ? undefined : (SAME[key.toLowerCase()] ?? key.toLowerCase())

@@ -6,6 +6,7 @@ import { createElement } from './create-element.ts'
 import { giveBack, takeKey } from './form-keys.ts'
 import { catchUp, refresh } from './live-pages.ts'
 import { SIGNED_OUT } from './live.ts'
+import { inOwnZone } from './times.ts'
 import { say, sayDone, sayUndone } from './toast.ts'
 
 /** A form as it is sent: the id of the operation, and its fields. */
@@ -92,7 +93,7 @@ async function post(action: string, body: URLSearchParams | FormData, options: O
     form.submit()
     return false
   }
-  if (over_claim !== undefined && confirm(`${error} Go on?`)) {
+  if (over_claim !== undefined && confirm(`${inOwnZone(error)} Go on?`)) {
     body.set('over_claim', String(over_claim))
     return post(action, body, options)
   }

@@ -47,6 +47,11 @@ export function showTimes(root: ParentNode, now: number): void {
   for (const zone of root.querySelectorAll('[data-zone]')) zone.textContent = `(${Intl.DateTimeFormat().resolvedOptions().timeZone})`
 }
 
+/** A text with its times in UTC, to the minute, in the zone of the person. */
+export function inOwnZone(message: string): string {
+  return message.replaceAll(/(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/g, (_all, date, time) => exact(new Date(`${date}T${time}Z`)))
+}
+
 /**
  * Shows the times of the page, and keeps the relative ones true. Times of all forms are sent in UTC, whether a script or the browser sends
  * them.

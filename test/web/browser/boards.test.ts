@@ -161,6 +161,29 @@ test('the keys go from card to card, open a card, search, and show themselves', 
   await page.getByRole('heading', { level: 1, name: 'Notes' }).waitFor()
 })
 
+test('keys of one letter can be switched off, and on again from the menu', async () => {
+  const page = await demo.open(boardPath())
+  const dialog = page.getByRole('dialog', { name: 'Keys' })
+  const box = dialog.getByLabel('Use keys of one letter or sign')
+  await page.keyboard.press('?')
+  await box.uncheck()
+  await dialog.getByRole('button', { name: 'Close' }).click()
+  await page.reload()
+  for (const key of ['?', '/', 'c']) await page.keyboard.press(key)
+  expect({ isOpen: await dialog.isVisible(), isTyping: await page.evaluate("document.activeElement.matches('input')") }).toEqual({
+    isOpen: false,
+    isTyping: false,
+  })
+  await page.keyboard.press('ArrowDown')
+  expect(await focusedText(page)).toBe('Notes')
+  await page.locator('#board-menu > summary').click()
+  await page.getByRole('button', { name: 'Keys', exact: true }).click()
+  await box.check()
+  await dialog.getByRole('button', { name: 'Close' }).click()
+  await page.keyboard.press('?')
+  await dialog.waitFor()
+})
+
 test('a board is filtered by several labels and people', async () => {
   const cards = await agent('GET', `/boards/${boardId}/cards`)
   const poster = cards.find(({ title }: { title: string }) => title === 'Poster')
