@@ -78,7 +78,8 @@ function renderWorkspace(context: SignedInContext, { workspace, boards, counts, 
       <h2 id=${headingId}>${workspace.name} <span class="hint">your role: ${workspace.role}</span></h2>
       <div class="card-links">
         ${renderSearchForm({ action: `${base}/cards`, label: `Search the cards of ${workspace.name}` })}
-        <a href="${base}/cards?view=mine">My cards ${renderCountOfQuestions(waiting)}</a> <a href="${base}/cards?view=overdue">Overdue</a>
+        <a href="${base}/cards?view=mine">My cards ${renderCountOfQuestions(waiting)}</a>${' '}
+        <a href="${base}/cards?view=overdue">Overdue</a>${' '}
         <a href="${base}/agents">Agents</a>
       </div>
       ${mayCreate && boards.length > 0 && html`<a class="button" href="${base}/do/boards.create">New board</a>`}

@@ -21,7 +21,7 @@ export function renderCountOfQuestions({ cards, hasMore }: Waiting): VNode {
 /** The way to the cards of all boards, with the number of questions that wait for the person. */
 export function renderElsewhere(base: string, waiting: Waiting): VNode {
   return html`<p class="elsewhere" id="elsewhere">
-    <a href="${base}/cards?view=mine">My cards ${renderCountOfQuestions(waiting)}</a> <a href="${base}/cards?view=overdue">Overdue</a>
+    <a href="${base}/cards?view=mine">My cards ${renderCountOfQuestions(waiting)}</a> <a href="${base}/cards?view=overdue">Overdue</a>${' '}
     <a href="${base}/agents">Agents</a>
   </p>`
 }
