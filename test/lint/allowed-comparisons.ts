@@ -171,6 +171,10 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'parsed.data.role': 'It becomes the fact given.role.',
     "refusal?.errors?.['role']?.[0]": 'The message about the field.',
   },
+  'src/web/agents/read.ts': {
+    "this.#seen(question.token_id, question.token_name ?? 'A token', question.author_id, question.created_at)":
+      'It names who asks. The policy has decided about each card and its comments.',
+  },
   'src/web/boards/board-changes.ts': {
     'actor_id === userId': 'What the person has done on their own page is not announced to them.',
     'isActive(member)': 'Who has left is not named, as in the list of members, which everybody in the workspace may read.',

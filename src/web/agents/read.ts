@@ -14,7 +14,7 @@ import { ifAllowed } from '../workspace/permission.ts'
 
 /** Cards of each kind that are read. */
 const CARDS = '100'
-/** Boards whose feeds are read, and the changes that are read of each: those of the boards with the newest changes of cards. */
+/** Boards whose feeds are read, and the changes that are read of each. The boards with the newest changes of cards come first. */
 const BOARDS = 8
 const CHANGES = '50'
 /** Active tokens of a workspace whose use is read for those who may see all of them, and tokens of a person. */
@@ -34,7 +34,7 @@ export interface Agent {
   readonly asks: ListedCard[]
   /** attempts that it has failed in the last day, among the changes that were read */
   failures: number
-  /** requests since yesterday, in UTC, and those of them that were denied; undefined: the person may not see that */
+  /** requests since yesterday, in UTC, all and denied ones; undefined: the person may not see that */
   calls?: { readonly all: number; readonly refused: number }
   /** the path of the page that revokes it; undefined: the person may not, or it has ended */
   revoke?: string

@@ -141,7 +141,7 @@ describe('a card opens over its board', () => {
     expect(await panel().locator('#write-comment textarea').inputValue()).toBe('Half')
   })
 
-  test('its address leads to its whole page, from which going back leads to the board', async () => {
+  test('its address leads to its whole page, and going back from there leads to the board', async () => {
     await open()
     await link('Card 4').click()
     await heading('Card 4').waitFor()
