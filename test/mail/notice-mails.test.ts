@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Mail } from '../../src/mail/mailer.ts'
 import { endMembership } from '../../src/admin/memberships.ts'
 import { issueToken } from '../../src/auth/tokens/issue.ts'
-import { chooseMails } from '../../src/mail/mail-choices.ts'
+import { chooseMails, readMailChoices } from '../../src/mail/mail-choices.ts'
 import { NoticeMailer } from '../../src/mail/notice-mails.ts'
 import { noticeKinds } from '../../src/model/notice-kind.ts'
 import { dailyMailAfter, mailAfter } from '../../src/model/notice-mail.ts'
@@ -18,11 +18,12 @@ import { formOf, giveAccount, signedIn, Visitor } from '../support/visitor.ts'
 const URL_OF_SERVICE = 'https://kanban.example'
 const MINUTE = 60_000
 const sent: Mail[] = []
+const warnings = captureLog()
 const service = await startForSuite({ mail: (mail) => void sent.push(mail), url: URL_OF_SERVICE })
 const mailer = (send = (mail: Mail): void => void sent.push(mail), more: Partial<ConstructorParameters<typeof NoticeMailer>[0]> = {}) =>
   new NoticeMailer({
     ...service.deps,
-    services: () => service.app.services,
+    services: () => ({ ...service.app.services, log: warnings.log }),
     send,
     url: URL_OF_SERVICE,
     counters: undefined,
@@ -32,6 +33,7 @@ const mailer = (send = (mail: Mail): void => void sent.push(mail), more: Partial
 let team: BoardTeam
 
 beforeAll(async () => (team = await buildTeam(service)))
+afterEach(() => expect(warnings.text()).toBe(''))
 
 /** A person with an address, who has no notices. */
 async function somebody(): Promise<{ person: Person; email: string }> {
@@ -205,9 +207,12 @@ describe('mails about notices', () => {
     await card('Once', person)
     expect(await after(3 * MINUTE, [mailer(), mailer(), mailer()])).toHaveLength(1)
     await card('Killed', person)
-    const killed = mailer(() => {
-      throw new Error('killed')
-    })
+    const killed = mailer(
+      () => {
+        throw new Error('killed')
+      },
+      { services: () => service.app.services },
+    )
     expect(await after(3 * MINUTE, [killed])).toEqual([])
     expect(await after(3 * MINUTE)).toEqual([])
   })
@@ -222,10 +227,64 @@ describe('mails about notices', () => {
     expect(await after(3 * MINUTE, [one])).toHaveLength(10)
     const leftOut = { level: 20, event: 'mail.left_out', user_id: person.id, reason: 'there were too many' }
     expect(captured.lines).toMatchObject([leftOut, leftOut])
+    // It is a limit of each person.
+    const { person: other } = await somebody()
+    await card('Other', other)
+    expect(await after(15 * MINUTE, [one])).toHaveLength(1)
     const mails = await after(24 * 60 * MINUTE, [one])
     expect(mails.map(({ subject }) => subject)).toEqual(['Your notices of the day: 2'])
     expect(mails[0]!.text.match(/commented on/g)).toHaveLength(2)
     expect(await after(24 * 60 * MINUTE, [one])).toEqual([])
+  })
+
+  test('a comment alone comes once a day, too', async () => {
+    const { person } = await somebody()
+    await chooseMails(service.deps, person.id, { assigned: 'never' })
+    await comment(await card('Daily', person), 'Hello.')
+    expect(await after(3 * MINUTE)).toEqual([])
+    expect((await after(24 * 60 * MINUTE)).map(({ subject }) => subject)).toEqual(['Your notices of the day: 1'])
+  })
+
+  test('what happens when a minute begins is mailed, and its notice stays unread', async () => {
+    const { person } = await somebody()
+    service.now += MINUTE - (service.now % MINUTE)
+    const id = await card('Sharp', person)
+    expect(await after(2 * MINUTE)).toHaveLength(1)
+    const { body } = await service.send(person.read, 'GET', '/notices?unread=true')
+    expect(body.data.map(({ kind, card_id }: { kind: string; card_id: string }) => [kind, card_id])).toEqual([['assigned', id]])
+  })
+
+  test('a process that is told nothing looks again within 15 minutes, and one that was stopped takes nothing', async () => {
+    const { person } = await somebody()
+    const one = mailer()
+    await after(0, [one])
+    await card('Quiet', person)
+    const stopped = mailer()
+    const stopping = mailer(undefined, { services: () => (void stopped.stop(), service.app.services) })
+    void stopped.stop()
+    void stopping.stop()
+    expect(await after(14 * MINUTE, [one, stopped, stopping])).toEqual([])
+    expect(await after(MINUTE, [one])).toHaveLength(1)
+  })
+
+  test('a link ends the mails of its kinds, and of no others', async () => {
+    const { person } = await somebody()
+    await comment(await card('Kinds', person), `@${person.id}`)
+    const [mail] = await after(3 * MINUTE)
+    const link = new URL(linkIn(mail!))
+    expect(link.searchParams.get('kinds')).toBe('assigned,mentioned')
+    const stranger = new Visitor(service, { origin: URL_OF_SERVICE })
+    const nobody = new URLSearchParams(link.search)
+    nobody.set('user', `usr_${'0'.repeat(20)}`)
+    expect((await stranger.request(`${link.pathname}?${nobody}`, { method: 'POST' })).status).toBe(404)
+    const shown = (await stranger.open(link.pathname + link.search)).shown
+    expect(shown).toContain('You get no mail of this kind any more: assigned, mentioned.')
+    expect((await stranger.request(link.href, { method: 'POST' })).status).toBe(200)
+    expect((await readMailChoices(service.deps, person.id))!.mails.choices).toEqual({ assigned: 'never', mentioned: 'never' })
+    const before = await service.write(GLOBAL, (tx) => tx.get(keys.account(person.id)))
+    service.now += MINUTE
+    await readMailChoices(service.deps, person.id)
+    expect(await service.write(GLOBAL, (tx) => tx.get(keys.account(person.id)))).toEqual(before)
   })
 
   test('a person chooses, by kind', async () => {

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { WorkspaceRounds } from '../../src/reminders/workspace-rounds.ts'
+import { captureLog } from '../support/log.ts'
+import { memory } from '../support/memory.ts'
 import { Service } from '../support/service.ts'
 
 const MINUTE = 60_000
@@ -49,6 +51,13 @@ describe.each([
     expect((await round()).length).toBe(2)
   })
 
+  test('visit nothing at the same moment, and nothing after they were stopped', async () => {
+    expect(await round(0)).toEqual([])
+    change()
+    await rounds.stop()
+    expect(await round(IDLE)).toEqual([])
+  })
+
   test('visit one where something was done', async () => {
     change()
     expect([await round(), await round()]).toEqual([[changed], busy === 0 ? [] : [changed]])
@@ -70,4 +79,38 @@ describe.each([
     expect((await round(-MINUTE)).length).toBe(2)
     expect(await round()).toEqual([])
   })
+})
+
+test('rounds follow each other from the start to the stop, also after one that fails, which the log has', async () => {
+  const service = await Service.start(memory)
+  const workspaceId = await service.workspace()
+  const captured = captureLog()
+  let isFailing = true
+  let rounds = 0
+  class Rounds extends WorkspaceRounds {
+    constructor() {
+      const services = () => {
+        rounds++
+        const store = isFailing ? (undefined as never) : service.store
+        return { ...service.app.services, store, log: captured.log }
+      }
+      super({ services, random: service.deps.random }, { period: 1, idle: IDLE, busy: 0 }, { event: 'test', message: 'a visit failed' })
+    }
+    protected async visit(id: string): Promise<void> {
+      visits.push(id)
+    }
+  }
+  const visits: string[] = []
+  const one = new Rounds()
+  one.start()
+  await expect.poll(() => captured.lines.length).toBeGreaterThan(1)
+  expect(captured.lines[0]).toMatchObject({ level: 40, event: 'test', msg: 'a visit failed' })
+  isFailing = false
+  await expect.poll(() => visits).toEqual([workspaceId])
+  await one.stop()
+  const before = rounds
+  one.observe({ workspaceId, effect: 'done' } as never, undefined as never)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  expect([visits, rounds]).toEqual([[workspaceId], before])
+  await service.stop()
 })
