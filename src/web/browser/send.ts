@@ -93,7 +93,7 @@ async function post(action: string, body: URLSearchParams | FormData, options: O
     form.submit()
     return false
   }
-  if (over_claim !== undefined && confirm(`${inOwnZone(error)} Go on?`)) {
+  if (over_claim !== undefined && confirm(`${inOwnZone(error ?? '')} Go on?`)) {
     body.set('over_claim', String(over_claim))
     return post(action, body, options)
   }
