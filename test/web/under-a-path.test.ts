@@ -72,7 +72,7 @@ describe.each([
       }
     }
     const unseen = pages.filter(({ get, path }) => get !== undefined && !seen.has(path.replaceAll(/\{\w+\}/g, '*')))
-    // Addresses of scripts, of pictures, of a form, and of a passkey.
+    // Addresses of scripts, of pictures, of a form, of a passkey, and of what follows a sign-up.
     expect(unseen.map(({ path }) => path)).toEqual([
       '/app/{workspace}/notices/unread',
       '/app/{workspace}/cards/{card}/choices/{of}',
@@ -82,6 +82,7 @@ describe.each([
       '/app/{workspace}/boards/{board}/people',
       '/settings/account/passkeys/{passkey}',
       '/settings/confirm/{id}',
+      '/app/{workspace}/welcome',
     ])
   })
 
