@@ -69,7 +69,7 @@ function renderList(alerts: readonly Alert[]): VNode {
     ${alerts.map(
       ({ at, agent, address, ...alert }) =>
         html`<li>
-          ${sentenceOf(alert)}
+          ${sentenceOf(alert)}${' '}
           <span class="hint">${renderTime(at)}, ${BY_OTHERS.has(alert.kind) ? `by ${agent}` : `${agent}, ${address}`}</span>
         </li>`,
     )}

@@ -202,6 +202,11 @@ describe('policy questions about a stored workspace', () => {
       ['workspace.tokens', 'X7', 'denied', 'forbidden'],
       ['workspace.revoke_token', 'X7', 'denied', 'forbidden'],
       ['workspace.token_rules', 'X8', 'denied', 'forbidden'],
+      ['workspace.members', 'X14', 'denied', 'forbidden'],
+      ['workspace.invite', 'X14', 'denied', 'forbidden'],
+      ['workspace.change_role', 'X14', 'denied', 'forbidden'],
+      ['workspace.end_membership', 'X14', 'denied', 'forbidden'],
+      ['workspace.send_link', 'X14', 'denied', 'forbidden'],
     ])
     expect(Object.values(answers).map(({ code }) => code)).toEqual([0, DENIED, 0, 0, 3, 2, 2, 0, 0])
     await service.stop()

@@ -65,12 +65,16 @@ function isDraft(element: Element): boolean {
   return focused?.matches('input, textarea, select') === true || hasText(element)
 }
 
+/** Whether something that is gone holds what a person has written. The focus alone keeps nothing: what was sent is gone with its form. */
 function hasDraft(element: Element): boolean {
-  return isDraft(element) || Array.from(element.querySelectorAll('[data-draft]')).some(isDraft)
+  const drafts = Array.from(element.querySelectorAll('[data-draft]'))
+  return [element, ...drafts].some((one) => one.hasAttribute('data-draft') && hasText(one))
 }
 
 /** Whether something is written in an element, and not sent. */
 export function hasText(element: Element): boolean {
-  const texts = element.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('textarea, input:not([type=hidden])')
+  const texts = element.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>(
+    'textarea, input:not([type=hidden], [type=checkbox], [type=radio])',
+  )
   return Array.from(texts).some((text) => text.value !== text.defaultValue)
 }

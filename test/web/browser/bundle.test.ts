@@ -29,8 +29,8 @@ test('what is loaded late works in the built service: passkeys, an authenticator
     await page.goto(link.pathname + link.search)
     for (const label of ['Password', 'Repeat the password']) await page.getByLabel(label, { exact: true }).fill(PASSWORD)
     await press(page, 'Sign up')
-    // A person that has signed up is signed in.
-    await page.getByRole('heading', { name: 'API tokens' }).waitFor()
+    // A person that has signed up is signed in. An owner without a board is asked for one.
+    await page.getByRole('heading', { name: 'Welcome to' }).waitFor()
 
     await page.goto('/settings/account')
     await page.getByRole('link', { name: 'Set up an authenticator app' }).click()

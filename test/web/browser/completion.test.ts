@@ -28,7 +28,8 @@ test('a card that a person moves to a column that completes is done at once, and
   await tile(blocked).locator('.work.blocked', { hasText: 'Blocked' }).waitFor()
   // Without a mouse: the keys of a board.
   await tile(blocker).locator('.tile-menu').click()
-  await page.getByRole('menuitem', { name: 'Done' }).click()
+  await page.getByRole('menuitem', { name: 'Move' }).click()
+  await page.locator('.chooser').getByRole('option', { name: 'Done' }).click()
   await tile(blocker).locator('.fact.done').waitFor()
   await expect.poll(() => tile(blocked).locator('.work').count()).toBe(0)
   expect(await outcomeOf(blocker)).toBe('succeeded')

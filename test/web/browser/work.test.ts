@@ -60,6 +60,7 @@ test('the badge of a tile appears when an agent fails, changes with the time, an
 test('a board with a filter of the state shows what comes and goes', async () => {
   const id = await create('Filtered')
   const page = await open(`/boards/${boardId}`)
+  await page.locator('summary', { hasText: 'Filters' }).click()
   await page.locator('select[name=work]').selectOption({ label: 'Retrying' })
   await page.waitForURL(/work=retrying/)
   await expect.poll(() => tile(page, id).count()).toBe(0)
