@@ -52,6 +52,10 @@ const IMPLIED: Readonly<Record<string, string>> = {
   'X12.creator: action read added': 'X12: everyone with access to the board may',
   'X12.role: action create added': 'X12: everyone with access to the board may',
   'X12.role: action read added': 'X12: everyone with access to the board may',
+  'X14.owner: action read added': 'X14.read: owners and admins may',
+  'X14.invite: caller.role or owner': 'X14.owner: an owner may invite everybody',
+  'X14.change: caller.role or owner': 'X14.owner: an owner may change everybody',
+  'X14.manage: caller.role or owner': 'X14.owner: an owner may do both for everybody',
 }
 
 type Verdict =
