@@ -124,7 +124,7 @@ test('a service whose files are removed goes on: pages, sign-ups, uploads, MCP, 
   const signedUp = await visitor.submit({ email: 'ada@example.com', password: PASSWORD, again: PASSWORD })
   expect({ status: signedUp.status, heading: /<h1>([^<]*)/.exec(signedUp.text)?.[1], failures }).toEqual({
     status: 200,
-    heading: 'API tokens',
+    heading: 'Welcome to Acme',
     failures: [],
   })
   expect((await visitor.signIn('ada@example.com')).text).toContain('API tokens')
