@@ -1,4 +1,5 @@
 /** A list to choose from, beside what it is about. It is searched by typing, and chosen from with the arrows and Enter, or by a click. */
+import { activateOption } from './active-option.ts'
 import { createElement } from './create-element.ts'
 import { folded } from './folded.ts'
 import { placeBeside } from './place-beside.ts'
@@ -65,10 +66,9 @@ function show(): void {
   const isKnown = choices.some((choice) => folded(choice.text) === folded(text))
   const other = text === '' || isKnown ? undefined : question?.other?.(text)
   offered = other === undefined ? matching : [...matching, other]
-  active = 0
   list.replaceChildren(...offered.map(item))
   if (offered.length === 0) list.append(createElement('li', { className: 'hint' }, 'Nothing matches.'))
-  mark()
+  activate(0)
 }
 
 function item({ text, color, isChosen }: Choice, i: number): HTMLElement {
@@ -79,19 +79,13 @@ function item({ text, color, isChosen }: Choice, i: number): HTMLElement {
     element.prepend(dot)
   }
   element.ariaChecked = isChosen === undefined ? null : String(isChosen)
-  element.addEventListener('pointermove', () => {
-    active = i
-    mark()
-  })
+  element.addEventListener('pointermove', () => activate(i))
   element.addEventListener('click', () => choose(offered[i]))
   return element
 }
 
-function mark(): void {
-  const items = Array.from(list.querySelectorAll('[role=option]'))
-  for (const [i, one] of items.entries()) one.ariaSelected = String(i === active)
-  input.setAttribute('aria-activedescendant', items[active]?.id ?? '')
-  items[active]?.scrollIntoView({ block: 'nearest' })
+function activate(index: number): void {
+  active = activateOption(input, list, index)
 }
 
 function choose(choice: Choice | undefined): void {
@@ -114,10 +108,8 @@ popover.addEventListener('toggle', ({ newState }) => {
 popover.addEventListener('keydown', (event) => {
   const { key } = event
   event.stopPropagation()
-  if (key === 'ArrowDown' || key === 'ArrowUp') {
-    active = (active + (key === 'ArrowDown' ? 1 : -1) + offered.length) % Math.max(1, offered.length)
-    mark()
-  } else if (key === 'Enter' && !event.isComposing) {
+  if (key === 'ArrowDown' || key === 'ArrowUp') activate(active + (key === 'ArrowDown' ? 1 : -1))
+  else if (key === 'Enter' && !event.isComposing) {
     isHasty = offered.length === 0
     choose(offered[active])
   } else if (key === 'Escape' || key === 'Tab') close()

@@ -2,6 +2,7 @@
  * Offers names where a text can mention people: `@` and the beginning of a name open a list, and what is chosen becomes an id. The list
  * stands outside of what live updates change.
  */
+import { activateOption } from './active-option.ts'
 import { createElement } from './create-element.ts'
 import { folded } from './folded.ts'
 
@@ -77,7 +78,7 @@ async function offer(area: HTMLTextAreaElement): Promise<void> {
   for (const [name, value] of Object.entries(OPEN)) area.setAttribute(name, value)
   status.textContent = `${found.length} ${found.length === 1 ? 'person' : 'people'} to mention`
   place()
-  activate(0)
+  active = activateOption(area, list, 0)
 }
 
 function close(): void {
@@ -85,14 +86,6 @@ function close(): void {
   list.hidden = true
   status.textContent = ''
   open = undefined
-}
-
-function activate(index: number): void {
-  const { children } = list
-  active = (index + children.length) % children.length
-  for (const [i, option] of [...children].entries()) option.ariaSelected = String(i === active)
-  children[active]!.scrollIntoView({ block: 'nearest' })
-  open!.area.setAttribute('aria-activedescendant', children[active]!.id)
 }
 
 function choose(index: number): void {
@@ -127,7 +120,7 @@ function place(): void {
 function press(event: KeyboardEvent): void {
   const { key, target, isComposing, ctrlKey, metaKey, altKey, shiftKey } = event
   if (target !== open?.area || open === undefined || isComposing || ctrlKey || metaKey || altKey || shiftKey) return
-  if (key === 'ArrowDown' || key === 'ArrowUp') activate(active + (key === 'ArrowDown' ? 1 : -1))
+  if (key === 'ArrowDown' || key === 'ArrowUp') active = activateOption(open.area, list, active + (key === 'ArrowDown' ? 1 : -1))
   else if (key === 'Enter' || key === 'Tab') choose(active)
   else if (key === 'Escape') {
     dismissed = open.at
