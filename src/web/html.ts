@@ -30,6 +30,20 @@ export function textToCopy(id: string, text: string, what: string): VNode {
     ${copyButton(id, what)}`
 }
 
+/**
+ * A card with a secret to copy, on the only page that shows it. What is around it has `data-once`.
+ * @param more below the secret
+ */
+export function secretCard(id: string, heading: string, secret: string, what: string, more?: unknown): VNode {
+  return html`<div class="card">
+    <div class="secret">
+      <h2 id="${id}-label">${heading}</h2>
+      ${textToCopy(id, secret, what)}
+    </div>
+    ${more}
+  </div>`
+}
+
 /** Chooses the colors of all pages. The script of the theme shows it. */
 export function themeChoice(): VNode {
   return html`<label class="theme js"

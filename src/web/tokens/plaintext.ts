@@ -4,7 +4,7 @@ import { StorageUnavailable } from '../../store/port.ts'
 import { transact } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { notIssuedPage, refusedPage } from '../error-pages.ts'
-import { html, renderMessage, textToCopy } from '../html.ts'
+import { html, renderMessage, secretCard, textToCopy } from '../html.ts'
 import { renderTime } from '../times.ts'
 import type { MemberWorkspace } from '../memberships.ts'
 import type { PageResponse, PageView, SignedInContext } from '../page-context.ts'
@@ -51,16 +51,16 @@ function renderPlaintext(
     <h1>${rotated ? 'Token rotated: your new token' : 'Your new token'}</h1>
     ${renderMessage('warning', 'The token is shown only this once. Copy it now, and store it in a safe place such as a password manager.')}
     <div data-once>
-      <div class="card">
-        <div class="secret">
-          <h2 id="plaintext-label">${token.name}, in ${workspace.name}</h2>
-          ${textToCopy('plaintext', plaintext, 'the token')}
-        </div>
-        <p>
+      ${secretCard(
+        'plaintext',
+        `${token.name}, in ${workspace.name}`,
+        plaintext,
+        'the token',
+        html`<p>
           Scope <code>${token.scopes.join(' ')}</code>, expires${' '}
           ${renderTime(expiryTextOf(token))}.${rotated ? ' The old token no longer works.' : ''}
-        </p>
-      </div>
+        </p>`,
+      )}
       <section aria-labelledby="examples" class="examples">
         <h2 id="examples">Use it</h2>
         ${examplesOf(url, plaintext).map(

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import type { Webhook } from '../../model/webhook.ts'
-import { html, renderMessage, textToCopy } from '../html.ts'
+import { html, renderMessage, secretCard, textToCopy } from '../html.ts'
 import type { PageView } from '../page-context.ts'
 import { pathOfWebhook } from './place.ts'
 import { readReceiver, receivers } from './receivers.ts'
@@ -22,13 +22,7 @@ export function secretPage(base: string, { id, url, secret }: WithSecret, isRota
     <h1>${title}</h1>
     ${renderMessage('warning', 'The secret is shown only this once. Copy it now, and give it to the receiver. It proves that a delivery is from here.')}
     <div data-once>
-      <div class="card">
-        <div class="secret">
-          <h2 id="webhook-secret-label">Secret for ${url}</h2>
-          ${textToCopy('webhook-secret', secret, 'the secret')}
-        </div>
-        ${isRotated && html`<p>The old secret signs too for 24 hours.</p>`}
-      </div>
+      ${secretCard('webhook-secret', `Secret for ${url}`, secret, 'the secret', isRotated && html`<p>The old secret signs too for 24 hours.</p>`)}
     </div>
     ${renderReceivers()}
     <p><a class="button primary" href=${path}>I have stored it</a></p>

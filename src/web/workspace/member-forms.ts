@@ -1,9 +1,9 @@
 import type { VNode } from 'preact'
 import { endMembershipIn, setRoleIn } from '../../admin/memberships.ts'
-import { isId } from '../../model/ids.ts'
 import { roles, type Membership, type Role, type Workspace } from '../../model/workspace.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
+import type { Transaction } from '../../store/transaction.ts'
 import { proofPage, withProof, type ProofForm } from '../account/re-authentication.ts'
 import { announceTo } from '../alerts.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
@@ -40,14 +40,14 @@ interface About {
 export const memberRolePage: Page = {
   path: '/settings/workspace/{workspace}/members/{user}/role',
   async get(context) {
-    const about = await readAbout(context)
+    const about = await decideAbout(context, 'workspace.members')
     return 'page' in about ? about.page : proofPage(context, roleForm(about.result))
   },
   async post(context) {
     const given = roles.find((one) => one === context.form.get('role'))
     const decided = given && (await decideRole(context, given, async () => undefined))
     if (decided !== undefined && 'page' in decided) return decided.page
-    const about = await readAbout(context)
+    const about = await decideAbout(context, 'workspace.members')
     if ('page' in about) return about.page
     const form = roleForm(about.result)
     return given === undefined
@@ -94,18 +94,30 @@ async function changeRole(context: SignedInContext, given: Role): Promise<PageRe
   return { redirect, audit: auditOf('web.workspace.change_role', workspace, member, decided.row) }
 }
 
+/** A form about a member, which the permission table decides about when it is shown and when it is sent. */
+function memberPage(
+  name: string,
+  id: MemberAction,
+  formOf: (about: About) => ProofForm,
+  perform: (proved: SignedInContext) => Promise<PageResponse>,
+): Page {
+  return {
+    path: `/settings/workspace/{workspace}/members/{user}/${name}`,
+    async get(context) {
+      const about = await decideAbout(context, id)
+      return 'page' in about ? about.page : proofPage(context, formOf(about.result))
+    },
+    async post(context) {
+      const about = await decideAbout(context, id)
+      return 'page' in about ? about.page : withProof(context, formOf(about.result), perform)
+    },
+  }
+}
+
 /** Ends a membership. */
 export const endMembershipPage: Page = {
-  path: '/settings/workspace/{workspace}/members/{user}/end',
+  ...memberPage('end', 'workspace.end_membership', endForm, endMembership),
   endsAccess: true,
-  async get(context) {
-    const about = await decideMember(context, 'workspace.end_membership')
-    return 'page' in about ? about.page : proofPage(context, endForm(about.result))
-  },
-  async post(context) {
-    const about = await decideMember(context, 'workspace.end_membership')
-    return 'page' in about ? about.page : withProof(context, endForm(about.result), endMembership)
-  },
 }
 
 function endForm({ workspace, member, person }: About): ProofForm {
@@ -125,7 +137,7 @@ function endForm({ workspace, member, person }: About): ProofForm {
 
 async function endMembership(context: SignedInContext): Promise<PageResponse> {
   const { web, session } = context
-  const decided = await decideMember(context, 'workspace.end_membership', async (tx, member) => {
+  const decided = await decideAbout(context, 'workspace.end_membership', async (tx, member) => {
     if (await isLastOwner(tx, member)) return false
     return endMembershipIn(tx, web, member.user_id, member.user_id === session.user_id ? undefined : session.user_id)
   })
@@ -152,17 +164,7 @@ async function endUnusedLink({ web, params }: SignedInContext, userId: string): 
 }
 
 /** Sends a member a link: to sign up, or for a new password. */
-export const memberLinkPage: Page = {
-  path: '/settings/workspace/{workspace}/members/{user}/link',
-  async get(context) {
-    const about = await decideMember(context, 'workspace.send_link')
-    return 'page' in about ? about.page : proofPage(context, linkForm(about.result))
-  },
-  async post(context) {
-    const about = await decideMember(context, 'workspace.send_link')
-    return 'page' in about ? about.page : withProof(context, linkForm(about.result), sendLink)
-  },
-}
+export const memberLinkPage: Page = memberPage('link', 'workspace.send_link', linkForm, sendLink)
 
 function linkForm({ workspace, member }: About): ProofForm {
   return {
@@ -179,7 +181,7 @@ function linkForm({ workspace, member }: About): ProofForm {
 
 async function sendLink(context: SignedInContext): Promise<PageResponse> {
   const { web, params } = context
-  const decided = await decideMember(context, 'workspace.send_link')
+  const decided = await decideAbout(context, 'workspace.send_link')
   if ('page' in decided) return decided.page
   const { workspace, member, person } = decided.result
   const { user_id: userId, display_name: name } = member
@@ -198,24 +200,14 @@ async function sendLink(context: SignedInContext): Promise<PageResponse> {
   return { ...page, audit: auditOf('web.workspace.send_link', workspace, member, decided.row) }
 }
 
-/** Reads the member of a form that is shown before its decision can be made: whoever may list members sees it. */
-function readAbout(context: SignedInContext) {
-  return decideAbout(context, 'workspace.members', async () => undefined)
-}
+/** What is decided by the member alone. The role that a form gives is not known when the form is shown: whoever may list members sees it. */
+type MemberAction = 'workspace.members' | 'workspace.end_membership' | 'workspace.send_link'
 
 /** Decides about a member, and does something in the same commit. */
-function decideMember<T>(
-  context: SignedInContext,
-  id: 'workspace.end_membership' | 'workspace.send_link',
-  run: (tx: Parameters<typeof findMember>[0], member: Membership) => Promise<T | undefined> = async () => undefined,
-) {
-  return decideAbout(context, id, run)
-}
-
 async function decideAbout<T>(
   context: SignedInContext,
-  id: 'workspace.members' | 'workspace.end_membership' | 'workspace.send_link',
-  run: (tx: Parameters<typeof findMember>[0], member: Membership) => Promise<T>,
+  id: MemberAction,
+  run: (tx: Transaction, member: Membership) => Promise<T | undefined> = async () => undefined,
 ) {
   const userId = context.params['user']!
   const decided = await ifAllowed(
@@ -226,7 +218,7 @@ async function decideAbout<T>(
       return member && { workspace, member, person, result: await run(tx, member) }
     },
     async (tx) => {
-      const member = isId('user', userId) ? await findMember(tx, userId) : undefined
+      const member = await findMember(tx, userId)
       return member && { member }
     },
   )

@@ -1,5 +1,5 @@
 import { invite } from '../../auth/accounts/sign-up.ts'
-import { html, renderMessage, textToCopy } from '../html.ts'
+import { html, renderMessage, secretCard } from '../html.ts'
 import type { PageView, SignedInContext } from '../page-context.ts'
 import { renderTime } from '../times.ts'
 
@@ -44,14 +44,7 @@ export async function makeLink(context: SignedInContext, of: LinkOf): Promise<Pa
     ${
       isShown &&
       html`${renderMessage('warning', 'The link is shown only this once. Whoever opens it chooses the password: give it to nobody else.')}
-        <div data-once>
-          <div class="card">
-            <div class="secret">
-              <h2 id="link-label">Link for ${name}</h2>
-              ${textToCopy('link', link, 'the link')}
-            </div>
-          </div>
-        </div>`
+        <div data-once>${secretCard('link', `Link for ${name}`, link, 'the link')}</div>`
     }
     <p>It works once, until ${renderTime(expires_at)}. An earlier link no longer works.</p>
     <p><a class="button primary" href=${back}>Back to the members</a></p>
