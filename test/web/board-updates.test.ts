@@ -188,7 +188,7 @@ describe('the stream of several boards', async () => {
     await api('PUT', `/cards/${id}/claim`, {}, mira)
     for (const person of [mira, owner, ben]) {
       const { changes, tiles } = await updateOf(await signedIn(service, person), path, `data-after="${cursor}"`)
-      const made = { kind: 'card', id, by: 'test of Mira Patel', isOwn: false }
+      const made = { kind: 'card', id, at: expect.stringMatching(/^\d{4}-.*Z$/), by: 'test of Mira Patel', isOwn: false }
       expect(changes).toMatchObject([
         { ...made, action: 'created', title: 'By Mira' },
         { ...made, action: 'claimed' },

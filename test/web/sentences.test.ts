@@ -3,7 +3,7 @@ import type { ShownChange } from '../../src/web/boards/board-update.ts'
 import { doneBy, sentenceOf } from '../../src/web/boards/sentences.ts'
 
 const change = (kind: string, action: ShownChange['action'], title: string | null = null): ShownChange => {
-  return { seq: 1, kind, action, id: 'x', card: 'y', title, isOwn: false, by: 'bot of Ana' }
+  return { seq: 1, at: '2026-01-01T00:00:00.000Z', kind, action, id: 'x', card: 'y', title, isOwn: false, by: 'bot of Ana' }
 }
 const [ON_CARD, ELSEWHERE] = [
   { cardTitle: 'Launch', isMoved: false },

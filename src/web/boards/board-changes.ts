@@ -74,12 +74,13 @@ export async function describeChanges(
   }
 }
 
-function shownChange({ seq, kind: changed, action, id, data, token_id, actor_id }: Change, by: string, userId: string): ShownChange {
+function shownChange({ seq, at, kind: changed, action, id, data, token_id, actor_id }: Change, by: string, userId: string): ShownChange {
   // A claim has the id of its card, and is shown on it.
   const kind = changed === 'claim' || changed === 'work' ? 'card' : changed
   const { card_id = null, title, name = null } = (data ?? {}) as Readonly<Record<string, string>>
   return {
     seq,
+    at,
     kind,
     action,
     id,

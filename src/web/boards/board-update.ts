@@ -34,6 +34,8 @@ export interface Fragment {
 export interface ShownChange {
   /** the number of the change in the feed of its board */
   readonly seq: number
+  /** RFC 3339 */
+  readonly at: string
   /** `card`, `column`, … */
   readonly kind: string
   readonly action: 'created' | 'updated' | 'deleted' | 'claimed' | 'released' | 'failed' | 'stuck' | 'asked' | 'answered' | 'retried'

@@ -9,14 +9,17 @@ import { connectionOf, type Watch } from './connection.ts'
 import { Expiries } from './expiries.ts'
 import { keepFocus } from './focus.ts'
 import { countQuestions, putFragments } from './fragments.ts'
+import { findDeletion, showGone } from './gone.ts'
 import { isWriting } from './drafts.ts'
+import { showSign, type LiveState } from './live-sign.ts'
 import { merge } from './merge.ts'
 import { showTitle, takeCount, titleOf } from './notices.ts'
 import { request, requestPage } from './page-requests.ts'
+import { isFiltered, needsPage } from './page-needs.ts'
 import { isPaused, whenResumed } from './pauses.ts'
 import { showTimes } from './times.ts'
-import { announce } from './toast.ts'
-import { isOnPage, prepareAnnouncement, withoutMarks } from './announced-changes.ts'
+import { say, warn } from './toast.ts'
+import { prepareAnnouncement, withoutMarks } from './announced-changes.ts'
 
 /** An update that the page does not show yet. */
 interface ReceivedUpdate extends BoardUpdate {
@@ -26,14 +29,11 @@ interface ReceivedUpdate extends BoardUpdate {
 
 /** How long to wait after a failure, in milliseconds: twice as long after each. */
 const [FIRST_WAIT, LAST_WAIT] = [1000, 30_000]
-const SIGNS = { live: 'Live', waiting: 'Reconnecting', ended: 'Not live' }
-const FILTERS = ['q', 'label', 'assignee', 'due', 'state', 'work']
 
 /** What a person is told whose session has ended, or who has no access any more, while they are writing. */
 export const SIGNED_OUT = 'Your session has ended. Sign in again in another tab, and then send this once more: nothing is lost.'
 /** What a person is told in whose browser somebody else has signed in while they are writing. */
 const NOT_YOURS = 'Somebody else has signed in here. What you have written is still here: copy it before you open the page again.'
-const GONE = 'This does not exist any more, or you have no access to it. What you have written is still here.'
 
 export class LivePage {
   readonly #root: HTMLElement
@@ -48,7 +48,7 @@ export class LivePage {
   isOnTop = true
   /** Ends the connection; undefined: there is none. */
   #disconnect: (() => void) | undefined
-  #streamState: keyof typeof SIGNS = 'waiting'
+  #streamState: LiveState = 'waiting'
   /** Work that one run after another does: request changes, show updates, fetch the page. */
   readonly #pending = { changes: false, updates: [] as ReceivedUpdate[], page: false }
   #running: Promise<void> | undefined
@@ -65,6 +65,10 @@ export class LivePage {
     this.#watch = connectionOf({ base: new URL(base!, location.href).href, board: feed! }, worker!, `${base} ${person}`)
     this.#shown = { cursor: after!, seq: 0 }
     this.#expiries.schedule(Number(now))
+  }
+
+  get #isOver(): boolean {
+    return this.#listening.signal.aborted
   }
 
   /** Fetches the page, and shows what differs. */
@@ -85,6 +89,7 @@ export class LivePage {
   }
 
   #run(): Promise<void> {
+    if (this.#isOver) return Promise.resolve()
     this.#running ??= this.#processPending()
       .then(
         () => this.#succeed(),
@@ -96,7 +101,7 @@ export class LivePage {
 
   async #processPending(): Promise<void> {
     const pending = this.#pending
-    while (pending.page || pending.changes || pending.updates.length > 0) {
+    while (!this.#isOver && (pending.page || pending.changes || pending.updates.length > 0)) {
       if (pending.changes) await this.#fetchUpdate()
       if (isPaused()) {
         // An update that was made before the drop has the card in its old place.
@@ -110,14 +115,14 @@ export class LivePage {
   #succeed(): void {
     clearTimeout(this.#retry.timer)
     this.#retry.wait = FIRST_WAIT
-    this.#showSign(this.#streamState)
+    showSign(this.#root, this.#streamState)
   }
 
   /** Requests later what was not shown, starting from the cursor of the page: nothing is lost. */
   #fail(): void {
     const { timer, wait } = this.#retry
     this.#pending.changes = true
-    this.#showSign('waiting')
+    showSign(this.#root, 'waiting')
     clearTimeout(timer)
     this.#retry.timer = setTimeout(() => this.#disconnect && void this.#run(), wait)
     this.#retry.wait = Math.min(wait * 2, LAST_WAIT)
@@ -142,7 +147,7 @@ export class LivePage {
     const updates = received.filter(({ isRequested, changes }) => isRequested || changes.length === 0 || changes.at(-1)!.seq > seq)
     const changes = updates.flatMap((update) => update.changes).filter((change) => change.seq > seq)
     const announceChanges = this.isOnTop ? prepareAnnouncement(changes, this.#root.dataset) : undefined
-    if (this.#pending.page || this.#needsPage(updates, changes)) await this.#fetchPage()
+    if (this.#pending.page || needsPage(this.#root.dataset, this.address, { updates, changes })) await this.#fetchPage()
     else this.#putUpdates(updates, changes)
     this.#shown.seq = changes.at(-1)?.seq ?? seq
     announceChanges?.()
@@ -162,14 +167,15 @@ export class LivePage {
 
   async #fetchPage(): Promise<void> {
     this.#pending.page = false
-    const [{ url, redirected }, text] = await requestPage(this.address).catch((error: Error) => {
+    const [{ url, redirected, status }, text] = await requestPage(this.address).catch((error: Error) => {
       this.#pending.page = true
       throw error
     })
     if (redirected && new URL(url).pathname !== new URL(this.address).pathname) return this.#leave(SIGNED_OUT, () => location.assign(url))
     const page = new DOMParser().parseFromString(text, 'text/html')
     const next = page.querySelector('[data-feed]')
-    if (next === null) return this.#leave(GONE, () => location.reload())
+    if (status === 404 || status === 403) return this.#endGone(await findDeletion(this.#root.dataset, this.#shown.cursor))
+    if (next === null) return location.reload()
     const root = this.#root
     if ((next as HTMLElement).dataset['person'] !== root.dataset['person']) return this.#leave(NOT_YOURS, () => location.reload())
     changePage(() => {
@@ -185,6 +191,7 @@ export class LivePage {
     this.#expiries.schedule(Number(root.dataset['now']))
     if (this.#streamState !== 'ended') return
     // The person has signed in again.
+    say('')
     this.#streamState = 'waiting'
     this.#connect()
   }
@@ -194,20 +201,30 @@ export class LivePage {
     if (!isWriting()) return go()
     this.#close()
     this.#streamState = 'ended'
-    this.#showSign('ended')
-    announce(said)
+    showSign(this.#root, 'ended')
+    warn(said)
+  }
+
+  /** What the page shows was deleted, or its person has no access to it any more. */
+  #endGone(deletion?: ShownChange): void {
+    if (this.#isOver) return
+    this.end()
+    showGone(this.#root, deletion)
   }
 
   #receive(message: Message): void {
     if ('update' in message && this.#expiries.end(message.update.ended)) void this.catchUp()
     if ('state' in message) {
       this.#streamState = message.state
-      this.#showSign(message.state)
+      showSign(this.#root, message.state)
       // The session may have ended: the answer to a request says so.
       if (message.state === 'waiting') void this.catchUp()
     } else if ('ended' in message) this.#endStream(message.ended)
     // With filters, the page requests the cards that they show.
-    else if ('isBehind' in message || ('update' in message && message.update.changes.length > 0 && this.#isFiltered()))
+    else if (
+      'isBehind' in message ||
+      ('update' in message && message.update.changes.length > 0 && isFiltered(this.#root.dataset, this.address))
+    )
       void this.#requestChanges()
     else if ('update' in message) {
       this.#pending.updates.push({ ...message.update, isRequested: false })
@@ -222,9 +239,9 @@ export class LivePage {
   #endStream(code: string): void {
     this.#close()
     if (code === 'unauthorized') return this.#leave(SIGNED_OUT, () => location.reload())
-    if (code === 'not_found' || code === 'forbidden') return this.#leave(GONE, () => location.reload())
+    if (code === 'not_found' || code === 'forbidden') return this.#endGone()
     // Fetching the page moves its cursor to the end of the feed.
-    this.#showSign('waiting')
+    showSign(this.#root, 'waiting')
     void this.refresh()
     setTimeout(() => this.#connect(), code === 'cursor_expired' ? FIRST_WAIT : LAST_WAIT)
   }
@@ -256,43 +273,12 @@ export class LivePage {
   /** Nobody looks at it, and the session may end meanwhile. */
   #pause(): void {
     this.#close()
-    if (this.#streamState === 'live') this.#showSign((this.#streamState = 'waiting'))
+    if (this.#streamState === 'live') showSign(this.#root, (this.#streamState = 'waiting'))
   }
 
   #close(): void {
     this.#disconnect?.()
     this.#disconnect = undefined
-  }
-
-  /** Whether updates are not enough, so that the page is fetched again. */
-  #needsPage(updates: readonly BoardUpdate[], changes: readonly ShownChange[]): boolean {
-    const { card, as, whole, unsampled } = this.#root.dataset
-    if (updates.some((update) => update.as !== as)) return true
-    if (card !== undefined) return changes.some((change) => isOnPage(change, this.#root.dataset))
-    const isOfColumn = new URL(this.address).searchParams.has('column')
-    return (
-      (whole !== undefined && changes.length > 0) ||
-      updates.some(
-        ({ isWhole, lanes, tiles }) =>
-          isWhole ||
-          (isOfColumn && Object.keys(lanes).length > 0) ||
-          // The actions on cards are known when there is one.
-          (unsampled !== undefined && Object.values(tiles).some((tile) => tile !== null)),
-      )
-    )
-  }
-
-  #isFiltered(): boolean {
-    const query = new URL(this.address).searchParams
-    return this.#root.dataset['card'] === undefined && FILTERS.some((name) => (query.get(name) ?? '') !== '')
-  }
-
-  #showSign(state: keyof typeof SIGNS): void {
-    const sign = this.#root.querySelector<HTMLElement>('[data-live]')
-    if (sign === null) return
-    sign.hidden = false
-    sign.dataset['state'] = state
-    sign.querySelector('[data-live-text]')!.textContent = SIGNS[state]
   }
 }
 

@@ -73,8 +73,17 @@ function hasDraft(element: Element): boolean {
 
 /** Whether something is written in an element, and not sent. */
 export function hasText(element: Element): boolean {
+  return changedFields(element).length > 0
+}
+
+/** What is written in an element, and not sent. */
+export function unsentTexts(element: Element): string[] {
+  return changedFields(element).flatMap(({ value }) => (value.trim() === '' ? [] : [value]))
+}
+
+function changedFields(element: Element): (HTMLInputElement | HTMLTextAreaElement)[] {
   const texts = element.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>(
     'textarea, input:not([type=hidden], [type=checkbox], [type=radio])',
   )
-  return Array.from(texts).some((text) => text.value !== text.defaultValue)
+  return Array.from(texts).filter((text) => text.value !== text.defaultValue)
 }

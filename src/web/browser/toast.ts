@@ -50,8 +50,14 @@ export function say(said: string, offer?: Offer): void {
 }
 
 function end(): void {
-  if (toast()!.matches(':hover, :focus-within')) timer = setTimeout(end, LIFETIME / 4)
+  if (toast()?.matches(':hover, :focus-within')) timer = setTimeout(end, LIFETIME / 4)
   else say('')
+}
+
+/** Says what stays true until the person does something about it: it does not go by itself, and what others do does not replace it. */
+export function warn(said: string): void {
+  say(said)
+  clearTimeout(timer)
 }
 
 /** Says what others have done. An answer to the person stays. */

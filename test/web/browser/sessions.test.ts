@@ -17,6 +17,7 @@ const TEXT = 'Half a page, not sent'
 
 /** Opens the card over its board, and begins a comment there. */
 async function write(page: Page): Promise<void> {
+  await page.clock.install()
   await page.goto(`${demo.base}/boards/${board.id}`)
   await page.locator('[data-live][data-state=live]').waitFor()
   await page.getByRole('link', { name: 'Plan', exact: true }).click()
@@ -37,8 +38,13 @@ async function signOut(page: Page): Promise<Page> {
 test('what is half-written in the panel stays when the session ends, and is sent after signing in again in another tab', async () => {
   const page = await demo.signIn()
   await write(page)
+  await demo.agent('PATCH', `/cards/${cardId}`, { description: 'By an agent' })
+  await page.getByText('changed “Plan”').first().waitFor()
   const tab = await signOut(page)
   await page.locator('dialog [data-live][data-state=ended]').waitFor()
+  // What others have done before is not said any more, and that the session has ended is.
+  await page.clock.runFor(60_000)
+  expect(await page.locator('dialog [data-announcement]').innerText()).toContain('Sign in again in another tab')
   const comment = page.locator('dialog form[action$="comments.create"]')
   await comment.getByRole('button').last().click()
   await page.getByText('Sign in again in another tab').first().waitFor()
