@@ -204,7 +204,7 @@ function renderError({ web, requestId }: PageContext, error: unknown): PageView 
 
 function respond(
   response: PageResponse,
-  { web, path, origin, requestId, pendingCookies, work }: PageContext,
+  { web, request, path, origin, requestId, pendingCookies, work }: PageContext,
   visit: Visit | undefined,
   inbox?: InboxLink,
 ): Response {
@@ -219,6 +219,11 @@ function respond(
   if ('json' in response) {
     headers.set('content-type', 'application/json')
     return new FastResponse(JSON.stringify(response.json), { status: response.status ?? 200, headers })
+  }
+  if (response.version !== undefined) {
+    const tag = `W/"${response.version}"`
+    headers.set('etag', tag)
+    if (request.headers.get('if-none-match') === tag) return new Response(null, { status: 304, headers })
   }
   headers.set('content-type', 'text/html; charset=utf-8')
   const { title, layout, scripts, status = 200, session = visit?.session } = response

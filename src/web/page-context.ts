@@ -134,6 +134,8 @@ export type PageResponse =
 export interface PageView extends ResponseParts {
   readonly title: string
   readonly body: VNode
+  /** its ETag: whoever has this version already gets 304 */
+  readonly version?: string | undefined
   /** the content of its holes, in their order */
   readonly parts?: readonly (readonly Buffer[])[] | undefined
   /** default: page */

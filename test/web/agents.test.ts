@@ -76,6 +76,48 @@ test('an agent that was not seen for a day is not there any more, unless it wait
   expect(rowsOf(await page(later))).toEqual([expect.stringMatching(/^test Olivia Stone Waits for an answer: Logo not shown .* ago$/)])
 })
 
+test('a script that has the page gets it again when it shows something else, and not only because time has passed', async () => {
+  const garden = await buildTeam(service)
+  const worker = startAgent(service, garden.owner)
+  const call = garden.api
+  await call('PATCH', `/columns/${garden.columns[1]}`, { max_attempts: 1 })
+  const add = async (title: string, column_id = garden.columns[0]): Promise<string> =>
+    (await call('POST', `/boards/${garden.boardId}/cards`, { column_id, title })).id
+  const [taken, asked, stuck] = [await add('Taken'), await add('Asked'), await add('Stuck', garden.columns[1])]
+  const read = (version: string) =>
+    garden.visitor.request(`${garden.base}/agents`, { headers: { accept: 'text/html', 'if-none-match': version } })
+  let { headers } = await read('')
+  const token = (await call('GET', '/account')).token.id
+  const changes: readonly (readonly [string, () => unknown, number])[] = [
+    ['nothing', () => {}, 304],
+    ['a minute passes', () => (service.now += 60_000), 304],
+    ['a card is claimed', () => worker.claim(taken), 200],
+    ['a minute passes again', () => (service.now += 60_000), 304],
+    ['a claim runs out', () => (service.now += 300_000), 200],
+    ['an agent asks', () => worker.ask(asked, 'Blue?'), 200],
+    ['somebody answers', () => call('POST', `/cards/${asked}/answer`, { body: 'Green.' }), 200],
+    ['a card is stuck', () => worker.fail(stuck, 'Stone', 0), 200],
+    ['somebody retries it', () => call('POST', `/cards/${stuck}/retry`), 200],
+    [
+      'a token is revoked',
+      () => garden.visitor.open(`/settings/tokens/${garden.owner.workspaceId}/${token}/revoke`).then(() => garden.visitor.submit()),
+      200,
+    ],
+  ]
+  for (const [what, change, status] of changes) {
+    await change()
+    const reply = await read(headers.get('etag')!)
+    expect([what, reply.status, reply.text === '']).toEqual([what, status, status === 304])
+    ;({ headers } = reply)
+  }
+  expect(rowsOf((await read('')).text)).toEqual([expect.stringMatching(/^test Olivia Stone .* Revoked or expired$/)])
+  // Another session has other forms.
+  const again = await signedIn(service, garden.owner)
+  expect(
+    (await again.request(`${garden.base}/agents`, { headers: { accept: 'text/html', 'if-none-match': headers.get('etag')! } })).status,
+  ).toBe(200)
+})
+
 test('a workspace of others has no such page', async () => {
   const other = await buildTeam(service)
   expect((await (await signedIn(service, mira)).request(`${other.base}/agents`)).status).toBe(404)

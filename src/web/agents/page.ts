@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Board } from '../../model/board.ts'
 import { mayActOn } from '../boards/acts.ts'
 import { readPeople } from '../boards/people.ts'
@@ -9,6 +10,12 @@ import { renderAgents } from './view.ts'
 
 /** Cards of each kind that can be acted on: each is read, with its question and its board. */
 const SHOWN = 20
+
+/** The version of a page, by what it shows: times are shown by their distance, and make none. */
+function versionOf(...shown: readonly unknown[]): string {
+  const text = JSON.stringify(shown, (_name, value: unknown) => (value instanceof Map || value instanceof Set ? [...value] : value))
+  return hash('sha256', text, 'base64url')
+}
 
 /** Who works in a workspace: its tokens of the last day, and what waits for a person. */
 export const agentsPage = workspacePage('agents', 'cards.search', async (reader) => {
@@ -26,14 +33,17 @@ export const agentsPage = workspacePage('agents', 'cards.search', async (reader)
     readPeople(reader),
     workspaceOf(web, session.user_id, reader.workspaceId),
   ])
-  const shown = {
+  const of = {
     ...found,
     waiting,
     stuck,
     hidden: found.waiting.length + found.stuck.length - cards.length,
     may: new Map(cards.map(({ id }, i) => [id, may[i]!])),
     boards: new Map(boards.flatMap((board) => (board === undefined ? [] : [[board.id, board.name] as const]))),
-    people,
   }
-  return { title: 'Agents', body: renderAgents(reader, shown, workspace?.name ?? ''), scripts: BOARD_SCRIPTS }
+  const name = workspace?.name ?? ''
+  // A page of another session has other forms.
+  const version = versionOf(session.id, name, of, people.members)
+  const body = renderAgents(reader, { ...of, people }, { workspace: name, version })
+  return { title: 'Agents', body, version, scripts: BOARD_SCRIPTS }
 })

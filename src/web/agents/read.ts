@@ -38,11 +38,13 @@ export interface Agent {
   calls?: { readonly all: number; readonly refused: number }
   /** the path of the page that revokes it; undefined: the person may not, or it has ended */
   revoke?: string
+  /** whether it was revoked or has expired, as far as the person may know */
+  hasEnded?: true
 }
 
 /** What a page of agents shows. */
 export interface Agents {
-  /** those that hold a card first, and then by their last signs */
+  /** those that hold a card first, and then by their names: who looks at the page finds each where it was */
   readonly agents: readonly Agent[]
   /** cards that wait for an answer, and cards that are stuck or were failed */
   readonly waiting: readonly ListedCard[]
@@ -77,28 +79,36 @@ export async function readAgents(reader: Reader, readQuestions: QuestionReader):
     boards.map((board_id) => reader.find<readonly Change[]>('boards.changes', { board_id }, { order: 'desc', limit: CHANGES })),
   )
   for (const change of feeds.flatMap((feed) => feed ?? [])) found.addChange(change)
-  const { tokens, isComplete } = await readUsed(reader)
+  const { tokens, isComplete, ended } = await readUsed(reader)
   for (const one of tokens) found.addUse(one.token, one.revoke)
+  found.markEnded(ended)
   return { agents: found.list(), waiting, stuck, questions, isComplete }
 }
 
 /** Reads the questions of cards. */
 type QuestionReader = (reader: Reader, cards: readonly ListedCard[]) => Promise<ReadonlyMap<string, Comment>>
 
-/** Active tokens with their use, and the path of the page that revokes each. */
+/** Active tokens with their use, and the path of the page that revokes each; and which others have ended. */
 async function readUsed(reader: Reader) {
   const { context, workspaceId } = reader
   const { web, session } = context
   const decided = await ifAllowed(context, 'workspace.tokens', (tx) => usedTokens(tx, web.clock()))
   if ('result' in decided) {
     const path = `/settings/workspace/${workspaceId}/tokens`
-    return { isComplete: true, tokens: decided.result.map((token) => ({ token, revoke: `${path}/${token.id}/revoke` })) }
+    const active = new Set(decided.result.map(({ id }) => id))
+    return {
+      isComplete: true,
+      tokens: decided.result.map((token) => ({ token, revoke: `${path}/${token.id}/revoke` })),
+      ended: (id: string) => decided.result.length < TOKENS && !active.has(id),
+    }
   }
   const own = await reader.transact((tx) => newestTokens(tx, session.user_id, OWN_TOKENS, web.clock))
-  const active = own.filter((token) => stateOf(token, web.clock()) === 'active')
+  const isActive = (token: UsedToken) => stateOf(token, web.clock()) === 'active'
+  const others = new Set(own.filter((token) => !isActive(token)).map(({ id }) => id))
   return {
     isComplete: false,
-    tokens: active.map((token) => ({ token, revoke: `/settings/tokens/${workspaceId}/${token.id}/revoke` })),
+    tokens: own.filter(isActive).map((token) => ({ token, revoke: `/settings/tokens/${workspaceId}/${token.id}/revoke` })),
+    ended: (id: string) => others.has(id),
   }
 }
 
@@ -150,9 +160,14 @@ class FoundAgents {
     agent.revoke = revoke
   }
 
+  /** @param hasEnded whether the person may know that a token has ended */
+  markEnded(hasEnded: (id: string) => boolean): void {
+    for (const agent of this.#agents.values()) if (hasEnded(agent.id)) agent.hasEnded = true
+  }
+
   list(): readonly Agent[] {
     return [...this.#agents.values()].toSorted(
-      (a, b) => Math.sign(b.holds.length) - Math.sign(a.holds.length) || (a.seenAt < b.seenAt ? 1 : -1),
+      (a, b) => Math.sign(b.holds.length) - Math.sign(a.holds.length) || a.name.localeCompare(b.name, 'en') || (a.id < b.id ? -1 : 1),
     )
   }
 

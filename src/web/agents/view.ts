@@ -26,24 +26,29 @@ interface ShownAgents extends Agents {
 /** Cards that one agent holds, by their titles; the others are counted. */
 const HELD = 5
 
-export function renderAgents(reader: Reader, shown: ShownAgents, workspace: string): VNode {
+/** @param version of what is shown: a script that has it already gets no page */
+export function renderAgents(
+  reader: Reader,
+  shown: ShownAgents,
+  { workspace, version }: Readonly<Record<'workspace' | 'version', string>>,
+): VNode {
   const { agents, waiting, stuck, hidden, isComplete } = shown
-  return html`
+  return html`<div id="agents" data-refreshed="15" data-version=${version} data-merge>
     ${renderCrumbs([['Boards', '/app'], [workspace]])}
-    <h1>Agents</h1>
+    <h1 id="agents-title">Agents</h1>
     ${renderDone(reader.context)}
-    <p class="hint">
+    <p class="hint" id="agents-hint">
       Tokens that worked in the last day${isComplete ? '' : ', on boards that you can see, and your own'}. Calls are counted since
       yesterday, and shown up to ten minutes later.
     </p>
     ${
       agents.length === 0
-        ? html`<p class="empty">
+        ? html`<p class="empty" id="agents-empty">
             No token has worked in the last day. <a href="/settings/tokens/new?workspace=${reader.workspaceId}">Create a token</a>
           </p>`
-        : html`<div class="trail">
-            <table>
-              <thead>
+        : html`<div class="trail" id="agents-list" data-merge>
+            <table id="agents-table" data-merge>
+              <thead id="agents-head">
                 <tr>
                   <th scope="col">Agent</th>
                   <th scope="col">Works on</th>
@@ -52,19 +57,19 @@ export function renderAgents(reader: Reader, shown: ShownAgents, workspace: stri
                   <th scope="col"><span class="unseen">Actions</span></th>
                 </tr>
               </thead>
-              <tbody>
+              <tbody id="agents-rows" data-merge>
                 ${agents.map((agent) => renderAgent(reader, agent, shown))}
               </tbody>
             </table>
           </div>`
     }
     ${waiting.length > 0 && renderWaiting(reader, shown)} ${stuck.length > 0 && renderStuck(reader, shown)}
-    ${hidden > 0 && html`<p class="hint">More cards wait for a person: <a href="${reader.base}/cards?view=recent&work=waiting">questions</a>, <a href="${reader.base}/cards?view=recent&work=stuck">stuck</a>.</p>`}
-  ` as VNode
+    ${hidden > 0 && html`<p class="hint" id="agents-more">More cards wait for a person: <a href="${reader.base}/cards?view=recent&work=waiting">questions</a>, <a href="${reader.base}/cards?view=recent&work=stuck">stuck</a>.</p>`}
+  </div>` as VNode
 }
 
 function renderAgent({ base, context }: Reader, agent: Agent, { people }: ShownAgents): VNode {
-  const { id, name, userId, holds, asks, failures, calls, seenAt, revoke } = agent
+  const { id, name, userId, holds, asks, failures, calls, seenAt, revoke, hasEnded } = agent
   const now = context.web.clock()
   const person = people.nameOf(userId)
   return html`<tr id=${id}>
@@ -82,15 +87,16 @@ function renderAgent({ base, context }: Reader, agent: Agent, { people }: ShownA
     <td>${renderDistance(seenAt, now)}</td>
     <td>
       ${revoke !== undefined && html`<a class="button danger small" href=${revoke}>Revoke<span class="unseen"> ${name} of ${person}</span></a>`}
+      ${hasEnded && html`<span class="hint">Revoked or expired</span>`}
     </td>
   </tr>` as VNode
 }
 
 function renderWaiting({ context }: Reader, { waiting, questions, boards, people, may }: ShownAgents): VNode {
   const prose = createProse(people.memberName)
-  return html`<section class="questions" aria-labelledby="questions-title">
+  return html`<section class="questions" id="questions" aria-labelledby="questions-title" data-merge>
     <h2 id="questions-title">Open questions <span class="count">${waiting.length}</span></h2>
-    <ul class="asked">
+    <ul class="asked" id="asked" data-merge>
       ${waiting.map((card) => renderAsked({ context, may: may.get(card.id)! }, card, boards.get(card.board_id) ?? '', renderQuestion(questions.get(card.id)!, people, prose)))}
     </ul>
   </section>` as VNode
@@ -100,9 +106,9 @@ function renderStuck(reader: Reader, { stuck, boards, may }: ShownAgents): VNode
   const { context, base } = reader
   const retry = ({ id, title }: ListedCard) =>
     doButton({ context, may: may.get(id)! }, 'cards.retry', { card_id: id }, 'Retry', { about: title })
-  return html`<section aria-labelledby="stuck-title">
+  return html`<section id="stuck" aria-labelledby="stuck-title" data-merge>
     <h2 id="stuck-title">Stuck cards <span class="count">${stuck.length}</span></h2>
-    <ul class="entries">
+    <ul class="entries" id="stuck-cards" data-merge>
       ${stuck.map(
         (card) =>
           html`<li id="stuck-${card.id}">

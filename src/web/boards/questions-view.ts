@@ -46,7 +46,7 @@ export function renderQuestion(question: Comment, people: People, prose: (text: 
 
 /** A card that waits for an answer, in a list: its question, and the form for those who may answer it. */
 export function renderAsked(controls: Controls, card: ListedCard, boardName: string, question: VNode | undefined): VNode {
-  return html`<li class="question">
+  return html`<li class="question" id="asked-${card.id}" data-draft>
     <p>
       <a class="found-title" href="${baseOf(controls.context)}/cards/${card.id}">${card.title}</a>${' '}
       <span class="hint">${boardName}</span>

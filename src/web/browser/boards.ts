@@ -13,9 +13,11 @@ import { hasText } from './merge.ts'
 import { loadMoreCards } from './more-cards.ts'
 import { countNotices } from './notices.ts'
 import { offerPastedLines } from './pasted-lines.ts'
+import { keepRefreshed } from './refreshed-page.ts'
 import { sendForms } from './send.ts'
 
 countNotices()
+keepRefreshed()
 offerNames()
 useFormKeys()
 sendForms()

@@ -1,10 +1,8 @@
-/** The count of unread notices in the header and in the title of the page, and the inbox: what is new shows without a reload. */
+/** The count of unread notices in the header and in the title of the page. What is new in the inbox shows without a reload. */
 import { NOTICES } from '../boards/board-update.ts'
 import type { Message } from './board-stream.ts'
 import { connectionOf } from './connection.ts'
-import { keepFocus } from './focus.ts'
-import { merge } from './merge.ts'
-import { showTimes } from './times.ts'
+import { refreshPage } from './refreshed-page.ts'
 
 /** How long to wait after the stream of the count has ended, in milliseconds. */
 const RETRY = 30_000
@@ -39,21 +37,8 @@ function show(count: string): void {
   link!.dataset['unread'] = count
   showTitle(title)
   link!.querySelector('[data-unread-count]')!.textContent = count
-  ignoreFailure(refreshInbox())
+  refreshPage()
   ignoreFailure(markShown())
-}
-
-/** Fetches the inbox, and shows what is new. */
-async function refreshInbox(): Promise<void> {
-  if (inbox === null) return
-  const response = await fetch(location.href, { headers: { accept: 'text/html' } })
-  if (!response.ok || response.redirected) return
-  const next = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('[data-inbox]')
-  if (next === null) return
-  keepFocus(() => {
-    for (const version of [inbox, next]) showTimes(version, Date.now())
-    merge(inbox, document.adoptNode(next))
-  })
 }
 
 /** Whoever looks at a card has read what its notices say. */

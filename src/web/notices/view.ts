@@ -54,7 +54,7 @@ export function renderInboxes(inboxes: readonly UnreadOf[]): VNode {
 export function renderInbox(reader: Reader, { notices, acts, next, isContinued }: ShownNotices, workspace: string): VNode {
   const { context, base } = reader
   const unread = notices.filter(({ read_at }) => read_at === null)
-  return html`<div data-inbox data-merge>
+  return html`<div data-inbox data-refreshed data-merge>
     ${renderCrumbs([['Boards', '/app'], [workspace]])}
     <div class="head" id="inbox-head">
       <h1>Inbox</h1>
