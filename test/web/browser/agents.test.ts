@@ -49,7 +49,7 @@ test('shows what agents do without a reload, keeps what a person writes, and doe
   await later()
   await fetched
   await page.clock.runFor(2000)
-  expect(await retry.boundingBox()).toEqual(before)
+  expect([await question.count(), await retry.boundingBox()]).toEqual([1, before])
   await page.mouse.move(0, 0)
   const leaves = async () => {
     await page.clock.runFor(1000)
