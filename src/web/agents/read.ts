@@ -103,11 +103,11 @@ async function readUsed(reader: Reader) {
     }
   }
   const own = await reader.transact((tx) => newestTokens(tx, session.user_id, OWN_TOKENS, web.clock))
-  const isActive = (token: UsedToken) => stateOf(token, web.clock()) === 'active'
-  const others = new Set(own.filter((token) => !isActive(token)).map(({ id }) => id))
+  const isUsable = (token: UsedToken) => stateOf(token, web.clock()) === 'active'
+  const others = new Set(own.filter((token) => !isUsable(token)).map(({ id }) => id))
   return {
     isComplete: false,
-    tokens: own.filter(isActive).map((token) => ({ token, revoke: `/settings/tokens/${workspaceId}/${token.id}/revoke` })),
+    tokens: own.filter(isUsable).map((token) => ({ token, revoke: `/settings/tokens/${workspaceId}/${token.id}/revoke` })),
     ended: (id: string) => others.has(id),
   }
 }
