@@ -86,7 +86,9 @@ class Batches {
     const size = Buffer.byteLength(JSON.stringify(operation))
     // To complete a card, for example, is answered with the whole card.
     const bytes = Math.max(size, ...Object.values(operation.params).map((text) => this.#sizes[numberIn(text) ?? -1] ?? 0))
-    const isFull = this.#waiting.length === limits.batchOperations || (this.#waiting.length > 0 && this.#bytes + bytes > BATCH_BYTES)
+    const isFull =
+      this.#waiting.length === limits.batchOperations ||
+      (this.#waiting.length > 0 && (this.#bytes + bytes > BATCH_BYTES || this.#namesWaiting(operation)))
     if (isFull) await this.flush()
     this.#waiting.push(operation)
     this.#sizes.push(size)
@@ -97,15 +99,28 @@ class Batches {
   /** Performs the operations that wait. */
   async flush(): Promise<void> {
     if (this.#waiting.length === 0) return
-    const operations = this.#waiting.map(({ operation, params, body }) => ({
+    const operations = this.#waiting.map(({ operation, params, body, texts }) => ({
       operation,
       params: this.#resolve(params),
-      ...(body !== undefined && { body: this.#resolve(body) }),
+      ...((body ?? texts) !== undefined && { body: { ...this.#resolve(body ?? {}), ...this.#joined(texts ?? {}) } }),
     }))
     const answer = await this.#send('POST', `/boards/${this.#boardId}/batch`, { operations })
     for (const { data } of (answer as { results: { data: { id: string } }[] }).results) this.#ids.push(data.id)
     this.#waiting = []
     this.#bytes = 0
+  }
+
+  /** Whether a text needs an id that there is only after the operations that wait. */
+  #namesWaiting({ texts }: BoardOperation): boolean {
+    const pieces = Object.values(texts ?? {}).flat()
+    return pieces.some((piece) => typeof piece !== 'string' && (numberIn(piece.id) ?? 0) >= this.#ids.length)
+  }
+
+  /** Makes texts of their pieces. */
+  #joined(texts: NonNullable<BoardOperation['texts']>): Record<string, string> {
+    const textOf = (piece: string | { readonly id: string }) =>
+      typeof piece === 'string' ? piece : (this.#ids[numberIn(piece.id) ?? -1] ?? '')
+    return Object.fromEntries(Object.entries(texts).map(([name, pieces]) => [name, pieces.map(textOf).join('')]))
   }
 
   /** Replaces the numbers of operations in members that are ids: by ids, or by the numbers that they have in the batch. */

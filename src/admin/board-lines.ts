@@ -19,6 +19,8 @@ export const boardLine = z.union([
     operation: z.string(),
     params: z.record(z.string(), z.string()),
     body: z.record(z.string(), z.unknown()).optional(),
+    /** further members of the body: texts in pieces: an id stands for what an operation before it has created */
+    texts: z.record(z.string(), z.array(z.union([z.string(), z.strictObject({ id: z.string() })]))).optional(),
   }),
 ])
 export type BoardLine = z.infer<typeof boardLine>

@@ -205,6 +205,26 @@ describe.each(drivers.filter((driver) => driver === memory))('an import of a boa
     expect(data.length).toBeGreaterThan(0)
   })
 
+  test('can have texts with ids of what was created before, in the same batch or in an earlier one', async () => {
+    await start()
+    const comment = (card: string): BoardOperation => ({
+      operation: 'comments.create',
+      params: { card_id: card },
+      texts: { body: ['After ', { id: '$2' }, ', before ', { id: '$305' }] },
+    })
+    const operations = operationsOf(100)
+    operations.push({ operation: 'columns.create', params: {}, body: { name: 'Later' } })
+    operations.push({ operation: 'labels.create', params: {}, body: { name: 'B', color: '#000000' } })
+    const last = { operation: 'cards.create', params: {}, body: { column_id: '$302', title: 'Last' } }
+    const { board_id } = await importLines(linesWith([...operations, { ...last }, last, comment('$305'), comment('$2')]))
+    const cards = await TestBoard.all(service, person.read, `/boards/${board_id}/cards`, 100)
+    const [first, final] = [cards[0], cards.at(-1)]
+    for (const { id } of [first, final]) {
+      const { data } = (await service.send(person.read, 'GET', `/cards/${id}/comments`)).body
+      expect(data.at(-1).body).toBe(`After ${first!.id}, before ${final!.id}`)
+    }
+  })
+
   test('is in the audit trail and in the feed, as done by the member', async () => {
     const { service: audited, recorder } = await startWithAudit(driver)
     service = audited
