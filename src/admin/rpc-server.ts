@@ -102,19 +102,27 @@ async function* inputLines(incoming: AsyncIterator<string>): AsyncGenerator<stri
 /**
  * Splits a byte stream into lines. It reads the next bytes only after the lines before them were consumed, so input
  * of any size needs little memory.
+ * @throws {AdminError} `invalid` if it is not UTF-8: what replaces other bytes would be taken for the text
  */
 export async function* readLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const decode = (...input: Parameters<TextDecoder['decode']>): string => {
+    try {
+      return decoder.decode(...input)
+    } catch {
+      throw new AdminError('invalid', 'it has bytes that are not UTF-8; save it as UTF-8')
+    }
+  }
   let parts: string[] = []
   for await (const bytes of stream) {
-    const [first, ...others] = decoder.decode(bytes, { stream: true }).split('\n')
+    const [first, ...others] = decode(bytes, { stream: true }).split('\n')
     parts.push(first!)
     for (const next of others) {
       yield parts.join('')
       parts = [next]
     }
   }
-  const rest = parts.join('') + decoder.decode()
+  const rest = parts.join('') + decode()
   if (rest !== '') yield rest
 }
 

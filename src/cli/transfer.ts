@@ -60,6 +60,12 @@ async function importFrom(from: string, file: string | undefined, options: Commo
   console.log(options.json === true ? JSON.stringify(result) : describeImport(result))
 }
 
+/** Tells who imports something that is no export how a board of another program is imported. */
+function adviseFrom(error: Error): never {
+  if (!(error instanceof AdminError) || !error.message.startsWith('line 1 ')) throw error
+  throw new AdminError(error.code, `${error.message}; a board of another program needs --from, see "lanekeeper import --help"`)
+}
+
 /**
  * Reads everything.
  * @throws {AdminError} `invalid` if it is too long
@@ -94,7 +100,7 @@ export function addTransferCommands(program: Command): void {
   addOut(addAdminCommand(program, 'export <workspace>', 'write a workspace as JSON lines, including the bytes of files')).action(
     (workspace: string, options: OutputOptions) => write(options, 'export', { workspace }),
   )
-  addImportCommand(program, (file, options) => read(options, 'import', file))
+  addImportCommand(program, (file, options) => read(options, 'import', file).catch(adviseFrom))
 
   addOut(
     addAdminCommand(

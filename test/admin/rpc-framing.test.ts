@@ -18,6 +18,21 @@ describe('the framing of RPC messages', () => {
     }
   })
 
+  test.each<[string, number[]]>([
+    ['a byte of Latin-1', [0x61, 0xe9, 0x0a]],
+    ['half a character at the end', [0x61, 0x0a, 0xc3]],
+    ['text in UTF-16', [0xff, 0xfe, 0x61, 0x00]],
+  ])('%s is refused, because it is not UTF-8', async (_what, bytes) => {
+    async function* chunks(): AsyncGenerator<Uint8Array> {
+      for (const byte of bytes) yield Uint8Array.of(byte)
+    }
+    const lines = readLines(chunks())
+    const reading = async () => {
+      while ((await lines.next()).done !== true);
+    }
+    await expect(reading()).rejects.toMatchObject({ code: 'invalid', message: expect.stringContaining('not UTF-8') as string })
+  })
+
   test('a stream is not read further than its consumer needs', async () => {
     let read = 0
     async function* chunks(): AsyncGenerator<Uint8Array> {
