@@ -1,4 +1,3 @@
-import { hasAtMost, withoutInvisible } from '../model/text.ts'
 import type { ImportReport } from './report.ts'
 
 /** A board of another program, before it is fitted to the limits of this one. */
@@ -13,6 +12,8 @@ export interface ForeignBoard {
   readonly columns: readonly ForeignColumn[]
   /** in the order of their column */
   readonly cards: readonly ForeignCard[]
+  /** the source of a pattern of the addresses of its cards, whose only group is `linkKey` */
+  readonly cardAddress?: string
 }
 
 /** A user of the other program. */
@@ -31,19 +32,31 @@ export interface ForeignColumn {
   readonly archived: boolean
   /** whether a card that comes into it is done */
   readonly completes: boolean
+  /** how many cards it may have, or null */
+  readonly wipLimit: number | null
 }
 
-/** A card of another program. Times are as they are stored here. */
+/** A card of another program. Times are as they are stored here; null: unknown. */
 export interface ForeignCard {
   readonly id: string
   readonly column: string
   readonly title: string
   readonly description: string
+  /** what it has that there is no place for here */
+  readonly fields: readonly { readonly name: string; readonly value: string }[]
+  /** what identifies it for people elsewhere: its address, if that is known */
+  readonly ref: string | null
+  /** what its address has of it; null: unknown */
+  readonly linkKey: string | null
   readonly dueAt: string | null
+  readonly completed: boolean
   readonly completedAt: string | null
+  readonly archived: boolean
   readonly archivedAt: string | null
-  readonly createdAt: string
-  readonly updatedAt: string
+  readonly createdAt: string | null
+  /** the id of who has created it; null: unknown */
+  readonly createdBy: string | null
+  readonly updatedAt: string | null
   /** the ids of its labels; some may not exist */
   readonly labels: readonly string[]
   /** the ids of its assignees; some may not exist */
@@ -59,56 +72,8 @@ export interface ForeignComment {
   /** the id of its author; null: unknown */
   readonly author: string | null
   readonly text: string
-  readonly writtenAt: string
-}
-
-/** Fits texts to the limits, and reports what this changes. */
-export class TextFitter {
-  readonly #report: ImportReport
-
-  constructor(report: ImportReport) {
-    this.#report = report
-  }
-
-  /**
-   * One line of up to `max` characters.
-   * @param where names the text in the report
-   * @param fallback if the text has no visible character
-   */
-  line(text: string, max: number, where: string, fallback: string): string {
-    const clean = this.#clean(text, /\p{Cc}/gu, ' ', where).trim()
-    if (/[^\s\p{Cf}]/u.test(clean)) return this.#cut(clean, max, where).trimEnd()
-    this.#report.add('texts_blank', where)
-    return fallback
-  }
-
-  /** A name of up to `max` characters: a line without invisible ones. */
-  name(text: string, max: number, where: string, fallback: string): string {
-    const visible = withoutInvisible(text)
-    if (visible !== text) this.#report.add('characters_replaced', where)
-    return this.line(visible, max, where, fallback)
-  }
-
-  /** Text of several lines with up to `max` characters. */
-  prose(text: string, max: number, where: string): string {
-    return this.#cut(this.#clean(text, /(?![\t\n\r])\p{Cc}/gu, '', where), max, where)
-  }
-
-  #clean(text: string, refused: RegExp, replacement: string, where: string): string {
-    const clean = text.toWellFormed().replace(refused, replacement)
-    if (clean !== text) this.#report.add('characters_replaced', where)
-    return clean
-  }
-
-  #cut(text: string, max: number, where: string): string {
-    if (hasAtMost(max, text.slice(0, 2 * max + 1))) return text
-    this.#report.add('texts_shortened', where)
-    // A character has up to two code units.
-    return Array.from(text.slice(0, 2 * max))
-      .slice(0, max)
-      .join('')
-      .toWellFormed()
-  }
+  /** null: unknown */
+  readonly writtenAt: string | null
 }
 
 /** A checklist of another program. */
@@ -143,7 +108,8 @@ export function linksOf(
   })
 }
 
-/** Comments in the order in which they were written. Comments of the same time keep their order. */
+/** Comments in the order in which they were written. Comments of the same time keep their order. Comments without a time come last. */
 export function inTimeOrder(comments: readonly ForeignComment[]): ForeignComment[] {
-  return comments.toSorted((a, b) => (a.writtenAt < b.writtenAt ? -1 : Number(a.writtenAt > b.writtenAt)))
+  const timeOf = ({ writtenAt }: ForeignComment) => writtenAt ?? '9999'
+  return comments.toSorted((a, b) => (timeOf(a) < timeOf(b) ? -1 : Number(timeOf(a) > timeOf(b))))
 }

@@ -3,14 +3,13 @@ import { AdminError } from '../admin/deps.ts'
 import type { Board } from '../model/board.ts'
 import { externalRef } from '../model/card.ts'
 import { limits } from '../model/limits.ts'
-import { hasAtMost } from '../model/text.ts'
-import { type ForeignBoard, type ForeignCard, type ForeignComment, type ForeignPerson, TextFitter } from './foreign-board.ts'
+import { CardLinks, type LinkedText } from './card-links.ts'
+import { CardTexts } from './card-texts.ts'
+import type { ForeignBoard, ForeignCard, ForeignPerson } from './foreign-board.ts'
 import { groupBy } from './input.ts'
 import { nameOf, type MemberMatcher } from './members.ts'
 import type { ImportReport, Loss } from './report.ts'
-
-/** The part of a description that links of attachments may take. */
-const MAX_LINKS = 10_000
+import { TextFitter } from './text-fitter.ts'
 
 /** Where a board is imported to. */
 export interface Destination {
@@ -28,6 +27,12 @@ export class ImportPlan {
   readonly #report: ImportReport
   readonly #fit: TextFitter
   readonly #people: ReadonlyMap<string, ForeignPerson>
+  readonly #texts: CardTexts
+  readonly #links: CardLinks
+  /** the operations that create the cards, by the ids of the cards in the file */
+  readonly #created = new Map<string, string>()
+  /** the texts that link to cards: they are written when all cards are there */
+  readonly #linked: Linked[] = []
   readonly #visibility: Board['visibility']
   /** the explicit members of a private board */
   readonly #members: ReadonlySet<string>
@@ -42,6 +47,10 @@ export class ImportPlan {
     this.#report = report
     this.#fit = new TextFitter(report)
     this.#people = new Map(board.people.map((person) => [person.id, person]))
+    this.#texts = new CardTexts({ userId: to.userId, members: to.members, theirs: this.#people }, this.#fit, report)
+    // If several have one, the first counts.
+    const keys = board.cards.toReversed().flatMap(({ id, linkKey }): [string, string][] => (linkKey === null ? [] : [[linkKey, id]]))
+    this.#links = new CardLinks(board.cardAddress, new Map(keys))
     this.#visibility = to.visibility ?? (board.isPrivate ? 'private' : 'workspace')
     this.#members = this.#visibility === 'private' ? this.#explicitMembers() : new Set()
     this.#requireRoom()
@@ -72,7 +81,7 @@ export class ImportPlan {
       ids.set(`label ${id}`, yield* this.#operation('labels.create', {}, { name: fitted, color }))
     }
     const byColumn = groupBy(cards, ({ column }) => column)
-    for (const { id, name, archived, completes } of columns.toSorted((one, other) => Number(other.archived) - Number(one.archived))) {
+    for (const { id, name, archived, completes, wipLimit } of columns.toSorted((a, b) => Number(b.archived) - Number(a.archived))) {
       const column_id = yield* this.#operation(
         'columns.create',
         {},
@@ -81,15 +90,23 @@ export class ImportPlan {
       ids.set(`column ${id}`, column_id)
       if (!archived) continue
       yield* this.#cards(byColumn.get(id) ?? [], ids)
+      if (wipLimit !== null) yield* this.#limit(column_id, wipLimit)
       yield* this.#operation('columns.archive', { column_id })
     }
     const active = columns.flatMap(({ id, archived }) => (archived ? [] : (byColumn.get(id) ?? [])))
     yield* this.#cards(active, ids)
+    for (const { id, archived, wipLimit } of columns)
+      if (!archived && wipLimit !== null) yield* this.#limit(ids.get(`column ${id}`)!, wipLimit)
+    for (const linked of this.#linked) yield* this.#linkedText(linked)
+  }
+
+  /** A column may have more cards than its limit from before it was set. */
+  *#limit(column_id: string, wip_limit: number): Generator<BoardOperation> {
+    yield* this.#operation('columns.update', { column_id }, { wip_limit })
   }
 
   *#cards(cards: readonly ForeignCard[], ids: ReadonlyMap<string, string>): Generator<BoardOperation> {
-    for (const card of cards.toSorted((one, other) => Number(one.archivedAt === null) - Number(other.archivedAt === null)))
-      yield* this.#card(card, ids)
+    for (const card of cards.toSorted((one, other) => Number(other.archived) - Number(one.archived))) yield* this.#card(card, ids)
   }
 
   /** @returns a text that stands for the id of the record that it creates */
@@ -105,7 +122,7 @@ export class ImportPlan {
   #requireRoom(): void {
     const { columns, cards, labels } = this.#board
     const active = new Set(columns.flatMap(({ id, archived }) => (archived ? [] : id)))
-    const open = cards.filter(({ archivedAt }) => archivedAt === null)
+    const open = cards.filter(({ archived }) => !archived)
     const inArchived = groupBy(open, ({ column }) => (active.has(column) ? '' : column))
     inArchived.delete('')
     const counts: readonly [number, limit: keyof typeof limits & `${string}Per${string}`, what: string][] = [
@@ -128,50 +145,68 @@ export class ImportPlan {
 
   *#card(card: ForeignCard, ids: ReadonlyMap<string, string>): Generator<BoardOperation> {
     const { title } = card
+    const description = this.#texts.description(card)
     const card_id = yield* this.#operation(
       'cards.create',
       {},
       {
         column_id: ids.get(`column ${card.column}`),
         title: this.#fit.line(title, limits.cardTitle, `card: ${title}`, 'Untitled'),
-        description: this.#description(card),
+        description,
         external_ref: this.#refOf(card),
         due_at: card.dueAt,
         label_ids: this.#labelsOf(card, ids),
         assignee_ids: this.#assigneesOf(card),
       },
     )
+    this.#created.set(card.id, card_id)
+    const text = this.#links.split(description)
+    if (text !== undefined) this.#linked.push({ operation: 'cards.update', card_id, member: 'description', text })
     const subtasks = this.#first(card.subtasks, limits.subtasksPerCard, 'subtasks_left_out', (subtask) => `${title}: ${subtask.title}`)
-    for (const { title: name, completed } of subtasks) {
-      const fitted = this.#fit.line(name, limits.subtaskTitle, `subtask of ${title}: ${name}`, 'Untitled')
-      yield* this.#operation('subtasks.create', { card_id }, { title: fitted, completed })
-    }
-    for (const body of this.#comments(card)) yield* this.#operation('comments.create', { card_id }, { body })
-    if (card.completedAt !== null) yield* this.#operation('cards.complete', { card_id }, { completed: true })
-    if (card.archivedAt !== null) yield* this.#operation('cards.archive', { card_id })
-  }
-
-  /** The id of a card in the other program, once: no two cards have the same one here. */
-  #refOf({ id }: ForeignCard): string | null {
-    const { success, data } = externalRef.safeParse(id)
-    if (!success || this.#refs.has(data)) return null
-    this.#refs.add(data)
-    return data
-  }
-
-  /** The description, the links of the attachments, and the times. */
-  #description({ title, description, links, ...times }: ForeignCard): string {
-    let list = ''
-    for (const { name, url } of links) {
-      const item = this.#fit.prose(`\n- ${linkTo(name, url)}`, MAX_LINKS + 1, `attachment of ${title}: ${name}`)
-      if (list.length + item.length <= MAX_LINKS) list += item
-      else this.#report.add('attachments_left_out', `${title}: ${name}`)
-    }
-    const rest = `${list === '' ? '' : `Attachments:${list}\n\n`}${historyOf(times)}`
-    const separator = description === '' ? '' : '\n\n'
-    return (
-      this.#fit.prose(description, limits.cardDescription - separator.length - rest.length, `description of ${title}`) + separator + rest
+    yield* this.#parts(
+      { operation: 'subtasks.create', card_id, member: 'title' },
+      subtasks.map(({ title: name, completed }) => ({
+        text: this.#fit.line(name, limits.subtaskTitle, `subtask of ${title}: ${name}`, 'Untitled'),
+        rest: { completed },
+      })),
     )
+    const comments = this.#texts.comments(card).map((body) => ({ text: body, rest: {} }))
+    yield* this.#parts({ operation: 'comments.create', card_id, member: 'body' }, comments)
+    if (card.completed) yield* this.#operation('cards.complete', { card_id }, { completed: true })
+    if (card.archived) yield* this.#operation('cards.archive', { card_id })
+  }
+
+  /** Parts of a card, in their order. If one links to a card, all wait until all cards are there. */
+  *#parts(
+    { operation, card_id, member }: Omit<Linked, 'text' | 'rest'>,
+    items: readonly { readonly text: string; readonly rest: object }[],
+  ): Generator<BoardOperation> {
+    const split = items.map(({ text }) => this.#links.split(text))
+    if (split.some((pieces) => pieces !== undefined))
+      for (const [i, { text, rest }] of items.entries()) this.#linked.push({ operation, card_id, member, text: split[i] ?? [text], rest })
+    else for (const { text, rest } of items) yield* this.#operation(operation, { card_id }, { [member]: text, ...rest })
+  }
+
+  *#linkedText({ operation, card_id, member, text, rest }: Linked): Generator<BoardOperation> {
+    const pieces = text.map((piece) => {
+      if (typeof piece === 'string') return piece
+      this.#report.add('links_rewritten', piece.card)
+      return { id: this.#created.get(piece.card)! }
+    })
+    this.#operations++
+    yield { operation, params: { card_id }, ...(rest !== undefined && { body: { ...rest } }), texts: { [member]: pieces } }
+  }
+
+  /** What identifies a card elsewhere, once: no two cards have the same one here. */
+  #refOf({ ref, title }: ForeignCard): string | null {
+    const { success, data } = externalRef.safeParse(ref)
+    if (!success) return null
+    if (this.#refs.has(data)) this.#report.add('refs_repeated', `${title}: ${data}`)
+    else {
+      this.#refs.add(data)
+      return data
+    }
+    return null
   }
 
   #labelsOf({ title, labels }: ForeignCard, ids: ReadonlyMap<string, string>): string[] {
@@ -196,25 +231,6 @@ export class ImportPlan {
     return this.#first([...new Set(found)], limits.assigneesPerCard, 'assignees_left_out', () => title)
   }
 
-  /** The texts of the comments of a card: all have the same author here. */
-  #comments({ title, comments }: ForeignCard): string[] {
-    const written = comments.filter(({ text }) => /[^\s\p{Cc}\p{Cf}]/u.test(text))
-    this.#report.add('comments_blank', title, comments.length - written.length)
-    const excess = Math.max(written.length - limits.commentsPerCard, 0)
-    this.#report.add('comments_left_out', title, excess)
-    return written.slice(excess).map((comment) => {
-      const body = `${this.#headingOf(comment)}\n\n${comment.text}`
-      if (comment.author === null || this.#to.members.find(comment.author) !== this.#to.userId) this.#report.add('comments_by_others', body)
-      return this.#fit.prose(body, limits.commentBody, `comment on ${title}: ${comment.text}`)
-    })
-  }
-
-  #headingOf({ author, writtenAt }: ForeignComment): string {
-    const person = author === null ? undefined : this.#people.get(author)
-    const name = person === undefined ? 'an unknown person' : nameOf(person)
-    return `${this.#fit.line(name, 2 * limits.displayName, `author: ${name}`, 'an unknown person')}, ${minuteOf(writtenAt)}:`
-  }
-
   /** The members of the board, and those who are assigned to its cards. */
   #explicitMembers(): Set<string> {
     const assigned = this.#board.cards.flatMap(({ assignees }) => assignees)
@@ -231,24 +247,12 @@ export class ImportPlan {
   }
 }
 
-/** The original times of a card, which has other times here. */
-function historyOf({ createdAt, updatedAt, completedAt, archivedAt }: Pick<ForeignCard, `${string}At` & keyof ForeignCard>): string {
-  const times = { Created: createdAt, completed: completedAt, archived: archivedAt, 'last changed': updatedAt }
-  const known = Object.entries(times).flatMap(([what, time]) => (time === null ? [] : `${what} ${minuteOf(time)}`))
-  return `${known.join(', ')}.`
-}
-
-/** A time to the minute. */
-function minuteOf(time: string): string {
-  return `${time.slice(0, 16).replace('T', ' ')} UTC`
-}
-
-/** A link in Markdown. */
-function linkTo(name: string, url: string): string {
-  const safeUrl = url
-    .replace(/[\s<>]/g, encodeURIComponent)
-    .replaceAll('(', '%28')
-    .replaceAll(')', '%29')
-  const safeName = hasAtMost(200, name) ? name : `${Array.from(name.slice(0, 400)).slice(0, 199).join('')}…`
-  return `[${safeName.replace(/\s+/g, ' ').replace(/[\\[\]]/g, '\\$&')}](${safeUrl})`
+/** A text that links to cards, as a member of the body of an operation. */
+interface Linked {
+  readonly operation: string
+  readonly card_id: string
+  readonly member: string
+  readonly text: LinkedText
+  /** the rest of the body */
+  readonly rest?: object
 }

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { GRAY, plankaColor } from './colors.ts'
 import {
   type ForeignBoard,
@@ -9,123 +8,95 @@ import {
   linksOf,
   subtasksOf,
 } from './foreign-board.ts'
-import { byId, foreignId, foreignTime, groupBy, inOrder, optionalText, past, place, readFileOf, requireThere } from './input.ts'
+import { groupBy, inOrder, past, readJson, uniqueById } from './input.ts'
+import { type Included, type PlankaCard, readPlankaBoard } from './planka-shape.ts'
 import type { ImportReport } from './report.ts'
 
-const list = z.object({
-  id: foreignId,
-  type: z.enum(['active', 'closed', 'archive', 'trash']).default('active'),
-  name: optionalText,
-  position: place,
-})
-const card = z.object({
-  id: foreignId,
-  listId: foreignId,
-  name: z.string(),
-  description: optionalText,
-  position: place,
-  type: optionalText,
-  dueDate: foreignTime,
-  isDueCompleted: z.boolean().nullish(),
-  isClosed: z.boolean().nullish(),
-  stopwatch: z.unknown().optional(),
-  coverAttachmentId: optionalText,
-  commentsTotal: z.number().nullish(),
-  listChangedAt: foreignTime,
-  createdAt: foreignTime,
-  updatedAt: foreignTime,
-})
-const task = z.object({
-  taskListId: foreignId,
-  name: z.string(),
-  position: place,
-  isCompleted: z.boolean(),
-  assigneeUserId: optionalText,
-  linkedCardId: optionalText,
-})
-/** The response to `GET /api/boards/:id` of Planka 2. The comments of the cards can be added to `included`. */
-const plankaBoard = z.object({
-  item: z.object({ id: foreignId, name: z.string() }),
-  included: z.object({
-    users: z.array(z.object({ id: foreignId, name: optionalText, username: optionalText })).default([]),
-    boardMemberships: z.array(z.object({ userId: foreignId })).default([]),
-    lists: z.array(list),
-    cards: z.array(card),
-    labels: z.array(z.object({ id: foreignId, name: optionalText, color: z.string(), position: place })).default([]),
-    cardMemberships: z.array(z.object({ cardId: foreignId, userId: foreignId })).default([]),
-    cardLabels: z.array(z.object({ cardId: foreignId, labelId: foreignId })).default([]),
-    taskLists: z.array(z.object({ id: foreignId, cardId: foreignId, name: z.string(), position: place })).default([]),
-    tasks: z.array(task).default([]),
-    attachments: z.array(z.object({ cardId: foreignId, name: optionalText, data: z.object({ url: optionalText }).nullish() })).default([]),
-    comments: z.array(z.object({ cardId: foreignId, userId: foreignId.nullish(), text: z.string(), createdAt: foreignTime })).default([]),
-    customFieldValues: z.array(z.unknown()).default([]),
-  }),
-})
-type Included = z.infer<typeof plankaBoard>['included']
-type PlankaCard = Included['cards'][number]
+/** The address of a card, on any host: no other program has ids like these. */
+const CARD_ADDRESS = /https?:\/\/[^\s/()<>[\]"]{1,200}(?:\/[^\s/()<>[\]"]{1,50}){0,3}\/cards\/(\d{15,25})/
 
 /**
  * Reads a board as the API of Planka 2 returns it.
  * @param now the present time: no time of a card is later
- * @throws {AdminError} `invalid`, with the path of the mistake in the file
+ * @throws {AdminError} `invalid`, with the paths of the mistakes in the file, if it is no board
  */
 export function readPlanka(text: string, report: ImportReport, now: string): ForeignBoard {
-  const { item, included } = readFileOf('Planka', plankaBoard, text)
-  byId('included.labels', included.labels)
-  report.add('custom_fields', item.name, included.customFieldValues.length)
+  const { item, included } = readPlankaBoard(readJson(text), report)
+  const lists = uniqueById('included.lists', included.lists, report)
+  const archive = lists.find(({ type }) => type === 'archive')
+  if (archive !== undefined && !included.cards.some(({ listId }) => listId === archive.id)) report.add('archive_missing', archive.id)
+  for (const { name, color } of lists) if (color) report.add('list_colors', `${name}: ${color}`)
   return {
     name: item.name,
     description: '',
     // Only the members of a board, and the managers of its project, have access to it.
     isPrivate: true,
-    people: peopleOf(included),
-    labels: inOrder(included.labels, ({ position }) => position).map(({ id, name, color }) => {
+    people: peopleOf(included, report),
+    labels: inOrder(uniqueById('included.labels', included.labels, report), ({ position }) => position).map(({ id, name, color }) => {
       const found = plankaColor(color)
       if (found === undefined) report.add('label_colors_unknown', `${name}: ${color}`)
       return { id, name: name || color || 'Label', color: found ?? GRAY }
     }),
-    columns: columnsOf(included),
-    cards: cardsOf(included, report, now),
+    columns: columnsOf(lists, included),
+    cards: cardsOf(new Map(lists.map((list) => [list.id, list])), included, report, now),
+    cardAddress: CARD_ADDRESS.source,
   }
 }
 
-function peopleOf({ users, boardMemberships }: Included): ForeignPerson[] {
-  byId('included.users', users)
+function peopleOf({ users, boardMemberships }: Included, report: ImportReport): ForeignPerson[] {
   const onBoard = new Set(boardMemberships.map(({ userId }) => userId))
-  return users.map(({ id, name, username }) => ({ id, name: name || username || id, username: username || null, onBoard: onBoard.has(id) }))
+  return uniqueById('included.users', users, report).map(({ id, name, username }) => ({
+    id,
+    name: name || username || id,
+    username: username || null,
+    onBoard: onBoard.has(id),
+  }))
 }
 
 /** The lists, and the archive's list if it has cards. */
-function columnsOf({ lists, cards }: Included): ForeignBoard['columns'] {
+function columnsOf(lists: Included['lists'], { cards }: Included): ForeignBoard['columns'] {
   const used = new Set(cards.map(({ listId }) => listId))
+  const rest = { wipLimit: null }
   return inOrder(lists, ({ position }) => position).flatMap(({ id, type, name }) => {
-    if (type === 'active' || type === 'closed') return { id, name: name ?? '', archived: false, completes: type === 'closed' }
-    return type === 'archive' && used.has(id) ? { id, name: name || 'Archive', archived: true, completes: false } : []
+    if (type === 'active' || type === 'closed') return { id, name: name ?? '', archived: false, completes: type === 'closed', ...rest }
+    return type === 'archive' && used.has(id) ? { id, name: name || 'Archive', archived: true, completes: false, ...rest } : []
   })
 }
 
-function cardsOf(included: Included, report: ImportReport, now: string): ForeignCard[] {
-  const parts = partsOf(included, report, now)
-  const lists = byId('included.lists', included.lists)
-  included.cards.forEach(({ listId }, i) => requireThere('list', lists, listId, `included.cards[${i}].listId`))
-  return inOrder(included.cards, ({ position }) => position).flatMap((item) => {
+function cardsOf(
+  lists: ReadonlyMap<string, Included['lists'][number]>,
+  included: Included,
+  report: ImportReport,
+  now: string,
+): ForeignCard[] {
+  const placed = uniqueById('included.cards', included.cards, report).filter(({ listId, name }) => {
+    const type = lists.get(listId)?.type
+    if (type === undefined) report.add('cards_unplaced', name)
+    else if (type === 'trash') report.add('trash', name)
+    return type !== undefined
+  })
+  const parts = partsOf({ ...included, cards: placed }, report, now)
+  return inOrder(placed, ({ position }) => position).flatMap((item) => {
     const { type } = lists.get(item.listId)!
-    if (type === 'trash') {
-      report.add('trash', item.name)
-      return []
-    }
-    const updatedAt = past(item.updatedAt ?? item.createdAt, now)
-    const movedAt = past(item.listChangedAt, updatedAt)
+    if (type === 'trash') return []
+    const isClosed = item.isClosed === true || type === 'closed'
+    const movedAt = past(item.listChangedAt, now)
     return {
       id: item.id,
       column: item.listId,
       title: item.name,
       description: item.description ?? '',
+      // The file does not say where its Planka is.
+      ref: item.id,
+      linkKey: item.id,
       dueAt: item.dueDate ?? null,
-      completedAt: item.isClosed === true || item.isDueCompleted === true || type === 'closed' ? movedAt : null,
+      completed: isClosed || item.isDueCompleted === true,
+      completedAt: isClosed && type !== 'archive' ? movedAt : null,
+      archived: type === 'archive',
       archivedAt: type === 'archive' ? movedAt : null,
-      createdAt: past(item.createdAt, updatedAt),
-      updatedAt,
+      createdAt: past(item.createdAt, now),
+      createdBy: item.creatorUserId ?? null,
+      updatedAt: past(item.updatedAt, now),
       ...parts(item),
     }
   })
@@ -133,19 +104,23 @@ function cardsOf(included: Included, report: ImportReport, now: string): Foreign
 
 /** Returns a function that gives what belongs to a card of a board. */
 function partsOf(included: Included, report: ImportReport, now: string) {
-  const cards = byId('included.cards', included.cards)
-  const allTaskLists = byId('included.taskLists', included.taskLists)
+  const cards = new Set(included.cards.map(({ id }) => id))
+  const allTaskLists = uniqueById('included.taskLists', included.taskLists, report)
+  const lists = new Set(allTaskLists.map(({ id }) => id))
   const cardOf = ({ cardId }: { readonly cardId: string }) => cardId
   const labels = groupBy(included.cardLabels, cardOf)
   const assignees = groupBy(included.cardMemberships, cardOf)
-  const taskLists = groupBy(included.taskLists, cardOf)
+  const taskLists = groupBy(allTaskLists, cardOf)
   const tasks = groupBy(included.tasks, ({ taskListId }) => taskListId)
   const attachments = groupBy(included.attachments, cardOf)
   const comments = groupBy(included.comments, cardOf)
-  for (const { cardId, name } of included.taskLists) if (!cards.has(cardId)) report.add('checklists_unplaced', name)
+  const values = groupBy(included.customFieldValues, cardOf)
+  const fields = new Map(included.customFields.map((field) => [field.id, field]))
+  for (const { cardId, name } of allTaskLists) if (!cards.has(cardId)) report.add('checklists_unplaced', name)
   for (const { cardId, name } of included.attachments) if (!cards.has(cardId)) report.add('attachments_unplaced', name ?? '')
   for (const { cardId, text } of included.comments) if (!cards.has(cardId)) report.add('comments_unplaced', text)
-  included.tasks.forEach(({ taskListId }, i) => requireThere('task list', allTaskLists, taskListId, `included.tasks[${i}].taskListId`))
+  for (const { taskListId, name } of included.tasks) if (!lists.has(taskListId)) report.add('subtasks_unplaced', name)
+  for (const { cardId, content } of included.customFieldValues) if (!cards.has(cardId)) report.add('custom_fields', content)
 
   const checklistsOf = (id: string): ForeignChecklist[] =>
     inOrder(taskLists.get(id) ?? [], ({ position }) => position).map((taskList) => ({
@@ -158,7 +133,16 @@ function partsOf(included: Included, report: ImportReport, now: string) {
       })),
     }))
 
-  return (item: PlankaCard): Pick<ForeignCard, 'labels' | 'assignees' | 'subtasks' | 'links' | 'comments'> => {
+  const fieldsOf = ({ id, name: card }: PlankaCard): ForeignCard['fields'] =>
+    inOrder(values.get(id) ?? [], ({ customFieldId }) => fields.get(customFieldId ?? '')?.position).flatMap(
+      ({ customFieldId, content }) => {
+        const field = fields.get(customFieldId ?? '')
+        if (field === undefined) report.add('custom_fields', card)
+        return field === undefined ? [] : { name: field.name, value: content }
+      },
+    )
+
+  return (item: PlankaCard): Pick<ForeignCard, 'fields' | 'labels' | 'assignees' | 'subtasks' | 'links' | 'comments'> => {
     const { id, name } = item
     const own = comments.get(id) ?? []
     report.add('comments_missing', name, Math.max((item.commentsTotal ?? 0) - own.length, 0))
@@ -167,6 +151,7 @@ function partsOf(included: Included, report: ImportReport, now: string) {
     if (item.type && item.type !== 'project') report.add('card_types', `${name}: ${item.type}`)
     const files = (attachments.get(id) ?? []).map((attachment) => ({ name: attachment.name, url: attachment.data?.url }))
     return {
+      fields: fieldsOf(item),
       labels: (labels.get(id) ?? []).map(({ labelId }) => labelId),
       assignees: (assignees.get(id) ?? []).map(({ userId }) => userId),
       subtasks: subtasksOf(name, checklistsOf(id), report),

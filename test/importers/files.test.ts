@@ -1,36 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { boardLine, type BoardLine } from '../../src/admin/board-lines.ts'
+import type { BoardLine } from '../../src/admin/board-lines.ts'
 import { importForeignBoard, type ImportOptions, type ImportResult } from '../../src/importers/import.ts'
+import { importText, members, NOW, USER } from './text-import.ts'
 
 const fixtures = Object.fromEntries(
   ['trello', 'planka'].map((name) => [name, readFileSync(new URL(`../../fixtures/${name}-board.json`, import.meta.url), 'utf8')]),
 )
-const NOW = '2026-11-20T12:00:00.000Z'
-const USER = 'usr_00000000000000000000'
-const members = [
-  { user_id: USER, display_name: 'Olivia Stone' },
-  { user_id: 'usr_11111111111111111111', display_name: 'Robert Taylor' },
-  { user_id: 'usr_22222222222222222222', display_name: 'Twin' },
-  { user_id: 'usr_33333333333333333333', display_name: 'twin' },
-]
-
-/** Imports a text without a storage. @returns the lines that the storage would get */
-async function importText(
-  from: string,
-  text: string,
-  options: Partial<ImportOptions> = {},
-): Promise<{ result: ImportResult; lines: BoardLine[] }> {
-  const lines: BoardLine[] = []
-  const run = async (name: string, _input: object, io: { lines: AsyncIterable<string> }) => {
-    if (name === 'member.list') return members
-    for await (const line of io.lines) lines.push(boardLine.parse(JSON.parse(line)))
-    return { board_id: 'brd_00000000000000000000' }
-  }
-  const all = { from, workspace: 'wsp_00000000000000000000', user: USER, members: [], dryRun: false, ...options }
-  return { result: await importForeignBoard(text, all, run, NOW), lines }
-}
-
 /** Imports the board of Trello with changes. */
 const importChanged = (change: (board: any) => void, options: Partial<ImportOptions> = {}) =>
   importText('trello', changed('trello', change), options)
@@ -55,33 +31,10 @@ const commentsIn = (lines: readonly BoardLine[]) => bodiesOf(lines, 'comments.cr
 const countOf = ({ not_carried }: ImportResult, kind: string) => not_carried.find((line) => line.kind === kind)?.count
 
 describe('a file that is not a board', () => {
-  const trello = (change: (board: any) => void) => ['trello', changed('trello', change)] as const
-  const planka = (change: (board: any) => void) => ['planka', changed('planka', ({ included }) => change(included))] as const
   test.each<[string, readonly [from: string, text: string], string]>([
     ['with null', ['trello', 'null'], 'the file: Invalid input: expected object, received null'],
     ['with ten thousand levels', ['trello', `{"name":${'['.repeat(10_000)}${']'.repeat(10_000)}}`], 'name: Invalid input: expected string'],
     ['of Trello in place of Planka', ['planka', fixtures['trello']!], 'item: Invalid input: expected object, received undefined'],
-    ['with a card without a name', trello(({ cards }) => delete cards[2].name), 'cards[2].name: Invalid input: expected string'],
-    ['with a card of an unknown list', trello(({ cards }) => (cards[1].idList = 'x')), 'cards[1].idList: there is no list "x"'],
-    [
-      'with two cards of one id',
-      trello(({ cards }) => (cards[3].id = cards[0].id)),
-      `cards[3].id: "6540f0000000000000000042" is also the id of cards[0]`,
-    ],
-    ['with two lists of one id', trello(({ lists }) => (lists[2].id = lists[1].id)), 'is also the id of lists[1]'],
-    ['with a text that is no time', trello(({ cards }) => (cards[0].due = 'tomorrow')), 'cards[0].due: must be a time'],
-    ['with a card of an unknown list', planka(({ cards }) => (cards[0].listId = '7')), 'included.cards[0].listId: there is no list "7"'],
-    [
-      'with a task of an unknown list',
-      planka(({ tasks }) => (tasks[0].taskListId = '7')),
-      'included.tasks[0].taskListId: there is no task list "7"',
-    ],
-    ['with a list of an unknown type', planka(({ lists }) => (lists[0].type = 'x')), 'included.lists[0].type: Invalid option'],
-    [
-      'with two cards of one id',
-      planka(({ cards }) => (cards[1].id = cards[0].id)),
-      'included.cards[1].id: "52" is also the id of included.cards[0]',
-    ],
   ])('%s is refused with its place (%#)', async (_case, [from, text], message) => {
     await expect(importText(from, text)).rejects.toMatchObject(invalid(message))
   })

@@ -1,0 +1,29 @@
+import { boardLine, type BoardLine } from '../../src/admin/board-lines.ts'
+import { importForeignBoard, type ImportOptions, type ImportResult } from '../../src/importers/import.ts'
+
+/** The present time of imports. */
+export const NOW = '2026-11-20T12:00:00.000Z'
+export const USER = 'usr_00000000000000000000'
+/** The members of the workspace. */
+export const members = [
+  { user_id: USER, display_name: 'Olivia Stone' },
+  { user_id: 'usr_11111111111111111111', display_name: 'Robert Taylor' },
+  { user_id: 'usr_22222222222222222222', display_name: 'Twin' },
+  { user_id: 'usr_33333333333333333333', display_name: 'twin' },
+]
+
+/** Imports a text without a storage. @returns the lines that the storage would get */
+export async function importText(
+  from: string,
+  text: string,
+  options: Partial<ImportOptions> = {},
+): Promise<{ result: ImportResult; lines: BoardLine[] }> {
+  const lines: BoardLine[] = []
+  const run = async (name: string, _input: object, io: { lines: AsyncIterable<string> }) => {
+    if (name === 'member.list') return members
+    for await (const line of io.lines) lines.push(boardLine.parse(JSON.parse(line)))
+    return { board_id: 'brd_00000000000000000000' }
+  }
+  const all = { from, workspace: 'wsp_00000000000000000000', user: USER, members: [], dryRun: false, ...options }
+  return { result: await importForeignBoard(text, all, run, NOW), lines }
+}
