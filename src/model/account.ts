@@ -54,6 +54,8 @@ export const account = z.strictObject({
   email_confirmed: z.boolean().optional(),
   /** which notices they get mails about; absent: as everybody */
   notice_mails: noticeMailsOfAccount.optional(),
+  /** the boards that come first in their list, the one starred last first; it decides nothing else. Absent: none */
+  starred_boards: z.array(idOf('board')).max(limits.starredBoards).readonly().optional(),
   /** null: they sign in with the identity provider only */
   password_hash: passwordHash.nullable(),
   /** SHA-256 of the device cookies that have signed in before, newest first. Known devices are throttled separately. */

@@ -25,6 +25,8 @@ export const limits = {
   evaluations: 100,
   /** attempts of a webhook that are kept */
   deliveriesKept: 50,
+  /** boards that a person has starred: the one starred first goes when there is another one */
+  starredBoards: 100,
   /** secrets of a webhook that sign beside the present one */
   oldSecrets: 4,
   /** issues in one response */

@@ -20,6 +20,7 @@ import { boardPage } from './boards/board-page.ts'
 import { changesPage, eventsPage } from './boards/live.ts'
 import { peoplePage } from './boards/people-page.ts'
 import { boardsPage } from './boards/overview-page.ts'
+import { starPage } from './boards/stars.ts'
 import { inboxesPage, inboxPage, unreadPage } from './notices/page.ts'
 import { operationPage } from './operations/page.ts'
 import { cardsPage } from './boards/search-page.ts'
@@ -62,6 +63,7 @@ export const pages: readonly Page[] = [
   frontDoor,
   settingsPage,
   boardsPage,
+  starPage,
   inboxesPage,
   inboxPage,
   unreadPage,

@@ -10,14 +10,16 @@ import { renderCountOfQuestions } from './questions-view.ts'
 import { readWaiting, type Waiting } from './questions.ts'
 import { BOARD_SCRIPTS, readAll, readerOf } from '../reader.ts'
 import { renderSearchForm } from './search-form.ts'
+import { readStars, renderStar } from './stars.ts'
 
 /** Pages of boards that are listed of a workspace. */
 const LISTED_PAGES = 3
 
 interface Listed {
   readonly workspace: MemberWorkspace
-  /** those that were changed last first */
+  /** those that the person has starred first, and then those that were changed last */
   readonly boards: readonly Board[]
+  readonly stars: ReadonlySet<string>
   readonly counts: ReadonlyMap<string, BoardCounts>
   readonly hasMore: boolean
   /** what waits for an answer of the person */
@@ -32,7 +34,7 @@ export const boardsPage: Page = {
   anonymous: false,
   async get(context) {
     const { web, session } = context
-    const workspaces = await workspacesOf(web, session.user_id)
+    const [workspaces, stars] = await Promise.all([workspacesOf(web, session.user_id), readStars(context)])
     const lists = await Promise.all(
       workspaces.map(async (workspace): Promise<Listed> => {
         const reader = readerOf(context, workspace.id)
@@ -41,8 +43,10 @@ export const boardsPage: Page = {
         const byChange = items.toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
         const counts = await readBoardCounts(reader, byChange)
         const changedAt = (board: Board) => counts.get(board.id)?.changedAt ?? board.updated_at
-        const boards = byChange.toSorted((a, b) => Math.sign(Date.parse(changedAt(b)) - Date.parse(changedAt(a))))
-        return { workspace, boards, counts, hasMore: cursor !== undefined, waiting: await readWaiting(reader), mayCreate }
+        const boards = byChange.toSorted(
+          (a, b) => Number(stars.has(b.id)) - Number(stars.has(a.id)) || Math.sign(Date.parse(changedAt(b)) - Date.parse(changedAt(a))),
+        )
+        return { workspace, boards, stars, counts, hasMore: cursor !== undefined, waiting: await readWaiting(reader), mayCreate }
       }),
     )
     return { title: 'Boards', body: renderOverview(context, lists), scripts: BOARD_SCRIPTS }
@@ -71,7 +75,7 @@ function renderOverview(context: SignedInContext, lists: readonly Listed[]): VNo
   `
 }
 
-function renderWorkspace(context: SignedInContext, { workspace, boards, counts, hasMore, waiting, mayCreate }: Listed): VNode {
+function renderWorkspace(context: SignedInContext, { workspace, boards, stars, counts, hasMore, waiting, mayCreate }: Listed): VNode {
   const [headingId, base] = [`workspace-${workspace.id}`, `/app/${workspace.id}`]
   return html`<section aria-labelledby=${headingId}>
     <div class="head">
@@ -88,7 +92,12 @@ function renderWorkspace(context: SignedInContext, { workspace, boards, counts, 
       boards.length === 0
         ? renderFirst(context, workspace.id, mayCreate)
         : html`<ul class="boards">
-            ${boards.map((board) => renderBoard(workspace, board, counts.get(board.id)))}
+            ${boards.map(
+              (board) =>
+                html`<li id=${board.id}>
+                  ${renderBoard(workspace, board, counts.get(board.id))}${renderStar(context, base, board, stars.has(board.id))}
+                </li>`,
+            )}
           </ul>`
     }
     ${hasMore && html`<p class="hint">These are the ${boards.length} oldest boards. The others are in the API.</p>`}
@@ -97,17 +106,15 @@ function renderWorkspace(context: SignedInContext, { workspace, boards, counts, 
 
 function renderBoard(workspace: MemberWorkspace, board: Board, counts: BoardCounts | undefined): VNode {
   const { id, name, description, cover_color, visibility } = board
-  return html`<li>
-    <a class="board-link" href="/app/${workspace.id}/boards/${id}">
-      ${swatch(cover_color ?? '#8894a5', 'band')}
-      <strong>${name}</strong>
-      ${description !== '' && html`<span class="hint excerpt">${description}</span>`} ${counts !== undefined && renderCounts(counts)}
-      <span class="hint"
-        >${visibility === 'private' && html`<span class="fact">${icon('private')}Private</span> · `}Changed${' '}
-        ${renderMoment(counts?.changedAt ?? board.updated_at)}</span
-      >
-    </a>
-  </li>`
+  return html`<a class="board-link" href="/app/${workspace.id}/boards/${id}">
+    ${swatch(cover_color ?? '#8894a5', 'band')}
+    <strong>${name}</strong>
+    ${description !== '' && html`<span class="hint excerpt">${description}</span>`} ${counts !== undefined && renderCounts(counts)}
+    <span class="hint"
+      >${visibility === 'private' && html`<span class="fact">${icon('private')}Private</span> · `}Changed${' '}
+      ${renderMoment(counts?.changedAt ?? board.updated_at)}</span
+    >
+  </a>`
 }
 
 /** The cards of a board that need a look, each with its color; those that nothing is the matter with are not counted. */
