@@ -137,10 +137,27 @@ export const delivery = documented(
 )
 export type Delivery = Readonly<z.infer<typeof delivery>>
 
+/** Where the changes of a delivery are in the feed. They are not stored a second time: what was deleted would be kept here. */
+const deliveredPart = z.strictObject({
+  /** they come after it */
+  cursor: shownProgress.cursor,
+  /** how many they are, with those of kinds that are not delivered */
+  count: z.int().min(1).max(limits.pageSize.max),
+  /** the `after` of the delivery; absent: the cursor */
+  after: shownProgress.cursor.optional(),
+})
+
+/** An attempt at a delivery, as it is stored. */
+const deliveryRecord = delivery.extend({
+  /** absent: it was a test, or an earlier version has stored it */
+  part: deliveredPart.optional(),
+})
+export type DeliveryRecord = Readonly<z.infer<typeof deliveryRecord>>
+
 /** The last attempts of a webhook, the newest first. */
 export const webhookDeliveries = z.strictObject({
   webhook_id: idOf('webhook'),
-  deliveries: z.array(delivery).max(limits.deliveriesKept).readonly(),
+  deliveries: z.array(deliveryRecord).max(limits.deliveriesKept).readonly(),
 })
 export type WebhookDeliveries = Readonly<z.infer<typeof webhookDeliveries>>
 

@@ -3,7 +3,7 @@ import type { Reservation } from '../governor/delivery-budget.ts'
 import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import { timestamp } from '../model/time.ts'
-import { isFollowing, WORKS, type Delivery, type WebhookProgress, type WebhookRecord } from '../model/webhook.ts'
+import { isFollowing, WORKS, type Delivery, type DeliveryRecord, type WebhookProgress, type WebhookRecord } from '../model/webhook.ts'
 import { readEnd } from '../resources/changes/feed.ts'
 import { addDelivery } from '../resources/webhooks/deliveries.ts'
 import { SERVICE } from '../store/derivation.ts'
@@ -30,7 +30,7 @@ type Changes = Partial<Omit<WebhookProgress, 'webhook_id' | 'board_id'>>
 
 /** An attempt that was made. */
 interface Made {
-  readonly delivery?: Delivery
+  readonly delivery?: DeliveryRecord
   /**
    * what it has come to if its URL was changed meanwhile: the failure of another receiver says nothing of this one, but the next attempt is
    * not made earlier
@@ -185,7 +185,9 @@ export class Follower {
     this.#attempts.budget?.charge(this.#workspaceId, webhook.creator_id, Buffer.byteLength(body))
     const attempt = await this.#attempts.send(webhook, outgoing, this.#ends.cut)
     if (attempt === undefined) return false
-    const { delivery, retryAfter } = attempt
+    const { delivery: sent, retryAfter } = attempt
+    const place = { cursor, count: begun, ...(delivered_to !== cursor && { after: delivered_to }) }
+    const delivery = { ...sent, part: place }
     if (isSuccess(delivery)) {
       await this.#save(webhook, progress, { ...WORKS, cursor: part.next, delivered_to: part.next }, { delivery })
       return true

@@ -9,7 +9,7 @@ import { buildTeam, startForSuite } from '../support/board-team.ts'
 import { load } from '../support/policy.ts'
 import { readersOnly } from '../support/readers-only.ts'
 import type { Person, Service } from '../support/service.ts'
-import { formOf, alertsOf, PASSWORD, signedIn, textOf, type ReceivedPage, type Visitor } from '../support/visitor.ts'
+import { decoded, formOf, alertsOf, PASSWORD, signedIn, textOf, type ReceivedPage, type Visitor } from '../support/visitor.ts'
 
 type Sent = Parameters<typeof send>[0]
 type Answered = Awaited<ReturnType<typeof send>>
@@ -567,6 +567,48 @@ describe('deliveries', async () => {
     await change()
     await shows(id, 'Failing since')
     expect(rowsOn(await visitor.open(pathOf(id))).map(([, row]) => row)).toEqual(['1 change 503 0 ms', '1 change 204 0 ms'])
+    expect(visitor.page!.shown).toMatch(/The delivery is tried again in (?:less than a|\d+) minutes?, for three days at most\./)
+  })
+
+  /** The body that the page of a delivery shows; undefined: none. */
+  const bodyOn = async (id: string, delivery: string, from = visitor) => {
+    const page = await from.request(`${pathOf(id)}?delivery=${delivery}`)
+    expect(page.status).toBe(200)
+    const body = /<code id="sent-body"[^>]*>([^<]*)/.exec(page.text)?.[1]
+    return { page, body: body === undefined ? undefined : JSON.parse(decoded(body)) }
+  }
+
+  test('show what was sent, and neither the signature nor the authorization', async () => {
+    const authorization = 'Bearer a-secret-of-the-receiver'
+    const id = await create({ kinds: ['comment'], authorization })
+    const card = (await api('POST', `/boards/${boardId}/cards`, { column_id: columns[0], title: 'Weed' })).id
+    const comment = async (body: string) => (await api('POST', `/cards/${card}/comments`, { body })).id
+    await comment('First <b>')
+    await expect.poll(() => receiver.sent.length).toBe(1)
+    await api('PATCH', `/cards/${card}`, { title: 'Weeds' })
+    const second = await comment('Second')
+    await expect.poll(() => receiver.sent.length).toBe(2)
+    await api('POST', `/webhooks/${id}/test`, undefined, creator)
+    expect(receiver.sent.length).toBe(3)
+    await shows(id, 'a test 204')
+    for (const { body, headers } of receiver.sent) {
+      const shown = await bodyOn(id, headers['webhook-id']!)
+      expect(shown.body).toEqual(JSON.parse(body as string))
+      for (const secret of [authorization, headers['webhook-signature']!.slice(3)]) expect(shown.page.text).not.toContain(secret)
+    }
+    // The body is not kept: what is deleted is gone from it, as from the feed.
+    await api('DELETE', `/comments/${second}`)
+    const { headers } = receiver.sent[1]!
+    const later = await bodyOn(id, headers['webhook-id']!)
+    expect(later.body.data.entries[0].data?.body).not.toBe('Second')
+    // What an earlier version has stored does not say where its changes are.
+    await service.write(owner.workspaceId, async (tx) => {
+      const stored = (await tx.get(keys.webhookDeliveries(id)))!
+      tx.put(keys.webhookDeliveries(id), { ...stored, deliveries: stored.deliveries.map(({ part: _part, ...one }) => one) })
+    })
+    const lost = await bodyOn(id, headers['webhook-id']!)
+    expect([lost.body, lost.page.shown]).toEqual([undefined, expect.stringContaining('does not keep these changes any more')])
+    expect((await bodyOn(id, 'msg_unknown')).page.shown).not.toContain('What was sent')
   })
 
   test('end when the receiver is gone, as the page and the inbox say', async () => {

@@ -1,16 +1,16 @@
 import { limits } from '../../model/limits.ts'
-import { isFollowing, RESTORED, type Delivery } from '../../model/webhook.ts'
+import { isFollowing, RESTORED, type DeliveryRecord } from '../../model/webhook.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { restoredCursor } from '../changes/feed.ts'
 
 /** The last attempts of a webhook, the newest first. */
-export async function readDeliveries(tx: Transaction, webhookId: string): Promise<readonly Delivery[]> {
+export async function readDeliveries(tx: Transaction, webhookId: string): Promise<readonly DeliveryRecord[]> {
   return (await tx.get(keys.webhookDeliveries(webhookId)))?.deliveries ?? []
 }
 
 /** Adds an attempt to the attempts of a webhook. */
-export async function addDelivery(tx: Transaction, webhookId: string, delivery: Delivery): Promise<void> {
+export async function addDelivery(tx: Transaction, webhookId: string, delivery: DeliveryRecord): Promise<void> {
   const deliveries = [delivery, ...(await readDeliveries(tx, webhookId))].slice(0, limits.deliveriesKept)
   tx.put(keys.webhookDeliveries(webhookId), { webhook_id: webhookId, deliveries })
 }

@@ -343,7 +343,8 @@ export const webhookOperations = [
     data: z.array(delivery),
     target: webhookTarget,
     async run({ tx }, { webhook: { id } }) {
-      return { data: await readDeliveries(tx, id), nextCursor: null }
+      // Where the changes of each are is for the web app, which reads them as the person may read them then.
+      return { data: (await readDeliveries(tx, id)).map(({ part: _part, ...shown }) => shown), nextCursor: null }
     },
   }),
 ]

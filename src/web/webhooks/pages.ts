@@ -1,17 +1,20 @@
 import type { VNode } from 'preact'
 import type { Board } from '../../model/board.ts'
 import type { Delivery, Webhook } from '../../model/webhook.ts'
+import { readDeliveries } from '../../resources/webhooks/deliveries.ts'
+import { keys } from '../../store/keys.ts'
 import { boardPart, renderEntries } from '../boards/board-lists.ts'
 import { doLink } from '../boards/controls.ts'
 import { renderCrumbs } from '../boards/crumbs.ts'
 import { readPeople, type People } from '../boards/people.ts'
 import { readAll, workspacePage } from '../reader.ts'
 import { html, renderMessage } from '../html.ts'
-import { renderTime } from '../times.ts'
+import { renderDistance, renderTime } from '../times.ts'
 import { toldBy } from '../told.ts'
 import { isSuccess } from '../../webhooks/attempts.ts'
 import { readMay, renderWebhookControls } from './controls.ts'
 import { pathOfWebhook, pathOfWebhooks } from './place.ts'
+import { readSent, renderSent } from './sent.ts'
 import { answerText, kindsText, renderState } from './words.ts'
 
 /** The webhooks of a board, each with the controls that the person may use. */
@@ -47,6 +50,10 @@ export const webhookPage = workspacePage('webhooks/{webhook}', 'webhooks.read', 
     readPeople(reader),
     readMay(reader, [webhook]),
   ])
+  const { asked, nextAt } = await reader.transact(async (tx) => ({
+    asked: (await readDeliveries(tx, webhook.id)).find(({ id }) => id === context.query.get('delivery')),
+    nextAt: (await tx.get(keys.webhookProgress(webhook.id)))?.next_at ?? undefined,
+  }))
   const tested = deliveries.find(({ id }) => id === toldBy(context).get('tested'))
   const body = html`${renderCrumbs([
       ['Boards', '/app'],
@@ -55,25 +62,29 @@ export const webhookPage = workspacePage('webhooks/{webhook}', 'webhooks.read', 
     ])}
     <h1>Webhook</h1>
     ${tested !== undefined && renderMessage(isSuccess(tested) ? 'done' : 'warning', answerText(tested))}
-    ${renderWebhook(webhook, people, may!)}
+    ${renderWebhook(webhook, people, may!, nextAt === undefined ? undefined : renderDistance(nextAt, context.web.clock()))}
     <div class="actions webhook-actions">${renderWebhookControls({ context, may: may! }, base, webhook)}</div>
     <h2 id="deliveries">Last deliveries</h2>
-    ${renderDeliveries(deliveries)}`
+    ${renderDeliveries(pathOfWebhook(base, webhook.id), deliveries)} ${asked && renderSent(await readSent(reader, webhook, asked))}`
   return { title: `Webhook · ${board?.name ?? ''}`, body }
 })
 
-/** The URL is a text: who only looks at a page should not open it. */
-function renderWebhook(webhook: Webhook, people: People, may: ReadonlySet<string>): VNode {
+/**
+ * The URL is a text: who only looks at a page should not open it.
+ * @param next when a failed delivery is tried again
+ */
+function renderWebhook(webhook: Webhook, people: People, may: ReadonlySet<string>, next?: VNode): VNode {
   return html`<div class="webhook">
     <p><code>${webhook.url}</code></p>
-    ${renderState(webhook, may.has('webhooks.update'))}
+    ${renderState(webhook, may.has('webhooks.update'), next)}
     <p class="hint">
       By ${people.nameOf(webhook.creator_id)}, ${kindsText(webhook.kinds)}${webhook.has_authorization && ', with an authorization header'}
     </p>
   </div>`
 }
 
-function renderDeliveries(deliveries: readonly Delivery[]): VNode {
+/** @param path of the page of the webhook */
+function renderDeliveries(path: string, deliveries: readonly Delivery[]): VNode {
   if (deliveries.length === 0) return html`<p class="empty">Nothing was sent yet.</p>`
   return html`<div class="trail" role="region" aria-labelledby="deliveries" tabindex="0">
     <table>
@@ -87,10 +98,12 @@ function renderDeliveries(deliveries: readonly Delivery[]): VNode {
       </thead>
       <tbody>
         ${deliveries.map((delivery) => {
-          const { at, entries, status, error, duration_ms } = delivery
+          const { id, at, entries, status, error, duration_ms } = delivery
           return html`<tr>
             <td>${renderTime(at)}</td>
-            <td>${entries === 0 ? 'a test' : entries === 1 ? '1 change' : `${entries} changes`}</td>
+            <td>
+              <a href="${path}?delivery=${id}#sent">${entries === 0 ? 'a test' : entries === 1 ? '1 change' : `${entries} changes`}</a>
+            </td>
             <td>
               <span class=${isSuccess(delivery) ? 'outcome' : 'outcome denied'}>${status ?? 'none'}</span
               >${error !== null && html` <span class="hint">${error}</span>`}

@@ -14,15 +14,17 @@ const STATES: Readonly<Record<Webhook['state'], string>> = {
 /**
  * What a webhook does, and why it does not.
  * @param mayEnable whether the person can enable it
+ * @param nextTry when the delivery is tried again, if that is known
  */
 export function renderState(
   { state, reason, failing_since }: Pick<Webhook, 'state' | 'reason' | 'failing_since'>,
   mayEnable: boolean,
+  nextTry?: VNode,
 ): VNode {
   const since = state === 'failing' && failing_since !== null && html` <span>since ${renderTime(failing_since)}.</span>`
   const next =
     state === 'failing'
-      ? 'The delivery is tried again, for three days at most.'
+      ? html`The delivery is tried again${nextTry && html` ${nextTry}`}, for three days at most.`
       : state !== 'active' && !mayEnable && 'Only its creator can enable it again.'
   return html`<p>
       <span class="state ${state}">${STATES[state]}</span>${since}${reason !== null && html` <span>${sentences(reason)}</span>`}
