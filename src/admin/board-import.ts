@@ -1,7 +1,7 @@
 import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import { StorageUnavailable } from '../store/port.ts'
-import { boardLine, type BoardHead, type BoardLine, type BoardOperation } from './board-lines.ts'
+import { boardLine, type BoardHead, type BoardLine, type BoardOperation, type FilePart } from './board-lines.ts'
 import { AdminError, type AdminDeps, type CommandIo, type SendRequest } from './deps.ts'
 import { listMembers } from './memberships.ts'
 
@@ -33,7 +33,12 @@ export async function importBoard(
   try {
     await open(send, id, head.board)
     const batches = new Batches(send, id)
+    const files = new Files(send)
     for await (const line of lines) {
+      if ('file' in line) {
+        if (await files.add(line, batches)) io.progress(`${files.count} files`)
+        continue
+      }
       if (!('operation' in line)) throw new AdminError('invalid', 'the lines have more than one board')
       if (await batches.add(line)) io.progress(`${batches.count} operations`)
     }
@@ -55,6 +60,34 @@ export async function importBoard(
 async function open(send: SendRequest, id: string, { visibility, members }: BoardHead): Promise<void> {
   await send('PUT', `/boards/${id}/visibility`, { visibility })
   for (const userId of members) await send('PUT', `/boards/${id}/members/${userId}`)
+}
+
+/** Files of attachments: each is uploaded when its last part has come. */
+class Files {
+  readonly #send: SendRequest
+  #parts: Uint8Array<ArrayBuffer>[] = []
+  count = 0
+
+  constructor(send: SendRequest) {
+    this.#send = send
+  }
+
+  /**
+   * Takes a part of a file.
+   * @param batches what was done before: the card must be there
+   * @returns whether it is the last one
+   */
+  async add({ file: { card_id, name }, bytes, last }: FilePart, batches: Batches): Promise<boolean> {
+    this.#parts.push(new Uint8Array(Buffer.from(bytes, 'base64')))
+    if (!last) return false
+    await batches.flush()
+    const form = new FormData()
+    form.set('file', new Blob(this.#parts), name)
+    this.#parts = []
+    await this.#send('POST', `/cards/${batches.idOf(card_id)}/files`, form)
+    this.count++
+    return true
+  }
 }
 
 /** Operations on a board, in batches. */
@@ -110,6 +143,11 @@ class Batches {
     this.#bytes = 0
   }
 
+  /** The id of what an operation has created. */
+  idOf(text: string): string {
+    return this.#ids[numberIn(text) ?? -1] ?? text
+  }
+
   /** Whether a text needs an id that there is only after the operations that wait. */
   #namesWaiting({ texts }: BoardOperation): boolean {
     const pieces = Object.values(texts ?? {}).flat()
@@ -118,8 +156,7 @@ class Batches {
 
   /** Makes texts of their pieces. */
   #joined(texts: NonNullable<BoardOperation['texts']>): Record<string, string> {
-    const textOf = (piece: string | { readonly id: string }) =>
-      typeof piece === 'string' ? piece : (this.#ids[numberIn(piece.id) ?? -1] ?? '')
+    const textOf = (piece: string | { readonly id: string }) => (typeof piece === 'string' ? piece : this.idOf(piece.id))
     return Object.fromEntries(Object.entries(texts).map(([name, pieces]) => [name, pieces.map(textOf).join('')]))
   }
 

@@ -28,10 +28,11 @@ export interface AdminDeps extends Deps {
 
 /**
  * Sends a request below /v1, which is decided as one of that member.
+ * @param body JSON, or a form with a file
  * @returns the data of the response
  * @throws {ApiError}
  */
-export type SendRequest = (method: string, path: string, body?: object) => Promise<unknown>
+export type SendRequest = (method: string, path: string, body?: object | FormData) => Promise<unknown>
 
 /** A question: who wants to do what, in a stored workspace. */
 export interface StoredQuestion {

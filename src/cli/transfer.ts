@@ -21,6 +21,7 @@ interface ForeignOptions {
   readonly member: readonly string[]
   readonly visibility?: string
   readonly dryRun?: true
+  readonly attachments?: string
 }
 
 /**
@@ -35,17 +36,19 @@ function addImportCommand(program: Command, importExport: (file: string | undefi
     .option('--as <user>', 'with --from: the id of the user who imports the board, and becomes its creator')
     .option('--member <theirs=ours>', 'with --from: a member of the board and their user in the workspace; can be repeated', collect, [])
     .option('--visibility <visibility>', 'with --from: workspace or private; default: as in the other program')
+    .option('--attachments <folder>', 'with --from: a folder with the files of the attachments, which are uploaded')
     .option('--dry-run', 'with --from: only report what would be imported, and what would not')
     .action(async (file: string | undefined, options: CommonOptions & ForeignOptions) => {
       if (options.from !== undefined) return importFrom(options.from, file, options)
-      const foreign = (['workspace', 'as', 'visibility', 'dryRun'] as const).some((name) => options[name] !== undefined)
-      if (foreign || options.member.length > 0) throw new ConfigError('--workspace, --as, --member, --visibility and --dry-run need --from')
+      const foreign = (['workspace', 'as', 'visibility', 'attachments', 'dryRun'] as const).some((name) => options[name] !== undefined)
+      if (foreign || options.member.length > 0)
+        throw new ConfigError('--workspace, --as, --member, --visibility, --attachments and --dry-run need --from')
       return importExport(file, options)
     })
 }
 
 async function importFrom(from: string, file: string | undefined, options: CommonOptions & ForeignOptions): Promise<void> {
-  const { workspace, as: user, visibility, dryRun = false } = options
+  const { workspace, as: user, visibility, attachments, dryRun = false } = options
   if (workspace === undefined || user === undefined) throw new ConfigError('--from needs --workspace and --as')
   const known = visibilities.find((name) => name === visibility)
   if (visibility !== undefined && known === undefined) throw new ConfigError(`--visibility: must be one of ${visibilities.join(', ')}`)
@@ -53,7 +56,7 @@ async function importFrom(from: string, file: string | undefined, options: Commo
   const result = await runWithInput(file, async (io) => {
     const run = (name: string, input: object, { lines }: Pick<CommandIo, 'lines'>) => runOnStorage(options, name, input, { ...io, lines })
     const text = await readText(io.lines)
-    const settings = { from, workspace, user, members: options.member, visibility: known, dryRun }
+    const settings = { from, workspace, user, members: options.member, visibility: known, attachments, dryRun }
     return importForeignBoard(text, settings, run, timestamp(systemClock))
   })
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')

@@ -21,8 +21,11 @@ export function requestsOfOperators(services: () => Services): NonNullable<Admin
       const current = services()
       // Lists are ordered by time, and a batch gives each thing that it creates a later one than that before.
       const clock = () => Math.max(current.clock(), earliest)
-      const headers = { 'content-type': 'application/json', 'user-agent': OPERATOR_AGENT }
-      const request = new Request(`http://localhost/v1${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) })
+      const isForm = body instanceof FormData
+      // A form states its own type, with its boundary.
+      const headers = { 'user-agent': OPERATOR_AGENT, ...(!isForm && { 'content-type': 'application/json' }) }
+      const text = isForm ? body : body === undefined ? null : JSON.stringify(body)
+      const request = new Request(`http://localhost/v1${path}`, { method, headers, body: text })
       const call = new Call({ ...current, clock }, { request, requestId: randomUUID(), method, path, search: '' }, surface)
       const result = await conclude<{ readonly status: number; readonly data: unknown }>({ ...current, clock }, call, {
         answer: (answer) => ({ status: answer.operation.status, data: answer.kind === 'done' ? answer.data : undefined }),

@@ -1,6 +1,6 @@
 import { limits } from '../model/limits.ts'
 import { hasAtMost } from '../model/text.ts'
-import type { ForeignCard, ForeignComment, ForeignPerson } from './foreign-board.ts'
+import type { ForeignAttachment, ForeignCard, ForeignComment, ForeignPerson } from './foreign-board.ts'
 import { nameOf, type MemberMatcher } from './members.ts'
 import type { ImportReport, Loss } from './report.ts'
 import type { TextFitter } from './text-fitter.ts'
@@ -16,24 +16,28 @@ interface People {
   /** the people of the file by id */
   readonly theirs: ReadonlyMap<string, ForeignPerson>
 }
+type Link = ForeignAttachment & { readonly url: string }
 
 /** Makes the texts of cards: what has no place of its own here is in them. */
 export class CardTexts {
   readonly #people: People
   readonly #fit: TextFitter
   readonly #report: ImportReport
+  readonly #uploaded: ReadonlyMap<ForeignAttachment, unknown>
 
-  constructor(people: People, fit: TextFitter, report: ImportReport) {
+  /** @param uploaded the attachments whose files are uploaded: the description has no links to them */
+  constructor(people: People, uploaded: ReadonlyMap<ForeignAttachment, unknown>, fit: TextFitter, report: ImportReport) {
     this.#people = people
     this.#fit = fit
     this.#report = report
+    this.#uploaded = uploaded
   }
 
   /** The description, the values of fields, the links of the attachments, and the times. */
   description(card: ForeignCard): string {
-    const { title, description, fields, links } = card
+    const { title, description, fields } = card
     const values = this.#list(fields, MAX_FIELDS, ({ name, value }) => `${name}: ${value}`.replace(/\s+/g, ' '), 'fields_left_out', title)
-    const files = this.#list(links, MAX_LINKS, ({ name, url }) => linkTo(name, url), 'attachments_left_out', title)
+    const files = this.#list(this.#linksOf(card), MAX_LINKS, ({ name, url }) => linkTo(name, url), 'attachments_left_out', title)
     const parts = [values && `Fields:${values}`, files && `Attachments:${files}`, this.#historyOf(card)].filter((part) => part !== '')
     const rest = parts.join('\n\n')
     const separator = description === '' || rest === '' ? '' : '\n\n'
@@ -52,6 +56,17 @@ export class CardTexts {
       if (comment.author === null || this.#people.members.find(comment.author) !== this.#people.userId)
         this.#report.add('comments_by_others', body)
       return this.#fit.prose(body, limits.commentBody, `comment on ${title}: ${comment.text}`)
+    })
+  }
+
+  /** The attachments that are not uploaded and have an address. */
+  #linksOf({ title, attachments }: ForeignCard): Link[] {
+    return attachments.flatMap((attachment) => {
+      const { name, url } = attachment
+      if (this.#uploaded.has(attachment)) return []
+      if (url !== null) return { ...attachment, url }
+      this.#report.add('attachments_without_link', `${title}: ${name}`)
+      return []
     })
   }
 

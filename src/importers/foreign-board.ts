@@ -62,9 +62,19 @@ export interface ForeignCard {
   /** the ids of its assignees; some may not exist */
   readonly assignees: readonly string[]
   readonly subtasks: readonly { readonly title: string; readonly completed: boolean }[]
-  readonly links: readonly { readonly name: string; readonly url: string }[]
+  readonly attachments: readonly ForeignAttachment[]
   /** oldest first */
   readonly comments: readonly ForeignComment[]
+}
+
+/** An attachment of another program. */
+export interface ForeignAttachment {
+  readonly id: string
+  readonly name: string
+  /** its http or https address, or null */
+  readonly url: string | null
+  /** whether it is a file that the other program stores */
+  readonly isUpload: boolean
 }
 
 /** A comment of another program. */
@@ -95,17 +105,15 @@ export function subtasksOf(card: string, checklists: readonly ForeignChecklist[]
   })
 }
 
-/** The attachments of a card that have an address. */
-export function linksOf(
-  card: string,
-  attachments: readonly { readonly name?: string | null | undefined; readonly url?: string | null | undefined }[],
-  report: ImportReport,
-): ForeignCard['links'] {
-  return attachments.flatMap(({ name, url }) => {
-    if (/^https?:\/\//i.test(url ?? '')) return { name: name || url!, url: url! }
-    report.add('attachments_without_link', `${card}: ${name ?? ''}`)
-    return []
-  })
+/** An attachment, whose address is left out unless it is of http or https. */
+export function attachmentOf(
+  id: string,
+  name: string | null | undefined,
+  url: string | null | undefined,
+  isUpload: boolean,
+): ForeignAttachment {
+  const address = /^https?:\/\//i.test(url ?? '') ? url! : null
+  return { id, name: name || address || 'Attachment', url: address, isUpload }
 }
 
 /** Comments in the order in which they were written. Comments of the same time keep their order. Comments without a time come last. */

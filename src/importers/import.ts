@@ -1,8 +1,12 @@
 import { AdminError, type CommandIo } from '../admin/deps.ts'
+import { stat } from 'node:fs/promises'
 import type { BoardLine } from '../admin/board-lines.ts'
 import type { Board } from '../model/board.ts'
+import { limits } from '../model/limits.ts'
+import { AttachmentFolder, piecesOf } from './attachment-folder.ts'
+import type { ForeignAttachment, ForeignBoard } from './foreign-board.ts'
 import { MemberMatcher, type Member } from './members.ts'
-import { ImportPlan } from './plan.ts'
+import { ImportPlan, type PlannedLine } from './plan.ts'
 import { readPlanka } from './planka.ts'
 import { ImportReport, type ReportLine } from './report.ts'
 import { readTrello } from './trello.ts'
@@ -21,6 +25,8 @@ export interface ImportOptions {
   readonly members: readonly string[]
   readonly visibility?: Board['visibility'] | undefined
   readonly dryRun: boolean
+  /** the folder that has the files of the attachments */
+  readonly attachments?: string | undefined
 }
 
 /** What an import has created, or would create, and what it does not carry. */
@@ -35,6 +41,7 @@ export interface ImportResult {
   readonly labels: number
   readonly subtasks: number
   readonly comments: number
+  readonly attachments: number
   readonly board_members: number
   readonly not_carried: readonly ReportLine[]
 }
@@ -56,7 +63,8 @@ export async function importForeignBoard(text: string, options: ImportOptions, r
   const members = (await run('member.list', { workspace }, { lines: none() })) as readonly Member[]
   if (!members.some(({ user_id }) => user_id === user)) throw new AdminError('not_found', `${user} is not a member of ${workspace}`)
   const matcher = new MemberMatcher(board.people, members, options.members, report)
-  const plan = new ImportPlan(board, { userId: user, visibility, members: matcher }, report)
+  const files = options.attachments === undefined ? new Map() : await findFiles(board, options.attachments, report)
+  const plan = new ImportPlan(board, { userId: user, visibility, members: matcher, files }, report)
   const counter = new LineCounter()
   const lines = counter.count(plan.lines())
   // A dry run makes the lines too: the report follows from them.
@@ -74,6 +82,7 @@ function isProgram(name: string): name is keyof typeof readers {
 class LineCounter {
   #board = { name: '', visibility: 'private' as Board['visibility'], board_members: 0 }
   readonly #counts = new Map<string, number>()
+  #files = 0
 
   get result() {
     const made = (kind: string) => this.#counts.get(`${kind}.create`) ?? 0
@@ -85,23 +94,42 @@ class LineCounter {
       labels: made('labels'),
       subtasks: made('subtasks'),
       comments: made('comments'),
+      attachments: this.#files,
       board_members,
     }
   }
 
-  *count(lines: Iterable<BoardLine>): Generator<BoardLine> {
+  *count(lines: Iterable<PlannedLine>): Generator<PlannedLine> {
     for (const line of lines) {
       if ('board' in line) {
         const { name, visibility, members } = line.board
         this.#board = { name, visibility, board_members: members.length }
-      } else if ('operation' in line) this.#counts.set(line.operation, (this.#counts.get(line.operation) ?? 0) + 1)
+      } else if ('path' in line) this.#files++
+      else if ('operation' in line) this.#counts.set(line.operation, (this.#counts.get(line.operation) ?? 0) + 1)
       yield line
     }
   }
 }
 
-async function* toText(lines: Iterable<BoardLine>): AsyncGenerator<string> {
-  for (const line of lines) yield JSON.stringify(line)
+async function* toText(lines: Iterable<PlannedLine>): AsyncGenerator<string> {
+  for (const line of lines) {
+    if (!('path' in line)) yield JSON.stringify(line)
+    else for await (const piece of piecesOf(line.path)) yield JSON.stringify({ file: line.file, ...piece } satisfies BoardLine)
+  }
+}
+
+/** Finds the files of attachments, and reports what is missing. */
+async function findFiles(board: ForeignBoard, folder: string, report: ImportReport): Promise<ReadonlyMap<ForeignAttachment, string>> {
+  const files = (await AttachmentFolder.open(folder, report)).match(board)
+  for (const { title, attachments } of board.cards)
+    for (const attachment of attachments) {
+      const path = files.get(attachment)
+      const isTooLarge = path !== undefined && (await stat(path)).size > limits.uploadBytes
+      if (isTooLarge) files.delete(attachment)
+      if (isTooLarge) report.add('attachments_too_large', `${title}: ${attachment.name}`)
+      else if (path === undefined && attachment.isUpload) report.add('attachments_missing', `${title}: ${attachment.name}`)
+    }
+  return files
 }
 
 async function* none(): AsyncGenerator<string> {}

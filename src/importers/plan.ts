@@ -5,7 +5,7 @@ import { externalRef } from '../model/card.ts'
 import { limits } from '../model/limits.ts'
 import { CardLinks, type LinkedText } from './card-links.ts'
 import { CardTexts } from './card-texts.ts'
-import type { ForeignBoard, ForeignCard, ForeignPerson } from './foreign-board.ts'
+import type { ForeignAttachment, ForeignBoard, ForeignCard, ForeignPerson } from './foreign-board.ts'
 import { groupBy } from './input.ts'
 import { nameOf, type MemberMatcher } from './members.ts'
 import type { ImportReport, Loss } from './report.ts'
@@ -18,7 +18,12 @@ export interface Destination {
   /** by default as in the other program */
   readonly visibility: Board['visibility'] | undefined
   readonly members: MemberMatcher
+  /** the files of attachments that are uploaded: the path of each */
+  readonly files: ReadonlyMap<ForeignAttachment, string>
 }
+
+/** A line of the board, or a file whose bytes make several lines. */
+export type PlannedLine = BoardLine | { readonly file: { readonly card_id: string; readonly name: string }; readonly path: string }
 
 /** Fits a board of another program to the limits here, and reports what it cannot carry. */
 export class ImportPlan {
@@ -47,7 +52,7 @@ export class ImportPlan {
     this.#report = report
     this.#fit = new TextFitter(report)
     this.#people = new Map(board.people.map((person) => [person.id, person]))
-    this.#texts = new CardTexts({ userId: to.userId, members: to.members, theirs: this.#people }, this.#fit, report)
+    this.#texts = new CardTexts({ userId: to.userId, members: to.members, theirs: this.#people }, to.files, this.#fit, report)
     // If several have one, the first counts.
     const keys = board.cards.toReversed().flatMap(({ id, linkKey }): [string, string][] => (linkKey === null ? [] : [[linkKey, id]]))
     this.#links = new CardLinks(board.cardAddress, new Map(keys))
@@ -57,9 +62,10 @@ export class ImportPlan {
   }
 
   /** The lines of the board, in the order of `board-lines.ts`. */
-  *lines(): Generator<BoardLine> {
+  *lines(): Generator<PlannedLine> {
     yield { board: this.#head() }
     yield* this.#content()
+    for (const card of this.#board.cards) yield* this.#filesOf(card)
   }
 
   #head(): BoardHead {
@@ -185,6 +191,14 @@ export class ImportPlan {
     if (split.some((pieces) => pieces !== undefined))
       for (const [i, { text, rest }] of items.entries()) this.#linked.push({ operation, card_id, member, text: split[i] ?? [text], rest })
     else for (const { text, rest } of items) yield* this.#operation(operation, { card_id }, { [member]: text, ...rest })
+  }
+
+  *#filesOf({ id, title, attachments }: ForeignCard): Generator<PlannedLine> {
+    const found = attachments.filter((attachment) => this.#to.files.has(attachment))
+    for (const attachment of this.#first(found, limits.attachmentsPerCard, 'attachments_beyond', ({ name }) => `${title}: ${name}`)) {
+      const name = this.#fit.name(attachment.name, limits.fileName, `attachment of ${title}: ${attachment.name}`, 'file')
+      yield { file: { card_id: this.#created.get(id)!, name }, path: this.#to.files.get(attachment)! }
+    }
   }
 
   *#linkedText({ operation, card_id, member, text, rest }: Linked): Generator<BoardOperation> {

@@ -40,6 +40,7 @@ const attachment = z.object({
   id: optionalText,
   cardId: foreignId,
   name: optionalText,
+  type: optionalText,
   data: z.object({ url: optionalText }).nullish(),
 })
 const customField = z.object({ id: foreignId, name: z.string(), position: place })

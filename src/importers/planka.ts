@@ -1,11 +1,11 @@
 import { GRAY, plankaColor } from './colors.ts'
 import {
+  attachmentOf,
   type ForeignBoard,
   type ForeignCard,
   type ForeignChecklist,
   type ForeignPerson,
   inTimeOrder,
-  linksOf,
   subtasksOf,
 } from './foreign-board.ts'
 import { groupBy, inOrder, past, readJson, uniqueById } from './input.ts'
@@ -142,20 +142,21 @@ function partsOf(included: Included, report: ImportReport, now: string) {
       },
     )
 
-  return (item: PlankaCard): Pick<ForeignCard, 'fields' | 'labels' | 'assignees' | 'subtasks' | 'links' | 'comments'> => {
+  return (item: PlankaCard): Pick<ForeignCard, 'fields' | 'labels' | 'assignees' | 'subtasks' | 'attachments' | 'comments'> => {
     const { id, name } = item
     const own = comments.get(id) ?? []
     report.add('comments_missing', name, Math.max((item.commentsTotal ?? 0) - own.length, 0))
     if (item.stopwatch) report.add('stopwatches', name)
     if (item.coverAttachmentId) report.add('covers', name)
     if (item.type && item.type !== 'project') report.add('card_types', `${name}: ${item.type}`)
-    const files = (attachments.get(id) ?? []).map((attachment) => ({ name: attachment.name, url: attachment.data?.url }))
     return {
       fields: fieldsOf(item),
       labels: (labels.get(id) ?? []).map(({ labelId }) => labelId),
       assignees: (assignees.get(id) ?? []).map(({ userId }) => userId),
       subtasks: subtasksOf(name, checklistsOf(id), report),
-      links: linksOf(name, files, report),
+      attachments: (attachments.get(id) ?? []).map(({ id: own, name: file, type, data }) =>
+        attachmentOf(own ?? '', file, data?.url, type === 'file'),
+      ),
       comments: inTimeOrder(own.map(({ userId, text, createdAt }) => ({ author: userId ?? null, text, writtenAt: past(createdAt, now) }))),
     }
   }

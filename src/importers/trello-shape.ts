@@ -14,6 +14,13 @@ const checkItem = z.object({
 const checklistShape = { id: foreignId, name: z.string(), pos: place, checkItems: z.array(checkItem).default([]) }
 /** Exports before 2016 have labels without ids: at most one of each color. */
 const ownLabel = z.object({ id: optionalText, name: optionalText, color: optionalText })
+const attachment = z.object({
+  id: optionalText,
+  name: optionalText,
+  fileName: optionalText,
+  url: optionalText,
+  isUpload: z.boolean().nullish(),
+})
 const card = z.object({
   id: foreignId,
   idList: foreignId,
@@ -39,7 +46,7 @@ const card = z.object({
   labels: z.array(ownLabel).default([]),
   idLabels: z.array(foreignId).default([]),
   idMembers: z.array(foreignId).default([]),
-  attachments: z.array(z.object({ id: optionalText, name: optionalText, fileName: optionalText, url: optionalText })).default([]),
+  attachments: z.array(attachment).default([]),
   // In the response of the REST API.
   checklists: z.array(z.object(checklistShape)).default([]),
   badges: z

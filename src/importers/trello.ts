@@ -1,11 +1,11 @@
 import {
+  attachmentOf,
   type ForeignBoard,
   type ForeignCard,
   type ForeignChecklist,
   type ForeignComment,
   type ForeignPerson,
   inTimeOrder,
-  linksOf,
   subtasksOf,
 } from './foreign-board.ts'
 import { groupBy, inOrder, past, readFileOf, readJson, readTime, uniqueById } from './input.ts'
@@ -19,6 +19,8 @@ import { limits } from '../model/limits.ts'
 /** A card that separates others. Trello makes one of a title such as `---`. */
 const SEPARATOR = /^-{3,}$/
 const CARD_ADDRESS = /https?:\/\/trello\.com\/c\/([0-9A-Za-z]{4,30})(?:[/?#](?:[^\s)"'<>\]]{0,300}[\w/-])?)?/
+/** The addresses of files that Trello stores. */
+const UPLOAD_ADDRESS = /^https?:\/\/(?:trello\.com\/1\/cards\/|trello-attachments\.s3\.)/
 /** Cards that stand for something else. */
 const LINKED: ReadonlySet<string> = new Set(['mirror', 'board', 'link'])
 
@@ -105,7 +107,9 @@ function cardsOf(board: TrelloBoard, lists: ReadonlySet<string>, labels: TrelloL
       labels: labels.of(item),
       assignees: item.idMembers,
       subtasks: subtasksOf(item.name, checklistsOf(own), report),
-      links: linksOf(item.name, item.attachments, report),
+      attachments: item.attachments.map(({ id, name, fileName, url, isUpload }) =>
+        attachmentOf(id ?? '', name || fileName, url, isUpload ?? UPLOAD_ADDRESS.test(url ?? '')),
+      ),
       comments: commentsOf(comments.get(item.id) ?? [], now),
     }
   })
