@@ -111,6 +111,26 @@ describe.each(drivers)('signing in with an identity provider, on $name', (driver
     expect(await service.write(GLOBAL, (tx) => tx.get(keys.alerts(invited.id)))).toBeUndefined()
   })
 
+  test.each([
+    ['an owner in a workspace without boards', 'owner', false, false, true],
+    ['a member, who invites nobody', 'member', false, false, false],
+    ['an owner where there is a board', 'owner', false, true, false],
+    ['an owner who has signed up with a password before', 'owner', true, false, false],
+  ] as const)('the welcome page is what the first sign-in leads to: %s', async (_who, role, hasPassword, hasBoard, isWelcome) => {
+    const empty = await service.workspace('Fresh')
+    const invited = await service.person(empty, role)
+    if (hasBoard) await service.send(await service.person(empty, 'owner').then(({ write }) => write), 'POST', '/boards', { name: 'Plan' })
+    email = `${invited.id}@invited.example`
+    if (hasPassword) await giveAccount(service, invited, email)
+    else await inviteUser(service.deps, invited.id, 'http://localhost', email)
+    const claims = claimsOf()
+    const welcome = `/app/${empty}/welcome`
+    const first = await enter(claims)
+    expect(first.page.location).toBe(isWelcome ? welcome : '/settings/tokens')
+    if (isWelcome) expect((await first.visitor.open(welcome)).shown).toContain('Welcome to Fresh')
+    expect((await enter(claims)).page.location).toBe('/settings/tokens')
+  })
+
   test('what the provider says of itself is read once in ten minutes', async () => {
     service.now += 11 * MINUTE
     const reads = () => stub.requests.filter((request) => request.includes('openid-configuration')).length

@@ -585,8 +585,11 @@ describe('deliveries', async () => {
     const comment = async (body: string) => (await api('POST', `/cards/${card}/comments`, { body })).id
     await comment('First <b>')
     await expect.poll(() => receiver.sent.length).toBe(1)
+    // A delivery that has read changes of other kinds, too.
+    await api('PATCH', `/webhooks/${id}`, { enabled: false }, creator)
     await api('PATCH', `/cards/${card}`, { title: 'Weeds' })
     const second = await comment('Second')
+    await api('PATCH', `/webhooks/${id}`, { enabled: true }, creator)
     await expect.poll(() => receiver.sent.length).toBe(2)
     await api('POST', `/webhooks/${id}/test`, undefined, creator)
     expect(receiver.sent.length).toBe(3)

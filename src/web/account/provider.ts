@@ -24,6 +24,7 @@ import type { Page, PageAudit, PageContext, PageResponse, PageView } from '../pa
 import { validAddress } from '../return-path.ts'
 import { announce } from '../alerts.ts'
 import { PROVIDER_PATH } from './provider-button.ts'
+import { welcome } from '../workspace/welcome.ts'
 import { passPassword, visitOf } from './second-step.ts'
 
 const CALLBACK = `${PROVIDER_PATH}/callback`
@@ -177,7 +178,10 @@ async function signIn(context: PageContext, claims: Claims, { credential }: Chal
   web.providerSignIns.refund(networkOf(address))
   if (code !== '') setCookie(context, 'sign_up', '', 0)
   if (isNew && account.password_hash !== null) await announceBinding(context, entry.session)
-  return { ...passPassword(context, entry), audit: [...(isNew ? [bindingOf(userId)] : []), signInOf(userId)] }
+  const passed = passPassword(context, entry)
+  // Who is new has no password. An operator who has unbound a person may have them welcomed once more.
+  const response = isNew && account.password_hash === null ? await welcome(context, entry.session, passed) : passed
+  return { ...response, audit: [...(isNew ? [bindingOf(userId)] : []), signInOf(userId)] }
 }
 
 /** The person who is signed in has authenticated again. Somebody else who has signed in at the provider proves nothing. */

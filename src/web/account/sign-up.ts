@@ -16,7 +16,7 @@ import { field, formPage, type Refusal } from '../form-page.ts'
 import type { Page, PageAudit, PageContext, PageView } from '../page-context.ts'
 import { mailAlert } from '../alerts.ts'
 import { providerButton } from './provider-button.ts'
-import { welcomeOf } from '../workspace/welcome.ts'
+import { welcome } from '../workspace/welcome.ts'
 import { newPasswordFields } from './proof-fields.ts'
 import { passPassword, visitOf } from './second-step.ts'
 
@@ -74,11 +74,9 @@ export const signUpPage: Page = {
     // The person whose password it was learns of it, also if the address was replaced, too.
     if (replaced !== undefined) mailAlert(web.mail, url, replaced.account, replaced.alert)
     setCookie(context, 'sign_up', '', 0)
-    const response = passPassword(context, result)
-    if (replaced === undefined && result.result === 'signed_in') {
-      const welcome = await welcomeOf(context, result.session)
-      if (welcome !== undefined) Object.assign(response, { redirect: welcome })
-    }
+    const passed = passPassword(context, result)
+    const isFirst = replaced === undefined && result.result === 'signed_in'
+    const response = isFirst ? await welcome(context, result.session, passed) : passed
     return { ...response, audit: [{ operation: 'web.sign_up', userId }, response.audit as PageAudit] }
   },
 }

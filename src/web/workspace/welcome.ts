@@ -1,7 +1,8 @@
+import type { Session } from '../../model/account.ts'
 import { indexes } from '../../store/indexes.ts'
 import { html } from '../html.ts'
 import { workspacesOf } from '../memberships.ts'
-import type { Page, PageContext, SignedInContext } from '../page-context.ts'
+import type { Page, PageContext, PageResponse } from '../page-context.ts'
 import { ifAllowed } from './permission.ts'
 
 /** What a person finds who signs up to a workspace without boards, and may invite others: the way to a first board and to colleagues. */
@@ -33,15 +34,15 @@ export const welcomePage: Page = {
 }
 
 /**
- * The page that a person finds after they have signed up. Nobody signs up twice, so it leads to the welcome page once.
- * @returns undefined: the page where everybody else goes
+ * Leads a person who has signed in for the first time to the welcome page, if there is one for them. Nobody signs up twice, so it leads
+ * there once.
  */
-export async function welcomeOf(context: PageContext, session: SignedInContext['session']): Promise<string | undefined> {
+export async function welcome(context: PageContext, session: Session, response: PageResponse): Promise<PageResponse> {
   const { web } = context
   for (const { id } of await workspacesOf(web, session.user_id)) {
     const asked = { web, session, params: { workspace: id } }
     const decided = await ifAllowed(asked, 'workspace.members', async (tx) => tx.range(indexes.workspaceBoards(), { limit: 1, weak: true }))
-    if ('result' in decided && decided.result.entries.length === 0) return `/app/${id}/welcome`
+    if ('result' in decided && decided.result.entries.length === 0) return { ...response, redirect: `/app/${id}/welcome` }
   }
-  return undefined
+  return response
 }
