@@ -1,3 +1,4 @@
+import { parse } from 'node:path'
 import type { Command } from 'commander'
 import type { BackupSummary } from '../admin/backup.ts'
 import type { LostFile, TransferSummary } from '../admin/transfer-summary.ts'
@@ -22,6 +23,8 @@ interface ForeignOptions {
   readonly visibility?: string
   readonly dryRun?: true
   readonly attachments?: string
+  readonly map: readonly string[]
+  readonly done: readonly string[]
 }
 
 /**
@@ -31,24 +34,36 @@ interface ForeignOptions {
 function addImportCommand(program: Command, importExport: (file: string | undefined, options: CommonOptions) => Promise<void>): void {
   const collect = (pair: string, pairs: readonly string[]) => [...pairs, pair]
   addAdminCommand(program, 'import [file]', 'read an exported workspace, or a board of another program, from a file or from stdin')
-    .option('--from <program>', 'trello or planka: the file is a board of that program, as JSON')
+    .option(
+      '--from <program>',
+      'trello or planka: the file is a board of that program, as JSON; csv: each row is a card; github: issues, as gh issue list --json writes them',
+    )
     .option('--workspace <workspace>', 'with --from: the id of the workspace that gets the board')
     .option('--as <user>', 'with --from: the id of the user who imports the board, and becomes its creator')
     .option('--member <theirs=ours>', 'with --from: a member of the board and their user in the workspace; can be repeated', collect, [])
     .option('--visibility <visibility>', 'with --from: workspace or private; default: as in the other program')
     .option('--attachments <folder>', 'with --from: a folder with the files of the attachments, which are uploaded')
+    .option(
+      '--map <theirs=ours>',
+      'with --from csv: a column of the file and what it is, such as Kind=labels; can be repeated',
+      collect,
+      [],
+    )
+    .option('--done <column>', 'with --from: a column that completes its cards; can be repeated', collect, [])
     .option('--dry-run', 'with --from: only report what would be imported, and what would not')
     .action(async (file: string | undefined, options: CommonOptions & ForeignOptions) => {
       if (options.from !== undefined) return importFrom(options.from, file, options)
       const foreign = (['workspace', 'as', 'visibility', 'attachments', 'dryRun'] as const).some((name) => options[name] !== undefined)
-      if (foreign || options.member.length > 0)
-        throw new ConfigError('--workspace, --as, --member, --visibility, --attachments and --dry-run need --from')
+      const lists = [options.member, options.map, options.done]
+      if (foreign || lists.some(({ length }) => length > 0))
+        throw new ConfigError('--workspace, --as, --member, --visibility, --attachments, --map, --done and --dry-run need --from')
       return importExport(file, options)
     })
 }
 
 async function importFrom(from: string, file: string | undefined, options: CommonOptions & ForeignOptions): Promise<void> {
-  const { workspace, as: user, visibility, attachments, dryRun = false } = options
+  const { workspace, as: user, visibility, attachments, map, done, dryRun = false } = options
+  const fileName = file === undefined ? undefined : parse(file).name
   if (workspace === undefined || user === undefined) throw new ConfigError('--from needs --workspace and --as')
   const known = visibilities.find((name) => name === visibility)
   if (visibility !== undefined && known === undefined) throw new ConfigError(`--visibility: must be one of ${visibilities.join(', ')}`)
@@ -56,7 +71,7 @@ async function importFrom(from: string, file: string | undefined, options: Commo
   const result = await runWithInput(file, async (io) => {
     const run = (name: string, input: object, { lines }: Pick<CommandIo, 'lines'>) => runOnStorage(options, name, input, { ...io, lines })
     const text = await readText(io.lines)
-    const settings = { from, workspace, user, members: options.member, visibility: known, attachments, dryRun }
+    const settings = { from, workspace, user, members: options.member, visibility: known, attachments, map, done, fileName, dryRun }
     return importForeignBoard(text, settings, run, timestamp(systemClock))
   })
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')

@@ -16,6 +16,16 @@ export interface ForeignBoard {
   readonly cardAddress?: string
 }
 
+/** What a file is read with. */
+export interface ReaderOptions {
+  /** the present time: no time of a card is later */
+  readonly now: string
+  /** pairs of a column of a CSV file and what it is */
+  readonly map?: readonly string[] | undefined
+  /** the name of the file, without its extension */
+  readonly fileName?: string | undefined
+}
+
 /** A user of the other program. */
 export interface ForeignPerson {
   readonly id: string
@@ -50,6 +60,8 @@ export interface ForeignCard {
   readonly linkKey: string | null
   readonly dueAt: string | null
   readonly completed: boolean
+  /** whether it was completed without success */
+  readonly failed?: boolean
   readonly completedAt: string | null
   readonly archived: boolean
   readonly archivedAt: string | null

@@ -7,12 +7,14 @@ import { AttachmentFolder, piecesOf } from './attachment-folder.ts'
 import type { ForeignAttachment, ForeignBoard } from './foreign-board.ts'
 import { MemberMatcher, type Member } from './members.ts'
 import { ImportPlan, type PlannedLine } from './plan.ts'
+import { readCsv } from './csv.ts'
+import { readGitHub } from './github.ts'
 import { readPlanka } from './planka.ts'
 import { ImportReport, type ReportLine } from './report.ts'
 import { readTrello } from './trello.ts'
 
-const readers = { trello: readTrello, planka: readPlanka } as const
-/** The programs whose boards can be imported. */
+const readers = { trello: readTrello, planka: readPlanka, csv: readCsv, github: readGitHub } as const
+/** Where boards can be imported from. */
 const programs = Object.keys(readers) as readonly (keyof typeof readers)[]
 
 /** How a board of another program is imported. */
@@ -25,6 +27,12 @@ export interface ImportOptions {
   readonly members: readonly string[]
   readonly visibility?: Board['visibility'] | undefined
   readonly dryRun: boolean
+  /** the names of columns that complete their cards, as well */
+  readonly done?: readonly string[] | undefined
+  /** pairs of a column of a CSV file and what it is */
+  readonly map?: readonly string[] | undefined
+  /** the name of the file, without its extension */
+  readonly fileName?: string | undefined
   /** the folder that has the files of the attachments */
   readonly attachments?: string | undefined
 }
@@ -59,7 +67,9 @@ export async function importForeignBoard(text: string, options: ImportOptions, r
   const { from, workspace, user, visibility, dryRun } = options
   if (!isProgram(from)) throw new AdminError('invalid', `--from: must be one of ${programs.join(', ')}`)
   const report = new ImportReport()
-  const board = readers[from](text, report, now)
+  if (from !== 'csv' && (options.map ?? []).length > 0) throw new AdminError('invalid', '--map needs --from csv')
+  const read = readers[from](text, report, { now, map: options.map, fileName: options.fileName })
+  const board = { ...read, columns: withCompleting(read.columns, options.done ?? []) }
   const members = (await run('member.list', { workspace }, { lines: none() })) as readonly Member[]
   if (!members.some(({ user_id }) => user_id === user)) throw new AdminError('not_found', `${user} is not a member of ${workspace}`)
   const matcher = new MemberMatcher(board.people, members, options.members, report)
@@ -76,6 +86,21 @@ export async function importForeignBoard(text: string, options: ImportOptions, r
 
 function isProgram(name: string): name is keyof typeof readers {
   return Object.hasOwn(readers, name)
+}
+
+/**
+ * Makes columns complete their cards.
+ * @throws {AdminError} `invalid` if there is no column of a name
+ */
+function withCompleting(columns: ForeignBoard['columns'], names: readonly string[]): ForeignBoard['columns'] {
+  const fold = (name: string) => name.normalize('NFC').trim().toLowerCase()
+  const done = new Set(names.map(fold))
+  const missing = names.find((name) => !columns.some((column) => fold(column.name) === fold(name)))
+  if (missing !== undefined) {
+    const known = columns.map(({ name }) => JSON.stringify(name)).join(', ')
+    throw new AdminError('invalid', `--done: there is no column "${missing}"; there are ${known}`)
+  }
+  return columns.map((column) => (done.has(fold(column.name)) ? { ...column, completes: true } : column))
 }
 
 /** Counts what the lines of a board create. */

@@ -178,7 +178,8 @@ export class ImportPlan {
     )
     const comments = this.#texts.comments(card).map((body) => ({ text: body, rest: {} }))
     yield* this.#parts({ operation: 'comments.create', card_id, member: 'body' }, comments)
-    if (card.completed) yield* this.#operation('cards.complete', { card_id }, { completed: true })
+    if (card.completed)
+      yield* this.#operation('cards.complete', { card_id }, { completed: true, ...(card.failed === true && { outcome: 'failed' }) })
     if (card.archived) yield* this.#operation('cards.archive', { card_id })
   }
 

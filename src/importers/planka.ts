@@ -6,6 +6,7 @@ import {
   type ForeignChecklist,
   type ForeignPerson,
   inTimeOrder,
+  type ReaderOptions,
   subtasksOf,
 } from './foreign-board.ts'
 import { groupBy, inOrder, past, readJson, uniqueById } from './input.ts'
@@ -17,10 +18,9 @@ const CARD_ADDRESS = /https?:\/\/[^\s/()<>[\]"]{1,200}(?:\/[^\s/()<>[\]"]{1,50})
 
 /**
  * Reads a board as the API of Planka 2 returns it.
- * @param now the present time: no time of a card is later
  * @throws {AdminError} `invalid`, with the paths of the mistakes in the file, if it is no board
  */
-export function readPlanka(text: string, report: ImportReport, now: string): ForeignBoard {
+export function readPlanka(text: string, report: ImportReport, { now }: ReaderOptions): ForeignBoard {
   const { item, included } = readPlankaBoard(readJson(text), report)
   const lists = uniqueById('included.lists', included.lists, report)
   const archive = lists.find(({ type }) => type === 'archive')

@@ -5,11 +5,15 @@ const EXAMPLE_LENGTH = 100
 /** What an import may not carry, or changes, in words that follow a number. */
 const descriptions = {
   parts_malformed: 'parts of the file that could not be read, which are left out',
+  rows_malformed: 'rows that could not be read, which are left out',
+  cells_malformed: 'cells that should have a time, which are left out',
+  cells_left_out: 'cells beyond the header of the table',
   cards_unplaced: 'cards of lists that the file does not have, which are left out',
   archive_missing: 'archives: the response for a board has no archived cards. Add the response of GET /api/lists/:id/cards of its archive',
   templates_archived: 'templates of cards, which are archived so that nobody takes them for work',
   separators_archived: 'separators between cards, which are archived so that nobody takes them for work',
   linked_cards: 'cards that only show another card, a board or a link',
+  project_items: 'places of issues in projects',
   recurrences: 'recurrences of cards',
   reminders: 'reminders before due dates',
   list_colors: 'colors of lists',

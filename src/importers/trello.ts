@@ -6,6 +6,7 @@ import {
   type ForeignComment,
   type ForeignPerson,
   inTimeOrder,
+  type ReaderOptions,
   subtasksOf,
 } from './foreign-board.ts'
 import { groupBy, inOrder, past, readFileOf, readJson, readTime, uniqueById } from './input.ts'
@@ -26,10 +27,9 @@ const LINKED: ReadonlySet<string> = new Set(['mirror', 'board', 'link'])
 
 /**
  * Reads a board that Trello has exported.
- * @param now the present time: no time of a card is later
  * @throws {AdminError} `invalid`, with the paths of the mistakes in the file, if it is no board
  */
-export function readTrello(text: string, report: ImportReport, now: string): ForeignBoard {
+export function readTrello(text: string, report: ImportReport, { now }: ReaderOptions): ForeignBoard {
   const kind = { name: 'a board of Trello', schema: trelloBoard, essential: ['lists', 'cards'] }
   const board = readFileOf(kind, readJson(text), report)
   if (board.closed === true) report.add('closed_boards', board.name)

@@ -106,7 +106,7 @@ describe.each(['with a running service', 'without a service'])('import --from %s
   })
 
   test.each<[string, (run: typeof host.run) => ReturnType<typeof host.run>, number, string]>([
-    ['an unknown program', () => run('jira', fixture('trello')), 2, '--from: must be one of trello, planka'],
+    ['an unknown program', () => run('jira', fixture('trello')), 2, '--from: must be one of trello, planka, csv, github'],
     ['a board without --from', (command) => command(['import', fixture('trello')]), 2, 'a board of another program needs --from'],
     ['no workspace', (command) => command(['import', '--from', 'trello']), 2, '--from needs --workspace and --as'],
     ['a user who is no member', () => run('trello', fixture('trello'), '--as', 'usr_00000000000000000000'), 3, 'not a member'],

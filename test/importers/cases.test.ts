@@ -15,7 +15,7 @@ interface Case {
   /** the message that refuses the file */
   readonly refused?: string
 }
-const programs = ['trello', 'planka']
+const programs = ['trello', 'planka', 'csv', 'github']
 const casesOf = (from: string): Case[] => parse(readFileSync(new URL(`../../fixtures/imports/${from}.yaml`, import.meta.url), 'utf8'))
 
 describe.each(programs)('a file of %s', (from) => {

@@ -15,7 +15,7 @@ export function plannedBoard(lines: readonly BoardLine[]): Members {
     'cards.create': (_params, { column_id, label_ids, ...body }) =>
       add(at(column_id)['cards'], { ...body, labels: label_ids.map((id: string) => at(id)['name']) }),
     'cards.update': ({ card_id }, body) => Object.assign(at(card_id), body),
-    'cards.complete': ({ card_id }) => Object.assign(at(card_id), { completed: true }),
+    'cards.complete': ({ card_id }, body) => Object.assign(at(card_id), body),
     'cards.archive': ({ card_id }) => Object.assign(at(card_id), { archived: true }),
     'subtasks.create': ({ card_id }, { title, completed }) => add((at(card_id)['subtasks'] ??= []), [title, completed] as any),
     'comments.create': ({ card_id }, { body }) => add((at(card_id)['comments'] ??= []), body),

@@ -1,0 +1,181 @@
+import { parse } from 'csv-parse/sync'
+import { AdminError } from '../admin/deps.ts'
+import { GRAY } from './colors.ts'
+import { type CsvColumn, type CsvLayout, layoutOf } from './csv-columns.ts'
+import { readCellTime } from './csv-times.ts'
+import type { ForeignBoard, ForeignCard, ForeignComment, ReaderOptions } from './foreign-board.ts'
+import { past } from './input.ts'
+import type { ImportReport } from './report.ts'
+
+/** Excel writes this line before the header, to name the separator. */
+const SEPARATOR_LINE = /^\ufeff?sep=(.)\r?\n/
+const SEPARATORS = [',', ';', '\t']
+const YES = /^(?:yes|true|x|1|done|completed)$/i
+const NO = /^(?:|no|false|0|-)$/i
+/** A comment of Jira: its time, the id of its author, and its text. */
+const JIRA_COMMENT = /^(\d{1,2}\/[A-Z][a-z]{2}\/\d{2,4} \d{1,2}:\d{2}(?: [AP]M)?);([^;]{0,200});([^]*)$/
+const UNPLACED = 'No status'
+
+interface Row {
+  readonly record: readonly string[]
+  /** the number of its last line in the file */
+  readonly line: number
+}
+
+/**
+ * Reads a CSV file (RFC 4180) with a header: each row is a card.
+ * @throws {AdminError} `invalid` if it has no column of titles, or no row
+ */
+export function readCsv(text: string, report: ImportReport, { now, map = [], fileName }: ReaderOptions): ForeignBoard {
+  const [header, ...rows] = rowsOf(text, report)
+  if (header === undefined) throw new AdminError('invalid', 'the file has no row')
+  const layout = layoutOf(header.record, map)
+  const cards = rows.flatMap((row) => new CsvRow(row, header, layout, report, now).card ?? [])
+  const names = (namesOf: (card: ForeignCard) => readonly (string | null)[]) =>
+    [...new Set(cards.flatMap(namesOf))].filter((name) => name !== null)
+  return {
+    name: fileName ?? 'Imported board',
+    description: '',
+    // The file does not say who has access.
+    isPrivate: true,
+    people: names(({ assignees, createdBy, comments }) => [...assignees, createdBy, ...comments.map(({ author }) => author)]).map(
+      (name) => ({
+        id: name,
+        name,
+        username: null,
+        onBoard: false,
+      }),
+    ),
+    labels: names(({ labels }) => labels).map((name) => ({ id: name, name, color: GRAY })),
+    columns: names(({ column }) => [column]).map((name) => ({ id: name, name, archived: false, completes: false, wipLimit: null })),
+    cards,
+  }
+}
+
+/** The rows of a file, the header first. A row that is not CSV is reported. */
+function rowsOf(text: string, report: ImportReport): Row[] {
+  const stated = SEPARATOR_LINE.exec(text)
+  const content = text.slice(stated?.[0].length ?? 0)
+  const linesBefore = stated === null ? 0 : 1
+  const found: unknown = parse(content, {
+    bom: true,
+    delimiter: stated?.[1] ?? separatorOf(content),
+    info: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    skip_records_with_empty_values: true,
+    skip_records_with_error: true,
+    on_skip: (error) => {
+      if (error !== undefined) report.add('rows_malformed', error.message)
+    },
+  })
+  return (found as { record: string[]; info: { lines: number } }[]).map(({ record, info }) => ({ record, line: info.lines + linesBefore }))
+}
+
+/** The separator that the header has most of, outside of quotes. */
+function separatorOf(text: string): string {
+  const header = text
+    .slice(0, 100_000)
+    .replace(/"(?:[^"]|"")*"/g, '')
+    .replace(/^\s+/, '')
+    .split(/[\r\n]/)[0]!
+  const counts = SEPARATORS.map((separator) => header.split(separator).length)
+  return SEPARATORS[counts.indexOf(Math.max(...counts))]!
+}
+
+/** A row, as a card. */
+class CsvRow {
+  readonly #row: Row
+  readonly #layout: CsvLayout
+  readonly #report: ImportReport
+  readonly #now: string
+  readonly #width: number
+
+  constructor(row: Row, header: Row, layout: CsvLayout, report: ImportReport, now: string) {
+    this.#row = row
+    this.#width = header.record.length
+    this.#layout = layout
+    this.#report = report
+    this.#now = now
+  }
+
+  /** Undefined: it has no title, which is reported. */
+  get card(): ForeignCard | undefined {
+    const title = this.#cell('title')
+    const { record, line } = this.#row
+    if (title === '') {
+      this.#report.add('rows_malformed', `line ${line}: it has no title`)
+      return undefined
+    }
+    const excess = record.slice(this.#width).filter((cell) => cell.trim() !== '')
+    if (excess.length > 0) this.#report.add('cells_left_out', `line ${line}: ${excess.join(', ')}`, excess.length)
+    const completion = this.#stateOf('completed')
+    const cancellation = this.#stateOf('canceled')
+    const archival = this.#stateOf('archived')
+    return {
+      id: `line ${line}`,
+      column: this.#cell('column') || UNPLACED,
+      title,
+      description: this.#cell('description'),
+      fields: this.#layout.others.flatMap(({ name, at }) => {
+        const value = (record[at] ?? '').trim()
+        return value === '' ? [] : { name, value }
+      }),
+      ref: this.#cell('ref') || null,
+      linkKey: null,
+      dueAt: this.#timeOf('due'),
+      completed: completion.is || cancellation.is,
+      failed: cancellation.is,
+      completedAt: completion.at ?? cancellation.at,
+      archived: archival.is,
+      archivedAt: archival.at,
+      createdAt: past(this.#timeOf('created'), this.#now),
+      createdBy: this.#cell('creator') || null,
+      updatedAt: past(this.#timeOf('updated'), this.#now),
+      labels: this.#cells('labels').flatMap((cell) => listIn(cell, /[,;\n]/)),
+      // A name may have a comma.
+      assignees: this.#cells('assignees').flatMap((cell) => listIn(cell, cell.includes(';') ? /;/ : /[,\n]/)),
+      subtasks: [],
+      attachments: [],
+      comments: this.#cells('comments').map((cell) => commentOf(cell, this.#now)),
+    }
+  }
+
+  #cells(column: CsvColumn): string[] {
+    const cells = (this.#layout.places.get(column) ?? []).map((at) => (this.#row.record[at] ?? '').trim())
+    return cells.filter((cell) => cell !== '')
+  }
+
+  #cell(column: CsvColumn): string {
+    return this.#cells(column)[0] ?? ''
+  }
+
+  #timeOf(column: CsvColumn): string | null {
+    const text = this.#cell(column)
+    const time = text === '' ? null : readCellTime(text)
+    if (time === undefined) this.#report.add('cells_malformed', `line ${this.#row.line}: ${column}: ${text}`)
+    return time ?? null
+  }
+
+  /** Whether something has happened, and when. Both a time and a word such as "yes" say so. */
+  #stateOf(column: CsvColumn): { readonly is: boolean; readonly at: string | null } {
+    const text = this.#cell(column)
+    if (NO.test(text)) return { is: false, at: null }
+    if (YES.test(text)) return { is: true, at: null }
+    const time = this.#timeOf(column)
+    return { is: time !== null, at: past(time, this.#now) }
+  }
+}
+
+function listIn(cell: string, separator: RegExp): string[] {
+  return cell
+    .split(separator)
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+}
+
+function commentOf(cell: string, now: string): ForeignComment {
+  const [, time, author, text] = JIRA_COMMENT.exec(cell) ?? []
+  if (text === undefined) return { author: null, text: cell, writtenAt: null }
+  return { author: author || null, text, writtenAt: past(readCellTime(time!), now) }
+}
