@@ -175,6 +175,9 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     "this.#seen(question.token_id, question.token_name ?? 'A token', question.author_id, question.created_at)":
       'It names who asks. The policy has decided about each card and its comments.',
   },
+  'src/web/operations/conflict.ts': {
+    'change.actor_id === reader.context.session.user_id': WORD,
+  },
   'src/web/boards/board-changes.ts': {
     'actor_id === userId': 'What the person has done on their own page is not announced to them.',
     'isActive(member)': 'Who has left is not named, as in the list of members, which everybody in the workspace may read.',

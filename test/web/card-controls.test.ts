@@ -172,6 +172,73 @@ describe('a change by somebody else at the same time', () => {
     expect((await card()).description).toBe('By both')
   })
 
+  /** What the fields of a page have. */
+  const written = (text: string) =>
+    Object.fromEntries([
+      ...[...text.matchAll(/<textarea[^>]*name="(\w+)"[^>]*>([^<]*)</g)].map(([, name, value]) => [name, value]),
+      ...[...text.matchAll(/<input(?! type="hidden")[^>]*name="(\w+)"[^>]*value="([^"]*)"/g)].map(([, name, value]) => [name, value]),
+    ])
+  const PLAN = 'Sow the beans in May.\nWater them every day.'
+
+  test('says who made it and when, marks what differs, and merges what does not collide', async () => {
+    await api('PATCH', `/cards/${cardId}`, { description: PLAN })
+    const page = await submit('name="description"', { description: PLAN.replace('May', 'June') }, { description: `${PLAN}\nWeed.` })
+    const merged = `${PLAN.replace('May', 'June')}\nWeed.`
+    expect(page.text).toMatch(new RegExp(`<textarea[^>]*>${merged}</textarea>`))
+    expect(page.shown).toMatch(/test of Mira \w+ changed the description at \d{4}-\d\d-\d\d \d\d:\d\d UTC\./)
+    expect(page.shown).toContain('Both changes are in the field.')
+    expect(page.text).toContain('<mark>\nWeed.</mark>')
+    expect((await card()).description).toBe(PLAN.replace('May', 'June'))
+    visitor.page = page
+    await visitor.submit(written(page.text), `${base}/do/cards.update`)
+    expect((await card()).description).toBe(merged)
+  })
+
+  test('that collides with what was written leaves that in the field, and keeps theirs elsewhere', async () => {
+    await api('PATCH', `/cards/${cardId}`, { description: PLAN })
+    const theirs = PLAN.replace('May', 'June').replace('Water', 'Shower')
+    const page = await submit('name="description"', { description: theirs }, { description: PLAN.replace('May', 'July') })
+    expect(page.text).toMatch(new RegExp(`<textarea[^>]*>${theirs.replace('June', 'July')}</textarea>`))
+    expect(page.shown).toContain('Both of you have changed the same words')
+    expect(page.text).toContain('<mark>June</mark>')
+    expect(page.text).toContain('<mark>July</mark>')
+  })
+
+  test('of a whole form leaves what only one has changed as that one has it', async () => {
+    await api('PATCH', `/cards/${cardId}`, { title: 'Plan', description: PLAN })
+    const { text } = await visitor.open(`${base}/do/cards.update?card_id=${cardId}`)
+    const { action, hidden } = formOf(text, `${base}/do/cards.update`)
+    await api('PATCH', `/cards/${cardId}`, { title: 'By Mira', description: 'By Mira', due_at: '2030-01-01T10:00:00Z' }, mira)
+    const page = await visitor.post(action, { ...hidden, title: 'Plan', description: 'By Olivia', due_at: '' })
+    expect(page.status).toBe(412)
+    visitor.page = page
+    await visitor.submit(written(page.text), `${base}/do/cards.update`)
+    expect(await card()).toMatchObject({
+      title: 'By Mira',
+      description: 'By Olivia',
+      due_at: expect.stringMatching(/^2030-01-01T10:00:00/),
+    })
+  })
+
+  test('with texts that differ too much shows both', async () => {
+    const text = (word: string) => Array.from({ length: 400 }, (_, i) => `${word} ${i}`).join('\n')
+    await api('PATCH', `/cards/${cardId}`, { description: text('a') })
+    const page = await submit('name="description"', { description: text('b') }, { description: text('c') })
+    expect(page.shown).toContain('The texts differ too much to be merged')
+    expect(page.text).not.toContain('<mark>')
+    expect([page.text.includes(text('b')), page.text.includes(text('c'))]).toEqual([true, true])
+  })
+
+  test('is said when it was kept beside what was saved, and a change of the person alone is not', async () => {
+    const said = async (response: { location?: string | null } & object) => (await visitor.open((response as any).location)).shown
+    const page = await submit('name="title"', { description: 'Kept' }, { title: 'Saved' })
+    expect(await said(page)).toMatch(/Saved\. test of Mira \w+ changed the description meanwhile: both changes are kept\./)
+    const form = formWith((await visitor.open(cardPath())).text, 'cards.update', 'name="title"')
+    const other = formWith((await visitor.open(cardPath())).text, 'cards.update', 'name="description"')
+    await visitor.post(other.action, { ...other.hidden, description: 'My own' })
+    expect(await said(await visitor.post(form.action, { ...form.hidden, title: 'Mine, too' }))).not.toContain('meanwhile')
+  })
+
   test('is no conflict if it concerns another member', async () => {
     const page = await submit('name="title"', { description: 'By Mira' }, { title: 'By Olivia' })
     expect({ status: page.status, card: await card() }).toEqual({

@@ -2,6 +2,7 @@
  * Sends the forms of operations in place: the page stays, shows what has changed, and says why something was refused. Without it, each form
  * is sent by the browser, and leads to a page.
  */
+import { endConflict, showConflict } from './conflict.ts'
 import { createElement } from './create-element.ts'
 import { giveBack, takeKey } from './form-keys.ts'
 import { catchUp, refresh } from './live-pages.ts'
@@ -22,6 +23,8 @@ interface Answer {
   readonly undo?: Sent
   readonly error?: string
   readonly over_claim?: number
+  /** the form with the changes of both, if somebody else was faster */
+  readonly form?: string
   /** of the session that the person has begun since the form was made: nothing was done */
   readonly form_token?: string
 }
@@ -87,12 +90,7 @@ interface Options {
 /** @param body of a form, with a file or without one */
 async function post(action: string, body: URLSearchParams | FormData, options: Options = {}): Promise<boolean> {
   const { form, answered, undone } = options
-  const { status, location: place, text, undo, error, over_claim } = await ask(action, body)
-  if (status === 412 && form !== undefined) {
-    // The page of the form shows what somebody else has changed, beside what the person has written.
-    form.submit()
-    return false
-  }
+  const { status, location: place, text, undo, error, over_claim, form: conflict } = await ask(action, body)
   if (over_claim !== undefined && confirm(`${inOwnZone(error ?? '')} Go on?`)) {
     body.set('over_claim', String(over_claim))
     return post(action, body, options)
@@ -100,12 +98,17 @@ async function post(action: string, body: URLSearchParams | FormData, options: O
   const isDone = status === 200
   answered?.()
   // Before the page is fetched again: what is sent is no draft any more.
-  if (isDone && form !== undefined) finish(form, body)
+  if (isDone && form !== undefined) {
+    finish(form, body)
+    const origin = endConflict(form)
+    if (origin !== undefined) finish(origin, bodyOf(origin))
+  }
   if (form !== undefined && status >= 200 && status < 500) takeKey(form)
   if (isDone && place !== undefined && new URL(place, location.href).pathname !== location.pathname) location.assign(place)
   // A refused change may be shown as if it were done. Until now, the form was a draft, which an update leaves as it is.
   else if (status !== 401) await (isDone && form === undefined ? catchUp() : refresh())
-  if (error !== undefined && over_claim === undefined) say(error)
+  if (conflict !== undefined) showConflict(conflict, form)
+  else if (error !== undefined && over_claim === undefined) say(error)
   else if (undone !== undefined) sayUndone(undone)
   else if (text !== undefined) sayDone(text, undo && undoOf(undo, text))
   return isDone

@@ -175,6 +175,19 @@ function isSame(was: string, text: string, kind: Field['kind']): boolean {
   return was === text || (kind === 'time' && text !== '' && was.slice(0, 16) === text.slice(0, 16))
 }
 
+/** A field as it was when its form was made, as the person has sent it, and as its object has it now. */
+export function versionsOf(
+  { name, kind }: Field,
+  form: URLSearchParams,
+  current: Readonly<Record<string, unknown>>,
+): { readonly base: string | undefined; readonly mine: string; readonly theirs: string } {
+  const was = form.get(`was.${name}`)
+  const mine = textOf(form.getAll(name).join('\n'), kind)
+  const base = was === null ? undefined : textOf(was, kind)
+  const theirs = textOf(shownValue(current[name]), kind)
+  return { base, mine: base !== undefined && isSame(base, mine, kind) ? base : mine, theirs }
+}
+
 /** Whether the fields that a form changes are still what they were when the form was made. */
 export function isAsBefore(form: URLSearchParams, changed: readonly string[], current: Readonly<Record<string, unknown>>): boolean {
   const text = (value: string) => value.replaceAll('\r\n', '\n')

@@ -4,7 +4,7 @@ import { operationOf } from '../reader.ts'
 import { formActions, postForm } from '../form-page.ts'
 import { html } from '../html.ts'
 import type { PageContext, SignedInContext } from '../page-context.ts'
-import { renderTime } from '../times.ts'
+import type { Conflict } from './conflict.ts'
 import { fieldsOf, shownValue, wordsOf, type Field } from './fields.ts'
 import { FORM_KEY, newFormKey } from './form-key.ts'
 import type { Choices, Place } from './place.ts'
@@ -110,8 +110,8 @@ export interface FormContent {
   readonly choices: ReadonlyMap<string, Choices | undefined>
   /** the errors in the submitted form, by the names of the fields */
   readonly issues?: ReadonlyMap<string, string>
-  /** whether somebody else has changed it in the meantime: what is current then stands beside each field */
-  readonly isConflict?: boolean
+  /** what somebody else has changed since it was made */
+  readonly conflict?: Conflict | undefined
 }
 
 /** What is in a form only if the address says so: a place among others is chosen by `to` alone, and buttons of pages enable and disable. */
@@ -147,18 +147,19 @@ function hintOf({ hint, label }: Field): string {
 }
 
 /** The fields of the form of an operation. */
-export function renderFields({ base, operation, place, given, choices, issues = new Map(), isConflict = false }: FormContent): VNode {
+export function renderFields({ base, operation, place, given, choices, issues = new Map(), conflict }: FormContent): VNode {
   const current = isUpdate(operation) ? (place.target?.record ?? {}) : {}
   const [first] = namesInPath(operation.path)
-  const fields = fieldsOf(operation).filter(
-    ({ name, isRequired }) => isRequired || given.has(name) || (!ONLY_GIVEN.has(name) && choices.get(name)?.length !== 0),
-  )
+  const isShown = ({ name, isRequired }: Field) => isRequired || (!ONLY_GIVEN.has(name) && choices.get(name)?.length !== 0)
+  // What the person has not seen is no part of the conflict.
+  const fields = fieldsOf(operation).filter((one) => given.has(one.name) || (conflict === undefined && isShown(one)))
   return html`${first !== undefined && html`<input type="hidden" name=${first} value=${given.get(first)} />`}
   ${fields.map((field) => {
     const { name } = field
     // A default number is filled in from the start: an empty field would say that there is no number.
     const was = Object.hasOwn(current, name) ? shownValue(current[name]) : field.standard?.toString()
-    const value = given.has(name) ? given.getAll(name).join('\n') : (was ?? '')
+    const resolved = conflict?.fields.get(name)
+    const value = resolved?.value ?? (given.has(name) ? given.getAll(name).join('\n') : (was ?? ''))
     const [hint, issue] = [hintOf(field), issues.get(name)]
     const describedBy = [hint !== '' && `do-${name}-hint`, issue !== undefined && `do-${name}-error`].filter(Boolean).join(' ')
     const attributes = {
@@ -173,7 +174,7 @@ export function renderFields({ base, operation, place, given, choices, issues = 
       ${isSet ? html`<legend>${labelOf(field)}</legend>` : html`<label for="do-${name}">${labelOf(field)}</label>`}
       ${hint !== '' && html`<p class="hint" id="do-${name}-hint">${hint}</p>`} ${renderControl(field, value, choices.get(name), attributes)}
       ${was !== undefined && html`<input type="hidden" name="was.${name}" value=${was} />`}
-      ${isConflict && was !== undefined && was !== value && html`<p class="theirs"><span class="hint">It is now:</span> <span class="prose">${was === '' ? 'empty' : field.kind === 'time' ? renderTime(was) : was}</span></p>`}
+      ${resolved?.beside}
       ${issue !== undefined && html`<p class="error" id="do-${name}-error">${issue}</p>`}
     </${isSet ? 'fieldset' : 'div'}>`
   })}` as VNode
@@ -215,4 +216,12 @@ function renderSet({ name, words = [] }: Field, value: string): VNode {
         (word) => html`<label><input type="checkbox" name=${name} value=${word} checked=${chosen.has(word)} /> ${wordsOf(word)}</label>`,
       )}
     </div>`
+}
+
+/** Where an operation acts, in words. */
+export function whereOf({ card, board, target }: Place): unknown {
+  const { name, title, url } = (target?.record ?? {}) as Readonly<Partial<Record<'name' | 'title' | 'url', string>>>
+  const own = target?.kind === 'card' || target?.kind === 'board' ? undefined : (name ?? title ?? url)
+  const parts = [own, card?.title, board?.name].filter((part) => part !== undefined)
+  return parts.map((part, i) => [i > 0 && ', in ', html`<strong>${part}</strong>`])
 }

@@ -4,6 +4,8 @@ import { ApiError } from '../../model/errors.ts'
 import { namesInPath, type Operation } from '../../resources/operation.ts'
 import { entityTag } from '../../http/preconditions.ts'
 import { proofPage, requireProof } from '../account/re-authentication.ts'
+import { renderToString } from 'preact-render-to-string'
+import { addBase } from '../base-path.ts'
 import { authorsOf } from '../boards/authors.ts'
 import { BOARD_SCRIPTS, ifFound, operationOf, readerOf, type Reader } from '../reader.ts'
 import { SEND_AGAIN } from '../earlier-forms.ts'
@@ -15,7 +17,8 @@ import { tellingAddress } from '../told.ts'
 import { fieldsOf, isAsBefore, readFields } from './fields.ts'
 import { FORM_KEY, idempotencyKeyOf, newFormKey, performOnce } from './form-key.ts'
 import { columnsOf, renderTemplates } from './board-template.ts'
-import { baseOf, isUpdate, renderFields, titleOf } from './form.ts'
+import { CONFLICT, keptText, readConflict } from './conflict.ts'
+import { baseOf, isUpdate, renderFields, titleOf, whereOf } from './form.ts'
 import { pathOf, readChoices, readPlace, type Place } from './place.ts'
 import { doneMembers, doneText, readUndo } from './undo.ts'
 import { pathOfWebhooks } from '../webhooks/place.ts'
@@ -99,6 +102,7 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
   const choices = new Map(
     await Promise.all(fields.map(async (one) => [one.name, await readChoices(reader, operation, one, place)] as const)),
   )
+  const conflict = shown.isConflict === true ? await readConflict(reader, operation, given, { place, choices }) : undefined
   const title = titleOf(operation)
   const typed = nameToType(operation, place)
   const isDeletion = operation.needs[0] === 'delete'
@@ -117,16 +121,16 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
       },
       hasFile: operation.takesUpload,
       above: html`<p class="hint">${whereOf(place)}</p>
-        ${NOTES[operation.id]} ${shown.claim !== undefined && renderMessage('warning', shown.claim.text)}`,
+        ${conflict?.said} ${NOTES[operation.id]} ${shown.claim !== undefined && renderMessage('warning', shown.claim.text)}`,
       fields: html`${
         operation.takesUpload
           ? html`<input type="hidden" name=${name} value=${given.get(name!)} />
               <div class="field"><label for="do-file">File</label><input id="do-file" type="file" name="file" required /></div>`
-          : renderFields({ base, operation, place, given, choices, ...shown })
+          : renderFields({ base, operation, place, given, choices, conflict, ...shown })
       }
       ${operation.id === 'boards.create' && renderTemplates(given)} ${isDeletion && html`<p>This cannot be undone.</p>`}
       ${typed !== undefined && field({ name: 'confirmed', label: 'Type its name to delete it', hint: typed, required: true, autocomplete: 'off' })}`,
-      button: shown.claim === undefined ? title : `${title} anyway`,
+      button: shown.claim !== undefined ? `${title} anyway` : conflict === undefined ? title : 'Save',
       isDanger: isDeletion || shown.claim !== undefined,
       cancel: back,
     },
@@ -139,13 +143,6 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
 const NOTES: Readonly<Record<string, unknown>> = {
   'webhooks.rotate_secret': html`<p>You get a new secret, which is shown once. The present one signs too for 24 hours.</p>`,
   'webhooks.test': html`<p>A delivery without changes is sent now.</p>`,
-}
-
-function whereOf({ card, board, target }: Place): unknown {
-  const { name, title, url } = (target?.record ?? {}) as Readonly<Partial<Record<'name' | 'title' | 'url', string>>>
-  const own = target?.kind === 'card' || target?.kind === 'board' ? undefined : (name ?? title ?? url)
-  const parts = [own, card?.title, board?.name].filter((part) => part !== undefined)
-  return parts.map((part, i) => [i > 0 && ', in ', html`<strong>${part}</strong>`])
 }
 
 /** What has to be typed before it is deleted, so that nobody deletes another one. */
@@ -198,6 +195,9 @@ async function perform(context: SignedInContext, operation: Operation): Promise<
     const revision = operation.method === 'PATCH' && isOther ? place.target?.revision : form.get('revision')
     // What is no revision matches nothing.
     const ifMatch = revision == null ? undefined : entityTag(/^\w{1,100}$/.test(revision) ? revision : '-')
+    // Another version than the person had before them.
+    const isNewer = submitted.body !== undefined && isOther && /^\w+$/.test(form.get('revision') ?? '') && form.get('revision') !== revision
+    const kept = isNewer ? await keptText(reader, operation, place) : undefined
     const body = upload === undefined ? submitted.body : undefined
     const query = operation.id === 'claims.release' ? FORCED : {}
     const key = idempotencyKeyOf(form, operation)
@@ -209,6 +209,7 @@ async function perform(context: SignedInContext, operation: Operation): Promise<
     if (operations.length > 0)
       await performOnce(reader, 'boards.batch', { params: { board_id }, body: { operations }, key: key && `${key}-columns` })
     const landed = landing(reader.base, operation, place, board_id)
+    if (kept !== undefined) return done(context, operation, landed, { told: { did: operation.id, kept }, text: kept, undo: undefined })
     if (operation.id === 'webhooks.test') return done(context, operation, landed, testResult(data as Delivery))
     return done(context, operation, landed, { told: doneMembers(undo, operation.id), text: doneText(undo, submitted, operation), undo })
   } catch (error) {
@@ -273,7 +274,7 @@ async function refuseWith(context: SignedInContext, operation: Operation, error:
   const labels = new Map(fieldsOf(operation).map(({ name, label }) => [name, label]))
   const isConflict = code === 'precondition_failed'
   const text = isConflict
-    ? 'Somebody else has changed this in the meantime. Its present value stands below each field. Nothing of yours is lost: change it, or send it again.'
+    ? CONFLICT
     : code === 'forbidden'
       ? `You may not do this. Row ${row} of the policy: ${reason}`
       : code === 'idempotency_key_reused'
@@ -286,7 +287,14 @@ async function refuseWith(context: SignedInContext, operation: Operation, error:
 }
 
 async function refuse(context: SignedInContext, operation: Operation, shown: Shown): Promise<PageResponse> {
-  const { status = 422, error, claim } = shown
-  if (isScript(context)) return { json: { error: error ?? claim!.text, over_claim: claim?.epoch }, status, audit: false }
-  return { ...(await ifFound(context, operation.id, () => showForm(context, operation, context.form, shown))), audit: false }
+  const { status = 422, error, claim, isConflict } = shown
+  const show = () => ifFound(context, operation.id, () => showForm(context, operation, context.form, shown))
+  if (!isScript(context)) return { ...(await show()), audit: false }
+  const form = isConflict === true ? htmlOf(context, await show()) : undefined
+  return { json: { error: error ?? claim!.text, over_claim: claim?.epoch, form }, status, audit: false }
+}
+
+/** A form for the script to show; undefined: what it is about is gone by now. */
+function htmlOf({ web }: SignedInContext, page: PageResponse): string | undefined {
+  return 'body' in page && page.status === 412 ? addBase(web.site.base, renderToString(page.body)) : undefined
 }

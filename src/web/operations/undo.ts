@@ -61,6 +61,8 @@ export function doneMembers(undo: Undo | undefined, id: string): Readonly<Record
 /** What the person has done just before, with the form that takes it back. Without JavaScript only: the script shows it at once. */
 export function renderDone(context: SignedInContext): VNode | undefined {
   const told = toldBy(context)
+  const kept = told.get('kept')
+  if (kept !== null) return html`<div class="message did" id="did" role="status">${kept}</div>`
   const [did, undo] = [told.get('did') ?? '', told.get('undo') ?? '']
   if (!Object.hasOwn(DONE, did) || !Object.hasOwn(DONE, undo)) return undefined
   const fields = Object.fromEntries(UNDO_FIELDS.flatMap((name) => (told.has(name) ? [[name, told.get(name)!]] : [])))
