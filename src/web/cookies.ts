@@ -1,5 +1,7 @@
 import { parseCookies } from 'h3'
 import type { ServerRequest } from 'srvx'
+import { lifetimesOf, type NewSession } from '../auth/accounts/sessions.ts'
+import type { Session } from '../model/account.ts'
 import type { PageContext } from './page-context.ts'
 
 /** The cookies of the web app. The API reads none. */
@@ -33,6 +35,19 @@ export function setCookie(
   const secure = context.origin.startsWith('https:') ? '; Secure' : ''
   const cookie = `${cookieName(name, context)}=${encodeURIComponent(value)}${age}`
   context.pendingCookies.push(`${cookie}; Path=${baseOf(context) || '/'}; HttpOnly${secure}; SameSite=Lax`)
+}
+
+/**
+ * Sends the cookie of a session. Browsers keep it until the session ends in any case, so that quitting one signs nobody out. The service
+ * alone decides whether a session is still valid: a cookie that is kept longer opens nothing.
+ */
+export function setSessionCookie(
+  context: Pick<PageContext, 'origin' | 'url' | 'pendingCookies' | 'web'>,
+  { secret, session }: Pick<NewSession, 'secret'> & { readonly session: Pick<Session, 'begun_at'> },
+): void {
+  const { web } = context
+  const left = Date.parse(session.begun_at) + lifetimesOf(web).max - web.clock()
+  setCookie(context, 'session', secret, Math.max(1, Math.ceil(left / 1000)))
 }
 
 /**

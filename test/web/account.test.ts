@@ -9,6 +9,7 @@ import type { Person } from '../support/service.ts'
 import { formOf, giveAccount, PASSWORD, alertsOf, textOf, Visitor, type ReceivedPage } from '../support/visitor.ts'
 
 const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
 const NEW = 'another passphrase'
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const captured = captureLog()
@@ -59,6 +60,18 @@ describe('the password', () => {
     }).toStrictEqual({ thief: false, withOld: undefined, withNew: true })
     expect((await service.send(person.read, 'GET', '/account')).status).toBe(200)
     for (const secret of [PASSWORD, NEW]) expect(captured.text()).not.toContain(secret)
+  })
+
+  test('is changed in a session that the browser keeps no longer than before', async () => {
+    const visitor = await signIn()
+    service.now += 3 * DAY
+    await visitor.open('/settings/account/password')
+    const { action, hidden } = formOf(visitor.page!.text, '/settings/account/password')
+    const { cookies } = await visitor.post(action, { ...hidden, present: PASSWORD, password: NEW, again: NEW })
+    service.now -= 3 * DAY
+    // 30 days from the sign-in on. The pages before have taken seconds at most.
+    const [, age] = /; Max-Age=(\d+);/.exec(cookies.get('lk_session')!)!
+    expect(Math.round((Number(age) * 1000) / DAY)).toBe(27)
   })
 
   const both = (password: string) => ({ password, again: password })

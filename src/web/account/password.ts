@@ -5,7 +5,7 @@ import { newPassword } from '../../model/account.ts'
 import { limits } from '../../model/limits.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
-import { setCookie } from '../cookies.ts'
+import { setCookie, setSessionCookie } from '../cookies.ts'
 import { notFoundPage, sessionChangedPage } from '../error-pages.ts'
 import { formPage, type Refusal } from '../form-page.ts'
 import { html } from '../html.ts'
@@ -61,7 +61,7 @@ async function change(context: SignedInContext, password: string): Promise<PageR
   const { web, session } = context
   const changed = await changePassword(web, { session, passwordHash: await web.passwords.hash(password) })
   if (changed === undefined) return sessionChangedPage()
-  setCookie(context, 'session', changed.secret)
+  setSessionCookie(context, changed)
   setCookie(context, 'device', changed.device, DEVICE_COOKIE_AGE)
   await reportChange(context, 'password_changed')
   return { redirect: tellingAddress({ ...context, session: changed.session }, '/settings/account', { password: '' }) }

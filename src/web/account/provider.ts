@@ -17,7 +17,7 @@ import type { Challenge } from '../../model/second-factor.ts'
 import { timestamp } from '../../model/time.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
-import { cookieOf, setCookie } from '../cookies.ts'
+import { cookieOf, setCookie, setSessionCookie } from '../cookies.ts'
 import { errorPage, notFoundPage, tooManyAttemptsPage } from '../error-pages.ts'
 import { html } from '../html.ts'
 import type { Page, PageAudit, PageContext, PageResponse, PageView } from '../page-context.ts'
@@ -198,7 +198,7 @@ async function prove(context: PageContext, claims: Claims, userId: string, { ret
   if (proved === 'over') return { redirect: '/settings/sign-in?over', audit: false }
   if (proved === 'another_person') return refuse(context, proved, OTHER, [proofOf(userId)])
   web.providerSignIns.refund(userId)
-  setCookie(context, 'session', proved.secret)
+  setSessionCookie(context, proved)
   if (proved.isNew) await announceBinding(context, proved.session)
   web.log.info({ event: 'web.reauthenticated', user_id: userId, request_id: context.requestId, provider: true }, 're-authenticated')
   return { redirect: return_to ?? '/settings/account', audit: proved.isNew ? bindingOf(userId) : false }

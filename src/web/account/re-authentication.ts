@@ -6,7 +6,7 @@ import type { Session } from '../../model/account.ts'
 import type { Awaitable } from '../../model/awaitable.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
-import { setCookie } from '../cookies.ts'
+import { setSessionCookie } from '../cookies.ts'
 import { sessionChangedPage, tooManyAttempts } from '../error-pages.ts'
 import { html } from '../html.ts'
 import { formPage, type FormPage, type Refusal } from '../form-page.ts'
@@ -81,7 +81,7 @@ export async function requireProof(
   })
   if ('title' in result) return result
   const { session, secret } = result
-  if (secret !== undefined) setCookie(context, 'session', secret)
+  if (secret !== undefined) setSessionCookie(context, { secret, session })
   return { context: { ...context, session } }
 }
 

@@ -3,7 +3,7 @@ import type { FailedAttempt } from '../../auth/accounts/sign-in.ts'
 import { networkOf } from '../../http/client-address.ts'
 import { durations } from '../../model/durations.ts'
 import { DAY } from '../../model/time.ts'
-import { cookieOf, setCookie } from '../cookies.ts'
+import { cookieOf, setCookie, setSessionCookie } from '../cookies.ts'
 import { tooManyAttempts } from '../error-pages.ts'
 import { anonymousFormToken } from '../forms.ts'
 import { formPage, type Refusal } from '../form-page.ts'
@@ -73,7 +73,7 @@ export function passPassword(context: PageContext, entry: PasswordEntry): PageRe
   web.log.info({ event: 'web.signed_in', user_id: userId, request_id: requestId, address }, 'signed in')
   if (entry.alert !== undefined) mailAlert(web.mail, url, entry.account, entry.alert)
   forgetReturn(context)
-  setCookie(context, 'session', entry.secret)
+  setSessionCookie(context, entry)
   setCookie(context, 'device', entry.device, DEVICE_COOKIE_AGE)
   setCookie(context, 'form', '', 0)
   return { audit: { operation: 'web.sign_in', userId }, redirect: returnPath(context) ?? '/settings/tokens' }
