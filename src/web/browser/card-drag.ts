@@ -18,7 +18,7 @@ interface Drag extends Lifted {
 /** How far a mouse moves before it drags, in pixels, and how long a finger rests, in milliseconds. */
 const SLACK = 6
 const REST = 350
-/** Near an edge of a list it scrolls, by so many pixels in each frame. */
+/** Near an edge, the board, a list or the page scrolls by so many pixels in each frame. */
 const EDGE = 48
 const SPEED = 12
 
@@ -110,30 +110,39 @@ function swallow(event: Event): void {
   event.stopPropagation()
 }
 
+/** Scrolls an element by a step if the pointer is near its edge. @returns by how many pixels it has scrolled */
+function scrollNear(element: Element, axis: 'left' | 'top', at: number, from: number, to: number): number {
+  const step = at < from + EDGE ? -SPEED : at > to - EDGE ? SPEED : 0
+  const name = axis === 'left' ? 'scrollLeft' : 'scrollTop'
+  const before = element[name]
+  element[name] += step
+  return element[name] - before
+}
+
 /**
  * Puts a tile where the pointer is.
- * @returns whether a list scrolls, so that it has to be done again
+ * @returns whether something scrolls, so that it has to be done again
  */
 function follow(board: HTMLElement, tile: HTMLElement, x: number, y: number): boolean {
   const lanes = board.querySelector<HTMLElement>('.lanes')!
   const outer = lanes.getBoundingClientRect()
-  const across = lanes.scrollLeft
-  if (x < outer.left + EDGE) lanes.scrollLeft -= SPEED
-  else if (x > outer.right - EDGE) lanes.scrollLeft += SPEED
+  const across = scrollNear(lanes, 'left', x, Math.max(0, outer.left), Math.min(innerWidth, outer.right))
   const lane = Array.from(lanes.querySelectorAll('.lane')).find((one) => {
     const { left, right } = one.getBoundingClientRect()
     return x >= left && x <= right
   })
   const list = lane?.querySelector('.tiles')
-  if (!list) return lanes.scrollLeft !== across
+  if (!list) return across !== 0
   const { top, bottom } = list.getBoundingClientRect()
-  const down = list.scrollTop
-  if (y < top + EDGE) list.scrollTop -= SPEED
-  else if (y > bottom - EDGE) list.scrollTop += SPEED
+  // On a phone the page scrolls, and not the column.
+  const down =
+    list.scrollHeight > list.clientHeight + 1
+      ? scrollNear(list, 'top', y, top, bottom)
+      : scrollNear(document.scrollingElement!, 'top', y, 0, innerHeight)
   const next = cardsOf(list).find((one) => {
     const { top: above, height } = one.getBoundingClientRect()
     return one !== tile && y < above + height / 2
   })
   putBefore(list, tile, next ?? null)
-  return lanes.scrollLeft !== across || list.scrollTop !== down
+  return across !== 0 || down !== 0
 }

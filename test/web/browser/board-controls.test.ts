@@ -325,18 +325,58 @@ test.each(looks)('what opens on a board is accessible and fits the window: %s', 
   }
 })
 
-test('a finger that rests on a card moves it', async () => {
-  await open({ viewport: { width: 780, height: 780 }, hasTouch: true, isMobile: true })
-  const touch = await page.context().newCDPSession(page)
-  const from = (await tile('Notes').boundingBox())!
-  const to = (await lane(1).boundingBox())!
-  const send = (type: 'touchStart' | 'touchMove' | 'touchEnd', x = 0, y = 0) =>
-    touch.send('Input.dispatchTouchEvent', { type, touchPoints: type === 'touchEnd' ? [] : [{ x, y }] })
-  await send('touchStart', from.x + 40, from.y + 15)
-  await page.locator('.tile.ghost').waitFor()
-  for (const part of [0.2, 0.5, 1]) await send('touchMove', from.x + 40 + part * (to.x + 20 - from.x), from.y + 20 + part * 60)
-  await expect.poll(async () => (await shown())[1]).toContain('Notes')
-  await send('touchEnd')
-  await said('The card is moved.')
-  await expect.poll(async () => (await stored())[1]).toContain('Notes')
+describe('a finger that rests on a card', () => {
+  const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
+  let send: (type: 'touchStart' | 'touchMove' | 'touchEnd', x?: number, y?: number) => Promise<unknown>
+
+  /** Begins to drag a card. @returns where the finger is */
+  async function lift(title: string): Promise<{ x: number; y: number }> {
+    const touch = await page.context().newCDPSession(page)
+    send = (type, x = 0, y = 0) => touch.send('Input.dispatchTouchEvent', { type, touchPoints: type === 'touchEnd' ? [] : [{ x, y }] })
+    const from = (await tile(title).boundingBox())!
+    const at = { x: from.x + 40, y: from.y + 15 }
+    await send('touchStart', at.x, at.y)
+    await page.locator('.tile.ghost').waitFor()
+    return at
+  }
+  const letGo = async () => {
+    await send('touchEnd')
+    await said('The card is moved.')
+  }
+
+  test('moves it', async () => {
+    await open({ ...phone, viewport: { width: 780, height: 780 } })
+    const to = (await lane(1).boundingBox())!
+    const { x, y } = await lift('Notes')
+    for (const part of [0.2, 0.5, 1]) await send('touchMove', x + part * (to.x + 20 - x), y + part * 60)
+    await expect.poll(async () => (await shown())[1]).toContain('Notes')
+    await letGo()
+    await expect.poll(async () => (await stored())[1]).toContain('Notes')
+  })
+
+  test('takes it across three columns of a phone, which scroll at the edge', async () => {
+    const last = await agent('POST', `/boards/${board.id}/columns`, { name: 'Shipped' })
+    board = { ...board, columns: [...board.columns, last.id] }
+    await open(phone)
+    const { x, y } = await lift('Notes')
+    for (const to of [x + 60, 300, 380]) await send('touchMove', to, y + 4)
+    await expect.poll(shown).toEqual([['Poster'], ['Press'], [], ['Notes']])
+    await letGo()
+    await expectCards(['Poster'], ['Press'], [], ['Notes'])
+    const { x: back, y: there } = await lift('Notes')
+    for (const to of [back - 20, 40, 10]) await send('touchMove', to, there + 4)
+    await expect.poll(async () => (await shown())[0]).toContain('Notes')
+    await letGo()
+    await expect.poll(async () => (await stored())[0]).toContain('Notes')
+  })
+
+  test('takes it down a long column, with which the page scrolls', async () => {
+    for (let i = 0; i < 14; i++) await addCard(0, `More ${i}`)
+    await open(phone)
+    const { x, y } = await lift('Notes')
+    for (const to of [y + 60, 700, 830]) await send('touchMove', x, to)
+    await expect.poll(async () => (await shown())[0]!.at(-1)).toBe('Notes')
+    await letGo()
+    await expect.poll(async () => (await stored())[0]!.at(-1)).toBe('Notes')
+  })
 })
