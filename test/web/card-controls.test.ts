@@ -79,6 +79,50 @@ describe('each control works by a form and a redirect', () => {
     await api('DELETE', `/labels/${label.id}`)
   })
 
+  test('a blocker is found by its words, wherever it is on a long board', async () => {
+    const operations = Array.from({ length: 100 }, (_, i) => ({
+      operation: 'cards.create',
+      body: { column_id: columns[0], title: `Row ${i}` },
+    }))
+    await api('POST', `/boards/${boardId}/batch`, { operations })
+    const gate = await create('Paint the gâte')
+    const address = `${base}/do/blockers.add?card_id=${cardId}&back=${cardPath()}`
+    const offered = (page: ReceivedPage) => [...page.text.matchAll(/<option value="(crd_\w+)"/g)].map(([, id]) => id)
+    expect(offered(await visitor.open(address))).not.toContain(gate)
+    const page = await visitor.open(`${address}&q=${encodeURIComponent('gate PAINT')}`)
+    expect(offered(page)).toEqual([gate])
+    const { shown } = await visitor.submit({ blocker_id: gate }, `${base}/do/blockers.add`)
+    expect({ shown, ids: (await card()).blocker_ids }).toEqual({ shown: expect.stringContaining('Paint the gâte'), ids: [gate] })
+    expect((await visitor.open(`${address}&q=x<b>y`)).shown).toContain('No other card here has “x<b>y” in its title or description.')
+    // A text without a word, and one that is too long, find as the search of a board does.
+    for (const q of ['"', 'gate '.repeat(1000)]) expect((await visitor.request(`${address}&q=${encodeURIComponent(q)}`)).status).toBe(200)
+  })
+
+  test('a script gets the cards that a search finds, each with the form that adds it, if the person may read the card', async () => {
+    const [gate, fence] = [await create('Gate of oak'), await create('Fence of oak')]
+    await api('PUT', `/cards/${cardId}/blockers/${gate}`)
+    const choices = (q: string, who = visitor) => who.request(`${cardPath()}/choices/blockers?q=${encodeURIComponent(q)}`)
+    const choice = (text: string, isChosen: boolean, operation: string, id: string) => ({
+      text,
+      isChosen,
+      operation,
+      fields: { card_id: cardId, blocker_id: id },
+    })
+    expect(JSON.parse((await choices('OAK of')).text)).toEqual({
+      choices: [choice('Gate of oak', true, 'blockers.remove', gate), choice('Fence of oak', false, 'blockers.add', fence)],
+    })
+    expect(JSON.parse((await choices('sow elm')).text)).toEqual({ choices: [] })
+    const stranger = await signedIn(service, await service.person(owner.workspaceId, 'member'))
+    for (const [visibility, status] of [
+      ['workspace', 200],
+      ['private', 404],
+      ['workspace', 200],
+    ]) {
+      await api('PUT', `/boards/${boardId}/visibility`, { visibility })
+      expect([visibility, (await choices('oak', stranger)).status]).toEqual([visibility, status])
+    }
+  })
+
   test('a form that changes nothing changes nothing, not even the seconds of a due time or an empty first line', async () => {
     await api('PATCH', `/cards/${cardId}`, { description: '\n\nBelow' })
     const before = await card()

@@ -4,7 +4,11 @@ import type { ListedCard } from '../listed-card.ts'
 import type { Page } from '../page-context.ts'
 import { readAll, workspacePage, type Reader } from '../reader.ts'
 import type { CardChoice, CardChoices } from './card-choice.ts'
+import { searchedText } from './filters.ts'
 import type { Member } from './people.ts'
+
+/** Cards that a search for a blocker offers. Another word finds others. */
+const FOUND = '30'
 
 type Read = (reader: Reader, card: ListedCard) => Promise<CardChoices>
 
@@ -48,9 +52,22 @@ const readers: Readonly<Record<string, Read>> = {
     })
     return { choices }
   },
+  async blockers(reader, card) {
+    const q = searchedText((reader.context.query.get('q') ?? '').trim())
+    const asked = { limit: FOUND, ...(q !== '' && { q }) }
+    const found = (await reader.read('cards.list', { board_id: card.board_id }, asked)).data as ListedCard[]
+    const choices = found
+      .filter(({ id }) => id !== card.id)
+      .map(({ id, title }): CardChoice => {
+        const isChosen = card.blocker_ids.includes(id)
+        const operation = isChosen ? 'blockers.remove' : 'blockers.add'
+        return { text: title, isChosen, operation, fields: { ...of(card), blocker_id: id } }
+      })
+    return { choices }
+  },
 }
 
-/** What there is to choose from for a card on its board: people, labels or columns. A choice is a form that the script sends. */
+/** What there is to choose from for a card on its board: people, labels, columns, or cards with the words `q` in their texts. A choice is a form that the script sends. */
 export const cardChoicesPage: Page = {
   ...workspacePage('cards/{card}/choices/{of}', 'cards.read', async (reader) => {
     const { params } = reader.context

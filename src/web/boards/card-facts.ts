@@ -97,7 +97,7 @@ export function renderFacts(data: CardData, controls: Controls, base: string): V
           ])}
           ${blocker_ids.length > data.blockers.length && html`<span class="hint">and ${blocker_ids.length - data.blockers.length} more</span>`}`
         : NONE,
-      doLink(controls, 'blockers.add', of, 'Add', { about: 'a blocker' }),
+      doLink(controls, 'blockers.add', of, 'Add', { about: 'a blocker', asks: 'blockers' }),
     ],
     ['blocked', 'Blocks', data.blocked.length > 0 && renderList(data.blocked, (card) => [renderLink(card, base)])],
     ['created', 'Created', html`${renderMoment(card.created_at)} by ${people.nameOf(card.creator_id)}`],

@@ -20,6 +20,8 @@ interface Look {
   readonly className?: string
   /** identifies it for the focus in the next version of the page */
   readonly id?: string
+  /** what the script asks beside a link, in place of opening the form */
+  readonly asks?: 'blockers'
 }
 
 /** A text, with the object that it is about. */
@@ -45,9 +47,9 @@ export function removeButton({ context, may }: Controls, operation: string, give
 
 /** A link to the form of an operation. */
 export function doLink({ context, may }: Controls, operation: string, given: Given, text: string, look: Look = {}): VNode | undefined {
-  const { about, className = 'small' } = look
+  const { about, className = 'small', asks } = look
   return may.has(operation)
-    ? html`<a class=${className} href=${formAddress(context, operation, given)}>${named(text, about)}</a>`
+    ? html`<a class=${className} data-asks=${asks} href=${formAddress(context, operation, given)}>${named(text, about)}</a>`
     : undefined
 }
 

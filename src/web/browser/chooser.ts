@@ -9,7 +9,10 @@ export interface Choice {
   readonly text: string
   readonly color?: string | undefined
   readonly isChosen?: boolean | undefined
-  choose(): void
+  /** what tells it from others of the same text */
+  readonly detail?: string | undefined
+  /** @param isApart whether the person wants to see it in another tab: if it is a place */
+  choose(isApart: boolean): void
 }
 
 interface Question {
@@ -17,6 +20,8 @@ interface Question {
   /** the text that is there first */
   readonly value?: string
   readonly choices: readonly Choice[] | Promise<readonly Choice[]>
+  /** finds choices by a text; without it, those that are there are searched */
+  search?(text: string): Promise<readonly Choice[]>
   /** what a text means that no choice has */
   other?(text: string): Choice | undefined
   /** gets the focus afterwards */
@@ -29,50 +34,86 @@ const popover = createElement('div', { className: 'chooser', popover: 'auto' }, 
 input.setAttribute('aria-controls', list.id)
 input.setAttribute('aria-autocomplete', 'list')
 
+/** How long to wait for more letters before choices are found, in milliseconds. */
+const PAUSE = 150
+
 let question: Question | undefined
 let choices: readonly Choice[] = []
 let offered: readonly Choice[] = []
 let active = 0
-/** Whether Enter came before the choices. */
+/** What the list says while it has no choice. */
+let hint = ''
+/** Whether the choices for what was typed are on their way, and whether Enter came before them. */
+let isLoading = false
 let isHasty = false
+let typing: number | undefined
 
-/** Asks a question beside an element. */
-export async function ask(near: Element, asked: Question): Promise<void> {
+/**
+ * Asks a question.
+ * @param near the element that it is asked beside; undefined: it is about no place, and is asked in the middle
+ */
+export async function ask(near: Element | undefined, asked: Question): Promise<void> {
   question = asked
-  choices = []
-  isHasty = false
+  popover.classList.toggle('everywhere', near === undefined)
+  popover.removeAttribute('style')
   input.value = asked.value ?? ''
   for (const element of [input, list]) element.ariaLabel = asked.label
   input.placeholder = asked.label
-  if (!popover.isConnected) document.querySelector('main')!.append(popover)
-  show()
+  // What is behind a dialog cannot be used.
+  const place = [...document.querySelectorAll('dialog:modal')].at(-1) ?? document.querySelector('main')!
+  if (popover.parentElement !== place) place.append(popover)
+  choices = []
+  isHasty = false
+  const loaded = load(asked.choices)
   popover.showPopover()
-  placeBeside(popover, near)
+  if (near !== undefined) placeBeside(popover, near)
   input.focus()
   input.select()
-  choices = await Promise.resolve(asked.choices).catch(() => [])
-  // It was closed, or asks something else by now.
-  if (question !== asked) return
+  await loaded
+  if (question === asked && near !== undefined) placeBeside(popover, near)
+}
+
+/** Offers choices when they are there, unless something else was asked or typed meanwhile. */
+async function load(coming: Question['choices']): Promise<void> {
+  const [asked, text] = [question, input.value]
+  isLoading = !Array.isArray(coming)
+  hint = isLoading ? 'One moment …' : 'Nothing matches.'
   show()
-  placeBeside(popover, near)
-  if (isHasty) choose(offered[0])
+  const found = await Promise.resolve(coming).catch(() => undefined)
+  if (question !== asked || (asked?.search !== undefined && input.value !== text)) return
+  isLoading = false
+  hint = found === undefined ? 'This could not be loaded. Check the connection, and try again.' : 'Nothing matches.'
+  choices = found ?? []
+  show()
+  if (isHasty) choose(offered[active])
+}
+
+function type(): void {
+  const search = question?.search
+  if (search === undefined) return show()
+  clearTimeout(typing)
+  isLoading = true
+  isHasty = false
+  typing = setTimeout(() => void load(search(input.value.trim())), PAUSE)
 }
 
 function show(): void {
   const words = folded(input.value).split(/\s+/).filter(Boolean)
   const text = input.value.trim()
   const isAsBefore = input.value === (question?.value ?? '')
-  const matching = choices.filter((choice) => isAsBefore || words.every((word) => folded(choice.text).includes(word)))
+  const isFound = isAsBefore || question?.search !== undefined
+  const matching = choices.filter((choice) => isFound || words.every((word) => folded(choice.text).includes(word)))
   const isKnown = choices.some((choice) => folded(choice.text) === folded(text))
   const other = text === '' || isKnown ? undefined : question?.other?.(text)
   offered = other === undefined ? matching : [...matching, other]
   list.replaceChildren(...offered.map(item))
-  if (offered.length === 0) list.append(createElement('li', { className: 'hint' }, 'Nothing matches.'))
+  if (offered.length === 0) list.append(createElement('li', { className: 'hint' }, hint))
   activate(0)
 }
 
-function item({ text, color, isChosen }: Choice, i: number): HTMLElement {
+function item({ text, color, isChosen, detail }: Choice, i: number): HTMLElement {
   const element = createElement('li', { id: `choice-${i}`, role: 'option' }, text)
+  if (detail !== undefined) element.append(' ', createElement('span', { className: 'hint' }, detail))
   if (color !== undefined) {
     const dot = createElement('span', { className: 'dot' })
     dot.style.background = color
@@ -80,7 +121,7 @@ function item({ text, color, isChosen }: Choice, i: number): HTMLElement {
   }
   element.ariaChecked = isChosen === undefined ? null : String(isChosen)
   element.addEventListener('pointermove', () => activate(i))
-  element.addEventListener('click', () => choose(offered[i]))
+  element.addEventListener('click', (event) => choose(offered[i], isApart(event)))
   return element
 }
 
@@ -88,20 +129,23 @@ function activate(index: number): void {
   active = activateOption(input, list, index)
 }
 
-function choose(choice: Choice | undefined): void {
+const isApart = ({ ctrlKey, metaKey }: MouseEvent | KeyboardEvent) => ctrlKey || metaKey
+
+function choose(choice: Choice | undefined, apart = false): void {
   if (choice === undefined) return
   close()
-  choice.choose()
+  choice.choose(apart)
 }
 
 function close(): void {
   const back = question?.back
   question = undefined
+  clearTimeout(typing)
   popover.hidePopover()
   back?.()
 }
 
-input.addEventListener('input', show)
+input.addEventListener('input', type)
 popover.addEventListener('toggle', ({ newState }) => {
   if (newState === 'closed' && question !== undefined) close()
 })
@@ -110,8 +154,9 @@ popover.addEventListener('keydown', (event) => {
   event.stopPropagation()
   if (key === 'ArrowDown' || key === 'ArrowUp') activate(active + (key === 'ArrowDown' ? 1 : -1))
   else if (key === 'Enter' && !event.isComposing) {
-    isHasty = offered.length === 0
-    choose(offered[active])
+    // What is offered yet may be for another text.
+    isHasty = isLoading
+    if (!isLoading || question?.search === undefined) choose(offered[active], isApart(event))
   } else if (key === 'Escape' || key === 'Tab') close()
   else return
   event.preventDefault()

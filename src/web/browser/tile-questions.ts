@@ -27,9 +27,10 @@ const backTo =
   () =>
     void focusOn(document.getElementById(id))
 
-async function fetchChoices({ id }: HTMLElement, of: string): Promise<CardChoices> {
+async function fetchChoices({ id }: { readonly id: string }, of: string, q = ''): Promise<CardChoices> {
   const { base } = document.querySelector<HTMLElement>('[data-feed]')!.dataset
-  const response = await fetch(`${base!}/cards/${id}/choices/${of}`, { headers: { accept: 'application/json' } })
+  const query = q === '' ? '' : `?${new URLSearchParams({ q })}`
+  const response = await fetch(`${base!}/cards/${id}/choices/${of}${query}`, { headers: { accept: 'application/json' } })
   if (!response.ok || response.redirected) throw new Error(`status ${response.status}`)
   return (await response.json()) as CardChoices
 }
@@ -42,6 +43,20 @@ const askFor =
     const choices = fetchChoices(tile, of).then((found) => found.choices.map(chosen))
     void ask(tile, { label, choices, back: backTo(tile) })
   }
+
+/** Lets the link to the form of a blocker ask for it in place. */
+export function askForBlockers(): void {
+  document.addEventListener('click', (event) => {
+    const link = (event.target as Element).closest<HTMLElement>('[data-asks=blockers]')
+    const id = link?.closest<HTMLElement>('[data-card]')?.dataset['card']
+    if (!link || id === undefined || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    const search = async (text: string) => (await fetchChoices({ id }, 'blockers', text)).choices.map(chosen)
+    // The page may have been shown anew since.
+    const back = () => void focusOn(document.querySelector(`[data-card="${id}"] [data-asks=blockers]`))
+    void ask(link, { label: 'Blocked by: search the cards of the board', choices: search(''), search, back })
+  })
+}
 
 function askTitle(tile: HTMLElement): void {
   const title = titleOf(tile)

@@ -7,6 +7,7 @@ import { proofPage, requireProof } from '../account/re-authentication.ts'
 import { renderToString } from 'preact-render-to-string'
 import { addBase } from '../base-path.ts'
 import { authorsOf } from '../boards/authors.ts'
+import { searchedText } from '../boards/filters.ts'
 import { BOARD_SCRIPTS, ifFound, operationOf, readerOf, type Reader } from '../reader.ts'
 import { SEND_AGAIN } from '../earlier-forms.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
@@ -18,8 +19,9 @@ import { fieldsOf, isAsBefore, readFields } from './fields.ts'
 import { FORM_KEY, idempotencyKeyOf, newFormKey, performOnce } from './form-key.ts'
 import { columnsOf, renderTemplates } from './board-template.ts'
 import { CONFLICT, keptText, readConflict } from './conflict.ts'
+import { renderFind } from './find-choice.ts'
 import { baseOf, isUpdate, renderFields, titleOf, whereOf } from './form.ts'
-import { pathOf, readChoices, readPlace, type Place } from './place.ts'
+import { isSearched, pathOf, readChoices, readPlace, type Place } from './place.ts'
 import { doneMembers, doneText, readUndo } from './undo.ts'
 import { pathOfWebhooks } from '../webhooks/place.ts'
 import { secretPage, type WithSecret } from '../webhooks/secret-page.ts'
@@ -99,10 +101,12 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
   if (!(await reader.allowed(...resource)).has(operation.id))
     return errorPage(403, 'You may not do this', `Row ${operation.row} of the policy does not allow it to you here.`)
   const fields = fieldsOf(operation)
+  const q = searchedText((given.get('q') ?? '').trim())
   const choices = new Map(
-    await Promise.all(fields.map(async (one) => [one.name, await readChoices(reader, operation, one, place)] as const)),
+    await Promise.all(fields.map(async (one) => [one.name, await readChoices(reader, operation, one, place, q)] as const)),
   )
   const conflict = shown.isConflict === true ? await readConflict(reader, operation, given, { place, choices }) : undefined
+  const searched = fields.find((one) => one.isRequired && isSearched(one))
   const title = titleOf(operation)
   const typed = nameToType(operation, place)
   const isDeletion = operation.needs[0] === 'delete'
@@ -121,7 +125,8 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
       },
       hasFile: operation.takesUpload,
       above: html`<p class="hint">${whereOf(place)}</p>
-        ${conflict?.said} ${NOTES[operation.id]} ${shown.claim !== undefined && renderMessage('warning', shown.claim.text)}`,
+        ${searched !== undefined && renderFind({ [name!]: given.get(name!), back }, q, choices.get(searched.name)!)} ${conflict?.said}
+        ${NOTES[operation.id]} ${shown.claim !== undefined && renderMessage('warning', shown.claim.text)}`,
       fields: html`${
         operation.takesUpload
           ? html`<input type="hidden" name=${name} value=${given.get(name!)} />

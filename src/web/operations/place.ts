@@ -46,8 +46,20 @@ type Named = Readonly<Record<'id' | 'name' | 'title' | 'user_id' | 'display_name
 /** Items that a choice offers at most. */
 const OFFERED = '100'
 
-/** What there is to choose from for a field; undefined: an id has to be written. */
-export async function readChoices(reader: Reader, operation: Operation, { of, name }: Field, place: Place): Promise<Choices | undefined> {
+/** Whether what there is to choose from for a field is searched: a board can have any number of cards. */
+export const isSearched = ({ of }: Field): boolean => of === 'card'
+
+/**
+ * What there is to choose from for a field; undefined: an id has to be written.
+ * @param q the words that a card has; '': all
+ */
+export async function readChoices(
+  reader: Reader,
+  operation: Operation,
+  { of, name }: Field,
+  place: Place,
+  q: string,
+): Promise<Choices | undefined> {
   const { board, card } = place
   if (of === 'column') return board?.columns?.map(({ id, name: text }: Column) => [id, text] as const)
   if (of === 'label') return board?.labels?.map(({ id, name: text }: Label) => [id, text] as const)
@@ -62,7 +74,7 @@ export async function readChoices(reader: Reader, operation: Operation, { of, na
             ? ([`${of}s.list`, { card_id: card.id }] as const)
             : []
   if (list === undefined) return undefined
-  const { data } = await reader.read(list, params, { limit: OFFERED })
+  const { data } = await reader.read(list, params, { limit: OFFERED, ...(of === 'card' && q !== '' && { q }) })
   const items = (data as readonly Named[]).map((one) => [one.id ?? one.user_id, one.name ?? one.title ?? one.display_name] as const)
   return name === 'blocker_id' ? items.filter(([id]) => id !== card?.id) : items
 }

@@ -139,6 +139,43 @@ test('with the keyboard alone: subtasks are ticked and added, the focus stays, a
   })
 })
 
+test('blockers are searched on the whole board, put on the card and taken off, in place', async () => {
+  const cards = Array.from({ length: 40 }, (_, i) => ({
+    operation: 'cards.create',
+    body: { column_id: columns[1]!, title: i === 39 ? 'Sharpen the knife' : `Cut ${i}` },
+  }))
+  await agent('POST', `/boards/${boardId}/batch`, { operations: cards })
+  const page = await openCard()
+  const add = page.locator('#fact-blockers-control a')
+  const chooser = page.locator('.chooser')
+  await add.click()
+  await chooser.getByRole('option', { name: 'Cut 0', exact: true }).waitFor()
+  await page.keyboard.type('knife')
+  // What is chosen before the search has answered is what it finds.
+  await page.keyboard.press('Enter')
+  await page.locator('#fact-blockers-shown').getByRole('link', { name: 'Sharpen the knife' }).waitFor()
+  expect(await focused(page)).toBe('fact-blockers-control')
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('sharpen')
+  await chooser.locator('[aria-checked=true]', { hasText: 'Sharpen the knife' }).click()
+  await expect.poll(async () => (await card()).blocker_ids).toEqual([])
+  await add.click()
+  await page.keyboard.type('no such words')
+  await chooser.getByText('Nothing matches.').waitFor()
+  await page.keyboard.press('Escape')
+  expect({ path: new URL(page.url()).pathname, focused: await focused(page) }).toEqual({
+    path: `${demo.base}/cards/${cardId}`,
+    focused: 'fact-blockers-control',
+  })
+  // Over a board, where the rest of the page cannot be used.
+  await page.goto(`${demo.base}/boards/${boardId}`)
+  await page.locator('.tile-title', { hasText: 'Poster' }).last().click()
+  await page.locator('dialog.card-panel #fact-blockers-control a').click()
+  await page.keyboard.type('knife')
+  await page.keyboard.press('Enter')
+  await page.locator('dialog.card-panel #fact-blockers-shown').getByRole('link', { name: 'Sharpen the knife' }).waitFor()
+})
+
 test('what a card has none of is a row of buttons; what is written there stays when it becomes a part of the card', async () => {
   cardId = (await agent('POST', `/boards/${boardId}/cards`, { column_id: columns[0]!, title: 'Empty' })).id
   const page = await openCard()
