@@ -20,6 +20,14 @@ export function renderThemeSign(): VNode {
   </svg>`
 }
 
+/** A magnifying glass. */
+export function renderSearchSign(): VNode {
+  return html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+    <circle cx="7" cy="7" r="4.5" />
+    <path d="m10.5 10.5 3.5 3.5" />
+  </svg>`
+}
+
 /**
  * A circle with the initials of a person.
  * @param name what stands beside it, or is said another way

@@ -3,7 +3,7 @@ import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { assetAddress } from './public-assets.ts'
 import { addBase } from './base-path.ts'
-import { renderAvatar, renderBrand, renderThemeSign } from './brand.ts'
+import { renderAvatar, renderBrand, renderSearchSign, renderThemeSign } from './brand.ts'
 import { html, themeChoice } from './html.ts'
 
 /** Where a page has a part that is encoded already. Nobody can write it into a text. */
@@ -123,6 +123,7 @@ function renderHeader(path: string, { formToken, email, inbox }: NonNullable<Doc
   return html`
     <a class="brand" href="/app">${renderBrand()}<span class="word">Lanekeeper</span></a>
     <nav class="sections" aria-label="Sections">${sectionLinks(path, inbox)}</nav>
+    ${inbox?.workspaceId !== undefined && renderFind(`/app/${inbox.workspaceId}`)}
     <details class="menu" data-menu>
       <summary><span class="unseen">Account menu</span>${renderAvatar(inbox?.name ?? email)}</summary>
       <div>
@@ -136,6 +137,13 @@ function renderHeader(path: string, { formToken, email, inbox }: NonNullable<Doc
       </div>
     </details>
   `
+}
+
+/** The search in everything. Without the script, its link leads to the search of cards. */
+function renderFind(base: string): VNode {
+  return html`<a class="find" href="${base}/cards?view=recent" title="Search" data-find="${base}/find"
+    ><span class="unseen">Search boards and cards</span>${renderSearchSign()}</a
+  >` as VNode
 }
 
 /** The choice of the theme where there is no account menu. */

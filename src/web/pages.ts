@@ -18,6 +18,7 @@ import { attachmentPage, cardPage, picturePage } from './boards/card-page.ts'
 import { boardArchivePage, boardLabelsPage, boardMembersPage } from './boards/board-lists.ts'
 import { boardPage } from './boards/board-page.ts'
 import { changesPage, eventsPage } from './boards/live.ts'
+import { findPage } from './boards/find-page.ts'
 import { peoplePage } from './boards/people-page.ts'
 import { boardsPage } from './boards/overview-page.ts'
 import { starPage } from './boards/stars.ts'
@@ -77,6 +78,7 @@ export const pages: readonly Page[] = [
   eventsPage,
   changesPage,
   peoplePage,
+  findPage,
   operationPage,
   boardMembersPage,
   boardLabelsPage,

@@ -17,6 +17,7 @@ async function create(board: string, column_id: string, title: string, due: numb
 }
 /** Creates a board with a column. @returns the ids of both */
 async function createBoard(name: string): Promise<[string, string]> {
+  service.now += 1000
   const { id } = await api('POST', '/boards', { name })
   return [id, (await api('POST', `/boards/${id}/columns`, { name: 'A column' })).id]
 }
@@ -104,4 +105,55 @@ describe('the cards of all boards', () => {
       expect({ status: page.status, text: page.text }).toEqual({ status: 422, text: expect.stringContaining('This link is not complete') })
     },
   )
+})
+
+describe('the search in everything', () => {
+  type Found = { readonly name: string; readonly detail: string; readonly address: string; readonly board?: string }
+  const find = async (query: string, from = visitor): Promise<readonly Found[]> =>
+    JSON.parse((await from.request(`${base}/find${query}`)).text).found
+  const texts = async (query: string, from = visitor) => (await find(query, from)).map(({ name, detail }) => `${name} (${detail})`)
+
+  test.each([
+    ['?q=BOARD%20öpen', ['The open board (Board)']],
+    ['?q=the', ['The secret board (Board)', 'The open board (Board)']],
+    ['?q=of%20late', ['Late of Ben (The open board)']],
+    ['?q=finished', ['Finished (The open board, done)']],
+    ['?q=nothing%20has%20this', []],
+    [`?q=${'late'.repeat(100)}`, []],
+  ])('finds boards by their names, and cards: %s', async (query, expected) => {
+    expect(await texts(query)).toEqual(expected)
+  })
+
+  test.each(['', '?q=', '?q=%22%22', '?q=%20'])('shows what was changed last without words: %s', async (query) => {
+    const found = await texts(query)
+    expect(found.slice(0, 4)).toEqual([
+      'The secret board (Board)',
+      'The open board (Board)',
+      'Finished (The open board, done)',
+      'Undated (The open board)',
+    ])
+  })
+
+  test('leads to boards and cards, and says on which board a card is', async () => {
+    expect(await find('?q=soon')).toEqual([{ name: 'Soon', detail: 'The open board', address: `${base}/cards/${soon}`, board: open }])
+    expect((await find('?q=open'))[0]).toEqual({ name: 'The open board', detail: 'Board', address: `${base}/boards/${open}` })
+  })
+
+  test('shows to nobody what they may not read', async () => {
+    const other = await signedIn(service, ben)
+    expect({ late: await texts('?q=late', other), secret: await texts('?q=secret', other) }).toEqual({
+      late: ['Late of Ben (The open board)', 'Late mine (The open board)'],
+      secret: [],
+    })
+    const stranger = await signedIn(service, await service.person(await service.workspace('Other'), 'owner'))
+    expect((await stranger.request(`${base}/find?q=late`)).status).toBe(404)
+  })
+
+  test('is in the header of every page, and without JavaScript is the search of cards', async () => {
+    for (const path of ['/app', '/settings/account', `${base}/boards/${open}`]) {
+      const { text } = await visitor.open(path)
+      expect([path, /<a class="find" href="([^"]+)"/.exec(text)?.[1]]).toEqual([path, `${base}/cards?view=recent`])
+    }
+    expect((await search('?view=recent')).status).toBe(200)
+  })
 })

@@ -80,6 +80,7 @@ describe.each([
       '/app/{workspace}/events',
       '/app/{workspace}/boards/{board}/changes',
       '/app/{workspace}/boards/{board}/people',
+      '/app/{workspace}/find',
       '/settings/account/passkeys/{passkey}',
       '/settings/confirm/{id}',
       '/app/{workspace}/welcome',

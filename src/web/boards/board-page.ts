@@ -96,7 +96,8 @@ const KEYS: readonly (readonly [keys: readonly string[], text: string, operation
   [['M'], 'Move the card to a column', 'cards.move'],
   [['X'], 'Complete the card, or open it again', 'cards.complete'],
   [['U', 'Ctrl+Z'], 'Undo the last move, completion or archiving', 'cards.move'],
-  [['/'], 'Search'],
+  [['/'], 'Search this board'],
+  [['Ctrl+K'], 'Search all boards and cards'],
   [['Esc'], 'Leave the search, or go back'],
   [['?'], 'Show these keys'],
 ]

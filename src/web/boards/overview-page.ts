@@ -13,7 +13,7 @@ import { renderSearchForm } from './search-form.ts'
 import { readStars, renderStar } from './stars.ts'
 
 /** Pages of boards that are listed of a workspace. */
-const LISTED_PAGES = 3
+export const MAX_BOARD_PAGES = 3
 
 interface Listed {
   readonly workspace: MemberWorkspace
@@ -38,7 +38,7 @@ export const boardsPage: Page = {
     const lists = await Promise.all(
       workspaces.map(async (workspace): Promise<Listed> => {
         const reader = readerOf(context, workspace.id)
-        const { items, cursor } = await readAll<Board>(reader, ['boards.list'], LISTED_PAGES)
+        const { items, cursor } = await readAll<Board>(reader, ['boards.list'], MAX_BOARD_PAGES)
         const mayCreate = (await reader.allowed('workspace', 'me')).has('boards.create')
         const byChange = items.toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
         const counts = await readBoardCounts(reader, byChange)

@@ -14,15 +14,19 @@ import { loadMoreCards } from './more-cards.ts'
 import { countNotices } from './notices.ts'
 import { offerPastedLines } from './pasted-lines.ts'
 import { keepRefreshed } from './refreshed-page.ts'
+import { searchEverywhere } from './search-everywhere.ts'
 import { sendForms } from './send.ts'
+import { askForBlockers } from './tile-questions.ts'
 
 countNotices()
 keepRefreshed()
+searchEverywhere()
 offerNames()
 useFormKeys()
 sendForms()
 offerPastedLines()
 attachDroppedFiles()
+askForBlockers()
 const board = document.querySelector<HTMLElement>('[data-may]')
 if (board !== null) {
   for (const use of [dragTiles, useTileKeys, showTileMenus, useCardPanel, loadMoreCards]) use(board)
