@@ -42,7 +42,7 @@ export class HttpResponse extends FastResponse {
 
 /**
  * A response whose body may be compressed. Everything else is sent as it is: the bytes of files, streams, and the pages of the
- * web app, which show tokens.
+ * web app that show a secret.
  */
 export class CompressibleResponse extends FastResponse {
   readonly content: string | Uint8Array
@@ -60,7 +60,11 @@ export class CompressibleResponse extends FastResponse {
 
   override get headers(): Headers {
     const headers = super.headers
-    for (const [name, value] of pairsOf(this.#list ?? [])) headers.set(name, value)
+    // Each cookie has a header of its own.
+    for (const [name, value] of pairsOf(this.#list ?? [])) {
+      if (name === 'set-cookie') headers.append(name, value)
+      else headers.set(name, value)
+    }
     this.#list = undefined
     return headers
   }

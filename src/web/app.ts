@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { addRoute, createRouter, findRoute } from 'rou3'
 import { FastResponse, type ServerRequest } from 'srvx'
+import { maskFormToken, unmaskFormToken } from '../auth/accounts/form-token.ts'
 import { SecondStep } from '../auth/accounts/second-step.ts'
 import { SignIn } from '../auth/accounts/sign-in.ts'
 import { Throttle } from '../auth/accounts/throttle.ts'
 import { clientAddress } from '../http/client-address.ts'
+import { CompressibleResponse } from '../http/compression.ts'
 import { toApiError } from '../http/error-mapping.ts'
 import { respondWithText } from '../http/public-text.ts'
 import { isUpload } from '../http/upload.ts'
+import type { Session } from '../model/account.ts'
 import { ApiError } from '../model/errors.ts'
 import { findAsset } from './public-assets.ts'
 import { cookieOf, readCookies } from './cookies.ts'
@@ -152,6 +155,8 @@ async function runPage(page: Page, context: PageContext, visit: Visit | undefine
   const { form, upload = undefined } = hasUpload
     ? await readUploadForm(request, (name) => name !== 'file' && name !== 'visibility')
     : { form: await readForm(request, page.callsOperations) }
+  const sent = form.get('form_token')
+  if (sent !== null) form.set('form_token', unmaskFormToken(sent))
   try {
     if (page.anonymous !== true) {
       const again = await answerEarlierForm(page, { ...context, ...visit!, work: context.work!, form })
@@ -218,7 +223,7 @@ function respond(
   }
   if ('json' in response) {
     headers.set('content-type', 'application/json')
-    return new FastResponse(JSON.stringify(response.json), { status: response.status ?? 200, headers })
+    return toSend(masked(JSON.stringify(response.json), visit?.session, web), response.status ?? 200, headers)
   }
   if (response.version !== undefined) {
     const tag = `W/"${response.version}"`
@@ -230,7 +235,20 @@ function respond(
   const body = html`${session && visit && renderAlerts({ ...visit, session })}${response.body}`
   const signedIn = session && { formToken: session.form_token, email: session.email, inbox }
   const text = renderDocument({ title: status < 400 ? title : `Error: ${title}`, base, path, body, signedIn, layout, scripts })
-  const bytes = encodePage(base, text, response.parts)
+  const bytes = encodePage(base, masked(text, session, web), response.parts)
   if (work !== undefined) work.bytes = bytes.length
-  return new FastResponse(bytes, { status, headers })
+  // What shows a secret once is not compressed: beside what somebody else has written, its size would tell of it.
+  return text.includes(' data-once') ? new FastResponse(bytes, { status, headers }) : toSend(bytes, status, headers)
+}
+
+/** The text of an answer, with the form token as only this answer has it. */
+function masked(text: string, session: Session | undefined, { random }: WebServices): string {
+  return session === undefined ? text : text.replaceAll(session.form_token, maskFormToken(session.form_token, random))
+}
+
+/** An answer that is compressed if the browser asks for that. */
+function toSend(content: string | Uint8Array, status: number, headers: Headers): Response {
+  headers.append('vary', 'Accept-Encoding')
+  headers.set('content-length', String(Buffer.byteLength(content)))
+  return new CompressibleResponse(content, status, [...headers].flat())
 }

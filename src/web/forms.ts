@@ -1,4 +1,5 @@
 import type { ServerRequest } from 'srvx'
+import { maskFormToken } from '../auth/accounts/form-token.ts'
 import { equalInConstantTime, newSecret } from '../auth/secrets.ts'
 import { bodyOf, Pieces, readBody } from '../http/body.ts'
 import { ApiError } from '../model/errors.ts'
@@ -107,11 +108,10 @@ export function formCookie(context: PageContext): string | undefined {
   return token !== undefined && FORM_TOKEN.test(token) ? token : undefined
 }
 
-/** The form token of a page without a session. A new one is sent as a cookie with the page. */
+/** The form token of a page without a session, as the page has it. A new one is sent as a cookie with the page. */
 export function anonymousFormToken(context: PageContext): string {
-  const current = formCookie(context)
-  if (current !== undefined) return current
-  const token = newSecret(context.web.random)
-  setCookie(context, 'form', token)
-  return token
+  const { random } = context.web
+  const token = formCookie(context) ?? newSecret(random)
+  if (formCookie(context) === undefined) setCookie(context, 'form', token)
+  return maskFormToken(token, random)
 }

@@ -26,6 +26,12 @@ test.each<[coding: 'br' | 'gzip' | undefined, headers: string[]]>([
   expect(headers.map((header) => [header, preferredCoding(header)])).toEqual(headers.map((header) => [header, expected]))
 })
 
+test('each cookie of a response has a header of its own', () => {
+  const list = ['content-type', 'text/plain', 'set-cookie', 'a=1', 'set-cookie', 'b=2']
+  const { headers } = new CompressibleResponse('text', 200, list)
+  expect([headers.getSetCookie(), headers.get('content-type')]).toEqual([['a=1', 'b=2'], 'text/plain'])
+})
+
 describe('over HTTP', async () => {
   const service = await Service.forSuite()
   const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })

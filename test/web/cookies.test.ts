@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ServerRequest } from 'srvx'
+import { unmaskFormToken } from '../../src/auth/accounts/form-token.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import { cookieOf, readCookies as readRequest, setCookie } from '../../src/web/cookies.ts'
 import { anonymousFormToken } from '../../src/web/forms.ts'
@@ -52,7 +53,7 @@ describe('the form token of a page without a session', () => {
     const [sent, cookies] = [new Map(cookie === undefined ? [] : [['__Host-lk_form', cookie]]), [] as string[]]
     const site = { origin: 'https://kanban.example', url: 'https://kanban.example' }
     const context = { web: { random: systemRandom }, cookies: sent, pendingCookies: cookies, ...site }
-    return { token: anonymousFormToken(context as unknown as PageContext), cookies }
+    return { token: unmaskFormToken(anonymousFormToken(context as unknown as PageContext)), cookies }
   }
 
   test('is the one in the cookie', () => {

@@ -65,8 +65,9 @@ describe.each(drivers)('signing in, up and out, on $name', async (driver) => {
       visitor.jar.set('lk_form', 'x'.repeat(43))
       const page = await visitor.signIn(address, password)
       expect(visitor.session).toBeUndefined()
-      const headers = JSON.stringify([...page.headers].filter(([name]) => name !== 'x-request-id'))
-      pages.push([page.status, headers, page.text.replace(`value="${address}"`, '')].join('\n'))
+      const headers = JSON.stringify([...page.headers].filter(([name]) => !['x-request-id', 'content-length'].includes(name)))
+      const text = page.text.replace(`value="${address}"`, '').replaceAll(/(name="form_token" value=)"[\w-]{115}"/g, '$1')
+      pages.push([page.status, headers, text].join('\n'))
     }
     expect(new Set(pages).size).toBe(1)
     expect(pages[0]).toMatch(/^401\n/)

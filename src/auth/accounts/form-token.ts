@@ -24,3 +24,28 @@ export function isFormTokenOf(token: string, userId: string): boolean {
 function ownerOf(secret: string, userId: string): string {
   return hash('sha256', `${secret}.${userId}`, 'base64url').slice(0, 43 - SECRET)
 }
+
+/** How a form token is written in one page: in base64url, as many random bytes as the token has characters, and what both make. */
+const MASKED = /^[\w-]{115}$/
+
+/**
+ * Writes a form token in another way for each page. A page is compressed, and its size tells what is repeated in it: so a text that
+ * somebody else has put there could be compared with the token, character by character, if that were the same in the next page (the
+ * attack is called BREACH).
+ */
+export function maskFormToken(token: string, random: RandomSource): string {
+  const pad = Buffer.from(random(token.length))
+  return Buffer.concat([pad, combine(pad, Buffer.from(token, 'latin1'))]).toString('base64url')
+}
+
+/** The form token that a form was sent with. What is written in another way is returned as it is. */
+export function unmaskFormToken(text: string): string {
+  if (!MASKED.test(text)) return text
+  const bytes = Buffer.from(text, 'base64url')
+  const half = bytes.length / 2
+  return combine(bytes.subarray(0, half), bytes.subarray(half)).toString('latin1')
+}
+
+function combine(pad: Uint8Array, text: Uint8Array): Buffer {
+  return Buffer.from(text.map((byte, i) => byte ^ pad[i]!))
+}

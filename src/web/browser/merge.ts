@@ -1,3 +1,5 @@
+import { takeToken } from './form-tokens.ts'
+
 /**
  * Replaces the parts of an element that differ in another version of it. The children of a merged element have ids, which let them keep
  * their identity: focus, scrolling and loaded images stay. Other elements are replaced as a whole. What a person has opened stays open.
@@ -5,6 +7,7 @@
 export function merge(old: Element, next: Element): void {
   if (old.matches('details[open]')) next.setAttribute('open', '')
   for (const { id } of old.querySelectorAll('details[open][id]')) next.querySelector(`details[id="${id}"]`)?.setAttribute('open', '')
+  takeToken(next)
   mergeParts(old, next)
 }
 

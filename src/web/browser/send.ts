@@ -5,6 +5,7 @@
 import { endConflict, showConflict } from './conflict.ts'
 import { createElement } from './create-element.ts'
 import { giveBack, takeKey } from './form-keys.ts'
+import { putToken } from './form-tokens.ts'
 import { catchUp, refresh } from './live-pages.ts'
 import { SIGNED_OUT } from './live.ts'
 import { inOwnZone } from './times.ts'
@@ -70,12 +71,6 @@ export function sendFile(cardId: string, file: File): Promise<boolean> {
   for (const [name, value] of fields) body.append(name, value)
   body.append('file', file)
   return post(action, body)
-}
-
-/** Puts the form token of the present session into all forms of the page. */
-function putToken(token: string): void {
-  for (const page of document.querySelectorAll<HTMLElement>('[data-forms]')) page.dataset['token'] = token
-  for (const field of document.querySelectorAll<HTMLInputElement>('[name=form_token]')) field.value = token
 }
 
 interface Options {
