@@ -248,7 +248,6 @@ function masked(text: string, session: Session | undefined, { random }: WebServi
 
 /** An answer that is compressed if the browser asks for that. */
 function toSend(content: string | Uint8Array, status: number, headers: Headers): Response {
-  headers.append('vary', 'Accept-Encoding')
   headers.set('content-length', String(Buffer.byteLength(content)))
   return new CompressibleResponse(content, status, [...headers].flat())
 }

@@ -13,7 +13,7 @@ export function securityHeaders(origin: string): Record<string, string> {
     'cross-origin-resource-policy': 'same-origin',
     'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
     'cache-control': 'no-store',
-    vary: 'Cookie',
+    vary: 'Cookie, Accept-Encoding',
     ...(origin.startsWith('https:') ? { 'strict-transport-security': 'max-age=31536000' } : {}),
   }
 }

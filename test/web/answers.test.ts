@@ -57,7 +57,7 @@ describe('web app responses', () => {
         'content-security-policy': CSP,
         'x-frame-options': 'DENY',
         'cache-control': isPublic ? 'public, max-age=300' : 'no-store',
-        vary: isPublic ? 'Accept-Encoding' : 'Cookie',
+        vary: isPublic ? 'Accept-Encoding' : 'Cookie, Accept-Encoding',
         'x-content-type-options': 'nosniff',
         'referrer-policy': 'same-origin',
         'cross-origin-opener-policy': 'same-origin',
@@ -216,11 +216,14 @@ describe('sessions and tokens', () => {
     expect((await stranger.request('/settings/tokens')).location).toBe('/settings/sign-in?over')
   })
 
+  /** Each page has the form token in another way. */
+  const withoutToken = (html: string) => html.replaceAll(/[\w-]{115}/g, '')
+
   test('a token in addition to a session, valid or not, changes nothing in the web app', async () => {
     const plain = await visitor.request('/settings/tokens')
     const other = await service.person(workspaceId)
     for (const authorization of [`Bearer ${other.admin}`, 'Bearer nonsense'])
-      expect((await visitor.request('/settings/tokens', { headers: { authorization } })).text).toBe(plain.text)
+      expect(withoutToken((await visitor.request('/settings/tokens', { headers: { authorization } })).text)).toBe(withoutToken(plain.text))
   })
 
   test('the API accepts no session: it answers 401, and a session in addition to a token has no effect', async () => {

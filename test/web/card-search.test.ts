@@ -134,7 +134,7 @@ describe('the search in everything', () => {
     ])
   })
 
-  test('leads to boards and cards, and says on which board a card is', async () => {
+  test('leads to boards and cards, and names the board of a card', async () => {
     expect(await find('?q=soon')).toEqual([{ name: 'Soon', detail: 'The open board', address: `${base}/cards/${soon}`, board: open }])
     expect((await find('?q=open'))[0]).toEqual({ name: 'The open board', detail: 'Board', address: `${base}/boards/${open}` })
   })

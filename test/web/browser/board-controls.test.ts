@@ -370,7 +370,7 @@ describe('a finger that rests on a card', () => {
     await expect.poll(async () => (await stored())[0]).toContain('Notes')
   })
 
-  test('takes it down a long column, with which the page scrolls', async () => {
+  test('takes it down a long column while the page scrolls', async () => {
     for (let i = 0; i < 14; i++) await addCard(0, `More ${i}`)
     await open(phone)
     const { x, y } = await lift('Notes')
