@@ -43,9 +43,10 @@ let offered: readonly Choice[] = []
 let active = 0
 /** What the list says while it has no choice. */
 let hint = ''
-/** Whether the choices for what was typed are on their way, and whether Enter came before them. */
+/** Whether the choices for what was typed are on their way. */
 let isLoading = false
-let isHasty = false
+/** Enter has come before them, and whether with Ctrl. */
+let hasty: { readonly apart: boolean } | undefined
 let typing: number | undefined
 
 /**
@@ -63,7 +64,7 @@ export async function ask(near: Element | undefined, asked: Question): Promise<v
   const place = [...document.querySelectorAll('dialog:modal')].at(-1) ?? document.querySelector('main')!
   if (popover.parentElement !== place) place.append(popover)
   choices = []
-  isHasty = false
+  hasty = undefined
   const loaded = load(asked.choices)
   popover.showPopover()
   if (near !== undefined) placeBeside(popover, near)
@@ -85,7 +86,7 @@ async function load(coming: Question['choices']): Promise<void> {
   hint = found === undefined ? 'This could not be loaded. Check the connection, and try again.' : 'Nothing matches.'
   choices = found ?? []
   show()
-  if (isHasty) choose(offered[active])
+  if (hasty !== undefined) choose(offered[active], hasty.apart)
 }
 
 function type(): void {
@@ -93,7 +94,7 @@ function type(): void {
   if (search === undefined) return show()
   clearTimeout(typing)
   isLoading = true
-  isHasty = false
+  hasty = undefined
   typing = setTimeout(() => void load(search(input.value.trim())), PAUSE)
 }
 
@@ -155,7 +156,7 @@ popover.addEventListener('keydown', (event) => {
   if (key === 'ArrowDown' || key === 'ArrowUp') activate(active + (key === 'ArrowDown' ? 1 : -1))
   else if (key === 'Enter' && !event.isComposing) {
     // What is offered yet may be for another text.
-    isHasty = isLoading
+    hasty = isLoading ? { apart: isApart(event) } : undefined
     if (!isLoading || question?.search === undefined) choose(offered[active], isApart(event))
   } else if (key === 'Escape' || key === 'Tab') close()
   else return
