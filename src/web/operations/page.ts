@@ -20,6 +20,7 @@ import { FORM_KEY, idempotencyKeyOf, newFormKey, performOnce } from './form-key.
 import { columnsOf, renderTemplates } from './board-template.ts'
 import { CONFLICT, keptText, readConflict } from './conflict.ts'
 import { renderFind } from './find-choice.ts'
+import { needsProof } from './needs-proof.ts'
 import { baseOf, isUpdate, renderFields, titleOf, whereOf } from './form.ts'
 import { isSearched, pathOf, readChoices, readPlace, type Place } from './place.ts'
 import { doneMembers, doneText, readUndo } from './undo.ts'
@@ -57,20 +58,6 @@ async function withOperation(context: SignedInContext, answer: (operation: Opera
   if (operation === undefined || !hasForm(operation)) return { ...notFoundPage(), audit: false }
   return answer(operation)
 }
-
-/**
- * Whether what a form makes outlives "sign out everywhere": a webhook goes on to send to whoever knows its secret. Then it asks for a
- * recent proof, as a token with `kanban:admin` does. To disable a webhook or to remove its header, and nothing else, needs none.
- */
-function needsProof(operation: Operation, form: URLSearchParams): boolean {
-  if (!OUTLIVES_SESSIONS.test(operation.id)) return false
-  const changed = Object.entries(readFields(operation, form).body ?? {})
-  return (
-    changed.length === 0 ||
-    !changed.every(([name, value]) => (name === 'enabled' ? value === false : name === 'authorization' && value === null))
-  )
-}
-const OUTLIVES_SESSIONS = /^webhooks\.(?:create|update|rotate_secret)$/
 
 async function performProved(context: SignedInContext, operation: Operation): Promise<PageResponse> {
   if (!needsProof(operation, context.form)) return perform(context, operation)
