@@ -1,6 +1,6 @@
 /** The form token in the forms of the page. Each answer of the service has it in another way, and every way is accepted. */
 
-/** Puts a form token into all forms of the page, such as that of the present session. */
+/** Puts a form token into all forms of the page: the present session may have another one. */
 export function putToken(token: string): void {
   for (const page of document.querySelectorAll<HTMLElement>('[data-forms]')) page.dataset['token'] = token
   for (const field of document.querySelectorAll<HTMLInputElement>('[name=form_token]')) field.value = token
