@@ -243,7 +243,10 @@ class ReceivedBytes {
     if (key.startsWith('tombstone:')) return record['kind'] === 'blob' ? undefined : record
     if (!key.startsWith('file:')) return record
     // An empty file has no bytes, but any bytes stored under its id are removed with it.
-    if (record['size'] === 0) return { ...record, blob_id: newId('blob', this.#deps.random) }
+    if (record['size'] === 0) {
+      this.#counter.files++
+      return { ...record, blob_id: newId('blob', this.#deps.random) }
+    }
     const blobId = String(record['blob_id'])
     const written = this.#unused.get(blobId)
     this.#unused.delete(blobId)

@@ -156,5 +156,5 @@ function printResult(options: CommonOptions, result: unknown): void {
 
 function describeLost({ workspace_id, file_id, name, size, reason }: LostFile): string {
   const state = reason === 'damaged' ? 'are damaged' : 'are missing or cannot be read'
-  return `the bytes of ${file_id} (${JSON.stringify(name)}, ${size} bytes) in ${workspace_id} ${state}; it was left out, with its attachments`
+  return `the bytes of ${file_id} (${JSON.stringify(name)}, ${size === 1 ? '1 byte' : `${size} bytes`}) in ${workspace_id} ${state}; it was left out, with its attachments`
 }

@@ -245,7 +245,8 @@ describe.each(drivers)('imports on $name', async (driver) => {
     const other = 'wsp_00000000000000000000'
     const workspace = record('workspace:self', { id: other, name: 'x', ...times })
     const empty = record(`file:${secret.id}`, { ...secret, size: 0 })
-    await importWorkspace(deps, createIo(withTrailer([lines[0]!.replaceAll(workspaceId, other), empty, workspace])))
+    const summary = await importWorkspace(deps, createIo(withTrailer([lines[0]!.replaceAll(workspaceId, other), empty, workspace])))
+    expect(summary).toMatchObject({ files: 1, bytes: 0 })
     const [imported, ...more] = await readFiles(other)
     expect({ size: imported!.size, isSameBlob: imported!.blob_id === secret.blob_id, more }).toEqual({
       size: 0,

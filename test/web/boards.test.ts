@@ -52,6 +52,14 @@ describe('a board', () => {
     expect(await read(cardPath(other))).toMatch(/Done .* by Olivia Stone/)
   })
 
+  test('does not say of a card that it is described if an import has only added its times', async () => {
+    const { path, card } = await otherBoard({})
+    await card('Times', { description: 'Created 2026-03-01 10:00 UTC by Ann (@ann), last changed 2026-05-05 00:00 UTC.' })
+    expect(await read(path)).not.toContain('has a description')
+    await card('Text', { description: 'Sow.\n\nCreated 2026-03-01 10:00 UTC.' })
+    expect(await read(path)).toContain('has a description')
+  })
+
   const [notes, print] = ['Write notes', 'Print']
   test.each([
     ['label=absent', [notes, print]],

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { authorName } from '../../model/author.ts'
+import { hasOnlyImportedTimes } from '../../model/imported-times.ts'
 import { html } from '../html.ts'
 import { remaining } from '../time-texts.ts'
 import { renderDay, renderRemaining, renderTime } from '../times.ts'
@@ -54,7 +55,7 @@ function tileOf(card: ListedCard, { base, labelOf, nameOf, questionOf, now }: Ti
     outcome,
     // A day is shown with its year unless that is this year.
     dueState: due_at === null ? '' : `${dueState({ due_at, completed_at }, now)} ${new Date(now).getUTCFullYear()}`,
-    isDescribed: card.description !== '',
+    isDescribed: card.description !== '' && !hasOnlyImportedTimes(card.description),
     counts: [counts?.subtasks ?? 0, counts?.comments ?? 0, counts?.attachments ?? 0],
     until: nextMoment(card),
     claimedUntil: claim?.expires_at,
