@@ -12,7 +12,8 @@ const UNFINISHED =
   'This board is being imported. If nothing more appears on it, the import was interrupted: delete the board, and import it again.'
 
 /**
- * Creates a board in a workspace from the lines of `board-lines.ts`, with requests of a member. An import that fails deletes the board.
+ * Creates a board in a workspace from the lines of `board-lines.ts`, with requests of a member. An import that fails deletes the board. An
+ * import into a board that exists can be repeated instead.
  * @param workspaceId the workspace
  * @param userId the creator of everything, an active member
  * @throws {AdminError} `not_found`; `conflict` if a request conflicts with something; `invalid` if the lines are not a whole board
@@ -28,21 +29,15 @@ export async function importBoard(
   const send = withOperatorErrors(deps.sendAs(workspaceId, userId))
   const lines = readLines(io.lines)
   const head = (await lines.next()).value
+  if (head !== undefined && 'into' in head) {
+    await perform(lines, send, head.into, io)
+    return { board_id: head.into }
+  }
   if (head === undefined || !('board' in head)) throw new AdminError('invalid', 'the lines have no board')
   const { id } = (await send('POST', '/boards', { name: head.board.name, description: UNFINISHED })) as { id: string }
   try {
     await open(send, id, head.board)
-    const batches = new Batches(send, id)
-    const files = new Files(send)
-    for await (const line of lines) {
-      if ('file' in line) {
-        if (await files.add(line, batches)) io.progress(`${files.count} files`)
-        continue
-      }
-      if (!('operation' in line)) throw new AdminError('invalid', 'the lines have more than one board')
-      if (await batches.add(line)) io.progress(`${batches.count} operations`)
-    }
-    await batches.flush()
+    await perform(lines, send, id, io)
     await send('PATCH', `/boards/${id}`, { description: head.board.description })
   } catch (error) {
     await send('DELETE', `/boards/${id}`).catch((reason: Error) => {
@@ -54,6 +49,21 @@ export async function importBoard(
     throw error
   }
   return { board_id: id }
+}
+
+/** Performs the operations of lines on a board, and uploads their files. */
+async function perform(lines: AsyncIterable<BoardLine>, send: SendRequest, id: string, io: CommandIo): Promise<void> {
+  const batches = new Batches(send, id)
+  const files = new Files(send)
+  for await (const line of lines) {
+    if ('file' in line) {
+      if (await files.add(line, batches)) io.progress(`${files.count} files`)
+      continue
+    }
+    if (!('operation' in line)) throw new AdminError('invalid', 'the lines have more than one board')
+    if (await batches.add(line)) io.progress(`${batches.count} operations`)
+  }
+  await batches.flush()
 }
 
 /** Gives a board its visibility and its members. Before that, there is nothing on it to see. */

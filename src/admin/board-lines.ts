@@ -15,6 +15,8 @@ export const boardLine = z.union([
       members: z.array(z.string()),
     }),
   }),
+  // In place of the board: one that exists.
+  z.strictObject({ into: z.string() }),
   z.strictObject({
     operation: z.string(),
     params: z.record(z.string(), z.string()),

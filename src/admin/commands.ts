@@ -9,6 +9,7 @@ import { AdminError, type AdminDeps, type CommandIo, type PolicyAnswers } from '
 import { exportWorkspace } from './workspace-export.ts'
 import { initialize } from './init.ts'
 import { importWorkspace } from './import.ts'
+import { readImportTarget } from './import-target.ts'
 import { migrateStore } from '../store/migrations/run.ts'
 import { forgetKey } from './secret-keys.ts'
 import { addMember, endMembership, listMembers, setRole } from './memberships.ts'
@@ -155,6 +156,7 @@ const commands: Readonly<Record<string, Command>> = {
   import: command({}, (deps, _input, io) => importWorkspace(deps, io)),
 
   'import.board': inWorkspace(ofUser, importBoard),
+  'import.target': inWorkspace({ ...ofUser, board: text }, readImportTarget),
 
   backup: command({}, (deps, _input, io) => backUp(deps, io)),
   check: command({ reindex: z.boolean(), quick: z.boolean() }, checkStorage),

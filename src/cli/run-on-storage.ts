@@ -23,6 +23,9 @@ const ONLY_READS = new Set(
   'export backup check workspace.list user.list member.list token.list audit policy.explain policy.who-can policy.what-can'.split(' '),
 )
 
+/** Commands that make requests as a member. */
+const MAKES_REQUESTS = new Set(['import.board', 'import.target'])
+
 /** Commands that read secrets, and the one that makes the key of a folder. */
 const NEEDS_KEYS = new Set(['check', 'init'])
 
@@ -78,7 +81,7 @@ async function runLocally(config: StorageConfig, command: string, input: unknown
     const own = { store: storage.store, blobs: storage.blobs, clock: systemClock, random: systemRandom }
     const secretKeys = NEEDS_KEYS.has(command) ? await openSecretKeys(config, own, command === 'init') : undefined
     const deps: AdminDeps = { ...own, policyAnswers, secretKeys }
-    const service = command === 'import.board' ? await loadService(deps, log) : undefined
+    const service = MAKES_REQUESTS.has(command) ? await loadService(deps, log) : undefined
     rpcServer.open({ ...deps, sendAs: service?.sendAs })
     try {
       return await runCommand({ ...deps, sendAs: service?.sendAs }, command, input, io)

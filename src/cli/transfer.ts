@@ -22,6 +22,7 @@ interface ForeignOptions {
   readonly member: readonly string[]
   readonly visibility?: string
   readonly dryRun?: true
+  readonly into?: string
   readonly attachments?: string
   readonly map: readonly string[]
   readonly done: readonly string[]
@@ -50,28 +51,33 @@ function addImportCommand(program: Command, importExport: (file: string | undefi
       [],
     )
     .option('--done <column>', 'with --from: a column that completes its cards; can be repeated', collect, [])
+    .option('--into <board>', 'with --from: the id of a board that gets the cards; its cards from an earlier import are updated')
     .option('--dry-run', 'with --from: only report what would be imported, and what would not')
     .action(async (file: string | undefined, options: CommonOptions & ForeignOptions) => {
       if (options.from !== undefined) return importFrom(options.from, file, options)
-      const foreign = (['workspace', 'as', 'visibility', 'attachments', 'dryRun'] as const).some((name) => options[name] !== undefined)
+      const foreign = (['workspace', 'as', 'visibility', 'attachments', 'into', 'dryRun'] as const).some(
+        (name) => options[name] !== undefined,
+      )
       const lists = [options.member, options.map, options.done]
       if (foreign || lists.some(({ length }) => length > 0))
-        throw new ConfigError('--workspace, --as, --member, --visibility, --attachments, --map, --done and --dry-run need --from')
+        throw new ConfigError('--workspace, --as, --member, --visibility, --attachments, --into, --map, --done and --dry-run need --from')
       return importExport(file, options)
     })
 }
 
 async function importFrom(from: string, file: string | undefined, options: CommonOptions & ForeignOptions): Promise<void> {
-  const { workspace, as: user, visibility, attachments, map, done, dryRun = false } = options
+  const { workspace, as: user, visibility, attachments, into, map, done, dryRun = false } = options
   const fileName = file === undefined ? undefined : parse(file).name
   if (workspace === undefined || user === undefined) throw new ConfigError('--from needs --workspace and --as')
   const known = visibilities.find((name) => name === visibility)
   if (visibility !== undefined && known === undefined) throw new ConfigError(`--visibility: must be one of ${visibilities.join(', ')}`)
+  if (into !== undefined && visibility !== undefined)
+    throw new ConfigError('--visibility is for a new board, and --into names one that exists')
   const { importForeignBoard } = await import('../importers/import.ts')
   const result = await runWithInput(file, async (io) => {
     const run = (name: string, input: object, { lines }: Pick<CommandIo, 'lines'>) => runOnStorage(options, name, input, { ...io, lines })
     const text = await readText(io.lines)
-    const settings = { from, workspace, user, members: options.member, visibility: known, attachments, map, done, fileName, dryRun }
+    const settings = { from, workspace, user, members: options.member, visibility: known, attachments, into, map, done, fileName, dryRun }
     return importForeignBoard(text, settings, run, timestamp(systemClock))
   })
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')

@@ -1,6 +1,16 @@
 /** A text with links to cards: texts, and the ids of the linked cards in the file. */
 export type LinkedText = readonly (string | { readonly card: string })[]
 
+/** A text that links to cards, as a member of the body of an operation. */
+export interface Linked {
+  readonly operation: string
+  readonly card_id: string
+  readonly member: string
+  readonly text: LinkedText
+  /** the rest of the body */
+  readonly rest?: object
+}
+
 /** Finds the links to cards of a file in texts. */
 export class CardLinks {
   readonly #pattern: RegExp | undefined

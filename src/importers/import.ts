@@ -1,3 +1,4 @@
+import type { ImportTarget } from '../admin/import-target.ts'
 import { AdminError, type CommandIo } from '../admin/deps.ts'
 import { stat } from 'node:fs/promises'
 import type { BoardLine } from '../admin/board-lines.ts'
@@ -26,6 +27,8 @@ export interface ImportOptions {
   /** pairs of a person of the file and a user of the workspace */
   readonly members: readonly string[]
   readonly visibility?: Board['visibility'] | undefined
+  /** the id of a board that gets the cards; undefined: a new one */
+  readonly into?: string | undefined
   readonly dryRun: boolean
   /** the names of columns that complete their cards, as well */
   readonly done?: readonly string[] | undefined
@@ -46,6 +49,8 @@ export interface ImportResult {
   readonly visibility: Board['visibility']
   readonly columns: number
   readonly cards: number
+  /** how many cards of an earlier import were brought up to date */
+  readonly updated: number
   readonly labels: number
   readonly subtasks: number
   readonly comments: number
@@ -74,14 +79,25 @@ export async function importForeignBoard(text: string, options: ImportOptions, r
   if (!members.some(({ user_id }) => user_id === user)) throw new AdminError('not_found', `${user} is not a member of ${workspace}`)
   const matcher = new MemberMatcher(board.people, members, options.members, report)
   const files = options.attachments === undefined ? new Map() : await findFiles(board, options.attachments, report)
-  const plan = new ImportPlan(board, { userId: user, visibility, members: matcher, files }, report)
+  const target =
+    options.into === undefined
+      ? undefined
+      : ((await run('import.target', { workspace, user, board: options.into }, { lines: none() })) as ImportTarget)
+  const plan = new ImportPlan(board, { userId: user, visibility, members: matcher, files, target }, report)
   const counter = new LineCounter()
   const lines = counter.count(plan.lines())
   // A dry run makes the lines too: the report follows from them.
   const created = dryRun
     ? void Array.from(lines)
     : ((await run('import.board', { workspace, user }, { lines: toText(lines) })) as { board_id: string })
-  return { dry_run: dryRun, board_id: created === undefined ? null : created.board_id, ...counter.result, not_carried: report.lines }
+  return {
+    dry_run: dryRun,
+    board_id: created === undefined ? null : created.board_id,
+    ...counter.result,
+    ...(target !== undefined && { name: target.name, visibility: target.visibility }),
+    updated: plan.updated,
+    not_carried: report.lines,
+  }
 }
 
 function isProgram(name: string): name is keyof typeof readers {

@@ -1,5 +1,5 @@
 import { AdminError } from '../admin/deps.ts'
-import type { ForeignPerson } from './foreign-board.ts'
+import type { ForeignBoard, ForeignPerson } from './foreign-board.ts'
 import type { ImportReport } from './report.ts'
 
 /** A member of the workspace. */
@@ -43,6 +43,15 @@ export class MemberMatcher {
   find(personId: string): string | undefined {
     return this.#users.get(personId)
   }
+}
+
+/** The members of a board, and those who are assigned to its cards, without the user who imports it. */
+export function explicitMembers({ cards, people }: ForeignBoard, members: MemberMatcher, userId: string): Set<string> {
+  const assigned = cards.flatMap(({ assignees }) => assignees)
+  const onBoard = people.filter((person) => person.onBoard).map(({ id }) => id)
+  const users = new Set([...onBoard, ...assigned].flatMap((id) => members.find(id) ?? []))
+  users.delete(userId)
+  return users
 }
 
 /** A person as a comment names them. */

@@ -1,14 +1,16 @@
 import type { BoardHead, BoardLine, BoardOperation } from '../admin/board-lines.ts'
-import { AdminError } from '../admin/deps.ts'
+import type { ImportTarget, TargetCard } from '../admin/import-target.ts'
 import type { Board } from '../model/board.ts'
 import { externalRef } from '../model/card.ts'
 import { limits } from '../model/limits.ts'
-import { CardLinks, type LinkedText } from './card-links.ts'
+import { CardLinks, type Linked } from './card-links.ts'
 import { CardTexts } from './card-texts.ts'
+import { addedComments, presentCards } from './earlier-import.ts'
 import type { ForeignAttachment, ForeignBoard, ForeignCard, ForeignPerson } from './foreign-board.ts'
 import { groupBy } from './input.ts'
-import { nameOf, type MemberMatcher } from './members.ts'
+import { explicitMembers, nameOf, type MemberMatcher } from './members.ts'
 import type { ImportReport, Loss } from './report.ts'
+import { requireRoom } from './room.ts'
 import { TextFitter } from './text-fitter.ts'
 
 /** Where a board is imported to. */
@@ -18,6 +20,8 @@ export interface Destination {
   /** by default as in the other program */
   readonly visibility: Board['visibility'] | undefined
   readonly members: MemberMatcher
+  /** the board that gets the cards; undefined: a new one */
+  readonly target?: ImportTarget | undefined
   /** the files of attachments that are uploaded: the path of each */
   readonly files: ReadonlyMap<ForeignAttachment, string>
 }
@@ -41,6 +45,8 @@ export class ImportPlan {
   readonly #visibility: Board['visibility']
   /** the explicit members of a private board */
   readonly #members: ReadonlySet<string>
+  /** what an earlier import has made of the cards, by their ids in the file */
+  readonly #present: ReadonlyMap<string, TargetCard>
   /** the external references of its cards so far */
   readonly #refs = new Set<string>()
   /** how many operations there are so far */
@@ -50,6 +56,7 @@ export class ImportPlan {
     this.#board = board
     this.#to = to
     this.#report = report
+    this.#present = to.target === undefined ? new Map() : presentCards(board, to.target)
     this.#fit = new TextFitter(report)
     this.#people = new Map(board.people.map((person) => [person.id, person]))
     this.#texts = new CardTexts({ userId: to.userId, members: to.members, theirs: this.#people }, to.files, this.#fit, report)
@@ -57,15 +64,21 @@ export class ImportPlan {
     const keys = board.cards.toReversed().flatMap(({ id, linkKey }): [string, string][] => (linkKey === null ? [] : [[linkKey, id]]))
     this.#links = new CardLinks(board.cardAddress, new Map(keys))
     this.#visibility = to.visibility ?? (board.isPrivate ? 'private' : 'workspace')
-    this.#members = this.#visibility === 'private' ? this.#explicitMembers() : new Set()
-    this.#requireRoom()
+    this.#members = this.#visibility === 'private' ? explicitMembers(board, to.members, to.userId) : new Set()
+    if (to.target === undefined) requireRoom(board, this.#members.size)
+  }
+
+  /** How many cards of an earlier import it brings up to date. */
+  get updated(): number {
+    return this.#present.size
   }
 
   /** The lines of the board, in the order of `board-lines.ts`. */
   *lines(): Generator<PlannedLine> {
-    yield { board: this.#head() }
+    const { target } = this.#to
+    yield target === undefined ? { board: this.#head() } : { into: target.board_id }
     yield* this.#content()
-    for (const card of this.#board.cards) yield* this.#filesOf(card)
+    for (const card of this.#board.cards) if (this.#here(card) === undefined) yield* this.#filesOf(card)
   }
 
   #head(): BoardHead {
@@ -80,19 +93,20 @@ export class ImportPlan {
 
   /** What is archived comes first: at no moment there are more active columns or cards than there may be. */
   *#content(): Generator<BoardOperation> {
-    const { labels, columns, cards } = this.#board
+    const { target } = this.#to
+    const { labels, columns, cards } = target === undefined ? this.#board : this.#partsFor(target)
     const ids = new Map<string, string>()
+    const present = (items: readonly { readonly id: string; readonly name: string }[] = [], name: string) =>
+      items.find((item) => item.name === name)?.id
     for (const { id, name, color } of labels) {
       const fitted = this.#fit.name(name, limits.labelName, `label: ${name}`, 'Label')
-      ids.set(`label ${id}`, yield* this.#operation('labels.create', {}, { name: fitted, color }))
+      ids.set(`label ${id}`, present(target?.labels, fitted) ?? (yield* this.#operation('labels.create', {}, { name: fitted, color })))
     }
     const byColumn = groupBy(cards, ({ column }) => column)
     for (const { id, name, archived, completes, wipLimit } of columns.toSorted((a, b) => Number(b.archived) - Number(a.archived))) {
-      const column_id = yield* this.#operation(
-        'columns.create',
-        {},
-        { name: this.#fit.name(name, limits.columnName, `list: ${name}`, 'Untitled'), completes },
-      )
+      const fitted = this.#fit.name(name, limits.columnName, `list: ${name}`, 'Untitled')
+      const here = archived ? undefined : present(target?.columns, fitted)
+      const column_id = here ?? (yield* this.#operation('columns.create', {}, { name: fitted, completes }))
       ids.set(`column ${id}`, column_id)
       if (!archived) continue
       yield* this.#cards(byColumn.get(id) ?? [], ids)
@@ -101,9 +115,61 @@ export class ImportPlan {
     }
     const active = columns.flatMap(({ id, archived }) => (archived ? [] : (byColumn.get(id) ?? [])))
     yield* this.#cards(active, ids)
-    for (const { id, archived, wipLimit } of columns)
+    for (const { id, archived, wipLimit } of target === undefined ? columns : [])
       if (!archived && wipLimit !== null) yield* this.#limit(ids.get(`column ${id}`)!, wipLimit)
+    for (const card of this.#board.cards) {
+      const here = this.#here(card)
+      if (here !== undefined) yield* this.#update(card, here, ids)
+    }
     for (const linked of this.#linked) yield* this.#linkedText(linked)
+  }
+
+  /** The card that an earlier import has made of a card of the file. */
+  #here({ id }: ForeignCard): TargetCard | undefined {
+    return this.#present.get(id)
+  }
+
+  /** What a board that exists gets: its new cards, with their columns, and all labels. */
+  #partsFor(target: ImportTarget): Pick<ForeignBoard, 'labels' | 'columns' | 'cards'> {
+    const cards = this.#board.cards.filter((card) => this.#here(card) === undefined)
+    for (const card of this.#board.cards) {
+      const here = this.#here(card)
+      if (here !== undefined) this.#created.set(card.id, here.id)
+    }
+    const used = new Set(cards.map(({ column }) => column))
+    const worn = new Set(this.#board.cards.flatMap((card) => card.labels))
+    for (const { external_ref } of target.cards) this.#refs.add(external_ref)
+    return {
+      cards,
+      columns: this.#board.columns.filter(({ id }) => used.has(id)),
+      labels: this.#board.labels.filter(({ id }) => worn.has(id)),
+    }
+  }
+
+  /**
+   * Brings a card of an earlier import up to date: the texts, the due time, the labels, the completion and the comments of the file. What
+   * people have done here stays: its column, its place, its people, its subtasks, its further labels, and whether it is archived.
+   */
+  *#update(card: ForeignCard, here: TargetCard, ids: ReadonlyMap<string, string>): Generator<BoardOperation> {
+    const description = this.#texts.description(card)
+    const text = this.#links.split(description)
+    if (text !== undefined) this.#linked.push({ operation: 'cards.update', card_id: here.id, member: 'description', text })
+    const title = this.#fit.line(card.title, limits.cardTitle, `card: ${card.title}`, 'Untitled')
+    const changes = { title, due_at: card.dueAt, ...(text === undefined && { description }) }
+    yield* this.#operation('cards.update', { card_id: here.id }, changes)
+    for (const label_id of this.#labelsOf(card, ids))
+      if (!here.label_ids.includes(label_id)) yield* this.#operation('cards.apply_label', { card_id: here.id, label_id })
+    if (card.completed !== here.completed) yield* this.#completion(here.id, card)
+    const added = addedComments(this.#texts.comments(card), here.comments)
+    const part = { operation: 'comments.create', card_id: here.id, member: 'body' }
+    yield* this.#parts(
+      part,
+      added.map((body) => ({ text: body, rest: {} })),
+    )
+  }
+
+  *#completion(card_id: string, { completed, failed }: ForeignCard): Generator<BoardOperation> {
+    yield* this.#operation('cards.complete', { card_id }, { completed, ...(completed && failed === true && { outcome: 'failed' }) })
   }
 
   /** A column may have more cards than its limit from before it was set. */
@@ -119,34 +185,6 @@ export class ImportPlan {
   *#operation(operation: string, params: BoardOperation['params'], body?: Record<string, unknown>): Generator<BoardOperation, string> {
     yield { operation, params, ...(body !== undefined && { body }) }
     return `$${this.#operations++}`
-  }
-
-  /**
-   * What is written must not exceed the limits of a board, and must end: nothing is written of a file that is beyond them.
-   * @throws {AdminError} `invalid`
-   */
-  #requireRoom(): void {
-    const { columns, cards, labels } = this.#board
-    const active = new Set(columns.flatMap(({ id, archived }) => (archived ? [] : id)))
-    const open = cards.filter(({ archived }) => !archived)
-    const inArchived = groupBy(open, ({ column }) => (active.has(column) ? '' : column))
-    inArchived.delete('')
-    const counts: readonly [number, limit: keyof typeof limits & `${string}Per${string}`, what: string][] = [
-      [active.size, 'columnsPerBoard', 'lists that are not archived'],
-      [open.filter(({ column }) => active.has(column)).length, 'cardsPerBoard', 'cards that are not archived'],
-      [
-        Math.max(0, ...Array.from(inArchived.values(), (own) => own.length)),
-        'cardsPerBoard',
-        'cards of an archived list that are not archived themselves',
-      ],
-      [cards.length, 'cardsPerImport', 'cards, archived ones included'],
-      [labels.length, 'labelsPerBoard', 'labels'],
-      [this.#members.size, 'membersPerBoard', 'members'],
-    ]
-    const over = counts.filter(([count, limit]) => count > limits[limit])
-    if (over.length === 0) return
-    const parts = over.map(([count, limit, what]) => `${count} ${what} (at most ${limits[limit]})`)
-    throw new AdminError('invalid', `the file has more than a board can have: ${parts.join(', ')}; nothing was imported`)
   }
 
   *#card(card: ForeignCard, ids: ReadonlyMap<string, string>): Generator<BoardOperation> {
@@ -178,8 +216,7 @@ export class ImportPlan {
     )
     const comments = this.#texts.comments(card).map((body) => ({ text: body, rest: {} }))
     yield* this.#parts({ operation: 'comments.create', card_id, member: 'body' }, comments)
-    if (card.completed)
-      yield* this.#operation('cards.complete', { card_id }, { completed: true, ...(card.failed === true && { outcome: 'failed' }) })
+    if (card.completed) yield* this.#completion(card_id, card)
     if (card.archived) yield* this.#operation('cards.archive', { card_id })
   }
 
@@ -237,8 +274,7 @@ export class ImportPlan {
   #assigneesOf({ title, assignees }: ForeignCard): string[] {
     const found = assignees.flatMap((id) => {
       const user = this.#to.members.find(id)
-      // On a private board, only its members can be assigned.
-      if (user !== undefined && (this.#visibility === 'workspace' || user === this.#to.userId || this.#members.has(user))) return user
+      if (user !== undefined && this.#canBeAssigned(user)) return user
       const person = this.#people.get(id)
       this.#report.add('assignments_unmatched', `${title}: ${person === undefined ? id : nameOf(person)}`)
       return []
@@ -246,13 +282,11 @@ export class ImportPlan {
     return this.#first([...new Set(found)], limits.assigneesPerCard, 'assignees_left_out', () => title)
   }
 
-  /** The members of the board, and those who are assigned to its cards. */
-  #explicitMembers(): Set<string> {
-    const assigned = this.#board.cards.flatMap(({ assignees }) => assignees)
-    const onBoard = this.#board.people.filter((person) => person.onBoard).map(({ id }) => id)
-    const users = new Set([...onBoard, ...assigned].flatMap((id) => this.#to.members.find(id) ?? []))
-    users.delete(this.#to.userId)
-    return users
+  /** On a private board, only its members can be assigned. */
+  #canBeAssigned(user: string): boolean {
+    const { target, userId } = this.#to
+    if (target !== undefined) return target.members?.includes(user) ?? true
+    return this.#visibility === 'workspace' || user === userId || this.#members.has(user)
   }
 
   /** The items up to a limit. The others are reported. */
@@ -260,14 +294,4 @@ export class ImportPlan {
     for (const item of items.slice(limit)) this.#report.add(loss, describe(item))
     return items.slice(0, limit)
   }
-}
-
-/** A text that links to cards, as a member of the body of an operation. */
-interface Linked {
-  readonly operation: string
-  readonly card_id: string
-  readonly member: string
-  readonly text: LinkedText
-  /** the rest of the body */
-  readonly rest?: object
 }
