@@ -116,7 +116,7 @@ class CsvRow {
       id: `line ${line}`,
       column: this.#cell('column') || UNPLACED,
       title,
-      description: this.#cell('description'),
+      description: this.#text('description'),
       fields: this.#layout.others.flatMap(({ name, at }) => {
         const value = (record[at] ?? '').trim()
         return value === '' ? [] : { name, value }
@@ -142,11 +142,16 @@ class CsvRow {
   }
 
   #cells(column: CsvColumn): string[] {
-    const cells = (this.#layout.places.get(column) ?? []).map((at) => (this.#row.record[at] ?? '').trim())
-    return cells.filter((cell) => cell !== '')
+    const cells = (this.#layout.places.get(column) ?? []).map((at) => this.#row.record[at] ?? '')
+    return cells.filter((cell) => cell.trim() !== '')
   }
 
   #cell(column: CsvColumn): string {
+    return this.#text(column).trim()
+  }
+
+  /** A cell with the spaces around it: they can mean something in Markdown. */
+  #text(column: CsvColumn): string {
     return this.#cells(column)[0] ?? ''
   }
 
