@@ -21,6 +21,7 @@ import { encodePage, renderDocument } from './document.ts'
 import type { PageResponse, Page, PageView, PageContext, SignedInContext, Visit, WebOptions, WebServices } from './page-context.ts'
 import { inTurnOfVisitors, PageWork } from './page-work.ts'
 import { html } from './html.ts'
+import { Presence } from './presence.ts'
 import { pages, pagesOfPasswords } from './pages.ts'
 import { signInFirst } from './return-path.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -51,6 +52,7 @@ export function createWeb(options: WebOptions): Web {
     ...options,
     signIn: new SignIn(options, passwords, counters),
     secondStep: new SecondStep(options, counters),
+    presence: new Presence(),
     providerSignIns: new Throttle({ burst: 200, every: 200 }, clock, 'provider-sign-in', counters),
     signUps: new Throttle({ burst: 20, every: 30_000 }, clock, 'sign-up', counters),
   }

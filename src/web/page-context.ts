@@ -18,6 +18,7 @@ import type { Alert } from '../model/second-factor.ts'
 import type { SharedCounters } from '../store/counters.ts'
 import type { Layout } from './document.ts'
 import type { PageWork } from './page-work.ts'
+import type { Presence } from './presence.ts'
 
 /** The services that the web app uses. */
 export interface WebServices extends WebOptions {
@@ -27,6 +28,8 @@ export interface WebServices extends WebOptions {
   readonly providerSignIns: Throttle
   /** limits sign-up attempts by network and by code */
   readonly signUps: Throttle
+  /** who is editing what on the boards */
+  readonly presence: Presence
 }
 
 /** What the services of the web app are made of. */

@@ -19,6 +19,7 @@ import { boardArchivePage, boardLabelsPage, boardMembersPage } from './boards/bo
 import { boardPage } from './boards/board-page.ts'
 import { changesPage, eventsPage } from './boards/live.ts'
 import { findPage } from './boards/find-page.ts'
+import { editingPage } from './boards/editing.ts'
 import { peoplePage } from './boards/people-page.ts'
 import { boardsPage } from './boards/overview-page.ts'
 import { starPage } from './boards/stars.ts'
@@ -79,6 +80,7 @@ export const pages: readonly Page[] = [
   changesPage,
   peoplePage,
   findPage,
+  editingPage,
   operationPage,
   boardMembersPage,
   boardLabelsPage,

@@ -178,6 +178,9 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
   'src/web/operations/conflict.ts': {
     'change.actor_id === reader.context.session.user_id': WORD,
   },
+  'src/web/boards/editing.ts': {
+    'userId !== session.user_id': 'Nobody is told of their own editing.',
+  },
   'src/web/boards/board-changes.ts': {
     'actor_id === userId': 'What the person has done on their own page is not announced to them.',
     'isActive(member)': 'Who has left is not named, as in the list of members, which everybody in the workspace may read.',

@@ -76,8 +76,9 @@ const allForms = {
     () => person,
   ),
 }
-// A page whose address is signed is for programs that read mails (test/mail/notice-mails.test.ts).
-const posts = pages.filter(({ post, isSigned }) => post !== undefined && isSigned !== true)
+// A page whose address is signed is for programs that read mails (test/mail/notice-mails.test.ts), and a part of a page stores nothing
+// (test/web/presence.test.ts).
+const posts = pages.filter(({ post, isSigned, isPart }) => post !== undefined && isSigned !== true && isPart !== true)
 
 test('every page with a form is tested', () => {
   expect(posts.map(({ path }) => path).toSorted()).toEqual(Object.keys(allForms).toSorted())

@@ -17,8 +17,18 @@ export interface BoardUpdate {
   readonly lanes: Readonly<Record<string, Fragment | null>>
 }
 
+/** Somebody else who is editing a text of a card. */
+export interface Editor {
+  readonly card: string
+  /** `title` or `description` */
+  readonly part: string
+  readonly name: string
+}
+
 /** An update that comes by itself. */
 export interface StreamedUpdate extends BoardUpdate {
+  /** all who are editing something on the board now; undefined: the same as before */
+  readonly editors?: readonly Editor[] | undefined
   /** cards whose claims have ended with their tokens, which is no change of the board */
   readonly ended: readonly string[]
 }

@@ -23,6 +23,7 @@ import { NOTICES, STREAM_BOARDS, type StreamedUpdate } from './board-update.ts'
 import { EndedClaims } from './ended-claims.ts'
 import { filtersOf } from './filters.ts'
 import { auditOf, decidedBy, workspacePage, type Reader } from '../reader.ts'
+import { OtherEditors } from './editing.ts'
 import { readUnread, unreadText } from '../unread.ts'
 
 /** Everything of a board. The script of a page with filters asks for its own update. */
@@ -93,6 +94,7 @@ async function openFeed(reader: Reader, board: string, after: string | undefined
   const { context } = reader
   const about = { board }
   const endedClaims = new EndedClaims(reader, board)
+  const otherEditors = new OtherEditors(reader, board)
   let as: string | undefined
   const show = async ({ caller, found }: Events): Promise<StreamedResult> => {
     const changes = found.items.map(({ data }) => data as Change)
@@ -100,10 +102,11 @@ async function openFeed(reader: Reader, board: string, after: string | undefined
     const isSame = as === decidedBy(reader, caller)
     as = decidedBy(reader, caller)
     const ended = await endedClaims.next(changes)
-    if (changes.length + ended.length === 0 && isSame) return { ...found, items: [] }
+    const editors = await otherEditors.next()
+    if (changes.length + ended.length === 0 && editors === undefined && isSame) return { ...found, items: [] }
     const next = encodeCursor(CHANGES, found.position)
     const described = await describeChanges(reader, { boardId: board, changes, next, caller }, UNFILTERED)
-    const update: StreamedUpdate = { ...described, ended }
+    const update: StreamedUpdate = { ...described, ended, editors }
     return { ...found, items: [{ id: next, data: { ...about, update } }] }
   }
   try {

@@ -1,10 +1,12 @@
 /** The updates of several boards over one connection. */
-import { STREAM_BOARDS, type StreamedUpdate } from '../boards/board-update.ts'
+import { STREAM_BOARDS, type Editor, type StreamedUpdate } from '../boards/board-update.ts'
 
 /** What a page is told about its board. */
 export type Message =
   | { readonly state: 'live' | 'waiting' }
   | { readonly update: StreamedUpdate }
+  /** who is editing something on the board, for a page that comes later */
+  | { readonly editors: readonly Editor[] }
   /** the stream is further than the page */
   | { readonly isBehind: true }
   /** the service has ended the stream of the board, with the code of an error */
@@ -16,6 +18,7 @@ export type Listener = (message: Message) => void
 /** A board that somebody looks at, and how far its changes were received. */
 interface Watched {
   after: string
+  editors?: readonly Editor[]
   readonly listeners: Set<Listener>
 }
 
@@ -47,6 +50,7 @@ export class BoardStream {
     if (known !== undefined) {
       known.listeners.add(listener)
       listener({ state: this.#state })
+      if (known.editors !== undefined) listener({ editors: known.editors })
       if (known.after !== after) listener({ isBehind: true })
     } else if (this.#hasRoom()) {
       this.#boards.set(board, { after, listeners: new Set([listener]) })
@@ -98,6 +102,7 @@ export class BoardStream {
       const watched = this.#boards.get(board)
       if (watched === undefined) return
       watched.after = update.next
+      if (update.editors !== undefined) watched.editors = update.editors
       for (const listener of watched.listeners) listener({ update })
     })
     source.addEventListener('error', (event) => {

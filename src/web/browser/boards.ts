@@ -4,6 +4,7 @@ import { dragTiles } from './card-drag.ts'
 import { useTileKeys } from './card-keys.ts'
 import { showTileMenus } from './card-menu.ts'
 import { attachDroppedFiles } from './dropped-files.ts'
+import { tellEditing } from './editors.ts'
 import { focusOn, step } from './focus.ts'
 import { useFormKeys } from './form-keys.ts'
 import { commandOf, hasSingleKeys, isTyping, keepSingleKeys } from './keys.ts'
@@ -27,6 +28,7 @@ sendForms()
 offerPastedLines()
 attachDroppedFiles()
 askForBlockers()
+tellEditing()
 const board = document.querySelector<HTMLElement>('[data-may]')
 if (board !== null) {
   for (const use of [dragTiles, useTileKeys, showTileMenus, useCardPanel, loadMoreCards]) use(board)

@@ -6,6 +6,7 @@
 import type { BoardUpdate, ShownChange } from '../boards/board-update.ts'
 import type { Message } from './board-stream.ts'
 import { connectionOf, type Watch } from './connection.ts'
+import { showEditors } from './editors.ts'
 import { Expiries } from './expiries.ts'
 import { keepFocus } from './focus.ts'
 import { countQuestions, putFragments } from './fragments.ts'
@@ -213,6 +214,8 @@ export class LivePage {
   }
 
   #receive(message: Message): void {
+    const { editors } = 'update' in message ? message.update : 'editors' in message ? message : {}
+    if (editors !== undefined) showEditors(editors)
     if ('update' in message && this.#expiries.end(message.update.ended)) void this.catchUp()
     if ('state' in message) {
       this.#streamState = message.state

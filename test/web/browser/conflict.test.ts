@@ -93,3 +93,23 @@ test('a title that is changed on its tile is not lost either', async () => {
   await conflict(page).getByRole('button', { name: 'Save' }).click()
   await page.getByRole('link', { name: 'Mine', exact: true }).waitFor()
 })
+
+test('who else edits the same text is said at its editor, and not any more when they have finished', async () => {
+  const { page, id } = await open()
+  const note = (of: Page) => of.locator('#edit-description .editors')
+  // A whole page, by somebody else, which is opened while the first one is editing.
+  const other = await demo.other.open(`${demo.base}/cards/${id}`)
+  await other.locator('#edit-description summary').click()
+  await expect.poll(() => note(other).textContent()).toBe('Olivia Stone is editing this, too.')
+  await expect.poll(() => note(page).textContent()).toBe('Adrian Cole is editing this, too.')
+  expect(await page.locator('dialog.card-panel #edit-title .editors').textContent()).toBe('')
+  await other.locator('#edit-description summary').click()
+  await expect.poll(() => note(page).textContent()).toBe('')
+  // A second tab of the same browser, over the same stream, gets to know it, too.
+  await other.locator('#edit-description summary').click()
+  await expect.poll(() => note(page).textContent()).toBe('Adrian Cole is editing this, too.')
+  const tab = await page.context().newPage()
+  await tab.goto(`${demo.base}/cards/${id}`)
+  await tab.locator('#edit-description summary').click()
+  await expect.poll(() => note(tab).textContent()).toBe('Adrian Cole is editing this, too.')
+})
