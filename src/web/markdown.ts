@@ -1,129 +1,204 @@
-import type { VNode } from 'preact'
-import { FENCE, INLINE } from '../model/markup.ts'
+import { h, type ComponentChild, type VNode } from 'preact'
+import { countMarks, isAutolink, MOST_MARKS, parseInline, parseMarkdown, type Token } from '../model/markdown.ts'
 import { splitAtMentions, type NameOf } from '../resources/notices/mentions.ts'
-import { html } from './html.ts'
 
-type Inline = VNode | string
-
-/** What begins a block, line by line. No pattern has two ways to match a text: the time grows with the length alone. */
-const HEADING = /^(#{1,6}) (.*)$/
-const ITEM = /^ {0,6}(?:[-*+]|\d{1,4}[.)]) (.*)$/
-const NUMBERED = /^ {0,6}\d/
-const TASK = /^\[([ xX])\] (.*)$/
-const QUOTE = /^> ?(.*)$/
-const RULE = /^(?:-{3,}|\*{3,})$/
+/** What the texts of users name, for whoever reads them. What is not known is shown as text. */
+export interface Known {
+  /** the members of the workspace */
+  readonly nameOf?: NameOf
+  /** a card or a board that the reader may read, by its id */
+  linkOf?(id: string): { readonly href: string; readonly title: string } | undefined
+  /** the path of a picture, by the name or the address of an attachment */
+  pictureOf?(address: string): string | undefined
+}
 
 /** What the texts of one page may have together before the rest is shown without markup: to render more would delay other requests. */
-const [MOST_LINES, MOST_CHARACTERS] = [2000, 100_000]
+const MOST = { lines: 2000, characters: 100_000, marks: MOST_MARKS, tokens: 15_000 }
+/** Elements in elements. The parser leaves out what is deeper. */
+const DEEPEST = 99
 
-/** Nobody is known by name: what looks like a mention is text. */
-const nobody: NameOf = () => undefined
+/** Where links of users lead. */
+const LINK = /^(?:https?:\/\/|mailto:)/i
+/** The id of a card or a board that is no part of a word. */
+export const REFERENCE = /(?<![\w@])((?:crd|brd)_[0-9a-hjkmnp-tv-z]{20})(?!\w)/g
+const TASK = /^\[([ xX])\] /
 
-/**
- * Renders what users have written, for one page, in the order of the calls.
- * @param nameOf the members of the workspace
- */
-export function createProse(nameOf: NameOf): (text: string) => VNode[] {
-  let [lines, characters] = [0, 0]
+/** How a heading is shown. */
+type Heading = (source: string, level: number, content: ComponentChild[]) => VNode
+
+/** Renders what users have written, for one page, in the order of the calls. */
+export function createProse(known: Known): (text: string) => VNode[] {
+  const used = { lines: 0, characters: 0, marks: 0, tokens: 0 }
+  const isTooMuch = () => Object.entries(MOST).some(([name, most]) => used[name as keyof typeof MOST] > most)
   return (text) => {
-    characters += text.length
-    if (characters <= MOST_CHARACTERS) lines += text.split('\n').length
-    return characters > MOST_CHARACTERS || lines > MOST_LINES ? [html`<p>${text}</p>`] : markdown(text, lowHeading, nameOf)
+    used.characters += text.length
+    if (!isTooMuch()) used.lines += text.split(/\r\n?|\n/).length
+    if (!isTooMuch()) used.marks += countMarks(text)
+    if (isTooMuch()) return asText(text)
+    const tokens = parseMarkdown(text)
+    used.tokens += isDeep(tokens) ? Infinity : tokens.reduce((sum, { children }) => sum + 1 + (children?.length ?? 0), 0)
+    return isTooMuch() ? asText(text) : (render({ tokens: tokens, at: 0 }, { known, heading: lowHeading }) as VNode[])
   }
+}
+
+/** Whether the parser or the browser would lose something: no person writes so. */
+function isDeep(tokens: readonly Token[]): boolean {
+  return tokens.some(({ level, children }) => level >= DEEPEST || (children !== null && isDeep(children)))
+}
+
+const asText = (text: string): VNode[] => [h('p', { dir: 'auto' }, text)]
+
+/** Renders Markdown of the service itself. */
+export function markdown(text: string, heading: Heading = lowHeading): VNode[] {
+  return render({ tokens: parseMarkdown(text), at: 0 }, { known: {}, heading }) as VNode[]
+}
+
+/** Renders a sentence of the service itself. */
+export function inline(text: string): ComponentChild[] {
+  return render({ tokens: parseInline(text), at: 0 }, { known: {}, heading: lowHeading })
+}
+
+/** A text of a user that may be an address. */
+export function linkOrText(text: string): ComponentChild {
+  return /^https?:\/\/\S+$/i.test(text) ? h('a', { href: text, rel: 'noopener noreferrer nofollow' }, text) : text
+}
+
+/** The words of Markdown in one line, without what marks them up: for a line that has no elements. */
+export function plainWords(text: string, nameOf: NameOf): string {
+  if (countMarks(text) > MOST_MARKS) return text
+  const named = (part: string, i: number) => (i % 2 === 0 ? part : `@${nameOf(part) ?? part}`)
+  const words = ({ type, content, children, block }: Token, before?: Token): string => {
+    if (type === 'inline') return children!.map((child, i) => words(child, children![i - 1])).join('')
+    if (type === 'text' && !(before !== undefined && isAutolink(before))) return splitAtMentions(content).map(named).join('')
+    return content === '' && (block || type.endsWith('break')) ? ' ' : content
+  }
+  return parseMarkdown(text)
+    .map((token) => words(token))
+    .join('')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
 }
 
 /** A heading in a text of a user: the page has those above it. */
-function lowHeading(title: string, level: number, nameOf: NameOf): VNode {
-  const content = inline(title, nameOf)
-  return level === 1 ? html`<h3>${content}</h3>` : html`<h4>${content}</h4>`
+const lowHeading: Heading = (_source, level, content) => h(`h${Math.min(level + 2, 6)}`, { dir: 'auto', class: `level-${level}` }, content)
+
+/** What the elements of a text are made with. */
+interface Context {
+  readonly known: Known
+  readonly heading: Heading
+  /** the link that they are in: it has no other link in it, and an address has no names */
+  readonly link?: 'label' | 'address'
 }
 
-/**
- * Renders the Markdown that people write most, and anything else as text. Nothing of it becomes HTML, no image is loaded, and links lead to
- * http and https only.
- * @param nameOf of those whom the text mentions
- */
-export function markdown(text: string, heading = lowHeading, nameOf = nobody): VNode[] {
-  const lines = text.replaceAll('\r\n', '\n').split('\n')
-  const blocks: VNode[] = []
-  for (let at = 0; at < lines.length;) {
-    const line = lines[at]!
-    const take = (test: (line: string) => boolean) => {
-      const from = at
-      while (at < lines.length && test(lines[at]!)) at++
-      return lines.slice(from, at)
-    }
-    if (line.trim() === '') at++
-    else if (FENCE.test(line)) {
-      at++
-      const code = take((one) => !FENCE.test(one))
-      at++
-      blocks.push(html`<pre><code>${code.join('\n')}</code></pre>`)
-    } else if (HEADING.test(line)) {
-      const [, marks = '', title = ''] = HEADING.exec(lines[at++]!)!
-      blocks.push(heading(title, marks.length, nameOf))
-    } else if (RULE.test(line.trim())) {
-      at++
-      blocks.push(html`<hr />`)
-    } else if (ITEM.test(line)) {
-      const items = take((one) => ITEM.test(one))
-      blocks.push(renderList(items, nameOf))
-    } else if (QUOTE.test(line)) {
-      const quoted = take((one) => QUOTE.test(one)).map((one) => QUOTE.exec(one)![1]!)
-      blocks.push(html`<blockquote><p>${inline(quoted.join('\n'), nameOf)}</p></blockquote>`)
-    } else {
-      const isText = (one: string) => one.trim() !== '' && ![FENCE, HEADING, ITEM, QUOTE].some((start) => start.test(one))
-      blocks.push(html`<p>${inline(take(isText).join('\n'), nameOf)}</p>`)
-    }
+/** Tokens, and how many of them were read. */
+interface Reading {
+  readonly tokens: readonly Token[]
+  at: number
+}
+
+/** Renders what comes next, to the end of the element that it is in. */
+function render(reading: Reading, context: Context): ComponentChild[] {
+  const content: ComponentChild[] = []
+  for (let token = reading.tokens[reading.at]; token !== undefined; token = reading.tokens[reading.at]) {
+    reading.at++
+    if (token.nesting === -1) break
+    content.push(...(token.nesting === 1 ? elementOf(token, reading, context) : leafOf(token, context)))
   }
-  return blocks
+  return content
 }
 
-function renderList(lines: readonly string[], nameOf: NameOf): VNode {
-  const items = lines.map((line) => {
-    const text = ITEM.exec(line)![1]!
-    const task = TASK.exec(text)
-    if (task === null) return html`<li>${inline(text, nameOf)}</li>`
-    const isDone = task[1] !== ' '
-    return html`<li class="task">
-      <span class="unseen">${isDone ? 'done: ' : 'to do: '}</span
-      ><span aria-hidden="true">${isDone ? '☑' : '☐'}</span> ${inline(task[2]!, nameOf)}
-    </li>`
+/** Renders an element; a paragraph of a list without empty lines is only its content. */
+function elementOf(token: Token, reading: Reading, context: Context): ComponentChild[] {
+  const { type, tag } = token
+  if (type === 'link_open') {
+    const content = render(reading, { ...context, link: isAutolink(token) ? 'address' : 'label' })
+    return linkTo(String(token.attrGet('href')), content, token)
+  }
+  if (type === 'heading_open') {
+    const source = reading.tokens[reading.at]!.content
+    return [context.heading(source, Number(tag.slice(1)), render(reading, context))]
+  }
+  const task = type === 'list_item_open' ? takeTask(reading.tokens[reading.at + 1]) : undefined
+  const content = render(reading, context)
+  switch (type) {
+    case 'paragraph_open':
+      return token.hidden ? content : [h('p', { dir: 'auto' }, content)]
+    case 'list_item_open':
+      return [task === undefined ? h('li', { dir: 'auto' }, content) : h('li', { dir: 'auto', class: 'task' }, [...task, ...content])]
+    case 'ordered_list_open':
+      return [h('ol', { start: token.attrGet('start') ?? undefined } as object, content)]
+    case 'table_open':
+      // A table that is wider than its text is scrolled by itself, also with keys.
+      return [h('div', { class: 'table', tabIndex: 0, role: 'group', 'aria-label': 'Table' }, h('table', null, content))]
+    case 'th_open':
+    case 'td_open':
+      return [h(tag, { dir: 'auto', class: /\w+$/.exec(String(token.attrGet('style') ?? ''))?.[0] }, content)]
+    default:
+      return [h(tag === 's' ? 'del' : tag, null, content)]
+  }
+}
+
+/** Takes the box from the beginning of an item of a list, and returns what shows it; undefined: it has none. */
+function takeTask(content: Token | undefined): ComponentChild[] | undefined {
+  const text = content?.children?.[0]
+  const task = text?.type === 'text' ? TASK.exec(text.content) : null
+  if (task === null || text === undefined) return undefined
+  text.content = text.content.slice(task[0].length)
+  const isDone = task[1] !== ' '
+  return [h('span', { class: 'unseen' }, isDone ? 'done: ' : 'to do: '), h('span', { 'aria-hidden': 'true' }, isDone ? '☑' : '☐'), ' ']
+}
+
+function linkTo(href: string, content: ComponentChild[], token: Token): ComponentChild[] {
+  // An address that leads nowhere from here is text, as it was written.
+  if (!LINK.test(href)) return isAutolink(token) ? content : ['[', ...content, `](${href})`]
+  const title = token.attrGet('title')
+  return [h('a', { href, title: title ?? undefined, rel: 'noopener noreferrer nofollow' } as object, content)]
+}
+
+function leafOf(token: Token, context: Context): ComponentChild[] {
+  const { type, content } = token
+  switch (type) {
+    case 'inline':
+      return render({ tokens: token.children!, at: 0 }, context)
+    case 'text':
+      return context.link === 'address' ? [content] : wordsIn(content, context)
+    case 'softbreak':
+      return ['\n']
+    case 'code_inline':
+      return [h('code', { dir: 'auto' }, content)]
+    case 'fence':
+    case 'code_block': {
+      const language = token.info.trim().split(/\s/)[0]
+      return [h('pre', { dir: 'ltr', 'data-language': language || undefined } as object, h('code', null, content.replace(/\n$/, '')))]
+    }
+    case 'image':
+      return imageOf(token, context)
+    default:
+      return [h(token.tag, null)]
+  }
+}
+
+/** A picture of the card is shown. Any other is a link: no page makes a browser ask another server for something. */
+function imageOf(token: Token, { known, link }: Context): ComponentChild[] {
+  const address = String(token.attrGet('src'))
+  const words = token.content
+  const picture = known.pictureOf?.(address)
+  if (picture !== undefined) return [h('img', { src: picture, alt: words, loading: 'lazy', decoding: 'async' })]
+  return link !== undefined ? [words === '' ? address : words] : linkTo(address, [words === '' ? address : words], token)
+}
+
+/** Words with names in the place of the people, cards and boards that they name. */
+function wordsIn(text: string, { known, link }: Context): ComponentChild[] {
+  return splitAtMentions(text).flatMap((part, i) => {
+    if (i % 2 === 0) return link !== undefined || known.linkOf === undefined ? part : referencesIn(part, known)
+    const name = known.nameOf?.(part)
+    return name === undefined ? `@${part}` : h('bdi', { class: 'mention', title: part }, `@${name}`)
   })
-  return NUMBERED.test(lines[0]!)
-    ? html`<ol>
-        ${items}
-      </ol>`
-    : html`<ul>
-        ${items}
-      </ul>`
 }
 
-/** Renders what is in a line. Line breaks stay: the style shows them. */
-export function inline(text: string, nameOf = nobody): Inline[] {
-  const parts: Inline[] = []
-  let end = 0
-  for (const match of text.matchAll(INLINE)) {
-    const [whole, code, strong, emphasized, label, target, address] = match
-    if (match.index > end) parts.push(...plain(text.slice(end, match.index), nameOf))
-    end = match.index + whole.length
-    if (code !== undefined) parts.push(html`<code>${code}</code>`)
-    else if (strong !== undefined) parts.push(html`<strong>${plain(strong, nameOf)}</strong>`)
-    else if (emphasized !== undefined) parts.push(html`<em>${plain(emphasized, nameOf)}</em>`)
-    else {
-      const shown = label === undefined ? address : plain(label, nameOf)
-      parts.push(html`<a href=${target ?? address} rel="noopener noreferrer nofollow">${shown}</a>`)
-    }
-  }
-  if (end < text.length) parts.push(...plain(text.slice(end), nameOf))
-  return parts
-}
-
-/** Renders a text without markup. Those whom it mentions are called by their names, whatever stands in these. */
-function plain(text: string, nameOf: NameOf): Inline[] {
-  return splitAtMentions(text).flatMap((part, i): Inline | readonly [] => {
-    if (i % 2 === 0) return part === '' ? [] : part
-    const name = nameOf(part)
-    return name === undefined ? `@${part}` : html`<bdi class="mention" title=${part}>@${name}</bdi>`
+function referencesIn(text: string, known: Known): ComponentChild[] {
+  return text.split(REFERENCE).map((part, i) => {
+    const link = i % 2 === 1 ? known.linkOf!(part) : undefined
+    return link === undefined ? part : h('a', { href: link.href, title: part, dir: 'auto' }, link.title)
   })
 }

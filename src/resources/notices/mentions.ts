@@ -1,5 +1,5 @@
 import { limits } from '../../model/limits.ts'
-import { withoutCode } from '../../model/markup.ts'
+import { countMarks, MOST_MARKS, parseMarkdown, wordsOf } from '../../model/markdown.ts'
 
 /** The id of a user with an @ in front, which is no part of a word or an e-mail address. */
 const MENTION = /(?<![\w@.])@(usr_[0-9a-hjkmnp-tv-z]{20})(?!\w)/g
@@ -7,21 +7,22 @@ const MENTION = /(?<![\w@.])@(usr_[0-9a-hjkmnp-tv-z]{20})(?!\w)/g
 /** The name of a user; undefined: whoever reads the text knows none. */
 export type NameOf = (userId: string) => string | undefined
 
-/** A text, and the ids of the users that it mentions, in turns: it begins and ends with text. The text must have no code. */
-export function splitAtMentions(text: string): readonly string[] {
+/** Words, and the ids of the users that they mention, in turns: it begins and ends with words. The words must have no code. */
+export function splitAtMentions(words: string): readonly string[] {
   // Most texts have none.
-  return text.includes('@usr_') ? text.split(MENTION) : [text]
+  return words.includes('@usr_') ? words.split(MENTION) : [words]
 }
 
-function mentionsOf(text: string): Iterable<RegExpExecArray> {
-  return text.includes('@usr_') ? withoutCode(text).matchAll(MENTION) : []
+function* mentionsOf(text: string): Generator<string> {
+  if (!text.includes('@usr_') || countMarks(text) > MOST_MARKS) return
+  for (const words of wordsOf(parseMarkdown(text))) yield* splitAtMentions(words).filter((_part, i) => i % 2 === 1)
 }
 
 /** The users that a text mentions: so many at most. Whether there are such users is not known here. */
 export function mentionsIn(text: string): readonly string[] {
   const found = new Set<string>()
-  for (const [, userId] of mentionsOf(text)) {
-    found.add(userId!)
+  for (const userId of mentionsOf(text)) {
+    found.add(userId)
     if (found.size === limits.mentionsPerText) break
   }
   return [...found]
@@ -29,12 +30,16 @@ export function mentionsIn(text: string): readonly string[] {
 
 /** A text with names in the place of the ids that it mentions; an id without a name stays. */
 export function withNames(text: string, nameOf: NameOf): string {
-  let [named, end] = ['', 0]
-  for (const { index, 0: mention, 1: userId } of mentionsOf(text)) {
-    const name = nameOf(userId!)
-    if (name === undefined) continue
-    named += `${text.slice(end, index)}@${name}`
-    end = index + mention.length
-  }
-  return named + text.slice(end)
+  if (!text.includes('@usr_')) return text
+  // Which ids are mentions is known by their places: with a number in the place of each, the text is read in the same way.
+  let count = 0
+  const numbered = text.replace(MENTION, () => `@${numberedId(count++)}`)
+  const mentioned = new Set(mentionsOf(numbered))
+  count = 0
+  return text.replace(MENTION, (mention: string, userId: string) => {
+    const name = mentioned.has(numberedId(count++)) ? nameOf(userId) : undefined
+    return name === undefined ? mention : `@${name}`
+  })
 }
+
+const numberedId = (place: number): string => `usr_${String(place).padStart(20, '0')}`

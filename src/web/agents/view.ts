@@ -6,7 +6,7 @@ import { renderAsked, renderQuestion } from '../boards/questions-view.ts'
 import { badgeOf, renderBadge } from '../boards/work.ts'
 import { html } from '../html.ts'
 import type { ListedCard } from '../listed-card.ts'
-import { createProse } from '../markdown.ts'
+import { createProse, plainWords } from '../markdown.ts'
 import { renderDone } from '../operations/undo.ts'
 import type { Reader } from '../reader.ts'
 import { renderDistance } from '../times.ts'
@@ -93,7 +93,7 @@ function renderAgent({ base, context }: Reader, agent: Agent, { people }: ShownA
 }
 
 function renderWaiting({ context }: Reader, { waiting, questions, boards, people, may }: ShownAgents): VNode {
-  const prose = createProse(people.memberName)
+  const prose = createProse({ nameOf: people.memberName })
   return html`<section class="questions" id="questions" aria-labelledby="questions-title" data-merge>
     <h2 id="questions-title">Open questions <span class="count">${waiting.length}</span></h2>
     <ul class="asked" id="asked" data-merge>
@@ -102,7 +102,7 @@ function renderWaiting({ context }: Reader, { waiting, questions, boards, people
   </section>` as VNode
 }
 
-function renderStuck(reader: Reader, { stuck, boards, may }: ShownAgents): VNode {
+function renderStuck(reader: Reader, { stuck, boards, may, people }: ShownAgents): VNode {
   const { context, base } = reader
   const retry = ({ id, title }: ListedCard) =>
     doButton({ context, may: may.get(id)! }, 'cards.retry', { card_id: id }, 'Retry', { about: title })
@@ -116,7 +116,7 @@ function renderStuck(reader: Reader, { stuck, boards, may }: ShownAgents): VNode
               <a class="found-title" href="${base}/cards/${card.id}">${card.title}</a>
               <span class="hint">${boards.get(card.board_id)}</span>
               ${renderBadge(badgeOf(card, undefined, context.web.clock())!, context.web.clock())}
-              ${card.work?.reason != null && html`<p class="hint reason">${card.work.reason}</p>`}
+              ${card.work?.reason != null && html`<p class="hint reason">${plainWords(card.work.reason, people.memberName)}</p>`}
             </div>
             <div class="actions">${retry(card)}</div>
           </li>`,

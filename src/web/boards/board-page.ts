@@ -57,7 +57,7 @@ function renderBoard(view: BoardView): VNode {
           !isPart &&
           html`<details class="about" id="about" data-menu>
             <summary>About</summary>
-            <div class="prose">${createProse(data.people.memberName)(board.description)}</div>
+            <div class="prose">${createProse({ nameOf: data.people.memberName })(board.description)}</div>
           </details>`
         }
         ${renderLiveSign()} ${renderFilters(data, path)} ${renderElsewhere(reader.base, data.waiting)}

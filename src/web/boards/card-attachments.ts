@@ -1,6 +1,5 @@
 import type { VNode } from 'preact'
 import { fileVisibilities, type Attachment } from '../../model/file.ts'
-import { isShowable } from '../../model/picture.ts'
 import { html } from '../html.ts'
 import { sizeText } from '../size-text.ts'
 import { operationForm } from '../operations/form.ts'
@@ -8,9 +7,7 @@ import type { CardData } from './card-data.ts'
 import { oneMore, renderPart } from './card-part.ts'
 import { doButton, doLink, editor, menu, type Controls } from './controls.ts'
 import { icon } from './icons.ts'
-
-/** Whether it is shown. Other files are links. */
-const isShown = ({ picture }: Attachment) => picture !== null && isShowable(picture)
+import { isShown } from './references.ts'
 
 /** The files of a card, with a form for one more. */
 export function renderAttachments(data: CardData, controls: Controls, base: string): VNode | undefined {

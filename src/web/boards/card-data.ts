@@ -4,10 +4,12 @@ import type { Subtask } from '../../model/subtask.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import type { Given } from '../operations/form.ts'
 import { TILE_PARTS, type ListedCard } from '../listed-card.ts'
+import type { Known } from '../markdown.ts'
 import { readHistory, type History } from './history.ts'
 import { readPeople, type Member, type People } from './people.ts'
 import { readQuestions, readWaiting, type Waiting } from './questions.ts'
 import { readAll, type Reader } from '../reader.ts'
+import { picturesOf, readReferences } from './references.ts'
 
 /** Blockers that are shown; the others are counted. */
 const SHOWN_BLOCKERS = 10
@@ -22,6 +24,8 @@ export interface CardData {
   readonly may: CardPermissions
   /** the people who can be assigned, if the person may */
   readonly assignable: readonly Member[]
+  /** what its texts may name */
+  readonly known: Known
   readonly board: BoardSnapshot
   readonly people: People
   /** the one that waits for an answer */
@@ -81,13 +85,17 @@ export async function readCard(reader: Reader): Promise<CardData> {
   const on = { subtasks: subtasks.items, attachments: attachments.items, comments: comments.items }
   const may = await readPermissions(reader, card, on)
   const assignable = may.card.has('cards.assign') ? (await readAll<Member>(reader, ['boards.assignable', { board_id }], 2)).items : []
+  const question = questions.get(card.id)
+  const texts = [card.description, question?.body ?? '', card.work?.reason ?? '', ...comments.items.map(({ body }) => body)]
+  const linkOf = await readReferences(reader, texts)
   const before = query.get('history')
   return {
     card,
     revision,
     board,
     people,
-    question: questions.get(card.id),
+    question,
+    known: { nameOf: people.memberName, linkOf, pictureOf: picturesOf(attachments.items, reader.base) },
     waiting,
     history: before === null ? undefined : await readHistory(reader, card, people, before),
     blockers: blockers.filter((blocker) => blocker !== undefined),

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
-import { withNames } from '../../resources/notices/mentions.ts'
 import { html } from '../html.ts'
+import { linkOrText } from '../markdown.ts'
 import type { PartialForm } from '../operations/form.ts'
 import type { Choices } from '../operations/place.ts'
 import { renderMoment, renderTime } from '../times.ts'
@@ -19,7 +19,7 @@ type Fact = readonly [id: string, name: string, content: unknown, control?: VNod
 const NONE = 'None'
 
 /** The panel of a card: where it is, its state, its people, labels and blockers, each with the controls that the person may use. */
-export function renderFacts(data: CardData, controls: Controls, base: string): VNode {
+export function renderFacts(data: CardData, controls: Controls, base: string, prose: (text: string) => VNode[]): VNode {
   const { card, people, board } = data
   const { id, external_ref, due_at, completed_at, completed_by_id, outcome, archived_at, assignee_ids, label_ids, blocker_ids, claim } =
     card
@@ -31,7 +31,7 @@ export function renderFacts(data: CardData, controls: Controls, base: string): V
       'State',
       html`${completed_at === null ? 'Open' : html`${doneSign(outcome)} ${renderMoment(completed_at)}${completed_by_id !== null && ` by ${people.nameOf(completed_by_id)}`}`}${archived_at !== null && ', archived'}`,
     ],
-    ['work', 'Work', renderWork(data, controls), renderRetry(card, controls)],
+    ['work', 'Work', renderWork(data, controls, prose), renderRetry(card, controls)],
     [
       'due',
       'Due',
@@ -102,7 +102,7 @@ export function renderFacts(data: CardData, controls: Controls, base: string): V
     ['blocked', 'Blocks', data.blocked.length > 0 && renderList(data.blocked, (card) => [renderLink(card, base)])],
     ['created', 'Created', html`${renderMoment(card.created_at)} by ${people.nameOf(card.creator_id)}`],
     ['changed', 'Changed', renderMoment(card.updated_at)],
-    ['external-ref', 'ID in another system', external_ref ?? false],
+    ['external-ref', 'ID in another system', external_ref !== null && linkOrText(external_ref)],
     ['id', 'ID', html`<code>${id}</code>`],
   ]
   return html`<aside class="card facts-list" id="card-facts" aria-label="About this card" data-merge>
@@ -139,7 +139,7 @@ function renderActions({ id, completed_at, archived_at, title: about }: ListedCa
 }
 
 /** What the work on the card has come to: its state, and why the last attempt failed. */
-function renderWork({ card, question, people }: CardData, { context }: Controls): VNode | false {
+function renderWork({ card, question }: CardData, { context }: Controls, prose: (text: string) => VNode[]): VNode | false {
   const { work } = card
   if (work === undefined || !isWorkChoice(work.state)) return false
   const { state, reason, failed_at, not_before } = work
@@ -148,7 +148,7 @@ function renderWork({ card, question, people }: CardData, { context }: Controls)
   // If the card waits, its question stands beside this.
   const shown = state === 'waiting' || badge === undefined ? workWords[state] : renderBadge(badge, now)
   return html`${badge?.look === 'failed' && html`<p>${workWords[state]}</p>`}${shown}
-  ${failed_at !== null && html`<p class="reason">${reason === null ? 'The claim ran out.' : withNames(reason, people.memberName)}</p>`}
+  ${failed_at !== null && html`<div class="reason prose">${reason === null ? html`<p>The claim ran out.</p>` : prose(reason)}</div>`}
   ${failed_at !== null && html`<p class="hint">The last attempt failed ${renderMoment(failed_at)}${state === 'retrying' && not_before !== null && html`. It is tried again at ${renderTime(not_before)}`}.</p>`}` as VNode
 }
 

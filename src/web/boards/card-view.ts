@@ -23,7 +23,7 @@ export function renderCard(reader: Reader, data: CardData): VNode {
   const { context, base } = reader
   const { card, board, may } = data
   const controls = { context, may: may.card }
-  const prose = createProse(data.people.memberName)
+  const prose = createProse(data.known)
   const column = board.columns?.find(({ id }) => id === card.column_id)
   return renderLive(
     reader,
@@ -39,7 +39,7 @@ export function renderCard(reader: Reader, data: CardData): VNode {
         <div class="card-text" id="card-text" data-merge>
           ${renderParts(data, controls, base, prose)} ${renderComments(data, prose, controls)} ${renderHistory(data.history, data.people)}
         </div>
-        ${renderFacts(data, controls, base)}
+        ${renderFacts(data, controls, base, prose)}
       </div>`,
   )
 }

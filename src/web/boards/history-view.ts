@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import type { ChangeRecord } from '../../model/change.ts'
-import { withNames } from '../../resources/notices/mentions.ts'
 import { html } from '../html.ts'
+import { plainWords } from '../markdown.ts'
 import { renderTime } from '../times.ts'
 import { EXAMINED, type History } from './history.ts'
 import { joined, quoted, renderPhrase, type Phrase } from '../phrases.ts'
@@ -79,5 +79,5 @@ function isSaid({ kind, action }: ChangeRecord, changes: readonly ChangeRecord[]
 function wordsOf(changes: readonly KnownChange[], names: Names, { memberName }: People): Phrase {
   const done = joined(changes.flatMap((change) => (isSaid(change, changes) ? [] : told(change, names))))
   const reason = changes.find((change) => change.reason != null)?.reason
-  return reason == null ? done : [...done, `: ${withNames(reason, memberName)}`]
+  return reason == null ? done : [...done, `: ${plainWords(reason, memberName)}`]
 }

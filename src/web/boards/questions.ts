@@ -1,7 +1,8 @@
 import { OWN_ID } from '../../model/fields.ts'
 import type { Comment } from '../../model/comment.ts'
-import { withNames, type NameOf } from '../../resources/notices/mentions.ts'
+import type { NameOf } from '../../resources/notices/mentions.ts'
 import type { ListedCard } from '../listed-card.ts'
+import { plainWords } from '../markdown.ts'
 import type { Reader } from '../reader.ts'
 
 /** Questions that are counted; of more of them, a page says that there are more. */
@@ -18,9 +19,9 @@ export function isAsking({ work, assignee_ids }: ListedCard, userId: string): bo
   return work?.state === 'waiting' && assignee_ids.includes(userId)
 }
 
-/** What a question says, with names in the place of the ids that it mentions. */
+/** What a question says, in words alone, for a line of text. */
 export function questionText(question: Comment | undefined, nameOf: NameOf): string | undefined {
-  return question && withNames(question.body, nameOf)
+  return question && plainWords(question.body, nameOf)
 }
 
 /** Reads the cards of all boards of a workspace that wait for an answer of the person. */

@@ -100,7 +100,7 @@ function filtersOf(search: CardSearch) {
 /** The questions that wait for the person, each with the form that answers it. */
 function renderAsking(reader: Reader, { asking, answerable, questions, boards, people }: FoundCards): VNode {
   const { context } = reader
-  const prose = createProse(people.memberName)
+  const prose = createProse({ nameOf: people.memberName })
   return html`<section class="questions" aria-labelledby="questions-title">
     <h2 id="questions-title">Questions for you <span class="count">${asking.length}</span></h2>
     <ul class="asked">
