@@ -64,7 +64,7 @@ export function linkOrText(text: string): ComponentChild {
 }
 
 /** The words of Markdown in one line, without what marks them up: for a line that has no elements. */
-export function plainWords(text: string, nameOf: NameOf): string {
+export function plainWords(text: string, nameOf: NameOf = () => undefined): string {
   if (countMarks(text) > MOST_MARKS) return text
   const named = (part: string, i: number) => (i % 2 === 0 ? part : `@${nameOf(part) ?? part}`)
   const words = ({ type, content, children, block }: Token, before?: Token): string => {

@@ -15,7 +15,7 @@ const create = async (title: string, more: object = {}): Promise<string> =>
   (await team.api('POST', `/boards/${team.boardId}/cards`, { column_id: team.columns[0], title, ...more })).id
 const titleOf = (text: string) => /<title>([^<]*)</.exec(text)?.[1]
 const shownOf = (text: string) =>
-  [...text.matchAll(/<li id="ntc_\d+" class="(unread)?"[^>]*><p>.*?<a href="([^"]+)">([^<]*)<\/a>/gs)].map((one) => one.slice(1))
+  [...text.matchAll(/<li id="ntc_\d+" class="(unread)?"[^>]*><p>.*?<a href="([^"]+)"[^>]*>([^<]*)<\/a>/gs)].map((one) => one.slice(1))
 
 beforeAll(async () => {
   team = await buildTeam(service)

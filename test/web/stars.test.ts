@@ -15,7 +15,7 @@ const member = await signedIn(service, mira)
 /** The names of the boards in the list of a person; a starred one has a star before its name. */
 async function listOf(from: Visitor): Promise<string[]> {
   const { text } = await from.open('/app')
-  return [...text.matchAll(/<li id="brd_\w+">[^]*?<strong>(.*?)<\/strong>[^]*?aria-pressed="(\w+)"/g)].map(([, name, isStarred]) =>
+  return [...text.matchAll(/<li id="brd_\w+">[^]*?<strong[^>]*>(.*?)<\/strong>[^]*?aria-pressed="(\w+)"/g)].map(([, name, isStarred]) =>
     isStarred === 'true' ? `★ ${name}` : name!,
   )
 }

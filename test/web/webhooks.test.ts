@@ -621,7 +621,7 @@ describe('deliveries', async () => {
     await shows(id, 'Disabled The receiver answered 410: it does not exist any more.')
     const inbox = await visitor.open(`${base}/notices`)
     const notice = 'Your webhook to hooks.example on &quot;Spring&quot; was disabled. Its page says why.'
-    expect(inbox.text).toContain(`<a href="${base}/boards/${boardId}/webhooks">${notice}</a>`)
+    expect(inbox.text).toContain(`<a href="${base}/boards/${boardId}/webhooks" dir="auto">${notice}</a>`)
     expect(alertsOf(inbox)).toBeUndefined()
   })
 

@@ -73,11 +73,11 @@ function renderAgent({ base, context }: Reader, agent: Agent, { people }: ShownA
   const now = context.web.clock()
   const person = people.nameOf(userId)
   return html`<tr id=${id}>
-    <td><strong class="agent">${name}</strong><span class="hint">${person}</span></td>
+    <td><strong class="agent" dir="auto">${name}</strong><span class="hint">${person}</span></td>
     <td>
-      ${holds.slice(0, HELD).map((card) => html`<div><a href="${base}/cards/${card.id}">${card.title}</a> <span class="hint">since ${renderDistance(card.claim!.claimed_at, now)}</span></div>`)}
+      ${holds.slice(0, HELD).map((card) => html`<div><a href="${base}/cards/${card.id}" dir="auto">${card.title}</a> <span class="hint">since ${renderDistance(card.claim!.claimed_at, now)}</span></div>`)}
       ${holds.length > HELD && html`<span class="hint">and ${holds.length - HELD} more</span>`}
-      ${asks.map((card) => html`<div>Waits for an answer: <a href="${base}/cards/${card.id}">${card.title}</a></div>`)}
+      ${asks.map((card) => html`<div>Waits for an answer: <a href="${base}/cards/${card.id}" dir="auto">${card.title}</a></div>`)}
       ${failures > 0 && html`<div class="fact failed">Failed ${failures === 1 ? 'once' : `${failures} times`}</div>`}
       ${holds.length + asks.length + failures === 0 && html`<span class="hint">no card</span>`}
     </td>
@@ -113,7 +113,7 @@ function renderStuck(reader: Reader, { stuck, boards, may, people }: ShownAgents
         (card) =>
           html`<li id="stuck-${card.id}">
             <div>
-              <a class="found-title" href="${base}/cards/${card.id}">${card.title}</a>
+              <a class="found-title" dir="auto" href="${base}/cards/${card.id}">${card.title}</a>
               <span class="hint">${boards.get(card.board_id)}</span>
               ${renderBadge(badgeOf(card, undefined, context.web.clock())!, context.web.clock())}
               ${card.work?.reason != null && html`<p class="hint reason">${plainWords(card.work.reason, people.memberName)}</p>`}

@@ -129,7 +129,7 @@ export const boardArchivePage = boardPart('archive', 'cards.list', 'Archive', as
   const ofCards = cards.items.map((one) => ({
     ...one,
     name: one.title,
-    shown: html`<a href="${reader.base}/cards/${one.id}">${one.title}</a>`,
+    shown: html`<a href="${reader.base}/cards/${one.id}" dir="auto">${one.title}</a>`,
   }))
   return html`
     ${columns.items.length + cards.items.length === 0 && html`<p class="empty">Nothing of this board is archived.</p>`}

@@ -47,7 +47,7 @@ function renderBoard(view: BoardView): VNode {
     },
     html`<div class="board-head" id="board-head" data-merge>
         ${renderCrumbs([['Boards', '/app'], ...(isPart ? [[board.name, path] as const] : [])])}
-        <h1 id="board-name">
+        <h1 id="board-name" dir="auto">
           ${board.cover_color !== null && swatch(board.cover_color, 'dot')}${isPart ? (lanes[0]?.column.name ?? board.name) : board.name}
           ${board.visibility === 'private' && html`<span class="private" title="Private board">${icon('private')}<span class="unseen"> (private)</span></span>`}
         </h1>

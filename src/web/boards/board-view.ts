@@ -48,7 +48,7 @@ export function renderLane(controls: Controls, { column, cards }: Pick<Lane, 'co
   const { id, name, position, completes } = column
   return html`<section class="lane" id=${id} data-merge data-position=${position} aria-labelledby="${id}-name">
     <div class="lane-head" id="${id}-head" data-merge>
-      <h2 class="lane-name" id="${id}-name"><span data-name>${name}</span> ${renderCount(cards.length, column, more !== undefined)}</h2>
+      <h2 class="lane-name" id="${id}-name"><bdi data-name>${name}</bdi> ${renderCount(cards.length, column, more !== undefined)}</h2>
       ${completes && html`<span class="fact done" id="${id}-completes" title="Cards that come here are done">${icon('done')}<span class="unseen">Cards that come here are done</span></span>`}
       ${renderLaneMenu(controls, column)}
     </div>

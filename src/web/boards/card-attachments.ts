@@ -34,7 +34,7 @@ function renderAttachment(attachment: Attachment, { card, may }: CardData, contr
   return html`<li id=${id}>
     <a href=${path} download=${name}>
       ${isShown(attachment) ? html`<img src=${`${path}/picture`} alt="" loading="lazy" decoding="async" />` : html`<span class="no-image">${icon('file')}</span>`}
-      <span class="file-name">${name}</span>
+      <span class="file-name" dir="auto">${name}</span>
     </a>
     <div class="file-line">
       <span class="hint">${sizeText(size)}${isCover && ' · cover'}${visibility === 'private' && ' · private file'}</span>

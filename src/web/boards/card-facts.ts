@@ -70,7 +70,7 @@ export function renderFacts(data: CardData, controls: Controls, base: string, pr
       renderList(
         label_ids.flatMap((labelId) => board.labels?.find((label) => label.id === labelId) ?? []),
         ({ id: label_id, name, color }) => [
-          html`${swatch(color, 'dot')}${name}`,
+          html`${swatch(color, 'dot')}<bdi>${name}</bdi>`,
           removeButton(controls, 'cards.remove_label', { ...of, label_id }, `Remove the label ${name}`),
         ],
         'label',
@@ -194,7 +194,7 @@ function renderList<Item>(
 /** A card that blocks this one, or that it blocks. One that is done or archived blocks no more; one that has failed does. */
 function renderLink({ id, title, completed_at, outcome, archived_at }: ListedCard, base: string): VNode {
   return html`<span
-    ><a href="${base}/cards/${id}">${title}</a
+    ><a href="${base}/cards/${id}" dir="auto">${title}</a
     >${completed_at !== null && html` <span class="hint">${outcome === 'failed' ? 'failed' : 'done'}</span>`}${archived_at !== null && html` <span class="hint">archived</span>`}</span
   >`
 }

@@ -44,7 +44,7 @@ function renderSubtask(subtasks: readonly Subtask[], i: number, controls: Contro
       controls.may.has('subtasks.update')
         ? operationForm(controls.context, 'subtasks.update', { subtask_id: id, completed: String(!isDone) }, tick)
         : html`<span class="unseen">${isDone ? 'done: ' : 'to do: '}</span>${box}`
-    }<span class="subtask-title" id="${id}-title">${title}</span>
+    }<span class="subtask-title" dir="auto" id="${id}-title">${title}</span>
     ${menu(`${id}-more`, `“${title}”`, [
       doLink(controls, 'subtasks.update', { subtask_id: id }, 'Edit'),
       before && doButton(controls, 'subtasks.update', { subtask_id: id, before }, 'Move up'),

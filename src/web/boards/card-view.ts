@@ -31,7 +31,7 @@ export function renderCard(reader: Reader, data: CardData): VNode {
     html`${renderHeld(data, controls)}
       <div class="board-head" id="card-head" data-merge>
         ${renderCrumbs([['Boards', '/app'], [board.name, `${base}/boards/${board.id}`], ...(column ? [[column.name] as const] : [])])}
-        <h1 id="card-title">${card.title}</h1>
+        <h1 id="card-title" dir="auto">${card.title}</h1>
         ${renderElsewhere(base, data.waiting)} ${renderLiveSign()} ${textEditor(data, controls, 'title', 'Edit')}
       </div>
       ${renderAsked(data, controls, prose)}

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import type { Board } from '../../model/board.ts'
 import { html } from '../html.ts'
+import { plainWords } from '../markdown.ts'
 import { workspacesOf, type MemberWorkspace } from '../memberships.ts'
 import type { Page, SignedInContext } from '../page-context.ts'
 import { renderMoment } from '../times.ts'
@@ -79,7 +80,7 @@ function renderWorkspace(context: SignedInContext, { workspace, boards, stars, c
   const [headingId, base] = [`workspace-${workspace.id}`, `/app/${workspace.id}`]
   return html`<section aria-labelledby=${headingId}>
     <div class="head">
-      <h2 id=${headingId}>${workspace.name} <span class="hint">your role: ${workspace.role}</span></h2>
+      <h2 id=${headingId}><bdi>${workspace.name}</bdi> <span class="hint">your role: ${workspace.role}</span></h2>
       <div class="card-links">
         ${renderSearchForm({ action: `${base}/cards`, label: `Search the cards of ${workspace.name}` })}
         <a href="${base}/cards?view=mine">My cards ${renderCountOfQuestions(waiting)}</a>${' '}
@@ -104,12 +105,16 @@ function renderWorkspace(context: SignedInContext, { workspace, boards, stars, c
   </section>`
 }
 
+/** Characters of a description that are read for what a board shows of it. */
+const EXCERPT = 400
+
 function renderBoard(workspace: MemberWorkspace, board: Board, counts: BoardCounts | undefined): VNode {
   const { id, name, description, cover_color, visibility } = board
   return html`<a class="board-link" href="/app/${workspace.id}/boards/${id}">
     ${swatch(cover_color ?? '#8894a5', 'band')}
-    <strong>${name}</strong>
-    ${description !== '' && html`<span class="hint excerpt">${description}</span>`} ${counts !== undefined && renderCounts(counts)}
+    <strong dir="auto">${name}</strong>
+    ${description !== '' && html`<span class="hint excerpt" dir="auto">${plainWords(description.slice(0, EXCERPT))}</span>`}
+    ${counts !== undefined && renderCounts(counts)}
     <span class="hint"
       >${visibility === 'private' && html`<span class="fact">${icon('private')}Private</span> · `}Changed${' '}
       ${renderMoment(counts?.changedAt ?? board.updated_at)}</span

@@ -50,12 +50,12 @@ export function renderWriter(comment: Pick<Comment, 'author_id' | 'token_name'>,
   if (token_name === null) return renderNamed(author_id, people)
   const ofPerson = writerName(comment, people).slice(token_name.length)
   return html`<span class="person by-token"
-    ><span aria-hidden="true">${icon('claim')}</span><strong>${token_name}</strong>${ofPerson}</span
+    ><span aria-hidden="true">${icon('claim')}</span><strong dir="auto">${token_name}</strong>${ofPerson}</span
   >` as VNode
 }
 
 /** A person with their name. */
 export function renderNamed(userId: string, people: People): VNode {
   const name = people.nameOf(userId)
-  return html`<span class="person"><span aria-hidden="true">${renderPerson(userId, name)}</span>${name}</span>`
+  return html`<span class="person"><span aria-hidden="true">${renderPerson(userId, name)}</span><bdi>${name}</bdi></span>`
 }

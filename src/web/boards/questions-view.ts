@@ -48,8 +48,8 @@ export function renderQuestion(question: Comment, people: People, prose: (text: 
 export function renderAsked(controls: Controls, card: ListedCard, boardName: string, question: VNode | undefined): VNode {
   return html`<li class="question" id="asked-${card.id}" data-draft>
     <p>
-      <a class="found-title" href="${baseOf(controls.context)}/cards/${card.id}">${card.title}</a>${' '}
-      <span class="hint">${boardName}</span>
+      <a class="found-title" dir="auto" href="${baseOf(controls.context)}/cards/${card.id}">${card.title}</a>${' '}
+      <span class="hint" dir="auto">${boardName}</span>
     </p>
     ${question} ${answerForm(controls, card)}
   </li>` as VNode

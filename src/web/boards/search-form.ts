@@ -35,7 +35,16 @@ export function renderSearchForm(form: SearchForm): VNode {
       ${view !== undefined && html`<input type="hidden" name="view" value=${view} />`}
       <label class="board-filter name"
         ><span class="unseen">${label}</span>
-        <input type="search" name="q" value=${q} placeholder="Search cards" maxlength=${limits.searchText} autocomplete="off" data-search />
+        <input
+          type="search"
+          name="q"
+          dir="auto"
+          value=${q}
+          placeholder="Search cards"
+          maxlength=${limits.searchText}
+          autocomplete="off"
+          data-search
+        />
       </label>
       ${!isLive && html`<button>Search</button>`}
       ${
@@ -66,7 +75,8 @@ function renderBoxes({ name, label, choices }: Filter, chosen: readonly string[]
   return html`<fieldset class="boxes">
     <legend>${label}</legend>
     ${choices.map(
-      ([value, of]) => html`<label><input type="checkbox" name=${name} value=${value} checked=${chosen.includes(value)} />${of}</label>`,
+      ([value, of]) =>
+        html`<label><input type="checkbox" name=${name} value=${value} checked=${chosen.includes(value)} /><bdi>${of}</bdi></label>`,
     )}
   </fieldset>` as VNode
 }

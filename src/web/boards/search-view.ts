@@ -118,10 +118,10 @@ function renderRow(card: ListedCard, { boards, people, questions }: FoundCards, 
   const column = board.columns?.find((one) => one.id === column_id)
   const badge = badgeOf(card, questionText(questions.get(id), people.memberName), now)
   return html`<li class=${completed_at === null ? '' : 'completed'}>
-    <a class="found-title" href="${base}/cards/${id}">${title}</a>
+    <a class="found-title" dir="auto" href="${base}/cards/${id}">${title}</a>
     <p class="hint">
-      <a href="${base}/boards/${board_id}">${board.name}</a
-      >${column && html` · ${column.name}`}${view === 'recent' && html` · changed ${renderDistance(updated_at, now)}`}
+      <a href="${base}/boards/${board_id}" dir="auto">${board.name}</a
+      >${column && html` · <bdi>${column.name}</bdi>`}${view === 'recent' && html` · changed ${renderDistance(updated_at, now)}`}
     </p>
     ${badge && renderBadge(badge, now)}
     <p class="facts">

@@ -74,17 +74,17 @@ function renderTile(tile: Tile, now: number): VNode {
       labels.length > 0 &&
       html`<p class="labels">
         <span class="unseen">Labels: </span>
-        ${labels.map(([color, name]) => html`<span class="label">${swatch(color, 'dot')}${name}</span>`)}
+        ${labels.map(([color, name]) => html`<span class="label">${swatch(color, 'dot')}<bdi>${name}</bdi></span>`)}
         ${moreLabels > 0 && html`<span class="label">+${moreLabels}</span>`}
       </p>`
     }
-    <a class="tile-title" href="${base}/cards/${id}">${title}</a>
+    <a class="tile-title" dir="auto" href="${base}/cards/${id}">${title}</a>
     <button type="button" class="tile-menu" aria-haspopup="menu" aria-label="Actions: ${title}"></button>
     ${renderFacts(tile, now)} ${badge !== undefined && renderBadge(badge, now)}
     ${
       claimedUntil !== undefined &&
       html`<p class="holder">
-        ${icon('claim')}<span class="name" title=${tile.holder}><span class="unseen">Claimed by </span>${tile.holder}</span
+        ${icon('claim')}<span class="name" dir="auto" title=${tile.holder}><span class="unseen">Claimed by </span>${tile.holder}</span
         ><span class="unseen">, until ${renderTime(claimedUntil)}, </span>${renderRemaining(claimedUntil, now)}<span class="unseen">
           left</span
         >

@@ -80,7 +80,9 @@ function renderNotice(reader: Reader, notice: Notice, acts: ReadonlyMap<string, 
   const { id, kind, at, read_at, text } = notice
   const isUnread = read_at === null
   return html`<li id=${id} class=${isUnread ? 'unread' : ''} data-draft>
-    <p>${isUnread && html`<span class="unseen">Unread: </span>`}<a href=${placeOf(reader.workspaceId, notice).path}>${text}</a></p>
+    <p>
+      ${isUnread && html`<span class="unseen">Unread: </span>`}<a href=${placeOf(reader.workspaceId, notice).path} dir="auto">${text}</a>
+    </p>
     <p class="hint">${kindWords[kind]} · ${renderMoment(at)}</p>
     ${renderAct(reader, notice, notice.card_id === null ? undefined : acts.get(notice.card_id))}
     ${isUnread && markForm(reader, { id }, 'Mark as read', text)}

@@ -196,7 +196,8 @@ function renderControl(field: Field, value: string, choices: Choices | undefined
   }
   // The first line break in a text area is not part of its text.
   if (kind === 'prose' || kind === 'lines' || kind === 'ids')
-    return html`<textarea rows=${kind === 'prose' ? 8 : 4} ...${shared}>${value.startsWith('\n') ? `\n${value}` : value}</textarea>`
+    return html`<textarea dir="auto" rows=${kind === 'prose' ? 8 : 4} ...${shared}>
+${value.startsWith('\n') ? `\n${value}` : value}</textarea>`
   if (kind === 'time') return html`<input type="datetime-local" ...${shared} value=${value.slice(0, 16)} data-time />`
   if (kind === 'number') return html`<input type="number" ...${shared} value=${value} placeholder=${isNullable ? 'No limit' : undefined} />`
   // It is not shown again, not even to whoever has typed it.
@@ -204,7 +205,7 @@ function renderControl(field: Field, value: string, choices: Choices | undefined
   if (kind === 'url') return html`<input type="url" ...${shared} maxlength=${maxLength} value=${value} autocomplete="off" />`
   if (kind === 'color' && isRequired) return html`<input type="color" ...${shared} value=${value || '#1f6feb'} />`
   if (kind === 'color') return html`<input ...${shared} value=${value} placeholder="#1f6feb" pattern="#[0-9A-Fa-f]{6}" />`
-  return html`<input ...${shared} maxlength=${maxLength} value=${value} autocomplete="off" />`
+  return html`<input dir="auto" ...${shared} maxlength=${maxLength} value=${value} autocomplete="off" />`
 }
 
 /** A box for each of several words. The form has the field without a choice too: whoever takes all of them back sends none. */
