@@ -26,6 +26,10 @@ const onMembers = async (form: string, fields: Record<string, string> = {}) =>
 /** Fills in the form of each page that is not of an account correctly. */
 const forms: Record<string, () => Promise<FilledForm>> = {
   '/app/{workspace}/do/{operation}': () => on(`/app/${workspaceId}/do/boards.create`, { name: 'Plan', template: 'columns' }),
+  '/app/{workspace}/boards/{board}/star': async () => {
+    const { data: board } = (await service.send(person.admin, 'POST', '/boards', { name: 'Plan' })).body
+    return on('/app', { starred: 'true' }, `/app/${workspaceId}/boards/${board.id}/star`)
+  },
   '/app/{workspace}/notices': async () => {
     // What an agent of the person does is a notice to them.
     const { data: board } = (await service.send(person.admin, 'POST', '/boards', { name: 'Plan' })).body

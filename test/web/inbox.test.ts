@@ -70,7 +70,7 @@ describe('the inbox', () => {
     const token = formOf(page.text, inbox).hidden['form_token']!
     expect((await visitor.post(inbox, { form_token: token, id: id! })).location).toBe(inbox)
     expect(unread((await visitor.open(inbox)).text)).toBe(before - 1)
-    const [, card] = /cards\/(crd_\w+)">[^<]*Logo/.exec(page.text)!
+    const [, card] = /cards\/(crd_\w+)"[^>]*>[^<]*Logo/.exec(page.text)!
     const marked = await visitor.post(inbox, { form_token: token, card: card! }, { headers: { accept: 'application/json' } })
     expect([marked.status, marked.text]).toEqual([200, JSON.stringify({ unread: String(before - 3) })])
     const all = formOf((await visitor.open(inbox)).text, inbox).hidden

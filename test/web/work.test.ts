@@ -274,7 +274,7 @@ describe('the questions that wait for a person', async () => {
   const other = await signedIn(service, mira)
   const countOn = (html: string) => textOf(/<span class="asking"[^]*?<\/span>\s*(?:<\/span>)?/.exec(html)![0])
   const questionsOn = (html: string) =>
-    [...html.matchAll(/<li class="question">[^]*?class="found-title"[^>]*>([^<]*)</g)].map(([, title]) => title)
+    [...html.matchAll(/<li class="question"[^>]*>[^]*?class="found-title"[^>]*>([^<]*)</g)].map(([, title]) => title)
 
   test('come first in “My cards”, the one that waits longest before the others, with a form each; and are counted in the navigation', async () => {
     const [second, first, foreign] = [

@@ -6,7 +6,6 @@ import type { NoticeRecord } from '../../model/notice.ts'
 import { DAY, HOUR } from '../../model/time.ts'
 import type { Author, CommittingTransaction } from '../../store/derivation.ts'
 import { keys } from '../../store/keys.ts'
-import { mentionsIn } from './mentions.ts'
 
 /** Whoever has to do with a card: see "Your cards" in kinds.ts, and who has commented on it. */
 export type Role = 'people' | 'assignees' | 'commenters'
@@ -15,6 +14,8 @@ export type Role = 'people' | 'assignees' | 'commenters'
 export interface Wanted {
   readonly kind: NoticeKind
   readonly to: readonly string[] | readonly Role[]
+  /** whom a text mentions, and its earlier version does not: they get it, too */
+  readonly mentionedIn?: { readonly text: string; readonly before: string } | undefined
 }
 
 /** Something that a commit does, and the notices of it: a person gets the first one of those that they may get. */
@@ -43,7 +44,7 @@ export function causesOf(key: string, tx: CommittingTransaction, author: Author)
   return kind === 'webhook_progress' ? causesOfWebhook(id!, tx, author) : NONE
 }
 
-const NONE: readonly Cause[] = []
+const NONE: readonly never[] = []
 
 /** New assignees, and people whom the description mentions and did not mention before. */
 function causesOfCard(id: string, tx: CommittingTransaction, by: Author): readonly Cause[] {
@@ -51,12 +52,12 @@ function causesOfCard(id: string, tx: CommittingTransaction, by: Author): readon
   if (card === undefined) return NONE
   const assigned =
     card.assignee_ids === old?.assignee_ids ? [] : card.assignee_ids.filter((one) => old?.assignee_ids.includes(one) !== true)
-  const mentioned = card.description === old?.description ? [] : added(card.description, old?.description)
+  const mentionedIn = mentioning(card.description, old?.description)
   const due = card.due_at !== null && card.due_at !== old?.due_at && isOpen(card) ? soonDue(card, tx.logged!.clock()) : NONE
-  if (assigned.length + mentioned.length === 0) return due
+  if (assigned.length === 0 && mentionedIn === undefined) return due
   const wanted = [
     { kind: 'assigned', to: assigned },
-    { kind: 'mentioned', to: mentioned },
+    { kind: 'mentioned', to: NONE, mentionedIn },
   ] as const
   return [about(card, null, by, wanted), ...due]
 }
@@ -72,19 +73,18 @@ export function dueCause(card: Card): Cause {
   return { ...about(card, null, NOBODY, [{ kind: 'due', to: ['people'] }]), more: { until: card.due_at! } }
 }
 
-/** Whom a text mentions, and its earlier version does not. */
-function added(text: string, old = ''): string[] {
-  const before = mentionsIn(old)
-  return mentionsIn(text).filter((one) => !before.includes(one))
+/** A text that may mention people; undefined: it mentions nobody, as most do, or nobody new. */
+function mentioning(text: string, before = ''): Wanted['mentionedIn'] {
+  return text === before || !text.includes('@usr_') ? undefined : { text, before }
 }
 
 function causesOfComment(id: string, tx: CommittingTransaction, by: Author): readonly Cause[] {
   const [old, comment] = [tx.before(keys.comment(id)), tx.known(keys.comment(id))]
   const card = comment && tx.known(keys.card(comment.card_id))
   if (comment === undefined || card === undefined || comment.body === old?.body) return NONE
-  const mentioned = { kind: 'mentioned', to: added(comment.body, old?.body) } as const
+  const mentioned = { kind: 'mentioned', to: NONE, mentionedIn: mentioning(comment.body, old?.body) } as const
   const wanted = old === undefined ? [...ofNew(comment, tx), mentioned, OF_COMMENT] : [mentioned]
-  return wanted.some(({ to }) => to.length > 0) ? [about(card, id, by, wanted)] : NONE
+  return wanted.some(({ to, mentionedIn }) => to.length > 0 || mentionedIn !== undefined) ? [about(card, id, by, wanted)] : NONE
 }
 
 const OF_COMMENT: Wanted = { kind: 'commented', to: ['assignees', 'commenters'] }

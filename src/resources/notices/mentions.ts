@@ -1,5 +1,8 @@
+import { lazy } from '../../model/lazy.ts'
 import { limits } from '../../model/limits.ts'
-import { countMarks, MOST_MARKS, parseMarkdown, wordsOf } from '../../model/markdown.ts'
+
+// Few texts mention somebody, so the parser is no part of a start.
+const markdownModule = lazy(() => import('../../model/markdown.ts'))
 
 /** The id of a user with an @ in front, which is no part of a word or an e-mail address. */
 const MENTION = /(?<![\w@.])@(usr_[0-9a-hjkmnp-tv-z]{20})(?!\w)/g
@@ -13,28 +16,24 @@ export function splitAtMentions(words: string): readonly string[] {
   return words.includes('@usr_') ? words.split(MENTION) : [words]
 }
 
-function* mentionsOf(text: string): Generator<string> {
-  if (!text.includes('@usr_') || countMarks(text) > MOST_MARKS) return
-  for (const words of wordsOf(parseMarkdown(text))) yield* splitAtMentions(words).filter((_part, i) => i % 2 === 1)
+async function mentionsOf(text: string): Promise<ReadonlySet<string>> {
+  const { countMarks, MOST_MARKS, parseMarkdown, wordsOf } = await markdownModule()
+  if (countMarks(text) > MOST_MARKS) return new Set()
+  return new Set(Array.from(wordsOf(parseMarkdown(text)), (words) => splitAtMentions(words).filter((_part, i) => i % 2 === 1)).flat())
 }
 
 /** The users that a text mentions: so many at most. Whether there are such users is not known here. */
-export function mentionsIn(text: string): readonly string[] {
-  const found = new Set<string>()
-  for (const userId of mentionsOf(text)) {
-    found.add(userId)
-    if (found.size === limits.mentionsPerText) break
-  }
-  return [...found]
+export async function mentionsIn(text: string): Promise<readonly string[]> {
+  return text.includes('@usr_') ? [...(await mentionsOf(text))].slice(0, limits.mentionsPerText) : []
 }
 
 /** A text with names in the place of the ids that it mentions; an id without a name stays. */
-export function withNames(text: string, nameOf: NameOf): string {
+export async function withNames(text: string, nameOf: NameOf): Promise<string> {
   if (!text.includes('@usr_')) return text
   // Which ids are mentions is known by their places: with a number in the place of each, the text is read in the same way.
   let count = 0
   const numbered = text.replace(MENTION, () => `@${numberedId(count++)}`)
-  const mentioned = new Set(mentionsOf(numbered))
+  const mentioned = await mentionsOf(numbered)
   count = 0
   return text.replace(MENTION, (mention: string, userId: string) => {
     const name = mentioned.has(numberedId(count++)) ? nameOf(userId) : undefined

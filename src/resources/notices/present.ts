@@ -39,14 +39,23 @@ export async function presentNotices(
   for (const { record } of notices) for (const key of keysOf(record, userId)) reads.add(key)
   const found: readonly unknown[] = await tx.read([...reads])
   await examine?.(found.reduce((sum: number, record) => sum + lengthOf((record ?? {}) as Texts), 0))
-  const mentioned = new Set(notices.flatMap(({ record }) => mentionsIn(saidIn(record, tx))))
-  await tx.read([...mentioned].map((id) => keys.membership(id)))
+  const said = await namedIn(
+    notices.map(({ record }) => saidIn(record, tx)),
+    tx,
+  )
   const presented: (Presented | undefined)[] = []
-  for (const one of notices) {
-    presented.push(present(one, userId, tx))
+  for (const [i, one] of notices.entries()) {
+    presented.push(present(one, userId, tx, said[i]!))
     await examine?.(0)
   }
   return presented
+}
+
+/** Texts with names in the place of the ids of those whom they mention. */
+async function namedIn(texts: readonly string[], tx: OperationRequest['tx']): Promise<readonly string[]> {
+  const mentioned = await Promise.all(texts.map(mentionsIn))
+  await tx.read([...new Set(mentioned.flat())].map((id) => keys.membership(id)))
+  return Promise.all(texts.map((text) => withNames(text, (id) => memberName(id, tx))))
 }
 
 /** The long texts of a record. */
@@ -64,7 +73,7 @@ function keysOf({ board_id, card_id, comment_id, webhook_id, actor_id }: NoticeR
   return named
 }
 
-function present({ entry, record }: NumberedNotice, userId: string, tx: Reader): Presented | undefined {
+function present({ entry, record }: NumberedNotice, userId: string, tx: Reader, said: string): Presented | undefined {
   const { kind, at, read_at, board_id, card_id, comment_id, actor_id, token_name, webhook_id, until = at } = record
   const known = <T>(id: string | null | undefined, keyOf: (id: string) => Key<T>) => (id == null ? undefined : tx.known(keyOf(id)))
   const [board, card] = [known(board_id, keys.board), known(card_id, keys.card)]
@@ -76,7 +85,7 @@ function present({ entry, record }: NumberedNotice, userId: string, tx: Reader):
     actor: actor_id === null ? 'The operator' : authorName(nameOf(actor_id, tx), token_name),
     card: `"${card?.title ?? ''}"`,
     board: board?.name ?? '',
-    said: saidAs(withNames(saidIn(record, tx), (id) => memberName(id, tx))),
+    said: saidAs(said),
     until: `${until.slice(0, 10)} at ${until.slice(11, 16)} UTC`,
     token: token_name ?? '',
     host: webhook === undefined ? '' : new URL(webhook.url).host,

@@ -6,7 +6,8 @@ import type { Membership } from '../../model/workspace.ts'
 import type { CommittingTransaction, Notifying } from '../../store/derivation.ts'
 import { authorOfComment, indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
-import type { Cause, Role } from './causes.ts'
+import type { Cause, Role, Wanted } from './causes.ts'
+import { mentionsIn } from './mentions.ts'
 
 /** Who may get notices of a cause. */
 interface Readers {
@@ -21,9 +22,10 @@ interface Readers {
 /** Who gets a notice of a cause, and of which kind: each person one, of the first kind that is wanted for them. */
 export async function recipientsOf(
   tx: CommittingTransaction,
-  cause: Cause,
+  found: Cause,
   notifying: Notifying,
 ): Promise<readonly (readonly [Membership, NoticeKind])[]> {
+  const cause = { ...found, wanted: await Promise.all(found.wanted.map(withMentioned)) }
   const readers = await readersOf(tx, cause, notifying)
   if (readers === undefined) return []
   const told = new Map<string, readonly [Membership, NoticeKind]>()
@@ -33,6 +35,13 @@ export async function recipientsOf(
       if (membership !== undefined && !told.has(userId) && !isSelf(cause.by, userId)) told.set(userId, [membership, kind])
     }
   return [...told.values()]
+}
+
+/** Adds those whom a text mentions. */
+async function withMentioned(wanted: Wanted): Promise<Wanted> {
+  if (wanted.mentionedIn === undefined) return wanted
+  const [mentioned, before] = [await mentionsIn(wanted.mentionedIn.text), await mentionsIn(wanted.mentionedIn.before)]
+  return { ...wanted, to: mentioned.filter((one) => !before.includes(one)) }
 }
 
 /** Whether a person has done something themself, in the web app. What a token of theirs does, an agent does. */

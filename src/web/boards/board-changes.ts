@@ -143,7 +143,7 @@ async function readFilter(reader: Reader, boardId: string, filters: BoardFilters
 async function readTileFacts(reader: Reader, cards: readonly ListedCard[]): Promise<TileFacts> {
   const questions = await readQuestions(reader, cards)
   const labelIds = [...new Set(cards.flatMap(({ label_ids }) => label_ids))]
-  const mentioned = [...questions.values()].flatMap(({ body }) => mentionsIn(body))
+  const mentioned = (await Promise.all(Array.from(questions.values(), ({ body }) => mentionsIn(body)))).flat()
   const holders = cards.flatMap(({ claim }) => claim?.holder_id ?? [])
   const userIds = [...new Set([...cards.flatMap(({ assignee_ids }) => assignee_ids), ...holders, ...mentioned])]
   const [labels, members] =
