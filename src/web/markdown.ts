@@ -145,7 +145,8 @@ function takeTask(content: Token | undefined): ComponentChild[] | undefined {
   if (task === null || text === undefined) return undefined
   text.content = text.content.slice(task[0].length)
   const isDone = task[1] !== ' '
-  return [h('span', { class: 'unseen' }, isDone ? 'done: ' : 'to do: '), h('span', { 'aria-hidden': 'true' }, isDone ? '☑' : '☐'), ' ']
+  // With a direction of its own, it does not decide the direction of the item.
+  return [h('span', { class: 'unseen', dir: 'ltr' }, isDone ? 'done: ' : 'to do: '), h('span', { 'aria-hidden': 'true' }, isDone ? '☑' : '☐'), ' ']
 }
 
 function linkTo(href: string, content: ComponentChild[], token: Token): ComponentChild[] {

@@ -1,4 +1,5 @@
-import { createRequire } from 'node:module'
+// @ts-expect-error The package has no types.
+import { tests as examplesOfSpecification } from 'commonmark-spec'
 import MarkdownIt, { type Token } from 'markdown-it'
 import { Fragment, h } from 'preact'
 import { renderToString } from 'preact-render-to-string'
@@ -232,7 +233,7 @@ describe('CommonMark', () => {
     readonly markdown: string
     readonly html: string
   }
-  const { tests } = createRequire(import.meta.url)('commonmark-spec') as { readonly tests: readonly Example[] }
+  const tests = examplesOfSpecification as readonly Example[]
   const plain = new MarkdownIt('commonmark')
   const tabs = (text: string) => text.replaceAll('→', '\t')
   const hasHtml = (tokens: readonly Token[]): boolean =>
