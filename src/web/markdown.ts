@@ -146,7 +146,11 @@ function takeTask(content: Token | undefined): ComponentChild[] | undefined {
   text.content = text.content.slice(task[0].length)
   const isDone = task[1] !== ' '
   // With a direction of its own, it does not decide the direction of the item.
-  return [h('span', { class: 'unseen', dir: 'ltr' }, isDone ? 'done: ' : 'to do: '), h('span', { 'aria-hidden': 'true' }, isDone ? '☑' : '☐'), ' ']
+  return [
+    h('span', { class: 'unseen', dir: 'ltr' }, isDone ? 'done: ' : 'to do: '),
+    h('span', { 'aria-hidden': 'true' }, isDone ? '☑' : '☐'),
+    ' ',
+  ]
 }
 
 function linkTo(href: string, content: ComponentChild[], token: Token): ComponentChild[] {
