@@ -175,7 +175,7 @@ describe('a text is shown as Markdown', () => {
   })
 })
 
-describe('texts of which a page would be late', () => {
+describe('texts that would delay a page', () => {
   const hostile: readonly (readonly [what: string, text: string])[] = [
     ['brackets', '['.repeat(50_000)],
     ['brackets in brackets', `${'['.repeat(20_000)}a${']'.repeat(20_000)}`],
@@ -226,7 +226,7 @@ test('an address alone is a link, and any other text is text', () => {
   expect(shown.slice(1).join('')).not.toContain('<a')
 })
 
-// The library decides what is Markdown: its own output must be that of the specification.
+// The library decides what is Markdown: its own output must be what the specification states.
 describe('CommonMark', () => {
   interface Example {
     readonly number: number
