@@ -42,7 +42,10 @@ function addImportCommand(program: Command, importExport: (file: string | undefi
     .option('--workspace <workspace>', 'with --from: the id of the workspace that gets the board')
     .option('--as <user>', 'with --from: the id of the user who imports the board, and becomes its creator')
     .option('--member <theirs=ours>', 'with --from: a member of the board and their user in the workspace; can be repeated', collect, [])
-    .option('--visibility <visibility>', 'with --from: workspace or private; default: as in the other program')
+    .option(
+      '--visibility <visibility>',
+      'with --from: workspace or private; default: as in the other program, or private if the file does not say it',
+    )
     .option('--attachments <folder>', 'with --from: a folder with the files of the attachments, which are uploaded')
     .option(
       '--map <theirs=ours>',

@@ -1,19 +1,19 @@
 import { AdminError } from '../admin/deps.ts'
 
-/** What a column of a CSV file can be, and the names that it is known by: Jira's and Linear's among them. The first name counts most. */
+/** What a column of a CSV file can be, and the names that it is known by: the exports of Jira, Linear, Trello and Asana among them. The first name counts most. */
 const NAMES = {
   title: ['title', 'summary', 'name', 'card name', 'task name', 'task', 'subject'],
   description: ['description', 'card description', 'body', 'notes', 'details'],
-  column: ['column', 'status', 'list', 'list name', 'state', 'stage'],
+  column: ['column', 'status', 'list', 'list name', 'section/column', 'section', 'state', 'stage'],
   labels: ['labels', 'label', 'tags', 'tag'],
   assignees: ['assignees', 'assignee', 'assigned to', 'members', 'owner'],
   due: ['due', 'due date', 'due at', 'deadline'],
-  completed: ['completed', 'completed at', 'resolved', 'closed at', 'done'],
+  completed: ['completed', 'completed at', 'resolved', 'closed at', 'due complete', 'done'],
   canceled: ['canceled', 'cancelled'],
   archived: ['archived', 'archived at'],
-  ref: ['ref', 'external ref', 'issue key', 'key', 'identifier', 'url', 'id'],
+  ref: ['ref', 'external ref', 'issue key', 'key', 'identifier', 'card url', 'url', 'task id', 'id'],
   created: ['created', 'created at'],
-  updated: ['updated', 'updated at'],
+  updated: ['updated', 'updated at', 'last modified'],
   creator: ['creator', 'reporter', 'author', 'created by'],
   comments: ['comments', 'comment'],
 } as const

@@ -77,7 +77,7 @@ function separatorOf(text: string): string {
   const header = text
     .slice(0, 100_000)
     .replace(/"(?:[^"]|"")*"/g, '')
-    .replace(/^\s+/, '')
+    .replace(/^[\ufeff \r\n]+/, '')
     .split(/[\r\n]/)[0]!
   const counts = SEPARATORS.map((separator) => header.split(separator).length)
   return SEPARATORS[counts.indexOf(Math.max(...counts))]!
