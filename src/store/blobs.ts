@@ -22,6 +22,16 @@ export interface Blobs {
    */
   read(id: string, start: number, end: number): AsyncGenerator<Uint8Array>
   /**
+   * Keeps a small picture in place of a large one. It is derived from the blob: `remove` removes it too, and exports do not have it.
+   * @throws {StorageUnavailable} when the mount fails
+   */
+  writePreview(id: string, bytes: Uint8Array): Promise<void>
+  /**
+   * The preview of a blob; undefined: it has none.
+   * @throws {StorageUnavailable} when the mount fails
+   */
+  readPreview(id: string): Promise<Uint8Array | undefined>
+  /**
    * Whether a blob, or a part of one, exists.
    * @throws {StorageUnavailable} when the mount fails
    */
@@ -53,6 +63,7 @@ const CHUNK_SIZE = 256 * 1024
 export function createBlobs(driver: BlobDriver): Blobs {
   const storage = createStorage({ driver })
   const keyOf = (id: string, index: number) => `${id}:${index}`
+  const previewOf = (id: string) => `${id}:preview`
 
   return {
     async write(id, bytes) {
@@ -75,6 +86,10 @@ export function createBlobs(driver: BlobDriver): Blobs {
         yield chunk.subarray(Math.max(0, start - offset), Math.min(chunk.byteLength, end - offset))
       }
     },
+    async writePreview(id, bytes) {
+      await storage.setItemRaw(previewOf(id), bytes).catch(throwBlobsUnavailable)
+    },
+    readPreview: async (id) => (await storage.getItemRaw<Uint8Array>(previewOf(id)).catch(throwBlobsUnavailable)) ?? undefined,
     exists: (id) => storage.hasItem(keyOf(id, 0)).catch(throwBlobsUnavailable),
     async list() {
       const names = await storage.getKeys().catch(throwBlobsUnavailable)
@@ -86,6 +101,8 @@ export function createBlobs(driver: BlobDriver): Blobs {
     // What cannot be told now is found out when the bytes are written.
     freeBytes: async () => driver.freeBytes?.().catch(() => undefined),
     async remove(id) {
+      // First: while this is interrupted, the chunks name the blob.
+      if (await storage.hasItem(previewOf(id))) await storage.removeItem(previewOf(id))
       let chunks = 0
       while (await storage.hasItem(keyOf(id, chunks))) chunks++
       // Backwards: when this is interrupted, the remaining chunks still start at index 0 and can be found.

@@ -14,7 +14,8 @@ import { signUpPage } from './account/sign-up.ts'
 import { activityPage } from './activity/page.ts'
 import { agentsPage } from './agents/page.ts'
 import { cardChoicesPage } from './boards/card-choices.ts'
-import { attachmentPage, cardPage, picturePage } from './boards/card-page.ts'
+import { attachmentPage, picturePage, previewPage } from './boards/attachment-pages.ts'
+import { cardPage } from './boards/card-page.ts'
 import { boardArchivePage, boardLabelsPage, boardMembersPage } from './boards/board-lists.ts'
 import { boardPage } from './boards/board-page.ts'
 import { changesPage, eventsPage } from './boards/live.ts'
@@ -76,6 +77,7 @@ export const pages: readonly Page[] = [
   cardChoicesPage,
   attachmentPage,
   picturePage,
+  previewPage,
   eventsPage,
   changesPage,
   peoplePage,

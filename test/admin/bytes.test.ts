@@ -270,8 +270,8 @@ async function findChunksAfterFailures(create: typeof createBlobs): Promise<{ fa
 }
 
 test('when an operation on the storage of the bytes fails, the next collection removes all chunks', async () => {
-  // Each of the three chunks is looked for and removed, and the chunk after them is looked for.
-  expect(await findChunksAfterFailures(createBlobs)).toEqual({ failures: 7, left: [] })
+  // The preview is looked for; each of the three chunks is looked for and removed, and the chunk after them is looked for.
+  expect(await findChunksAfterFailures(createBlobs)).toEqual({ failures: 8, left: [] })
 })
 
 test('the seeded bug is found: the chunks of a blob are removed from the first one', async () => {

@@ -8,3 +8,12 @@ export const png = (width: number, height: number): Buffer<ArrayBuffer> => {
 
 /** A picture whose bytes are also a text, for forms that are written as text. */
 export const GIF = 'GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0'
+
+/** A picture in WebP with these dimensions, and so many bytes. */
+export function webp(width: number, height: number, size: number): Buffer<ArrayBuffer> {
+  const bytes = Buffer.alloc(size)
+  bytes.write('RIFF\0\0\0\0WEBPVP8X', 'latin1')
+  bytes.writeUIntLE(width - 1, 24, 3)
+  bytes.writeUIntLE(height - 1, 27, 3)
+  return bytes
+}

@@ -168,7 +168,7 @@ describe('a card', () => {
     for (const part of ['Plan', 'done: ☑ one', 'First', 'agree', 'sketch.png', 'page.svg', 'Olivia Stone']) expect(shown).toContain(part)
     expect(text).toContain('<a href="https://example.org" rel="noopener noreferrer nofollow">site</a>')
     expect(text).not.toMatch(/<script>|href="javascript|<img src="?x/)
-    expect([...text.matchAll(/<img src="([^"]*)"/g)].map(([, path]) => path)).toEqual([`${base}/attachments/${attachments[0].id}/picture`])
+    expect([...text.matchAll(/<img src="([^"]*)"/g)].map(([, path]) => path)).toEqual([`${base}/attachments/${attachments[0].id}/preview`])
     for (const { id, content_type } of attachments) {
       const { status, headers } = await visitor.request(`${base}/attachments/${id}`)
       expect({ status, ...Object.fromEntries(headers) }).toMatchObject({
@@ -214,7 +214,7 @@ describe('a card', () => {
         if (isKnown) expect([i, cover.status]).toEqual([i, i < 2 ? 200 : 409])
       }
       const { text } = await visitor.request(cardPath(card))
-      const pictures = files.slice(0, 2).map(({ id }) => `${base}/attachments/${id}/picture`)
+      const pictures = files.slice(0, 2).map(({ id }) => `${base}/attachments/${id}/preview`)
       expect([...text.matchAll(/<img src="([^"]*)"/g)].map(([, path]) => path).toSorted()).toEqual(isKnown ? pictures.toSorted() : [])
       for (const file of files) await forget(file)
     }

@@ -4,6 +4,7 @@ import { pages } from '../../src/web/pages.ts'
 import { attacks, oldBrowser, readStore } from '../support/form-attacks.ts'
 import { accountForms, fill, type FilledForm } from '../support/account-forms.ts'
 import { startForSuite } from '../support/board-team.ts'
+import { png, webp } from '../support/pictures.ts'
 import type { Person } from '../support/service.ts'
 import { formOf, giveAccount, PASSWORD, plaintextIn, signedIn, Visitor } from '../support/visitor.ts'
 
@@ -13,7 +14,8 @@ const other = await signedIn(service, await service.person(workspaceId))
 let person: Person
 beforeEach(async () => void (person = await service.person(workspaceId)))
 
-const stored = () => readStore(service, workspaceId)
+/** The records, and what the bytes of files are stored under: a preview has no record. */
+const stored = async () => `${await readStore(service, workspaceId)} ${(await service.place.blobKeys()).toSorted().join(' ')}`
 /** Fills in a form of a page. @param path of a page, or of the page of a token: `{token}` is the first one of the person */
 async function on(path: string, fields: Record<string, string>, action = path, by = person): Promise<FilledForm> {
   const [id] = path.includes('{token}') ? await (await signedIn(service, person)).tokenIds() : []
@@ -38,6 +40,18 @@ const forms: Record<string, () => Promise<FilledForm>> = {
     await service.send(person.admin, 'POST', `/boards/${board.id}/cards`, card)
     const path = `/app/${workspaceId}/notices`
     return on(path, {}, path)
+  },
+  '/app/{workspace}/attachments/{attachment}/preview': async () => {
+    const { data: board } = (await service.send(person.admin, 'POST', '/boards', { name: 'Plan' })).body
+    const { data: column } = (await service.send(person.admin, 'POST', `/boards/${board.id}/columns`, { name: 'To do' })).body
+    const { data: card } = (await service.send(person.admin, 'POST', `/boards/${board.id}/cards`, { column_id: column.id, title: 'Sow' }))
+      .body
+    const form = new FormData()
+    form.set('file', new File([png(800, 600), Buffer.alloc(100 * 1024)], 'a.png', { type: 'image/png' }))
+    const { data: attachment } = (await service.upload(person.admin, `/cards/${card.id}/files`, form)).body
+    const preview = webp(10, 10, 100).toString('base64url')
+    const filled = await on('/settings/tokens', { preview }, '/settings/sign-out')
+    return { ...filled, path: `/app/${workspaceId}/attachments/${attachment.id}/preview` }
   },
   '/settings/sign-in': async () => {
     const visitor = new Visitor(service)
@@ -88,7 +102,7 @@ test('every page with a form is tested', () => {
   expect(posts.map(({ path }) => path).toSorted()).toEqual(Object.keys(allForms).toSorted())
 })
 
-describe.each(posts)('the form of $path', ({ path, anonymous, callsOperations = false }) => {
+describe.each(posts)('the form of $path', ({ path, anonymous, callsOperations = false, isPart = false }) => {
   const fillIn = () => allForms[path]!()
 
   test('every attack is refused and changes nothing, and the genuine form is accepted after them', async () => {
@@ -146,12 +160,14 @@ describe.each(posts)('the form of $path', ({ path, anonymous, callsOperations = 
       expect((await visitor.post(target, fields, oldBrowser)).status).toBe(403)
     })
   } else {
-    test('a form without a session redirects to the sign-in page and changes nothing', async () => {
+    test('a form without a session redirects to the sign-in page, or is refused to a script, and changes nothing', async () => {
       const { visitor, path: target, fields } = await fillIn()
       const before = await stored()
       visitor.jar.delete('lk_session')
       const page = await visitor.post(target, fields)
-      expect({ status: page.status, location: page.location }).toEqual({ status: 303, location: '/settings/sign-in' })
+      expect({ status: page.status, location: page.location }).toEqual(
+        isPart ? { status: 401, location: null } : { status: 303, location: '/settings/sign-in' },
+      )
       expect(await stored()).toBe(before)
     })
   }

@@ -77,6 +77,7 @@ describe.each([
       '/app/{workspace}/notices/unread',
       '/app/{workspace}/cards/{card}/choices/{of}',
       '/app/{workspace}/attachments/{attachment}/picture',
+      '/app/{workspace}/attachments/{attachment}/preview',
       '/app/{workspace}/events',
       '/app/{workspace}/boards/{board}/changes',
       '/app/{workspace}/boards/{board}/people',

@@ -32,8 +32,8 @@ function renderAttachment(attachment: Attachment, { card, may }: CardData, contr
   const isCover = card.cover_attachment_id === id
   const ofFile = { context: controls.context, may: may.attachments.get(id)! }
   return html`<li id=${id}>
-    <a href=${path} download=${name}>
-      ${isShown(attachment) ? html`<img src=${`${path}/picture`} alt="" loading="lazy" decoding="async" />` : html`<span class="no-image">${icon('file')}</span>`}
+    <a href=${path} download=${name} data-picture=${isShown(attachment) ? (ofFile.may.has('files.update') ? 'own' : '') : undefined}>
+      ${isShown(attachment) ? html`<img src=${`${path}/preview`} alt="" loading="lazy" decoding="async" />` : html`<span class="no-image">${icon('file')}</span>`}
       <span class="file-name" dir="auto">${name}</span>
     </a>
     <div class="file-line">

@@ -19,6 +19,9 @@ const SHAPES = {
   file: '<path d="M9 1.9H4.6a1.3 1.3 0 0 0-1.3 1.3v9.6a1.3 1.3 0 0 0 1.3 1.3h6.8a1.3 1.3 0 0 0 1.3-1.3V5.6Z"/><path d="M9 1.9v3.7h3.7"/>',
 } as const
 
+/** The shapes of the icon of a file, for a picture of their own. */
+export const fileSign = SHAPES.file
+
 /** A line icon, of the size and the color of the text. It is decoration: what it means stands beside it. */
 export function icon(name: keyof typeof SHAPES): VNode {
   return html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true" dangerouslySetInnerHTML=${{ __html: SHAPES[name] }}></svg>`

@@ -69,7 +69,7 @@ function tileOf(card: ListedCard, { base, labelOf, nameOf, questionOf, now }: Ti
 function renderTile(tile: Tile, now: number): VNode {
   const { base, id, title, position, cover, labels, moreLabels, people, morePeople, completed_at, until, claimedUntil, badge } = tile
   return html`<li class=${completed_at === null ? 'tile' : 'tile completed'} id=${id} data-position=${position} data-until=${until}>
-    ${cover !== null && html`<img class="cover" src="${base}/attachments/${cover}/picture" alt="" loading="lazy" decoding="async" />`}
+    ${cover !== null && html`<img class="cover" src="${base}/attachments/${cover}/preview" alt="" loading="lazy" decoding="async" />`}
     ${
       labels.length > 0 &&
       html`<p class="labels">

@@ -16,6 +16,7 @@ import { countNotices } from './notices.ts'
 import { offerPastedLines } from './pasted-lines.ts'
 import { keepRefreshed } from './refreshed-page.ts'
 import { searchEverywhere } from './search-everywhere.ts'
+import { showPictures } from './picture-viewer.ts'
 import { sendForms } from './send.ts'
 import { askForBlockers } from './tile-questions.ts'
 
@@ -29,6 +30,7 @@ offerPastedLines()
 attachDroppedFiles()
 askForBlockers()
 tellEditing()
+showPictures()
 const board = document.querySelector<HTMLElement>('[data-may]')
 if (board !== null) {
   for (const use of [dragTiles, useTileKeys, showTileMenus, useCardPanel, loadMoreCards]) use(board)

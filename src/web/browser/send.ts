@@ -9,6 +9,7 @@ import { putToken } from './form-tokens.ts'
 import { catchUp, refresh } from './live-pages.ts'
 import { SIGNED_OUT } from './live.ts'
 import { inOwnZone } from './times.ts'
+import { keepPreview } from './previews.ts'
 import { say, sayDone, sayUndone } from './toast.ts'
 
 /** A form as it is sent: the id of the operation, and its fields. */
@@ -24,6 +25,8 @@ interface Answer {
   readonly undo?: Sent
   readonly error?: string
   readonly over_claim?: number
+  /** that was made of a file */
+  readonly attachment?: string
   /** the form with the changes of both, if somebody else was faster */
   readonly form?: string
   /** of the session that the person has begun since the form was made: nothing was done */
@@ -85,12 +88,13 @@ interface Options {
 /** @param body of a form, with a file or without one */
 async function post(action: string, body: URLSearchParams | FormData, options: Options = {}): Promise<boolean> {
   const { form, answered, undone } = options
-  const { status, location: place, text, undo, error, over_claim, form: conflict } = await ask(action, body)
+  const { status, location: place, text, undo, error, over_claim, form: conflict, attachment } = await ask(action, body)
   if (over_claim !== undefined && confirm(`${inOwnZone(error ?? '')} Go on?`)) {
     body.set('over_claim', String(over_claim))
     return post(action, body, options)
   }
   const isDone = status === 200
+  if (attachment !== undefined) void keepPreviewOf(attachment, (body as FormData).get('file'))
   answered?.()
   // Before the page is fetched again: what is sent is no draft any more.
   if (isDone && form !== undefined) {
@@ -107,6 +111,11 @@ async function post(action: string, body: URLSearchParams | FormData, options: O
   else if (undone !== undefined) sayUndone(undone)
   else if (text !== undefined) sayDone(text, undo && undoOf(undo, text))
   return isDone
+}
+
+/** @param file that the form has sent: a large picture is shown in small */
+async function keepPreviewOf(attachment: string, file: FormDataEntryValue | null): Promise<void> {
+  if (file instanceof File) await keepPreview(`${root!.dataset['base']!}/attachments/${attachment}`, file)
 }
 
 /** What takes an operation back. @param text what was done, such as: The card is moved. */

@@ -196,14 +196,15 @@ async function perform(context: SignedInContext, operation: Operation): Promise<
     const data = await performOnce(reader, operation.id, { params: submitted.params, query, body, upload, ifMatch, key })
     if (MAKES_SECRET.test(operation.id) && !isScript(context))
       return { ...secretPage(reader.base, data as WithSecret, operation.status !== 201), audit: false }
-    const { id: board_id } = (data ?? {}) as { readonly id?: string }
+    const { id: made } = (data ?? {}) as { readonly id?: string }
     const operations = operation.id === 'boards.create' ? columnsOf(form) : []
     if (operations.length > 0)
-      await performOnce(reader, 'boards.batch', { params: { board_id }, body: { operations }, key: key && `${key}-columns` })
-    const landed = landing(reader.base, operation, place, board_id)
+      await performOnce(reader, 'boards.batch', { params: { board_id: made }, body: { operations }, key: key && `${key}-columns` })
+    const landed = landing(reader.base, operation, place, made)
     if (kept !== undefined) return done(context, operation, landed, { told: { did: operation.id, kept }, text: kept, undo: undefined })
     if (operation.id === 'webhooks.test') return done(context, operation, landed, testResult(data as Delivery))
-    return done(context, operation, landed, { told: doneMembers(undo, operation.id), text: doneText(undo, submitted, operation), undo })
+    const [told, text] = [doneMembers(undo, operation.id), doneText(undo, submitted, operation)]
+    return done(context, operation, landed, { told, text, undo, attachment: operation.takesUpload ? made : undefined })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     return refuseWith(context, operation, error)
@@ -233,13 +234,18 @@ interface Result {
   readonly told: Readonly<Record<string, string>> | undefined
   readonly text: string | undefined
   readonly undo: unknown
+  /** that was made of a file */
+  readonly attachment?: string | undefined
 }
 
 /** The pipeline has added the entry of the audit trail. */
 function done(context: SignedInContext, { needs }: Operation, landed: string, result?: Result): PageResponse {
   const location = (needs[0] === 'delete' || needs[0] === 'create_board' ? undefined : backOf(context, context.form)) ?? landed
   if (isScript(context))
-    return { json: { location: context.web.site.outerAddress(location), text: result?.text, undo: result?.undo }, audit: false }
+    return {
+      json: { location: context.web.site.outerAddress(location), text: result?.text, undo: result?.undo, attachment: result?.attachment },
+      audit: false,
+    }
   const told = result?.told
   return { redirect: told === undefined ? location : tellingAddress(context, location.split('?')[0]!, told), audit: false }
 }

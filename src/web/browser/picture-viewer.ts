@@ -1,0 +1,110 @@
+/** Shows the pictures of a card over the page, one at a time, each from its original. Without it, they are links to their files. */
+import { createElement } from './create-element.ts'
+import { keepPreview } from './previews.ts'
+
+const LINKS = 'a[data-picture]'
+const FAILED = 'This picture cannot be shown here. Its name leads to the file.'
+
+class PictureViewer {
+  readonly #image = createElement('img', { decoding: 'async' })
+  readonly #name = createElement('a', {})
+  readonly #place = createElement('span', { className: 'hint' })
+  readonly #said = createElement('p', { className: 'hint' })
+  readonly #dialog: HTMLDialogElement
+  readonly #steps: readonly HTMLButtonElement[]
+  #links: readonly HTMLAnchorElement[] = []
+  #at = 0
+
+  constructor() {
+    const button = (ariaLabel: string, sign: string, onclick: () => void) =>
+      createElement('button', { type: 'button', ariaLabel, title: ariaLabel, onclick }, sign)
+    this.#steps = [button('Previous picture', '←', () => this.#step(-1)), button('Next picture', '→', () => this.#step(1))]
+    this.#said.role = 'status'
+    const close = button('Close', '✕', () => this.#dialog.close())
+    const head = createElement('p', { className: 'line' }, this.#name, ' ', this.#place, ...this.#steps, close)
+    this.#dialog = createElement(
+      'dialog',
+      { className: 'pictures', tabIndex: -1, ariaLabel: 'Pictures of the card' },
+      head,
+      this.#image,
+      this.#said,
+    )
+    document.body.append(this.#dialog)
+    this.#image.addEventListener('error', () => this.#say(this.#image.hasAttribute('src') ? FAILED : ''))
+    this.#image.addEventListener('load', () => this.#loaded())
+    this.#dialog.addEventListener('click', ({ target }) => target === this.#dialog && this.#dialog.close())
+    this.#dialog.addEventListener('close', () => {
+      this.#image.removeAttribute('src')
+      this.#links[this.#at]?.focus()
+    })
+    this.#dialog.addEventListener('keydown', (event) => {
+      // The keys of the page, and of a card that is open over it, are not meant.
+      event.stopPropagation()
+      if (event.key === 'ArrowLeft') this.#step(-1)
+      else if (event.key === 'ArrowRight') this.#step(1)
+      else if (event.key === 'Escape') {
+        event.preventDefault()
+        this.#dialog.close()
+      }
+    })
+  }
+
+  open(link: HTMLAnchorElement): void {
+    this.#links = Array.from(link.closest('.attachments')!.querySelectorAll<HTMLAnchorElement>(LINKS))
+    this.#at = this.#links.indexOf(link)
+    this.#show()
+    this.#dialog.showModal()
+    this.#dialog.focus()
+  }
+
+  #step(by: number): void {
+    const to = this.#at + by
+    if (this.#links[to] === undefined) return
+    this.#at = to
+    this.#show()
+  }
+
+  #show(): void {
+    const { href, download } = this.#links[this.#at]!
+    this.#say('One moment …')
+    this.#image.classList.remove('broken')
+    this.#image.alt = download
+    this.#image.src = `${href}/picture`
+    Object.assign(this.#name, { href, download, textContent: download })
+    const count = this.#links.length
+    this.#place.textContent = count === 1 ? '' : `${this.#at + 1} of ${count}`
+    for (const [i, step] of this.#steps.entries()) {
+      step.hidden = count === 1
+      step.disabled = this.#links[this.#at + (i === 0 ? -1 : 1)] === undefined
+    }
+  }
+
+  #say(text: string): void {
+    this.#said.textContent = text
+  }
+
+  /** Somebody else's browser, or a program, may have attached it without a preview. */
+  #loaded(): void {
+    this.#say('')
+    const link = this.#links[this.#at]!
+    if (link.dataset['picture'] === 'own') void addPreview(link.href)
+  }
+}
+
+async function addPreview(address: string): Promise<void> {
+  const present = await fetch(`${address}/preview`, { method: 'HEAD' }).catch(() => undefined)
+  if (present?.headers.get('content-type') !== 'image/svg+xml') return
+  const original = await fetch(`${address}/picture`).catch(() => undefined)
+  if (original?.ok === true) await keepPreview(address, await original.blob())
+}
+
+export function showPictures(): void {
+  let viewer: PictureViewer | undefined
+  addEventListener('click', (event) => {
+    const link = (event.target as Element).closest<HTMLAnchorElement>(LINKS)
+    if (link === null || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    viewer ??= new PictureViewer()
+    viewer.open(link)
+  })
+}
