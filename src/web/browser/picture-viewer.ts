@@ -35,18 +35,14 @@ class PictureViewer {
     this.#dialog.addEventListener('click', ({ target }) => target === this.#dialog && this.#dialog.close())
     this.#dialog.addEventListener('close', () => {
       this.#image.removeAttribute('src')
-      this.#links[this.#at]?.focus()
+      // The page may have been shown anew since.
+      document
+        .getElementById(this.#links[this.#at]?.closest('li')?.id ?? '')
+        ?.querySelector('a')
+        ?.focus()
     })
-    this.#dialog.addEventListener('keydown', (event) => {
-      // The keys of the page, and of a card that is open over it, are not meant.
-      event.stopPropagation()
-      if (event.key === 'ArrowLeft') this.#step(-1)
-      else if (event.key === 'ArrowRight') this.#step(1)
-      else if (event.key === 'Escape') {
-        event.preventDefault()
-        this.#dialog.close()
-      }
-    })
+    // First, and wherever the focus is: a button that is switched off loses it. A card below would be left with Escape.
+    addEventListener('keydown', (event) => this.#dialog.open && this.#press(event), true)
   }
 
   open(link: HTMLAnchorElement): void {
@@ -55,6 +51,15 @@ class PictureViewer {
     this.#show()
     this.#dialog.showModal()
     this.#dialog.focus()
+  }
+
+  #press(event: KeyboardEvent): void {
+    if (event.key === 'ArrowLeft') this.#step(-1)
+    else if (event.key === 'ArrowRight') this.#step(1)
+    else if (event.key === 'Escape') this.#dialog.close()
+    else return
+    event.preventDefault()
+    event.stopPropagation()
   }
 
   #step(by: number): void {
