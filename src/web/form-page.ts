@@ -1,4 +1,4 @@
-import type { VNode } from 'preact'
+import { cloneElement, isValidElement, type VNode } from 'preact'
 import { html, renderMessage } from './html.ts'
 import type { PageContext, PageView } from './page-context.ts'
 
@@ -73,6 +73,35 @@ export interface FormPage extends Omit<PostForm, 'action' | 'token'>, Partial<Pi
   readonly below?: unknown
 }
 
+/** What a person writes or chooses in. A choice that is made already needs no focus. */
+const FIELD = /^(?:input|textarea|select)$/
+const UNFOCUSED: readonly unknown[] = ['hidden', 'radio', 'checkbox', 'submit']
+
+/**
+ * Gives the focus to a field.
+ * @returns a copy, because templates use their constant parts again; undefined: there is no such field
+ */
+function focused(node: unknown, isWanted: (props: Readonly<Record<string, unknown>>) => boolean): unknown {
+  if (Array.isArray(node)) {
+    for (const [i, child] of node.entries()) {
+      const copy = focused(child, isWanted)
+      if (copy !== undefined) return node.with(i, copy)
+    }
+    return undefined
+  }
+  if (!isValidElement(node)) return undefined
+  const { type, props } = node as VNode<Record<string, unknown>>
+  const isField = typeof type === 'string' && FIELD.test(type) && !UNFOCUSED.includes(props['type'])
+  if (isField) return isWanted(props) ? cloneElement(node, { autofocus: true } as object) : undefined
+  const children = focused(props['children'], isWanted)
+  return children === undefined ? undefined : cloneElement(node, { children } as object)
+}
+
+/** A page that is one form is there to fill it in: the first field that is refused has the focus, or else the first one. */
+function withFocus(fields: unknown): unknown {
+  return focused(fields, (props) => props['aria-invalid'] === 'true') ?? focused(fields, () => true) ?? fields
+}
+
 /**
  * Renders a page that is one form.
  * @param refusal why it is shown again
@@ -80,7 +109,7 @@ export interface FormPage extends Omit<PostForm, 'action' | 'token'>, Partial<Pi
 export function formPage({ path, session }: PageContext, page: FormPage, refusal: Refusal = {}): PageView {
   const { error, errors, status = error === undefined && errors === undefined ? 200 : 422, headers = {} } = refusal
   const { title, heading = title, above, below, note, fields, button, ...form } = page
-  const content = html`${fields} ${button !== undefined && formActions(button, form)}
+  const content = html`${withFocus(fields)} ${button !== undefined && formActions(button, form)}
   ${note !== undefined && html`<p class="hint">${note}</p>`}`
   const body = html`
     <h1>${heading}</h1>

@@ -11,41 +11,41 @@ export const frontDoor: Page = {
 
 function renderFrontDoor({ web, url, session }: PageContext): VNode {
   const base = `${url}/v1`
-  return html`
-    <div class="front">
-      <h1>Kanban boards for people and their agents</h1>
-      <p class="lead">
-        Lanekeeper keeps the boards of a team. Programs and agents work on them through an API, each with a token that can do what its scope
-        allows and never more than its person. People look at the boards here, and see which token did what.
-      </p>
-      <p class="actions">
-        ${
-          session === undefined
-            ? html`<a class="button primary" href="/settings/sign-in">Sign in</a>`
-            : html`<a class="button primary" href="/app">Open your boards</a> <a class="button" href="/settings/tokens">API tokens</a>`
-        }
-      </p>
+  return html`<div class="entrance">
+      <div class="front">
+        <h1>Kanban boards for people and their agents</h1>
+        <p class="lead">
+          Lanekeeper keeps the boards of a team. Programs and agents work on them through an API, each with a token that can do what its
+          scope allows and never more than its person. People look at the boards here, and see which token did what.
+        </p>
+        <p class="actions">
+          ${
+            session === undefined
+              ? html`<a class="button primary" href="/settings/sign-in">Sign in</a>`
+              : html`<a class="button primary" href="/app">Open your boards</a> <a class="button" href="/settings/tokens">API tokens</a>`
+          }
+        </p>
+      </div>
+      ${card(
+        'api',
+        'The API',
+        html`<dl>
+            <dt>Base URL</dt>
+            <dd><code id="base-url">${base}</code></dd>
+            <dt>Token</dt>
+            <dd><a href="/settings/tokens">Create one</a> after you have signed in.</dd>
+          </dl>
+          <p class="hint">A first request, with your token in place of <code>${'<ACCESS_TOKEN>'}</code>:</p>
+          <pre class="example"><code id="example">${`curl -s ${base}/account -H 'Authorization: Bearer <ACCESS_TOKEN>'`}</code></pre>
+          <p class="actions">${copyButton('example', 'the command')}</p>`,
+      )}
     </div>
-    ${card(
-      'api',
-      'The API',
-      html`<dl>
-          <dt>Base URL</dt>
-          <dd><code id="base-url">${base}</code></dd>
-          <dt>Token</dt>
-          <dd><a href="/settings/tokens">Create one</a> after you have signed in.</dd>
-        </dl>
-        <p class="hint">A first request, with your token in place of <code>${'<ACCESS_TOKEN>'}</code>:</p>
-        <pre class="example"><code id="example">${`curl -s ${base}/account -H 'Authorization: Bearer <ACCESS_TOKEN>'`}</code></pre>
-        <p class="actions">${copyButton('example', 'the command')}</p>`,
-    )}
     <ul class="doors">
       ${door('/docs', 'API reference', 'Every operation, with examples, and a form to try it.')}
       ${door('/openapi.json', 'OpenAPI document', 'The same for generators and tools.')}
       ${web.hasPolicyPage && door('/policies', 'Policy report', 'Who may do what, from the two tables that decide, with proof.')}
       ${door('/readyz', 'Status', 'Whether the service and its storage are ready now.')}
-    </ul>
-  `
+    </ul> `
 }
 
 function door(path: string, label: string, text: string): VNode {

@@ -293,7 +293,7 @@ describe('mails about notices', () => {
     await visitor.open('/settings/account/mails')
     for (const kind of noticeKinds) expect(visitor.page!.text).toContain(`name="${kind}"`)
     await visitor.submit({ assigned: 'never', commented: 'at_once', due: 'x' }, '/settings/account/mails')
-    expect(visitor.page!.shown).toContain('Your choices are stored.')
+    expect(visitor.page!.shown).toContain('Your choices are saved.')
     expect(visitor.page!.text).toMatch(/name="due"><option value="at_once">At once<\/option><option value="daily" selected/)
     const id = await card('Chosen', person)
     await comment(id, 'Hello.')

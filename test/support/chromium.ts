@@ -49,6 +49,7 @@ export async function openWindow(
 export const looks = [
   ['light', { colorScheme: 'light', viewport: { width: 1200, height: 800 } }],
   ['dark', { colorScheme: 'dark', viewport: { width: 1200, height: 800 } }],
+  ['forced', { colorScheme: 'dark', forcedColors: 'active', viewport: { width: 1200, height: 800 } }],
   ['phone', { colorScheme: 'light', viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }],
 ] as const satisfies readonly (readonly [string, BrowserContextOptions])[]
 export type Look = (typeof looks)[number][0]
@@ -60,9 +61,30 @@ export type Look = (typeof looks)[number][0]
  */
 export async function expectGood(page: Page, name: string, look: Look, phoneRules: 'all' | 'none' = 'none'): Promise<void> {
   await screenshot(page, `${name}-${look}`)
-  const rules = { light: 'all', dark: 'color', phone: phoneRules } as const
+  const rules = { light: 'all', dark: 'color', forced: 'color', phone: phoneRules } as const
   await expectAccessible(page, name, rules[look])
+  if (look === 'forced') await expectForcedColors(page, name)
   await expectFits(page, name)
+}
+
+/**
+ * Expects that a page says the same where the system chooses the colors: of the tabs only the current one has a line, and what is nothing
+ * but a color keeps it.
+ */
+async function expectForcedColors(page: Page, name: string): Promise<void> {
+  const lost: string[] = await page.evaluate(() => {
+    const { document, getComputedStyle, matchMedia } = globalThis as any
+    if (!matchMedia('(forced-colors: active)').matches) return ['the colors are not forced']
+    const ground = getComputedStyle(document.body).backgroundColor
+    const isLined = (tab: any) => getComputedStyle(tab).borderBottomColor !== ground
+    const tabs = [...document.querySelectorAll(':is(.tabs, .sections) a')].filter(
+      (tab: any) => isLined(tab) !== tab.hasAttribute('aria-current'),
+    )
+    const dots = [...document.querySelectorAll('.dot, .band')].filter((dot: any) => getComputedStyle(dot).forcedColorAdjust !== 'none')
+    const people = [...document.querySelectorAll('.avatar')].filter((one: any) => getComputedStyle(one).borderTopWidth === '0px')
+    return [...tabs, ...dots, ...people].map(({ outerHTML }: any) => outerHTML.slice(0, 120))
+  })
+  expect([name, lost]).toEqual([name, []])
 }
 
 /** Expects that a page is no wider than its window. */

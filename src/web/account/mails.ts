@@ -21,12 +21,12 @@ export const mailsPage: Page = {
     return formPage(context, {
       title: 'Mails about notices',
       above: html`
-        ${toldBy(context).has('chosen') && renderMessage('done', 'Your choices are stored.')}
+        ${toldBy(context).has('chosen') && renderMessage('done', 'Your choices are saved.')}
         ${context.web.mail === undefined && renderMessage('warning', 'This service sends no mail. Your choices count as soon as it does.')}
         <p>Everything is in your <a href="/app/notices">inbox</a>. What you have read there within a minute or two is not mailed.</p>
       `,
       fields: noticeKinds.map((kind) => renderKind(kind, found?.mails)),
-      button: 'Store',
+      button: 'Save',
       cancel: '/settings/account',
     })
   },

@@ -110,7 +110,7 @@ function renderCode(context: PageContext, refusal?: Refusal): PageView {
     {
       title: 'Enter a code',
       token: anonymousFormToken(context),
-      fields: codeField(refusal && { errors: { code: [refusal.error!] } }, { autofocus: true }),
+      fields: codeField(refusal && { errors: { code: [refusal.error!] } }),
       button: 'Sign in',
       below: html`<p class="hint">
           You have five minutes. If you lost the device with the app and the recovery codes, ask your administrator.

@@ -47,7 +47,7 @@ export async function renderTrail(context: SignedInContext, { partitions, tokens
   const nameOf = await readTrailNames(context, entries, new Map(tokens.map(({ value, label }) => [value, label])))
   const chosen = Object.entries({ user, token, outcome, before: next }).filter((pair): pair is [string, string] => pair[1] !== undefined)
   return html`<form method="get" action=${path} class="trail-filters">
-      ${people && select('user', 'Person', 'everyone', user, choicesOf(people))}
+      ${people && select('user', 'Member', 'all members', user, choicesOf(people))}
       ${select('token', 'Token', 'all tokens and the web app', token, tokens)}
       ${select('outcome', 'Outcome', 'all', outcome, choicesOf(outcomes.map((value) => [value, value])))}
       <button>Show</button>

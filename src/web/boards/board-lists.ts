@@ -57,14 +57,14 @@ export function renderEntries<Item>(
 }
 
 /** Who has access to a board, and who was added to it. */
-export const boardMembersPage = boardPart('members', 'board_members.list', 'People', async (reader, board, controls) => {
+export const boardMembersPage = boardPart('members', 'board_members.list', 'Members', async (reader, board, controls) => {
   const of = { board_id: board.id }
   const { items } = await readAll<BoardMemberEntry>(reader, ['board_members.list', of], 5)
   const known = new Set(items.map(({ user_id }) => user_id))
   const others = (await readPeople(reader)).members.filter(({ user_id }) => !known.has(user_id))
   return html`
     <p class="hint">
-      ${board.visibility === 'private' ? 'The board is private: only the people of this list have access to it.' : 'All members of the workspace have access to the board.'}
+      ${board.visibility === 'private' ? 'The board is private: only its members have access to it.' : 'All members of the workspace have access to the board.'}
     </p>
     ${renderEntries(items, ({ user_id, display_name: about, creator, added_at }) => [
       html`<span class="person">${renderPerson(user_id, about)} ${about}</span>${' '}

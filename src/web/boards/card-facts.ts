@@ -58,7 +58,7 @@ export function renderFacts(data: CardData, controls: Controls, base: string, pr
         of,
         choice(
           'user_id',
-          'Person',
+          'Assignee',
           'Assign',
           data.assignable.filter(({ user_id }) => !assignee_ids.includes(user_id)).map((one) => [one.user_id, one.display_name]),
         ),

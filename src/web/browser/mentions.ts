@@ -20,7 +20,7 @@ const WRITTEN = /(?<![\w@.])@([\p{L}\p{M}\p{N}.'’-]{0,40})$/u
 /** What decides where a character of a text area stands. */
 const MEASURES = ['font-family', 'font-size', 'font-weight', 'font-style', 'letter-spacing', 'line-height', 'padding', 'tab-size']
 
-const list = createElement('ul', { id: 'mention-list', className: 'mention-list', role: 'listbox', ariaLabel: 'People', hidden: true })
+const list = createElement('ul', { id: 'mention-list', className: 'mention-list', role: 'listbox', ariaLabel: 'Members', hidden: true })
 const status = createElement('p', { className: 'unseen', role: 'status' })
 /** A text area may have no other role than its own, a text box, which may have a list and an active option. */
 const OPEN = { 'aria-controls': list.id, 'aria-autocomplete': 'list', 'aria-haspopup': 'listbox' }
@@ -76,7 +76,7 @@ async function offer(area: HTMLTextAreaElement): Promise<void> {
   ;(area.closest('dialog') ?? document.querySelector('main')!).append(list, status)
   list.hidden = false
   for (const [name, value] of Object.entries(OPEN)) area.setAttribute(name, value)
-  status.textContent = `${found.length} ${found.length === 1 ? 'person' : 'people'} to mention`
+  status.textContent = `${found.length} ${found.length === 1 ? 'member' : 'members'} to mention`
   place()
   active = activateOption(area, list, 0)
 }

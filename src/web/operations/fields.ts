@@ -39,6 +39,7 @@ interface Shape {
 /** A text of more characters than this is written on several lines. */
 const LINE = 500
 const LABELS: Readonly<Record<string, string>> = {
+  user_id: 'Member',
   due_at: 'Due',
   wip_limit: 'Limit of cards',
   max_attempts: 'Attempts before a card is stuck',
@@ -52,6 +53,7 @@ const LABELS: Readonly<Record<string, string>> = {
 }
 /** What is said of a member in place of its description. */
 const HINTS: Readonly<Record<string, string>> = {
+  visibility: 'With “Private”, only the creator of the board and its members have access',
   kinds: 'Without a choice, all changes are sent.',
   authorization: 'Sent with each delivery, such as a bearer token. It is never shown. Empty: it stays as it is.',
 }

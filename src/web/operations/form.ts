@@ -133,6 +133,11 @@ export function titleOf({ needs: [action, subject] }: Operation): string {
   return wordsOf(action.includes('_') ? action : `${action} ${subject.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()}`)
 }
 
+/** What the button of the form says: a form that changes what is there saves it. */
+export function buttonOf(operation: Operation): string {
+  return /^(?:update$|rename$|set_)/.test(operation.needs[0]) ? 'Save' : titleOf(operation)
+}
+
 /** A time that is entered is in UTC, or in the zone of the person if the page runs scripts. */
 function labelOf({ label, kind }: Field): VNode {
   return html`${label}${kind === 'time' && html` <span class="hint" data-zone>(UTC)</span>`}${kind === 'prose' && html` <span class="hint">(Markdown)</span>`}` as VNode
@@ -143,7 +148,8 @@ function hintOf({ hint, label }: Field): string {
   const first = hint.split(/[.;:] /)[0]!.replace(/\.$/, '')
   // “The title of the card” says no more than the label of the field.
   const isSaid = first.startsWith('The ') && first.toLowerCase().includes(label.toLowerCase())
-  return first === '' || isSaid ? '' : `${first}.`
+  // In the reference, words of the API are code; here they are choices.
+  return first === '' || isSaid ? '' : `${first.replaceAll('`', '')}.`
 }
 
 /** The fields of the form of an operation. */
@@ -184,7 +190,7 @@ function renderControl(field: Field, value: string, choices: Choices | undefined
   const { name, kind, isRequired, isNullable, maxLength, words } = field
   if (kind === 'set') return renderSet(field, value)
   const shared: Readonly<Record<string, unknown>> = { name, ...attributes }
-  const offered = choices ?? words?.map((word) => [word, word === 'true' ? 'Yes' : word === 'false' ? 'No' : word] as const)
+  const offered = choices ?? words?.map((word) => [word, word === 'true' ? 'Yes' : word === 'false' ? 'No' : wordsOf(word)] as const)
   if (offered !== undefined) {
     const isMultiple = kind === 'ids'
     const { placeholder = isRequired ? 'Choose' : '-', ...others } = shared

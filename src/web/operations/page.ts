@@ -21,7 +21,7 @@ import { columnsOf, renderTemplates } from './board-template.ts'
 import { CONFLICT, keptText, readConflict } from './conflict.ts'
 import { renderFind } from './find-choice.ts'
 import { needsProof } from './needs-proof.ts'
-import { baseOf, isUpdate, renderFields, titleOf, whereOf } from './form.ts'
+import { baseOf, buttonOf, isUpdate, renderFields, titleOf, whereOf } from './form.ts'
 import { isSearched, pathOf, readChoices, readPlace, type Place } from './place.ts'
 import { doneMembers, doneText, readUndo } from './undo.ts'
 import { pathOfWebhooks } from '../webhooks/place.ts'
@@ -122,7 +122,7 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
       }
       ${operation.id === 'boards.create' && renderTemplates(given)} ${isDeletion && html`<p>This cannot be undone.</p>`}
       ${typed !== undefined && field({ name: 'confirmed', label: 'Type its name to delete it', hint: typed, required: true, autocomplete: 'off' })}`,
-      button: shown.claim !== undefined ? `${title} anyway` : conflict === undefined ? title : 'Save',
+      button: shown.claim !== undefined ? `${buttonOf(operation)} anyway` : conflict === undefined ? buttonOf(operation) : 'Save',
       isDanger: isDeletion || shown.claim !== undefined,
       cancel: back,
     },

@@ -21,7 +21,7 @@ export function createPolicyPage(
   const find = (): PublicText => {
     const { engine, operations } = current()
     if (rendered?.hash !== engine.hash)
-      rendered = { hash: engine.hash, page: publicText('text/html; charset=utf-8', renderReport(engine, operations)) }
+      rendered = { hash: engine.hash, page: publicText('text/html; charset=utf-8', renderReport(engine, operations, undefined, site.base)) }
     return rendered.page
   }
   return (request) => {

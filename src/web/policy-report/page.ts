@@ -21,12 +21,13 @@ export const reportSecurityPolicy = contentSecurityPolicy(scripts)
  * A policy as one HTML page that loads nothing: both tables, every answer with its reasons, and what the hand-written decisions cover. The
  * tables and the matrix need no script.
  * @param changes what has changed since another policy
+ * @param base the path of the service that shows it; undefined: it is a file
  */
-export function renderReport(engine: Engine, operations: readonly PolicyOperation[], changes?: PolicyDiff): string {
+export function renderReport(engine: Engine, operations: readonly PolicyOperation[], changes?: PolicyDiff, base?: string): string {
   const data = createReportData(engine, operations)
   const parts = partsOf(engine, data, changes)
   const body = html`
-    ${header(engine, data, operations.filter((one) => !isOfWebApp(one)).length)}
+    ${header(engine, data, operations.filter((one) => !isOfWebApp(one)).length, base)}
     <nav aria-label="Parts of the policy">
       <ul>
         ${parts.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
@@ -101,12 +102,19 @@ function sheet(table: VNode): VNode {
   return html`<div class="sheet">${table}</div>`
 }
 
-function header({ hash, permissionRules, scopeRules, vocabulary }: Engine, data: ReportData, operations: number): VNode {
+function header(
+  { hash, permissionRules, scopeRules, vocabulary }: Engine,
+  data: ReportData,
+  operations: number,
+  base: string | undefined,
+): VNode {
   const { cells, differing } = compareDecisions(data)
   const count = (number: number) => html`<b>${number.toLocaleString('en')}</b>`
   return html`<header>
     <div>
-      <p class="brand">Lanekeeper</p>
+      <p class="brand">
+        ${base === undefined ? 'Lanekeeper' : html`<a href="${base}/">Lanekeeper</a> <a href="${base}/docs">API reference</a>`}
+      </p>
       <h1>Who may do what</h1>
       <p class="hash"><span class="soft">Policy</span> ${hash}</p>
       <ul class="facts">

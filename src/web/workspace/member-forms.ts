@@ -61,7 +61,7 @@ function roleForm({ workspace, member }: About): ProofForm {
     title: 'Change role',
     heading: `Change the role of ${member.display_name}`,
     fields: roleField(member.role),
-    button: 'Change role',
+    button: 'Save',
     cancel: membersPath(workspace),
   }
 }

@@ -113,7 +113,7 @@ function renderRules(
       <label for="admin">Tokens with <code>kanban:admin</code> may be issued</label>
       <p class="hint" id="admin-hint">They can delete boards and cards, and change who sees a board.</p>
     </div>
-    ${rules !== undefined && html`<p class="hint">Last changed ${renderTime(rules.updated_at)}.</p>`} ${formActions('Save rules')}`
+    ${rules !== undefined && html`<p class="hint">Last changed ${renderTime(rules.updated_at)}.</p>`} ${formActions('Save')}`
   return postForm({ action: base, token: session.form_token, fields })
 }
 

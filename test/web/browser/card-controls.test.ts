@@ -61,7 +61,7 @@ test('a change appears at once, and in another window; two of the same text beco
   })
   await screenshot(own, 'card-conflict')
   await own.locator('#do-description').fill('Our text')
-  await own.getByRole('button', { name: 'Edit card' }).click()
+  await own.getByRole('button', { name: 'Save' }).click()
   await own.locator('#description', { hasText: 'Our text' }).waitFor()
 })
 

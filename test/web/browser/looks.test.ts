@@ -104,7 +104,7 @@ const steps: Record<string, readonly Step[]> = {
   webhook: [follow('link', 'I have stored it')],
   'board-archive': [(page) => page.goto(`${board}/archive`)],
   mails: [visit('/settings/account/mails')],
-  'mails-stored': [follow('button', 'Store')],
+  'mails-stored': [follow('button', 'Save')],
   'mails-end': [
     async (page) => {
       const { mails } = (await readMailChoices(site.service.deps, person.id))!

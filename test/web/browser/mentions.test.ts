@@ -26,7 +26,7 @@ async function openCard(options: BrowserContextOptions = {}): Promise<Page> {
   return page
 }
 const comment = (page: Page) => page.getByLabel('New comment')
-const options = (page: Page) => page.getByRole('listbox', { name: 'People' }).getByRole('option')
+const options = (page: Page) => page.getByRole('listbox', { name: 'Members' }).getByRole('option')
 const offered = (page: Page) => options(page).allTextContents()
 /** Types one key after another, and waits for the list that follows. */
 async function write(page: Page, text: string, names: readonly string[]): Promise<void> {

@@ -57,6 +57,18 @@ describe('the report of a policy in a browser', () => {
     await expectGood(page, 'policies-why', look, 'all')
   })
 
+  test.each([1300, 390])('has nothing to press that is smaller than 24 px, in a window of %i px', async (width) => {
+    const page = await openReport({ viewport: { width, height: 900 } })
+    const small: string[] = await page.evaluate(() =>
+      [...(globalThis as any).document.querySelectorAll('a, button, summary, select, input')]
+        .filter((one: any) => one.checkVisibility() && !one.matches('.skip'))
+        .map((one: any) => [one.textContent.trim().slice(0, 30), one.getBoundingClientRect()])
+        .filter(([, { width, height }]: any) => width < 24 || height < 24)
+        .map(([text, { width, height }]: any) => `${text} ${width} × ${height}`),
+    )
+    expect(small).toEqual([])
+  })
+
   test('shows without JavaScript the matrix that the script makes', async () => {
     const plain = await openReport({ javaScriptEnabled: false })
     const rendered = await openReport()

@@ -108,7 +108,7 @@ describe('with a receiver that answers what a test says', () => {
     expect(await state()).toBe('Active')
     await click(page, 'link', /^Edit/)
     await page.getByLabel('Comment').check()
-    await click(page, 'button', 'Edit webhook')
+    await click(page, 'button', 'Save')
     await page.getByText('changes of the kind comment').waitFor()
     await page.getByText('Nothing was sent yet.').waitFor()
     await click(page, 'link', /^Delete/)
