@@ -48,7 +48,7 @@ test('with the keyboard: a name is chosen from the list, is an id in the text, c
   page.on('request', (request) => requests.push(new URL(request.url()).pathname))
   await comment(page).focus()
   await write(page, 'Dear @', all)
-  await page.getByText('4 people to mention').waitFor()
+  await page.getByText('4 members to mention').waitFor()
   expect(await active(page)).toBe('Adrian Cole true')
   for (const [key, name] of [
     ['ArrowDown', 'Ben Carter'],
