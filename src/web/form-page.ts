@@ -75,7 +75,7 @@ export interface FormPage extends Omit<PostForm, 'action' | 'token'>, Partial<Pi
 
 /** What a person writes or chooses in. A choice that is made already needs no focus. */
 const FIELD = /^(?:input|textarea|select)$/
-const UNFOCUSED: readonly unknown[] = ['hidden', 'radio', 'checkbox', 'submit']
+const UNFOCUSED: ReadonlySet<unknown> = new Set(['hidden', 'radio', 'checkbox', 'submit'])
 
 /**
  * Gives the focus to a field.
@@ -91,7 +91,7 @@ function focused(node: unknown, isWanted: (props: Readonly<Record<string, unknow
   }
   if (!isValidElement(node)) return undefined
   const { type, props } = node as VNode<Record<string, unknown>>
-  const isField = typeof type === 'string' && FIELD.test(type) && !UNFOCUSED.includes(props['type'])
+  const isField = typeof type === 'string' && FIELD.test(type) && !UNFOCUSED.has(props['type'])
   if (isField) return isWanted(props) ? cloneElement(node, { autofocus: true } as object) : undefined
   const children = focused(props['children'], isWanted)
   return children === undefined ? undefined : cloneElement(node, { children } as object)
