@@ -1,5 +1,5 @@
 /** The script of the pages of boards: live changes, filters that apply at once, and keys. */
-import { useCardPanel } from './card-panel.ts'
+import { addressOf, isHere, useCardPanel } from './card-panel.ts'
 import { dragTiles } from './card-drag.ts'
 import { useTileKeys } from './card-keys.ts'
 import { showTileMenus } from './card-menu.ts'
@@ -13,11 +13,13 @@ import { offerNames } from './mentions.ts'
 import { hasText } from './merge.ts'
 import { loadMoreCards } from './more-cards.ts'
 import { countNotices } from './notices.ts'
+import { keepWaitingChanges } from './outbox.ts'
 import { offerPastedLines } from './pasted-lines.ts'
 import { keepRefreshed } from './refreshed-page.ts'
 import { searchEverywhere } from './search-everywhere.ts'
 import { showPictures } from './picture-viewer.ts'
 import { sendForms } from './send.ts'
+import { say } from './toast.ts'
 import { askForBlockers } from './tile-questions.ts'
 
 countNotices()
@@ -31,6 +33,7 @@ attachDroppedFiles()
 askForBlockers()
 tellEditing()
 showPictures()
+keepWaitingChanges()
 const board = document.querySelector<HTMLElement>('[data-may]')
 if (board !== null) {
   for (const use of [dragTiles, useTileKeys, showTileMenus, useCardPanel, loadMoreCards]) use(board)
@@ -85,6 +88,14 @@ addEventListener('click', ({ target }) => {
     opened.querySelector<HTMLElement>('textarea, input:not([type=hidden]), select')?.focus()
     opened.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   })
+})
+
+// After the panel, which opens cards by itself. The browser would show a page of its own in place of this one.
+addEventListener('click', (event) => {
+  const url = navigator.onLine || event.defaultPrevented || loadedPage === undefined ? undefined : addressOf(event)
+  if (url?.origin !== location.origin || isHere(url)) return
+  event.preventDefault()
+  say('You are offline. Open this again when the connection is back.')
 })
 
 addEventListener('keydown', (event) => {

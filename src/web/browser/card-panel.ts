@@ -130,10 +130,10 @@ async function fetchCard(address: string): Promise<readonly [HTMLElement, string
 }
 
 /** Whether an address is a place on the page that is shown. */
-const isHere = ({ hash, pathname, search }: URL) => hash !== '' && pathname === location.pathname && search === location.search
+export const isHere = ({ hash, pathname, search }: URL) => hash !== '' && pathname === location.pathname && search === location.search
 
 /** The address that a click leads to in this window. */
-function addressOf({ target, button, metaKey, ctrlKey, shiftKey, altKey }: MouseEvent): URL | undefined {
+export function addressOf({ target, button, metaKey, ctrlKey, shiftKey, altKey }: MouseEvent): URL | undefined {
   const link = (target as Element).closest<HTMLAnchorElement>('a[href]')
   if (link === null || button !== 0 || metaKey || ctrlKey || shiftKey || altKey || link.target !== '' || link.hasAttribute('download'))
     return undefined

@@ -18,9 +18,11 @@ export function forgetKeys(page: ParentNode): void {
   for (const field of page.querySelectorAll<HTMLInputElement>(`[data-send] > [name=${FIELD}]`)) field.value = ''
 }
 
+// `crypto.randomUUID` is missing where a service is reached over http.
+export const newKey = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-')
+
 function keyOf(form: HTMLFormElement): string {
-  // `crypto.randomUUID` is missing where a service is reached over http.
-  const key = keys.get(form) ?? Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-')
+  const key = keys.get(form) ?? newKey()
   keys.set(form, key)
   return key
 }

@@ -4,10 +4,11 @@
  */
 import { endConflict, showConflict } from './conflict.ts'
 import { createElement } from './create-element.ts'
-import { giveBack, takeKey } from './form-keys.ts'
+import { giveBack, newKey, takeKey } from './form-keys.ts'
 import { putToken } from './form-tokens.ts'
 import { catchUp, refresh } from './live-pages.ts'
 import { SIGNED_OUT } from './live.ts'
+import { sendInTurn } from './outbox.ts'
 import { inOwnZone } from './times.ts'
 import { keepPreview } from './previews.ts'
 import { say, sayDone, sayUndone } from './toast.ts'
@@ -48,13 +49,17 @@ export function send({ operation, fields }: Sent, answered?: () => void): Promis
 
 function requestOf({ operation, fields }: Sent): readonly [action: string, body: URLSearchParams] {
   const { forms = '', token = '' } = root?.dataset ?? {}
-  return [`${forms}/${operation}`, new URLSearchParams({ back: location.pathname, ...fields, form_token: token })]
+  // Sent once more after no answer came, it creates once.
+  const key = /\.(?:create|upload)$/.test(operation) ? { form_key: newKey() } : {}
+  return [`${forms}/${operation}`, new URLSearchParams({ back: location.pathname, ...key, ...fields, form_token: token })]
 }
 
 /** Sends a form. Its status is 0 if there was no answer, or another page. */
 async function ask(action: string, body: URLSearchParams | FormData, isAgain = false): Promise<Answer> {
   try {
-    const response = await fetch(action, { method: 'POST', headers: { accept: 'application/json' }, body })
+    const request = () => fetch(action, { method: 'POST', headers: { accept: 'application/json' }, body })
+    // A file can be changed or gone later, and would then hold up what follows it.
+    const response = await (body instanceof FormData ? request() : sendInTurn(request))
     // To the sign-in page. What was written stays here.
     if (response.redirected) return { status: 401, error: SIGNED_OUT }
     const answer = { ...((await response.json()) as Answer), status: response.status }

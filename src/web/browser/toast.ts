@@ -55,8 +55,8 @@ function end(): void {
 }
 
 /** Says what stays true until the person does something about it: it does not go by itself, and what others do does not replace it. */
-export function warn(said: string): void {
-  say(said)
+export function warn(said: string, offer?: Offer): void {
+  say(said, offer)
   clearTimeout(timer)
 }
 

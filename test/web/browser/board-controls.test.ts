@@ -100,13 +100,29 @@ describe('a card that is dragged', () => {
     await expectCards(['Notes', 'Poster'], ['Press'])
   })
 
-  test('is put back without a connection', async () => {
+  test('waits without a connection, with what is done after it, and both are sent when there is one again', async () => {
     await drag('Notes', 2)
     await page.context().setOffline(true)
     await page.mouse.up()
-    await said('This could not be sent.')
-    expect(await shown()).toEqual([['Notes', 'Poster'], ['Press'], []])
+    await said('You are offline. 1 change waits.')
+    await keys('c')
+    await page.keyboard.type('Later')
+    await keys('Enter')
+    await tile('Press').locator('a').focus()
+    await keys('x')
+    await said('You are offline. 3 changes wait.')
+    // Links say it, too, in place of a page of the browser.
+    await page.locator('header a[href="/app"], a[href="/app"]').first().click()
+    await said('You are offline. Open this again when the connection is back.')
+    expect(await stored()).toEqual([['Notes', 'Poster'], ['Press'], []])
+    const dialog = page.waitForEvent('dialog')
+    void page.evaluate(() => setTimeout(() => (globalThis as any).location.reload()))
+    const warning = await dialog
+    expect(warning.type()).toBe('beforeunload')
+    await warning.dismiss()
     await page.context().setOffline(false)
+    await expect.poll(stored).toEqual([['Poster', 'Later'], ['Press'], ['Notes']])
+    await expect.poll(async () => (await agent('GET', `/cards/${await cardId('Press')}`)).completed_at).not.toBeNull()
   })
 
   test('is asked about when an agent has claimed it', async () => {
@@ -272,8 +288,6 @@ test('a card whose answer was lost is added once, when it is sent again', async 
   })
   await keys('c')
   await page.keyboard.type('Once')
-  await keys('Enter')
-  await said('This could not be sent.')
   await keys('Enter')
   await tile('Once').locator('a').waitFor()
   await page.keyboard.type('Other')
