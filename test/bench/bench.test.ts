@@ -18,6 +18,20 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     'the page: CPU in ms',
   ],
   webhooks: ['memory, it delivers', 'redis, it delivers', 'redis, another process delivers'],
+  pages: [
+    'open a card and return: page loads',
+    'open a card and return: of scroll, filter and focus kept',
+    'a click on a card when nothing is new: KB',
+    'first card at 1280×800: px',
+    'first card at 390×844: px',
+    'assign me: keys, loads',
+    'label: keys, loads',
+    'due tomorrow: keys, loads',
+    'rename: keys, loads',
+    'the page of the board: KB, compressed',
+    'the page of the board: CPU in ms',
+    'the page of the board, compressed: CPU in ms',
+  ],
 }
 
 test('each table of the benchmark has a test', () => {

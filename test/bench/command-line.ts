@@ -5,6 +5,7 @@ import { startReaper } from '../setup/global-setup.ts'
 import { createRunFolder } from '../support/run.ts'
 import { showProgress, toMarkdown, type BenchTable, type Effort } from './report.ts'
 import { folder } from './folder.ts'
+import { pages } from './pages.ts'
 import { requests } from './requests.ts'
 import { scale } from './scale.ts'
 import { pinning } from './server-process.ts'
@@ -13,7 +14,7 @@ import { watchers } from './watchers.ts'
 import { webhooks } from './webhooks.ts'
 
 /** All tables, in the order of the output. */
-export const tables: readonly BenchTable[] = [requests, folder, scale, start, watchers, webhooks]
+export const tables: readonly BenchTable[] = [requests, folder, scale, start, watchers, webhooks, pages]
 
 const USAGE = `npm run bench -- [options] [tables]
 

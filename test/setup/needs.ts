@@ -12,7 +12,7 @@ const FILES_OF: Readonly<Record<Need, readonly string[]>> = {
   build: ['test/support/process.ts'],
   'redis-server': ['test/support/redis.ts'],
   'shared Redis': [DRIVERS, 'test/support/redis-driver.ts'],
-  chromium: ['test/support/chromium.ts'],
+  chromium: ['test/support/chromium.ts', 'test/bench/pages.ts'],
   proxies: ['test/support/path-proxy.ts'],
 }
 
