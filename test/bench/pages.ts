@@ -181,7 +181,7 @@ class BoardPage {
     const scrolled = () => this.#tile(CHOSEN).evaluate((tile: any) => tile.closest('.tiles').scrollTop as number)
     let bytes = 0
     let kept = 0
-    for (const _time of [1, 2]) {
+    for (let time = 1; time <= 2; time++) {
       await page.getByRole('link', { name: CHOSEN, exact: true }).focus()
       const before = { scroll: await scrolled(), address: page.url() }
       this.#bytes = 0
