@@ -70,7 +70,7 @@ async function measure(effort: Effort): Promise<Report> {
       await bytesOf(service.url, board.path, cookie, 'br'),
     ]
     return {
-      title: `A board of ${CARDS} cards in ${COLUMNS} columns in Chromium; the service on memory. Keys without those of a text, such as a title.`,
+      title: `A board of ${CARDS} cards in ${COLUMNS} columns in Chromium; the service on memory. Keys apart from the letters of a text, such as a title.`,
       head: ['what', 'measured', 'goal'],
       rows: [
         ['open a card and return: page loads', String(click.loads), '0'],
