@@ -1,9 +1,11 @@
+import fc from 'fast-check'
 // @ts-expect-error The package has no types.
 import { tests as examplesOfSpecification } from 'commonmark-spec'
 import MarkdownIt, { type Token } from 'markdown-it'
 import { Fragment, h } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../support/effort.ts'
 import { parseMarkdown } from '../../src/model/markdown.ts'
 import { createProse, linkOrText, plainWords, type Known } from '../../src/web/markdown.ts'
 
@@ -198,6 +200,87 @@ describe('texts that would delay a page', () => {
         .replaceAll('>', '&gt;')
         .replaceAll('<', '&lt;')
         .replaceAll(/&gt;|\s|`/g, (one) => (one === '&gt;' ? '>' : '')),
+    )
+  })
+})
+
+describe('whatever a text is, its elements are those of Markdown, and its links lead to the web', () => {
+  const TAGS = 'p h3 h4 h5 h6 em strong del code pre ul ol li blockquote hr br a img div table thead tbody tr th td span bdi'.split(' ')
+  const ATTRIBUTES = 'dir class href title rel src alt loading decoding start data-language tabindex role aria-label aria-hidden'.split(' ')
+
+  /** The elements and attributes that a text must not have. */
+  function forbiddenIn(text: string): readonly string[] {
+    const html = renderToString(h(Fragment, null, createProse(known)(text)))
+    const forbidden: string[] = []
+    // Text has no "<" of its own, so what is left after each element is another element.
+    for (const [, tag, attributes] of html.matchAll(/<\/?([^\s>/]*)((?:\s+[^\s=>]+(?:="[^"]*")?)*)\s*\/?>/g)) {
+      if (!TAGS.includes(tag!)) forbidden.push(tag!)
+      for (const [, name, value = ''] of attributes!.matchAll(/\s+([^\s=>]+)(?:="([^"]*)")?/g))
+        if (
+          !ATTRIBUTES.includes(name!) ||
+          (['href', 'src'].includes(name!) && !/^(?:https?:\/\/|mailto:|\/app\/x\/(?:crd_|brd_|attachments\/))/i.test(value))
+        )
+          forbidden.push(`${name}=${value}`)
+    }
+    const opened = html.split('<').length - 1
+    return opened === [...html.matchAll(/<[^<>]*>/g)].length ? forbidden : [...forbidden, 'half an element']
+  }
+
+  test.each([
+    '<script>alert(1)</script>',
+    '<img src=x onerror=alert(1)>',
+    '<svg/onload=alert(1)>',
+    '<a href="javascript:alert(1)">a</a>',
+    '<iframe srcdoc="<script>alert(1)</script>">',
+    '<!--><img src=x onerror=alert(1)>-->',
+    '<!-- --!><script>alert(1)</script> -->',
+    '<![CDATA[<script>alert(1)</script>]]>',
+    '<?php x ?><b>',
+    '[a](javascript:alert(1))',
+    '[a](JaVaScRiPt:alert(1))',
+    '[a]( javascript:alert(1))',
+    '[a](java\tscript:alert(1))',
+    '[a](java\nscript:alert(1))',
+    '[a](&#x6A;avascript:alert(1))',
+    '[a](\\javascript:alert(1))',
+    '[a](<javascript:alert(1)>)',
+    '[a](data:text/html;base64,PHNjcmlwdD4=)',
+    '[a](vbscript:x)',
+    '[a](file:///etc/passwd)',
+    '[a](//evil.example)',
+    '[a](/app/x/do/boards.delete)',
+    '[a](https://a.example "\\" onmouseover=\\"alert(1)")',
+    '[a](https://a.example \'x" onclick="alert(1)\')',
+    '[a](https://a.example/"onmouseover="alert(1))',
+    '![a](javascript:alert(1))',
+    '![" onerror="alert(1)](plan.png)',
+    '![a](plan.png "\\" onload=\\"alert(1)")',
+    '[a][b]\n\n[b]: javascript:alert(1)',
+    '<javascript:alert(1)>',
+    '<data:text/html,x>',
+    '```"onclick="alert(1)\nx\n```',
+    '``` <script>\nx\n```',
+    '|<script>|\n|-|\n|<img onerror=x>|',
+    '# <script>alert(1)</script>',
+    '- [x] <script>alert(1)</script>',
+    `@${ANA}<script>alert(1)</script>${CARD}`,
+  ])('%s', (text) => {
+    expect(forbiddenIn(text)).toEqual([])
+  })
+
+  test('any pieces of markup together', () => {
+    const pieces =
+      '< > " \' & ` ``` * ** _ ~~ [ ] ( ) ![ ]( <!-- --> :// http:// javascript: data: mailto: # - + 1. > | |- \\ &#x6A; on= x= a'.split(
+        ' ',
+      )
+    const text = fc.array(fc.constantFrom(...pieces, '\n', '\n\n', ' ', '    ', '\t', '\r', '\0', CARD, `@${ANA}`, 'plan.png'), {
+      maxLength: 30,
+    })
+    fc.assert(
+      fc.property(text, (parts) => {
+        expect(forbiddenIn(parts.join(''))).toEqual([])
+      }),
+      runs(3000),
     )
   })
 })
