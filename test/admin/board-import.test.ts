@@ -13,6 +13,7 @@ import { drivers } from '../support/drivers.ts'
 import { failFrom } from '../support/failing-storage.ts'
 import { findDamage } from '../support/findings.ts'
 import { memory } from '../support/memory.ts'
+import { sampledEffort } from '../support/sample.ts'
 import { Service, type Person } from '../support/service.ts'
 
 const OF_BOARDS = /^(board|board_member|column|card|label|subtask|comment|order|tombstone):/
@@ -69,7 +70,7 @@ describe.each(drivers)('the import of a board on $name', (driver) => {
     const label = (i: number) => ({ operation: 'labels.create', params: {}, body: { name: `Label ${i}`, color: '#000000' } })
     const lines = linesWith(many(105, label))
     const found = { whole: 0, nothing: 0, unfinished: 0 }
-    for (let at = 1; ; at++) {
+    for (let at = 1; ; at += sampledEffort(1, 3)) {
       const { deps, reached } = failFrom(service.adminDeps, at)
       const sendAs = requestsOfOperators(() => ({ ...service.app.services, store: deps.store }))
       const error = await importBoard({ ...deps, sendAs }, input, createIo(lines)).catch((reason: unknown) => reason)

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { clientExample } from '../../src/web/tokens/plaintext.ts'
 import { compile } from '../support/compile.ts'
+import { sample } from '../support/sample.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -27,7 +28,8 @@ test('the examples for the client in the documents compile under strict', async 
   expect(await compile(worker.replace('card.title', 'card.titel'))).toContain("Property 'titel' does not exist")
 })
 
-test.each([
+/** What the types of a batch refuse. */
+const mistakes: [right: string, wrong: string, message: RegExp][] = [
   ["operation: 'columns.create'", "operation: 'columns.created'", /columns\.created/],
   ["body: { name: 'To do' } }, // $0", 'body: { title: 1 } }, // $0', /title/],
   ["color: '#2da44e' }", '}', /color/],
@@ -41,7 +43,10 @@ test.each([
   ["operation: 'columns.create', body: { name: 'To do' }", "operation: 'webhooks.test', params: { webhook_id: '' }", /webhooks\.test/],
   [', body: { completed: true } }', ' }', /completed|body/],
   ['result.data.title)', 'result.data.titel)', /titel/],
-])('the types of a batch refuse a mistake: %s → %s', async (right, wrong, message) => {
+]
+
+// Each compiles a program.
+test.each(sample(mistakes, 3))('the types of a batch refuse a mistake: %s → %s', async (right, wrong, message) => {
   const batch = (await documentedExamples()).find((example) => example.includes(right))!
   expect(await compile(batch.replace(right, wrong))).toMatch(message)
 })

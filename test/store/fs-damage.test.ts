@@ -5,11 +5,11 @@ import { damageOfLog } from '../../src/store/fs/log-damage.ts'
 import { openDatabase } from '../../src/store/fs/sqlite.ts'
 import type { FsStore } from '../../src/store/fs/store.ts'
 import { change, readRequest } from '../support/changes.ts'
-import { effort } from '../support/effort.ts'
 import { errorOf } from '../support/error-of.ts'
 import { keysOf, openFolder } from '../support/folders.ts'
 import { captureLog } from '../support/log.ts'
 import { seededRandom } from '../support/random.ts'
+import { sampledEffort } from '../support/sample.ts'
 import { eachInFolder } from '../support/temporary-folder.ts'
 
 let folder: string
@@ -220,7 +220,7 @@ describe('a byte that has changed', () => {
   }
 
   test('never changes an answer in silence: anywhere in the database', async () => {
-    expect(await wrongAnswers(closed, 'records.db', effort(50))).toEqual([])
+    expect(await wrongAnswers(closed, 'records.db', sampledEffort(50, 12))).toEqual([])
   }, 600_000)
 
   test('is told in the log, unless it is in the last transaction, where it looks like a crash', () => {
