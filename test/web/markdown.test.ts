@@ -204,7 +204,7 @@ describe('texts that would delay a page', () => {
   })
 })
 
-describe('whatever a text is, its elements are those of Markdown, and its links lead to the web', () => {
+describe('any text has only elements of Markdown, and links to the web', () => {
   const TAGS = 'p h3 h4 h5 h6 em strong del code pre ul ol li blockquote hr br a img div table thead tbody tr th td span bdi'.split(' ')
   const ATTRIBUTES = 'dir class href title rel src alt loading decoding start data-language tabindex role aria-label aria-hidden'.split(' ')
 
