@@ -1,11 +1,12 @@
 import { isFormTokenOf } from '../auth/accounts/form-token.ts'
-import { ForeignForm } from './forms.ts'
+import { errorPage } from './error-pages.ts'
 import type { Page, PageResponse, SignedInContext } from './page-context.ts'
 import { addressOf, keptFields } from './return-path.ts'
 
 /** What a person is told whose form was made in a session that has ended. */
 export const SEND_AGAIN =
   'Your session had ended, and you have signed in again since. Nothing was done yet, and nothing is lost: send it once more.'
+const SIGNED_IN_AGAIN = 'Your session had ended, and you have signed in again since. Open the page again, and send the form once more.'
 const NOT_YOURS =
   'Nothing was sent: somebody else has signed in here since this page was opened, or the page is too old. Copy what you have written, and open the page again.'
 
@@ -30,5 +31,9 @@ export async function answerEarlierForm(
   if (!isOwn) return undefined
   if (page.showAgain !== undefined) return page.showAgain(context)
   if (page.keeps !== undefined && page.get !== undefined) return { redirect: addressOf(path, keptFields(form, page.keeps)), audit: false }
-  throw new ForeignForm('form_token of an earlier session')
+  // Such a form has no text: a button, or a proof such as a password, which is not sent to the page again.
+  return {
+    ...errorPage(403, 'Nothing was done yet', SIGNED_IN_AGAIN, {}, page.get === undefined ? undefined : path),
+    audit: false,
+  }
 }

@@ -4,11 +4,15 @@ import type { StorageUnavailable } from '../store/port.ts'
 import { html } from './html.ts'
 import type { PageView } from './page-context.ts'
 
-/** A page that says what went wrong and what to do next. */
-export function errorPage(status: number, title: string, text: string, headers: Record<string, string> = {}): PageView {
+/**
+ * A page that says what went wrong and what to do next.
+ * @param again the path of the page that the person came from
+ */
+export function errorPage(status: number, title: string, text: string, headers: Record<string, string> = {}, again?: string): PageView {
   const body = html`
     <h1>${title}</h1>
     <p role="alert">${text}</p>
+    ${again !== undefined && html`<p><a class="button primary" href=${again}>Open the page again</a></p>`}
     <p><a href="/app">Go to your boards</a> or <a href="/settings/tokens">to your API tokens</a></p>
   `
   return { title, body, status, headers }

@@ -65,6 +65,18 @@ test('the script of the page gets the form token of the present session, once it
   expect((await comments()).length).toBe(before.length + 1)
 })
 
+test('a form without a text leads back to its page', async () => {
+  const path = `/app/${workspaceId}/notices`
+  await visitor.submit({}, '/settings/sign-out')
+  await signInAs(ann!)
+  const { status, text, shown } = await visitor.post(path, { form_token: form['form_token']!, id: 'ntc_1' })
+  expect({ status, shown, leadsBack: text.includes(`href="${path}">Open the page again</a>`) }).toEqual({
+    status: 403,
+    shown: expect.stringContaining('you have signed in again since'),
+    leadsBack: true,
+  })
+})
+
 test('another person cannot send what somebody else has written, and gets no token for it', async () => {
   const before = await comments()
   await visitor.submit({}, '/settings/sign-out')

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { inviteUser } from '../../src/admin/users.ts'
+import { editingPage } from '../../src/web/boards/editing.ts'
 import { pages } from '../../src/web/pages.ts'
 import { attacks, oldBrowser, readStore } from '../support/form-attacks.ts'
 import { accountForms, fill, type FilledForm } from '../support/account-forms.ts'
@@ -94,9 +95,9 @@ const allForms = {
     () => person,
   ),
 }
-// A page whose address is signed is for programs that read mails (test/mail/notice-mails.test.ts), and a part of a page stores nothing
+// A page whose address is signed is for programs that read mails (test/mail/notice-mails.test.ts). Who edits something is stored nowhere
 // (test/web/presence.test.ts).
-const posts = pages.filter(({ post, isSigned, isPart }) => post !== undefined && isSigned !== true && isPart !== true)
+const posts = pages.filter((page) => page.post !== undefined && page.isSigned !== true && page !== editingPage)
 
 test('every page with a form is tested', () => {
   expect(posts.map(({ path }) => path).toSorted()).toEqual(Object.keys(allForms).toSorted())
