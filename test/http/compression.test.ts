@@ -232,7 +232,7 @@ describe('the compression of bodies', () => {
     })
   })
 
-  test('is only for the JSON of /v1 and of /mcp, and for public texts: nothing else makes such a response', () => {
+  test('is only for the JSON of /v1 and of /mcp, for public texts and for pages: nothing else makes such a response', () => {
     const makers = filesBelow('src').filter((path) => path.endsWith('.ts') && readText(path).includes('new CompressibleResponse('))
     expect(makers.toSorted()).toEqual([
       // The same response, compressed.
@@ -240,6 +240,8 @@ describe('the compression of bodies', () => {
       'src/http/envelope.ts',
       'src/http/public-text.ts',
       'src/mcp/endpoint.ts',
+      // The form tokens of pages are masked in each answer.
+      'src/web/app.ts',
     ])
   })
 })

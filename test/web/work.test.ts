@@ -37,7 +37,7 @@ test.each([
 
 test('tiles of the same distance are rendered once, and others anew', () => {
   const waits = work('retrying', { attempts: 1, not_before: later })
-  const card = { id: 'one', title: 'Sow', label_ids: [], assignee_ids: [], due_at: null, work: waits }
+  const card = { id: 'one', title: 'Sow', description: '', label_ids: [], assignee_ids: [], due_at: null, work: waits }
   const facts = { base: '', labelOf: () => undefined, nameOf: () => '', holderOf: () => undefined, questionOf: () => undefined }
   const at = (now: number) => tileHtml(card as never, { ...facts, now })
   expect(at(NOW)).toBe(at(NOW + 1000))
