@@ -53,15 +53,15 @@ test('a change appears at once, and in another window; two of the same text beco
   await own.locator('#description', { hasText: 'Their text' }).waitFor()
   expect(await description(own).inputValue()).toBe('My text')
   await save(own, 'edit-description')
-  await own.getByText('Somebody else has changed this').waitFor()
-  await own.locator('.theirs', { hasText: 'Their text' }).waitFor()
-  expect({ input: await own.locator('#do-description').inputValue(), stored: (await card()).description }).toEqual({
+  const conflict = own.locator('dialog.conflict')
+  await conflict.locator('.theirs', { hasText: 'Their text' }).first().waitFor()
+  expect({ input: await conflict.locator('textarea').inputValue(), stored: (await card()).description }).toEqual({
     input: 'My text',
     stored: 'Their text',
   })
   await screenshot(own, 'card-conflict')
-  await own.locator('#do-description').fill('Our text')
-  await own.getByRole('button', { name: 'Save' }).click()
+  await conflict.locator('textarea').fill('Our text')
+  await conflict.getByRole('button', { name: 'Save' }).click()
   await own.locator('#description', { hasText: 'Our text' }).waitFor()
 })
 

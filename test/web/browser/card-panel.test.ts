@@ -281,7 +281,10 @@ describe('beside a tile', () => {
     await page.keyboard.type('Card 4.0')
     await agent('PATCH', `/cards/${(await cardOf('Card four')).id}`, { title: 'Card IV' })
     await keys('Enter')
-    await page.getByRole('status').filter({ hasText: 'Somebody else has changed this' }).waitFor()
+    const conflict = page.locator('dialog.conflict')
+    await conflict.getByText('Card IV').first().waitFor()
+    await page.keyboard.press('Escape')
+    await conflict.waitFor({ state: 'detached' })
     await tile('Card IV').waitFor()
   })
 
