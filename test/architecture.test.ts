@@ -22,6 +22,7 @@ const ORDER = [
   'governor',
   'resources',
   'admin',
+  'importers',
   'http',
   'webhooks',
   'reminders',
@@ -37,7 +38,6 @@ const ORDER = [
   'settings.ts',
   'config.ts',
   'client',
-  'importers',
   'cli',
   'main.ts',
 ]

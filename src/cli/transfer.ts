@@ -8,7 +8,7 @@ import { runWithInput, runWithOutput } from './streams.ts'
 import { describe, cell, table } from './text.ts'
 import { AdminError, type CommandIo } from '../admin/deps.ts'
 import { ConfigError } from '../config.ts'
-import type { ImportResult } from '../importers/import.ts'
+import type { ImportResult } from '../importers/planned-import.ts'
 import { visibilities } from '../model/board.ts'
 import { systemClock, timestamp } from '../model/time.ts'
 

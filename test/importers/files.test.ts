@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { BoardLine } from '../../src/admin/board-lines.ts'
-import { importForeignBoard, type ImportOptions, type ImportResult } from '../../src/importers/import.ts'
+import { importForeignBoard, type ImportOptions } from '../../src/importers/import.ts'
+import type { ImportResult } from '../../src/importers/planned-import.ts'
 import { importText, members, NOW, USER } from './text-import.ts'
 
 const fixtures = Object.fromEntries(

@@ -1,5 +1,6 @@
 import { boardLine, type BoardLine } from '../../src/admin/board-lines.ts'
-import { importForeignBoard, type ImportOptions, type ImportResult } from '../../src/importers/import.ts'
+import { importForeignBoard, type ImportOptions } from '../../src/importers/import.ts'
+import type { ImportResult } from '../../src/importers/planned-import.ts'
 
 /** The present time of imports. */
 export const NOW = '2026-11-20T12:00:00.000Z'
