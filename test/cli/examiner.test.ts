@@ -28,7 +28,7 @@ describe('the thread of the built program', () => {
   })
 
   test('answers nothing to a program of another version', async () => {
-    const task = { version: `${programVersion}1`, question: 'departuresOf', given: [otherFiles] }
+    const task = { version: `${programVersion}1`, question: { question: 'departuresOf', given: [otherFiles] } }
     const thread = new Worker(built, { workerData: task })
     const outcome = new Promise((resolve) => thread.once('message', resolve).once('error', ({ message }) => resolve(message)))
     expect(await outcome).toBe(`the program on disk is version ${programVersion}, and ${programVersion}1 is running: restart it`)
