@@ -12,11 +12,10 @@ const UNFINISHED =
   'This board is being imported. If nothing more appears on it, the import was interrupted: delete the board, and import it again.'
 
 /**
- * Creates a board in a workspace from the lines of `board-lines.ts`, with requests of a member. An import that fails deletes the board. An
- * import into a board that exists can be repeated instead.
+ * Creates a board in a workspace from the lines of `board-lines.ts`, with requests of a member: see {@link importLines}.
  * @param workspaceId the workspace
  * @param userId the creator of everything, an active member
- * @throws {AdminError} `not_found`; `conflict` if a request conflicts with something; `invalid` if the lines are not a whole board
+ * @throws {AdminError} `not_found`, and as {@link importLines}
  */
 export async function importBoard(
   deps: AdminDeps,
@@ -26,7 +25,22 @@ export async function importBoard(
   const members = await listMembers(deps, workspaceId)
   if (!members.some(({ user_id }) => user_id === userId)) throw new AdminError('not_found', `${userId} is not a member of ${workspaceId}`)
   if (deps.sendAs === undefined) throw new TypeError('this process makes no requests')
-  const send = withOperatorErrors(deps.sendAs(workspaceId, userId))
+  return importLines(deps.sendAs(workspaceId, userId), io)
+}
+
+/**
+ * Creates a board from the lines of `board-lines.ts`. An import that fails deletes the board. An import into a board that exists can be
+ * repeated instead.
+ * @param create creates the empty board; default: with a request
+ * @throws {AdminError} `conflict` if a request conflicts with something; `invalid` if the lines are not a whole board
+ */
+export async function importLines(
+  sendRequest: SendRequest,
+  io: Pick<CommandIo, 'lines' | 'progress'>,
+  create: (board: { readonly name: string; readonly description: string }) => Promise<string> = async (board) =>
+    ((await sendRequest('POST', '/boards', board)) as { id: string }).id,
+): Promise<{ readonly board_id: string }> {
+  const send = withOperatorErrors(sendRequest)
   const lines = readLines(io.lines)
   const head = (await lines.next()).value
   if (head !== undefined && 'into' in head) {
@@ -34,7 +48,7 @@ export async function importBoard(
     return { board_id: head.into }
   }
   if (head === undefined || !('board' in head)) throw new AdminError('invalid', 'the lines have no board')
-  const { id } = (await send('POST', '/boards', { name: head.board.name, description: UNFINISHED })) as { id: string }
+  const id = await withOperatorError('POST /boards', () => create({ name: head.board.name, description: UNFINISHED }))
   try {
     await open(send, id, head.board)
     await perform(lines, send, id, io)
@@ -52,7 +66,7 @@ export async function importBoard(
 }
 
 /** Performs the operations of lines on a board, and uploads their files. */
-async function perform(lines: AsyncIterable<BoardLine>, send: SendRequest, id: string, io: CommandIo): Promise<void> {
+async function perform(lines: AsyncIterable<BoardLine>, send: SendRequest, id: string, io: Pick<CommandIo, 'progress'>): Promise<void> {
   const batches = new Batches(send, id)
   const files = new Files(send)
   for await (const line of lines) {
@@ -188,17 +202,19 @@ function numberIn(text: string): number | undefined {
 
 /** The same requests, whose errors an operator reads. */
 function withOperatorErrors(send: SendRequest): SendRequest {
-  return async (...asked) => {
-    try {
-      return await send(...asked)
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      if (error.code === 'unavailable') throw new StorageUnavailable(error.message)
-      const { code, message, details } = error
-      const issues = Object.entries(details.members ?? {}).map(([name, value]) => `${name} ${JSON.stringify(value)}`)
-      const text = [`${asked[0]} ${asked[1]}: ${message}`, ...issues].join('; ')
-      throw new AdminError(code === 'not_found' || code === 'conflict' ? code : 'invalid', text)
-    }
+  return (...asked) => withOperatorError(`${asked[0]} ${asked[1]}`, () => send(...asked))
+}
+
+async function withOperatorError<Data>(request: string, send: () => Promise<Data>): Promise<Data> {
+  try {
+    return await send()
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    if (error.code === 'unavailable') throw new StorageUnavailable(error.message)
+    const { code, message, details } = error
+    const issues = Object.entries(details.members ?? {}).map(([name, value]) => `${name} ${JSON.stringify(value)}`)
+    const text = [`${request}: ${message}`, ...issues].join('; ')
+    throw new AdminError(code === 'not_found' || code === 'conflict' ? code : 'invalid', text)
   }
 }
 

@@ -110,7 +110,7 @@ async function loadService(deps: AdminDeps, log: Logger) {
     import('../app.ts'),
     import('../audit/recorder.ts'),
     import('../authz/shipped-policy.ts'),
-    import('../http/operator-requests.ts'),
+    import('../http/member-requests.ts'),
   ])
   const audit = new AuditRecorder(deps, log)
   const app = createApp({ ...deps, log, audit, engine: loadPolicy(process.env['LANEKEEPER_POLICIES'] || undefined) })

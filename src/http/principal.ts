@@ -126,6 +126,11 @@ function logClock({ log }: Services, { id, issued_at }: TokenRecord): void {
   )
 }
 
+interface SessionOptions {
+  readonly refusal?: 'not_found' | 'unauthorized'
+  readonly isQuiet?: boolean
+}
+
 /** A person in one of their workspaces: signed in to the web app, or as whom an operator acts. */
 export class SessionPrincipal implements Principal {
   readonly tokenHash = undefined
@@ -133,15 +138,18 @@ export class SessionPrincipal implements Principal {
   readonly #userId: string
   readonly #workspaceId: string
   readonly #refusal: 'not_found' | 'unauthorized'
+  readonly #isQuiet: boolean
 
   /**
    * @param userId the user of a session that is valid now, or whom an operator has named
-   * @param refusal of those who are no members: people in the web app do not learn that there is such a workspace
+   * @param options `refusal` of those who are no members: people in the web app do not learn that there is such a workspace; `isQuiet`:
+   * nobody gets a notice, because what is brought from elsewhere is news to nobody
    */
-  constructor(userId: string, workspaceId: string, refusal: 'not_found' | 'unauthorized' = 'not_found') {
+  constructor(userId: string, workspaceId: string, { refusal = 'not_found', isQuiet = false }: SessionOptions = {}) {
     this.#userId = userId
     this.#workspaceId = workspaceId
     this.#refusal = refusal
+    this.#isQuiet = isQuiet
   }
 
   /** No token has this text: it is not a token. */
@@ -161,8 +169,7 @@ export class SessionPrincipal implements Principal {
     const membership = await tx.get(keys.membership(userId))
     if (!isActive(membership)) throw new ApiError(this.#refusal)
     const author = { actor_id: userId, token_id: null, token_name: null, request_id: record.requestId }
-    // What an operator brings from elsewhere is news to nobody.
-    const notifying = record.surface === 'operator' ? undefined : new Readers(services.engine, workspaceId)
+    const notifying = this.#isQuiet ? undefined : new Readers(services.engine, workspaceId)
     tx.logChanges(author, services.clock, notifying)
     return { userId, workspaceId, membership, isSession: true }
   }

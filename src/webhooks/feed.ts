@@ -25,7 +25,7 @@ class CreatorPrincipal extends SessionPrincipal {
   readonly #enabled: Pick<WebhookProgress, 'membership_id' | 'enabled_at'>
 
   constructor(userId: string, workspaceId: string, enabled: Pick<WebhookProgress, 'membership_id' | 'enabled_at'>) {
-    super(userId, workspaceId, 'unauthorized')
+    super(userId, workspaceId, { refusal: 'unauthorized' })
     this.#enabled = enabled
   }
 

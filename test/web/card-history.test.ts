@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { OPERATOR_AGENT } from '../../src/http/operator-requests.ts'
+import { OPERATOR_AGENT } from '../../src/http/member-requests.ts'
 import { appendedEntry } from '../../src/store/appended.ts'
 import { keys } from '../../src/store/keys.ts'
 import { startWithAudit } from '../support/audit-trail.ts'

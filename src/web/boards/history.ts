@@ -1,4 +1,4 @@
-import { OPERATOR_AGENT } from '../../http/operator-requests.ts'
+import { OPERATOR_AGENT } from '../../http/member-requests.ts'
 import type { AuditEntry } from '../../model/audit.ts'
 import type { Card } from '../../model/card.ts'
 import type { ChangeRecord } from '../../model/change.ts'
