@@ -23,6 +23,7 @@ import { AlertMails } from './mail/alert-mails.ts'
 import { NoticeMailer } from './mail/notice-mails.ts'
 import type { SessionLifetimes } from './model/durations.ts'
 import { systemRandom, type RandomSource } from './model/ids.ts'
+import { threadReader, type BoardReader } from './importers/board-reader.ts'
 import { limits } from './model/limits.ts'
 import { systemClock, type Clock } from './model/time.ts'
 import { loadPolicy } from './authz/shipped-policy.ts'
@@ -86,6 +87,8 @@ export interface AppOptions {
   readonly hasPasswords?: boolean
   /** how long sessions of the web app last; default: seven days unused, 30 in any case */
   readonly sessions?: SessionLifetimes | undefined
+  /** reads the files of other programs; default: in threads */
+  readonly readBoardFile?: BoardReader | undefined
   /** sends alerts to people; default: no mail is sent */
   readonly mail?: SendMail | undefined
   /** where webhooks may send to; default: public addresses, with https */
@@ -225,6 +228,7 @@ export function createApp(options: AppOptions): App {
     secretKeys,
     provider: options.provider,
     hasPasswords: options.hasPasswords !== false,
+    readBoardFile: options.readBoardFile ?? threadReader(),
     sessions: options.sessions,
     mail,
     counters,

@@ -62,6 +62,7 @@ export async function readYaml(folder) {
 export const entries = {
   lanekeeper: 'src/main.ts',
   'bundle/examination-thread': 'src/cli/policy/examination-thread.ts',
+  'bundle/reading-thread': 'src/importers/reading-thread.ts',
   'bundle/writer-thread': 'src/store/fs/writer-thread.ts',
 }
 

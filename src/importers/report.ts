@@ -53,7 +53,7 @@ const descriptions = {
   subtasks_left_out: 'subtasks beyond the number that a card can have',
   comments_left_out: 'oldest comments beyond the number that a card can have',
   assignees_left_out: 'assignments beyond the number that a card can have',
-  members_unmatched: 'members without a user of the same name in the workspace (use --member)',
+  members_unmatched: 'members without a user of the same name in the workspace',
   assignments_unmatched: 'assignments of members without a user in the workspace',
   comments_by_others: 'comments of others: all comments begin with the name of their author and their time',
   texts_shortened: 'texts that are too long, and were shortened',

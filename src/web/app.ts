@@ -12,6 +12,7 @@ import { respondWithText } from '../http/public-text.ts'
 import { isUpload } from '../http/upload.ts'
 import type { Session } from '../model/account.ts'
 import { ApiError } from '../model/errors.ts'
+import { MINUTE } from '../model/time.ts'
 import { findAsset } from './public-assets.ts'
 import { cookieOf, readCookies } from './cookies.ts'
 import { answerEarlierForm } from './earlier-forms.ts'
@@ -55,6 +56,7 @@ export function createWeb(options: WebOptions): Web {
     presence: new Presence(),
     providerSignIns: new Throttle({ burst: 200, every: 200 }, clock, 'provider-sign-in', counters),
     signUps: new Throttle({ burst: 20, every: 30_000 }, clock, 'sign-up', counters),
+    imports: new Throttle({ burst: 10, every: 6 * MINUTE }, clock, 'import', counters),
   }
   const router = createRouter<Page>()
   const isServed = (page: Page) => web.hasPasswords || !pagesOfPasswords.has(page)

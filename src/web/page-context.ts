@@ -10,6 +10,7 @@ import type { SecretDeps } from '../auth/secret-keys.ts'
 import type { Throttle } from '../auth/accounts/throttle.ts'
 import type { PublicUrl } from '../http/public-url.ts'
 import type { Services } from '../http/services.ts'
+import type { BoardReader } from '../importers/board-reader.ts'
 import type { AlertMails } from '../mail/alert-mails.ts'
 import type { Session } from '../model/account.ts'
 import type { AuditOutcome } from '../model/audit.ts'
@@ -28,6 +29,8 @@ export interface WebServices extends WebOptions {
   readonly providerSignIns: Throttle
   /** limits sign-up attempts by network and by code */
   readonly signUps: Throttle
+  /** limits imports of boards, by person */
+  readonly imports: Throttle
   /** who is editing what on the boards */
   readonly presence: Presence
 }
@@ -46,6 +49,8 @@ export interface WebOptions extends SecretDeps {
   readonly mail: AlertMails | undefined
   /** lets all processes count sign-ins and sign-ups together; undefined: this process counts alone */
   readonly counters: SharedCounters | undefined
+  /** reads the files of other programs */
+  readonly readBoardFile: BoardReader
   /** where people reach the service */
   readonly site: PublicUrl
   /** the number of trusted proxies that append to X-Forwarded-For */

@@ -24,6 +24,7 @@ import { editingPage } from './boards/editing.ts'
 import { peoplePage } from './boards/people-page.ts'
 import { boardsPage } from './boards/overview-page.ts'
 import { starPage } from './boards/stars.ts'
+import { importPage } from './import/page.ts'
 import { inboxesPage, inboxPage, unreadPage } from './notices/page.ts'
 import { operationPage } from './operations/page.ts'
 import { cardsPage } from './boards/search-page.ts'
@@ -66,6 +67,7 @@ export const pages: readonly Page[] = [
   frontDoor,
   settingsPage,
   boardsPage,
+  importPage,
   starPage,
   inboxesPage,
   inboxPage,

@@ -172,11 +172,14 @@ async function answerPerson(context: SignedInContext, workspaceId: string, id: s
 }
 
 /** The headers of a form that say who has sent it. */
-const KEPT = ['user-agent', 'x-forwarded-for']
+export function sentBy({ headers }: ServerRequest): Record<string, string> {
+  const names = ['user-agent', 'x-forwarded-for'].filter((name) => headers.has(name))
+  return Object.fromEntries(names.map((name) => [name, headers.get(name)!]))
+}
 
 /** The request to an operation that the form of a page becomes. */
 function requestOf(request: ServerRequest, method: string, { body, upload, ifMatch, key }: Asked): ServerRequest {
-  const headers = new Headers(KEPT.flatMap((name) => (request.headers.has(name) ? [[name, request.headers.get(name)!]] : [])))
+  const headers = new Headers(sentBy(request))
   if (ifMatch !== undefined) headers.set('if-match', ifMatch)
   if (key !== undefined) headers.set('idempotency-key', key)
   const type = upload?.type ?? (body === undefined ? undefined : 'application/json')

@@ -200,6 +200,13 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'comment.author_id === controls.context.session.user_id':
       'Whoever answers with a comment of their own says it again; the comment of somebody else is quoted. Who may answer is decided by the permission table.',
   },
+  'src/web/import/form.ts': {
+    "['private', 'Only its members']":
+      'The words of a choice. An operation sets the visibility, and the permission table decides about it.',
+  },
+  'src/web/import/report-view.ts': {
+    "visibility === 'workspace'": 'Says in words what the visibility of the imported board means to its creator.',
+  },
   'src/web/boards/questions.ts': {
     'assignee_ids.includes(userId)':
       'A question waits for whom the card is assigned to. Who may answer it is decided by the permission table.',

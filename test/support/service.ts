@@ -2,9 +2,10 @@ import { afterAll } from 'vitest'
 import { createPasswords } from '../../src/auth/accounts/passwords.ts'
 import { createApp, type App, type AppOptions } from '../../src/app.ts'
 import { loadPolicy } from '../../src/authz/shipped-policy.ts'
-import { requestsOfOperators } from '../../src/http/operator-requests.ts'
+import { requestsOfOperators } from '../../src/http/member-requests.ts'
 import type { DecisionRecord } from '../../src/http/decision-record.ts'
 import type { Services } from '../../src/http/services.ts'
+import { readBoardFile as readFile, type BoardFile } from '../../src/importers/board-reading.ts'
 import type { Engine } from '../../src/policy/engine.ts'
 import type { FileRecord } from '../../src/model/file.ts'
 import { systemRandom } from '../../src/model/ids.ts'
@@ -63,6 +64,9 @@ export const engine: Engine = loadPolicy()
 const webhookTargets = Targets.from(undefined, { lookup: async () => [{ address: '192.88.98.1', family: 4 }] })
 const sendDelivery: typeof send = async () => ({ status: 204 })
 
+// Node.js 20 cannot run TypeScript in a thread.
+const readBoardFile = async (file: BoardFile) => readFile(file)
+
 /** A service on one store, with a clock that tests set. */
 export class Service {
   readonly app: App
@@ -96,6 +100,7 @@ export class Service {
       webhookTargets,
       sendDelivery,
       deliveryPause: 0,
+      readBoardFile,
     }
     this.app = createApp({ ...defaults, ...options, store, blobs: place.blobs, clock, sinks })
   }

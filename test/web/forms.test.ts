@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { inviteUser } from '../../src/admin/users.ts'
 import { editingPage } from '../../src/web/boards/editing.ts'
+import { importPage } from '../../src/web/import/page.ts'
 import { pages } from '../../src/web/pages.ts'
 import { attacks, oldBrowser, readStore } from '../support/form-attacks.ts'
 import { accountForms, fill, type FilledForm } from '../support/account-forms.ts'
@@ -96,8 +97,8 @@ const allForms = {
   ),
 }
 // A page whose address is signed is for programs that read mails (test/mail/notice-mails.test.ts). Who edits something is stored nowhere
-// (test/web/presence.test.ts).
-const posts = pages.filter((page) => page.post !== undefined && page.isSigned !== true && page !== editingPage)
+// (test/web/presence.test.ts). A form with a file has suites of its own (test/web/import.test.ts).
+const posts = pages.filter((page) => page.post !== undefined && page.isSigned !== true && page !== editingPage && page !== importPage)
 
 test('every page with a form is tested', () => {
   expect(posts.map(({ path }) => path).toSorted()).toEqual(Object.keys(allForms).toSorted())

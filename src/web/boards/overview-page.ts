@@ -87,7 +87,13 @@ function renderWorkspace(context: SignedInContext, { workspace, boards, stars, c
         <a href="${base}/cards?view=overdue">Overdue</a>${' '}
         <a href="${base}/agents">Agents</a>
       </div>
-      ${mayCreate && boards.length > 0 && html`<a class="button" href="${base}/do/boards.create">New board</a>`}
+      ${
+        mayCreate &&
+        boards.length > 0 &&
+        html`<span class="actions"
+          ><a class="button" href="${base}/do/boards.create">New board</a> <a class="button" href="${base}/import">Import</a></span
+        >`
+      }
     </div>
     ${
       boards.length === 0
@@ -146,7 +152,10 @@ function renderFirst({ url }: SignedInContext, workspaceId: string, mayCreateBoa
       html`<div class="card">
         <h3>Create the first board</h3>
         <p>Empty, or with four columns: To do, Doing, Review and Done.</p>
-        <p><a class="button primary" href="/app/${workspaceId}/do/boards.create">New board</a></p>
+        <p class="actions">
+          <a class="button primary" href="/app/${workspaceId}/do/boards.create">New board</a>${' '}
+          <a class="button" href="/app/${workspaceId}/import">Import a board</a>
+        </p>
       </div>`
     }
     <div class="card">

@@ -5,6 +5,7 @@ import { useTileKeys } from './card-keys.ts'
 import { showTileMenus } from './card-menu.ts'
 import { attachDroppedFiles } from './dropped-files.ts'
 import { tellEditing } from './editors.ts'
+import { keepImportedFile } from './import-file.ts'
 import { focusOn, step } from './focus.ts'
 import { useFormKeys } from './form-keys.ts'
 import { commandOf, hasSingleKeys, isTyping, keepSingleKeys } from './keys.ts'
@@ -30,6 +31,7 @@ useFormKeys()
 sendForms()
 offerPastedLines()
 attachDroppedFiles()
+keepImportedFile()
 askForBlockers()
 tellEditing()
 showPictures()
