@@ -42,7 +42,8 @@ export const attacks: Record<string, Attack> = {
 /** Returns everything that is stored for all workspaces and for one of them, for comparison. */
 export async function readStore(service: Service, workspaceId: string): Promise<string> {
   await service.app.services.usage.settled()
-  const all: unknown[] = []
-  for (const partition of [GLOBAL, workspaceId]) for await (const batch of service.store.dump(partition)) all.push(...batch)
-  return JSON.stringify(all.toSorted())
+  const all: string[] = []
+  for (const partition of [GLOBAL, workspaceId])
+    for await (const batch of service.store.dump(partition)) all.push(...batch.map((record) => JSON.stringify(record)))
+  return all.toSorted().join('\n')
 }

@@ -315,9 +315,9 @@ async function writeRecords(
     answers: null,
     ...times,
   })
-  const secret = service.sealed('whsec_AAAA', keys.webhook(webhookId))
-  const webhook = webhookOf({ id: webhookId, board_id: boardId, creator_id: ownerOf('webhook.creator'), secret })
   if (hasWebhook) {
+    const secret = service.sealed('whsec_AAAA', keys.webhook(webhookId))
+    const webhook = webhookOf({ id: webhookId, board_id: boardId, creator_id: ownerOf('webhook.creator'), secret })
     create(keys.webhook(webhookId), webhook)
     create(keys.webhookProgress(webhookId), progressOf(webhook))
   }
