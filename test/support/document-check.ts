@@ -41,7 +41,8 @@ export function defaultDocument(): OpenApiDocument {
 /** Compares what the service sends with its OpenAPI document. A member, status, code or header that is not documented is drift. */
 export class DocumentCheck {
   readonly document: OpenApiDocument
-  readonly #ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true })
+  // What is compiled is used a few times, so that to compile it takes longer: without copies of schemas, and unoptimized.
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true, inlineRefs: false, code: { optimize: false } })
   readonly #validators = new Map<string, ValidateFunction>()
   /** by method, path and status */
   readonly #expected: Record<string, Expected> = {}
