@@ -22,15 +22,17 @@ export default defineConfig({
   test: {
     // Builds, installs and starts what the selected suites need, and cleans up after them.
     globalSetup: ['test/setup/global-setup.ts'],
-    // Suites often wait: for processes that they start, for a Redis that is stopped, for a browser. One worker more than processors
-    // keeps all of these busy.
-    maxWorkers: 1 + availableParallelism(),
     sequence: { sequencer: LongestFirst },
     projects: TIERS.map((tier) => ({
       test: {
         name: tier,
         include: [...suites[tier]],
         env: { LANEKEEPER_TIER: tier },
+        // Outside of the quick tier, suites often wait: for processes that they start, for a Redis that is stopped, for a browser. One
+        // worker more than processors keeps all of these busy. In the quick tier it would only load the service once more.
+        maxWorkers: availableParallelism() + (tier === 'quick' ? 0 : 1),
+        // Projects with different numbers of workers run one after the other.
+        sequence: { groupOrder: tier === 'quick' ? 1 : 0 },
         ...suiteOptions,
       },
     })),
