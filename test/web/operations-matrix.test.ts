@@ -66,8 +66,8 @@ describe('the forms of the web app answer what the decisions of the API say', as
   test.each(rows)('%s', async (_title, operation, member) => {
     const wrong: unknown[] = []
     const all = handWrittenCells(operation).filter(({ representative }) => representative)
-    // The same decisions as below /v1, where all cells are quick.
-    const cells = sample(all, all.length / 3)
+    // The same decisions as below /v1, where all cells are quick. Most facts have two to four values: every fifth cell meets all of them.
+    const cells = sample(all, all.length / 5)
     for (const [i, cell] of cells.entries()) {
       const { facts, field, response } = cell
       // The form has no such field.
