@@ -1,14 +1,15 @@
 import type { VNode } from 'preact'
 import type { Change } from '../../model/change.ts'
+import { ApiError } from '../../model/errors.ts'
 import type { Operation } from '../../resources/operation.ts'
 import { authorsOf } from '../boards/authors.ts'
 import { html } from '../html.ts'
 import { listOf } from '../phrases.ts'
 import type { Reader } from '../reader.ts'
 import { renderTime } from '../times.ts'
-import { fieldsOf, versionsOf, type Field } from './fields.ts'
+import { fieldsOf, isUpdate, readFields, versionsOf, type Field } from './fields.ts'
 import { compareTexts, mergeTexts, type Mark } from './merge-texts.ts'
-import type { Choices, Place } from './place.ts'
+import { readPlace, type Choices, type Place } from './place.ts'
 
 /** What a form is shown with whose object somebody else has changed since it was made. */
 export interface Conflict {
@@ -51,6 +52,32 @@ export async function readConflict(
   return {
     said: change && html`<p>${change.said} at ${renderTime(change.at)}.</p>`,
     fields: new Map(fields.map((field) => [field.name, resolve(field, form, record, choices.get(field.name))])),
+  }
+}
+
+/**
+ * Whether all that a form changes is stored: it changes nothing, or it was sent before and its answer was lost. What somebody else has added
+ * since to the same text is no matter.
+ */
+export function isStored(operation: Operation, form: URLSearchParams, { target }: Place): boolean {
+  const { body } = readFields(operation, form)
+  if (body === undefined || !isUpdate(operation)) return false
+  const record = target?.record ?? {}
+  const changed = fieldsOf(operation).filter(({ name }) => Object.hasOwn(body, name))
+  return changed.every((field) => {
+    const { theirs } = versionsOf(field, form, record)
+    return Object.hasOwn(record, field.name) && resolve(field, form, record, undefined).value === theirs
+  })
+}
+
+/** @returns where a form acts, if all that it changes is stored by now; undefined: something is left, or the object is gone */
+export async function findStored(reader: Reader, operation: Operation, form: URLSearchParams): Promise<Place | undefined> {
+  try {
+    const place = await readPlace(reader, operation, readFields(operation, form).params)
+    return isStored(operation, form, place) ? place : undefined
+  } catch (error) {
+    if (error instanceof ApiError) return undefined
+    throw error
   }
 }
 

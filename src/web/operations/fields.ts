@@ -136,6 +136,12 @@ function typeOf(
   return { kind: maxLength === undefined || maxLength > LINE ? 'prose' : 'line', maxLength }
 }
 
+/** Whether the fields of an operation are members of the resource that it changes. A PUT names its member in its path. */
+export function isUpdate(operation: Operation): boolean {
+  const { method, path } = operation
+  return method === 'PATCH' || (method === 'PUT' && fieldsOf(operation).some(({ name }) => path.endsWith(`/${name}`)))
+}
+
 /** What a form says about an operation. */
 export interface Submitted {
   readonly params: Readonly<Record<string, string>>
@@ -144,8 +150,8 @@ export interface Submitted {
 }
 
 /**
- * Reads a form. A field that it does not have is left out, and one that is as it was (`was.` before its name) too; an empty one is null
- * where that is allowed, and otherwise left out unless it was not empty.
+ * Reads a form. A field that it does not have is left out, and one that is as it was (`was.` before its name) too, unless the operation
+ * requires it; an empty one is null where that is allowed, and otherwise left out unless it was not empty.
  */
 export function readFields(operation: Operation, form: URLSearchParams): Submitted {
   const params = Object.fromEntries(namesInPath(operation.path).map((name) => [name, form.get(name) ?? '']))
@@ -156,7 +162,7 @@ export function readFields(operation: Operation, form: URLSearchParams): Submitt
       const { name, kind, isNullable, isRequired } = field
       const text = textOf(form.getAll(name).join('\n'), kind)
       const was = form.get(`was.${name}`)
-      if (was !== null && isSame(textOf(was, kind), text, kind)) return []
+      if (was !== null && !isRequired && isSame(textOf(was, kind), text, kind)) return []
       if (text !== '') return [[name, valueOf(field, text)]]
       if (isNullable && (was !== null || isRequired)) return [[name, null]]
       return was === null && !isRequired ? [] : [[name, LISTS.has(kind) ? [] : '']]
@@ -167,6 +173,7 @@ export function readFields(operation: Operation, form: URLSearchParams): Submitt
 /** The text of a field in one form: browsers send line breaks as CR LF, and times without a zone, which are in UTC. */
 function textOf(given: string, kind: Field['kind']): string {
   const text = given.replaceAll('\r\n', '\n')
+  if (kind === 'color') return text.trim().toLowerCase()
   if (kind !== 'time' || text === '') return kind === 'prose' ? text : text.trim()
   const at = new Date(/Z$|[+-]\d\d:\d\d$/.test(text) ? text : `${text}Z`)
   return Number.isNaN(at.getTime()) ? text : at.toISOString()

@@ -5,7 +5,7 @@ import { formActions, postForm } from '../form-page.ts'
 import { html } from '../html.ts'
 import type { PageContext, SignedInContext } from '../page-context.ts'
 import type { Conflict } from './conflict.ts'
-import { fieldsOf, shownValue, wordsOf, type Field } from './fields.ts'
+import { fieldsOf, isUpdate, shownValue, wordsOf, type Field } from './fields.ts'
 import { FORM_KEY, newFormKey } from './form-key.ts'
 import type { Choices, Place } from './place.ts'
 
@@ -116,11 +116,6 @@ export interface FormContent {
 
 /** What is in a form only if the address says so: a place among others is chosen by `to` alone, and buttons of pages enable and disable. */
 const ONLY_GIVEN = new Set(['before', 'after', 'enabled'])
-
-/** Whether the fields of an operation are members of the resource that it changes. */
-export function isUpdate({ method }: Operation): boolean {
-  return method === 'PATCH' || method === 'PUT'
-}
 
 /** Whether a field may not be empty. A short text that was there may be changed, and not removed. */
 function mustHaveText(operation: Operation, { kind, isRequired, isNullable }: Field): boolean {

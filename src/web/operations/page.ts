@@ -1,4 +1,3 @@
-import type { Claim } from '../../model/claim.ts'
 import type { Delivery } from '../../model/webhook.ts'
 import { ApiError } from '../../model/errors.ts'
 import { namesInPath, type Operation } from '../../resources/operation.ts'
@@ -6,23 +5,23 @@ import { entityTag } from '../../http/preconditions.ts'
 import { proofPage, requireProof } from '../account/re-authentication.ts'
 import { renderToString } from 'preact-render-to-string'
 import { addBase } from '../base-path.ts'
-import { authorsOf } from '../boards/authors.ts'
 import { searchedText } from '../boards/filters.ts'
-import { BOARD_SCRIPTS, ifFound, operationOf, readerOf, type Reader } from '../reader.ts'
+import { BOARD_SCRIPTS, ifFound, operationOf, readerOf } from '../reader.ts'
 import { SEND_AGAIN } from '../earlier-forms.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
 import { field, formPage, type Refusal } from '../form-page.ts'
 import { html, renderMessage } from '../html.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
 import { tellingAddress } from '../told.ts'
-import { fieldsOf, isAsBefore, readFields } from './fields.ts'
+import { fieldsOf, isAsBefore, isUpdate, readFields } from './fields.ts'
 import { FORM_KEY, idempotencyKeyOf, newFormKey, performOnce } from './form-key.ts'
 import { columnsOf, renderTemplates } from './board-template.ts'
-import { CONFLICT, keptText, readConflict } from './conflict.ts'
+import { CONFLICT, findStored, isStored, keptText, readConflict } from './conflict.ts'
 import { renderFind } from './find-choice.ts'
 import { needsProof } from './needs-proof.ts'
-import { baseOf, buttonOf, isUpdate, renderFields, titleOf, whereOf } from './form.ts'
+import { baseOf, buttonOf, renderFields, titleOf, whereOf } from './form.ts'
 import { isSearched, pathOf, readChoices, readPlace, type Place } from './place.ts'
+import { askAbout, TAKES_CARD, type AskedClaim } from './taken-claims.ts'
 import { doneMembers, doneText, readUndo } from './undo.ts'
 import { pathOfWebhooks } from '../webhooks/place.ts'
 import { secretPage, type WithSecret } from '../webhooks/secret-page.ts'
@@ -74,8 +73,8 @@ interface Shown extends Refusal {
   readonly isConflict?: boolean
   /** whether it was not tried yet */
   readonly isAgain?: boolean
-  /** the claim that the person is asked about, and what they are asked */
-  readonly claim?: Pick<Claim, 'epoch'> & { readonly text: string }
+  /** the claim that the person is asked about */
+  readonly claim?: AskedClaim
 }
 
 /** @param given what the fields have */
@@ -142,17 +141,6 @@ function nameToType({ id }: Operation, { board, card }: Place): string | undefin
   return { 'boards.delete': board?.name, 'cards.delete': card?.title }[id]
 }
 
-async function askAbout(
-  reader: Reader,
-  { holder_id, token_id, token_name, epoch, expires_at }: Claim,
-): Promise<NonNullable<Shown['claim']>> {
-  const [holder] = await authorsOf(reader, [{ actor_id: holder_id, token_id, token_name }])
-  return {
-    epoch,
-    text: `${holder} has claimed this card until ${expires_at.slice(0, 16).replace('T', ' ')} UTC, and may be at work on it.`,
-  }
-}
-
 /** Where the person goes afterwards: a page of this workspace. */
 function backOf(context: SignedInContext, given: URLSearchParams): string | undefined {
   // A script knows the page by its whole path.
@@ -161,8 +149,6 @@ function backOf(context: SignedInContext, given: URLSearchParams): string | unde
 }
 const BACK = /^(?:\/\w[\w.~-]*)+(?:\?[\w.~%!'()*+:@=&-]*)?$/
 
-/** Operations that take a card away from the agent that has claimed it. */
-const TAKES_CARD = /^(?:cards\.(?:update|move|complete|archive|delete)|claims\.release)$/
 /** They have agreed to that: the claim is another's, because a person has none. */
 const FORCED = { force: 'true' }
 
@@ -176,7 +162,8 @@ async function perform(context: SignedInContext, operation: Operation): Promise<
     const name = nameToType(operation, place)
     if (name !== undefined && form.get('confirmed')?.trim() !== name.trim())
       return refuse(context, operation, { status: 422, error: 'The name is another one. Nothing was deleted.' })
-    const claim = TAKES_CARD.test(operation.id) ? (place.card?.claim ?? undefined) : undefined
+    const isThere = isStored(operation, form, place)
+    const claim = TAKES_CARD.test(operation.id) && !isThere ? (place.card?.claim ?? undefined) : undefined
     if (claim !== undefined && form.get('over_claim') !== String(claim.epoch))
       return refuse(context, operation, { status: 409, claim: await askAbout(reader, claim) })
     if (submitted.body !== undefined && operation.method === 'PATCH' && Object.keys(submitted.body).length === 0)
@@ -184,11 +171,12 @@ async function perform(context: SignedInContext, operation: Operation): Promise<
     const undo = await readUndo(reader, operation, submitted, place)
     // What others have changed of it is no conflict, as long as it is something else.
     const isOther = isAsBefore(form, Object.keys(submitted.body ?? {}), place.target?.record ?? {})
-    const revision = operation.method === 'PATCH' && isOther ? place.target?.revision : form.get('revision')
-    // What is no revision matches nothing.
+    const present = operation.method === 'PATCH' && isOther ? place.target?.revision : form.get('revision')
+    // What is no revision matches nothing: what is there is decided about, and not written again.
+    const revision = isThere ? '-' : present
     const ifMatch = revision == null ? undefined : entityTag(/^\w{1,100}$/.test(revision) ? revision : '-')
     // Another version than the person had before them.
-    const isNewer = submitted.body !== undefined && isOther && /^\w+$/.test(form.get('revision') ?? '') && form.get('revision') !== revision
+    const isNewer = submitted.body !== undefined && isOther && /^\w+$/.test(form.get('revision') ?? '') && form.get('revision') !== present
     const kept = isNewer ? await keptText(reader, operation, place) : undefined
     const body = upload === undefined ? submitted.body : undefined
     const query = operation.id === 'claims.release' ? FORCED : {}
@@ -207,6 +195,8 @@ async function perform(context: SignedInContext, operation: Operation): Promise<
     return done(context, operation, landed, { told, text, undo, attachment: operation.takesUpload ? made : undefined })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
+    const stored = error.code === 'precondition_failed' ? await findStored(reader, operation, form) : undefined
+    if (stored !== undefined) return done(context, operation, pathOf(reader.base, stored))
     return refuseWith(context, operation, error)
   }
 }
