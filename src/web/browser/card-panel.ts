@@ -12,7 +12,7 @@ import type { LivePage } from './live.ts'
 import { hasText } from './merge.ts'
 import { markShown, showTitle, titleOf } from './notices.ts'
 import { showTimes } from './times.ts'
-import { say } from './toast.ts'
+import { carryWarning, say } from './toast.ts'
 
 const UNREAD = 'This card could not be opened. Check the connection, and try again.'
 const card = /\/cards\/(crd_\w+)$/
@@ -84,6 +84,7 @@ class CardPanel {
     forgetKeys(shown)
     this.#dialog.append(shown)
     if (!this.#dialog.open) this.#dialog.showModal()
+    carryWarning()
     this.#dialog.focus()
     const { hash } = new URL(address)
     if (hash === '') this.#dialog.scrollTop = 0
@@ -109,6 +110,7 @@ class CardPanel {
     this.#wanted = undefined
     this.#empty()
     this.#dialog.close()
+    carryWarning()
     showTitle(loadedPage!.title)
     // A tile that was moved or replaced meanwhile does not get the focus back by itself.
     if (document.activeElement === document.body || document.activeElement === this.#dialog) focusOn(document.getElementById(id ?? ''))

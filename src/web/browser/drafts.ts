@@ -6,5 +6,6 @@ export const drafts = new Map<string, HTMLElement>()
 
 /** Whether the person would lose something if the window went elsewhere. */
 export function isWriting(): boolean {
-  return drafts.size > 0 || hasText(document.body)
+  // What has waited for a connection may have been sent by now.
+  return [...drafts.values()].some(hasText) || hasText(document.body)
 }

@@ -17,21 +17,24 @@ function tryAgain(): void {
   for (const go of woken) go()
 }
 
+/** An answer, and whether its request had to wait for a connection. */
+type Sent = readonly [response: Response, hasWaited: boolean]
+
 /**
  * Sends a request, when there is a connection, after those that wait.
  * @param request can be made again: what the service may have received and not answered is done once
  */
-export function sendInTurn(request: () => Promise<Response>): Promise<Response> {
-  if (waiting === 0) return request().catch(() => queue(request))
+export function sendInTurn(request: () => Promise<Response>): Promise<Sent> {
+  if (waiting === 0) return request().then((response) => [response, false] as const, () => queue(request))
   return queue(request)
 }
 
-function queue(request: () => Promise<Response>): Promise<Response> {
+function queue(request: () => Promise<Response>): Promise<Sent> {
   waiting++
   show()
   const sent = turn.then(() => sendWhenPossible(request))
   turn = sent
-  return sent
+  return sent.then((response) => [response, true])
 }
 
 async function sendWhenPossible(request: () => Promise<Response>): Promise<Response> {

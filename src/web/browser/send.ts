@@ -11,7 +11,7 @@ import { SIGNED_OUT } from './live.ts'
 import { sendInTurn } from './outbox.ts'
 import { inOwnZone } from './times.ts'
 import { keepPreview } from './previews.ts'
-import { say, sayDone, sayUndone } from './toast.ts'
+import { say, sayDone, sayUndone, warn } from './toast.ts'
 
 /** A form as it is sent: the id of the operation, and its fields. */
 interface Sent {
@@ -32,9 +32,12 @@ interface Answer {
   readonly form?: string
   /** of the session that the person has begun since the form was made: nothing was done */
   readonly form_token?: string
+  /** whether it had to wait for a connection */
+  readonly hasWaited?: boolean
 }
 
 const UNSENT = 'This could not be sent. Check the connection, and try again.'
+const SENT = 'What waited is sent.'
 const root = document.querySelector<HTMLElement>('[data-forms]')
 
 /**
@@ -59,14 +62,14 @@ async function ask(action: string, body: URLSearchParams | FormData, isAgain = f
   try {
     const request = () => fetch(action, { method: 'POST', headers: { accept: 'application/json' }, body })
     // A file can be changed or gone later, and would then hold up what follows it.
-    const response = await (body instanceof FormData ? request() : sendInTurn(request))
+    const [response, hasWaited] = await (body instanceof FormData ? request().then((one) => [one, false] as const) : sendInTurn(request))
     // To the sign-in page. What was written stays here.
-    if (response.redirected) return { status: 401, error: SIGNED_OUT }
-    const answer = { ...((await response.json()) as Answer), status: response.status }
+    if (response.redirected) return { status: 401, error: SIGNED_OUT, hasWaited }
+    const answer = { ...((await response.json()) as Answer), status: response.status, hasWaited }
     if (answer.form_token === undefined || isAgain) return answer
     putToken(answer.form_token)
     body.set('form_token', answer.form_token)
-    return await ask(action, body, true)
+    return { ...(await ask(action, body, true)), hasWaited }
   } catch {
     return { status: 0, error: UNSENT }
   }
@@ -92,12 +95,17 @@ interface Options {
 
 /** @param body of a form, with a file or without one */
 async function post(action: string, body: URLSearchParams | FormData, options: Options = {}): Promise<boolean> {
-  const { form, answered, undone } = options
-  const { status, location: place, text, undo, error, over_claim, form: conflict, attachment } = await ask(action, body)
-  if (over_claim !== undefined && confirm(`${inOwnZone(error ?? '')} Go on?`)) {
+  const { form, answered } = options
+  const from = location.pathname
+  const answer = await ask(action, body)
+  const { status, location: place, over_claim, error, attachment, hasWaited } = answer
+  // The person may be at something else by then.
+  const isLate = hasWaited === true || location.pathname !== from
+  const sendAnyway = () => {
     body.set('over_claim', String(over_claim))
     return post(action, body, options)
   }
+  if (over_claim !== undefined && !isLate && confirm(`${inOwnZone(error ?? '')} Go on?`)) return sendAnyway()
   const isDone = status === 200
   if (attachment !== undefined) void keepPreviewOf(attachment, (body as FormData).get('file'))
   answered?.()
@@ -108,14 +116,43 @@ async function post(action: string, body: URLSearchParams | FormData, options: O
     if (origin !== undefined) finish(origin, bodyOf(origin))
   }
   if (form !== undefined && status >= 200 && status < 500) takeKey(form)
-  if (isDone && place !== undefined && new URL(place, location.href).pathname !== location.pathname) location.assign(place)
+  if (isDone && !isLate && place !== undefined && isElsewhere(place, from, body)) location.assign(place)
   // A refused change may be shown as if it were done. Until now, the form was a draft, which an update leaves as it is.
   else if (status !== 401) await (isDone && form === undefined ? catchUp() : refresh())
+  if (isLate && !isDone) tellRefusal(answer, body, form, () => void sendAnyway())
+  else tell(answer, options)
+  return isDone
+}
+
+/** Whether an answer leads to another page than the one that a form is on: a conflict may be of a page that the person has left. */
+function isElsewhere(place: string, from: string, body: URLSearchParams | FormData): boolean {
+  const { pathname } = new URL(place, location.href)
+  return pathname !== from && !pathname.endsWith(String(body.get('back')).split('?')[0]!)
+}
+
+/** Says what became of what was sent. */
+function tell({ form: conflict, error, over_claim, text, undo, hasWaited }: Answer, { form, undone }: Options): void {
+  if (over_claim !== undefined) return
   if (conflict !== undefined) showConflict(conflict, form)
-  else if (error !== undefined && over_claim === undefined) say(error)
+  else if (error !== undefined) say(error)
   else if (undone !== undefined) sayUndone(undone)
   else if (text !== undefined) sayDone(text, undo && undoOf(undo, text))
-  return isDone
+  else if (hasWaited === true) say(SENT)
+}
+
+/** Says that something was refused that the person has left: nothing opens over what they do now. */
+function tellRefusal(
+  { form: conflict, error, over_claim }: Answer,
+  body: URLSearchParams | FormData,
+  form: HTMLFormElement | undefined,
+  sendAnyway: () => void,
+): void {
+  if (conflict !== undefined) return warn(error!, { name: 'Compare', act: () => showConflict(conflict, form) })
+  const said = inOwnZone(error!)
+  if (over_claim !== undefined) return warn(said, { name: 'Go on', act: sendAnyway })
+  // A form keeps its text.
+  const written = form === undefined ? (body.get('title') ?? body.get('name')) : null
+  warn(`A change was not saved: ${said}${typeof written === 'string' ? ` You wrote: “${written}”.` : ''}`)
 }
 
 /** @param file that the form has sent: a large picture is shown in small */
@@ -133,7 +170,10 @@ function undoOf(undo: Sent, text: string): Parameters<typeof sayDone>[1] {
 
 /** Empties a form that was sent, unless more was written in the meantime, and closes what it stands in. */
 function finish(form: HTMLFormElement, body: URLSearchParams | FormData): void {
-  const isSame = [...new FormData(form)].every(([name, value]) => value instanceof File || body.get(name) === value)
+  // A card that was closed does not get the key and the token of its form.
+  const isSame = [...new FormData(form)].every(
+    ([name, value]) => value instanceof File || /^form_(?:key|token)$/.test(name) || body.get(name) === value,
+  )
   if (isSame) form.reset()
   const details = form.closest<HTMLDetailsElement>('details')
   if (details === null || !isSame) return

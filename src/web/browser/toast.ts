@@ -22,6 +22,8 @@ const textOf = (shown: HTMLElement | null) => shown?.querySelector<HTMLElement>(
 const LIFETIME = 12_000
 let timer: number | undefined
 let isAnswer = false
+/** What stays until the person does something about it, and where it is said. */
+let warning: { readonly shown: HTMLElement | null; readonly said: string; readonly offer: Offer | undefined } | undefined
 /** How many actions can be taken back, one after another. */
 const UNDONE = 10
 const undos: Undo[] = []
@@ -35,6 +37,7 @@ export function say(said: string, offer?: Offer): void {
   const text = textOf(shown)
   if (!shown || !text) return
   clearTimeout(timer)
+  warning = undefined
   isAnswer = said !== ''
   text.textContent = said
   shown.querySelector('[data-act]')?.remove()
@@ -58,6 +61,16 @@ function end(): void {
 export function warn(said: string, offer?: Offer): void {
   say(said, offer)
   clearTimeout(timer)
+  warning = { shown: toast(), said, offer }
+}
+
+/** A card that is closed, or opened, takes no warning away with it: the page that is on top then has it. */
+export function carryWarning(): void {
+  if (warning === undefined || warning.shown === toast()) return
+  const { shown, said, offer } = warning
+  textOf(shown)?.replaceChildren()
+  shown?.querySelector('[data-act]')?.remove()
+  warn(said, offer)
 }
 
 /** Says what others have done. An answer to the person stays. */
