@@ -1,6 +1,10 @@
-/** Shows the pictures of a card over the page, one at a time, each from its original. Without it, they are links to their files. */
+/**
+ * Shows the pictures of a card over the page, one at a time, each from its original. Without it, they are links to their files. The picture
+ * is a step of the history: going back leaves it, and not the card below.
+ */
 import { createElement } from './create-element.ts'
 import { keepPreview } from './previews.ts'
+import { asksForSearch } from './search-everywhere.ts'
 
 const LINKS = 'a[data-picture]'
 const FAILED = 'This picture cannot be shown here. Its name leads to the file.'
@@ -14,13 +18,15 @@ class PictureViewer {
   readonly #steps: readonly HTMLButtonElement[]
   #links: readonly HTMLAnchorElement[] = []
   #at = 0
+  /** Of the step of the history that is the picture. A page that was loaded again has the step without it. */
+  #opened = 0
 
   constructor() {
     const button = (ariaLabel: string, sign: string, onclick: () => void) =>
       createElement('button', { type: 'button', ariaLabel, title: ariaLabel, onclick }, sign)
     this.#steps = [button('Previous picture', '←', () => this.#step(-1)), button('Next picture', '→', () => this.#step(1))]
     this.#said.role = 'status'
-    const close = button('Close', '✕', () => this.#dialog.close())
+    const close = button('Close', '✕', () => this.#close())
     const head = createElement('p', { className: 'line' }, this.#name, ' ', this.#place, ...this.#steps, close)
     this.#dialog = createElement(
       'dialog',
@@ -32,9 +38,11 @@ class PictureViewer {
     document.body.append(this.#dialog)
     this.#image.addEventListener('error', () => this.#say(this.#image.hasAttribute('src') ? FAILED : ''))
     this.#image.addEventListener('load', () => this.#loaded())
-    this.#dialog.addEventListener('click', ({ target }) => target === this.#dialog && this.#dialog.close())
+    this.#dialog.addEventListener('click', ({ target }) => target === this.#dialog && this.#close())
     this.#dialog.addEventListener('close', () => {
       this.#image.removeAttribute('src')
+      // The person may have gone on already.
+      if (document.activeElement !== document.body && document.activeElement?.matches('dialog') === false) return
       // The page may have been shown anew since.
       document
         .getElementById(this.#links[this.#at]?.closest('li')?.id ?? '')
@@ -43,6 +51,7 @@ class PictureViewer {
     })
     // First, and wherever the focus is: a button that is switched off loses it. A card below would be left with Escape.
     addEventListener('keydown', (event) => this.#dialog.open && this.#press(event), true)
+    addEventListener('popstate', () => this.#dialog.open && pictureOf(history.state) !== this.#opened && this.#dialog.close())
   }
 
   open(link: HTMLAnchorElement): void {
@@ -51,12 +60,23 @@ class PictureViewer {
     this.#show()
     this.#dialog.showModal()
     this.#dialog.focus()
+    this.#opened = Date.now()
+    history.pushState({ ...history.state, picture: this.#opened }, '')
+  }
+
+  #close(): void {
+    this.#dialog.close()
+    if (pictureOf(history.state) === this.#opened) history.back()
   }
 
   #press(event: KeyboardEvent): void {
+    // The search is about the page below.
+    if (asksForSearch(event)) return this.#close()
+    // Alt and an arrow go back.
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return
     if (event.key === 'ArrowLeft') this.#step(-1)
     else if (event.key === 'ArrowRight') this.#step(1)
-    else if (event.key === 'Escape') this.#dialog.close()
+    else if (event.key === 'Escape') this.#close()
     else return
     event.preventDefault()
     event.stopPropagation()
@@ -95,6 +115,9 @@ class PictureViewer {
     if (link.dataset['picture'] === 'own') void addPreview(link.href)
   }
 }
+
+/** What a step of the history says: which picture it is. */
+const pictureOf = (state: { readonly picture?: number } | null) => state?.picture
 
 async function addPreview(address: string): Promise<void> {
   const present = await fetch(`${address}/preview`, { method: 'HEAD' }).catch(() => undefined)

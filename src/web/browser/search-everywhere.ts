@@ -39,6 +39,12 @@ function open(): void {
   void ask(undefined, { label: 'Search boards and cards', choices: search(''), search, other, back })
 }
 
+/** Whether a key asks for the search on this page. On a Mac, Ctrl+K belongs to the field that a person writes in. */
+export function asksForSearch({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): boolean {
+  const isAsked = IS_MAC ? metaKey && !ctrlKey : ctrlKey && !metaKey
+  return link !== null && isAsked && !altKey && !shiftKey && key.toLowerCase() === 'k'
+}
+
 export function searchEverywhere(): void {
   if (link === null) return
   link.title += IS_MAC ? ' (⌘K)' : ' (Ctrl+K)'
@@ -48,10 +54,7 @@ export function searchEverywhere(): void {
     open()
   })
   addEventListener('keydown', (event) => {
-    const { key, ctrlKey, metaKey, altKey, shiftKey } = event
-    // On a Mac, Ctrl+K belongs to the field that a person writes in.
-    const isAsked = IS_MAC ? metaKey && !ctrlKey : ctrlKey && !metaKey
-    if (!isAsked || altKey || shiftKey || key.toLowerCase() !== 'k') return
+    if (!asksForSearch(event)) return
     event.preventDefault()
     open()
   })

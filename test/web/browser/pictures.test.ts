@@ -103,6 +103,57 @@ test('pictures are shown one after another over a card, and Escape leads back to
   }).toEqual({ isCardOpen: true, focused: 'one.jpg' })
 })
 
+const panel = () => page.locator('dialog.card-panel')
+const path = () => page.evaluate(() => (globalThis as any).location.pathname as string)
+/** Opens a picture of a card that is open over its board. */
+async function openPicture(): Promise<void> {
+  await open(`${demo.base}/boards/${board.id}`)
+  await page.locator(`#${cardId} .tile-title`).click()
+  await panel().locator('#card-title').waitFor()
+  await attach('one.jpg')
+  await page.getByRole('link', { name: 'one.jpg' }).click()
+  await viewer().waitFor()
+}
+
+test.each([
+  ['Escape', () => page.keyboard.press('Escape')],
+  ['going back', () => page.goBack()],
+  ['its button', () => viewer().getByRole('button', { name: 'Close' }).click()],
+])('%s takes the picture away and nothing else, and the next time the card', async (_name, leave) => {
+  await openPicture()
+  await leave()
+  await viewer().waitFor({ state: 'hidden' })
+  await expect.poll(() => page.evaluate('history.state.picture')).toBeUndefined()
+  expect({ isOpen: await panel().isVisible(), path: await path() }).toEqual({ isOpen: true, path: `${demo.base}/cards/${cardId}` })
+  expect(await page.locator(':focus').getAttribute('download')).toBe('one.jpg')
+  await page.goBack()
+  await panel().waitFor({ state: 'hidden' })
+  expect(await path()).toBe(`${demo.base}/boards/${board.id}`)
+})
+
+test('two quick Escapes take the picture and the card away', async () => {
+  await openPicture()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Escape')
+  await panel().waitFor({ state: 'hidden' })
+  await expect.poll(path).toBe(`${demo.base}/boards/${board.id}`)
+})
+
+test('the search takes the place of a picture, and the keys are those of what is on top', async () => {
+  await openPicture()
+  await page.keyboard.press('Control+k')
+  const search = page.getByRole('combobox', { name: 'Search boards and cards' })
+  await search.waitFor()
+  await page.keyboard.type('Poster')
+  expect({ text: await search.inputValue(), isOpen: await viewer().isVisible() }).toEqual({ text: 'Poster', isOpen: false })
+  await page.locator('.chooser [role=option]').first().waitFor()
+  await page.keyboard.press('Escape')
+  await search.waitFor({ state: 'hidden' })
+  expect(await panel().isVisible()).toBe(true)
+  await page.keyboard.press('Escape')
+  await panel().waitFor({ state: 'hidden' })
+})
+
 test('a picture of a program shows its name, and gets its preview when its owner looks at it', async () => {
   await open(`${demo.base}/cards/${cardId}`)
   // As a program would attach it.
