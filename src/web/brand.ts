@@ -33,7 +33,7 @@ export function renderSearchSign(): VNode {
  * @param name what stands beside it, or is said another way
  */
 export function renderAvatar(name: string): VNode {
-  return html`<span class="avatar" aria-hidden="true">${initialsOf(name)}</span>`
+  return html`<span class="avatar" dir="auto" aria-hidden="true">${initialsOf(name)}</span>`
 }
 
 /** The first letters of the first and the last word of a name, or the first two of a single word. */

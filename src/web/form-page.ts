@@ -59,7 +59,7 @@ export function formActions(button: string, { cancel, isDanger = false }: { canc
 export interface FormPage extends Omit<PostForm, 'action' | 'token'>, Partial<Pick<PostForm, 'action' | 'token'>> {
   readonly title: string
   /** default: the title */
-  readonly heading?: string
+  readonly heading?: unknown
   /** undefined: the fields have their own */
   readonly button?: string
   readonly isDanger?: boolean
@@ -124,7 +124,7 @@ export function formPage({ path, session }: PageContext, page: FormPage, refusal
  * @param refusal has the errors, by name
  */
 export function field(
-  { name, label, hint, ...attributes }: { name: string; label: string; hint?: string | undefined } & Record<string, unknown>,
+  { name, label, hint, ...attributes }: { name: string; label: string; hint?: unknown } & Record<string, unknown>,
   refusal?: Refusal,
 ): VNode {
   const error = refusal?.errors?.[name]?.[0]

@@ -5,7 +5,7 @@ import type { VNode } from 'preact'
 export const html: (strings: TemplateStringsArray, ...values: unknown[]) => VNode = tag as never
 
 /** A message at the top of a page. Screen readers announce it. */
-export function renderMessage(kind: 'error' | 'done' | 'warning', text: string): VNode {
+export function renderMessage(kind: 'error' | 'done' | 'warning', text: unknown): VNode {
   return html`<p class="message ${kind}" role=${kind === 'error' ? 'alert' : 'status'}>${text}</p>`
 }
 
@@ -34,7 +34,7 @@ export function textToCopy(id: string, text: string, what: string): VNode {
  * A card with a secret to copy, on the only page that shows it. What is around it has `data-once`.
  * @param more below the secret
  */
-export function secretCard(id: string, heading: string, secret: string, what: string, more?: unknown): VNode {
+export function secretCard(id: string, heading: unknown, secret: string, what: string, more?: unknown): VNode {
   return html`<div class="card">
     <div class="secret">
       <h2 id="${id}-label">${heading}</h2>

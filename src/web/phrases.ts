@@ -36,6 +36,6 @@ export function renderPhrase(phrase: Phrase): readonly (string | VNode)[] {
   return phrase.map((part) => {
     if (typeof part === 'string') return part
     const { id, name, path } = part
-    return path === undefined ? html`<span title=${id}>${name}</span>` : html`<a href=${path} title=${id}>${name}</a>`
+    return path === undefined ? html`<span dir="auto" title=${id}>${name}</span>` : html`<a dir="auto" href=${path} title=${id}>${name}</a>`
   })
 }

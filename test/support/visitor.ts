@@ -209,7 +209,10 @@ export function alertsOf({ text }: ReceivedPage): string | undefined {
 
 /** Returns the visible text of a page in one line. */
 export function textOf(html: string): string {
-  const text = html.replace(/<head>.*?<\/head>/s, '').replace(/<[^>]*>/g, ' ')
+  const text = html
+    .replace(/<head>.*?<\/head>/s, '')
+    .replace(/<\/?bdi>/g, '')
+    .replace(/<[^>]*>/g, ' ')
   return decoded(text)
     .replace(/\s+/g, ' ')
     .replace(/ (?=[,.])/g, '')

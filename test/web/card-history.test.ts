@@ -180,8 +180,8 @@ describe('the history of a card', () => {
       await api('PUT', `/cards/${card.id}/blockers/${blocker.id}`)
       await api('POST', `/cards/${card.id}/move`, { column_id: columns[1], to: 'first' })
       const { html } = await historyOf(card.id)
-      expect(html).toContain(`<a href="${base}/cards/${blocker.id}" title="${blocker.id}">“In the way &lt;b>”</a>`)
-      expect(html).toContain(`<span title="${columns[0]}">“To do”</span>`)
+      expect(html).toContain(`<a dir="auto" href="${base}/cards/${blocker.id}" title="${blocker.id}">“In the way &lt;b>”</a>`)
+      expect(html).toContain(`<span dir="auto" title="${columns[0]}">“To do”</span>`)
     })
 
     test('where a card was moved to, as long as later changes say it', async () => {

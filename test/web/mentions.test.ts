@@ -141,7 +141,7 @@ describe('on pages', async () => {
       expect((await team.visitor.open(`${team.base}/${path}`)).shown).toContain('Asks: May @Ben <Hill>?')
     const { changes_cursor: after } = await team.api('GET', `/boards/${team.boardId}?include=columns`)
     const update = await team.visitor.request(`${team.base}/boards/${team.boardId}/changes?after=${after}&card=${cardId}`)
-    expect(JSON.parse(update.text).tiles[cardId].html).toContain('Asks: May @Ben &lt;Hill>?')
+    expect(JSON.parse(update.text).tiles[cardId].html).toContain('Asks: <bdi>May @Ben &lt;Hill>?</bdi>')
   })
 
   test('an answer has names, and so has the inbox', async () => {

@@ -67,7 +67,7 @@ describe('a page of the audit trail', async () => {
   test('tells of operations by the names of what they are about, with links; the ids are beside them', async () => {
     const [move, assign] = await rows(await signedIn(service, ann), '/settings/activity')
     expect(move!.words).toContain('moved “Launch <b>”')
-    expect(move!.html).toContain(`<a href="/app/${ann.workspaceId}/cards/${cardId}" title="${cardId}">`)
+    expect(move!.html).toContain(`<a dir="auto" href="/app/${ann.workspaceId}/cards/${cardId}" title="${cardId}">`)
     expect(move!.ids).toBe(`IDs cards.move ${cardId}`)
     expect(assign!.words).toContain('assigned Cyd to “Launch <b>”')
   })

@@ -122,12 +122,14 @@ function renderPasskeys({ origin }: SignedInContext, { passkeys }: SecondFactor)
           ({ id, name, added_at, used_at }) =>
             html`<li>
               <div>
-                <strong>${name}</strong>
+                <strong dir="auto">${name}</strong>
                 <p class="hint">
                   added ${renderTime(added_at)}, ${used_at === null ? 'not used yet' : html`last used ${renderTime(used_at)}`}
                 </p>
               </div>
-              <a class="button" href="/settings/account/passkeys/${id}">Change<span class="unseen"> ${name}</span></a>
+              <a class="button" href="/settings/account/passkeys/${id}"
+                >Change<span class="unseen"> <bdi>${name}</bdi></span></a
+              >
             </li>`,
         )}
       </ul>`

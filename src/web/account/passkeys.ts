@@ -85,6 +85,6 @@ async function change(context: SignedInContext): Promise<PageResponse> {
 }
 
 function nameField(value: string, refusal: Refusal | undefined, hint?: string): VNode {
-  const attributes = { required: true, maxlength: limits.passkeyName, autocomplete: 'off', value }
+  const attributes = { required: true, dir: 'auto', maxlength: limits.passkeyName, autocomplete: 'off', value }
   return field({ name: 'name', label: 'Name', hint, ...attributes }, refusal)
 }

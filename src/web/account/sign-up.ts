@@ -97,7 +97,7 @@ function renderSignUp(context: PageContext, name: string, email: string, refusal
     return {
       title: 'Sign up',
       body: html`<h1>Sign up</h1>
-        <p>Welcome, ${name}.</p>
+        <p>Welcome, <bdi>${name}</bdi>.</p>
         ${providerButton(provider!, true)}`,
     }
   return formPage(
@@ -105,8 +105,8 @@ function renderSignUp(context: PageContext, name: string, email: string, refusal
     {
       title: 'Sign up',
       above: html`<p>
-          Welcome, ${name}. Choose an e-mail address and a password to sign in with; you are signed in then. If you already have a password,
-          the new one replaces it and all your sessions end.
+          Welcome, <bdi>${name}</bdi>. Choose an e-mail address and a password to sign in with; you are signed in then. If you already have
+          a password, the new one replaces it and all your sessions end.
         </p>
         ${
           provider !== undefined &&

@@ -50,10 +50,10 @@ function renderEntry(entry: TrailEntry, { user, workspace, nameOf: nameOfThing, 
   const told = tellEntry(entry, nameOfThing)
   return html`<tr class=${outcome}>
     <td>${renderTime(entry.at)}</td>
-    ${user !== undefined && html`<td>${nameOf(user_id)}${subject_id !== undefined && html`<span class="hint"> about ${nameOf(subject_id)}</span>`}</td>`}
+    ${user !== undefined && html`<td><bdi>${nameOf(user_id)}</bdi>${subject_id !== undefined && html`<span class="hint"> about <bdi>${nameOf(subject_id)}</bdi></span>`}</td>`}
     <td>
       ${told === undefined ? html`<code>${operation}</code>` : renderPhrase(told)}${count > 1 && html` <strong>${count} times</strong>`}
-      ${workspace?.(entry.partition) !== undefined && html` <span class="hint">in ${workspace(entry.partition)}</span>`}
+      ${workspace?.(entry.partition) !== undefined && html` <span class="hint">in <bdi>${workspace(entry.partition)}</bdi></span>`}
       ${
         (told !== undefined || ids.length > 0) &&
         html`<details class="ids">
@@ -65,7 +65,7 @@ function renderEntry(entry: TrailEntry, { user, workspace, nameOf: nameOfThing, 
       ${isOfOther && html` <span class="hint">${isOperator ? 'by the operator' : 'by an owner or admin, or the finder of a token'}</span>`}
     </td>
     <td>
-      ${token_id === null ? (operation.startsWith('web.') || entry.surface === 'web_app' ? 'web app' : '-') : html`<a href="${path}?token=${token_id}">${entry.token_name}</a> <code class="hint">${token_id}</code>`}
+      ${token_id === null ? (operation.startsWith('web.') || entry.surface === 'web_app' ? 'web app' : '-') : html`<a href="${path}?token=${token_id}" dir="auto">${entry.token_name}</a> <code class="hint">${token_id}</code>`}
     </td>
     <td>
       ${isOfOther ? '-' : html`${entry.address ?? '-'} ${entry.agent !== null && html`<span class="agent hint" title=${entry.agent}>${entry.agent}</span>`}`}

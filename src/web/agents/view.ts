@@ -73,7 +73,7 @@ function renderAgent({ base, context }: Reader, agent: Agent, { people }: ShownA
   const now = context.web.clock()
   const person = people.nameOf(userId)
   return html`<tr id=${id}>
-    <td><strong class="agent" dir="auto">${name}</strong><span class="hint">${person}</span></td>
+    <td><strong class="agent" dir="auto">${name}</strong><span class="hint" dir="auto">${person}</span></td>
     <td>
       ${holds.slice(0, HELD).map((card) => html`<div><a href="${base}/cards/${card.id}" dir="auto">${card.title}</a> <span class="hint">since ${renderDistance(card.claim!.claimed_at, now)}</span></div>`)}
       ${holds.length > HELD && html`<span class="hint">and ${holds.length - HELD} more</span>`}
@@ -86,7 +86,12 @@ function renderAgent({ base, context }: Reader, agent: Agent, { people }: ShownA
     </td>
     <td>${renderDistance(seenAt, now)}</td>
     <td>
-      ${revoke !== undefined && html`<a class="button danger small" href=${revoke}>Revoke<span class="unseen"> ${name} of ${person}</span></a>`}
+      ${
+        revoke !== undefined &&
+        html`<a class="button danger small" href=${revoke}
+          >Revoke<span class="unseen"> <bdi>${name}</bdi> of <bdi>${person}</bdi></span></a
+        >`
+      }
       ${hasEnded && html`<span class="hint">Revoked or expired</span>`}
     </td>
   </tr>` as VNode
@@ -114,9 +119,9 @@ function renderStuck(reader: Reader, { stuck, boards, may, people }: ShownAgents
           html`<li id="stuck-${card.id}">
             <div>
               <a class="found-title" dir="auto" href="${base}/cards/${card.id}">${card.title}</a>
-              <span class="hint">${boards.get(card.board_id)}</span>
+              <span class="hint" dir="auto">${boards.get(card.board_id)}</span>
               ${renderBadge(badgeOf(card, undefined, context.web.clock())!, context.web.clock())}
-              ${card.work?.reason != null && html`<p class="hint reason">${plainWords(card.work.reason, people.memberName)}</p>`}
+              ${card.work?.reason != null && html`<p class="hint reason" dir="auto">${plainWords(card.work.reason, people.memberName)}</p>`}
             </div>
             <div class="actions">${retry(card)}</div>
           </li>`,

@@ -37,7 +37,7 @@ export function renderAddCard(controls: Controls, { id, board_id, name }: Column
   const part = { fields: ['title'], button: ADD, attributes, isLine: true, className: '' }
   return adder(
     `${id}-add`,
-    html`Add card<span class="unseen"> to ${name}</span>`,
+    html`Add card<span class="unseen"> to <bdi>${name}</bdi></span>`,
     doForm(controls, 'cards.create', { board_id, column_id: id }, part),
   )
 }

@@ -67,7 +67,8 @@ export const boardMembersPage = boardPart('members', 'board_members.list', 'Memb
       ${board.visibility === 'private' ? 'The board is private: only its members have access to it.' : 'All members of the workspace have access to the board.'}
     </p>
     ${renderEntries(items, ({ user_id, display_name: about, creator, added_at }) => [
-      html`<span class="person">${renderPerson(user_id, about)} ${about}</span>${' '}
+      html`<span class="person">${renderPerson(user_id, about)} <bdi>${about}</bdi></span
+        >${' '}
         <span class="hint">${creator ? 'created the board' : html`added ${renderDistance(added_at, reader.context.web.clock())}`}</span>`,
       creator ? undefined : doButton(controls, 'board_members.remove', { ...of, user_id }, 'Remove', { about, className: 'danger' }),
     ])}
@@ -89,7 +90,7 @@ export const boardLabelsPage = boardPart('labels', 'labels.list', 'Labels', asyn
   return html`
     ${items.length === 0 && html`<p class="empty">This board has no labels yet.</p>`}
     ${renderEntries(items, ({ id: label_id, name: about, color }) => [
-      html`<span class="label">${swatch(color, 'dot')}${about}</span>`,
+      html`<span class="label">${swatch(color, 'dot')}<bdi>${about}</bdi></span>`,
       doLink(ofLabel, 'labels.update', { label_id }, 'Edit', { about, className: 'button' }),
       doLink(ofLabel, 'labels.delete', { label_id }, 'Delete', { about, className: 'button danger' }),
     ])}
@@ -137,7 +138,7 @@ export const boardArchivePage = boardPart('archive', 'cards.list', 'Archive', as
       'Columns',
       'column',
       ofColumn,
-      columns.items.map((one) => ({ ...one, shown: one.name })),
+      columns.items.map((one) => ({ ...one, shown: html`<bdi>${one.name}</bdi>` })),
     )}
     ${list('Cards', 'card', ofCard, ofCards)}
     ${cards.cursor !== undefined && html`<p class="more"><a href="?cursor=${encodeURIComponent(cards.cursor)}">More cards</a></p>`}

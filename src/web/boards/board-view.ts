@@ -56,7 +56,9 @@ export function renderLane(controls: Controls, { column, cards }: Pick<Lane, 'co
     ${
       more !== undefined &&
       html`<p class="more" id="${id}-more" data-last="${cards.at(-1)?.position} ${cards.at(-1)?.id}">
-        <a href=${more}>More cards<span class="unseen"> of ${name}</span></a>
+        <a href=${more}
+          >More cards<span class="unseen"> of <bdi>${name}</bdi></span></a
+        >
       </p>`
     }
     ${renderAddCard(controls, column)}

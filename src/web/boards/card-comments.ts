@@ -40,7 +40,7 @@ function kindOf({ kind, answers }: Comment, { comments, people }: CardData): unk
   const question = comments.find(({ id }) => id === answers)
   return question === undefined
     ? 'answered a question'
-    : html`answered <a href="#${question.id}">the question of ${writerName(question, people)}</a>`
+    : html`answered <a href="#${question.id}">the question of <bdi>${writerName(question, people)}</bdi></a>`
 }
 
 /**
@@ -56,10 +56,10 @@ function renderAnswering(comment: Comment, { card, question, people }: CardData,
 }
 
 /** Whether a comment was edited, and by whom if that is not who wrote it: words of an agent that its person has changed, or the other way. */
-function editOf({ author_id, token_id, edited_by, created_at, updated_at }: Comment, { nameOf }: CardData['people']): string {
+function editOf({ author_id, token_id, edited_by, created_at, updated_at }: Comment, { nameOf }: CardData['people']): unknown {
   if (updated_at === created_at && edited_by === undefined) return ''
   if (edited_by === undefined || (edited_by === 'token') === (token_id !== null)) return ', edited'
-  return edited_by === 'person' ? `, edited by ${nameOf(author_id)}` : ', edited by an agent'
+  return edited_by === 'person' ? html`, edited by <bdi>${nameOf(author_id)}</bdi>` : ', edited by an agent'
 }
 
 function renderComment(comment: Comment, data: CardData, prose: (text: string) => VNode[], { context }: Controls): VNode {

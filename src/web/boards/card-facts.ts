@@ -25,11 +25,16 @@ export function renderFacts(data: CardData, controls: Controls, base: string, pr
     card
   const of = { card_id: id }
   const facts: readonly Fact[] = [
-    ['column', 'Column', board.columns?.find((column) => column.id === card.column_id)?.name ?? 'archived', renderMove(data, controls)],
+    [
+      'column',
+      'Column',
+      html`<bdi>${board.columns?.find((column) => column.id === card.column_id)?.name ?? 'archived'}</bdi>`,
+      renderMove(data, controls),
+    ],
     [
       'state',
       'State',
-      html`${completed_at === null ? 'Open' : html`${doneSign(outcome)} ${renderMoment(completed_at)}${completed_by_id !== null && ` by ${people.nameOf(completed_by_id)}`}`}${archived_at !== null && ', archived'}`,
+      html`${completed_at === null ? 'Open' : html`${doneSign(outcome)} ${renderMoment(completed_at)}${completed_by_id !== null && html` by <bdi>${people.nameOf(completed_by_id)}</bdi>`}`}${archived_at !== null && ', archived'}`,
     ],
     ['work', 'Work', renderWork(data, controls, prose), renderRetry(card, controls)],
     [
@@ -50,7 +55,7 @@ export function renderFacts(data: CardData, controls: Controls, base: string, pr
       'Assignees',
       renderList(assignee_ids, (user_id) => [
         renderNamed(user_id, people),
-        removeButton(controls, 'cards.unassign', { ...of, user_id }, `Unassign ${people.nameOf(user_id)}`),
+        removeButton(controls, 'cards.unassign', { ...of, user_id }, 'Unassign', people.nameOf(user_id)),
       ]),
       doForm(
         controls,
@@ -71,7 +76,7 @@ export function renderFacts(data: CardData, controls: Controls, base: string, pr
         label_ids.flatMap((labelId) => board.labels?.find((label) => label.id === labelId) ?? []),
         ({ id: label_id, name, color }) => [
           html`${swatch(color, 'dot')}<bdi>${name}</bdi>`,
-          removeButton(controls, 'cards.remove_label', { ...of, label_id }, `Remove the label ${name}`),
+          removeButton(controls, 'cards.remove_label', { ...of, label_id }, 'Remove the label', name),
         ],
         'label',
       ),
@@ -93,14 +98,14 @@ export function renderFacts(data: CardData, controls: Controls, base: string, pr
       data.blockers.length > 0
         ? html`${renderList(data.blockers, (card) => [
             renderLink(card, base),
-            removeButton(controls, 'blockers.remove', { ...of, blocker_id: card.id }, `Remove the blocker ${card.title}`),
+            removeButton(controls, 'blockers.remove', { ...of, blocker_id: card.id }, 'Remove the blocker', card.title),
           ])}
           ${blocker_ids.length > data.blockers.length && html`<span class="hint">and ${blocker_ids.length - data.blockers.length} more</span>`}`
         : NONE,
       doLink(controls, 'blockers.add', of, 'Add', { about: 'a blocker', asks: 'blockers' }),
     ],
     ['blocked', 'Blocks', data.blocked.length > 0 && renderList(data.blocked, (card) => [renderLink(card, base)])],
-    ['created', 'Created', html`${renderMoment(card.created_at)} by ${people.nameOf(card.creator_id)}`],
+    ['created', 'Created', html`${renderMoment(card.created_at)} by <bdi>${people.nameOf(card.creator_id)}</bdi>`],
     ['changed', 'Changed', renderMoment(card.updated_at)],
     ['external-ref', 'ID in another system', external_ref !== null && linkOrText(external_ref)],
     ['id', 'ID', html`<code>${id}</code>`],

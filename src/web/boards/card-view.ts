@@ -70,7 +70,7 @@ function renderHeld({ card, people }: CardData, controls: Controls): VNode | und
   const { holder_id, token_name, expires_at } = card.claim
   return html`<p class="message warning held" id="held">
       ${icon('claim')}<span
-        >${authorName(people.memberName(holder_id), token_name)} is at work on this card until ${renderTime(expires_at)}.</span
+        ><bdi>${authorName(people.memberName(holder_id), token_name)}</bdi> is at work on this card until ${renderTime(expires_at)}.</span
       >
     </p>
     ${doButton(controls, 'claims.release', { card_id: card.id, over_claim: String(card.claim.epoch) }, 'End the claim', { id: 'end-claim' })}` as VNode

@@ -26,7 +26,7 @@ interface Look {
 
 /** A text, with the object that it is about. */
 function named(text: string, about = ''): VNode {
-  return html`${text}${about !== '' && html`<span class="unseen"> ${about}</span>`}` as VNode
+  return html`${text}${about !== '' && html`<span class="unseen"> <bdi>${about}</bdi></span>`}` as VNode
 }
 
 /** A button that performs an operation at once. */
@@ -38,10 +38,12 @@ export function doButton({ context, may }: Controls, operation: string, given: G
 
 /**
  * The × behind something, which removes it.
- * @param name what it says to those who do not see it
+ * @param word what it says to those who do not see it, before the name of that
  */
-export function removeButton({ context, may }: Controls, operation: string, given: Given, name: string): VNode | undefined {
-  const button = html`<button class="remove"><span aria-hidden="true">×</span><span class="unseen">${name}</span></button>`
+export function removeButton({ context, may }: Controls, operation: string, given: Given, word: string, name: string): VNode | undefined {
+  const button = html`<button class="remove">
+    <span aria-hidden="true">×</span><span class="unseen">${word} <bdi>${name}</bdi></span>
+  </button>`
   return may.has(operation) ? operationForm(context, operation, given, button) : undefined
 }
 
@@ -88,7 +90,9 @@ export function menu(id: string, about: string, items: readonly unknown[]): VNod
   const shown = items.filter(Boolean)
   if (shown.length === 0) return undefined
   return html`<details class="menu" id=${id} data-menu data-draft>
-    <summary title="More"><span aria-hidden="true">⋯</span><span class="unseen">Menu of ${about}</span></summary>
+    <summary title="More">
+      <span aria-hidden="true">⋯</span><span class="unseen">Menu of <bdi>${about}</bdi></span>
+    </summary>
     <div>${shown}</div>
   </details>`
 }

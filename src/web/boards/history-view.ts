@@ -53,7 +53,7 @@ function renderItems({ items, names, older, isFull }: History, people: People): 
           return html`${
             done.length > 0 &&
             html`<li>
-              <span><strong>${by}</strong> ${renderPhrase(wordsOf(done, names, people))}</span> ${time}
+              <span><strong dir="auto">${by}</strong> ${renderPhrase(wordsOf(done, names, people))}</span> ${time}
             </li>`
           }
           ${lost.map(({ attempts }) => html`<li><span>its claim ran out (attempt ${attempts})</span> ${time}</li>`)}`

@@ -38,7 +38,7 @@ export function renderLive(reader: Reader, { board, data, className }: LivePart,
   >
     ${renderDone(context)} ${content}
     <div class="toast" id="announcement" data-announcement data-keep>
-      <p role="status"></p>
+      <p role="status" dir="auto"></p>
       <button type="button" aria-label="Dismiss">✕</button>
     </div>
   </article>`

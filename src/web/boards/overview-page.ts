@@ -82,7 +82,7 @@ function renderWorkspace(context: SignedInContext, { workspace, boards, stars, c
     <div class="head">
       <h2 id=${headingId}><bdi>${workspace.name}</bdi> <span class="hint">your role: ${workspace.role}</span></h2>
       <div class="card-links">
-        ${renderSearchForm({ action: `${base}/cards`, label: `Search the cards of ${workspace.name}` })}
+        ${renderSearchForm({ action: `${base}/cards`, label: html`Search the cards of <bdi>${workspace.name}</bdi>` })}
         <a href="${base}/cards?view=mine">My cards ${renderCountOfQuestions(waiting)}</a>${' '}
         <a href="${base}/cards?view=overdue">Overdue</a>${' '}
         <a href="${base}/agents">Agents</a>

@@ -36,7 +36,7 @@ const TINTS = 6
 export function renderPerson(userId: string, name: string): VNode {
   let sum = 0
   for (const letter of userId) sum = (sum * 31 + letter.charCodeAt(0)) % 997
-  return html`<span class="avatar tint-${sum % TINTS}" title=${name} role="img" aria-label=${name}>${initialsOf(name)}</span>`
+  return html`<span class="avatar tint-${sum % TINTS}" dir="auto" title=${name} role="img" aria-label=${name}>${initialsOf(name)}</span>`
 }
 
 /** Who wrote a comment, in words. */
@@ -50,7 +50,8 @@ export function renderWriter(comment: Pick<Comment, 'author_id' | 'token_name'>,
   if (token_name === null) return renderNamed(author_id, people)
   const ofPerson = writerName(comment, people).slice(token_name.length)
   return html`<span class="person by-token"
-    ><span aria-hidden="true">${icon('claim')}</span><strong dir="auto">${token_name}</strong>${ofPerson}</span
+    ><span aria-hidden="true">${icon('claim')}</span
+    ><strong dir="auto">${token_name}</strong>${ofPerson !== '' && html` <bdi>${ofPerson.trim()}</bdi>`}</span
   >` as VNode
 }
 

@@ -18,7 +18,7 @@ interface SearchForm {
   readonly action: string
   readonly q?: string
   /** default: that texts of cards are searched */
-  readonly label?: string
+  readonly label?: unknown
   /** the view that it keeps */
   readonly view?: string
   readonly filters?: readonly Filter[]

@@ -68,7 +68,7 @@ export function renderSearch(reader: Reader, search: CardSearch, found: FoundCar
       others.length === 0
         ? asking.length === 0 &&
           html`<p class="empty">
-            ${isContinued ? 'There are no further cards.' : q !== '' ? `No card here has “${q}” in its title or description.` : assignee !== '' ? 'No card that is assigned to you is here.' : EMPTY[view]}
+            ${isContinued ? 'There are no further cards.' : q !== '' ? html`No card here has “<bdi>${q}</bdi>” in its title or description.` : assignee !== '' ? 'No card that is assigned to you is here.' : EMPTY[view]}
             ${q !== '' && view !== 'recent' && html` <a href=${addressOf({ view: 'recent', q, assignee: '', state: 'all', work: '' })}>Search all cards</a>`}
           </p>`
         : html`<ul class="found-cards">

@@ -42,7 +42,7 @@ async function star({ web, session }: SignedInContext, boardId: string, isStarre
 /** The star of a board in the list. */
 export function renderStar({ session }: SignedInContext, base: string, { id, name }: Board, isStarred: boolean): VNode {
   const fields = html`<button class="star" aria-pressed=${String(isStarred)} title=${isStarred ? 'Starred' : 'Star'}>
-    <span aria-hidden="true">${isStarred ? '★' : '☆'}</span><span class="unseen">Star ${name}</span>
+    <span aria-hidden="true">${isStarred ? '★' : '☆'}</span><span class="unseen">Star <bdi>${name}</bdi></span>
   </button>`
   const form = { action: `${base}/boards/${id}/star`, token: session.form_token, hidden: { starred: String(!isStarred) }, fields }
   return postForm(form, 'starring')

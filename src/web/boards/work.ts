@@ -23,6 +23,7 @@ export function isWorkChoice(text: string): text is WorkChoice {
   return Object.hasOwn(workWords, text)
 }
 
+const ASKS = 'Asks: '
 /** Characters of a question that a badge has. */
 const SHOWN = 90
 
@@ -58,7 +59,7 @@ export function badgeOf({ work }: Pick<ListedCard, 'work'>, question: string | u
   if (work === undefined || work.state === 'done' || work.state === 'archived') return undefined
   const { state, attempts, not_before: at } = work
   const failed = `Failed ${times(attempts)}`
-  if (state === 'waiting') return { look: state, text: question === undefined ? 'Asks a question' : `Asks: ${firstWords(question)}` }
+  if (state === 'waiting') return { look: state, text: question === undefined ? 'Asks a question' : ASKS + firstWords(question) }
   if (state === 'stuck') return { look: state, text: `Stuck after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}` }
   if (state === 'blocked') return { look: state, text: attempts === 0 ? 'Blocked' : `Blocked, failed ${times(attempts)}` }
   if (state === 'retrying' && at !== null) return { look: state, text: failed, at, distance: distance(Date.parse(at), now) }
@@ -70,7 +71,9 @@ const ICONS = { waiting: 'question', stuck: 'stuck', blocked: 'blocked', retryin
 /** @param now matters only where the badge says so */
 export function renderBadge({ look, text, at }: WorkBadge, now: number): VNode {
   return html`<p class="work ${look}">
-    ${icon(ICONS[look])}<span>${text}${at !== undefined && html`, again ${renderDistance(at, now)}`}</span>
+    ${icon(ICONS[look])}<span
+      >${text.startsWith(ASKS) ? html`${ASKS}<bdi>${text.slice(ASKS.length)}</bdi>` : text}${at !== undefined && html`, again ${renderDistance(at, now)}`}</span
+    >
   </p>`
 }
 

@@ -28,7 +28,14 @@ interface Question {
   back(): void
 }
 
-const input = createElement('input', { type: 'text', autocomplete: 'off', spellcheck: false, role: 'combobox', ariaExpanded: 'true' })
+const input = createElement('input', {
+  type: 'text',
+  dir: 'auto',
+  autocomplete: 'off',
+  spellcheck: false,
+  role: 'combobox',
+  ariaExpanded: 'true',
+})
 const list = createElement('ul', { id: 'chooser-list', role: 'listbox' })
 const popover = createElement('div', { className: 'chooser', popover: 'auto' }, input, list)
 input.setAttribute('aria-controls', list.id)
@@ -113,8 +120,8 @@ function show(): void {
 }
 
 function item({ text, color, isChosen, detail }: Choice, i: number): HTMLElement {
-  const element = createElement('li', { id: `choice-${i}`, role: 'option' }, text)
-  if (detail !== undefined) element.append(' ', createElement('span', { className: 'hint' }, detail))
+  const element = createElement('li', { id: `choice-${i}`, role: 'option' }, createElement('bdi', {}, text))
+  if (detail !== undefined) element.append(' ', createElement('span', { className: 'hint', dir: 'auto' }, detail))
   if (color !== undefined) {
     const dot = createElement('span', { className: 'dot' })
     dot.style.background = color

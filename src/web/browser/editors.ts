@@ -23,7 +23,7 @@ export function showEditors(editors: readonly Editor[]): void {
 function show(editor: Element): void {
   const { card } = pageOf(editor).dataset
   const names = [...new Set(known.filter((one) => one.card === card && one.part === partOf(editor)).map(({ name }) => name))]
-  const note = editor.querySelector('.editors') ?? createElement('p', { className: 'hint editors', role: 'status' })
+  const note = editor.querySelector('.editors') ?? createElement('p', { className: 'hint editors', role: 'status', dir: 'auto' })
   const said = sentenceOf(names)
   if (note.textContent !== said) note.textContent = said
   if (!note.isConnected) editor.querySelector('summary')!.after(note)

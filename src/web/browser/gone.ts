@@ -39,7 +39,7 @@ export function showGone(root: HTMLElement, deletion: ShownChange | undefined): 
   // A card that was closed half-written belongs to its board.
   const texts = [root, ...(card === undefined ? drafts.values() : [])].flatMap(unsentTexts)
   const message = createElement('p', { className: 'message warning' }, ...sentenceOf(deletion, what))
-  const heading = createElement('h1', { id: 'card-title' }, title ?? `This ${what} is gone`)
+  const heading = createElement('h1', { id: 'card-title', dir: 'auto' }, title ?? `This ${what} is gone`)
   const [place, name] = deletion ? [board!, 'Back to the board'] : [base!.replace(/\/[^/]+$/, ''), 'Your boards']
   const back = createElement('a', { className: 'button', href: place }, name)
   const note = createElement('section', { className: 'gone', tabIndex: -1 }, heading, message, ...keptTexts(texts))
@@ -56,13 +56,13 @@ function sentenceOf(deletion: ShownChange | undefined, what: string): (string | 
   if (deletion === undefined) return [`This ${what} cannot be read any more: it was deleted, or you have no access to it.`]
   const time = createElement('time', { dateTime: deletion.at })
   time.dataset['exact'] = ''
-  return [`${deletion.isOwn ? 'You' : deletion.by} deleted this ${what} at `, time, '.']
+  return [createElement('bdi', {}, deletion.isOwn ? 'You' : deletion.by), ` deleted this ${what} at `, time, '.']
 }
 
 function keptTexts(texts: readonly string[]): HTMLElement[] {
   if (texts.length === 0) return []
   const shown = texts.map((text) => {
-    const field = createElement('textarea', { readOnly: true, rows: Math.min(8, text.split('\n').length + 1) }, text)
+    const field = createElement('textarea', { readOnly: true, dir: 'auto', rows: Math.min(8, text.split('\n').length + 1) }, text)
     field.ariaLabel = 'What you wrote'
     return field
   })

@@ -71,7 +71,7 @@ async function offer(area: HTMLTextAreaElement): Promise<void> {
   if (open?.area !== area || found.length === 0) close()
   if (found.length === 0) return
   open = { area, at: written!.at, people: found }
-  list.replaceChildren(...found.map(({ name }, i) => createElement('li', { id: `mention-${i}`, role: 'option' }, name)))
+  list.replaceChildren(...found.map(({ name }, i) => createElement('li', { id: `mention-${i}`, role: 'option', dir: 'auto' }, name)))
   // What is outside of an open dialog cannot be used.
   ;(area.closest('dialog') ?? document.querySelector('main')!).append(list, status)
   list.hidden = false

@@ -25,7 +25,11 @@ type Sent = readonly [response: Response, hasWaited: boolean]
  * @param request can be made again: what the service may have received and not answered is done once
  */
 export function sendInTurn(request: () => Promise<Response>): Promise<Sent> {
-  if (waiting === 0) return request().then((response) => [response, false] as const, () => queue(request))
+  if (waiting === 0)
+    return request().then(
+      (response) => [response, false] as const,
+      () => queue(request),
+    )
   return queue(request)
 }
 

@@ -11,7 +11,7 @@ const FAILED = 'This picture cannot be shown here. Its name leads to the file.'
 
 class PictureViewer {
   readonly #image = createElement('img', { decoding: 'async' })
-  readonly #name = createElement('a', {})
+  readonly #name = createElement('a', { dir: 'auto' })
   readonly #place = createElement('span', { className: 'hint' })
   readonly #said = createElement('p', { className: 'hint' })
   readonly #dialog: HTMLDialogElement

@@ -234,7 +234,7 @@ export async function add(form: HTMLFormElement): Promise<void> {
 
 /** The card as it will be, until the page has it. */
 function showPending(lane: Element, title: string): HTMLElement {
-  const text = createElement('span', { className: 'tile-title' }, title)
+  const text = createElement('span', { className: 'tile-title', dir: 'auto' }, title)
   const tile = createElement('li', { className: 'tile pending', id: `pending-${++added}` }, text)
   lane.querySelector('.tiles')!.append(tile)
   tile.scrollIntoView({ block: 'nearest' })

@@ -46,7 +46,7 @@ export function renderInboxes(inboxes: readonly UnreadOf[]): VNode {
       inboxes.length === 0
         ? html`<p class="empty">You are not a member of any workspace yet.</p>`
         : html`<ul class="inboxes">
-            ${inboxes.map((one) => html`<li><a href="/app/${one.workspace.id}/notices">${one.workspace.name}</a> <span class="unread-count">${unreadText([one])}</span></li>`)}
+            ${inboxes.map((one) => html`<li><a href="/app/${one.workspace.id}/notices" dir="auto">${one.workspace.name}</a> <span class="unread-count">${unreadText([one])}</span></li>`)}
           </ul>`
     }` as VNode
 }
@@ -100,6 +100,6 @@ function renderAct({ context }: Reader, { kind, comment_id }: Notice, acts: Acts
 }
 
 function markForm({ context, base }: Reader, hidden: Readonly<Record<string, string>>, button: string, about = ''): VNode {
-  const fields = html`<button class="small">${button}${about !== '' && html`<span class="unseen">: ${about}</span>`}</button>`
+  const fields = html`<button class="small">${button}${about !== '' && html`<span class="unseen">: <bdi>${about}</bdi></span>`}</button>`
   return postForm({ action: `${base}/notices`, token: context.session.form_token, hidden, fields }, 'inline mark')
 }

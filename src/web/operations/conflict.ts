@@ -50,7 +50,7 @@ export async function readConflict(
   const record = place.target?.record ?? {}
   const fields = fieldsOf(operation).filter(({ name }) => form.has(name) && Object.hasOwn(record, name))
   return {
-    said: change && html`<p>${change.said} at ${renderTime(change.at)}.</p>`,
+    said: change && html`<p><bdi>${change.by}</bdi> ${change.what} at ${renderTime(change.at)}.</p>`,
     fields: new Map(fields.map((field) => [field.name, resolve(field, form, record, choices.get(field.name))])),
   }
 }
@@ -84,7 +84,7 @@ export async function findStored(reader: Reader, operation: Operation, form: URL
 /** What is said of a change of somebody else that did not collide with what was saved; undefined: it was the person's own. */
 export async function keptText(reader: Reader, operation: Operation, place: Place): Promise<string | undefined> {
   const change = await readLastChange(reader, operation, place)
-  return change === undefined || change.isOwn ? undefined : `Saved. ${change.said} meanwhile: both changes are kept.`
+  return change === undefined || change.isOwn ? undefined : `Saved. ${change.by} ${change.what} meanwhile: both changes are kept.`
 }
 
 function resolve(field: Field, form: URLSearchParams, record: Readonly<Record<string, unknown>>, choices: Choices | undefined): Resolved {
@@ -102,12 +102,14 @@ function resolve(field: Field, form: URLSearchParams, record: Readonly<Record<st
     value,
     beside: html`<p class="hint">${hint}</p>
       ${renderPresent(theirs === '' ? 'empty' : renderMarks(present))}
-      <p class="theirs ours"><span class="hint">With your change:</span> <span class="prose">${renderMarks(changed)}</span></p>` as VNode,
+      <p class="theirs ours">
+        <span class="hint">With your change:</span> <span class="prose" dir="auto">${renderMarks(changed)}</span>
+      </p>` as VNode,
   }
 }
 
 const renderPresent = (content: unknown): VNode =>
-  html`<p class="theirs"><span class="hint">It is now:</span> <span class="prose">${content}</span></p>`
+  html`<p class="theirs"><span class="hint">It is now:</span> <span class="prose" dir="auto">${content}</span></p>`
 
 const renderMarks = (marks: readonly Mark[]) => marks.map(({ text, isOwn }) => (isOwn ? html`<mark>${text}</mark>` : text))
 
@@ -124,8 +126,9 @@ function presentValue({ kind }: Field, value: string, choices: Choices = []): un
 interface LastChange {
   readonly at: string
   readonly isOwn: boolean
-  /** who has changed what, in words */
-  readonly said: string
+  /** who has changed it, and what, in words */
+  readonly by: string
+  readonly what: string
 }
 
 /** Reads who has changed an object last, from the change feed of its board, as the person may read it. */
@@ -136,9 +139,9 @@ async function readLastChange(reader: Reader, operation: Operation, { target, bo
     ({ kind, id, action }) => kind === target.kind && id === target.record['id'] && action === 'updated',
   )
   if (change === undefined) return undefined
-  const [by] = await authorsOf(reader, [change])
+  const [by = ''] = await authorsOf(reader, [change])
   const isOwn = change.actor_id === reader.context.session.user_id && change.token_id === null
   const labels = fieldsOf(operation).flatMap(({ name, label }) => (change.changed?.includes(name) ? [`the ${label.toLowerCase()}`] : []))
   const what = labels.length === 0 ? 'this' : listOf(labels).join('')
-  return { at: change.at, isOwn, said: `${isOwn ? 'You' : by} changed ${what}` }
+  return { at: change.at, isOwn, by: isOwn ? 'You' : by, what: `changed ${what}` }
 }

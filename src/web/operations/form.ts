@@ -225,5 +225,5 @@ export function whereOf({ card, board, target }: Place): unknown {
   const { name, title, url } = (target?.record ?? {}) as Readonly<Partial<Record<'name' | 'title' | 'url', string>>>
   const own = target?.kind === 'card' || target?.kind === 'board' ? undefined : (name ?? title ?? url)
   const parts = [own, card?.title, board?.name].filter((part) => part !== undefined)
-  return parts.map((part, i) => [i > 0 && ', in ', html`<strong>${part}</strong>`])
+  return parts.map((part, i) => [i > 0 && ', in ', html`<strong dir="auto">${part}</strong>`])
 }

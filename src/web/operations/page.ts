@@ -112,7 +112,7 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
       hasFile: operation.takesUpload,
       above: html`<p class="hint">${whereOf(place)}</p>
         ${searched !== undefined && renderFind({ [name!]: given.get(name!), back }, q, choices.get(searched.name)!)} ${conflict?.said}
-        ${NOTES[operation.id]} ${shown.claim !== undefined && renderMessage('warning', shown.claim.text)}`,
+        ${NOTES[operation.id]} ${shown.claim !== undefined && renderMessage('warning', shown.claim.shown)}`,
       fields: html`${
         operation.takesUpload
           ? html`<input type="hidden" name=${name} value=${given.get(name!)} />
@@ -120,7 +120,7 @@ async function showForm(context: SignedInContext, operation: Operation, given: U
           : renderFields({ base, operation, place, given, choices, conflict, ...shown })
       }
       ${operation.id === 'boards.create' && renderTemplates(given)} ${isDeletion && html`<p>This cannot be undone.</p>`}
-      ${typed !== undefined && field({ name: 'confirmed', label: 'Type its name to delete it', hint: typed, required: true, autocomplete: 'off' })}`,
+      ${typed !== undefined && field({ name: 'confirmed', label: 'Type its name to delete it', hint: html`<bdi>${typed}</bdi>`, required: true, autocomplete: 'off' })}`,
       button: shown.claim !== undefined ? `${buttonOf(operation)} anyway` : conflict === undefined ? buttonOf(operation) : 'Save',
       isDanger: isDeletion || shown.claim !== undefined,
       cancel: back,

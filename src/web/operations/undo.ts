@@ -62,7 +62,7 @@ export function doneMembers(undo: Undo | undefined, id: string): Readonly<Record
 export function renderDone(context: SignedInContext): VNode | undefined {
   const told = toldBy(context)
   const kept = told.get('kept')
-  if (kept !== null) return html`<div class="message did" id="did" role="status">${kept}</div>`
+  if (kept !== null) return html`<div class="message did" id="did" role="status" dir="auto">${kept}</div>`
   const [did, undo] = [told.get('did') ?? '', told.get('undo') ?? '']
   if (!Object.hasOwn(DONE, did) || !Object.hasOwn(DONE, undo)) return undefined
   const fields = Object.fromEntries(UNDO_FIELDS.flatMap((name) => (told.has(name) ? [[name, told.get(name)!]] : [])))

@@ -24,9 +24,9 @@ async function confirm(context: SignedInContext): Promise<PageResponse> {
     scopes,
     fields: html`<dl>
         <dt>Name</dt>
-        <dd>${name}</dd>
+        <dd><bdi>${name}</bdi></dd>
         <dt>Workspace</dt>
-        <dd>${workspace.name}</dd>
+        <dd><bdi>${workspace.name}</bdi></dd>
         <dt>Scope</dt>
         <dd><code>${scopes.join(' ')}</code></dd>
         <dt>Expires</dt>

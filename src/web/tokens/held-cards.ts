@@ -15,7 +15,7 @@ export async function renderHeldCards(context: SignedInContext, workspaceId: str
   if (cards.length === 0) return undefined
   return html`<p>It works on these cards. They are free for others at once:</p>
     <ul>
-      ${cards.slice(0, SHOWN).map(({ id, title }) => html`<li><a href="/app/${workspaceId}/cards/${id}">${title}</a></li>`)}
+      ${cards.slice(0, SHOWN).map(({ id, title }) => html`<li><a href="/app/${workspaceId}/cards/${id}" dir="auto">${title}</a></li>`)}
       ${cards.length > SHOWN && html`<li>and ${cards.length - SHOWN} more</li>`}
     </ul>` as VNode
 }

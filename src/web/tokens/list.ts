@@ -53,7 +53,7 @@ function renderRevoked({ name, revoker, revoked_at }: ListedToken, now: number):
   if (revoker === undefined || revoked_at === null || Date.parse(revoked_at) + SHOWN_FOR <= now) return ''
   return renderMessage(
     'warning',
-    `${revoker}, an owner or admin of the workspace, revoked your token "${name}" on ${revoked_at.slice(0, 10)}.`,
+    html`<bdi>${revoker}</bdi>, an owner or admin of the workspace, revoked your token "<bdi>${name}</bdi>" on ${revoked_at.slice(0, 10)}.`,
   )
 }
 
@@ -73,11 +73,11 @@ function renderSearch(search: string, shown: number, all: number): VNode {
   return html`<form method="get" action="/settings/tokens" role="search" class="search">
     <label for="q">Search tokens by name</label>
     <div class="row">
-      <input type="search" id="q" name="q" value=${search} maxlength=${MAX_SEARCH} autocomplete="off" />
+      <input type="search" id="q" name="q" dir="auto" value=${search} maxlength=${MAX_SEARCH} autocomplete="off" />
       <button>Search</button>
       ${search !== '' && html`<a class="button quiet" href="/settings/tokens">Show all</a>`}
     </div>
-    ${search !== '' && html`<p class="hint" role="status">${shown === 0 ? 'None' : shown} of ${all} tokens ${shown > 1 ? 'have' : 'has'} “${search}” in the name.</p>`}
+    ${search !== '' && html`<p class="hint" role="status">${shown === 0 ? 'None' : shown} of ${all} tokens ${shown > 1 ? 'have' : 'has'} “<bdi>${search}</bdi>” in the name.</p>`}
   </form>`
 }
 
@@ -91,9 +91,9 @@ function renderWorkspace(workspace: MemberWorkspace, tokens: readonly ListedToke
     </ul>`
   return html`<section aria-labelledby=${headingId}>
     <div class="head">
-      <h2 id=${headingId}>${workspace.name} <span class="hint">your role: ${workspace.role}</span></h2>
+      <h2 id=${headingId}><bdi>${workspace.name}</bdi> <span class="hint">your role: ${workspace.role}</span></h2>
       <a class="button primary" href="/settings/tokens/new?workspace=${workspace.id}"
-        >New token<span class="unseen"> in ${workspace.name}</span></a
+        >New token<span class="unseen"> in <bdi>${workspace.name}</bdi></span></a
       >
     </div>
     ${active.length > 0 && renderAll(active)}
@@ -110,6 +110,10 @@ function renderWorkspace(workspace: MemberWorkspace, tokens: readonly ListedToke
 
 function actionsOf(workspace: MemberWorkspace, { id, name }: ListedToken): VNode {
   const base = `/settings/tokens/${workspace.id}/${id}`
-  return html`<a class="button" href="${base}/rotate">Rotate<span class="unseen"> ${name}</span></a>
-    <a class="button danger" href="${base}/revoke">Revoke<span class="unseen"> ${name}</span></a>`
+  return html`<a class="button" href="${base}/rotate"
+      >Rotate<span class="unseen"> <bdi>${name}</bdi></span></a
+    >
+    <a class="button danger" href="${base}/revoke"
+      >Revoke<span class="unseen"> <bdi>${name}</bdi></span></a
+    >`
 }

@@ -86,9 +86,9 @@ async function renderNewToken(
     context,
     {
       title: 'New token',
-      heading: `New token in ${workspace.name}`,
+      heading: html`New token in <bdi>${workspace.name}</bdi>`,
       hidden: { workspace: workspace.id },
-      fields: html`${field({ name: 'name', label: 'Name', hint: 'Which agent or program uses it. Everybody who can see its work sees this name.', required: true, maxlength: limits.tokenName, value: values['name'], autocomplete: 'off' }, refusal)}
+      fields: html`${field({ name: 'name', label: 'Name', hint: 'Which agent or program uses it. Everybody who can see its work sees this name.', required: true, maxlength: limits.tokenName, dir: 'auto', value: values['name'], autocomplete: 'off' }, refusal)}
         <fieldset aria-describedby=${scopeError && 'scope-error'}>
           <legend>Scope</legend>
           ${allowances(web.services().engine, [rules.admin ? 'kanban:admin' : 'kanban:write']).map(({ scope, capability }) => renderOption(scope, capability))}

@@ -53,7 +53,7 @@ function renderPlaintext(
     <div data-once>
       ${secretCard(
         'plaintext',
-        `${token.name}, in ${workspace.name}`,
+        html`<bdi>${token.name}</bdi>, in <bdi>${workspace.name}</bdi>`,
         plaintext,
         'the token',
         html`<p>

@@ -57,10 +57,10 @@ export function revokeForm(
 ): PageView {
   return formPage(context, {
     title: 'Revoke token',
-    heading: `Revoke ${name}${holder === undefined ? '' : ` of ${holder}`}?`,
+    heading: html`Revoke <bdi>${name}</bdi>${holder !== undefined && html` of <bdi>${holder}</bdi>`}?`,
     fields: html`<p>
-        Everything that uses <code>${id}</code> in ${workspace} stops working immediately. This cannot be
-        undone.${holder !== undefined && ` ${holder} sees that you revoked it, and when.`}
+        Everything that uses <code>${id}</code> in <bdi>${workspace}</bdi> stops working immediately. This cannot be
+        undone.${holder !== undefined && html` <bdi>${holder}</bdi> sees that you revoked it, and when.`}
       </p>
       ${held}`,
     button: 'Revoke token',

@@ -38,12 +38,12 @@ async function rotate(context: SignedInContext): Promise<PageResponse> {
   const error = isSent ? (parsed.error?.issues[0]!.message ?? brokenRules(rules, '', parsed.data!).days?.[0]) : undefined
   const page = {
     title: 'Rotate token',
-    heading: `Rotate ${name}?`,
+    heading: html`Rotate <bdi>${name}</bdi>?`,
     scopes,
     fields: html`<p>
         You get a new token with the same name and scope. The current token, <code>${id}</code>, stops working at the same moment.
       </p>
-      <h2>What the new token can do in ${workspace.name}, on your behalf</h2>
+      <h2>What the new token can do in <bdi>${workspace.name}</bdi>, on your behalf</h2>
       ${allowanceList(web.services().engine, scopes, web.hasPolicyPage)} ${renderLifetime({ days, max, error, now })}`,
     button: 'Rotate token',
     cancel: '/settings/tokens',

@@ -20,7 +20,7 @@ export function renderToken(token: ShownToken, now: number, heading: 'h3' | 'h4'
   const expires = expiryTextOf(token)
   return html`<li class="token ${state}">
     <div class="head">
-      <${heading}>${token.name}<//>
+      <${heading} dir="auto">${token.name}<//>
       <span class="marks"
         >${state !== 'active' && html`<span class="state ${state}">${state}</span> `}<code class="scope"
           >${token.scopes.join(' ')}</code
@@ -49,7 +49,7 @@ export function renderToken(token: ShownToken, now: number, heading: 'h3' | 'h4'
 }
 
 function renderReason({ replaced_by, revoker }: ShownToken): unknown {
-  return html`${replaced_by !== null && html`, replaced by <code>${replaced_by}</code>`}${revoker !== undefined && html`, revoked by <strong>${revoker}</strong>, an owner or admin of the workspace`}`
+  return html`${replaced_by !== null && html`, replaced by <code>${replaced_by}</code>`}${revoker !== undefined && html`, revoked by <strong dir="auto">${revoker}</strong>, an owner or admin of the workspace`}`
 }
 
 function renderExpiry(expires: string, now: number): VNode {

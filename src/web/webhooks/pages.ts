@@ -74,12 +74,12 @@ export const webhookPage = workspacePage('webhooks/{webhook}', 'webhooks.read', 
  * @param next when a failed delivery is tried again
  */
 function renderWebhook(webhook: Webhook, people: People, may: ReadonlySet<string>, next?: VNode): VNode {
+  const by = html`By <bdi>${people.nameOf(webhook.creator_id)}</bdi>`
+  const about = `, ${kindsText(webhook.kinds)}${webhook.has_authorization ? ', with an authorization header' : ''}`
   return html`<div class="webhook">
     <p><code>${webhook.url}</code></p>
     ${renderState(webhook, may.has('webhooks.update'), next)}
-    <p class="hint">
-      By ${people.nameOf(webhook.creator_id)}, ${kindsText(webhook.kinds)}${webhook.has_authorization && ', with an authorization header'}
-    </p>
+    <p class="hint">${by}${about}</p>
   </div>`
 }
 

@@ -22,9 +22,8 @@ export const workspaceAuditPage: Page = {
       ),
       people: new Map(lists.map(({ member }) => [member.user_id, member.display_name])),
     })
-    const title = `Audit trail of ${workspace.name}`
     const body = html`
-      <h1>${title}</h1>
+      <h1>Audit trail of <bdi>${workspace.name}</bdi></h1>
       <p><a href="/settings/workspace/${workspace.id}">Tokens and rules</a></p>
       <p>
         Every change in the workspace and everything that was denied: who, with which token, from where. Reads that were allowed are not
@@ -32,6 +31,6 @@ export const workspaceAuditPage: Page = {
       </p>
       ${trail}
     `
-    return { title, body, layout: 'wide' }
+    return { title: `Audit trail of ${workspace.name}`, body, layout: 'wide' }
   },
 }

@@ -59,7 +59,7 @@ function inviteForm({ params }: SignedInContext, values: URLSearchParams, refusa
       account here already, they need no link.
     </p>`,
     fields: html`
-      ${field({ name: 'name', label: 'Name', hint: 'All members see it.', required: true, maxlength: limits.displayName, autocomplete: 'off', value: values.get('name') ?? '' }, refusal)}
+      ${field({ name: 'name', label: 'Name', hint: 'All members see it.', required: true, maxlength: limits.displayName, dir: 'auto', autocomplete: 'off', value: values.get('name') ?? '' }, refusal)}
       ${field({ name: 'email', label: 'E-mail address', type: 'email', required: true, maxlength: limits.email, autocomplete: 'off', value: values.get('email') ?? '' }, refusal)}
       ${roleField(values.get('role') ?? 'member', refusal?.errors?.['role']?.[0])}
     `,

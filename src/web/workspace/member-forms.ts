@@ -59,7 +59,7 @@ export const memberRolePage: Page = {
 function roleForm({ workspace, member }: About): ProofForm {
   return {
     title: 'Change role',
-    heading: `Change the role of ${member.display_name}`,
+    heading: html`Change the role of <bdi>${member.display_name}</bdi>`,
     fields: roleField(member.role),
     button: 'Save',
     cancel: membersPath(workspace),
@@ -122,13 +122,14 @@ export const endMembershipPage: Page = {
 
 function endForm({ workspace, member, person }: About): ProofForm {
   const isSelf = member.user_id === person.user_id
+  const [who, whom] = isSelf ? ['you are', 'you'] : ['they are', 'they']
+  const effect =
+    ` stop working immediately, and ${who} removed from its boards and cards. What ${whom} wrote stays. ` +
+    'A new invitation restores none of it.'
   return {
     title: 'End membership',
-    heading: isSelf ? `Leave ${workspace.name}?` : `End the membership of ${member.display_name}?`,
-    fields: html`<p>
-      ${isSelf ? 'Your' : 'Their'} tokens in ${workspace.name} stop working immediately, and ${isSelf ? 'you are' : 'they are'} removed from
-      its boards and cards. What ${isSelf ? 'you' : 'they'} wrote stays. A new invitation restores none of it.
-    </p>`,
+    heading: isSelf ? html`Leave <bdi>${workspace.name}</bdi>?` : html`End the membership of <bdi>${member.display_name}</bdi>?`,
+    fields: html`<p>${isSelf ? 'Your' : 'Their'} tokens in <bdi>${workspace.name}</bdi>${effect}</p>`,
     button: 'End membership',
     isDanger: true,
     cancel: membersPath(workspace),
@@ -169,7 +170,7 @@ export const memberLinkPage: Page = memberPage('link', 'workspace.send_link', li
 function linkForm({ workspace, member }: About): ProofForm {
   return {
     title: 'Send a link',
-    heading: `Send ${member.display_name} a link?`,
+    heading: html`Send <bdi>${member.display_name}</bdi> a link?`,
     fields: html`<p>
       With it they choose a password, also in place of one that they lost. It works once within 7 days, and ends an earlier link. Their
       second factor stays.

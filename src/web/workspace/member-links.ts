@@ -38,13 +38,13 @@ export async function makeLink(context: SignedInContext, of: LinkOf): Promise<Pa
   const title = signedUp ? `A link for a new password of ${name}` : `${name} is invited`
   const back = `/settings/workspace/${workspace.id}/members`
   const body = html`
-    <h1>${title}</h1>
+    <h1>${signedUp ? html`A link for a new password of <bdi>${name}</bdi>` : html`<bdi>${name}</bdi> is invited`}</h1>
     ${isMailed && renderMessage('done', `The link is mailed to ${signedUp ? 'their address' : email!}.`)}
     ${!isMailed && !isShown && renderMessage('error', 'The mail was not sent: there were too many in a short time. Try again in an hour.')}
     ${
       isShown &&
       html`${renderMessage('warning', 'The link is shown only this once. Whoever opens it chooses the password: give it to nobody else.')}
-        <div data-once>${secretCard('link', `Link for ${name}`, link, 'the link')}</div>`
+        <div data-once>${secretCard('link', html`Link for <bdi>${name}</bdi>`, link, 'the link')}</div>`
     }
     <p>It works once, until ${renderTime(expires_at)}. An earlier link no longer works.</p>
     <p><a class="button primary" href=${back}>Back to the members</a></p>

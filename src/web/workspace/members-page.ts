@@ -28,9 +28,8 @@ export const membersPage: Page = {
     const states = await statesOf(context.web, members)
     const told = toldBy(context)
     const base = `/settings/workspace/${workspace.id}`
-    const title = `Members of ${workspace.name}`
     const body = html`
-      <h1>${title}</h1>
+      <h1>Members of <bdi>${workspace.name}</bdi></h1>
       ${Object.entries(DONE).map(([name, text]) => told.has(name) && renderMessage('done', text))}
       <p class="actions">
         <a class="button primary" href="${base}/members/invite">Invite a member</a>
@@ -40,7 +39,7 @@ export const membersPage: Page = {
         ${members.map((member, i) => renderMember(base, member, states[i]!, context.session.user_id))}
       </ul>
     `
-    return { title, body }
+    return { title: `Members of ${workspace.name}`, body }
   },
 }
 
@@ -48,7 +47,7 @@ function renderMember(base: string, { user_id, display_name, role }: Membership,
   const path = `${base}/members/${user_id}`
   return html`<li>
     <p>
-      <strong>${display_name}</strong>${user_id === self && ' (you)'} <span class="state">${role}</span>${' '}
+      <strong dir="auto">${display_name}</strong>${user_id === self && ' (you)'} <span class="state">${role}</span>${' '}
       <span class="hint">${stateText(state)}</span>
     </p>
     <p class="actions">
@@ -60,7 +59,9 @@ function renderMember(base: string, { user_id, display_name, role }: Membership,
 }
 
 function action(path: string, label: string, name: string, className = 'button'): VNode {
-  return html`<a class=${className} href=${path}>${label}<span class="unseen"> of ${name}</span></a>`
+  return html`<a class=${className} href=${path}
+    >${label}<span class="unseen"> of <bdi>${name}</bdi></span></a
+  >`
 }
 
 function stateText(state: MemberState): VNode | string {

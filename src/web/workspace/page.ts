@@ -32,7 +32,7 @@ export const workspacesPage: Page = {
           : html`<p>Owners and admins see the tokens of all members, decide about new ones, and read the audit trail.</p>`
       }
       <ul class="card plain">
-        ${workspaces.map(({ id, name, role }) => html`<li><a href="${PATH}/${id}">${name}</a> <span class="hint">your role: ${role}</span></li>`)}
+        ${workspaces.map(({ id, name, role }) => html`<li><a href="${PATH}/${id}" dir="auto">${name}</a> <span class="hint">your role: ${role}</span></li>`)}
       </ul>
     `
     return { title: 'Workspaces', body }
@@ -82,7 +82,7 @@ async function render(context: SignedInContext, { status = 200, error }: { statu
   const base = `${PATH}/${workspace.id}`
   const days = form.get('max_days') ?? String(rules?.max_days ?? MAX_TOKEN_DAYS)
   const body = html`
-    <h1>${workspace.name}</h1>
+    <h1 dir="auto">${workspace.name}</h1>
     ${told.has('revoked') && renderMessage('done', 'The token is revoked. It no longer works. Its user sees who revoked it.')}
     ${told.has('changed') && renderMessage('done', 'The rules are changed. They hold for new tokens; those that exist stay as they are.')}
     ${error && renderMessage('error', `The rules were not changed: the lifetime ${error}.`)}
@@ -119,7 +119,7 @@ function renderRules(
 
 function renderMember(workspace: Workspace, { member, tokens }: MemberTokens, now: number): VNode {
   return html`<section class="member" aria-label=${member.display_name}>
-    <h3>${member.display_name} <span class="hint">${member.role}</span></h3>
+    <h3><bdi>${member.display_name}</bdi> <span class="hint">${member.role}</span></h3>
     ${
       tokens.length === 0
         ? html`<p class="hint">No tokens.</p>`
@@ -132,5 +132,7 @@ function renderMember(workspace: Workspace, { member, tokens }: MemberTokens, no
 
 function revokeLink(workspace: Workspace, holder: string, { id, name }: TokenRecord): VNode {
   const path = `${PATH}/${workspace.id}/tokens/${id}/revoke`
-  return html`<a class="button danger" href=${path}>Revoke<span class="unseen"> ${name} of ${holder}</span></a>`
+  return html`<a class="button danger" href=${path}
+    >Revoke<span class="unseen"> <bdi>${name}</bdi> of <bdi>${holder}</bdi></span></a
+  >`
 }

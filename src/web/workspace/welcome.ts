@@ -13,7 +13,7 @@ export const welcomePage: Page = {
     if ('page' in decided) return decided.page
     const { id, name } = decided.result
     const body = html`
-      <h1>Welcome to ${name}</h1>
+      <h1>Welcome to <bdi>${name}</bdi></h1>
       <p>Two steps, in any order. You can come back to each at any time.</p>
       <div class="first">
         <div class="card">

@@ -139,7 +139,7 @@ test('two quick Escapes take the picture and the card away', async () => {
   await expect.poll(path).toBe(`${demo.base}/boards/${board.id}`)
 })
 
-test('the search takes the place of a picture, and the keys are those of what is on top', async () => {
+test('the search takes the place of a picture, and the keys act on what is on top', async () => {
   await openPicture()
   await page.keyboard.press('Control+k')
   const search = page.getByRole('combobox', { name: 'Search boards and cards' })
