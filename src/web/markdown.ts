@@ -14,6 +14,8 @@ export interface Known {
 
 /** What the texts of one page may have together before the rest is shown without markup: to render more would delay other requests. */
 const MOST = { lines: 2000, characters: 100_000, marks: MOST_MARKS, tokens: 15_000 }
+/** Words and names in turns of a text that is shown without markup. */
+const MOST_NAMES = 1000
 /** Elements in elements. The parser leaves out what is deeper. */
 const DEEPEST = 99
 
@@ -34,10 +36,10 @@ export function createProse(known: Known): (text: string) => VNode[] {
     used.characters += text.length
     if (!isTooMuch()) used.lines += text.split(/\r\n?|\n/).length
     if (!isTooMuch()) used.marks += countMarks(text)
-    if (isTooMuch()) return asText(text)
+    if (isTooMuch()) return asText(text, known)
     const tokens = parseMarkdown(text)
     used.tokens += isDeep(tokens) ? Infinity : tokens.reduce((sum, { children }) => sum + 1 + (children?.length ?? 0), 0)
-    return isTooMuch() ? asText(text) : (render({ tokens: tokens, at: 0 }, { known, heading: lowHeading }) as VNode[])
+    return isTooMuch() ? asText(text, known) : (render({ tokens: tokens, at: 0 }, { known, heading: lowHeading }) as VNode[])
   }
 }
 
@@ -46,7 +48,11 @@ function isDeep(tokens: readonly Token[]): boolean {
   return tokens.some(({ level, children }) => level >= DEEPEST || (children !== null && isDeep(children)))
 }
 
-const asText = (text: string): VNode[] => [h('p', { dir: 'auto' }, text)]
+/** A text without markup still has names, unless it has more than a person writes. */
+function asText(text: string, { nameOf }: Known): VNode[] {
+  const isNamed = nameOf !== undefined && splitAtMentions(text).length < MOST_NAMES
+  return [h('p', { dir: 'auto' }, isNamed ? wordsIn(text, { known: { nameOf }, heading: lowHeading }) : text)]
+}
 
 /** Renders Markdown of the service itself. */
 export function markdown(text: string, heading: Heading = lowHeading): VNode[] {

@@ -105,6 +105,12 @@ test('a text of many mentions, or of half ones, is read in time that grows with 
   }
 })
 
+test('a text that is too long for markup has names, and one of too many names is shown as it is', () => {
+  const shownOf = (text: string) => renderToString(h(Fragment, null, createProse({ nameOf })(text)))
+  expect(shownOf(`Ask @${ANA}, **now**.${'\n'.repeat(2001)}`).trimEnd()).toContain(`Ask ${shown(ANA, nameOf(ANA)!)}, **now**.`)
+  expect(shownOf(`@${ANA} `.repeat(3000) + '\n'.repeat(2001))).not.toContain('<bdi')
+})
+
 describe('on pages', async () => {
   const service = await startForSuite()
   let team: BoardTeam
