@@ -157,7 +157,7 @@ test('the search takes the place of a picture, and the keys act on what is on to
 test('a picture of a program shows its name, and gets its preview when its owner looks at it', async () => {
   await open(`${demo.base}/cards/${cardId}`)
   // As a program would attach it.
-  await page.route('**/preview', (route) => (route.request().method() === 'POST' ? route.abort() : route.continue()))
+  await page.route('**/preview', (route) => (route.request().method() === 'POST' ? route.abort('internetdisconnected') : route.continue()))
   await page.locator('#attach > summary').click()
   await page.getByLabel('File to attach').setInputFiles({ name: 'scan.jpg', mimeType: 'image/jpeg', buffer: photo! })
   await page.getByRole('button', { name: 'Attach file' }).click()
