@@ -36,14 +36,15 @@ export function showGone(root: HTMLElement, deletion: ShownChange | undefined): 
   const what = card === undefined ? 'board' : 'card'
   const hadFocus = root.contains(document.activeElement)
   const title = deletion && root.querySelector('#card-title')?.textContent
-  // A card that was closed half-written belongs to its board.
-  const texts = [root, ...(card === undefined ? drafts.values() : [])].flatMap(unsentTexts)
+  // A card belongs to its board, whether it was closed half-written or is open over it.
+  const closed = card === undefined ? [...drafts.values(), ...document.querySelectorAll('dialog.card-panel')] : []
+  const texts = [root, ...closed].flatMap(unsentTexts)
   const message = createElement('p', { className: 'message warning' }, ...sentenceOf(deletion, what))
   const heading = createElement('h1', { id: 'card-title', dir: 'auto' }, title ?? `This ${what} is gone`)
   const [place, name] = deletion ? [board!, 'Back to the board'] : [base!.replace(/\/[^/]+$/, ''), 'Your boards']
   const back = createElement('a', { className: 'button', href: place }, name)
   const note = createElement('section', { className: 'gone', tabIndex: -1 }, heading, message, ...keptTexts(texts))
-  note.append(createElement('p', { className: 'actions' }, ...(texts.length > 0 ? [copyButton(texts)] : []), back))
+  note.append(createElement('p', { className: 'actions' }, ...(texts.length > 0 ? [copyButton(texts, note)] : []), back))
   showTimes(note, Date.now())
   if (card === undefined) drafts.clear()
   root.replaceChildren(note)
@@ -64,21 +65,27 @@ function keptTexts(texts: readonly string[]): HTMLElement[] {
   const shown = texts.map((text) => {
     const field = createElement('textarea', { readOnly: true, dir: 'auto', rows: Math.min(8, text.split('\n').length + 1) }, text)
     field.ariaLabel = 'What you wrote'
+    // It is lost with the page until it is copied.
+    field.defaultValue = ''
+    field.value = text
     return field
   })
   return [createElement('p', {}, 'What you wrote was not sent. It is still here:'), ...shown]
 }
 
-function copyButton(texts: readonly string[]): HTMLElement {
+/** @param note that has them */
+function copyButton(texts: readonly string[], note: HTMLElement): HTMLElement {
   const said = createElement('span', { role: 'status', className: 'hint' })
-  const onclick = () => {
-    // Browsers have a clipboard on secure origins only.
-    const copied = navigator.clipboard?.writeText(texts.join('\n\n')) ?? Promise.reject(new Error('no clipboard'))
-    copied.then(
-      () => (said.textContent = 'Copied.'),
-      () => (said.textContent = 'Copying failed. Select the text and copy it yourself.'),
-    )
+  const onclick = async () => {
+    try {
+      // Browsers have a clipboard on secure origins only.
+      await navigator.clipboard.writeText(texts.join('\n\n'))
+      said.textContent = 'Copied.'
+      for (const field of note.querySelectorAll('textarea')) field.defaultValue = field.value
+    } catch {
+      said.textContent = 'Copying failed. Select the text and copy it yourself.'
+    }
   }
-  const button = createElement('button', { type: 'button', className: 'primary', onclick }, 'Copy my text')
+  const button = createElement('button', { type: 'button', className: 'primary', onclick: () => void onclick() }, 'Copy my text')
   return createElement('span', {}, button, ' ', said)
 }

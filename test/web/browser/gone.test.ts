@@ -84,6 +84,22 @@ test('a card that was deleted while its tab was in the background says so when s
   await page.locator('.gone').getByText('deleted this card at').waitFor()
 })
 
+test('what was written on a card that is gone is there when its board is deleted, too', async () => {
+  const { boardId, cardId, board } = await make()
+  const page = await demo.open(board)
+  await openPanel(page)
+  await write(page)
+  await demo.agent('DELETE', `/cards/${cardId}`)
+  await page.locator('dialog .gone').getByText('deleted this card at').waitFor()
+  await demo.agent('DELETE', `/boards/${boardId}`)
+  await page.locator('main > article .gone').first().waitFor({ state: 'attached' })
+  // From the text to the panel, and from the panel to the board.
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Escape')
+  await page.locator('dialog.card-panel').waitFor({ state: 'hidden' })
+  expect(await page.locator('.gone textarea').inputValue()).toBe(TEXT)
+})
+
 test.each(['is deleted', 'becomes private'])(
   'a board that %s cannot be read any more: that is all that is said, and what was written stays',
   async (what) => {
