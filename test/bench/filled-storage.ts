@@ -87,7 +87,7 @@ async function infoOf(connection: Redis, section: string, name: string): Promise
 }
 
 /** The CPU time of a Redis so far, in microseconds. */
-async function cpuOf(connection: Redis): Promise<number> {
+export async function cpuOf(connection: Redis): Promise<number> {
   return ((await infoOf(connection, 'cpu', 'used_cpu_user')) + (await infoOf(connection, 'cpu', 'used_cpu_sys'))) * 1_000_000
 }
 
